@@ -1,0 +1,99 @@
+# Everything here works on a fresh clone with python3 (3.11 or newer), a C++20 compiler and make.
+#
+#   make demo       learn the maze, and show the rules that were learned
+#   make test       lint, types and all tests
+#   make bench      how fast every path runs
+#   make sanitize   the engine's tests with assertions, address and undefined-behaviour sanitizers
+#   make format     put Python and C++ into our format
+#   make wheel      dist/*.whl
+#   make sdist      dist/*.tar.gz
+#   make clean      remove everything that the above made
+
+PYTHON ?= python3
+MAKEFLAGS += --no-print-directory
+
+# .venv is a plain install, as a user's would be; the other two are developed in.
+demo := .venv
+test := .venv-test
+sanitize := .venv-sanitize
+
+pip := -m pip -qq --disable-pip-version-check
+cpp := $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+engine := pyproject.toml CMakeLists.txt $(shell find cpp -type d) $(cpp)
+package := $(shell find src -name '*.py')
+
+.PHONY: demo test lint bench sanitize format wheel sdist clean
+
+demo: $(demo)/.installed
+	@$(demo)/bin/treethink learn maze
+
+test: lint
+	@$(test)/bin/python -m pytest
+
+lint: $(test)/.installed
+	@echo "lint and types ..."
+	@$(test)/bin/ruff check --quiet .
+	@$(test)/bin/ruff format --check --quiet .
+	@$(test)/bin/mypy
+
+bench: $(test)/.installed
+	@$(test)/bin/treethink bench
+	@$(test)/bin/python -m pytest benchmarks --benchmark-only --benchmark-group-by=group
+
+# The sanitizers' runtime must be in the process before anything else is. Python frees some of
+# its memory never, which is not our leak.
+sanitize: $(sanitize)/.installed
+	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+	    $(sanitize)/bin/python -m pytest tests
+
+format: $(test)/.installed
+	@$(test)/bin/ruff check --fix --quiet . ; $(test)/bin/ruff format .
+	@$(test)/bin/python $(pip) install clang-format
+	@$(test)/bin/clang-format -i $(cpp)
+
+wheel sdist: $(test)/.tools
+	@echo "building a $@ ..."
+	@$(test)/bin/python -m build --$@ --outdir dist . >/dev/null
+	@ls dist
+
+clean:
+	rm -rf .venv .venv-* build dist .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -f src/treethink/_engine.pyi
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# A plain install holds a copy of the Python sources too, so it follows them.
+$(demo)/.installed: $(engine) $(package)
+	@$(make_venv)
+	@echo "building the engine (a minute or two, once) ..."
+	@$(@D)/bin/python $(pip) install .
+	@touch $@
+
+# What a build needs is said once, in pyproject.toml. cmake and ninja come from pip, so that a
+# kept build folder does not depend on what else the machine has.
+$(test)/.tools $(sanitize)/.tools: pyproject.toml
+	@$(make_venv)
+	@$(@D)/bin/python $(pip) install build cmake ninja $$($(PYTHON) -c \
+	    'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
+	@touch $@
+
+# Editable, from a kept build folder: after a change only what changed is compiled.
+install_editable = $(@D)/bin/python $(pip) install --no-build-isolation --editable ".[test]" \
+	--config-settings=build-dir=build/$(@D) --config-settings=cmake.define.TREETHINK_TESTING=ON
+
+$(test)/.installed: $(test)/.tools $(engine)
+	@echo "building the engine ..."
+	@$(install_editable)
+	@touch $@
+
+$(sanitize)/.installed: $(sanitize)/.tools $(engine)
+	@echo "building the engine with sanitizers ..."
+	@$(install_editable) --config-settings=cmake.build-type=Debug \
+	    --config-settings=cmake.define.TREETHINK_SANITIZE=ON
+	@touch $@
+
+define make_venv
+set -e; $(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.12 ..." \
+    if sys.version_info < (3, 11) else 0)'; \
+echo "making $(@D) ..."; $(PYTHON) -m venv $(@D)
+endef

@@ -1,0 +1,83 @@
+"""How fast the hot paths run. Correctness is asserted too: fast and wrong is wrong.
+
+    pytest benchmarks --benchmark-only --benchmark-group-by=group
+
+Streams are made from fixed seeds, outside the timed call; each timed call starts from fresh
+states and, where it learns, from a fresh model. Keep the names of tests: their history hangs
+on them. `treethink bench` prints the same paths beside the paper's figures.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from treethink.bench import SETTINGS
+from treethink.learner import TreeThink
+from treethink.stream import Transition
+from treethink.timing import converged, play, questions
+from treethink.worlds import make
+
+WORLDS = {
+    "walls-8": make("walls"),
+    "maze-8": make("maze"),
+    "maze-32": make("maze", width=32, height=32, goals=50),
+}
+
+every_world = pytest.mark.parametrize("name", WORLDS)
+
+
+@cache
+def learned(name: str) -> TreeThink:
+    """A model of the small world, right about the large one too. Do not let it observe."""
+    return converged(make(name.split("-")[0]))
+
+
+def observe_each(model: TreeThink, stream: list[Transition]) -> TreeThink:
+    for before, action, after in stream:
+        model.observe(before, action, after)
+    return model
+
+
+def observe_at_once(model: TreeThink, stream: list[Transition]) -> TreeThink:
+    model.observe_many(stream)
+    return model
+
+
+@pytest.mark.benchmark(group="observe 1,000")
+@pytest.mark.parametrize("way", [observe_each, observe_at_once])
+@every_world
+def test_observe(benchmark: Any, name: str, way: Any) -> None:
+    workload = play(WORLDS[name], steps=1_000)
+
+    def fresh() -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (TreeThink(WORLDS[name].schema), workload()), {}
+
+    model = benchmark.pedantic(way, setup=fresh, rounds=5)
+    assert model.observations == 1_000
+
+
+@pytest.mark.benchmark(group="predict 100")
+@pytest.mark.parametrize("setting", SETTINGS)
+@every_world
+def test_predict(benchmark: Any, name: str, setting: str) -> None:
+    model, how = learned(name), SETTINGS[setting]
+    workload = questions(WORLDS[name], 100)
+
+    def fresh() -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (workload(),), {}
+
+    def predict(stream: list[Transition]) -> list[Any]:
+        return [model.predict(before, action, **how).mode() for before, action, _ in stream]
+
+    modes = benchmark.pedantic(predict, setup=fresh, rounds=5)
+    assert modes == [after for _, _, after in workload()]
+
+
+@pytest.mark.benchmark(group="levels")
+@every_world
+def test_make_a_level(benchmark: Any, name: str) -> None:
+    world = WORLDS[name]
+    assert benchmark(world.reset, 0) == world.reset(0)

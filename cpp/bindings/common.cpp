@@ -1,0 +1,171 @@
+// common.cpp - see common.hpp.
+#include "common.hpp"
+
+namespace treethink::bindings {
+
+namespace {
+
+// Also right for what UTF-8 cannot write (lone surrogates): those come out escaped.
+std::string escaped_text(PyObject* text) {
+    auto const bytes = nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace"));
+    if (!bytes.is_valid()) nb::raise_python_error();
+    return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
+std::string shortened(std::string text) {
+    constexpr std::size_t longest = 80;
+    if (text.size() <= longest) return text;
+    std::size_t cut = longest - 3;
+    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;  // whole characters only
+    return text.substr(0, cut) + "...";
+}
+
+Reading read_int_object(PyObject* value, Int& out) {
+    int overflow = 0;
+    out = PyLong_AsLongLongAndOverflow(value, &overflow);
+    return overflow == 0 ? Reading::ok : Reading::out_of_range;
+}
+
+// Text and raw bytes are sequences too, but never vectors.
+bool is_sequence(PyObject* value) {
+    return PySequence_Check(value) != 0 && PyUnicode_Check(value) == 0 && PyBytes_Check(value) == 0 &&
+           PyByteArray_Check(value) == 0;
+}
+
+Reading read_items(PyObject* sequence, Py_ssize_t size, Vector& out) {
+    out.resize(static_cast<std::size_t>(size));
+    for (Py_ssize_t k = 0; k < size; ++k) {
+        // Own the item: reading another may run code that changes a list.
+        auto const item = nb::steal(PySequence_GetItem(sequence, k));
+        if (!item.is_valid()) nb::raise_python_error();
+        auto const reading = read_integer(item, out[static_cast<std::size_t>(k)]);
+        if (reading != Reading::ok) return reading;
+    }
+    return Reading::ok;
+}
+
+std::string expected(std::size_t length) {
+    if (length == 0) return "an integer or a sequence of integers";
+    if (length == 1) return "an integer";
+    return std::to_string(length) + " integers";
+}
+
+}  // namespace
+
+std::string shown(nb::handle value) {
+    auto const text = nb::steal(PyObject_Repr(value.ptr()));
+    if (text.is_valid()) return shortened(escaped_text(text.ptr()));
+    PyErr_Clear();  // such as an int too long to print
+    return std::string("<") + Py_TYPE(value.ptr())->tp_name + ">";
+}
+
+std::string_view text_of(nb::handle value, char const* demand) {
+    Py_ssize_t size = 0;
+    char const* text = PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8AndSize(value.ptr(), &size) : nullptr;
+    if (text != nullptr) return {text, static_cast<std::size_t>(size)};
+    PyErr_Clear();  // a lone surrogate, which is no character
+    throw WrongType(std::string(demand) + (PyUnicode_Check(value.ptr()) ? " without surrogates, got " : ", got ") +
+                    shown(value));
+}
+
+Reading read_integer(nb::handle value, Int& out) {
+    if (PyLong_CheckExact(value.ptr())) return read_int_object(value.ptr(), out);
+    if (PyBool_Check(value.ptr()) || PyIndex_Check(value.ptr()) == 0) return Reading::not_an_integer;
+    auto const integer = nb::steal(PyNumber_Index(value.ptr()));
+    if (integer.is_valid()) return read_int_object(integer.ptr(), out);
+    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) nb::raise_python_error();
+    PyErr_Clear();  // NumPy's bools and longer arrays have the slot, but refuse
+    return Reading::not_an_integer;
+}
+
+Reading read_vector(nb::handle value, std::size_t length, Vector& out) {
+    if (PyTuple_CheckExact(value.ptr()) == 0 && PyList_CheckExact(value.ptr()) == 0) {
+        out.resize(1);
+        auto const reading = read_integer(value, out[0]);
+        if (reading == Reading::ok) return length <= 1 ? Reading::ok : Reading::wrong_length;
+        if (reading == Reading::out_of_range || !is_sequence(value.ptr())) return reading;
+    }
+    auto const size = PySequence_Size(value.ptr());
+    if (size < 0) {
+        PyErr_Clear();
+        return Reading::not_an_integer;
+    }
+    auto const count = static_cast<std::size_t>(size);
+    if (length == 0 ? count == 0 || count > longest_vector : count != length) return Reading::wrong_length;
+    return read_items(value.ptr(), size, out);
+}
+
+void refuse_value(Reading reason, std::string const& owner, std::string_view attribute, std::size_t length,
+                  nb::handle value) {
+    auto const place = owner + ": attribute '" + std::string(attribute) + "' ";
+    if (reason == Reading::out_of_range)
+        throw StateError(place + "must fit in a signed 64-bit integer, got " + shown(value));
+    throw StateError(place + "takes " + expected(length) + ", got " + shown(value));
+}
+
+Int read_id(nb::handle value) {
+    Int id = 0;
+    auto const reading = read_integer(value, id);
+    if (reading == Reading::ok) return id;
+    throw StateError(std::string("an object's id must be ") +
+                     (reading == Reading::out_of_range ? "within the signed 64-bit integers" : "an integer") +
+                     ", got " + shown(value));
+}
+
+nb::object value_object(VectorView value) {
+    if (value.size() == 1) return nb::steal(PyLong_FromLongLong(value[0]));
+    auto tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(value.size())));
+    if (!tuple.is_valid()) nb::raise_python_error();
+    for (std::size_t k = 0; k < value.size(); ++k) {
+        PyObject* item = PyLong_FromLongLong(value[k]);
+        if (item == nullptr) nb::raise_python_error();
+        PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(k), item);
+    }
+    return tuple;
+}
+
+State const& state_of(nb::handle value, char const* demand) {
+    State const* state = nullptr;
+    if (!value.is_none() && nb::try_cast(value, state, false)) return *state;
+    throw WrongType(std::string(demand) + ", got " + shown(value));
+}
+
+std::shared_ptr<Schema const> schema_of(nb::handle value) {
+    std::shared_ptr<Schema const> schema;
+    if (!value.is_none() && nb::try_cast(value, schema, false)) return schema;
+    throw WrongType("schema must be a Schema, got " + shown(value));
+}
+
+nb::object make_python_schema(Schema const& schema) {
+    nb::dict classes;
+    for (auto const& each : schema.classes()) {
+        nb::list names;
+        for (auto const a : each.attributes) names.append(schema.attributes()[a].name);
+        classes[each.name.c_str()] = names;
+    }
+    nb::object const module = nb::module_::import_("treethink.state");
+    nb::dict attributes;
+    for (auto const& each : schema.attributes())
+        attributes[each.name.c_str()] = module.attr("Attribute")(each.length, nb::tuple(nb::cast(each.facts)),
+                                                                 each.outcomes_are_values ? "value" : "delta");
+    return module.attr("Schema")(classes, attributes, schema.actions());
+}
+
+Place place_of(State const& state, Int id) {
+    if (auto const place = state.roster()->find(id)) return *place;
+    auto const count = state.roster()->size();
+    throw StateError("no object has the id " + std::to_string(id) + " in this state of " + std::to_string(count) +
+                     (count == 1 ? " object" : " objects"));
+}
+
+SlotId slot_named(Schema const& schema, ClassId class_id, std::string_view attribute) {
+    // Classes have a handful of attributes: comparing names beats hashing them.
+    auto const& own = schema.classes()[class_id];
+    for (auto const a : own.attributes)
+        if (schema.attributes()[a].name == attribute) return *schema.find_slot(class_id, a);
+    std::vector<std::string> known;
+    for (auto const a : own.attributes) known.push_back(schema.attributes()[a].name);
+    throw UnknownName("attribute", std::string(attribute), known, "class '" + own.name + "'");
+}
+
+}  // namespace treethink::bindings

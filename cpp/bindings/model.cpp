@@ -1,0 +1,566 @@
+// model.cpp - models, predictions and single trees as Python sees them.
+//
+// The GIL is held through calls that take microseconds and released in those that can take long.
+// A model's own lock is never held while Python code runs, so the two locks cannot wait for each other.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "../foldt.hpp"
+#include "../model.hpp"
+#include "common.hpp"
+
+namespace treethink::bindings {
+
+namespace {
+
+/// A model with its Python callback.
+struct PyModel {
+    Model model;
+    nb::object on_change;
+};
+
+constexpr std::size_t large_state = 2000;  // objects: then even one call can take long
+constexpr std::size_t chunk = 256;         // transitions between two looks at signals
+
+// ------------------------------------------------------------ arguments
+
+ActionId action_of(Schema const& schema, nb::handle action) {
+    return schema.action_named(text_of(action, "an action must be a str"));
+}
+
+FactsMode facts_mode(nb::handle mode) {
+    std::string_view const name = text_of(mode, "facts must be a str");
+    if (name == "demand") return FactsMode::demand;
+    if (name == "full") return FactsMode::full;
+    throw UnknownName("way to find facts", std::string(name), {"demand", "full"}, "predict");
+}
+
+BindingsMode bindings_mode(nb::handle mode) {
+    std::string_view const name = text_of(mode, "bindings must be a str");
+    if (name == "first") return BindingsMode::first;
+    if (name == "all") return BindingsMode::all;
+    throw UnknownName("way to keep bindings", std::string(name), {"first", "all"}, "predict");
+}
+
+/// Releases the GIL when asked to.
+class MaybeRelease {
+public:
+    explicit MaybeRelease(bool release) {
+        if (release) release_.emplace();
+    }
+
+private:
+    std::optional<nb::gil_scoped_release> release_;
+};
+
+struct Transition {
+    State before;
+    ActionId action;
+    State after;
+};
+
+Transition transition_of(Schema const& schema, nb::handle item) {
+    nb::object const parts = nb::steal(PySequence_Fast(item.ptr(), ""));
+    if (!parts.is_valid() || PySequence_Fast_GET_SIZE(parts.ptr()) != 3) {
+        PyErr_Clear();
+        throw WrongType("a transition must be (before, action, after), got " + shown(item));
+    }
+    PyObject** const each = PySequence_Fast_ITEMS(parts.ptr());
+    return {state_of(each[0], "before must be a State"), action_of(schema, each[1]),
+            state_of(each[2], "after must be a State")};
+}
+
+std::pair<State, ActionId> situation_of(Schema const& schema, nb::handle item) {
+    nb::object const parts = nb::steal(PySequence_Fast(item.ptr(), ""));
+    if (!parts.is_valid() || PySequence_Fast_GET_SIZE(parts.ptr()) != 2) {
+        PyErr_Clear();
+        throw WrongType("each item must be (state, action), got " + shown(item));
+    }
+    PyObject** const each = PySequence_Fast_ITEMS(parts.ptr());
+    return {state_of(each[0], "state must be a State"), action_of(schema, each[1])};
+}
+
+nb::object iterator_over(nb::handle items, char const* what) {
+    nb::object const iterator = nb::steal(PyObject_GetIter(items.ptr()));
+    if (iterator.is_valid()) return iterator;
+    PyErr_Clear();
+    throw WrongType(std::string(what) + ", got " + shown(items));
+}
+
+/// The next `chunk` items, converted. An error on the way is kept in `error` for later.
+template <class Item, class Convert>
+std::vector<Item> next_items(nb::handle iterator, Convert&& convert, std::exception_ptr& error) {
+    std::vector<Item> items;
+    try {
+        while (items.size() < chunk) {
+            nb::object const item = nb::steal(PyIter_Next(iterator.ptr()));
+            if (!item.is_valid()) {
+                if (PyErr_Occurred()) nb::raise_python_error();
+                break;
+            }
+            items.push_back(convert(item));
+        }
+    } catch (...) {
+        error = std::current_exception();
+    }
+    return items;
+}
+
+void check_signals() {
+    if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+}
+
+// ------------------------------------------------------------ trees out
+
+nb::tuple tuple_of(VectorView value) {
+    nb::list list;
+    for (Int const each : value) list.append(each);
+    return nb::tuple(list);
+}
+
+/// (kind, attribute, classes, variables, value)
+nb::tuple test_tuple(Schema const& schema, std::vector<FactType> const& types, Test const& test) {
+    FactType const& type = types[test.type];
+    nb::list classes, variables;
+    for (std::size_t k = 0; k < type.arity; ++k) {
+        classes.append(schema.classes()[type.classes[k]].name);
+        variables.append(test.variables[k]);
+    }
+    auto const kind = type.kind->name();
+    return nb::make_tuple(nb::str(kind.data(), kind.size()), schema.attributes()[type.attribute].name,
+                          nb::tuple(classes), nb::tuple(variables), tuple_of(test.value));
+}
+
+template <class Numbers>
+nb::dict counts_dict(Tree const& tree, Numbers const& counts) {
+    nb::dict dict;
+    for (std::size_t y = 0; y < counts.size(); ++y)
+        if (counts[y] > 0) dict[tuple_of(tree.outcomes()[y])] = counts[y];
+    return dict;
+}
+
+/// Nodes in preorder: (left, right, classes of variables, counts, test), with -1 for no child.
+nb::list nodes_list(Schema const& schema, Tree const& tree, Codes const& codes) {
+    std::vector<std::uint32_t> order;
+    std::vector<std::int64_t> position(tree.nodes().size(), -1);
+    std::vector<std::uint32_t> open;
+    if (tree.varies()) open.push_back(0);
+    while (!open.empty()) {
+        std::uint32_t const at = open.back();
+        open.pop_back();
+        position[at] = static_cast<std::int64_t>(order.size());
+        order.push_back(at);
+        if (tree.nodes()[at].is_leaf()) continue;
+        open.push_back(tree.nodes()[at].right);
+        open.push_back(tree.nodes()[at].left);
+    }
+    nb::list nodes;
+    for (std::uint32_t const at : order) {
+        Node const& node = tree.nodes()[at];
+        nb::list classes;
+        for (ClassId const c : node.classes) classes.append(schema.classes()[c].name);
+        bool const leaf = node.is_leaf();
+        nb::object const test = leaf ? nb::none() : nb::object(test_tuple(schema, codes.types(), node.test));
+        nodes.append(nb::make_tuple(leaf ? -1 : position[node.left], leaf ? -1 : position[node.right],
+                                    nb::tuple(classes), counts_dict(tree, node.totals), test));
+    }
+    return nodes;
+}
+
+/// (transitions, seen, nodes)
+nb::tuple tree_tuple(Schema const& schema, Tree const& tree, Codes const& codes) {
+    return nb::make_tuple(tree.transitions(), counts_dict(tree, tree.seen()), nodes_list(schema, tree, codes));
+}
+
+/// Candidates of every node, nodes in preorder: [{test: counts}]
+nb::list candidates_list(Schema const& schema, Tree const& tree, Codes const& codes) {
+    nb::list all;
+    std::vector<std::uint32_t> open;
+    if (tree.varies()) open.push_back(0);
+    while (!open.empty()) {
+        std::uint32_t const at = open.back();
+        open.pop_back();
+        nb::dict candidates;
+        for (auto const& candidate : tree.candidates(codes, at))
+            candidates[test_tuple(schema, codes.types(), candidate.test)] = counts_dict(tree, candidate.counts);
+        all.append(candidates);
+        if (tree.nodes()[at].is_leaf()) continue;
+        open.push_back(tree.nodes()[at].right);
+        open.push_back(tree.nodes()[at].left);
+    }
+    return all;
+}
+
+// ------------------------------------------------------------ model
+
+nb::tuple event_tuple(Schema const& schema, std::vector<FactType> const& types, Event const& event) {
+    char const* const kind = event.kind == Change::split ? "split" : event.kind == Change::change ? "change" : "return";
+    nb::object const test = event.test ? nb::object(test_tuple(schema, types, *event.test)) : nb::none();
+    return nb::make_tuple(kind, event.path, test);
+}
+
+void tell(PyModel& self, std::vector<ModelEvent> const& events) {
+    if (events.empty() || self.on_change.is_none()) return;
+    Schema const& schema = *self.model.schema();
+    auto const types = fact_types(schema);
+    for (ModelEvent const& each : events) {
+        auto const& slot = schema.slots()[each.slot];
+        nb::object const hook = self.on_change;  // it may be replaced meanwhile
+        hook(schema.classes()[slot.class_id].name, schema.attributes()[slot.attribute].name,
+             schema.actions()[each.action], event_tuple(schema, types, each.event), each.observation);
+    }
+}
+
+void observe(PyModel& self, nb::handle before_object, nb::handle action_name, nb::handle after_object) {
+    State const& before = state_of(before_object, "before must be a State");
+    ActionId const action = action_of(*self.model.schema(), action_name);
+    State const& after = state_of(after_object, "after must be a State");
+    std::vector<ModelEvent> events;
+    {
+        MaybeRelease const release(before.roster()->size() > large_state);
+        events = self.model.observe(before, action, after);
+    }
+    tell(self, events);
+}
+
+std::uint64_t observe_many(PyModel& self, nb::handle transitions) {
+    Schema const& schema = *self.model.schema();
+    nb::object const iterator = iterator_over(transitions, "transitions must be an iterable of (before, action, after)");
+    std::uint64_t observed = 0;
+    for (std::exception_ptr error;;) {
+        auto const items = next_items<Transition>(
+            iterator, [&](nb::handle item) { return transition_of(schema, item); }, error);
+        {
+            nb::gil_scoped_release const release;
+            for (Transition const& each : items) {
+                auto const events = self.model.observe(each.before, each.action, each.after);
+                ++observed;
+                if (events.empty()) continue;
+                nb::gil_scoped_acquire const acquire;
+                tell(self, events);
+            }
+        }
+        if (error) std::rethrow_exception(error);
+        if (items.size() < chunk) return observed;
+        check_signals();
+    }
+}
+
+Prediction predict(PyModel const& self, nb::handle state_object, nb::handle action_name, nb::handle facts,
+                   nb::handle bindings) {
+    State const& state = state_of(state_object, "state must be a State");
+    ActionId const action = action_of(*self.model.schema(), action_name);
+    FactsMode const facts_how = facts_mode(facts);
+    BindingsMode const bindings_how = bindings_mode(bindings);
+    MaybeRelease const release(state.roster()->size() > large_state || facts_how == FactsMode::full);
+    return self.model.predict(state, action, facts_how, bindings_how);
+}
+
+nb::list predict_many(PyModel const& self, nb::handle situations, nb::handle facts, nb::handle bindings) {
+    Schema const& schema = *self.model.schema();
+    FactsMode const facts_how = facts_mode(facts);
+    BindingsMode const bindings_how = bindings_mode(bindings);
+    nb::object const iterator = iterator_over(situations, "situations must be an iterable of (state, action)");
+    nb::list all;
+    for (std::exception_ptr error;;) {
+        auto const items = next_items<std::pair<State, ActionId>>(
+            iterator, [&](nb::handle item) { return situation_of(schema, item); }, error);
+        if (error) std::rethrow_exception(error);
+        std::vector<Prediction> predictions;
+        {
+            nb::gil_scoped_release const release;
+            for (auto const& [state, action] : items)
+                predictions.push_back(self.model.predict(state, action, facts_how, bindings_how));
+        }
+        for (Prediction& prediction : predictions) all.append(nb::cast(std::move(prediction)));
+        if (items.size() < chunk) return all;
+        check_signals();
+    }
+}
+
+std::tuple<SlotId, ActionId> rule_of(Schema const& schema, nb::handle class_name, nb::handle attribute, nb::handle action) {
+    ClassId const c = schema.class_named(text_of(class_name, "a class name must be a str"));
+    return {slot_named(schema, c, text_of(attribute, "an attribute name must be a str")), action_of(schema, action)};
+}
+
+template <class Read>
+auto inspect(PyModel const& self, nb::handle class_name, nb::handle attribute, nb::handle action, Read&& read) {
+    Schema const& schema = *self.model.schema();
+    auto const [slot, action_id] = rule_of(schema, class_name, attribute, action);
+    return self.model.inspect(slot, action_id,
+                              [&](Tree const& tree, Codes const& codes) { return read(schema, tree, codes); });
+}
+
+std::vector<std::int64_t> time_observe(PyModel& self, nb::handle transitions) {
+    using Clock = std::chrono::steady_clock;
+    std::vector<Transition> items;
+    for (nb::handle const item : transitions) items.push_back(transition_of(*self.model.schema(), item));
+    std::vector<std::int64_t> nanoseconds;
+    nb::gil_scoped_release const release;
+    for (Transition const& each : items) {
+        auto const start = Clock::now();
+        (void)self.model.observe(each.before, each.action, each.after);
+        nanoseconds.push_back(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+    }
+    return nanoseconds;
+}
+
+std::vector<std::int64_t> time_predict(PyModel const& self, nb::handle situations, nb::handle facts, nb::handle bindings) {
+    using Clock = std::chrono::steady_clock;
+    FactsMode const facts_how = facts_mode(facts);
+    BindingsMode const bindings_how = bindings_mode(bindings);
+    std::vector<std::pair<State, ActionId>> items;
+    for (nb::handle const item : situations) items.push_back(situation_of(*self.model.schema(), item));
+    std::vector<std::int64_t> nanoseconds;
+    nb::gil_scoped_release const release;
+    for (auto const& [state, action] : items) {
+        auto const start = Clock::now();
+        State const mode = self.model.predict(state, action, facts_how, bindings_how).mode();
+        nanoseconds.push_back(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+        if (mode.columns().empty()) nanoseconds.back() = 0;  // uses the result
+    }
+    return nanoseconds;
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (!nb::inst_ready(self)) return 0;
+    Py_VISIT(nb::inst_ptr<PyModel>(self)->on_change.ptr());
+    return 0;
+}
+
+int clear(PyObject* self) {
+    nb::inst_ptr<PyModel>(self)->on_change = nb::none();
+    return 0;
+}
+
+PyType_Slot const model_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(&traverse)}, {Py_tp_clear, reinterpret_cast<void*>(&clear)}, {0, nullptr}};
+
+void bind_models(nb::module_& module) {
+    nb::class_<PyModel>(module, "Model", nb::type_slots(model_slots),
+                        "All rules of a world, learned from transitions. See treethink.TreeThink.")
+        .def("__init__",
+             [](PyModel* self, nb::handle schema, double alpha, std::string criterion, bool branch_updates,
+                std::uint64_t max_candidates) {
+                 new (self) PyModel{Model(schema_of(schema), {alpha, std::move(criterion), branch_updates, max_candidates}),
+                                    nb::none()};
+             },
+             nb::arg("schema"), nb::arg("alpha"), nb::arg("criterion"), nb::arg("branch_updates"),
+             nb::arg("max_candidates"))
+        .def("observe", &observe, nb::arg("before"), nb::arg("action"), nb::arg("after"),
+             "Learn one transition.")
+        .def("observe_many", &observe_many, nb::arg("transitions"),
+             "Learn an iterable of (before, action, after); returns how many there were.\n\n"
+             "The result is that of as many calls of observe. When an item is refused, those before it are learned.")
+        .def("predict", &predict, nb::arg("state"), nb::arg("action"), nb::arg("facts") = "demand",
+             nb::arg("bindings") = "first",
+             "The distribution over next states.\n\n"
+             "`facts` (\"demand\" or \"full\") and `bindings` (\"first\" or \"all\") choose how the trees are\n"
+             "evaluated, as in the paper's ablation. The answer is the same for all four combinations.")
+        .def("predict_many", &predict_many, nb::arg("situations"), nb::arg("facts") = "demand",
+             nb::arg("bindings") = "first", "Predictions for an iterable of (state, action).")
+        .def_prop_ro("schema", [](PyModel const& self) { return self.model.schema(); })
+        .def_prop_ro("alpha", [](PyModel const& self) { return self.model.settings().alpha; })
+        .def_prop_ro("criterion", [](PyModel const& self) { return self.model.settings().criterion; })
+        .def_prop_ro("branch_updates", [](PyModel const& self) { return self.model.settings().branch_updates; })
+        .def_prop_ro("max_candidates", [](PyModel const& self) { return self.model.settings().max_candidates; })
+        .def_prop_ro("observations", [](PyModel const& self) { return self.model.observations(); },
+                     "How many transitions have been learned.")
+        .def_prop_rw(
+            "_hook", [](PyModel const& self) { return self.on_change; },
+            [](PyModel& self, nb::object hook) { self.on_change = std::move(hook); }, nb::arg("hook").none())
+        .def("_tree",
+             [](PyModel const& self, nb::handle c, nb::handle m, nb::handle a) {
+                 return inspect(self, c, m, a, [](auto const&... parts) { return tree_tuple(parts...); });
+             })
+        .def("_candidates",
+             [](PyModel const& self, nb::handle c, nb::handle m, nb::handle a) {
+                 return inspect(self, c, m, a, [](auto const&... parts) { return candidates_list(parts...); });
+             })
+        .def("_size",
+             [](PyModel const& self) {
+                 ModelSize const size = self.model.size();
+                 return std::tuple(size.bytes, size.nodes, size.candidates, size.varying);
+             })
+        .def("_save",
+             [](PyModel const& self) {
+                 std::vector<std::uint8_t> bytes;
+                 {
+                     nb::gil_scoped_release const release;
+                     bytes = self.model.save();
+                 }
+                 return nb::bytes(bytes.data(), bytes.size());
+             })
+        .def("_load",
+             [](PyModel& self, nb::bytes const& bytes) {
+                 nb::gil_scoped_release const release;
+                 self.model.load({static_cast<std::uint8_t const*>(bytes.data()), bytes.size()});
+             })
+        .def("_time_observe", &time_observe, "Nanoseconds of each observation, by the engine's own clock.")
+        .def("_time_predict", &time_predict, nb::arg("situations"), nb::arg("facts") = "demand",
+             nb::arg("bindings") = "first");
+}
+
+// ------------------------------------------------------------ prediction
+
+std::pair<Place, SlotId> attribute_of(Prediction const& self, nb::handle id, nb::handle attribute) {
+    Place const place = place_of(self.state(), read_id(id));
+    return {place, slot_named(*self.state().schema(), place.class_id, text_of(attribute, "an attribute name must be a str"))};
+}
+
+nb::dict outcomes_dict(std::vector<Prediction::Outcome> const& outcomes) {
+    std::uint64_t total = 0;
+    for (auto const& outcome : outcomes) total += outcome.count;
+    nb::dict dict;
+    for (auto const& outcome : outcomes)
+        dict[value_object(outcome.value)] = static_cast<double>(outcome.count) / static_cast<double>(total);
+    return dict;
+}
+
+nb::dict outcomes(Prediction const& self, nb::handle id, nb::handle attribute) {
+    auto const [place, slot] = attribute_of(self, id, attribute);
+    auto const possible = self.outcomes(slot, place.row);
+    if (!possible.empty()) return outcomes_dict(possible);
+    nb::dict still;
+    still[value_object(self.state().value(slot, place.row))] = 1.0;
+    return still;
+}
+
+nb::list changes(Prediction const& self) {
+    nb::list all;
+    State const& state = self.state();
+    Schema const& schema = *state.schema();
+    self.each([&](SlotId slot, Row row, std::vector<Prediction::Outcome> const& possible) {
+        if (possible.size() == 1 && same(possible.front().value, state.value(slot, row))) return;
+        auto const& place = schema.slots()[slot];
+        all.append(nb::make_tuple(state.roster()->id({place.class_id, row}), schema.attributes()[place.attribute].name,
+                                  outcomes_dict(possible)));
+    });
+    return all;
+}
+
+double probability(Prediction const& self, nb::handle after_object) {
+    State const& after = state_of(after_object, "after must be a State");
+    State const& state = self.state();
+    bool const same_schema = state.schema() == after.schema() || *state.schema() == *after.schema();
+    if (!same_schema) throw StateError("the state is of another schema than the prediction");
+    if (*state.roster() != *after.roster()) return 0;
+    return self.probability(after);
+}
+
+State sample(Prediction const& self, nb::handle rng) {
+    std::size_t const n = self.choices();
+    std::vector<double> random;
+    if (!nb::hasattr(rng, "random")) throw WrongType("rng must be a numpy.random.Generator, got " + shown(rng));
+    for (std::size_t i = 0; i < n; ++i) random.push_back(nb::cast<double>(rng.attr("random")()));
+    return self.sample(random);
+}
+
+void bind_predictions(nb::module_& module) {
+    nb::class_<Prediction>(module, "Prediction",
+                           "A distribution over next states: independent ones for each object and attribute.")
+        .def_prop_ro("state", &Prediction::state, nb::rv_policy::copy, "The state that was asked about.")
+        .def("mode", &Prediction::mode, "The most probable next state.")
+        .def("sample", &sample, nb::arg("rng"), "One next state, drawn with a numpy Generator.")
+        .def("probability", &probability, nb::arg("after"), "Probability of a next state.")
+        .def("outcomes", &outcomes, nb::arg("object_id"), nb::arg("attribute"),
+             "Possible new values of one attribute, with their probabilities.")
+        .def("support",
+             [](Prediction const& self, nb::handle id, nb::handle attribute) {
+                 auto const [place, slot] = attribute_of(self, id, attribute);
+                 return self.support(slot, place.row);
+             },
+             nb::arg("object_id"), nb::arg("attribute"), "Observations behind the answer; 0: never seen.")
+        .def("changes", &changes,
+             "(object id, attribute, {value: probability}) for all that may not stay as it is.");
+}
+
+// ------------------------------------------------------------ a tree by itself
+
+std::vector<Row> rows_of(State const& state, Schema const& schema, std::vector<ClassId> const& classes,
+                         std::vector<Int> const& ids) {
+    if (ids.size() != classes.size())
+        throw StateError("the tree takes " + std::to_string(classes.size()) + " objects, got " + std::to_string(ids.size()));
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        Place const place = place_of(state, ids[i]);
+        if (place.class_id != classes[i])
+            throw StateError("argument " + std::to_string(i) + " must be of class '" + schema.classes()[classes[i]].name +
+                             "', object " + std::to_string(ids[i]) + " is of class '" +
+                             schema.classes()[place.class_id].name + "'");
+        for (std::size_t j = 0; j < i; ++j)
+            if (ids[j] == ids[i]) throw StateError("object " + std::to_string(ids[i]) + " is given twice");
+        rows.push_back(place.row);
+    }
+    return rows;
+}
+
+State const& foldt_state(Foldt const& self, nb::handle object) {
+    State const& state = state_of(object, "facts must be of a State");
+    if (!(*state.schema() == self.schema())) throw StateError("the state is of another schema than those before");
+    return state;
+}
+
+void bind_trees(nb::module_& module) {
+    nb::class_<Foldt>(module, "Tree", "One first-order logical decision tree. See treethink.FOLDT.")
+        .def("__init__",
+             [](Foldt* self, nb::handle schema_object, std::vector<std::string> const& classes, double alpha,
+                std::string criterion, bool branch_updates, std::uint64_t max_candidates) {
+                 auto const schema = schema_of(schema_object);
+                 std::vector<ClassId> arguments;
+                 for (auto const& name : classes) arguments.push_back(schema->class_named(name));
+                 new (self) Foldt(schema, std::move(arguments), {alpha, std::move(criterion), branch_updates, max_candidates});
+             })
+        .def("observe",
+             [](Foldt& self, nb::handle object, std::vector<Int> const& ids, Int outcome) {
+                 State const& state = foldt_state(self, object);
+                 auto const classes = self.inspect([](Tree const& tree, Codes const&) { return tree.arguments(); });
+                 auto const events = self.observe(state, rows_of(state, self.schema(), classes, ids), {outcome});
+                 nb::list all;
+                 auto const types = fact_types(self.schema());
+                 for (Event const& event : events) all.append(event_tuple(self.schema(), types, event));
+                 return all;
+             })
+        .def("predict",
+             [](Foldt const& self, nb::handle object, std::vector<Int> const& ids, nb::handle facts, nb::handle bindings) {
+                 State const& state = foldt_state(self, object);
+                 auto const classes = self.inspect([](Tree const& tree, Codes const&) { return tree.arguments(); });
+                 auto const answer = self.predict(state, rows_of(state, self.schema(), classes, ids), facts_mode(facts),
+                                                  bindings_mode(bindings));
+                 nb::list all;
+                 for (auto const& [outcome, n] : answer) all.append(nb::make_tuple(outcome.front(), n));
+                 return all;
+             })
+        .def("_tree",
+             [](Foldt const& self) {
+                 return self.inspect([&](auto const&... parts) { return tree_tuple(self.schema(), parts...); });
+             })
+        .def("_candidates", [](Foldt const& self) {
+            return self.inspect([&](auto const&... parts) { return candidates_list(self.schema(), parts...); });
+        });
+}
+
+}  // namespace
+
+void bind_model(nb::module_& module) {
+    bind_predictions(module);
+    bind_models(module);
+    bind_trees(module);
+    module.def("fact_kinds", [] {
+        nb::list names;
+        for (auto const& kind : fact_kinds()) names.append(nb::str(kind->name().data(), kind->name().size()));
+        return nb::tuple(names);
+    }, "Names of the kinds of fact, in the engine's order.");
+    module.def("formula", [](std::string const& name, std::string const& x, std::string const& y, std::string const& value) {
+        for (auto const& kind : fact_kinds())
+            if (kind->name() == name) return kind->text(x, y, value);
+        throw UnknownName("kind of fact", name, {}, "the engine");
+    }, nb::arg("kind"), nb::arg("x"), nb::arg("y"), nb::arg("value"), "A fact written out.");
+}
+
+}  // namespace treethink::bindings

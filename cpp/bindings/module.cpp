@@ -1,0 +1,80 @@
+// module.cpp - the extension treethink._engine: its parts, its errors, its way to end.
+#include "objects.hpp"
+
+namespace treethink::bindings {
+
+void bind_schema(nb::module_& module);
+void bind_state(nb::module_& module);
+void bind_model(nb::module_& module);
+
+namespace {
+
+// The class treethink.Object, kept from its first use until the interpreter begins to
+// shut down: held longer, it would keep everything alive that its module knows.
+PyObject* kept_object_class = nullptr;
+bool shutting_down = false;
+
+nb::object text(std::string const& utf8) {  // names from a damaged file need not be UTF-8
+    return nb::steal(PyUnicode_DecodeUTF8(utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "replace"));
+}
+
+nb::object error_class(char const* name) { return nb::module_::import_("treethink.errors").attr(name); }
+
+void set_error(char const* name, Error const& error) {
+    PyErr_SetObject(error_class(name).ptr(), text(error.what()).ptr());
+}
+
+void set_error(UnknownName const& error) {
+    nb::list known;
+    for (auto const& each : error.known) known.append(text(each));
+    auto const type = error_class("UnknownNameError");
+    PyErr_SetObject(type.ptr(), type(text(error.kind), text(error.name), known, text(error.where)).ptr());
+}
+
+void translate(std::exception_ptr const& thrown, void*) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (UnknownName const& error) {
+        set_error(error);
+    } catch (WrongType const& error) {
+        set_error("WrongTypeError", error);
+    } catch (SchemaError const& error) {
+        set_error("SchemaError", error);
+    } catch (StateError const& error) {
+        set_error("StateError", error);
+    } catch (TransitionError const& error) {
+        set_error("TransitionError", error);
+    } catch (SettingError const& error) {
+        set_error("SettingError", error);
+    } catch (ModelFileError const& error) {
+        set_error("ModelFileError", error);
+    } catch (Error const& error) {
+        set_error("TreeThinkError", error);
+    }
+}
+
+void shut_down() {
+    shutting_down = true;
+    Py_CLEAR(kept_object_class);
+}
+
+}  // namespace
+
+nb::object object_class() {
+    if (kept_object_class != nullptr) return nb::borrow(kept_object_class);
+    nb::object found = nb::module_::import_("treethink.state").attr("Object");
+    if (!shutting_down) kept_object_class = nb::borrow(found).release().ptr();
+    return found;
+}
+
+}  // namespace treethink::bindings
+
+NB_MODULE(_engine, module) {
+    using namespace treethink::bindings;
+    module.doc() = "The engine: states, facts, trees and whole-model learning, in C++.";
+    nb::register_exception_translator(&translate, nullptr);
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function(&shut_down));
+    bind_schema(module);
+    bind_state(module);
+    bind_model(module);
+}

@@ -1,0 +1,54 @@
+// schema.cpp - Schema as Python sees it.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <unordered_map>
+
+#include "common.hpp"
+
+namespace treethink::bindings {
+
+namespace {
+
+using ClassEntry = std::pair<std::string, std::vector<std::string>>;
+using AttributeEntry = std::tuple<std::string, std::size_t, std::vector<std::string>, bool>;
+
+std::vector<Class> read_classes(std::vector<ClassEntry> const& entries, std::vector<Attribute> const& attributes) {
+    std::unordered_map<std::string, std::size_t> position;
+    std::vector<std::string> known;
+    for (auto const& each : attributes) {
+        position.emplace(each.name, known.size());
+        known.push_back(each.name);
+    }
+    std::vector<Class> classes;
+    for (auto const& [name, own] : entries) {
+        classes.push_back({name, {}});
+        for (auto const& attribute : own) {
+            auto const found = position.find(attribute);
+            if (found == position.end()) throw UnknownName("attribute", attribute, known, "class '" + name + "'");
+            classes.back().attributes.emplace_back(found->second);
+        }
+    }
+    return classes;
+}
+
+void make_schema(Schema* self, std::vector<ClassEntry> const& classes, std::vector<AttributeEntry> const& attributes,
+                 std::vector<std::string> const& actions) {
+    std::vector<Attribute> read;
+    for (auto const& [name, length, facts, values] : attributes) read.push_back({name, length, facts, values});
+    auto read_own = read_classes(classes, read);
+    new (self) Schema(std::move(read_own), std::move(read), actions);
+}
+
+}  // namespace
+
+void bind_schema(nb::module_& module) {
+    module.attr("longest_vector") = longest_vector;
+    nb::class_<Schema>(module, "Schema", "The engine's side of treethink.Schema.")
+        .def("__init__", &make_schema, nb::arg("classes"), nb::arg("attributes"), nb::arg("actions"))
+        .def(
+            "__eq__", [](Schema const& a, Schema const& b) { return a == b; }, nb::is_operator(),
+            nb::sig("def __eq__(self, other: object, /) -> bool"));
+}
+
+}  // namespace treethink::bindings

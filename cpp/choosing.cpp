@@ -1,0 +1,161 @@
+#include "choosing.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "counting.hpp"
+
+namespace treethink {
+
+namespace {
+
+// Scores closer than this (relatively) are compared exactly; rounding is far smaller.
+constexpr double margin = 1e-9;
+
+std::size_t cost(FactType const& type, Test const& test, std::size_t variables, std::size_t attribute_length) {
+    std::size_t const fresh = new_variables(type, test, variables);
+    std::size_t const untied = fresh == type.arity ? fresh : 0;
+    return fresh + untied + (type.kind->absolute() && attribute_length > 1 ? 1 : 0);
+}
+
+std::uint64_t l1(VectorView value) {
+    std::uint64_t sum = 0;
+    for (Int const each : value) {
+        std::uint64_t const size = each < 0 ? 0 - static_cast<std::uint64_t>(each) : static_cast<std::uint64_t>(each);
+        sum = sum > std::numeric_limits<std::uint64_t>::max() - size ? std::numeric_limits<std::uint64_t>::max() : sum + size;
+    }
+    return sum;
+}
+
+// The counters of a block, pending ones included: rows of `stride` codes.
+Count const* all_counts(Block const& block, Counts totals, std::vector<Count>& room) {
+    bool const complete = block.counts.size() == totals.size() * block.stride;
+    if (complete && std::all_of(block.bits.begin(), block.bits.end(), [](auto word) { return word == 0; }))
+        return block.counts.data();
+    room.assign(totals.size() * block.stride, 0);
+    std::copy(block.counts.begin(), block.counts.end(), room.begin());
+    for (std::size_t w = 0; w < block.bits.size(); ++w)
+        for (std::uint64_t rest = block.bits[w]; rest != 0; rest &= rest - 1) {
+            std::size_t const code = w * 64 + static_cast<std::size_t>(std::countr_zero(rest));
+            for (std::size_t y = 0; y < totals.size(); ++y) room[y * block.stride + code] += totals[y];
+        }
+    return room.data();
+}
+
+class Search {
+public:
+    Search(Learning& learning, Node const& node) : learning_(learning), node_(node) {}
+
+    void offer(CandidateId candidate, double score) {
+        if (best_ && score < best_->score - margin * best_->score) return;
+        if (!best_ || score > best_->score + margin * best_->score || beats(candidate)) best_ = {candidate, score};
+    }
+    // Scores below this cannot win.
+    [[nodiscard]] double floor() const { return best_ ? best_->score - margin * best_->score : -1.0; }
+    [[nodiscard]] std::optional<Best> best() const { return best_; }
+
+private:
+    bool beats(CandidateId candidate) {
+        CandidateId const old = best_->candidate;
+        read_counts(node_.blocks[candidate.block], candidate.code, node_.totals, mine_);
+        read_counts(node_.blocks[old.block], old.code, node_.totals, theirs_);
+        if (mine_ != theirs_) {
+            auto const order = learning_.criterion.compare(mine_, theirs_, node_.totals);
+            if (order != 0) return order > 0;
+        }
+        return canonical_order(learning_.codes.types(), node_.classes.size(), test_of(learning_.codes, node_, candidate),
+                               test_of(learning_.codes, node_, old)) < 0;
+    }
+
+    Learning& learning_;
+    Node const& node_;
+    std::optional<Best> best_;
+    std::vector<Count> mine_, theirs_;
+};
+
+}  // namespace
+
+std::strong_ordering canonical_order(std::vector<FactType> const& types, std::size_t variables, Test const& a,
+                                     Test const& b) {
+    FactType const& x = types[a.type];
+    FactType const& y = types[b.type];
+    // An absolute fact's value is as long as its attribute.
+    if (auto const order = cost(x, a, variables, a.value.size()) <=> cost(y, b, variables, b.value.size()); order != 0)
+        return order;
+    if (auto const order = l1(a.value) <=> l1(b.value); order != 0) return order;
+    if (auto const order = a.type <=> b.type; order != 0) return order;
+    for (std::size_t k = 0; k < x.arity; ++k)
+        if (auto const order = a.variables[k] <=> b.variables[k]; order != 0) return order;
+    return a.value <=> b.value;
+}
+
+Test test_of(Codes const& codes, Node const& node, CandidateId candidate) {
+    Block const& block = node.blocks[candidate.block];
+    return {block.type, block.variables, codes.value(block.type, candidate.code)};
+}
+
+std::optional<Best> best_candidate(Learning& learning, Node const& node, std::optional<CandidateId> except) {
+    Search search(learning, node);
+    auto& scores = learning.scratch.scores;
+    for (std::size_t b = 0; b < node.blocks.size(); ++b) {
+        Block const& block = node.blocks[b];
+        if (block.stride == 0) continue;
+        Count const* const counts = all_counts(block, node.totals, learning.scratch.counts);
+        learning.criterion.scores(counts, block.stride, block.stride, node.totals, scores);
+        for (Code code = 0; code < block.stride; ++code) {
+            if (scores[code] < search.floor() || block.births[code] == 0) continue;
+            if (except && except->block == b && except->code == code) continue;
+            search.offer({b, code}, scores[code]);
+        }
+    }
+    return search.best();
+}
+
+double score_of(Learning& learning, Node const& node, CandidateId candidate) {
+    read_counts(node.blocks[candidate.block], candidate.code, node.totals, learning.scratch.counts);
+    return learning.criterion.score(learning.scratch.counts, node.totals);
+}
+
+double score_of_none(Learning& learning, Node const& node) {
+    learning.scratch.counts.assign(node.totals.size(), 0);
+    return learning.criterion.score(learning.scratch.counts, node.totals);
+}
+
+void forget_candidates(Learning& learning, Node& node, std::uint64_t most) {
+    if (node.candidates <= most) return;
+    struct Entry {
+        std::uint64_t times;
+        std::uint32_t birth;
+        CandidateId id;
+    };
+    std::vector<Entry> entries;
+    for (std::size_t b = 0; b < node.blocks.size(); ++b)
+        for (Code code = 0; code < node.blocks[b].stride; ++code) {
+            if (node.blocks[b].births[code] == 0) continue;
+            if (!node.is_leaf() && b == node.test_block && code == node.test_code) continue;
+            read_counts(node.blocks[b], code, node.totals, learning.scratch.counts);
+            std::uint64_t times = 0;
+            for (Count const each : learning.scratch.counts) times += each;
+            entries.push_back({times, node.blocks[b].births[code], {b, code}});
+        }
+    std::uint64_t const surplus = std::min<std::uint64_t>(node.candidates - most, entries.size());
+    auto before = [&](Entry const& a, Entry const& b) {
+        if (a.times != b.times) return a.times < b.times;
+        if (a.birth != b.birth) return a.birth < b.birth;
+        return canonical_order(learning.codes.types(), node.classes.size(), test_of(learning.codes, node, a.id),
+                               test_of(learning.codes, node, b.id)) < 0;
+    };
+    std::nth_element(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(surplus), entries.end(), before);
+    for (std::uint64_t i = 0; i < surplus; ++i) {
+        auto const [block_id, code] = entries[i].id;
+        Block& block = node.blocks[block_id];
+        for (std::size_t at = code; at < block.counts.size(); at += block.stride) block.counts[at] = 0;
+        block.births[code] = 0;
+        if (block.bit(code)) block.bits[code / 64] &= ~(std::uint64_t{1} << (code % 64));
+        block.version = 0;  // what is still true then comes back as a new candidate
+    }
+    node.candidates -= surplus;
+}
+
+}  // namespace treethink

@@ -1,0 +1,489 @@
+#include "codes.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace treethink {
+
+namespace {
+
+// A table of this many facts is always affordable; up to the larger number only when the
+// values are many enough to fill a good part of it.
+constexpr std::uint64_t small_table = 1u << 13;
+constexpr std::uint64_t large_table = 1u << 16;
+constexpr Code collect_from = 4096;
+
+std::uint64_t hash_of(VectorView value) {
+    std::uint64_t hash = value.size();
+    for (Int const each : value) {
+        hash = (hash ^ static_cast<std::uint64_t>(each)) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+std::uint64_t extent(Int low, Int high) { return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low); }
+
+void set_bit(std::vector<std::uint64_t>& bits, Code code, bool on) {
+    std::uint64_t const mask = std::uint64_t{1} << (code % 64);
+    if (on)
+        bits[code / 64] |= mask;
+    else
+        bits[code / 64] &= ~mask;
+}
+
+}  // namespace
+
+// ---- Box ----
+
+bool Box::contains(VectorView value) const {
+    for (std::size_t d = 0; d < value.size(); ++d)
+        if (value[d] < low_[d] || value[d] > high_[d]) return false;
+    return true;
+}
+
+Code Box::code(VectorView value) const {
+    Int code = 0;
+    for (std::size_t d = 0; d < value.size(); ++d) code += (value[d] - low_[d]) * stride_[d];
+    return static_cast<Code>(code);
+}
+
+Vector Box::value(Code code) const {
+    Vector value(low_.size());
+    Int rest = static_cast<Int>(code);
+    for (std::size_t d = 0; d < value.size(); ++d) {
+        value[d] = rest / stride_[d] + low_[d];
+        rest %= stride_[d];
+    }
+    return value;
+}
+
+Vector Box::difference(Code code) const {
+    // Adding the largest difference in every coordinate makes all digits non-negative.
+    Int rest = static_cast<Int>(code) - static_cast<Int>(centre());
+    for (std::size_t d = 0; d < low_.size(); ++d) rest += (high_[d] - low_[d]) * stride_[d];
+    Vector value(low_.size());
+    for (std::size_t d = 0; d < value.size(); ++d) {
+        value[d] = rest / stride_[d] - (high_[d] - low_[d]);
+        rest %= stride_[d];
+    }
+    return value;
+}
+
+Code Box::find_difference(VectorView value) const {
+    Int code = static_cast<Int>(centre());
+    for (std::size_t d = 0; d < value.size(); ++d) {
+        Int const most = high_[d] - low_[d];
+        if (value[d] < -most || value[d] > most) return no_code;
+        code += value[d] * stride_[d];
+    }
+    return static_cast<Code>(code);
+}
+
+Box Box::grown(VectorView low, VectorView high, std::size_t values) const {
+    Box box;
+    box.empty_ = false;
+    box.low_.assign(low.begin(), low.end());
+    box.high_.assign(high.begin(), high.end());
+    for (std::size_t d = 0; d < low.size() && !empty_; ++d) {
+        // Slack on the side that had to give way, so that a drifting value recodes rarely.
+        auto const slack = static_cast<Int>(std::min<std::uint64_t>(extent(low_[d], high_[d]) / 4, large_table));
+        Int moved = 0;
+        if (low[d] < low_[d])
+            box.low_[d] = subtract(low[d], slack, moved) ? moved : low[d];
+        else
+            box.low_[d] = low_[d];
+        if (high[d] > high_[d])
+            box.high_[d] = add(high[d], slack, moved) ? moved : high[d];
+        else
+            box.high_[d] = high_[d];
+    }
+    box.stride_.assign(low.size(), 1);
+    std::uint64_t table = 1;
+    for (std::size_t d = low.size(); d-- > 0;) {
+        box.stride_[d] = static_cast<Int>(table);
+        std::uint64_t const side = extent(box.low_[d], box.high_[d]);
+        if (side >= large_table || (table *= 2 * side + 1) > large_table) return box;
+    }
+    if (table > small_table && table > 16 * static_cast<std::uint64_t>(values)) return box;
+    box.dense_ = true;
+    box.width_ = static_cast<Code>((table + 1) / 2);
+    return box;
+}
+
+// ---- Interner ----
+
+std::size_t Interner::slot(VectorView wanted) const {
+    std::size_t const mask = table_.size() - 1;
+    std::size_t i = static_cast<std::size_t>(hash_of(wanted)) & mask;
+    while (table_[i] != no_code && !same(value(table_[i]), wanted)) i = (i + 1) & mask;
+    return i;
+}
+
+void Interner::grow() {
+    table_.assign(std::max<std::size_t>(16, table_.size() * 2), no_code);
+    for (Code code = 0; code < size_; ++code) table_[slot(value(code))] = code;
+}
+
+Code Interner::intern(VectorView wanted) {
+    if (2 * (static_cast<std::size_t>(size_) + 1) > table_.size()) grow();
+    std::size_t const i = slot(wanted);
+    if (table_[i] == no_code) {
+        table_[i] = size_++;
+        values_.insert(values_.end(), wanted.begin(), wanted.end());
+    }
+    return table_[i];
+}
+
+Code Interner::find(VectorView wanted) const { return table_.empty() ? no_code : table_[slot(wanted)]; }
+
+std::size_t Interner::bytes() const { return values_.capacity() * sizeof(Int) + table_.capacity() * sizeof(Code); }
+
+// ---- Codes ----
+
+Codes::Codes(std::shared_ptr<Schema const> schema)
+    : schema_(std::move(schema)),
+      types_(fact_types(*schema_)),
+      boxes_(schema_->attributes().size()),
+      crowd_(types_.size(), collect_from),
+      views_(schema_->slots().size()),
+      tables_(types_.size()) {
+    for (FactType const& type : types_) {
+        interners_.emplace_back(type.value_length);
+        for (std::size_t k = 0; k < type.arity; ++k) {
+            views_[type.slots[k]].used = true;
+            views_[type.slots[k]].paired |= type.arity == 2;
+        }
+    }
+    for (std::size_t s = 0; s < views_.size(); ++s)
+        views_[s].column = std::make_shared<Column>(schema_->length(SlotId(s)), std::vector<Int>{});
+}
+
+bool Codes::outgrows(SlotId slot, Column const& column) const {
+    Box const& box = boxes_[schema_->slots()[slot].attribute];
+    if (!box.dense()) return true;
+    for (std::size_t i = 0; i < column.rows(); ++i)
+        if (!box.contains(column.row(i))) return true;
+    return false;
+}
+
+void Codes::check_range(State const& state, AttributeId attribute) const {
+    Attribute const& checked = schema_->attributes()[attribute];
+    for (std::size_t d = 0; d < checked.length; ++d) {
+        Int low = 0, high = 0, span = 0;
+        bool first = true;
+        for (std::size_t s = 0; s < views_.size(); ++s) {
+            if (!views_[s].paired || schema_->slots()[s].attribute != attribute) continue;
+            std::vector<Int> const& values = state.column(SlotId(s))->values();
+            for (std::size_t i = d; i < values.size(); i += checked.length, first = false) {
+                low = first ? values[i] : std::min(low, values[i]);
+                high = first ? values[i] : std::max(high, values[i]);
+            }
+        }
+        if (!subtract(high, low, span))
+            throw StateError("attribute '" + checked.name + "' has values so far apart (" + std::to_string(low) +
+                             " and " + std::to_string(high) +
+                             ") that their difference does not fit 64 bits; give it facts without 'difference'");
+    }
+}
+
+std::vector<Recoding> Codes::turn_to(State const& state) {
+    changed_.clear();
+    std::vector<AttributeId> outgrown;
+    for (std::size_t s = 0; s < views_.size(); ++s) {
+        View& view = views_[s];
+        auto const& column = state.column(SlotId(s));
+        if (!view.used || view.column == column || *view.column == *column) continue;
+        changed_.push_back(SlotId(s));
+        AttributeId const attribute = schema_->slots()[s].attribute;
+        if (std::find(outgrown.begin(), outgrown.end(), attribute) == outgrown.end() && outgrows(SlotId(s), *column))
+            outgrown.push_back(attribute);
+    }
+    // In a box no difference can overflow, so only what leaves it needs the check.
+    for (AttributeId const attribute : outgrown) check_range(state, attribute);
+    for (std::size_t s = 0; s < views_.size(); ++s)
+        if (views_[s].used) views_[s].column = state.column(SlotId(s));
+    std::vector<Recoding> recodings;
+    for (AttributeId const attribute : outgrown) grow(attribute, recodings);
+    for (SlotId const slot : changed_) {
+        views_[slot].stamp = ++stamp_;
+        if (boxes_[schema_->slots()[slot].attribute].dense()) encode(slot);
+    }
+    return recodings;
+}
+
+void Codes::encode(SlotId slot) {
+    View& view = views_[slot];
+    Box const& box = boxes_[schema_->slots()[slot].attribute];
+    std::size_t const rows = view.column->rows();
+    view.codes.resize(rows);
+    view.distinct = true;
+    if (mark_.size() < box.width()) mark_.resize(box.width(), 0);
+    ++epoch_;
+    for (std::size_t i = 0; i < rows; ++i) {
+        Code const code = box.code(view.column->row(i));
+        view.codes[i] = code;
+        if (mark_[code] == epoch_) view.distinct = false;
+        mark_[code] = epoch_;
+    }
+}
+
+void Codes::grow(AttributeId attribute, std::vector<Recoding>& recodings) {
+    Vector low, high;
+    std::size_t values = 0;
+    for (std::size_t s = 0; s < views_.size(); ++s) {
+        if (!views_[s].used || schema_->slots()[s].attribute != attribute) continue;
+        Column const& column = *views_[s].column;
+        values += column.rows();
+        for (std::size_t i = 0; i < column.rows(); ++i) {
+            VectorView const value = column.row(i);
+            if (low.empty()) low.assign(value.begin(), value.end()), high = low;
+            for (std::size_t d = 0; d < value.size(); ++d) {
+                low[d] = std::min(low[d], value[d]);
+                high[d] = std::max(high[d], value[d]);
+            }
+        }
+    }
+    if (!low.empty()) rebox(attribute, boxes_[attribute].grown(low, high, values), recodings);
+}
+
+void Codes::rebox(AttributeId attribute, Box box, std::vector<Recoding>& recodings) {
+    // A box that was given up stays given up: no flapping between the two kinds of code.
+    Box const old = std::exchange(boxes_[attribute], std::move(box));
+    bool const had_codes = old.dense();
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+        FactType const& type = types_[t];
+        if (type.attribute != attribute || !type.kind->linear()) continue;
+        Interner const& met = interners_[t];
+        if (!had_codes && !boxes_[attribute].dense()) continue;
+        Recoding recoding{t, {}};
+        Code const size = had_codes ? (type.arity == 1 ? old.width() : old.table_size()) : met.size();
+        for (Code code = 0; code < size; ++code) {
+            Vector value;
+            if (!had_codes)
+                value.assign(met.value(code).begin(), met.value(code).end());
+            else
+                value = type.arity == 1 ? old.value(code) : old.difference(code);
+            if (boxes_[attribute].dense())
+                recoding.new_code.push_back(type.arity == 1 ? boxes_[attribute].find(value)
+                                                            : boxes_[attribute].find_difference(value));
+            else
+                recoding.new_code.push_back(interners_[t].intern(value));
+        }
+        tables_[t] = Table{};
+        tables_[t].truth.version = ++version_;
+        recodings.push_back(std::move(recoding));
+    }
+    if (!boxes_[attribute].dense()) return;
+    for (std::size_t s = 0; s < views_.size(); ++s)
+        if (views_[s].used && schema_->slots()[s].attribute == attribute) encode(SlotId(s));
+}
+
+std::vector<Recoding> Codes::admit(std::size_t type, VectorView value) {
+    std::vector<Recoding> recodings;
+    FactType const& fact = types_[type];
+    Box const& box = boxes_[fact.attribute];
+    if (find(type, value) != no_code) return recodings;
+    if (!arithmetic(type) && !(fact.kind->linear() && fact.arity == 1 && box.grown(value, value, 0).dense())) {
+        interners_[type].intern(value);
+        return recodings;
+    }
+    if (fact.arity == 1) {
+        rebox(fact.attribute, box.grown(value, value, 0), recodings);
+    } else {
+        // A difference fits when the box is as wide as the difference is long.
+        Vector const low = box.value(0);
+        Vector high = low;
+        for (std::size_t d = 0; d < high.size(); ++d)
+            if (!add(low[d], value[d] < 0 ? -value[d] : value[d], high[d])) high[d] = low[d];
+        rebox(fact.attribute, box.grown(low, high, 0), recodings);
+    }
+    if (find(type, value) == no_code) interners_[type].intern(value);
+    return recodings;
+}
+
+bool Codes::crowded(std::size_t type) const { return !arithmetic(type) && interners_[type].size() > crowd_[type]; }
+
+Recoding Codes::collect(std::size_t type, std::vector<bool> const& used) {
+    Interner const old = std::exchange(interners_[type], Interner(types_[type].value_length));
+    Recoding recoding{type, std::vector<Code>(old.size(), no_code)};
+    for (Code code = 0; code < old.size(); ++code)
+        if (used[code]) recoding.new_code[code] = interners_[type].intern(old.value(code));
+    crowd_[type] = collect_from + 2 * interners_[type].size();
+    tables_[type] = Table{};
+    tables_[type].truth.version = ++version_;
+    return recoding;
+}
+
+Code Codes::size(std::size_t type) const {
+    if (!arithmetic(type)) return interners_[type].size();
+    return types_[type].arity == 1 ? box(type).width() : box(type).table_size();
+}
+
+Vector Codes::value(std::size_t type, Code code) const {
+    if (arithmetic(type)) return types_[type].arity == 1 ? box(type).value(code) : box(type).difference(code);
+    VectorView const value = interners_[type].value(code);
+    return {value.begin(), value.end()};
+}
+
+Code Codes::find(std::size_t type, VectorView value) const {
+    if (!arithmetic(type)) return interners_[type].find(value);
+    return types_[type].arity == 1 ? box(type).find(value) : box(type).find_difference(value);
+}
+
+Code Codes::intern_pair(std::size_t type, VectorView x, VectorView y, bool unordered) {
+    FactKind const& kind = *types_[type].kind;
+    Buffer value(types_[type].value_length);
+    if (!kind.value(x, y, value.data())) return no_code;
+    if (unordered) {
+        Buffer swapped = value;
+        kind.swap(swapped.data(), types_[type].value_length);
+        if (less(value.view(), swapped.view())) return interners_[type].intern(swapped.view());
+    }
+    return interners_[type].intern(value.view());
+}
+
+Code Codes::code(std::size_t type, Row x) {
+    View const& view = views_[types_[type].slots[0]];
+    return arithmetic(type) ? view.codes[x] : intern_pair(type, view.column->row(x), {}, false);
+}
+
+Code Codes::code(std::size_t type, Row x, Row y) {
+    View const& xs = views_[types_[type].slots[0]];
+    View const& ys = views_[types_[type].slots[1]];
+    if (arithmetic(type)) return ys.codes[y] - xs.codes[x] + centre(type);
+    return intern_pair(type, xs.column->row(x), ys.column->row(y), false);
+}
+
+Code Codes::unordered_code(std::size_t type, Row x, Row y) {
+    View const& view = views_[types_[type].slots[0]];
+    if (!arithmetic(type)) return intern_pair(type, view.column->row(x), view.column->row(y), true);
+    // Codes sort like values, so the larger difference is the one with the larger code.
+    Code const a = view.codes[x], b = view.codes[y];
+    return (a > b ? a - b : b - a) + centre(type);
+}
+
+// ---- truth ----
+
+void Codes::change(Truth& truth, Code code, int by) {
+    if (code == no_code) return;
+    if (code >= truth.counts.size()) {
+        truth.counts.resize(code + 1 + code / 2, 0);
+        truth.bits.resize(truth.counts.size() / 64 + 1, 0);
+    }
+    bool const before = truth.counts[code] > 0;
+    truth.counts[code] += static_cast<std::uint32_t>(by);
+    bool const after = truth.counts[code] > 0;
+    if (before == after) return;
+    set_bit(truth.bits, code, after);
+    truth.version = ++version_;
+}
+
+Code Codes::side_code(std::size_t type, Row x, Row y) {
+    FactType const& fact = types_[type];
+    Side const& xs = tables_[type].sides[0];
+    Side const& ys = tables_[type].sides[fact.same_class() ? 0 : 1];
+    if (arithmetic(type)) {
+        if (fact.arity == 1) return xs.codes[x];
+        Code const a = xs.codes[x], b = ys.codes[y];
+        return (fact.same_class() && a > b ? a - b : b - a) + centre(type);
+    }
+    std::size_t const length = schema_->length(fact.slots[0]);
+    VectorView const first{xs.values.data() + x * length, length};
+    if (fact.arity == 1) return intern_pair(type, first, {}, false);
+    return intern_pair(type, first, {ys.values.data() + y * length, length}, fact.same_class());
+}
+
+template <class Visit>
+void Codes::each_code(std::size_t type, std::size_t which, Row row, Visit&& visit) {
+    FactType const& fact = types_[type];
+    if (fact.arity == 1) return visit(side_code(type, row, 0));
+    SlotId const other = fact.slots[1 - which];
+    std::size_t const partners = views_[other].column->rows();
+    for (Row partner = 0; partner < partners; ++partner) {
+        if (fact.same_class() && partner == row) continue;
+        visit(which == 0 ? side_code(type, row, partner) : side_code(type, partner, row));
+    }
+}
+
+void Codes::rebuild(std::size_t type) {
+    FactType const& fact = types_[type];
+    Table& table = tables_[type];
+    table.truth.counts.assign(size(type), 0);
+    table.truth.bits.assign(size(type) / 64 + 1, 0);
+    table.truth.version = ++version_;
+    std::size_t const sides = fact.same_class() ? 1 : fact.arity;
+    for (std::size_t k = 0; k < sides; ++k) {
+        View const& view = views_[fact.slots[k]];
+        table.sides[k].stamp = view.stamp;
+        if (arithmetic(type))
+            table.sides[k].codes = view.codes;
+        else
+            table.sides[k].values = view.column->values();
+    }
+    std::size_t const rows = views_[fact.slots[0]].column->rows();
+    for (Row x = 0; x < rows; ++x) {
+        if (!fact.same_class()) {
+            each_code(type, 0, x, [&](Code code) { change(table.truth, code, 1); });
+            continue;
+        }
+        for (Row y = x + 1; y < rows; ++y) change(table.truth, side_code(type, x, y), 1);
+    }
+    table.built = true;
+}
+
+bool Codes::mend(std::size_t type) {
+    FactType const& fact = types_[type];
+    Table& table = tables_[type];
+    bool const coded = arithmetic(type);
+    std::array<std::vector<Row>, 2> changed;
+    std::size_t const sides = fact.same_class() ? 1 : fact.arity;
+    for (std::size_t k = 0; k < sides; ++k) {
+        View const& view = views_[fact.slots[k]];
+        Side const& side = table.sides[k];
+        if (side.stamp == view.stamp) continue;
+        std::size_t const rows = view.column->rows(), length = view.column->length();
+        if (coded ? side.codes.size() != rows : side.values.size() != rows * length) return false;
+        for (Row i = 0; i < rows; ++i)
+            if (coded ? side.codes[i] != view.codes[i]
+                      : !same({side.values.data() + i * length, length}, view.column->row(i)))
+                changed[k].push_back(i);
+        if (changed[k].size() * 4 > rows && rows > 4) return false;  // as cheap to start over
+    }
+    for (std::size_t k = 0; k < sides; ++k) {
+        View const& view = views_[fact.slots[k]];
+        Side& side = table.sides[k];
+        for (Row const row : changed[k]) {
+            each_code(type, k, row, [&](Code code) { change(table.truth, code, -1); });
+            if (coded)
+                side.codes[row] = view.codes[row];
+            else
+                std::copy_n(view.column->row(row).begin(), view.column->length(),
+                            side.values.begin() + static_cast<std::ptrdiff_t>(row * view.column->length()));
+            each_code(type, k, row, [&](Code code) { change(table.truth, code, 1); });
+        }
+        side.stamp = view.stamp;
+    }
+    return true;
+}
+
+Truth const& Codes::truth(std::size_t type) {
+    FactType const& fact = types_[type];
+    Table& table = tables_[type];
+    bool fresh = table.built;
+    for (std::size_t k = 0; k < (fact.same_class() ? 1 : fact.arity) && fresh; ++k)
+        fresh = table.sides[k].stamp == views_[fact.slots[k]].stamp;
+    if (!fresh && !(table.built && mend(type))) rebuild(type);
+    return table.truth;
+}
+
+std::size_t Codes::bytes() const {
+    std::size_t bytes = sizeof *this + mark_.capacity() * sizeof mark_[0];
+    for (Interner const& interner : interners_) bytes += interner.bytes();
+    for (Table const& table : tables_)
+        bytes += sizeof table + table.truth.counts.capacity() * 4 + table.truth.bits.capacity() * 8;
+    for (View const& view : views_) bytes += sizeof view + view.codes.capacity() * sizeof(Code);
+    return bytes;
+}
+
+}  // namespace treethink

@@ -1,0 +1,174 @@
+// codes.hpp - small numbers for facts, so that counting is array access.
+//
+// Every fact type numbers its facts: a code stands for a value. Where the values of an
+// attribute lie in a small box, codes are arithmetic: a vector is read as a number in mixed
+// radix, wide enough that the code of a difference is the difference of codes. Elsewhere,
+// values get codes as they are met. Codes never influence a decision; they may be renumbered
+// (a box grows, forgotten values are dropped), and whoever stores them is told (Recoding).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "facts.hpp"
+
+namespace treethink {
+
+using Code = std::uint32_t;
+inline constexpr Code no_code = ~Code{0};
+
+/// The box of an attribute's values, and the arithmetic code of each value in it.
+class Box {
+public:
+    Box() = default;
+
+    /// Whether codes are arithmetic. If not (yet, or any more), nothing below may be called.
+    [[nodiscard]] bool dense() const { return dense_; }
+    [[nodiscard]] bool contains(VectorView value) const;
+    /// 0 <= code < width(); ordered as the values are. The value must be in the box.
+    [[nodiscard]] Code code(VectorView value) const;
+    [[nodiscard]] Code width() const { return width_; }
+    /// Code of y - x is code(y) - code(x) + centre(), below table_size().
+    [[nodiscard]] Code centre() const { return width_ - 1; }
+    [[nodiscard]] Code table_size() const { return 2 * width_ - 1; }
+    [[nodiscard]] Vector value(Code code) const;
+    [[nodiscard]] Vector difference(Code code) const;
+    /// Code of a value or difference that may lie outside: then no_code.
+    [[nodiscard]] Code find(VectorView value) const { return contains(value) ? code(value) : no_code; }
+    [[nodiscard]] Code find_difference(VectorView value) const;
+
+    /// The smallest box around this one and `low`..`high`; with slack where this one had to grow.
+    /// It is not dense when its table would be too large for `values` values.
+    [[nodiscard]] Box grown(VectorView low, VectorView high, std::size_t values) const;
+
+private:
+    bool dense_ = false, empty_ = true;
+    Vector low_, high_;
+    std::vector<Int> stride_;  // first coordinate most significant: codes sort like values
+    Code width_ = 0;
+};
+
+/// Numbers vectors in the order in which they are met.
+class Interner {
+public:
+    explicit Interner(std::size_t length = 0) : length_(length) {}
+
+    Code intern(VectorView value);
+    [[nodiscard]] Code find(VectorView value) const;
+    [[nodiscard]] VectorView value(Code code) const { return {values_.data() + code * length_, length_}; }
+    [[nodiscard]] Code size() const { return size_; }
+    [[nodiscard]] std::size_t bytes() const;
+
+private:
+    [[nodiscard]] std::size_t slot(VectorView value) const;
+    void grow();
+
+    std::size_t length_;
+    Code size_ = 0;
+    std::vector<Int> values_;
+    std::vector<Code> table_;  // open addressing; a power of two
+};
+
+/// New codes for the facts of one type; no_code: forgotten.
+struct Recoding {
+    std::size_t type;
+    std::vector<Code> new_code;  // by old code
+};
+
+/// How often each fact of a type holds in the state, for any objects.
+struct Truth {
+    std::vector<std::uint32_t> counts;  // groundings, by code
+    std::vector<std::uint64_t> bits;    // counts > 0
+    std::uint64_t version = 0;          // changes when bits change
+};
+
+/// Codes of the facts of the state being observed; follows a state to the next one.
+class Codes {
+public:
+    explicit Codes(std::shared_ptr<Schema const> schema);
+
+    [[nodiscard]] std::vector<FactType> const& types() const { return types_; }
+
+    /// Turns to `state`; what did not change is kept. Returns what had to be renumbered.
+    /// Throws StateError, changing nothing, when a difference would not fit 64 bits.
+    std::vector<Recoding> turn_to(State const& state);
+    /// Makes room for a fact that is known by its value only (from a file). Recodes as above.
+    std::vector<Recoding> admit(std::size_t type, VectorView value);
+    /// Whether so many values have been met that forgetting unused ones is worth while; `collect` does it.
+    [[nodiscard]] bool crowded(std::size_t type) const;
+    Recoding collect(std::size_t type, std::vector<bool> const& used);
+
+    /// All codes of the type are below this.
+    [[nodiscard]] Code size(std::size_t type) const;
+    [[nodiscard]] Vector value(std::size_t type, Code code) const;
+    [[nodiscard]] Code find(std::size_t type, VectorView value) const;
+
+    /// Objects of a slot's class in the state.
+    [[nodiscard]] std::size_t rows(SlotId slot) const { return views_[slot].column->rows(); }
+    /// Codes are sums of value codes: a pair's is codes(y)[j] - codes(x)[i] + centre.
+    [[nodiscard]] bool arithmetic(std::size_t type) const { return types_[type].kind->linear() && box(type).dense(); }
+    [[nodiscard]] Code const* codes(SlotId slot) const { return views_[slot].codes.data(); }
+    [[nodiscard]] Code centre(std::size_t type) const { return box(type).centre(); }
+    /// Whether no two objects of the slot's class share a value (only known for arithmetic codes).
+    [[nodiscard]] bool distinct(SlotId slot) const { return views_[slot].distinct; }
+
+    /// Code of the fact about one object, or an ordered pair.
+    [[nodiscard]] Code code(std::size_t type, Row x);
+    [[nodiscard]] Code code(std::size_t type, Row x, Row y);
+    /// Within a class: the code for the pair in the order that makes its value the larger one.
+    [[nodiscard]] Code unordered_code(std::size_t type, Row x, Row y);
+
+    /// Brought up to date at the first call after a change.
+    [[nodiscard]] Truth const& truth(std::size_t type);
+
+    [[nodiscard]] std::size_t bytes() const;
+
+private:
+    struct View {
+        State::ColumnPtr column;
+        std::vector<Code> codes;  // when the box is dense
+        bool distinct = false;
+        bool used = false;    // by any fact type
+        bool paired = false;  // by one about two objects
+        std::uint64_t stamp = 0;
+    };
+    // What a truth was computed from: the values (or codes) per argument, mended row by row.
+    struct Side {
+        std::vector<Code> codes;
+        Vector values;
+        std::uint64_t stamp = 0;
+    };
+    struct Table {
+        Truth truth;
+        std::array<Side, 2> sides;
+        bool built = false;
+    };
+
+    [[nodiscard]] Box const& box(std::size_t type) const { return boxes_[types_[type].attribute]; }
+    [[nodiscard]] bool outgrows(SlotId slot, Column const& column) const;
+    void check_range(State const& state, AttributeId attribute) const;
+    void encode(SlotId slot);
+    void grow(AttributeId attribute, std::vector<Recoding>& recodings);
+    void rebox(AttributeId attribute, Box box, std::vector<Recoding>& recodings);
+    [[nodiscard]] Code intern_pair(std::size_t type, VectorView x, VectorView y, bool unordered);
+    void rebuild(std::size_t type);
+    bool mend(std::size_t type);
+    void change(Truth& truth, Code code, int by);
+    template <class Visit>
+    void each_code(std::size_t type, std::size_t which, Row row, Visit&& visit);
+    [[nodiscard]] Code side_code(std::size_t type, Row x, Row y);
+
+    std::shared_ptr<Schema const> schema_;
+    std::vector<FactType> types_;
+    std::vector<Box> boxes_;           // by attribute
+    std::vector<Interner> interners_;  // by type; used where codes are not arithmetic
+    std::vector<Code> crowd_;          // by type: size that makes collecting worth while
+    std::vector<View> views_;          // by slot
+    std::vector<SlotId> changed_;      // in this turn
+    std::vector<Table> tables_;        // by type
+    std::uint64_t stamp_ = 0, version_ = 0;
+    std::vector<std::uint32_t> mark_;
+    std::uint32_t epoch_ = 0;
+};
+
+}  // namespace treethink

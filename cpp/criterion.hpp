@@ -1,0 +1,50 @@
+// criterion.hpp - when one test is surely better than another.
+//
+// All tests of a node saw the same transitions, so a test is judged by how often it held with
+// each outcome (`trues`), beside the node's totals. A criterion turns that into a score, orders
+// scores exactly, and says when a lead is large enough to act on. It is a replaceable part:
+// the tree knows it only through this interface.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace treethink {
+
+using Count = std::uint32_t;
+using Counts = std::span<Count const>;
+
+class Criterion {
+public:
+    virtual ~Criterion() = default;
+
+    [[nodiscard]] virtual std::string_view name() const = 0;
+
+    /// How well a test that held `trues` times explains `totals`; larger is better. A test that
+    /// never held scores like no test at all, and no test scores less.
+    [[nodiscard]] virtual double score(Counts trues, Counts totals) const = 0;
+    /// The same for many tests at once: scores[i] for trues[outcome * stride + i].
+    virtual void scores(Count const* trues, std::size_t stride, std::size_t tests, Counts totals,
+                        std::vector<double>& scores) const = 0;
+    /// Exact order of two scores, free of rounding: ties are ties.
+    [[nodiscard]] virtual std::strong_ordering compare(Counts trues_a, Counts trues_b, Counts totals) const = 0;
+
+    /// Whether a score is surely better than another after n observations. Monotone in both.
+    [[nodiscard]] virtual bool surely_better(double score, double than, std::uint64_t n) const = 0;
+    /// Whether a branch keeps its test, given the scores of the test and of no test.
+    [[nodiscard]] virtual bool worth_keeping(double test, double none, std::uint64_t n) const = 0;
+    /// The most that one observation can add to any test's score.
+    [[nodiscard]] virtual double largest_gain() const = 0;
+};
+
+/// The paper's: overlap of Wilson intervals around the expected probability of the truth.
+std::unique_ptr<Criterion const> make_wilson(double alpha);
+
+/// The z with 2 (1 - Phi(z)) = alpha; the same bits on every platform.
+double two_sided_quantile(double alpha);
+
+}  // namespace treethink

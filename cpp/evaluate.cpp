@@ -1,0 +1,111 @@
+// evaluate.cpp - the node a target ends in (Tree::route), by two ways that always agree.
+//
+// `all` is set narrowing itself. `first` follows one binding at a time, depth first, and stops at
+// the first path that goes left all the way; among the others the lexicographically most-left one
+// wins, which is the path that set narrowing takes. Only where set narrowing might cut its bindings
+// (see most_bindings) could the two differ, so there `first` hands over to `all`.
+#include <array>
+
+#include "tree.hpp"
+
+namespace treethink {
+
+namespace {
+
+template <class Source>
+class DepthFirst {
+public:
+    DepthFirst(std::vector<Node> const& nodes, Source const& source, std::vector<FactType> const& types)
+        : nodes_(nodes), source_(source), types_(types) {}
+
+    /// Nothing when the bindings might be too many.
+    std::optional<std::uint32_t> run(std::span<Row const> arguments) {
+        for (Row const row : arguments) binding_[width_++] = row;
+        descend(0, 1);
+        return too_many_ ? std::nullopt : std::optional(best_);
+    }
+
+private:
+    // Whether the path from here on went left all the way.
+    bool descend(std::uint32_t at, std::size_t bindings) {
+        Node const& node = nodes_[at];
+        if (node.is_leaf()) {
+            best_ = at;
+            best_path_.assign(path_.begin(), path_.end());
+            return true;
+        }
+        FactType const& type = types_[node.test.type];
+        std::size_t const width = width_;
+        if (new_variables(type, node.test, width) > 0) {
+            bindings *= most_extensions(source_.state(), type, node.test, width);
+            too_many_ = too_many_ || bindings > most_bindings;
+        }
+        if (too_many_) return true;
+        bool passed = false, leftmost = false;
+        each_extension(source_, type, node.test, node.classes, {binding_.data(), width},
+                       [&](std::span<Row const> fresh) {
+                           passed = true;
+                           for (Row const row : fresh) binding_[width_++] = row;
+                           leftmost = step(node.left, true, bindings);
+                           width_ = width;
+                           return !leftmost && !too_many_;
+                       });
+        if (!passed) step(node.right, false, bindings);
+        return leftmost;
+    }
+
+    bool step(std::uint32_t to, bool left, std::size_t bindings) {
+        path_.push_back(left);
+        bool const leftmost = could_be_best() && descend(to, bindings);
+        path_.pop_back();
+        return leftmost;
+    }
+
+    // A path that has fallen behind the best one cannot catch up.
+    [[nodiscard]] bool could_be_best() const {
+        std::size_t const shared = std::min(path_.size(), best_path_.size());
+        for (std::size_t i = 0; i < shared; ++i)
+            if (path_[i] != best_path_[i]) return path_[i];
+        return best_path_.empty() || path_.size() < best_path_.size();
+    }
+
+    std::vector<Node> const& nodes_;
+    Source const& source_;
+    std::vector<FactType> const& types_;
+    std::array<Row, 2 * deepest + most_arguments> binding_;
+    std::size_t width_ = 0;
+    std::vector<bool> path_, best_path_;
+    std::uint32_t best_ = 0;
+    bool too_many_ = false;
+};
+
+template <class Source>
+std::uint32_t narrow(std::vector<Node> const& nodes, Source const& source, std::vector<FactType> const& types,
+                     std::span<Row const> arguments) {
+    Bindings bindings{arguments.size(), {arguments.begin(), arguments.end()}};
+    std::uint32_t at = 0;
+    while (!nodes[at].is_leaf()) {
+        Node const& node = nodes[at];
+        Bindings extended = extend(source, types[node.test.type], node.test, node.classes, bindings);
+        at = extended.size() > 0 ? node.left : node.right;
+        if (extended.size() > 0) bindings = std::move(extended);
+    }
+    return at;
+}
+
+}  // namespace
+
+template <class Source>
+std::uint32_t Tree::route(Source const& source, std::vector<FactType> const& types, std::span<Row const> arguments,
+                          BindingsMode mode) const {
+    if (mode == BindingsMode::first)
+        if (auto const leaf = DepthFirst(nodes_, source, types).run(arguments)) return *leaf;
+    return narrow(nodes_, source, types, arguments);
+}
+
+template std::uint32_t Tree::route(FactsOnDemand const&, std::vector<FactType> const&, std::span<Row const>,
+                                   BindingsMode) const;
+template std::uint32_t Tree::route(FactsInFull const&, std::vector<FactType> const&, std::span<Row const>,
+                                   BindingsMode) const;
+
+}  // namespace treethink

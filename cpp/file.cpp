@@ -1,0 +1,255 @@
+#include "file.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "choosing.hpp"
+#include "counting.hpp"
+#include "tree.hpp"
+
+namespace treethink {
+
+void Writer::number(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<std::uint8_t>(value | 0x80));
+    bytes_.push_back(static_cast<std::uint8_t>(value));
+}
+
+void Writer::integer(Int value) {
+    auto const bits = static_cast<std::uint64_t>(value);
+    number(value < 0 ? ~(bits << 1) : bits << 1);
+}
+
+void Writer::vector(VectorView value) {
+    for (Int const each : value) integer(each);
+}
+
+std::uint64_t Reader::number() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        if (at_ == bytes_.size()) throw ModelFileError("the model file ends in the middle of a number");
+        std::uint64_t const byte = bytes_[at_++];
+        if (shift == 63 && byte > 1) throw ModelFileError("the model file has a number that does not fit 64 bits");
+        value |= (byte & 0x7F) << shift;
+        if (byte < 0x80) return value;
+    }
+}
+
+std::uint64_t Reader::number(std::uint64_t most, char const* what) {
+    std::uint64_t const value = number();
+    if (value > most)
+        throw ModelFileError("the model file has " + std::string(what) + " " + std::to_string(value) + ", at most " +
+                             std::to_string(most) + " is possible");
+    return value;
+}
+
+std::size_t Reader::count(char const* what) {
+    return static_cast<std::size_t>(number(bytes_.size() - at_, what));
+}
+
+Int Reader::integer() {
+    std::uint64_t const folded = number();
+    return static_cast<Int>((folded >> 1) ^ (0 - (folded & 1)));
+}
+
+Vector Reader::vector(std::size_t length) {
+    Vector value;
+    for (std::size_t i = 0; i < length; ++i) value.push_back(integer());
+    return value;
+}
+
+// ---- trees ----
+//
+// tree       transitions, outcomes (vector, seen), whether it varies, then nodes in preorder
+// node       counts by outcome, candidates by block, whether it is a branch, then its test's place
+// candidates for each block: how many, then each: value, birth, times true by outcome
+// A test is named by its block and its position among the block's candidates; where branches
+// keep no candidates it is written out.
+
+namespace {
+
+struct Entry {
+    Vector value;
+    Code code;
+};
+
+std::vector<Entry> sorted_entries(Codes const& codes, Block const& block) {
+    std::vector<Entry> entries;
+    for (Code code = 0; code < block.stride; ++code)
+        if (block.births[code] != 0) entries.push_back({codes.value(block.type, code), code});
+    std::sort(entries.begin(), entries.end(), [](Entry const& a, Entry const& b) { return a.value < b.value; });
+    return entries;
+}
+
+void save_candidates(Writer& out, Codes const& codes, Node const& node) {
+    std::vector<Count> counts;
+    for (Block const& block : node.blocks) {
+        auto const entries = sorted_entries(codes, block);
+        out.number(entries.size());
+        for (Entry const& entry : entries) {
+            out.vector(entry.value);
+            out.number(block.births[entry.code]);
+            read_counts(block, entry.code, node.totals, counts);
+            for (Count const count : counts) out.number(count);
+        }
+    }
+}
+
+void save_test(Writer& out, Node const& node) {
+    out.number(node.test.type);
+    for (std::uint32_t const variable : node.test.variables) out.number(variable);
+    out.vector(node.test.value);
+}
+
+}  // namespace
+
+void Tree::save(Writer& out, Codes const& codes) const {
+    out.number(now_);
+    out.number(outcomes_.size());
+    for (std::size_t y = 0; y < outcomes_.size(); ++y) {
+        out.vector(outcomes_[y]);
+        out.number(seen_[y]);
+    }
+    out.number(varies());
+    if (!varies()) return;
+    std::vector<std::uint32_t> open{0};
+    while (!open.empty()) {
+        Node const& node = nodes_[open.back()];
+        open.pop_back();
+        for (Count const count : node.totals) out.number(count);
+        out.number(node.is_leaf() ? 0 : 1);
+        out.number(!node.blocks.empty());
+        if (!node.blocks.empty()) save_candidates(out, codes, node);
+        if (node.is_leaf()) continue;
+        save_test(out, node);
+        open.push_back(node.right);
+        open.push_back(node.left);
+    }
+}
+
+/// Reads one tree; what it has read so far is always consistent with what it reads next.
+class TreeLoader {
+public:
+    TreeLoader(Tree& tree, Reader& in, Codes& codes) : tree_(tree), in_(in), codes_(codes) {}
+
+    std::vector<Recoding> load(std::size_t outcome_length) {
+        tree_.now_ = in_.number();
+        std::size_t const outcomes = in_.count("a number of outcomes");
+        std::uint64_t seen = 0;
+        for (std::size_t y = 0; y < outcomes; ++y) {
+            Vector outcome = in_.vector(outcome_length);
+            if (tree_.find_outcome(outcome)) throw ModelFileError("the model file has an outcome twice");
+            tree_.outcomes_.push_back(std::move(outcome));
+            tree_.seen_.push_back(in_.number(std::numeric_limits<std::uint64_t>::max() - seen, "a count"));
+            seen += tree_.seen_.back();
+        }
+        bool const varies = in_.number(1, "a flag") != 0;
+        if (varies != (outcomes > 1) || (outcomes == 0) != (tree_.now_ == 0))
+            throw ModelFileError("the model file has a rule whose outcomes and transitions do not agree");
+        if (varies) load_nodes();
+        return std::move(recodings_);
+    }
+
+private:
+    void load_nodes() {
+        std::vector<std::uint32_t> open{tree_.add_node(0, tree_.arguments_)};
+        while (!open.empty()) {
+            std::uint32_t const at = open.back();
+            open.pop_back();
+            load_totals(tree_.nodes_[at]);
+            bool const branch = in_.number(1, "a flag") != 0;
+            if (in_.number(1, "a flag") != 0) load_candidates(at);
+            if (!branch) continue;
+            load_test(at);
+            tree_.add_children(at, codes_.types());
+            open.push_back(tree_.nodes_[at].right);
+            open.push_back(tree_.nodes_[at].left);
+        }
+    }
+
+    void load_totals(Node& node) {
+        std::uint64_t const most = std::numeric_limits<Count>::max();
+        for (Count& total : node.totals) {
+            total = static_cast<Count>(in_.number(most - node.n, "a count"));
+            node.n += total;
+        }
+        node.bound = std::numeric_limits<double>::infinity();
+    }
+
+    void load_candidates(std::uint32_t at) {
+        tree_.nodes_[at].blocks = make_blocks(codes_.types(), tree_.nodes_[at].classes);
+        std::size_t const blocks = tree_.nodes_[at].blocks.size();
+        for (std::size_t b = 0; b < blocks; ++b) {
+            std::size_t const type = tree_.nodes_[at].blocks[b].type;
+            std::size_t const entries = in_.count("a number of candidates");
+            Vector last;
+            for (std::size_t e = 0; e < entries; ++e) {
+                Vector value = in_.vector(codes_.types()[type].value_length);
+                if (e > 0 && !(last < value)) throw ModelFileError("the model file has candidates out of order");
+                load_counts(at, b, admit(type, value));
+                last = std::move(value);
+            }
+        }
+    }
+
+    Code admit(std::size_t type, VectorView value) {
+        for (Recoding& recoding : codes_.admit(type, value)) {
+            tree_.recode(codes_, recoding);
+            recodings_.push_back(std::move(recoding));
+        }
+        return codes_.find(type, value);
+    }
+
+    void load_counts(std::uint32_t at, std::size_t b, Code code) {
+        Node& node = tree_.nodes_[at];
+        Block& block = node.blocks[b];
+        fit_block(block, codes_, node.totals.size());
+        std::uint64_t const birth = in_.number(std::numeric_limits<std::uint32_t>::max(), "a birth");
+        if (birth == 0 || birth > tree_.now_) throw ModelFileError("the model file has a candidate from no known transition");
+        block.births[code] = static_cast<std::uint32_t>(birth);
+        ++node.candidates;
+        std::uint64_t times = 0;
+        for (std::size_t y = 0; y < node.totals.size(); ++y) {
+            auto const count = static_cast<Count>(in_.number(node.totals[y], "a count"));
+            block.counts[y * block.stride + code] = count;
+            times += count;
+        }
+        if (times == 0) throw ModelFileError("the model file has a candidate that was never true");
+    }
+
+    void load_test(std::uint32_t at) {
+        Node& node = tree_.nodes_[at];
+        auto const& types = codes_.types();
+        if (node.depth >= deepest || node.classes.size() >= most_variables)
+            throw ModelFileError("the model file has a tree that is deeper or asks about more objects than is possible");
+        if (types.empty()) throw ModelFileError("the model file has a test where no fact is possible");
+        node.test.type = static_cast<std::size_t>(in_.number(types.size() - 1, "a fact type"));
+        FactType const& type = types[node.test.type];
+        for (std::uint32_t& variable : node.test.variables)
+            variable = static_cast<std::uint32_t>(in_.number(node.classes.size() + 1, "a variable"));
+        node.test.value = in_.vector(type.value_length);
+        auto const possible = make_blocks(types, node.classes);
+        auto const asks_so = [&](Block const& block) {
+            return block.type == node.test.type && block.variables == node.test.variables;
+        };
+        auto const found = std::find_if(possible.begin(), possible.end(), asks_so);
+        if (found == possible.end()) throw ModelFileError("the model file has a test about variables it cannot have");
+        node.test_block = static_cast<std::size_t>(found - possible.begin());
+        if (node.blocks.empty()) return;
+        node.test_code = codes_.find(node.test.type, node.test.value);
+        Block const& block = node.blocks[node.test_block];
+        if (node.test_code == no_code || node.test_code >= block.stride || block.births[node.test_code] == 0)
+            throw ModelFileError("the model file has a test that is none of its node's candidates");
+    }
+
+    Tree& tree_;
+    Reader& in_;
+    Codes& codes_;
+    std::vector<Recoding> recodings_;
+};
+
+std::vector<Recoding> Tree::load(Reader& in, Codes& codes, std::size_t outcome_length) {
+    return TreeLoader(*this, in, codes).load(outcome_length);
+}
+
+}  // namespace treethink

@@ -1,0 +1,52 @@
+#include "foldt.hpp"
+
+#include <mutex>
+
+#include "model.hpp"
+
+namespace treethink {
+
+Foldt::Foldt(std::shared_ptr<Schema const> schema, std::vector<ClassId> arguments, Settings settings)
+    : schema_(std::move(schema)),
+      settings_(std::move(settings)),
+      criterion_(make_criterion(settings_)),
+      codes_(schema_),
+      tree_(std::move(arguments)) {
+    std::size_t const n = tree_.arguments().size();
+    if (n < 1 || n > most_arguments)
+        throw SettingError("a tree takes 1 to " + std::to_string(most_arguments) + " arguments, got " + std::to_string(n));
+}
+
+std::vector<Event> Foldt::observe(State const& state, std::vector<Row> const& arguments, Vector outcome) {
+    std::unique_lock const lock(mutex_);
+    for (Recoding const& recoding : codes_.turn_to(state)) tree_.recode(codes_, recoding);
+    tree_.add_outcomes({outcome});
+    Tree::Target const target{arguments, *tree_.find_outcome(outcome)};
+    std::vector<Event> events;
+    Learning learning{codes_, *criterion_, settings_, scratch_, state, events};
+    tree_.observe(learning, {&target, 1});
+    for (std::size_t t = 0; t < codes_.types().size(); ++t) {
+        if (!codes_.crowded(t)) continue;
+        std::vector<bool> used(codes_.size(t), false);
+        tree_.mark_used(t, used);
+        tree_.recode(codes_, codes_.collect(t, used));
+    }
+    return events;
+}
+
+std::vector<std::pair<Vector, std::uint64_t>> Foldt::predict(State const& state, std::vector<Row> const& arguments,
+                                                             FactsMode facts, BindingsMode bindings) const {
+    std::shared_lock const lock(mutex_);
+    std::uint32_t node = 0;
+    if (tree_.varies())
+        node = tree_.answering(
+            facts == FactsMode::full
+                ? tree_.route(FactsInFull(state, codes_.types()), codes_.types(), arguments, bindings)
+                : tree_.route(FactsOnDemand(state), codes_.types(), arguments, bindings));
+    std::vector<std::pair<Vector, std::uint64_t>> answer;
+    for (std::size_t y = 0; y < tree_.outcomes().size(); ++y)
+        if (std::uint64_t const n = tree_.answer_count(node, y); n > 0) answer.emplace_back(tree_.outcomes()[y], n);
+    return answer;
+}
+
+}  // namespace treethink

@@ -1,0 +1,42 @@
+// foldt.hpp - TreeLearn by itself: one tree over any number of given objects.
+#pragma once
+
+#include <memory>
+#include <shared_mutex>
+#include <vector>
+
+#include "tree.hpp"
+
+namespace treethink {
+
+class Foldt {
+public:
+    /// `arguments`: classes of the given objects. Throws SettingError.
+    Foldt(std::shared_ptr<Schema const> schema, std::vector<ClassId> arguments, Settings settings);
+
+    /// Learns that `outcome` was seen of these objects (one row per argument class).
+    std::vector<Event> observe(State const& state, std::vector<Row> const& arguments, Vector outcome);
+
+    /// The distribution for these objects: outcomes with their counts. Empty: nothing seen yet.
+    [[nodiscard]] std::vector<std::pair<Vector, std::uint64_t>> predict(State const& state,
+                                                                        std::vector<Row> const& arguments,
+                                                                        FactsMode facts, BindingsMode bindings) const;
+
+    template <class Read>
+    auto inspect(Read&& read) const {
+        std::shared_lock const lock(mutex_);
+        return read(tree_, codes_);
+    }
+    [[nodiscard]] Schema const& schema() const { return *schema_; }
+
+private:
+    std::shared_ptr<Schema const> schema_;
+    Settings settings_;
+    std::unique_ptr<Criterion const> criterion_;
+    Codes codes_;
+    Tree tree_;
+    Scratch scratch_;
+    mutable std::shared_mutex mutex_;
+};
+
+}  // namespace treethink

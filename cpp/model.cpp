@@ -1,0 +1,256 @@
+#include "model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+
+#include "file.hpp"
+
+namespace treethink {
+
+namespace {
+
+std::string list_ids(std::vector<Int> const& ids) {
+    std::string text;
+    for (std::size_t i = 0; i < ids.size() && i < 5; ++i) text += (i ? ", " : "") + std::to_string(ids[i]);
+    return ids.size() > 5 ? text + ", and " + std::to_string(ids.size() - 5) + " more" : text;
+}
+
+}  // namespace
+
+std::unique_ptr<Criterion const> make_criterion(Settings const& settings) {
+    if (!(settings.alpha > 0 && settings.alpha < 1))  // also refuses NaN
+        throw SettingError("alpha must lie strictly between 0 and 1, got " + std::to_string(settings.alpha));
+    if (settings.criterion == "wilson") return make_wilson(settings.alpha);
+    throw UnknownName("criterion", settings.criterion, {"wilson"}, "the settings");
+}
+
+Model::Model(std::shared_ptr<Schema const> schema, Settings settings)
+    : schema_(std::move(schema)),
+      settings_(std::move(settings)),
+      criterion_(make_criterion(settings_)),
+      codes_(schema_),
+      effects_(schema_->slots().size()) {
+    if (settings_.max_candidates < 1) throw SettingError("max_candidates must be at least 1, got 0");
+    for (auto const& slot : schema_->slots())
+        for (std::size_t a = 0; a < schema_->actions().size(); ++a) trees_.emplace_back(std::vector{slot.class_id});
+}
+
+std::uint64_t Model::observations() const {
+    std::shared_lock const lock(mutex_);
+    return observations_;
+}
+
+// ---- observing ----
+
+void Model::check(State const& state, char const* role) const {
+    if (state.schema() == schema_ || *state.schema() == *schema_) return;
+    throw StateError(std::string("the ") + role + " state is of another schema than the model");
+}
+
+void Model::check_same_objects(State const& before, State const& after) const {
+    if (before.roster() == after.roster() || *before.roster() == *after.roster()) return;
+    std::vector<Int> gone, come, turned;
+    for (std::size_t c = 0; c < schema_->classes().size(); ++c) {
+        for (Int const id : before.roster()->ids(ClassId(c))) {
+            auto const place = after.roster()->find(id);
+            if (!place)
+                gone.push_back(id);
+            else if (place->class_id != ClassId(c))
+                turned.push_back(id);
+        }
+        for (Int const id : after.roster()->ids(ClassId(c)))
+            if (!before.roster()->find(id)) come.push_back(id);
+    }
+    std::string message = "the objects before and after must be the same";
+    if (!gone.empty()) message += "; only before: " + list_ids(gone);
+    if (!come.empty()) message += "; only after: " + list_ids(come);
+    if (!turned.empty()) message += "; of another class after: " + list_ids(turned);
+    throw TransitionError(message);
+}
+
+void Model::find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const {
+    Column const& old_column = *before.column(slot);
+    Column const& new_column = *after.column(slot);
+    Attribute const& attribute = schema_->attributes()[schema_->slots()[slot].attribute];
+    bool const same_values = &old_column == &new_column || old_column == new_column;
+    effect.unchanged = same_values && !attribute.outcomes_are_values;
+    if (effect.unchanged) return;
+    effect.outcomes = new_column.values();
+    for (std::size_t i = 0; i < effect.outcomes.size() && !attribute.outcomes_are_values; ++i)
+        if (!subtract(new_column.values()[i], old_column.values()[i], effect.outcomes[i])) {
+            ClassId const class_id = schema_->slots()[slot].class_id;
+            Int const id = before.roster()->ids(class_id)[i / attribute.length];
+            throw TransitionError("attribute '" + attribute.name + "' of object " + std::to_string(id) + " changes from " +
+                                  std::to_string(old_column.values()[i]) + " to " +
+                                  std::to_string(new_column.values()[i]) + ", a difference that does not fit 64 bits");
+        }
+}
+
+bool Model::will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const {
+    if (tree.varies()) return true;
+    Vector const zero(schema_->length(slot), 0);
+    VectorView first = tree.outcomes().empty() ? VectorView{} : VectorView(tree.outcomes().front());
+    auto differs = [&](VectorView outcome) {
+        if (first.empty()) first = outcome;
+        return !same(first, outcome);
+    };
+    if (effect.unchanged) return differs(zero);
+    std::size_t const length = zero.size();
+    for (std::size_t row = 0; row < rows; ++row)
+        if (differs({effect.outcomes.data() + row * length, length})) return true;
+    return false;
+}
+
+std::vector<ModelEvent> Model::observe(State const& before, ActionId action, State const& after) {
+    check(before, "before");
+    check(after, "after");
+    check_same_objects(before, after);
+    std::unique_lock const lock(mutex_);
+    // First everything that can be refused, then everything that changes the model.
+    bool facts_needed = false;
+    for (std::size_t s = 0; s < effects_.size(); ++s) {
+        std::size_t const rows = before.column(SlotId(s))->rows();
+        if (rows == 0) continue;
+        find_effect(SlotId(s), before, after, effects_[s]);
+        facts_needed = facts_needed || will_vary(tree(SlotId(s), action), SlotId(s), effects_[s], rows);
+    }
+    if (facts_needed) recode(codes_.turn_to(before));
+    ++observations_;
+    std::vector<ModelEvent> events;
+    Learning learning{codes_, *criterion_, settings_, scratch_, before, events_};
+    for (std::size_t s = 0; s < effects_.size(); ++s) {
+        if (before.column(SlotId(s))->rows() == 0) continue;
+        learn(SlotId(s), action, learning, effects_[s]);
+        for (Event& event : events_) events.push_back({SlotId(s), action, std::move(event), observations_});
+        events_.clear();
+    }
+    if (facts_needed) collect_garbage();
+    return events;
+}
+
+void Model::learn(SlotId slot, ActionId action, Learning& learning, Effect const& effect) {
+    Tree& tree = this->tree(slot, action);
+    std::size_t const rows = learning.state.column(slot)->rows();
+    std::size_t const length = schema_->length(slot);
+    Vector const zero(effect.unchanged ? length : 0, 0);
+    auto outcome_of = [&](std::size_t row) {
+        return effect.unchanged ? VectorView(zero) : VectorView(effect.outcomes.data() + row * length, length);
+    };
+    std::vector<Vector> fresh;
+    for (std::size_t row = 0; row < (effect.unchanged ? 1 : rows); ++row)
+        if (!tree.find_outcome(outcome_of(row))) fresh.emplace_back(outcome_of(row).begin(), outcome_of(row).end());
+    if (!fresh.empty()) tree.add_outcomes(std::move(fresh));
+    if (tree.outcomes().size() == 1) return tree.observe_constant(rows);
+
+    while (every_row_.size() < rows) every_row_.push_back(static_cast<Row>(every_row_.size()));
+    targets_.clear();
+    for (std::size_t row = 0; row < rows; ++row)
+        targets_.push_back({{every_row_.data() + row, 1}, *tree.find_outcome(outcome_of(row))});
+    tree.observe(learning, targets_);
+}
+
+void Model::recode(std::vector<Recoding> const& recodings) {
+    for (Recoding const& recoding : recodings)
+        for (Tree& tree : trees_) tree.recode(codes_, recoding);
+}
+
+void Model::collect_garbage() {
+    for (std::size_t t = 0; t < codes_.types().size(); ++t) {
+        if (!codes_.crowded(t)) continue;
+        std::vector<bool> used(codes_.size(t), false);
+        for (Tree const& tree : trees_) tree.mark_used(t, used);
+        recode({codes_.collect(t, used)});
+    }
+}
+
+// ---- predicting ----
+
+Prediction Model::predict(State const& state, ActionId action, FactsMode facts, BindingsMode bindings) const {
+    check(state, "given");
+    std::shared_lock const lock(mutex_);
+    Prediction prediction(state, effects_.size());
+    FactsOnDemand const demand(state);
+    std::optional<FactsInFull> const full =
+        facts == FactsMode::full ? std::optional<FactsInFull>(std::in_place, state, codes_.types()) : std::nullopt;
+    for (std::size_t s = 0; s < effects_.size(); ++s) {
+        SlotId const slot(s);
+        Tree const& tree = this->tree(slot, action);
+        std::size_t const rows = state.column(slot)->rows();
+        if (rows == 0 || tree.transitions() == 0) continue;
+        prediction.set_support(slot, tree.varies() ? 0 : tree.seen().front());
+        bool const values = schema_->attributes()[schema_->slots()[s].attribute].outcomes_are_values;
+        auto const still = [&] {
+            Vector const& only = tree.outcomes().front();
+            return !values && std::all_of(only.begin(), only.end(), [](Int each) { return each == 0; });
+        };
+        if (!tree.varies() && still()) continue;
+        for (Row row = 0; row < rows; ++row) {
+            std::uint32_t node = 0;
+            if (tree.varies()) {
+                std::span<Row const> const target(&row, 1);
+                node = tree.answering(full ? tree.route(*full, codes_.types(), target, bindings)
+                                           : tree.route(demand, codes_.types(), target, bindings));
+            }
+            prediction.begin(slot, row, tree.answer_total(node));
+            VectorView const old = state.value(slot, row);
+            Buffer next(old.size());
+            for (std::size_t y = 0; y < tree.outcomes().size(); ++y) {
+                std::uint64_t const count = tree.answer_count(node, y);
+                if (count == 0) continue;
+                for (std::size_t d = 0; d < old.size(); ++d)
+                    if (!add(values ? 0 : old[d], tree.outcomes()[y][d], next.data()[d]))
+                        throw StateError("a predicted value of '" +
+                                         schema_->attributes()[schema_->slots()[s].attribute].name +
+                                         "' does not fit 64 bits");
+                prediction.add(next.view(), count);
+            }
+        }
+    }
+    return prediction;
+}
+
+// ---- the rest ----
+
+ModelSize Model::size() const {
+    std::shared_lock const lock(mutex_);
+    ModelSize size{sizeof *this + codes_.bytes(), 0, 0, 0};
+    for (Tree const& tree : trees_) {
+        size.bytes += tree.bytes();
+        size.varying += tree.varies();
+        for (Node const& node : tree.nodes()) {
+            size.nodes += node.classes.empty() ? 0 : 1;  // not one that waits to be used again
+            size.candidates += node.candidates;
+        }
+    }
+    return size;
+}
+
+std::vector<std::uint8_t> Model::save() const {
+    std::shared_lock const lock(mutex_);
+    Writer out;
+    out.number(observations_);
+    for (Tree const& tree : trees_) tree.save(out, codes_);
+    return out.take();
+}
+
+void Model::load(std::span<std::uint8_t const> bytes) {
+    std::unique_lock const lock(mutex_);
+    Reader in(bytes);
+    Codes codes(schema_);
+    std::vector<Tree> trees = trees_;
+    std::uint64_t const observations = in.number();
+    for (std::size_t t = 0; t < trees.size(); ++t) {
+        SlotId const slot(t / schema_->actions().size());
+        auto const recodings = trees[t].load(in, codes, schema_->length(slot));
+        for (Recoding const& recoding : recodings)
+            for (std::size_t u = 0; u < t; ++u) trees[u].recode(codes, recoding);
+    }
+    if (!in.at_end()) throw ModelFileError("the model file has bytes left over after its last rule");
+    codes_ = std::move(codes);
+    trees_ = std::move(trees);
+    observations_ = observations;
+}
+
+}  // namespace treethink

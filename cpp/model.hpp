@@ -1,0 +1,96 @@
+// model.hpp - all rules of a world: whole transitions in, whole predictions out.
+//
+// A rule is the tree of one class, attribute and action. Calls may come from several threads:
+// predictions run side by side, an observation waits for them and they for it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "prediction.hpp"
+#include "tree.hpp"
+
+namespace treethink {
+
+/// A decision in one of the model's trees.
+struct ModelEvent {
+    SlotId slot;
+    ActionId action;
+    Event event;
+    std::uint64_t observation;  // transitions observed, this one included
+};
+
+struct ModelSize {
+    std::size_t bytes = 0, nodes = 0, candidates = 0, varying = 0;
+};
+
+class Model {
+public:
+    /// Throws SettingError.
+    Model(std::shared_ptr<Schema const> schema, Settings settings);
+
+    [[nodiscard]] std::shared_ptr<Schema const> const& schema() const { return schema_; }
+    [[nodiscard]] Settings const& settings() const { return settings_; }
+    [[nodiscard]] std::uint64_t observations() const;
+
+    /// Learns one transition and returns the decisions it led to.
+    /// Throws StateError or TransitionError, having learned nothing.
+    std::vector<ModelEvent> observe(State const& before, ActionId action, State const& after);
+
+    [[nodiscard]] Prediction predict(State const& state, ActionId action, FactsMode facts, BindingsMode bindings) const;
+
+    /// Calls read(tree, codes) while nothing can change.
+    template <class Read>
+    auto inspect(SlotId slot, ActionId action, Read&& read) const {
+        std::shared_lock const lock(mutex_);
+        return read(tree(slot, action), codes_);
+    }
+    [[nodiscard]] ModelSize size() const;
+
+    /// Everything learned, in a form that depends on nothing but the stream (see file.hpp).
+    [[nodiscard]] std::vector<std::uint8_t> save() const;
+    /// Throws ModelFileError. Only for a model that has observed nothing yet.
+    void load(std::span<std::uint8_t const> bytes);
+
+private:
+    // What a transition does to one slot.
+    struct Effect {
+        bool unchanged = false;     // every outcome is zero
+        std::vector<Int> outcomes;  // otherwise: row by row
+    };
+
+    [[nodiscard]] Tree const& tree(SlotId slot, ActionId action) const {
+        return trees_[slot * schema_->actions().size() + action];
+    }
+    [[nodiscard]] Tree& tree(SlotId slot, ActionId action) { return trees_[slot * schema_->actions().size() + action]; }
+    void check(State const& state, char const* role) const;
+    void check_same_objects(State const& before, State const& after) const;
+    void find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const;
+    [[nodiscard]] bool will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const;
+    void learn(SlotId slot, ActionId action, Learning& learning, Effect const& effect);
+    void recode(std::vector<Recoding> const& recodings);
+    void collect_garbage();
+
+    std::shared_ptr<Schema const> schema_;
+    Settings settings_;
+    std::unique_ptr<Criterion const> criterion_;
+    Codes codes_;
+    std::vector<Tree> trees_;  // [slot][action]
+    std::uint64_t observations_ = 0;
+
+    std::vector<Effect> effects_;
+    std::vector<Row> every_row_;
+    std::vector<Tree::Target> targets_;
+    std::vector<Event> events_;
+    Scratch scratch_;
+    mutable std::shared_mutex mutex_;
+};
+
+/// The criterion of that name. Throws UnknownName, or SettingError for its alpha.
+std::unique_ptr<Criterion const> make_criterion(Settings const& settings);
+
+}  // namespace treethink

@@ -1,0 +1,273 @@
+#include "tree.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "choosing.hpp"
+#include "counting.hpp"
+
+namespace treethink {
+
+namespace {
+
+// Counters are 32 bits wide. A node that has counted this much has nothing left to learn.
+constexpr std::uint64_t most_counted = std::numeric_limits<Count>::max();
+
+CandidateId current(Node const& node) { return {node.test_block, node.test_code}; }
+
+// Nothing to explain, or no room to explain it in.
+bool stays_leaf(Node const& node) {
+    if (node.depth >= deepest || node.classes.size() >= most_variables) return true;
+    return std::count_if(node.totals.begin(), node.totals.end(), [](Count n) { return n > 0; }) < 2;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> Tree::find_outcome(VectorView outcome) const {
+    for (std::uint32_t i = 0; i < outcomes_.size(); ++i)
+        if (same(outcomes_[i], outcome)) return i;
+    return std::nullopt;
+}
+
+void Tree::add_outcomes(std::vector<Vector> fresh) {
+    std::sort(fresh.begin(), fresh.end());
+    for (Vector& outcome : fresh) {
+        if (find_outcome(outcome)) continue;
+        outcomes_.push_back(std::move(outcome));
+        seen_.push_back(0);
+    }
+    for (Node& node : nodes_) node.totals.resize(outcomes_.size(), 0);
+}
+
+void Tree::observe_constant(std::uint64_t n) {
+    ++now_;
+    seen_.front() += n;
+}
+
+void Tree::observe(Learning& learning, std::span<Target const> targets) {
+    ++now_;
+    for (Target const& target : targets) ++seen_[target.outcome];
+    if (!varies()) {
+        if (outcomes_.size() < 2) return;
+        nodes_[add_node(0, arguments_)].blocks = make_blocks(learning.codes.types(), arguments_);
+    }
+    for (Target const& target : targets) route_and_count(learning, target);
+    for (Node& node : nodes_)
+        if (node.touched == now_) forget_candidates(learning, node, learning.settings.max_candidates);
+    decide(learning);
+}
+
+// ---- counting ----
+
+void Tree::route_and_count(Learning& learning, Target const& target) {
+    FactsOnDemand const facts(learning.state);
+    Bindings bindings{target.arguments.size(), {target.arguments.begin(), target.arguments.end()}};
+    auto const birth = static_cast<std::uint32_t>(std::min<std::uint64_t>(now_, most_counted));
+    for (std::uint32_t at = 0;;) {
+        Node& node = nodes_[at];
+        node.touched = now_;
+        if (node.n < most_counted) {
+            if (node.is_leaf() || learning.settings.branch_updates)
+                NodeCounter(learning, node, bindings, target.outcome, birth).count();
+            ++node.totals[target.outcome];
+            ++node.n;
+            node.bound += learning.criterion.largest_gain();
+        }
+        if (node.is_leaf()) return;
+        FactType const& type = learning.codes.types()[node.test.type];
+        Bindings extended = extend(facts, type, node.test, node.classes, bindings);
+        at = extended.size() > 0 ? node.left : node.right;
+        if (extended.size() > 0) bindings = std::move(extended);
+    }
+}
+
+// ---- deciding ----
+
+void Tree::decide(Learning& learning) {
+    std::vector<std::uint32_t> open{0};
+    while (!open.empty()) {
+        std::uint32_t const at = open.back();
+        open.pop_back();
+        if (nodes_[at].touched != now_ || decide_node(learning, at) || nodes_[at].is_leaf()) continue;
+        open.push_back(nodes_[at].right);
+        open.push_back(nodes_[at].left);
+    }
+}
+
+// Whether the node was changed. Challengers are scored only when one of them could win: each
+// observation adds at most so much to any score, so the last best score gives a bound.
+bool Tree::decide_node(Learning& learning, std::uint32_t at) {
+    Criterion const& criterion = learning.criterion;
+    Node& node = nodes_[at];
+    bool const leaf = node.is_leaf();
+    if (leaf ? stays_leaf(node) : !learning.settings.branch_updates) return false;
+    double const none = score_of_none(learning, node);
+    double const now = leaf ? none : score_of(learning, node, current(node));
+    if (criterion.surely_better(node.bound + 1e-6, now, node.n)) {
+        auto const best = best_candidate(learning, node, leaf ? std::nullopt : std::optional(current(node)));
+        node.bound = best ? std::max(best->score, none) : none;
+        if (best && criterion.surely_better(best->score, now, node.n)) {
+            adopt(learning, at, best->candidate.block, best->candidate.code, leaf ? Change::split : Change::change);
+            return true;
+        }
+    }
+    if (leaf || criterion.worth_keeping(now, none, node.n)) return false;
+    drop_below(at);
+    node.bound = std::numeric_limits<double>::infinity();  // the test is a candidate again
+    report(learning, at, Change::back);
+    return true;
+}
+
+void Tree::adopt(Learning& learning, std::uint32_t at, std::size_t block, Code code, Change kind) {
+    drop_below(at);
+    Node& node = nodes_[at];
+    node.test = test_of(learning.codes, node, {block, code});
+    node.test_block = block;
+    node.test_code = code;
+    if (kind == Change::change) node.bound = std::numeric_limits<double>::infinity();  // so is the old test
+    if (!learning.settings.branch_updates) {
+        node.blocks.clear();
+        node.candidates = 0;
+    }
+    add_children(at, learning.codes.types());
+    for (std::uint32_t const child : {nodes_[at].left, nodes_[at].right})
+        nodes_[child].blocks = make_blocks(learning.codes.types(), nodes_[child].classes);
+    report(learning, at, kind);
+}
+
+void Tree::add_children(std::uint32_t at, std::vector<FactType> const& types) {
+    std::vector<ClassId> const classes = nodes_[at].classes;
+    std::uint32_t const left = add_node(at, extended_classes(types[nodes_[at].test.type], nodes_[at].test, classes));
+    std::uint32_t const right = add_node(at, classes);
+    nodes_[at].left = left;
+    nodes_[at].right = right;
+}
+
+void Tree::report(Learning& learning, std::uint32_t at, Change kind) const {
+    Event event{kind, path(at), std::nullopt};
+    if (kind != Change::back) event.test = nodes_[at].test;
+    learning.events.push_back(std::move(event));
+}
+
+// ---- nodes ----
+
+std::uint32_t Tree::add_node(std::uint32_t parent, std::vector<ClassId> classes) {
+    Node node;
+    node.parent = parent;
+    node.depth = nodes_.empty() ? 0 : nodes_[parent].depth + 1;
+    node.classes = std::move(classes);
+    node.totals.resize(outcomes_.size(), 0);
+    if (free_.empty()) {
+        nodes_.push_back(std::move(node));
+        return static_cast<std::uint32_t>(nodes_.size() - 1);
+    }
+    std::uint32_t const at = free_.back();
+    free_.pop_back();
+    nodes_[at] = std::move(node);
+    return at;
+}
+
+void Tree::drop_below(std::uint32_t at) {
+    if (nodes_[at].is_leaf()) return;
+    std::vector<std::uint32_t> dropped{nodes_[at].left, nodes_[at].right};
+    while (!dropped.empty()) {
+        std::uint32_t const each = dropped.back();
+        dropped.pop_back();
+        if (!nodes_[each].is_leaf()) {
+            dropped.push_back(nodes_[each].left);
+            dropped.push_back(nodes_[each].right);
+        }
+        nodes_[each] = Node{};
+        free_.push_back(each);
+    }
+    nodes_[at].left = nodes_[at].right = 0;
+}
+
+std::uint32_t Tree::answering(std::uint32_t leaf) const {
+    while (leaf != 0 && nodes_[leaf].n == 0) leaf = nodes_[leaf].parent;
+    return leaf;
+}
+
+std::uint64_t Tree::answer_total(std::uint32_t node) const {
+    return node == 0 ? std::accumulate(seen_.begin(), seen_.end(), std::uint64_t{0}) : nodes_[node].n;
+}
+
+std::string Tree::path(std::uint32_t node) const {
+    std::string path;
+    for (; node != 0; node = nodes_[node].parent) path += nodes_[nodes_[node].parent].left == node ? 'L' : 'R';
+    return {path.rbegin(), path.rend()};
+}
+
+std::vector<Tree::Candidate> Tree::candidates(Codes const& codes, std::uint32_t at) const {
+    Node const& node = nodes_[at];
+    std::vector<Candidate> all;
+    for (std::size_t b = 0; b < node.blocks.size(); ++b) {
+        Block const& block = node.blocks[b];
+        for (Code code = 0; code < block.stride; ++code) {
+            if (block.births[code] == 0) continue;
+            Candidate candidate{test_of(codes, node, {b, code}), {}, block.births[code]};
+            read_counts(block, code, node.totals, candidate.counts);
+            all.push_back(std::move(candidate));
+        }
+    }
+    std::sort(all.begin(), all.end(), [&](Candidate const& a, Candidate const& b) {
+        return canonical_order(codes.types(), node.classes.size(), a.test, b.test) < 0;
+    });
+    return all;
+}
+
+// ---- codes ----
+
+void Tree::recode(Codes const& codes, Recoding const& recoding) {
+    Code const size = codes.size(recoding.type);
+    auto const& to = recoding.new_code;
+    for (Node& node : nodes_) {
+        for (std::size_t b = 0; b < node.blocks.size(); ++b) {
+            Block& block = node.blocks[b];
+            if (block.type != recoding.type || block.stride == 0) continue;
+            settle(block, node.totals);
+            Block old = std::move(block);
+            block = Block{};
+            block.type = old.type;
+            block.variables = old.variables;
+            block.is_new = old.is_new;
+            block.rivals = std::move(old.rivals);
+            block.reads = std::move(old.reads);
+            block.stride = size;
+            block.counts.assign(node.totals.size() * size, 0);
+            block.births.assign(size, 0);
+            block.bits.assign(size / 64 + 1, 0);
+            for (Code code = 0; code < old.stride && code < to.size(); ++code) {
+                if (old.births[code] == 0) continue;
+                block.births[to[code]] = old.births[code];
+                for (std::size_t y = 0; y < node.totals.size(); ++y)
+                    block.counts[y * size + to[code]] = old.counts[y * old.stride + code];
+            }
+            if (!node.is_leaf() && node.test_block == b) node.test_code = to[node.test_code];
+        }
+    }
+}
+
+void Tree::mark_used(std::size_t type, std::vector<bool>& used) const {
+    for (Node const& node : nodes_)
+        for (Block const& block : node.blocks)
+            for (Code code = 0; block.type == type && code < block.stride; ++code)
+                if (block.births[code] != 0) used[code] = true;
+}
+
+std::size_t Tree::bytes() const {
+    std::size_t bytes = sizeof *this + seen_.capacity() * 8 + free_.capacity() * 4;
+    for (Vector const& outcome : outcomes_) bytes += sizeof outcome + outcome.capacity() * sizeof(Int);
+    bytes += (nodes_.capacity() - nodes_.size()) * sizeof(Node);
+    for (Node const& node : nodes_) {
+        bytes += sizeof node + node.classes.capacity() * 4 + node.totals.capacity() * 4;
+        bytes += (node.blocks.capacity() - node.blocks.size()) * sizeof(Block);
+        for (Block const& block : node.blocks)
+            bytes += sizeof block + (block.rivals.capacity() + block.reads.capacity() + block.counts.capacity() +
+                                     block.births.capacity()) * 4 + block.bits.capacity() * 8;
+    }
+    return bytes;
+}
+
+}  // namespace treethink

@@ -1,0 +1,197 @@
+// tree.hpp - a first-order logical decision tree that is learned one transition at a time.
+//
+// Every node counts, for each candidate test, how often it held together with each outcome.
+// A leaf splits when its best candidate is surely better than no test; a branch changes its
+// test for a surely better one, and becomes a leaf again when its test has lost its worth.
+//
+//   observe(targets):   for each target: route it from the root, counting at every node
+//                       for each touched node: forget candidates beyond the limit
+//                       from the root down over touched nodes: decide
+//
+// docs/algorithm.md lists the paper's steps beside these functions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codes.hpp"
+#include "criterion.hpp"
+#include "routing.hpp"
+
+namespace treethink {
+
+class Writer;
+class Reader;
+
+struct Settings {
+    double alpha = 0.01;
+    std::string criterion = "wilson";
+    bool branch_updates = true;
+    std::uint64_t max_candidates = 100'000;
+};
+
+/// A tree never grows deeper than this.
+inline constexpr std::uint32_t deepest = 1000;
+/// A node with this many variables never splits: candidates grow with their square.
+inline constexpr std::size_t most_variables = 128;
+/// A tree asks about so many given objects at most.
+inline constexpr std::size_t most_arguments = 16;
+
+enum class Change { split, change, back };
+
+/// One decision: at which node (path of L and R from the root), and the node's new test.
+struct Event {
+    Change kind;
+    std::string path;
+    std::optional<Test> test;
+};
+
+/// All candidates of a node that ask the same fact type of the same variables.
+///
+/// Counters are rows [outcome][code]. A test that mentions no variable of the node mostly keeps
+/// its truth from one visit to the next, so its counter is only touched when that changes: while
+/// its bit is set it stands for `counter + totals`, and the totals at the moment of change were
+/// taken off.
+struct Block {
+    std::size_t type = 0;
+    std::array<std::uint32_t, 2> variables{};
+    std::array<bool, 2> is_new{};
+    std::vector<std::uint32_t> rivals;  // variables of the same class as a new one: it must differ from them
+    std::vector<std::uint32_t> reads;   // variables whose objects decide what is true: arguments and rivals
+
+    Code stride = 0;
+    std::vector<Count> counts;
+    std::vector<std::uint32_t> births;  // transition in which a candidate was first true; 0: none yet
+    std::vector<std::uint64_t> bits;
+    std::uint64_t version = 0;  // of the truth that `bits` follows
+    bool excluded = false;      // whether rivals held some of that truth false
+
+    [[nodiscard]] bool bit(Code code) const {
+        return code / 64 < bits.size() && (bits[code / 64] >> (code % 64) & 1) != 0;
+    }
+};
+
+struct Node {
+    std::uint32_t parent = 0, left = 0, right = 0;  // left == 0: a leaf
+    std::uint32_t depth = 0;
+    std::uint64_t touched = 0;  // the last transition that came by
+    std::vector<ClassId> classes;  // of its variables
+    std::vector<Count> totals;     // by outcome
+    std::uint64_t n = 0;
+    std::vector<Block> blocks;
+    std::uint64_t candidates = 0;
+    double bound = 0;  // no challenger's score is above this
+    Test test;
+    std::size_t test_block = 0;
+    Code test_code = no_code;
+
+    [[nodiscard]] bool is_leaf() const { return left == 0; }
+};
+
+/// Room that counting uses again and again, by code.
+struct Scratch {
+    std::vector<std::uint32_t> marks, tally;
+    std::uint32_t epoch = 0;
+    std::vector<Code> tallied, excluded;
+    std::vector<std::uint32_t> chosen;
+    std::vector<Row> rows;
+    std::vector<Count> counts;
+    std::vector<double> scores;
+};
+
+/// What all trees of a model share while they learn.
+struct Learning {
+    Codes& codes;
+    Criterion const& criterion;
+    Settings const& settings;
+    Scratch& scratch;
+    State const& state;          // the one that `codes` is turned to
+    std::vector<Event>& events;  // appended to
+};
+
+enum class FactsMode { demand, full };
+enum class BindingsMode { first, all };
+
+class Tree {
+public:
+    explicit Tree(std::vector<ClassId> arguments = {}) : arguments_(std::move(arguments)) {}
+
+    /// An object (or several) whose outcome was seen; `outcome` is a position in outcomes().
+    struct Target {
+        std::span<Row const> arguments;
+        std::uint32_t outcome;
+    };
+
+    [[nodiscard]] std::vector<ClassId> const& arguments() const { return arguments_; }
+    [[nodiscard]] std::vector<Vector> const& outcomes() const { return outcomes_; }
+    [[nodiscard]] std::vector<std::uint64_t> const& seen() const { return seen_; }
+    [[nodiscard]] std::uint64_t transitions() const { return now_; }
+    /// While one outcome only was ever seen there is nothing to learn, and there are no nodes.
+    [[nodiscard]] bool varies() const { return !nodes_.empty(); }
+    [[nodiscard]] std::vector<Node> const& nodes() const { return nodes_; }
+
+    /// Position of an outcome, or nothing.
+    [[nodiscard]] std::optional<std::uint32_t> find_outcome(VectorView outcome) const;
+    /// Adds outcomes in canonical order; those already known are ignored.
+    void add_outcomes(std::vector<Vector> fresh);
+
+    /// A transition in which all `n` targets had the only outcome there is. Only while !varies().
+    void observe_constant(std::uint64_t n);
+    /// One transition. All outcomes have been added before.
+    void observe(Learning& learning, std::span<Target const> targets);
+
+    /// The node that a target ends in. `source` is FactsOnDemand or FactsInFull.
+    template <class Source>
+    [[nodiscard]] std::uint32_t route(Source const& source, std::vector<FactType> const& types,
+                                      std::span<Row const> arguments, BindingsMode mode) const;
+    /// The node whose counts a leaf answers with: itself; if it has seen nothing, its nearest
+    /// ancestor that has. The root answers with all it ever saw.
+    [[nodiscard]] std::uint32_t answering(std::uint32_t leaf) const;
+    [[nodiscard]] std::uint64_t answer_count(std::uint32_t node, std::size_t outcome) const {
+        return node == 0 ? seen_[outcome] : nodes_[node].totals[outcome];
+    }
+    [[nodiscard]] std::uint64_t answer_total(std::uint32_t node) const;
+
+    /// A candidate of a node with its exact counts.
+    struct Candidate {
+        Test test;
+        std::vector<Count> counts;
+        std::uint32_t birth;
+    };
+    /// All candidates of a node, in canonical order.
+    [[nodiscard]] std::vector<Candidate> candidates(Codes const& codes, std::uint32_t node) const;
+    [[nodiscard]] std::string path(std::uint32_t node) const;
+
+    void recode(Codes const& codes, Recoding const& recoding);
+    void mark_used(std::size_t type, std::vector<bool>& used) const;
+    [[nodiscard]] std::size_t bytes() const;
+
+    void save(Writer& out, Codes const& codes) const;
+    /// Reads into a tree that has seen nothing; returns how codes changed on the way, which other
+    /// trees must follow. Throws ModelFileError for anything that save() could not have written.
+    std::vector<Recoding> load(Reader& in, Codes& codes, std::size_t outcome_length);
+
+private:
+    friend class TreeLoader;
+
+    [[nodiscard]] std::uint32_t add_node(std::uint32_t parent, std::vector<ClassId> classes);
+    void drop_below(std::uint32_t node);
+    void add_children(std::uint32_t node, std::vector<FactType> const& types);
+    void route_and_count(Learning& learning, Target const& target);
+    void decide(Learning& learning);
+    bool decide_node(Learning& learning, std::uint32_t node);
+    void adopt(Learning& learning, std::uint32_t node, std::size_t block, Code code, Change kind);
+    void report(Learning& learning, std::uint32_t node, Change kind) const;
+
+    std::vector<ClassId> arguments_;
+    std::vector<Vector> outcomes_;
+    std::vector<std::uint64_t> seen_;  // by outcome, from the very first transition on
+    std::uint64_t now_ = 0;            // transitions so far
+    std::vector<Node> nodes_;          // the root first
+    std::vector<std::uint32_t> free_;
+};
+
+}  // namespace treethink

@@ -1,0 +1,52 @@
+"""Watch any world made of objects; get back an exact, readable program of how it works.
+
+    world -> state -> facts -> tree (one per class, attribute and action) -> prediction
+
+In:   transitions: a `State` before, an action, and the `State` after.
+Out:  a `TreeThink` model: it predicts the next state, as a distribution, and its rules can be
+      read.
+"""
+
+from importlib.metadata import version
+
+from treethink.errors import (
+    ModelFileError,
+    SchemaError,
+    SettingError,
+    StateError,
+    TransitionError,
+    TreeThinkError,
+    UnknownNameError,
+    WrongTypeError,
+)
+from treethink.learner import FOLDT, Change, Facts, Prediction, TreeThink
+from treethink.metrics import error
+from treethink.rules import Rule
+from treethink.state import Attribute, Object, Schema, State
+from treethink.worlds import make
+
+__version__ = version("treethink")
+
+__all__ = [
+    "Schema",
+    "Attribute",
+    "Object",
+    "State",
+    "TreeThink",
+    "Prediction",
+    "Rule",
+    "Change",
+    "FOLDT",
+    "Facts",
+    "make",
+    "error",
+    "TreeThinkError",
+    "UnknownNameError",
+    "WrongTypeError",
+    "SchemaError",
+    "StateError",
+    "TransitionError",
+    "SettingError",
+    "ModelFileError",
+    "__version__",
+]

@@ -1,0 +1,54 @@
+"""Every error that TreeThink raises about its input.
+
+Each says what was wrong, where, and what would have been right. All are
+`TreeThinkError`s; each is also the built-in error that a caller might expect.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class TreeThinkError(Exception):
+    """Base of all errors of this package."""
+
+
+class UnknownNameError(TreeThinkError, LookupError):
+    """A name that the schema, the registry or a file does not know."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], where: str):
+        known = sorted(known)
+        close = get_close_matches(name, known, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        listed = ", ".join(repr(each) for each in known) or "none"
+        super().__init__(f"unknown {kind} {name!r} in {where}.{hint} Known: {listed}.")
+        self.kind = kind
+        self.name = name
+        self.known = tuple(known)
+        self.where = where
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, tuple[str, ...], str]]:
+        return type(self), (self.kind, self.name, self.known, self.where)
+
+
+class WrongTypeError(TreeThinkError, TypeError):
+    """An argument of a type that the call cannot use."""
+
+
+class SchemaError(TreeThinkError, ValueError):
+    """A schema that contradicts itself."""
+
+
+class StateError(TreeThinkError, ValueError):
+    """Objects that do not fit their schema, or an object that a state does not have."""
+
+
+class TransitionError(TreeThinkError, ValueError):
+    """Two states that are not before and after of one transition."""
+
+
+class SettingError(TreeThinkError, ValueError):
+    """A setting outside of its range."""
+
+
+class ModelFileError(TreeThinkError, ValueError):
+    """A file that is no model, is damaged, or was written by a newer version."""

@@ -1,0 +1,91 @@
+"""Model files: written whole or not at all, checked before a byte is believed.
+
+    model -> [ file ] -> model
+
+A file is, in this order: the magic bytes, the format's number, a header (JSON: schema and
+settings, for people and other tools), the body (the engine's numbers), and a SHA-256 of all that
+comes before it. There is no code in it, and equal models have equal bytes.
+
+Compatibility: every later version reads every earlier format. A file of a newer format than
+this version knows is refused, never guessed at.
+"""
+
+import hashlib
+import json
+import os
+import struct
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from treethink.errors import ModelFileError
+
+MAGIC = b"TREETHINK\n"
+FORMAT = 1
+_FIXED = struct.Struct("<IQQ")  # format, length of header, length of body
+_DIGEST = hashlib.sha256().digest_size
+
+
+def pack(header: dict[str, Any], body: bytes) -> bytes:
+    """Header and body as the bytes of a file."""
+    text = json.dumps(header, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+    content = MAGIC + _FIXED.pack(FORMAT, len(text), len(body)) + text + body
+    return content + hashlib.sha256(content).digest()
+
+
+def unpack(content: bytes, where: str) -> tuple[dict[str, Any], bytes]:
+    """Header and body of a file's bytes; `where` names the file in errors."""
+    if not content.startswith(MAGIC):
+        raise ModelFileError(f"{where} is not a TreeThink model file")
+    start = len(MAGIC) + _FIXED.size
+    if len(content) < start + _DIGEST:
+        raise ModelFileError(f"{where} is cut off: {len(content)} bytes are too few")
+    version, header_length, body_length = _FIXED.unpack_from(content, len(MAGIC))
+    if version > FORMAT:
+        raise ModelFileError(
+            f"{where} has format {version}, made by a newer TreeThink; this one reads up to {FORMAT}"
+        )
+    expected = start + header_length + body_length + _DIGEST
+    if len(content) != expected:
+        raise ModelFileError(f"{where} is cut off or extended: {len(content)} bytes, not {expected}")
+    if hashlib.sha256(content[:-_DIGEST]).digest() != content[-_DIGEST:]:
+        raise ModelFileError(f"{where} is damaged: its checksum does not match its content")
+    body_start = start + header_length
+    try:
+        header = json.loads(content[start:body_start])
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{where} has a header that cannot be read: {error}") from None
+    if not isinstance(header, dict):
+        raise ModelFileError(f"{where} has a header that is not an object")
+    return header, content[body_start:-_DIGEST]
+
+
+def write(path: str | os.PathLike[str], content: bytes) -> None:
+    """Replace the file in one step: a crash leaves the old one whole."""
+    target = Path(path)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """The process's mask for new files, which mkstemp ignores."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read(path: str | os.PathLike[str]) -> bytes:
+    """The file's bytes; a missing or unreadable file is an error of ours."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"cannot read {os.fspath(path)!r}: {error.strerror}") from None

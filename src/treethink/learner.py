@@ -1,0 +1,343 @@
+"""Learn how a world works by watching it.
+
+    world -> state -> facts -> tree -> [ model ] -> prediction -> metric
+
+In:   transitions: a state, an action, the next state.
+Out:  `Prediction`s of next states, and `Rule`s that say why.
+
+`TreeThink` is the model of a whole world, `FOLDT` one tree by itself. The learning is done by the
+engine; what stands here is the part that people touch.
+"""
+
+import math
+import os
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, SupportsIndex
+
+from treethink import _engine, file
+from treethink._engine import Prediction, State
+from treethink.errors import ModelFileError, SettingError, TreeThinkError, WrongTypeError
+from treethink.rules import Rule, RuleKey, Rules, Test
+from treethink.state import Schema
+
+__all__ = ["FOLDT", "Change", "Facts", "Prediction", "TreeThink"]
+
+Prediction.__module__ = "treethink"
+
+_MAX_CANDIDATES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A decision that learning made in one of the trees.
+
+    `kind` is ``"split"`` (a leaf became a branch), ``"change"`` (a branch took another test) or
+    ``"return"`` (a branch became a leaf again); `path` leads from the root to the node, by L and R;
+    `test` is the node's new test; `observation` counts transitions, this one included.
+    """
+
+    kind: str
+    rule: RuleKey
+    path: str
+    test: tuple[Any, ...] | None
+    observation: int
+
+
+def _check_settings(
+    alpha: object, criterion: object, memory: object, branch_updates: object, max_candidates: object
+) -> dict[str, Any]:
+    """The settings as the engine takes them, or one clear error."""
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float):
+        raise SettingError(f"alpha must be a number, got {alpha!r}")
+    if not 0 < alpha < 1 or math.isnan(alpha):
+        raise SettingError(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
+    if not isinstance(criterion, str):
+        raise SettingError(f"criterion must be the name of a criterion, got {criterion!r}")
+    if isinstance(memory, bool) or memory != 0:
+        raise SettingError(f"memory must be 0 (nothing is kept), got {memory!r}")
+    if not isinstance(branch_updates, bool):
+        raise SettingError(f"branch_updates must be True or False, got {branch_updates!r}")
+    if isinstance(max_candidates, bool) or not isinstance(max_candidates, SupportsIndex):
+        raise SettingError(f"max_candidates must be an integer, got {max_candidates!r}")
+    if not 1 <= max_candidates.__index__() < 2**63:
+        raise SettingError(f"max_candidates must be at least 1, got {max_candidates!r}")
+    return {
+        "alpha": float(alpha),
+        "criterion": criterion,
+        "branch_updates": branch_updates,
+        "max_candidates": max_candidates.__index__(),
+    }
+
+
+class TreeThink(_engine.Model):
+    """A model of a world: one tree for every class, attribute and action.
+
+    Parameters
+    ----------
+    schema
+        What states are made of, and which actions there are.
+    alpha
+        How sure to be before a tree changes: smaller means later, surer decisions.
+    criterion
+        When a test counts as surely better than another: ``"wilson"``, the paper's.
+    memory
+        How many transitions to keep for replay: 0, none, the paper's.
+    branch_updates
+        False freezes tests once they are chosen (the paper's ablation).
+    max_candidates
+        How many tests a node weighs at most; beyond it, those that held least often are dropped.
+
+    Examples
+    --------
+    >>> from treethink import Object, Schema, State
+    >>> schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+    >>> off, on = (State(schema, [Object(1, "lamp", on=value)]) for value in (0, 1))
+    >>> model = TreeThink(schema)
+    >>> model.observe_many([(off, "press", on), (on, "press", off)] * 20)
+    40
+    >>> model.predict(off, "press").outcomes(1, "on")
+    {1: 1.0}
+    >>> print(model.rules["lamp", "on", "press"])
+    lamp.on when press    X0: lamp
+    X0[on] = 0 ?
+    ├─ yes: 1 × 11
+    └─ no:  -1 × 11
+    """
+
+    name = "treethink"
+
+    def __init__(
+        self,
+        schema: Schema,
+        *,
+        alpha: float = 0.01,
+        criterion: str = "wilson",
+        memory: int = 0,
+        branch_updates: bool = True,
+        max_candidates: int = _MAX_CANDIDATES,
+    ):
+        settings = _check_settings(alpha, criterion, memory, branch_updates, max_candidates)
+        super().__init__(schema, **settings)
+        self._on_change: Callable[[Change], object] | None = None
+
+    memory = 0
+
+    @property
+    def on_change(self) -> Callable[[Change], object] | None:
+        """Called with a `Change` whenever a tree splits, changes a test or returns to a leaf."""
+        return self._on_change
+
+    @on_change.setter
+    def on_change(self, callback: Callable[[Change], object] | None) -> None:
+        if callback is not None and not callable(callback):
+            raise WrongTypeError(f"on_change must be callable or None, got {callback!r}")
+        self._on_change = callback
+        self._hook = None if callback is None else _Teller(callback)
+
+    # ---- what was learned ----
+
+    @property
+    def rules(self) -> Rules:
+        """All rules, by (class, attribute, action)."""
+        schema = self.schema
+        keys = [
+            (class_name, attribute, action)
+            for class_name, attributes in schema.classes.items()
+            for attribute in attributes
+            for action in schema.actions
+        ]
+        return Rules(keys, self._rule)
+
+    def _rule(self, class_name: str, attribute: str, action: str) -> Rule:
+        transitions, seen, nodes = self._tree(class_name, attribute, action)
+        title = f"{class_name}.{attribute} when {action}"
+        return Rule(title, (class_name,), transitions, seen, nodes)
+
+    @property
+    def n_varying(self) -> int:
+        """How many rules have seen more than one outcome."""
+        return self._size()[3]
+
+    def memory_use(self) -> dict[str, int]:
+        """Bytes, nodes and candidates of all trees together."""
+        size, nodes, candidates, _ = self._size()
+        return {"bytes": size, "nodes": nodes, "candidates": candidates}
+
+    def _dump(self, class_name: str, attribute: str, action: str) -> dict[str, Any]:
+        """Everything that a tree has counted, for comparison with its twin in the tests."""
+        _, seen, nodes = self._tree(class_name, attribute, action)
+        return {"seen": seen, **dump_nodes(nodes, self._candidates(class_name, attribute, action))}
+
+    def __repr__(self) -> str:
+        return f"<TreeThink: {self.observations} observations, {self.n_varying} rules vary>"
+
+    # ---- to and from files ----
+
+    def to_bytes(self) -> bytes:
+        """The content of a model file."""
+        settings = {
+            "alpha": self.alpha,
+            "criterion": self.criterion,
+            "memory": self.memory,
+            "branch_updates": self.branch_updates,
+            "max_candidates": self.max_candidates,
+        }
+        return file.pack({"schema": self.schema.to_dict(), "settings": settings}, self._save())
+
+    @classmethod
+    def from_bytes(cls, content: bytes, where: str = "the data") -> Self:
+        """A model from the content of a model file. `where` names it in errors."""
+        header, body = file.unpack(content, where)
+        try:
+            model = cls(Schema.from_dict(header["schema"]), **header["settings"])
+            model._load(body)
+        except (TreeThinkError, LookupError, TypeError) as error:
+            raise ModelFileError(f"{where} cannot be read: {error}") from None
+        return model
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, in one step."""
+        file.write(path, self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model. What it learns from then on is what it would have learned anyway."""
+        return cls.from_bytes(file.read(path), repr(os.fspath(path)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def __copy__(self) -> Self:
+        return type(self).from_bytes(self.to_bytes())
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.__copy__()
+
+
+class _Teller:
+    """Turns the engine's arguments into a `Change`."""
+
+    def __init__(self, callback: Callable[[Change], object]):
+        self._callback = callback
+
+    def __call__(
+        self, class_name: str, attribute: str, action: str, event: Any, observation: int
+    ) -> None:
+        kind, path, test = event
+        rule = (class_name, attribute, action)
+        self._callback(Change(kind, rule, path, test, observation))
+
+
+def dump_nodes(nodes: list[Any], candidates: list[Any]) -> dict[str, Any]:
+    """Nodes and candidates, both in preorder, as one nested dict."""
+    if not nodes:
+        return {"totals": {}, "test": None, "candidates": {}}
+    built: dict[int, dict[str, Any]] = {}
+    for index in range(len(nodes) - 1, -1, -1):
+        left, right, _, counts, test = nodes[index]
+        built[index] = {"totals": counts, "test": test, "candidates": candidates[index]}
+        if test is not None:
+            built[index] |= {"left": built.pop(left), "right": built.pop(right)}
+    return built[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is true of a state, for a tree to learn from or to ask.
+
+    With ``mode="demand"`` facts are found when a test asks for them, with ``"full"`` all are
+    extracted first. Both give the same answers.
+    """
+
+    state: State
+    mode: str = "demand"
+
+
+class FOLDT:
+    """TreeLearn by itself: one first-order logical decision tree over given objects.
+
+    `arg_classes` are the classes of the objects it is asked about; the other settings are those
+    of `TreeThink`. Outcomes may be anything hashable.
+
+    Examples
+    --------
+    >>> from treethink import Object, Schema, State
+    >>> schema = Schema({"player": ["pos"], "wall": ["pos"]}, {"pos": 1}, [])
+    >>> tree = FOLDT(arg_classes=["player"])
+    >>> for at in [0, 1, 2, 3] * 10:
+    ...     state = State(schema, [Object(1, "player", pos=at), Object(2, "wall", pos=2)])
+    ...     tree.observe(Facts(state), [1], "bump" if at == 1 else "walk")
+    >>> tree.predict(Facts(state), [1])
+    {'walk': 1.0}
+    >>> print(tree.rule)
+    tree    X0: player
+    X0[pos] = 1 ?
+    ├─ yes: bump × 6
+    └─ no:  walk × 17
+    """
+
+    def __init__(
+        self,
+        arg_classes: Sequence[str],
+        *,
+        alpha: float = 0.01,
+        criterion: str = "wilson",
+        memory: int = 0,
+        branch_updates: bool = True,
+        max_candidates: int = _MAX_CANDIDATES,
+    ):
+        if isinstance(arg_classes, str) or not all(isinstance(name, str) for name in arg_classes):
+            raise SettingError(f"arg_classes must be a list of class names, got {arg_classes!r}")
+        self.arg_classes = tuple(arg_classes)
+        self._settings = _check_settings(
+            alpha, criterion, memory, branch_updates, max_candidates
+        )
+        self._tree: _engine.Tree | None = None
+        self._outcomes: list[Hashable] = []
+        self._numbers: dict[Hashable, int] = {}
+
+    def observe(self, facts: Facts | State, args: Sequence[int], outcome: Hashable) -> None:
+        """Learn that `outcome` was seen of the objects with ids `args`."""
+        facts = _facts(facts)
+        tree = self._tree or self._make(facts.state.schema)
+        number = self._numbers.get(outcome, len(self._outcomes))
+        tree.observe(facts.state, list(args), number)
+        self._tree = tree
+        if number == len(self._outcomes):
+            self._numbers[outcome] = number
+            self._outcomes.append(outcome)
+
+    def predict(
+        self, facts: Facts | State, args: Sequence[int], bindings: str = "first"
+    ) -> dict[Hashable, float]:
+        """Probabilities of outcomes. Empty as long as nothing was observed."""
+        facts = _facts(facts)
+        if self._tree is None:
+            return {}
+        counts = self._tree.predict(facts.state, list(args), facts.mode, bindings)
+        total = sum(n for _, n in counts)
+        return {self._outcomes[number]: n / total for number, n in counts}
+
+    @property
+    def rule(self) -> Rule:
+        """The tree as it is now."""
+        if self._tree is None:
+            return Rule("tree", self.arg_classes, 0, {}, [])
+        transitions, seen, nodes = self._tree._tree()
+        named = [(*node[:3], self._named(node[3]), node[4]) for node in nodes]
+        return Rule("tree", self.arg_classes, transitions, self._named(seen), named)
+
+    def _make(self, schema: Any) -> _engine.Tree:
+        return _engine.Tree(schema, list(self.arg_classes), *self._settings.values())
+
+    def _named(self, counts: Mapping[tuple[int, ...], int]) -> dict[Any, int]:
+        return {(self._outcomes[number],): n for (number,), n in counts.items()}
+
+
+def _facts(facts: Facts | State) -> Facts:
+    if isinstance(facts, State):
+        return Facts(facts)
+    if not isinstance(facts, Facts):
+        raise WrongTypeError(f"facts must be Facts or a State, got {facts!r}")
+    return facts

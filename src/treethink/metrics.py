@@ -1,0 +1,205 @@
+"""How far a prediction is from the truth.
+
+    prediction, truth -> [ metric ] -> a number; 0 for a perfect prediction
+
+In:   a prediction: for each attribute of each object, a distribution over its next value.
+      The truth: the state that follows, or a list of (state, probability).
+Out:  the earth mover's distance between the two for each object and attribute, with the
+      L1 distance between values, summed.
+
+A prediction treats attributes as independent. So the sum is a lower bound of the distance
+between the joint distributions. The two are equal when the truth is a single state, or
+treats attributes as independent too. A truth that ties attributes together (either both
+change or neither) is told apart from one that does not by the joint distance only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Protocol
+
+from treethink.errors import SettingError, TransitionError
+from treethink.state import State
+
+#: The value of one attribute: an int if its length is 1, else a tuple of ints.
+Value = int | tuple[int, ...]
+Distribution = Mapping[Value, float]
+Truth = State | Sequence[tuple[State, float]]
+
+# Transport is solved in whole units of mass: exact, and sure to end.
+_UNITS = 1 << 60
+
+
+class Prediction(Protocol):
+    """What the metric asks of a prediction."""
+
+    @property
+    def state(self) -> State:
+        """The state before."""
+
+    def probability(self, after: State, /) -> float:
+        """How likely it is that exactly this state follows."""
+
+    def changes(self) -> Iterable[tuple[int, str, Distribution]]:
+        """(object id, attribute, distribution) wherever not sure to stay as it is."""
+
+
+def error(prediction: Prediction, truth: Truth) -> float:
+    """The distance between a prediction and the truth; 0 if and only if they agree."""
+    states = _with_probabilities(truth)
+    if len(states) == 1 and prediction.probability(states[0][0]) == 1.0:
+        return 0.0
+    before = prediction.state
+    predicted = {(each, name): values for each, name, values in prediction.changes()}
+    true = _marginals(before, states)
+
+    def unchanged(key: tuple[int, str]) -> Distribution:
+        return {before.value(*key): 1.0}
+
+    return math.fsum(
+        distance(predicted.get(key) or unchanged(key), true.get(key) or unchanged(key))
+        for key in predicted.keys() | true.keys()
+    )
+
+
+def distance(p: Distribution, q: Distribution) -> float:
+    """Earth mover's distance between two distributions over values, with L1 between values.
+
+    >>> distance({0: 0.5, 4: 0.5}, {1: 1.0})
+    2.0
+    >>> distance({(0, 0): 0.5, (1, 1): 0.5}, {(0, 1): 0.5, (1, 0): 0.5})
+    1.0
+    """
+    # L1 obeys the triangle inequality, so mass that both have in one place can stay there.
+    surplus = {v: mass - q.get(v, 0.0) for v, mass in p.items() if mass > q.get(v, 0.0)}
+    deficit = {v: mass - p.get(v, 0.0) for v, mass in q.items() if mass > p.get(v, 0.0)}
+    if not surplus or not deficit:
+        return 0.0
+    if len(surplus) == 1 or len(deficit) == 1:
+        return _all_to_one(surplus, deficit)
+    if isinstance(next(iter(surplus)), int):
+        return _along_a_line(surplus, deficit)
+    return _transport(surplus, deficit)
+
+
+def _l1(a: Value, b: Value) -> int:
+    if isinstance(a, int) or isinstance(b, int):
+        assert isinstance(a, int) and isinstance(b, int)
+        return abs(a - b)
+    return sum(abs(x - y) for x, y in zip(a, b, strict=True))
+
+
+def _all_to_one(surplus: Distribution, deficit: Distribution) -> float:
+    one, all_ = (surplus, deficit) if len(surplus) == 1 else (deficit, surplus)
+    (point,) = one
+    return math.fsum(mass * _l1(value, point) for value, mass in all_.items())
+
+
+def _along_a_line(surplus: Distribution, deficit: Distribution) -> float:
+    """Between neighbouring values, what the left side has too much must cross the gap."""
+    stops = sorted(surplus.keys() | deficit.keys(), key=lambda value: (value,))
+    parts: list[float] = []
+    crossed: list[float] = []
+    for here, there in pairwise(stops):
+        parts += [surplus.get(here, 0.0), -deficit.get(here, 0.0)]
+        crossed.append(abs(math.fsum(parts)) * _l1(here, there))
+    return math.fsum(crossed)
+
+
+def _transport(surplus: Distribution, deficit: Distribution) -> float:
+    """Minimum-cost flow by successive shortest paths, in whole units of mass.
+
+    Each round sends as much as fits along the cheapest path from a source that has some left
+    to a sink that lacks some; a path may take back what earlier rounds sent.
+    """
+    sources, sinks = list(surplus), list(deficit)
+    total = math.fsum(surplus.values())
+    left = _in_units(surplus, total)
+    lacking = _in_units(deficit, total)
+    cost = [[_l1(a, b) for b in sinks] for a in sources]
+    sent = [[0] * len(sinks) for _ in sources]
+    while any(left):
+        path = _cheapest_path(left, lacking, cost, sent)
+        (first, _), (_, last) = path[0], path[-1]
+        taken_back = [sent[j][k] for (_, k), (j, _) in pairwise(path)]
+        amount = min(left[first], lacking[last], *taken_back)
+        for i, k in path:
+            sent[i][k] += amount
+        for (_, k), (j, _) in pairwise(path):
+            sent[j][k] -= amount
+        left[first] -= amount
+        lacking[last] -= amount
+    moved = sum(sent[i][k] * cost[i][k] for i in range(len(sources)) for k in range(len(sinks)))
+    return moved / _UNITS * total
+
+
+def _in_units(masses: Distribution, total: float) -> list[int]:
+    """Whole units in proportion to the masses; rounding is made up for by the largest."""
+    units = [round(mass / total * _UNITS) for mass in masses.values()]
+    units[units.index(max(units))] += _UNITS - sum(units)
+    return units
+
+
+def _cheapest_path(
+    left: list[int], lacking: list[int], cost: list[list[int]], sent: list[list[int]]
+) -> list[tuple[int, int]]:
+    """The steps source -> sink of the path; between them it takes back along sink -> source.
+
+    Bellman and Ford's search: taking back has a negative cost.
+    """
+    at_source: list[float] = [0 if units else math.inf for units in left]
+    at_sink: list[float] = [math.inf] * len(lacking)
+    to_sink = [0] * len(lacking)
+    to_source: list[int | None] = [None] * len(left)
+    changed = True
+    while changed:
+        changed = False
+        for i, row in enumerate(cost):
+            for k, price in enumerate(row):
+                if at_source[i] + price < at_sink[k]:
+                    at_sink[k], to_sink[k], changed = at_source[i] + price, i, True
+                if sent[i][k] and at_sink[k] - price < at_source[i]:
+                    at_source[i], to_source[i], changed = at_sink[k] - price, k, True
+    sink = min((k for k, units in enumerate(lacking) if units), key=lambda k: at_sink[k])
+    path = [(to_sink[sink], sink)]
+    while (before := to_source[path[0][0]]) is not None:
+        path.insert(0, (to_sink[before], before))
+    return path
+
+
+def _with_probabilities(truth: Truth) -> Sequence[tuple[State, float]]:
+    if isinstance(truth, State):
+        return [(truth, 1.0)]
+    total = math.fsum(probability for _, probability in truth)
+    if not abs(total - 1.0) <= 1e-9 or any(probability < 0 for _, probability in truth):
+        raise SettingError(
+            f"the truth's probabilities must be at least 0 and sum to 1, they sum to {total}"
+        )
+    return truth
+
+
+def _marginals(
+    before: State, states: Sequence[tuple[State, float]]
+) -> dict[tuple[int, str], dict[Value, float]]:
+    """The true distribution of each attribute of each object that may change."""
+    changed = {key: None for after, _ in states for key in _differences(before, after)}
+    marginals: dict[tuple[int, str], dict[Value, float]] = {key: {} for key in changed}
+    for after, probability in states:
+        for key, values in marginals.items():
+            value = after.value(*key)
+            values[value] = values.get(value, 0.0) + probability
+    return marginals
+
+
+def _differences(before: State, after: State) -> Iterable[tuple[int, str]]:
+    if before.ids != after.ids:
+        raise TransitionError(
+            f"other objects before and after: {sorted(set(before.ids) ^ set(after.ids))}"
+        )
+    for old, new in zip(before, after, strict=True):
+        if old != new:
+            for name, value in old.values.items():
+                if new.values[name] != value:
+                    yield old.id, name

@@ -1,0 +1,216 @@
+"""What a tree says, for people: rules, their nodes and tests, as text.
+
+    tree -> [ rules ] -> explain (text, picture, code)
+
+In:   the engine's snapshot of a tree: nodes in preorder.
+Out:  `Rule`s that can be walked and printed.
+
+A snapshot never changes: learning on does not move the tree under a reader's feet.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from treethink import _engine
+
+__all__ = ["Node", "Rule", "Rules", "Test", "Value"]
+
+Value = int | tuple[int, ...]
+EngineTest = tuple[str, str, tuple[str, ...], tuple[int, ...], tuple[int, ...]]
+EngineNode = tuple[int, int, tuple[str, ...], dict[tuple[int, ...], int], EngineTest | None]
+
+
+def value_of(vector: tuple[int, ...]) -> Value:
+    """A vector of length 1 reads as a plain int."""
+    return vector[0] if len(vector) == 1 else vector
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A fact with variables, asked at a branch.
+
+    Variables listed in `new` are those that the test introduces: it asks whether objects of
+    those classes exist that make the fact hold.
+
+    >>> test = Test("difference", "pos", ("player", "wall"), (0, 1), (1, 0), new=((1, "wall"),))
+    >>> print(test)
+    ∃ X1: wall.  X1[pos] - X0[pos] = (1, 0)
+    """
+
+    __test__ = False  # not one of pytest's
+
+    kind: str
+    attribute: str
+    classes: tuple[str, ...]
+    variables: tuple[int, ...]
+    value: Value
+    new: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def formula(self) -> str:
+        """The fact, without the variables' introduction."""
+        names = [f"X{variable}[{self.attribute}]" for variable in self.variables]
+        return _engine.formula(self.kind, names[0], names[-1], str(self.value))
+
+    def __str__(self) -> str:
+        if not self.new:
+            return self.formula
+        exists = ", ".join(f"X{variable}: {name}" for variable, name in self.new)
+        return f"∃ {exists}.  {self.formula}"
+
+    @classmethod
+    def from_engine(cls, test: EngineTest, known: int) -> "Test":
+        """From the engine's tuple, at a node that has `known` variables."""
+        kind, attribute, classes, variables, value = test
+        new = tuple((v, c) for v, c in zip(variables, classes, strict=True) if v >= known)
+        return cls(kind, attribute, classes, variables, value_of(value), new)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A branch, with a test and two children, or a leaf.
+
+    `left` is taken when the test holds. `counts` says how often each outcome was seen here;
+    `classes` are those of the variables X0, X1, ... that are bound here.
+    """
+
+    classes: tuple[str, ...]
+    counts: Mapping[Value, int]
+    test: Test | None = None
+    left: "Node | None" = field(default=None, repr=False)
+    right: "Node | None" = field(default=None, repr=False)
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.test is None
+
+
+def build(nodes: list[EngineNode]) -> Node:
+    """Nodes from the engine's list: children come after their parent there."""
+    built: dict[int, Node] = {}
+    for index in range(len(nodes) - 1, -1, -1):
+        left, right, classes, counts, test = nodes[index]
+        plain = {value_of(vector): n for vector, n in counts.items()}
+        if test is None:
+            built[index] = Node(classes, plain)
+        else:
+            read = Test.from_engine(test, len(classes))
+            built[index] = Node(classes, plain, read, built.pop(left), built.pop(right))
+    return built[0]
+
+
+class Rule:
+    """What was learned about one attribute of one class under one action.
+
+    ``str(rule)`` is the readable tree; `root` is there to walk it.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        classes: tuple[str, ...],
+        transitions: int,
+        seen: Mapping[tuple[int, ...], int],
+        nodes: list[EngineNode],
+    ):
+        self.title = title
+        self.classes = classes
+        self.transitions = transitions
+        self.seen: Mapping[Value, int] = {value_of(v): n for v, n in seen.items()}
+        self.varies = bool(nodes)
+        self._nodes = nodes
+
+    @cached_property
+    def root(self) -> Node:
+        """The tree's first node. A rule that never varied is a single leaf."""
+        return build(self._nodes) if self._nodes else Node(self.classes, self.seen)
+
+    @property
+    def n_leaves(self) -> int:
+        return sum(test is None for *_, test in self._nodes) if self._nodes else 1
+
+    @property
+    def depth(self) -> int:
+        """Tests on the longest path; 0 for a leaf."""
+        depths = [0] * len(self._nodes)
+        for index, (left, right, *_) in enumerate(self._nodes):
+            if left >= 0:
+                depths[left] = depths[right] = depths[index] + 1
+        return max(depths, default=0)
+
+    def __str__(self) -> str:
+        given = ", ".join(f"X{i}: {name}" for i, name in enumerate(self.classes))
+        return "\n".join([f"{self.title}    {given}", *_lines(self.root, self.seen)])
+
+    def __repr__(self) -> str:
+        return f"<Rule {self.title}: {self.n_leaves} leaves, depth {self.depth}>"
+
+
+def distribution(counts: Mapping[Value, int]) -> str:
+    """Counts as text, most frequent first.
+
+    >>> distribution({(0, 0): 25, (1, 0): 75})
+    '(1, 0) × 75 (75%), (0, 0) × 25 (25%)'
+    >>> distribution({-1: 9})
+    '-1 × 9'
+    """
+    total = sum(counts.values())
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], repr(item[0])))
+    if not ordered:
+        return "not seen yet"
+    if len(ordered) == 1:
+        return f"{ordered[0][0]} × {total}"
+    return ", ".join(f"{value} × {n} ({_percent(n, total)})" for value, n in ordered)
+
+
+def _percent(n: int, total: int) -> str:
+    share = 100 * n / total
+    return f"{share:.0f}%" if share >= 1 else f"{share:.2g}%"
+
+
+def _lines(root: Node, seen: Mapping[Value, int]) -> list[str]:
+    """The tree drawn with lines; a stack instead of recursion, so that depth is no limit."""
+    lines: list[str] = []
+    stack: list[tuple[Node, str, str]] = [(root, "", "")]
+    while stack:
+        node, first, rest = stack.pop()
+        if node.test is None:
+            counts = seen if node is root else node.counts
+            lines.append(f"{first}{distribution(counts)}")
+            continue
+        lines.append(f"{first}{node.test} ?")
+        assert node.left is not None
+        assert node.right is not None
+        stack.append((node.right, f"{rest}└─ no:  ", f"{rest}   "))
+        stack.append((node.left, f"{rest}├─ yes: ", f"{rest}│  "))
+    return lines
+
+
+RuleKey = tuple[str, str, str]
+
+
+class Rules(Mapping[RuleKey, Rule]):
+    """All rules of a model, by (class, attribute, action). Each look-up is a fresh snapshot."""
+
+    def __init__(self, keys: list[RuleKey], read: Callable[[str, str, str], Rule]):
+        self._keys = keys
+        self._read = read
+
+    def __getitem__(self, key: RuleKey) -> Rule:
+        class_name, attribute, action = key
+        return self._read(class_name, attribute, action)
+
+    def __iter__(self) -> Iterator[RuleKey]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def varying(self) -> dict[RuleKey, Rule]:
+        """Those that have seen more than one outcome: the interesting ones."""
+        rules = ((key, self[key]) for key in self._keys)
+        return {key: rule for key, rule in rules if rule.varies}
+
+    def __repr__(self) -> str:
+        return f"<Rules: {len(self)}, of which {len(self.varying())} vary>"

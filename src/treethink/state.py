@@ -1,0 +1,313 @@
+"""What a world is made of: schemas, objects, states.
+
+    world -> [ state ] -> facts -> tree -> prediction
+
+In:   names of classes, attributes and actions; integers.
+Out:  `State`s: immutable, hashable values that share what did not change.
+
+Names are for people. The engine sees only positions in the schema's lists, and
+everything that is not a schema's name or an integer is refused here, at the border.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from keyword import iskeyword
+from types import MappingProxyType
+from typing import Any, NoReturn, Protocol, SupportsIndex, cast
+
+from treethink import _engine
+from treethink._engine import State
+from treethink.errors import SchemaError, UnknownNameError, WrongTypeError
+
+__all__ = ["Attribute", "Object", "Schema", "State", "Value"]
+
+State.__module__ = "treethink"
+
+
+class _Integers(Protocol):
+    """A list, tuple or array of integers."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> SupportsIndex: ...
+
+
+Value = SupportsIndex | _Integers
+"""What may be given as the value of an attribute: integers, of Python or NumPy."""
+
+
+class Object:
+    """One object of a state: an id, a class, and a value for each attribute.
+
+    Immutable and hashable. Values of length 1 are plain ints, longer ones tuples.
+
+    >>> door = Object(51, "door", pos=[3, 4], open=0)
+    >>> door.pos, door.open, door
+    ((3, 4), 0, Object(51, 'door', pos=(3, 4), open=0))
+    """
+
+    __slots__ = ("__dict__", "class_name", "id")  # values live in the dict: reading is fast
+
+    id: int
+    class_name: str
+
+    def __init__(self, id: SupportsIndex, class_name: str, /, **values: Value):
+        _engine.fill_object(self, id, class_name, values)
+
+    @property
+    def values(self) -> Mapping[str, int | tuple[int, ...]]:
+        """Values by attribute; read-only."""
+        return MappingProxyType(self.__dict__)
+
+    def __getattr__(self, name: str) -> Any:
+        error = UnknownNameError("attribute", name, self.__dict__, "an Object")
+        raise AttributeError(str(error))
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"objects never change; use state.replace({self.id}, {name}=...)")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("objects never change")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Object):
+            return NotImplemented
+        mine = (self.id, self.class_name, self.__dict__)
+        return mine == (other.id, other.class_name, other.__dict__)
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.class_name, frozenset(self.__dict__.items())))
+
+    def __repr__(self) -> str:
+        values = "".join(f", {name}={value!r}" for name, value in self.__dict__.items())
+        return f"Object({self.id}, {self.class_name!r}{values})"
+
+    def __copy__(self) -> "Object":
+        return self
+
+    def __deepcopy__(self, memo: object) -> "Object":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_object, (self.id, self.class_name, self.__dict__)
+
+
+def _restore_object(id: int, class_name: str, values: dict[str, Any]) -> Object:
+    return Object(id, class_name, **values)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """What a schema says of an attribute.
+
+    Parameters
+    ----------
+    length
+        How many integers a value has.
+    facts
+        The kinds of fact it takes part in. None: every built-in kind.
+    outcomes
+        Whether a rule predicts by how much it changes (``"delta"``) or what it becomes
+        (``"value"``, right for categories and teleports).
+
+    >>> Attribute(2)
+    Attribute(length=2, facts=('equality', 'difference'), outcomes='delta')
+    """
+
+    length: int
+    facts: tuple[str, ...]
+    outcomes: str
+
+    def __init__(
+        self, length: SupportsIndex, facts: Iterable[str] | None = None, outcomes: str = "delta"
+    ) -> None:
+        object.__setattr__(self, "length", _read_length(length))
+        object.__setattr__(self, "facts", _read_facts(facts))
+        if not isinstance(outcomes, str) or outcomes not in ("delta", "value"):
+            raise SchemaError(f"outcomes must be 'delta' or 'value', got {outcomes!r}")
+        object.__setattr__(self, "outcomes", outcomes)
+
+
+_BUILT_IN_KINDS = ("equality", "difference")
+
+
+def _read_length(length: object) -> int:
+    if isinstance(length, bool) or not isinstance(length, SupportsIndex):
+        raise SchemaError(f"an attribute's length must be an integer, got {length!r}")
+    if not 1 <= length.__index__() <= _engine.longest_vector:
+        longest = _engine.longest_vector
+        raise SchemaError(f"an attribute's length must be 1 to {longest}, got {length!r}")
+    return length.__index__()
+
+
+def _read_facts(facts: Iterable[str] | None) -> tuple[str, ...]:
+    """Which kinds, each once, in the engine's order."""
+    if facts is None:
+        return _BUILT_IN_KINDS
+    known = _engine.fact_kinds()
+    listed = _texts(facts, "facts")
+    for kind in listed:
+        if kind not in known:
+            raise UnknownNameError("kind of fact", kind, known, "the engine")
+    return tuple(kind for kind in known if kind in listed)
+
+
+class Schema(_engine.Schema):
+    """Which classes, attributes and actions a world has.
+
+    Parameters
+    ----------
+    classes
+        For each class the names of its attributes.
+    attributes
+        For each attribute its length, or an `Attribute` that says more.
+    actions
+        Names of the actions.
+
+    The order in which names are given is their order everywhere. Two schemas are equal
+    when they list the same in the same order.
+
+    >>> schema = Schema({"player": ["pos"]}, {"pos": 2}, ["left", "right"])
+    >>> schema.classes["player"], schema.attributes["pos"].length, schema.actions
+    (('pos',), 2, ('left', 'right'))
+    """
+
+    def __init__(
+        self,
+        classes: Mapping[str, Iterable[str]],
+        attributes: Mapping[str, SupportsIndex | Attribute],
+        actions: Iterable[str],
+    ):
+        known = _read_attributes(attributes)
+        own = {
+            _check_name(name, "class"): _texts(each, f"attributes of class {name!r}")
+            for name, each in _mapping(classes, "classes").items()
+        }
+        names = tuple(_check_name(name, "action") for name in _texts(actions, "actions"))
+        lines = [(k, a.length, list(a.facts), a.outcomes == "value") for k, a in known.items()]
+        super().__init__(list(own.items()), lines, list(names))
+        self._attributes = known
+        self._classes = {name: tuple(a for a in known if a in each) for name, each in own.items()}
+        self._actions = names
+
+    @property
+    def classes(self) -> Mapping[str, tuple[str, ...]]:
+        """For each class the names of its attributes, in the schema's order."""
+        return MappingProxyType(self._classes)
+
+    @property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """What is said of each attribute."""
+        return MappingProxyType(self._attributes)
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Names of the actions."""
+        return self._actions
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that JSON can hold."""
+        return {
+            "classes": {name: list(own) for name, own in self._classes.items()},
+            "attributes": {
+                name: {"length": a.length, "facts": list(a.facts), "outcomes": a.outcomes}
+                for name, a in self._attributes.items()
+            },
+            "actions": list(self._actions),
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> "Schema":
+        """The schema that `to_dict` made `data` from."""
+        entries = _mapping(data, "a schema's data")
+        _check_keys(entries, {"classes", "attributes", "actions"}, set(), "a schema's data")
+        attributes = {
+            name: _attribute_from_dict(name, each)
+            for name, each in _mapping(entries["attributes"], "attributes").items()
+        }
+        return cls(entries["classes"], attributes, entries["actions"])
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other)
+
+    def __hash__(self) -> int:
+        parts = (self._classes.items(), self._attributes.items(), self._actions)
+        return hash(tuple(tuple(part) for part in parts))
+
+    def __repr__(self) -> str:
+        return f"Schema({self._classes!r}, {self._attributes!r}, {list(self._actions)!r})"
+
+    def __copy__(self) -> "Schema":
+        return self
+
+    def __deepcopy__(self, memo: object) -> "Schema":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._classes, self._attributes, self._actions)
+
+
+_TAKEN = {"id", "class_name", "values", "replace"}
+
+
+def _read_attributes(attributes: object) -> dict[str, Attribute]:
+    read = {}
+    for name, each in _mapping(attributes, "attributes").items():
+        _check_attribute_name(_check_name(name, "attribute"))
+        read[name] = each if isinstance(each, Attribute) else Attribute(each)
+    return read
+
+
+def _attribute_from_dict(name: object, data: object) -> SupportsIndex | Attribute:
+    if not isinstance(data, dict):
+        return cast(SupportsIndex, data)  # checked when the schema is made
+    _check_keys(data, {"length"}, {"facts", "outcomes"}, f"attribute {name!r}")
+    return Attribute(**data)
+
+
+def _check_keys(
+    data: Mapping[Any, object], needed: set[str], allowed: set[str], where: str
+) -> None:
+    for key in needed:
+        if key not in data:
+            raise SchemaError(f"{where} lacks the key {key!r}")
+    for key in data:
+        if key not in needed | allowed:
+            raise SchemaError(f"{where} has the unknown key {key!r}")
+
+
+def _check_name(name: object, kind: str) -> str:
+    """A non-empty str that UTF-8 can write."""
+    text = _check_text(name, f"name of {kind}")
+    if not text:
+        raise SchemaError(f"the name of {kind} is empty")
+    return text
+
+
+def _check_attribute_name(name: str) -> None:
+    """Attributes are read as ``object.name`` and given as keywords."""
+    if not name.isidentifier() or iskeyword(name):
+        raise SchemaError(f"the name of attribute {name!r} must be a Python identifier")
+    if name in _TAKEN or hasattr(Object, name):
+        raise SchemaError(f"the name of attribute {name!r} is taken: every object has one")
+
+
+def _check_text(text: object, what: str) -> str:
+    if not isinstance(text, str):
+        raise WrongTypeError(f"the {what} must be a str, got {text!r}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise SchemaError(f"the {what} must be a str that UTF-8 can write, got {text!r}") from None
+    return text
+
+
+def _texts(names: object, what: str) -> list[str]:
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise WrongTypeError(f"{what} must be a list of names, got {names!r}")
+    return [_check_text(name, f"names in {what}") for name in names]
+
+
+def _mapping(data: object, what: str) -> Mapping[Any, Any]:
+    if not isinstance(data, Mapping):
+        raise WrongTypeError(f"{what} must be a dict, got {data!r}")
+    return data

@@ -1,0 +1,565 @@
+"""The slow, obvious twin of the engine: the whole learner in plain Python.
+
+    state -> Scene (all its facts) -> ReferenceTree (one per rule) -> ReferenceModel
+
+The engine is trusted because it equals this file, decision by decision, on random
+streams. So nothing here is clever: every fact is extracted, every candidate is
+counted, scored and compared at every observation, every binding is kept, and numbers
+are exact. The only two concessions to speed are marked "remembered".
+
+Read from the top: what a fact is, what is true in a scene, how a test narrows a set of
+bindings, then `ReferenceTree.observe`, which is the algorithm.
+
+Values, outcomes and differences are tuples of int everywhere, of length 1 too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations, product
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+Vector = tuple[int, ...]
+Outcome = Vector
+Binding = tuple[int, ...]
+"""Object ids, one for each variable X0, X1, ...; no object twice."""
+RuleKey = tuple[str, str, str]
+"""Class, attribute, action."""
+
+MAX_BINDINGS = 4096
+MAX_DEPTH = 1000
+MAX_L1 = 2**64 - 1
+
+
+# --- kinds of fact -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a fact gets its value from one attribute of `arity` different objects.
+
+    `swap` turns the value for (x, y) into that for (y, x): within a class the two are
+    one and the same fact, so that nothing depends on which object comes first.
+    """
+
+    arity: int
+    value: Callable[..., Vector]
+    swap: Callable[[Vector], Vector] = lambda value: value
+
+
+KINDS: dict[str, Kind] = {
+    "equality": Kind(arity=1, value=lambda x: x),
+    "difference": Kind(
+        arity=2,
+        value=lambda x, y: tuple(b - a for a, b in zip(x, y, strict=True)),
+        swap=lambda value: tuple(-component for component in value),
+    ),
+}
+"""All kinds, in canonical order. A new kind is one more entry."""
+
+BUILT_IN = tuple(KINDS)
+
+
+class FactType(NamedTuple):
+    """What facts have in common: the kind, the attribute, the classes of the objects."""
+
+    kind: str
+    attribute: str
+    classes: tuple[str, ...]
+
+
+class Fact(NamedTuple):
+    """A true statement about given objects."""
+
+    type: FactType
+    objects: tuple[int, ...]
+    value: Vector
+
+
+class Test(NamedTuple):
+    """A fact with variables: `slots` says which variable stands for each object.
+
+    At a node with n variables, slots n and n+1 are variables that the test introduces.
+    """
+
+    kind: str
+    attribute: str
+    classes: tuple[str, ...]
+    slots: tuple[int, ...]
+    value: Vector
+
+    @property
+    def type(self) -> FactType:
+        return FactType(self.kind, self.attribute, self.classes)
+
+
+Test.__test__ = False  # type: ignore[attr-defined]  # pytest: no tests in here
+
+
+def fact_types(schema: Any) -> list[FactType]:
+    """Every type of fact that the schema allows, in canonical order."""
+    types = []
+    for name, kind in KINDS.items():
+        for attribute, meaning in schema.attributes.items():
+            if name in (BUILT_IN if meaning.facts is None else meaning.facts):
+                owners = [c for c, attributes in schema.classes.items() if attribute in attributes]
+                pairs = [(a, b) for i, a in enumerate(owners) for b in owners[i:]]
+                groups = [(c,) for c in owners] if kind.arity == 1 else pairs
+                types += [FactType(name, attribute, group) for group in groups]
+    return types
+
+
+# --- what is true in a state -------------------------------------------------------
+
+
+def as_vector(value: int | Iterable[int]) -> Vector:
+    """Attributes of length 1 are read as plain integers; here all are vectors."""
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
+def fits(value: Vector) -> bool:
+    """What is beyond 64 bits is not said: it is no fact."""
+    return all(-(2**63) <= component < 2**63 for component in value)
+
+
+class Scene:
+    """A state, seen through its facts."""
+
+    def __init__(self, state: Any):
+        objects = sorted(state, key=lambda each: each.id)
+        self.schema = state.schema
+        self.class_of = {each.id: each.class_name for each in objects}
+        self.values: dict[int, dict[str, Vector]] = {
+            each.id: {name: as_vector(value) for name, value in each.values.items()}
+            for each in objects
+        }
+        self.types = fact_types(self.schema)
+        self.facts = [fact for each in self.types for fact in self._facts_of(each)]
+        self._tests_remembered: dict[Binding, frozenset[Test]] = {}
+
+    def of_class(self, class_name: str) -> list[int]:
+        return [each for each in self.class_of if self.class_of[each] == class_name]
+
+    def value_of(self, fact_type: FactType, objects: Iterable[int]) -> Vector:
+        """The value that makes the fact true of these objects."""
+        return KINDS[fact_type.kind].value(*(self.values[x][fact_type.attribute] for x in objects))
+
+    def _facts_of(self, fact_type: FactType) -> list[Fact]:
+        """One fact for each group of objects; a pair within a class is one group."""
+        first, *rest = (self.of_class(each) for each in fact_type.classes)
+        if len(set(fact_type.classes)) < len(fact_type.classes):
+            groups: Iterable[tuple[int, ...]] = combinations(first, 2)
+        else:
+            groups = product(first, *rest)
+        facts = [Fact(fact_type, group, self.value_of(fact_type, group)) for group in groups]
+        swap = KINDS[fact_type.kind].swap
+        return [fact for fact in facts if fits(fact.value) and fits(swap(fact.value))]
+
+    def true_tests(self, bindings: Iterable[Binding]) -> set[Test]:
+        """All tests that are true for at least one of the bindings."""
+        return set().union(*(self._tests_of(binding) for binding in bindings))
+
+    def _tests_of(self, binding: Binding) -> frozenset[Test]:
+        # Remembered: the rules of all attributes of an object ask for the same binding.
+        if binding not in self._tests_remembered:
+            tests = frozenset(as_test(fact, binding) for fact in self.facts)
+            self._tests_remembered[binding] = tests
+        return self._tests_remembered[binding]
+
+    def canonical(self, binding: Binding) -> list[Any]:
+        """Sort key of bindings: object by object, by its values, then by its id."""
+        names = self.schema.attributes
+        return [
+            ([self.values[x][name] for name in names if name in self.values[x]], x) for x in binding
+        ]
+
+
+def as_test(fact: Fact, binding: Binding) -> Test:
+    """The one way in which a fact is a test for a binding.
+
+    Each of its objects is either bound already, and the test names that variable, or
+    it is not, and the test introduces a variable for it. Within a class, the older
+    variable comes first; of two new ones, the value is the greater of both directions.
+    """
+    slots: list[int] = []
+    new = len(binding)
+    for each in fact.objects:
+        if each in binding:
+            slots.append(binding.index(each))
+        else:
+            slots.append(new)
+            new += 1
+    kind, attribute, classes = fact.type
+    value = fact.value
+    if len(classes) == 2 and classes[0] == classes[1]:
+        swapped = KINDS[kind].swap(value)
+        if new == len(binding) + 2:
+            value = max(value, swapped)
+        elif slots[0] > slots[1]:
+            slots.reverse()
+            value = swapped
+    return Test(kind, attribute, classes, tuple(slots), value)
+
+
+def extensions(scene: Scene, test: Test, bindings: Iterable[Binding]) -> list[Binding]:
+    """All bindings, extended by the test's new variables in all ways that make it true."""
+    extended = []
+    for binding in bindings:
+        choices = [
+            [binding[slot]]
+            if slot < len(binding)
+            else [x for x in scene.of_class(class_name) if x not in binding]
+            for slot, class_name in zip(test.slots, test.classes, strict=True)
+        ]
+        for objects in product(*choices):
+            different = len(set(objects)) == len(objects)
+            if different and scene.value_of(test.type, objects) == test.value:
+                new = [x for x in objects if x not in binding]
+                extended.append((*binding, *new))
+    if len(extended) > MAX_BINDINGS:
+        extended = sorted(extended, key=scene.canonical)[:MAX_BINDINGS]
+    return extended
+
+
+# --- which test is better ----------------------------------------------------------
+
+
+def preference(scene: Scene, test: Test, n_variables: int) -> tuple[Any, ...]:
+    """Canonical key: of tests that explain equally well, the least is the one to take.
+
+    Few new variables, tied to those there are; no absolute vectors; small numbers.
+    """
+    new = [slot for slot in test.slots if slot >= n_variables]
+    unrelated = new if len(new) == len(test.slots) else []
+    absolute = test.kind == "equality" and scene.schema.attributes[test.attribute].length > 1
+    cost = len(new) + len(unrelated) + absolute
+    size = min(sum(abs(component) for component in test.value), MAX_L1)
+    return (cost, size, scene.types.index(test.type), test.slots, test.value)
+
+
+def base_score(totals: Mapping[Outcome, int]) -> Fraction:
+    """N times the score of asking nothing: the sum, over outcomes y, of n_y^2 / N."""
+    return Fraction(sum(n * n for n in totals.values()), sum(totals.values()))
+
+
+def score(totals: Mapping[Outcome, int], when_true: Mapping[Outcome, int]) -> Fraction:
+    """N times the paper's S: the sum, over answers x and outcomes y, of n_xy^2 / n_x."""
+    when_false = [n - when_true.get(outcome, 0) for outcome, n in totals.items()]
+    n_true, n_false = sum(when_true.values()), sum(when_false)
+    if n_true == 0 or n_false == 0:
+        return base_score(totals)  # always the same answer
+    squares_true = sum(n * n for n in when_true.values())
+    squares_false = sum(n * n for n in when_false)
+    return Fraction(squares_true * n_false + squares_false * n_true, n_true * n_false)
+
+
+class Wilson:
+    """The paper's "surely better": intervals of the scores that do not overlap."""
+
+    def __init__(self, alpha: float):
+        self.z = Fraction(NormalDist().inv_cdf(1 - alpha / 2))
+
+    def surely_better(self, one: Fraction, other: Fraction, n: int) -> bool:
+        """Whether the lower end for `one` lies above the upper end for `other`.
+
+        Both are N·S of the same N = n. An interval for p = N·S / N is, up to a factor
+        that both share, p + z²/2n ± z·sqrt(a) with a = p(1-p)/n + z²/4n². So the question
+        is whether sqrt(a1) + sqrt(a2) < (p1 - p2)/z, and squaring twice answers it without
+        a square root.
+        """
+        p1, p2 = one / n, other / n
+        if p1 <= p2:
+            return False
+        a1, a2 = (p * (1 - p) / n + self.z**2 / (4 * n * n) for p in (p1, p2))
+        rest = ((p1 - p2) / self.z) ** 2 - a1 - a2
+        return rest > 0 and 4 * a1 * a2 < rest**2
+
+
+# --- the tree ----------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A test being counted: how often it was true, by outcome, since its birth."""
+
+    birth: int
+    counts: Counter[Outcome] = field(default_factory=Counter)
+
+
+@dataclass(eq=False)
+class Node:
+    """A leaf, or, with a test and two children, a branch."""
+
+    variables: tuple[str, ...]
+    path: str = ""
+    totals: Counter[Outcome] = field(default_factory=Counter)
+    candidates: dict[Test, Candidate] = field(default_factory=dict)
+    test: Test | None = None
+    left: Node | None = None
+    right: Node | None = None
+
+    def become_branch(self, test: Test) -> None:
+        """Ask `test` from now on. Left, its new variables are bound; right, nothing is."""
+        new = tuple(
+            class_name
+            for slot, class_name in zip(test.slots, test.classes, strict=True)
+            if slot >= len(self.variables)
+        )
+        self.test = test
+        self.left = Node(self.variables + new, self.path + "L")
+        self.right = Node(self.variables, self.path + "R")
+
+    def become_leaf(self) -> None:
+        self.test = self.left = self.right = None
+
+    def dump(self) -> dict[str, Any]:
+        own: dict[str, Any] = {
+            "totals": dict(self.totals),
+            "test": self.test,
+            "candidates": {test: dict(each.counts) for test, each in self.candidates.items()},
+        }
+        if self.left and self.right:
+            own |= {"left": self.left.dump(), "right": self.right.dump()}
+        return own
+
+
+class ReferenceTree:
+    """A first-order decision tree that learns online (the paper's TreeLearn).
+
+    Parameters
+    ----------
+    variables
+        The classes of the tree's arguments.
+    on_change
+        Called with ("split" | "change" | "return", path of the node as Ls and Rs).
+    """
+
+    def __init__(
+        self,
+        variables: Iterable[str],
+        *,
+        alpha: float = 0.01,
+        branch_updates: bool = True,
+        max_candidates: int = 100_000,
+        on_change: Callable[[str, str], None] = lambda event, path: None,
+    ):
+        self.criterion = Wilson(alpha)
+        self.branch_updates = branch_updates
+        self.max_candidates = max_candidates
+        self.on_change = on_change
+        self.root = Node(tuple(variables))
+        self.seen: Counter[Outcome] = Counter()
+        self.transitions = 0
+
+    # -- the algorithm --
+
+    def observe(self, scene: Scene, targets: Iterable[tuple[Binding, Outcome]]) -> None:
+        """Learn from one transition: all its targets are one event.
+
+        All are counted before anything is decided, so their order cannot matter.
+        """
+        targets = list(targets)
+        self.transitions += 1
+        self.seen.update(outcome for _, outcome in targets)
+        if len(self.seen) < 2:
+            return  # a constant so far: there is nothing to explain
+        touched: set[Node] = set()
+        for arguments, outcome in targets:
+            for node, bindings in self.route(scene, arguments):
+                self._count(node, scene, bindings, outcome)
+                touched.add(node)
+        for node in touched:
+            self._evict(node, scene)
+        self._decide(scene, touched)
+
+    def route(self, scene: Scene, arguments: Binding) -> list[tuple[Node, list[Binding]]]:
+        """The nodes from the root to the reached leaf, each with the bindings it is given."""
+        node, bindings = self.root, [arguments]
+        steps = [(node, bindings)]
+        while node.test and node.left and node.right:
+            extended = extensions(scene, node.test, bindings)
+            node, bindings = (node.left, extended) if extended else (node.right, bindings)
+            steps.append((node, bindings))
+        return steps
+
+    def predict(self, scene: Scene, arguments: Binding) -> dict[Outcome, int]:
+        """Counts of the reached leaf, or of its nearest ancestor that has any."""
+        for node, _ in reversed(self.route(scene, arguments)):
+            if node is not self.root and node.totals:
+                return dict(node.totals)
+        return dict(self.seen)
+
+    # -- its steps --
+
+    def _count(
+        self, node: Node, scene: Scene, bindings: Iterable[Binding], outcome: Outcome
+    ) -> None:
+        """Count a target at a node; whatever is true there is a candidate from now on."""
+        node.totals[outcome] += 1
+        if node.test and not self.branch_updates:
+            return
+        for test in scene.true_tests(bindings):
+            if test not in node.candidates:
+                node.candidates[test] = Candidate(birth=self.transitions)
+            node.candidates[test].counts[outcome] += 1
+
+    def _evict(self, node: Node, scene: Scene) -> None:
+        """Keep a node's memory bounded: the least often true goes, then the oldest."""
+
+        def worth(test: Test) -> tuple[Any, ...]:
+            candidate = node.candidates[test]
+            rank = preference(scene, test, len(node.variables))
+            return (candidate.counts.total(), candidate.birth, rank)
+
+        excess = len(node.candidates) - self.max_candidates
+        if excess > 0:
+            removable = sorted((test for test in node.candidates if test != node.test), key=worth)
+            for test in removable[:excess]:
+                del node.candidates[test]
+
+    def _decide(self, scene: Scene, touched: set[Node]) -> None:
+        """Ask the touched nodes from the root down; a changed node's children are new."""
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            if node not in touched:
+                continue
+            event = self._revise(node, scene) if node.test else self._grow(node, scene)
+            if event:
+                self.on_change(event, node.path)
+            elif node.left and node.right:
+                waiting += [node.right, node.left]
+
+    def _grow(self, leaf: Node, scene: Scene) -> str | None:
+        """Make a branch of a leaf if its best candidate is surely better than no test."""
+        best, points = self._best(leaf, scene)
+        base = base_score(leaf.totals)
+        if best is None or len(leaf.path) >= MAX_DEPTH:
+            return None
+        if not self.criterion.surely_better(points, base, leaf.totals.total()):
+            return None
+        leaf.become_branch(best)
+        if not self.branch_updates:
+            leaf.candidates.clear()
+        return "split"
+
+    def _revise(self, branch: Node, scene: Scene) -> str | None:
+        """Change a branch's test for a surely better one, or drop one that is no use."""
+        if branch.test is None or not self.branch_updates:
+            return None
+        n = branch.totals.total()
+        current = score(branch.totals, branch.candidates[branch.test].counts)
+        challenger, points = self._best(branch, scene)
+        if challenger is not None and self.criterion.surely_better(points, current, n):
+            branch.become_branch(challenger)
+            return "change"
+        if not self.criterion.surely_better(current, base_score(branch.totals), n):
+            branch.become_leaf()
+            return "return"
+        return None
+
+    def _best(self, node: Node, scene: Scene) -> tuple[Test | None, Fraction]:
+        """The best candidate but for the node's own test, and its score."""
+        # Remembered: many candidates share their counts, and so their score.
+        same_counts: dict[frozenset[tuple[Outcome, int]], list[Test]] = {}
+        for test, candidate in node.candidates.items():
+            if test != node.test:
+                same_counts.setdefault(frozenset(candidate.counts.items()), []).append(test)
+        scores = {counts: score(node.totals, dict(counts)) for counts in same_counts}
+        if not scores:
+            return None, Fraction(0)
+        highest = max(scores.values())
+        equals = [
+            test
+            for counts, tests in same_counts.items()
+            if scores[counts] == highest
+            for test in tests
+        ]
+        best = min(equals, key=lambda test: preference(scene, test, len(node.variables)))
+        return best, highest
+
+
+# --- the model ---------------------------------------------------------------------
+
+
+class ReferenceModel:
+    """One tree for each class, attribute and action, each with one argument: the object.
+
+    `events` lists what happened to the trees: ("split" | "change" | "return", rule, path).
+    """
+
+    def __init__(self, schema: Any, **settings: Any):
+        self.schema = schema
+        self.settings = settings
+        self.events: list[tuple[str, RuleKey, str]] = []
+        self.trees: dict[RuleKey, ReferenceTree] = {}
+
+    def tree(self, class_name: str, attribute: str, action: str) -> ReferenceTree:
+        rule = (class_name, attribute, action)
+        if rule not in self.trees:
+
+            def record(event: str, path: str) -> None:
+                self.events.append((event, rule, path))
+
+            self.trees[rule] = ReferenceTree([class_name], on_change=record, **self.settings)
+        return self.trees[rule]
+
+    def slots(self) -> list[tuple[str, str]]:
+        """All (class, attribute) pairs, in the schema's order."""
+        classes, attributes = self.schema.classes, self.schema.attributes
+        return [(c, m) for c in classes for m in attributes if m in classes[c]]
+
+    def observe(self, before: Any, action: str, after: Any) -> None:
+        scene, then = Scene(before), Scene(after)
+        for class_name, attribute in self.slots():
+            targets = [
+                ((x,), self._outcome(attribute, scene.values[x], then.values[x]))
+                for x in scene.of_class(class_name)
+            ]
+            if targets:
+                self.tree(class_name, attribute, action).observe(scene, targets)
+
+    def predict(self, state: Any, action: str) -> dict[tuple[int, str], dict[Vector, Fraction]]:
+        """For every object and attribute, its new values with their probabilities."""
+        scene = Scene(state)
+        prediction = {}
+        for class_name, attribute in self.slots():
+            tree = self.tree(class_name, attribute, action)
+            for x in scene.of_class(class_name):
+                now = scene.values[x][attribute]
+                counts = tree.predict(scene, (x,))
+                prediction[x, attribute] = {
+                    self._result(attribute, now, outcome): Fraction(n, sum(counts.values()))
+                    for outcome, n in counts.items()
+                } or {now: Fraction(1)}
+        return prediction
+
+    def support(self, state: Any, action: str) -> dict[tuple[int, str], int]:
+        """For every object and attribute, the observations behind its prediction."""
+        scene = Scene(state)
+        return {
+            (x, attribute): sum(
+                self.tree(class_name, attribute, action).predict(scene, (x,)).values()
+            )
+            for class_name, attribute in self.slots()
+            for x in scene.of_class(class_name)
+        }
+
+    def dump(self, class_name: str, attribute: str, action: str) -> dict[str, Any]:
+        """Everything that a tree knows, as nested dicts, to be compared."""
+        tree = self.tree(class_name, attribute, action)
+        return {"seen": dict(tree.seen), **tree.root.dump()}
+
+    def _outcome(self, attribute: str, now: dict[str, Vector], then: dict[str, Vector]) -> Outcome:
+        if self.schema.attributes[attribute].outcomes == "value":
+            return then[attribute]
+        return tuple(b - a for a, b in zip(now[attribute], then[attribute], strict=True))
+
+    def _result(self, attribute: str, now: Vector, outcome: Outcome) -> Vector:
+        if self.schema.attributes[attribute].outcomes == "value":
+            return outcome
+        return tuple(a + d for a, d in zip(now, outcome, strict=True))

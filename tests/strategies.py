@@ -1,0 +1,268 @@
+"""Hypothesis strategies: schemas, and streams of transitions that hide rules to learn.
+
+Sizes and settings are drawn, so that Hypothesis can vary and shrink them. The bulk of
+a stream (hundreds of states) comes from one drawn seed. A shorter stream of the same
+seed is a beginning of the longer one, so shrinking the length is meaningful.
+
+Streams are made to be hard for a learner that is clever: few different values, so that
+facts repeat; objects with equal values on purpose; numbers too far apart for tables;
+levels that change; noise; rules that change half way, so that tests must too.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from hypothesis import strategies as st
+
+import treethink as tt
+from reference import BUILT_IN, Node, Outcome, ReferenceTree, RuleKey, Scene, Test, Vector
+
+Transition = tuple[tt.State, str, tt.State]
+
+VALUES: dict[str, Sequence[int]] = {
+    "bits": (0, 1),
+    "small": (-1, 0, 1, 2),
+    "even": (-4, -2, 0, 2),
+    "spread": (-1000, 7, 90_000),
+    "huge": (-(2**40), -(2**40) + 1, 0, 2**40),
+    "growing": (0, 1, 2),
+    "fresh": (0, 1),
+}
+"""What the components of vectors are taken from; see `random_value` for the last two."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What kind of stream to make."""
+
+    seed: int
+    length: int = 100
+    values: str = "small"
+    objects: int = 3
+    """The most objects of one class."""
+    episode: int = 5
+    """Transitions until a new level with other objects."""
+    depth: int = 1
+    """Of the hidden rules."""
+    noise: float = 0.0
+    switch: str = "none"
+    """What the hidden rules become at `switch_at`: none, other, coin, constant."""
+    switch_at: int = 60
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A schema, a learner's settings and the transitions to learn from."""
+
+    schema: tt.Schema
+    settings: dict[str, Any]
+    shape: Shape
+    transitions: tuple[Transition, ...] = field(repr=False)
+
+
+# --- drawn -------------------------------------------------------------------------
+
+
+@st.composite
+def attributes(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN) -> tt.Attribute:
+    every = None if tuple(kinds) == BUILT_IN else tuple(kinds)
+    some = st.lists(st.sampled_from(kinds), unique=True).map(tuple)
+    facts = draw(some if draw(st.sampled_from([False, False, False, True])) else st.just(every))
+    outcomes = draw(st.sampled_from(["delta", "delta", "delta", "value"]))
+    return tt.Attribute(draw(st.integers(1, 3)), facts=facts, outcomes=outcomes)
+
+
+@st.composite
+def schemas(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN) -> tt.Schema:
+    """One to three classes; attributes that several of them share, or only one has."""
+    names = ["place", "color", "mood"][: draw(st.integers(1, 3))]
+    owned = st.lists(st.sampled_from(names), min_size=1, unique=True)
+    classes = {name: draw(owned) for name in ["walker", "stone", "lamp"][: draw(st.integers(1, 3))]}
+    used = {name: draw(attributes(kinds)) for name in names}
+    return tt.Schema(classes=classes, attributes=used, actions=["go", "wait"])
+
+
+def settings_of_learner() -> st.SearchStrategy[dict[str, Any]]:
+    """Alpha is often large, for quick and wrong decisions that are taken back."""
+    return st.fixed_dictionaries(
+        {
+            "alpha": st.sampled_from([0.5, 0.5, 0.4, 0.3, 0.2, 0.05, 0.01]),
+            "branch_updates": st.sampled_from([True, True, True, False]),
+            "max_candidates": st.sampled_from([100_000, 100_000, 300, 40, 12, 3]),
+        }
+    )
+
+
+def shapes() -> st.SearchStrategy[Shape]:
+    return st.builds(
+        Shape,
+        seed=st.integers(0, 2**32),
+        length=st.sampled_from([200, 150, 100]) | st.integers(40, 200),
+        values=st.sampled_from(list(VALUES)),
+        objects=st.sampled_from([3, 2, 1, 3, 4, 5]),
+        episode=st.integers(1, 12),
+        depth=st.integers(1, 2),
+        noise=st.sampled_from([0.0, 0.0, 0.1, 0.3]),
+        switch=st.sampled_from(["none", "other", "coin", "constant"]),
+        switch_at=st.integers(20, 100),
+    )
+
+
+@st.composite
+def streams(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN) -> Stream:
+    """Schema, settings and transitions; `kinds` are those that attributes may list."""
+    schema, settings, shape = draw(schemas(kinds)), draw(settings_of_learner()), draw(shapes())
+    return Stream(schema, settings, shape, tuple(transitions(schema, shape)))
+
+
+# --- made from a seed --------------------------------------------------------------
+
+
+def random_state(rng: random.Random, schema: tt.Schema, shape: Shape, step: int = 0) -> tt.State:
+    """Objects of every class, some of them equal in all but their ids."""
+    counts = {name: rng.randint(0, shape.objects) for name in schema.classes}
+    counts[next(iter(counts))] += not any(counts.values())
+    ids = rng.sample(range(-9, 99), sum(counts.values()))
+    objects: list[tt.Object] = []
+    for name, count in counts.items():
+        values: dict[str, Vector] = {}
+        for _ in range(count):
+            if not values or rng.random() < 0.7:
+                lengths = {m: schema.attributes[m].length for m in schema.classes[name]}
+                values = {m: random_value(rng, shape, n, step) for m, n in lengths.items()}
+            objects.append(tt.Object(ids.pop(), name, **values))
+    return tt.State(schema, objects)
+
+
+def random_value(rng: random.Random, shape: Shape, length: int, step: int) -> Vector:
+    """Few values, as a rule; or now and then one farther out than any before; or new ones."""
+    value = rng.choices(VALUES[shape.values], k=length)
+    if shape.values == "growing" and rng.random() < 0.1:
+        value[-1] = rng.randint(-step * step, step * step)
+    if shape.values == "fresh" and rng.random() < 0.7:
+        value[-1] = rng.randint(-(10**9), 10**9)
+    return tuple(value)
+
+
+def random_tree(
+    rng: random.Random, class_name: str, scenes: Iterable[Scene], depth: int
+) -> ReferenceTree:
+    """A tree whose tests say something about the scenes: true here, false there."""
+    tree = ReferenceTree([class_name])
+    leaves = [tree.root]
+    for _ in range(2**depth - 1):
+        leaf = leaves.pop(0)
+        tests = telling_tests(tree, leaf, scenes)
+        if tests:
+            leaf.become_branch(rng.choice(tests))
+            assert leaf.left and leaf.right
+            leaves += [leaf.left, leaf.right]
+        if not leaves:
+            break
+    return tree
+
+
+def telling_tests(tree: ReferenceTree, leaf: Node, scenes: Iterable[Scene]) -> list[Test]:
+    """Tests that are true for some, but not all, of the targets that reach the leaf."""
+    true: Counter[Test] = Counter()
+    targets = 0
+    for scene in scenes:
+        for x in scene.of_class(tree.root.variables[0]):
+            node, bindings = tree.route(scene, (x,))[-1]
+            if node is leaf:
+                targets += 1
+                true.update(scene.true_tests(bindings))
+    return sorted(test for test, n in true.items() if 0.25 <= n / targets <= 0.75)
+
+
+class HiddenRule:
+    """What decides an outcome: a random tree with an outcome at each leaf, and noise."""
+
+    def __init__(self, rng: random.Random, tree: ReferenceTree, choices: list[Outcome]):
+        self.rng = rng
+        self.tree = tree
+        self.choices = choices
+        self.behaviour = "none"
+
+    def outcome(self, scene: Scene, x: int, noise: float) -> Outcome:
+        if self.behaviour == "constant":
+            return self.choices[0]
+        if self.behaviour == "coin" or self.rng.random() < noise:
+            return self.rng.choice(self.choices)
+        path = self.tree.route(scene, (x,))[-1][0].path
+        return self.choices[path.count("R") % len(self.choices)]
+
+
+def transitions(schema: tt.Schema, shape: Shape) -> Iterable[Transition]:
+    """A stream in which one or two attributes follow hidden rules; the rest never vary."""
+    rng = random.Random(shape.seed)
+    scenes = [Scene(random_state(rng, schema, shape)) for _ in range(24)]
+    rules = hidden_rules(rng, schema, shape, scenes)
+    state = random_state(rng, schema, shape)
+    for step in range(shape.length):
+        if step == shape.switch_at and shape.switch == "other":
+            rules = hidden_rules(rng, schema, shape, scenes, rules)
+        elif step == shape.switch_at:
+            for rule in rules.values():
+                rule.behaviour = shape.switch
+        if step % shape.episode == 0:
+            state = random_state(rng, schema, shape, step)
+        action = rng.choice(["go", "go", "go", "wait"])
+        after = state.replace_many(changes(schema, shape, rules, state, action))
+        yield state, action, after
+        state = after if rng.random() < 0.9 else random_state(rng, schema, shape, step)
+
+
+def hidden_rules(
+    rng: random.Random,
+    schema: tt.Schema,
+    shape: Shape,
+    scenes: list[Scene],
+    same: Iterable[RuleKey] | None = None,
+) -> dict[RuleKey, HiddenRule]:
+    """Rules for one or two random attributes, or for the `same` ones as before."""
+    slots = [(name, m) for name, owned in schema.classes.items() for m in owned]
+    chosen = rng.sample(slots, min(len(slots), rng.randint(1, 2)))
+    keys = [(*slot, action) for slot in chosen for action in schema.actions]
+    rules = {}
+    for key in same or keys:
+        tree = random_tree(rng, key[0], scenes, shape.depth)
+        rules[key] = HiddenRule(rng, tree, random_outcomes(rng, schema, shape, key[1]))
+    return rules
+
+
+def random_outcomes(
+    rng: random.Random, schema: tt.Schema, shape: Shape, attribute: str
+) -> list[Outcome]:
+    """Two to four different outcomes."""
+    length = schema.attributes[attribute].length
+    values = schema.attributes[attribute].outcomes == "value"
+    components = VALUES[shape.values] if values else (-1, 0, 1)
+    choices = list(product(components, repeat=length))
+    return rng.sample(choices, min(len(choices), rng.randint(2, 4)))
+
+
+def changes(
+    schema: tt.Schema,
+    shape: Shape,
+    rules: dict[RuleKey, HiddenRule],
+    state: tt.State,
+    action: str,
+) -> dict[int, dict[str, Vector]]:
+    """What the rules do to the objects of a state."""
+    scene = Scene(state)
+    changed: dict[int, dict[str, Vector]] = {}
+    for (class_name, attribute, for_action), rule in rules.items():
+        for x in scene.of_class(class_name) if for_action == action else ():
+            value = rule.outcome(scene, x, shape.noise)
+            if schema.attributes[attribute].outcomes == "delta":
+                now = scene.values[x][attribute]
+                value = tuple(a + d for a, d in zip(now, value, strict=True))
+            changed.setdefault(x, {})[attribute] = value
+    return changed

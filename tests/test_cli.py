@@ -1,0 +1,228 @@
+"""The command line: what it says, what it saves, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import treethink
+from treethink import bench, cli
+from treethink.experiment import Curve
+from treethink.learner import TreeThink
+from treethink.terminal import chart
+
+
+class Ran:
+    """What became of one command."""
+
+    def __init__(self, code: int, out: str, err: str):
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs a command in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> Ran:
+        with pytest.raises(SystemExit) as ended:
+            cli.main([*arguments])
+        out, err = capsys.readouterr()
+        return Ran(int(ended.value.code or 0), out, err)
+
+    return call
+
+
+# ----------------------------------------------------------------------- learn
+
+
+def test_learn_shows_the_error_and_the_rules_and_saves_the_model(run: Any) -> None:
+    ran = run("learn", "walls", "--steps", "3000", "--seed", "1")
+    assert ran.code == 0 and ran.err == ""
+    assert re.search(r"1,000 observations +[\d,]+ a second +recent error \d\.\d+", ran.out)
+    assert "rules vary" in ran.out
+    assert re.search(r"last error at observation \d+", ran.out)
+    assert "saved to walls.tt" in ran.out
+    model = TreeThink.load("walls.tt")
+    for action in ("left", "right", "up", "down"):
+        assert str(model.rules["player", "pos", action]) in ran.out
+    assert "█" in ran.out
+
+
+def test_learn_stops_when_no_error_has_occurred_for_a_while(run: Any) -> None:
+    ran = run("learn", "walls", "--patience", "500", "--quiet")
+    last, since = re.search(r"observation ([\d,]+); ([\d,]+) without", ran.out).groups()  # type: ignore[union-attr]
+    assert since == "500"
+    observations = TreeThink.load("walls.tt").observations
+    assert observations == int(last.replace(",", "")) + 500 < 100_000
+
+
+def test_learn_twice_writes_the_same_file(run: Any) -> None:
+    run("learn", "maze", "--steps", "700", "--out", "one.tt", "--quiet")
+    run("learn", "maze", "--steps", "700", "--out", "two.tt", "--quiet")
+    run("learn", "maze", "--steps", "700", "--seed", "5", "--out", "other.tt", "--quiet")
+    assert Path("one.tt").read_bytes() == Path("two.tt").read_bytes()
+    assert Path("one.tt").read_bytes() != Path("other.tt").read_bytes()
+
+
+def test_learn_passes_the_options_on(run: Any) -> None:
+    ran = run("learn", "maze", "--width", "5", "--set", "height=6", "--set", "goals=1",
+              "--steps", "10", "--alpha", "0.2")  # fmt: skip
+    assert "Maze(width=5, height=6, goals=1)" in ran.out
+    assert "10 observations" in ran.out
+
+
+def test_learn_of_nothing_at_all(run: Any) -> None:
+    ran = run("learn", "maze", "--steps", "0")
+    assert ran.code == 0 and "no error" in ran.out
+    assert TreeThink.load("maze.tt").observations == 0
+
+
+def test_quiet_says_only_how_it_ended(run: Any) -> None:
+    ran = run("learn", "walls", "--steps", "2000", "--quiet")
+    assert len(ran.out.strip().splitlines()) == 3
+
+
+def test_an_interrupt_saves_what_there_is(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = cli.trial
+
+    def interrupted(*arguments: Any) -> Iterator[float]:
+        for step, wrong_by in enumerate(whole(*arguments), start=1):
+            yield wrong_by
+            if step == 300:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "trial", interrupted)
+    ran = run("learn", "walls")
+    assert ran.code == 130
+    assert "interrupted after 300 observations" in ran.out and "saved to walls.tt" in ran.out
+    assert TreeThink.load("walls.tt").observations == 300
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+def test_control_c_in_a_real_process(tmp_path: Path) -> None:
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    program += "from treethink.cli import main; main()"
+    command = [sys.executable, "-c", program, "learn", "maze", "--patience", "0"]
+    with subprocess.Popen(
+        [*command, "--steps", "100000000"], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert "1,000 observations" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        out = process.stdout.read()
+    assert process.returncode == 130
+    assert "interrupted after" in out
+    assert TreeThink.load(tmp_path / "maze.tt").observations >= 1_000
+
+
+# ------------------------------------------------------------ the other commands
+
+
+def test_rules_prints_what_was_saved(run: Any) -> None:
+    learned = run("learn", "walls", "--steps", "2000").out
+    ran = run("rules", "walls.tt")
+    assert "2,000 observations" in ran.out
+    rule = str(TreeThink.load("walls.tt").rules["player", "pos", "left"])
+    assert rule in ran.out and rule in learned
+    assert run("rules", "walls.tt", "--rule", "player.pos.left").out.strip() == rule.strip()
+
+
+def test_worlds_lists_objects_actions_and_options(run: Any) -> None:
+    ran = run("worlds")
+    assert "game (score)" in ran.out and "width=8 height=8 goals=2" in ran.out
+    assert "left right up down" in ran.out
+    assert "Dynamics" in run("worlds", "maze").out
+
+
+def test_version(run: Any) -> None:
+    assert run("--version").out == f"treethink {treethink.__version__}\n"
+
+
+def test_bench_prints_and_writes_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def tiny(self: bench.Report, count: int) -> int:
+        return min(count, 20)
+
+    monkeypatch.setattr(bench.Report, "calls", tiny)
+    ran = run("bench", "--quick", "--json", "figures.json")
+    assert ran.code == 0
+    figures = json.loads(Path("figures.json").read_text())
+    names = {row["name"] for row in figures["rows"]}
+    for world in ("maze 8x8", "maze 32x32"):
+        assert {f"predict {world}, {each}" for each in ("none", "eval", "query", "both")} <= names
+    assert "observe walls 8x8" in names
+    assert all(row["timing"]["mean"] > 0 for row in figures["rows"])
+    assert "481,822" in ran.out
+
+
+# ------------------------------------------------------------------------ errors
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("learn mase", "unknown world 'mase' .* Did you mean 'maze'?"),
+        ("learn walls --set goals=2", "unknown option 'goals' in world 'walls'"),
+        ("learn maze --set goals=two", "NAME=NUMBER, such as goals=3, got 'goals=two'"),
+        ("learn maze --set goals", "NAME=NUMBER"),
+        ("learn maze --width 2", "width must be at least 3"),
+        ("learn maze --set goals=99", "need a free cell each"),
+        ("learn maze --alpha 1.5", "alpha"),
+        ("learn maze --alpha nan", "alpha"),
+        ("learn maze --out nowhere/maze.tt", "there is no folder nowhere"),
+        ("learn maze --out .", "it is a folder"),
+        ("bench --json nowhere/x.json", "there is no folder nowhere"),
+        ("worlds mase", "Did you mean 'maze'?"),
+        ("rules missing.tt", "missing.tt"),
+        ("rules broken.tt", "broken.tt"),
+        ("rules good.tt --rule player.pos.lefft", "unknown rule .* Did you mean 'player.pos.left'"),
+    ],
+)
+def test_an_error_is_one_line_and_exit_code_2(run: Any, command: str, says: str) -> None:
+    Path("broken.tt").write_text("no model at all")
+    run("learn", "walls", "--steps", "60", "--quiet", "--out", "good.tt")
+    before = set(Path().iterdir())
+    ran = run(*command.split())
+    assert ran.code == 2
+    assert ran.out == ""
+    assert re.match(f"treethink: .*{says}", ran.err) and len(ran.err.splitlines()) == 1
+    assert set(Path().iterdir()) == before
+
+
+# ----------------------------------------------------------------------- drawing
+
+
+def test_a_chart_shows_even_the_smallest_error() -> None:
+    picture = chart([1.0] * 30 + [0.0] * 29 + [1e-9], steps=3_000).splitlines()
+    assert picture[0].split() == ["1", "█" * 30]
+    assert picture[-2].split() == ["0", "█" * 30, "▁"]
+    assert picture[-1].split() == ["1", "3,000"]
+
+
+def test_a_chart_squeezes_long_curves_and_does_without_unicode() -> None:
+    picture = chart([1.0] * 6_000, steps=300_000, encoding="ascii")
+    assert picture.isascii()
+    assert max(map(len, picture.splitlines())) <= 8 + 60
+
+
+def test_a_chart_of_no_error_is_empty_but_drawn() -> None:
+    assert "0" in chart([0.0, 0.0], steps=100)
+
+
+def test_a_curve_knows_its_recent_error() -> None:
+    curve = Curve(window=10)
+    assert curve.means == [] and curve.recent() == 0.0
+    for step in range(95):
+        curve.add(1.0 if step < 50 else 0.0)
+    assert curve.last_error == 50
+    assert curve.recent(windows=3) == 0.0
+    assert curve.recent(windows=100) == pytest.approx(50 / 95)

@@ -1,0 +1,229 @@
+"""The engine equals its slow, obvious twin: same tests, same counts, same decisions."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import treethink as tt
+from reference import (
+    BUILT_IN,
+    KINDS,
+    MAX_BINDINGS,
+    Kind,
+    ReferenceModel,
+    RuleKey,
+    Scene,
+    as_vector,
+)
+from strategies import Shape, Stream, Transition, streams, transitions
+from treethink import _engine
+
+# The engine's test build has two kinds of fact more. Each is one file there, one entry here.
+KINDS["parity"] = Kind(arity=1, value=lambda x: tuple(each % 2 for each in x))
+KINDS["distance"] = Kind(
+    arity=2,
+    value=lambda x, y: (sum(abs(b - a) for a, b in zip(x, y, strict=True)),),
+)
+
+thorough = settings(
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+WILSON: dict[str, Any] = {"criterion": "wilson", "memory": 0}
+
+
+class Twins:
+    """Engine and twin, learning side by side."""
+
+    def __init__(self, schema: tt.Schema, **options: Any):
+        self.engine = tt.TreeThink(schema, **WILSON, **options)
+        self.twin = ReferenceModel(schema, **options)
+        self.events: list[tuple[str, RuleKey, str]] = []
+        self.engine.on_change = lambda event: self.events.append(
+            (event.kind, tuple(event.rule), event.path)
+        )
+
+    def observe(self, before: tt.State, action: str, after: tt.State) -> bool:
+        """Whether a tree was changed; by both of them alike."""
+        so_far = len(self.events)
+        self.engine.observe(before, action, after)
+        self.twin.observe(before, action, after)
+        assert self.events[so_far:] == self.twin.events[so_far:]
+        return len(self.events) > so_far
+
+    def assert_same_trees(self, action: str) -> None:
+        for class_name, attribute in self.twin.slots():
+            rule = (class_name, attribute, action)
+            assert self.engine._dump(*rule) == self.twin.dump(*rule), rule
+
+    def assert_same_predictions(self, state: tt.State, action: str) -> None:
+        """All four ways to predict, for every object and attribute."""
+        expected = self.twin.predict(state, action)
+        support = self.twin.support(state, action)
+        for facts, bindings in product(["demand", "full"], ["first", "all"]):
+            prediction = self.engine.predict(state, action, facts=facts, bindings=bindings)
+            for (x, attribute), values in expected.items():
+                found = prediction.outcomes(x, attribute)
+                assert {as_vector(value): p for value, p in found.items()} == {
+                    value: float(p) for value, p in values.items()
+                }, (facts, bindings, x, attribute)
+                assert prediction.support(x, attribute) == support[x, attribute]
+
+    def follow(self, transitions: Iterable[Transition]) -> Counter[str]:
+        """Learn, comparing all the way; returns how often each kind of event happened.
+
+        Comparing whole trees costs more than learning, so that is done at the start,
+        whenever a tree was changed, in the step after that, and now and then.
+        """
+        changed = False
+        for step, (before, action, after) in enumerate(transitions):
+            changed_before, changed = changed, self.observe(before, action, after)
+            if changed or changed_before or step < 10 or step % 7 == 0:
+                self.assert_same_trees(action)
+            if step % 10 == 0:
+                self.assert_same_predictions(after, action)
+        for action in self.twin.schema.actions:
+            self.assert_same_trees(action)
+            self.assert_same_predictions(after, action)
+        return Counter(kind for kind, _, _ in self.events)
+
+
+def shares(examples: int, strategy: st.SearchStrategy[Stream]) -> dict[str, float]:
+    """Checks streams; returns in which share of them each kind of event happened."""
+    found: list[Counter[str]] = []
+
+    @settings(thorough, max_examples=examples)
+    @given(strategy)
+    def check(stream: Stream) -> None:
+        found.append(Twins(stream.schema, **stream.settings).follow(stream.transitions))
+
+    check()
+    return {
+        kind: sum(kind in each for each in found) / len(found)
+        for kind in ("split", "change", "return")
+    }
+
+
+def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_events():
+    happened = shares(150, streams())
+    assert happened["split"] >= 0.5
+    assert happened["change"] >= 0.1
+    assert happened["return"] >= 0.1
+
+
+def test_a_new_kind_of_fact_is_learned_from_like_the_built_in_ones():
+    assert list(KINDS) == list(_engine.fact_kinds())
+    assert tuple(_engine.fact_kinds())[: len(BUILT_IN)] == BUILT_IN
+    happened = shares(40, streams(kinds=tuple(KINDS)))
+    assert happened["split"] >= 0.5
+
+
+@settings(thorough, max_examples=25)
+@given(streams(), st.randoms(use_true_random=False))
+def test_renaming_or_reordering_objects_changes_nothing_but_names(stream, rng):
+    names = dict(zip(range(-9, 99), rng.sample(range(-500, 500), 108), strict=True))
+
+    def renamed(state: tt.State) -> tt.State:
+        objects = [tt.Object(names[x.id], x.class_name, **x.values) for x in state]
+        return tt.State(stream.schema, rng.sample(objects, len(objects)))
+
+    one, other = (tt.TreeThink(stream.schema, **WILSON, **stream.settings) for _ in range(2))
+    for before, action, after in stream.transitions:
+        one.observe(before, action, after)
+        other.observe(renamed(before), action, renamed(after))
+        if len(before):
+            x = rng.choice([each.id for each in before])
+            attribute = rng.choice(stream.schema.classes[before[x].class_name])
+            expected = one.predict(before, action).outcomes(x, attribute)
+            found = other.predict(renamed(before), action).outcomes(names[x], attribute)
+            assert found == expected
+    for rule in rules(stream.schema):
+        assert one._dump(*rule) == other._dump(*rule)
+
+
+def rules(schema: tt.Schema) -> list[RuleKey]:
+    slots = [(name, m) for name, owned in schema.classes.items() for m in owned]
+    return [(*slot, action) for slot in slots for action in schema.actions]
+
+
+# --- more facts than are kept ------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_thousands_of_facts_that_never_come_back_are_forgotten_alike(seed):
+    schema = tt.Schema(
+        classes={"dot": ["x", "y"]}, attributes={"x": 1, "y": 1}, actions=["go", "wait"]
+    )
+    shape = Shape(seed, length=250, values="fresh", objects=12, episode=1, noise=0.1)
+    twins = Twins(schema, alpha=0.3, max_candidates=(12, 40, 300)[seed])
+    twins.follow(transitions(schema, shape))
+
+
+# --- more bindings than are kept ---------------------------------------------------
+
+CROWD = tt.Schema(
+    classes={"judge": ["verdict"], "person": ["tribe", "age"]},
+    attributes={"verdict": tt.Attribute(1, facts=(), outcomes="value"), "tribe": 1, "age": 1},
+    actions=["go"],
+)
+
+
+def crowd(tribes: Iterable[int], ages: Iterable[int]) -> tt.State:
+    """A judge, object 0, and people, each with a tribe and an age."""
+    people = [
+        tt.Object(i, "person", tribe=tribe, age=age)
+        for i, (tribe, age) in enumerate(zip(tribes, ages, strict=True), start=1)
+    ]
+    return tt.State(CROWD, [tt.Object(0, "judge", verdict=0), *people])
+
+
+def four_people(rng: random.Random, pairs: int, nine: bool) -> tt.State:
+    """Two of one tribe, and two of another; or fewer such pairs. Perhaps one is nine."""
+    a, b, c, d = rng.sample(range(1000), 4)
+    ages = rng.sample(range(100, 1000), 4)
+    if nine:
+        ages[rng.randrange(4)] = 9
+    return crowd([a, a if pairs else b, c, c if pairs == 2 else d], ages)
+
+
+def teach_pairs_and_nine(twins: Twins, rng: random.Random) -> None:
+    """Are two of one tribe? Are two others of one tribe? Is the first of these nine?"""
+    for step in range(120):
+        before = four_people(rng, pairs=step % 3, nine=False)
+        twins.observe(before, "go", before.replace(0, verdict=step % 3))
+    for step in range(60):
+        before = four_people(rng, pairs=2, nine=step % 2 == 1)
+        twins.observe(before, "go", before.replace(0, verdict=2 + step % 2))
+    pair = ("difference", "tribe", ("person", "person"))
+    root = twins.twin.tree("judge", "verdict", "go").root
+    assert root.test == (*pair, (1, 2), (0,))
+    assert root.left and root.left.test == (*pair, (3, 4), (0,))
+    assert root.left.left and root.left.left.test == ("equality", "age", ("person",), (1,), (9,))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_bindings_beyond_the_cap_are_cut_alike(seed):
+    rng = random.Random(seed)
+    twins = Twins(CROWD, alpha=0.05, branch_updates=False, max_candidates=100_000)
+    teach_pairs_and_nine(twins, rng)
+    for size in (9, 10, 12):
+        before = crowd([1] * size, [9, *rng.choices(range(4), k=size - 1)])
+        tree = twins.twin.tree("judge", "verdict", "go")
+        leaf, bindings = tree.route(Scene(before), (0,))[-1]
+        # Nine people make 3,024 foursomes. Of more, those that begin with the eldest are cut.
+        assert leaf.path == ("LLL" if size == 9 else "LLR")
+        assert size == 9 or len(bindings) == MAX_BINDINGS
+        twins.assert_same_predictions(before, "go")
+        twins.observe(before, "go", before.replace(0, verdict=size % 2))
+        twins.assert_same_trees("go")
