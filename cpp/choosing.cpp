@@ -122,8 +122,8 @@ double score_of_none(Learning& learning, Node const& node) {
     return learning.criterion.score(learning.scratch.counts, node.totals);
 }
 
-void forget_candidates(Learning& learning, Node& node, std::uint64_t most) {
-    if (node.candidates <= most) return;
+std::uint64_t forget_candidates(Learning& learning, Node& node, std::uint64_t most) {
+    if (node.candidates <= most) return 0;
     struct Entry {
         std::uint64_t times;
         std::uint32_t birth;
@@ -156,6 +156,7 @@ void forget_candidates(Learning& learning, Node& node, std::uint64_t most) {
         block.version = 0;  // what is still true then comes back as a new candidate
     }
     node.candidates -= surplus;
+    return surplus;
 }
 
 }  // namespace treethink

@@ -10,7 +10,7 @@ namespace {
 // A table of this many facts is always affordable; up to the larger number only when the
 // values are many enough to fill a good part of it.
 constexpr std::uint64_t small_table = 1u << 13;
-constexpr std::uint64_t large_table = 1u << 16;
+constexpr std::uint64_t large_table = 1u << 17;
 constexpr Code collect_from = 4096;
 
 std::uint64_t hash_of(VectorView value) {
@@ -109,6 +109,21 @@ Box Box::grown(VectorView low, VectorView high, std::size_t values) const {
     box.dense_ = true;
     box.width_ = static_cast<Code>((table + 1) / 2);
     return box;
+}
+
+Box Box::widened(VectorView difference) const {
+    Vector low = empty_ ? Vector(difference.size(), 0) : low_;
+    Vector high = empty_ ? low : high_;
+    for (std::size_t d = 0; d < low.size(); ++d) {
+        Int const size = difference[d] < 0 ? -difference[d] : difference[d];
+        if (extent(low[d], high[d]) >= static_cast<std::uint64_t>(size)) continue;
+        Int moved = 0;
+        if (add(low[d], size, moved))
+            high[d] = moved;
+        else
+            low[d] = high[d] - size;  // low is above 0, so this fits
+    }
+    return grown(low, high, 0);
 }
 
 // ---- Interner ----
@@ -282,23 +297,12 @@ void Codes::rebox(AttributeId attribute, Box box, std::vector<Recoding>& recodin
 std::vector<Recoding> Codes::admit(std::size_t type, VectorView value) {
     std::vector<Recoding> recodings;
     FactType const& fact = types_[type];
-    Box const& box = boxes_[fact.attribute];
     if (find(type, value) != no_code) return recodings;
-    if (!arithmetic(type) && !(fact.kind->linear() && fact.arity == 1 && box.grown(value, value, 0).dense())) {
-        interners_[type].intern(value);
-        return recodings;
-    }
-    if (fact.arity == 1) {
-        rebox(fact.attribute, box.grown(value, value, 0), recodings);
-    } else {
-        // A difference fits when the box is as wide as the difference is long.
-        Vector const low = box.value(0);
-        Vector high = low;
-        for (std::size_t d = 0; d < high.size(); ++d)
-            if (!add(low[d], value[d] < 0 ? -value[d] : value[d], high[d])) high[d] = low[d];
-        rebox(fact.attribute, box.grown(low, high, 0), recodings);
-    }
-    if (find(type, value) == no_code) interners_[type].intern(value);
+    // The box grows even where codes are not arithmetic: if they become so, all that was met must be in it.
+    Box const& box = boxes_[fact.attribute];
+    if (fact.kind->linear())
+        rebox(fact.attribute, fact.arity == 1 ? box.grown(value, value, 0) : box.widened(value), recodings);
+    if (!arithmetic(type)) interners_[type].intern(value);
     return recodings;
 }
 
@@ -421,15 +425,52 @@ void Codes::rebuild(std::size_t type) {
         else
             table.sides[k].values = view.column->values();
     }
+    if (arithmetic(type))
+        count_all(type);
+    else
+        intern_all(type);
+    table.built = true;
+}
+
+// Counts first and sets bits afterwards: a new level has thousands of pairs.
+void Codes::count_all(std::size_t type) {
+    FactType const& fact = types_[type];
+    Table& table = tables_[type];
+    std::uint32_t* const counts = table.truth.counts.data();
+    std::vector<Code> const& xs = table.sides[0].codes;
+    if (fact.arity == 1) {
+        for (Code const x : xs) ++counts[x];
+    } else if (fact.same_class()) {
+        std::vector<Code> sorted = xs;  // then every difference is the larger one of its pair
+        std::sort(sorted.begin(), sorted.end());
+        for (std::size_t i = 0; i < sorted.size(); ++i) {
+            std::uint32_t* const from = counts + (centre(type) - sorted[i]);
+            for (std::size_t j = i + 1; j < sorted.size(); ++j) ++from[sorted[j]];
+        }
+    } else {
+        for (Code const x : xs) {
+            std::uint32_t* const from = counts + (centre(type) - x);
+            for (Code const y : table.sides[1].codes) ++from[y];
+        }
+    }
+    for (std::size_t w = 0; w < table.truth.bits.size(); ++w) {
+        std::uint64_t word = 0;
+        std::size_t const end = std::min<std::size_t>(64, table.truth.counts.size() - w * 64);
+        for (std::size_t i = 0; i < end; ++i) word |= static_cast<std::uint64_t>(counts[w * 64 + i] > 0) << i;
+        table.truth.bits[w] = word;
+    }
+}
+
+void Codes::intern_all(std::size_t type) {
+    FactType const& fact = types_[type];
+    Truth& truth = tables_[type].truth;
     std::size_t const rows = views_[fact.slots[0]].column->rows();
     for (Row x = 0; x < rows; ++x) {
-        if (!fact.same_class()) {
-            each_code(type, 0, x, [&](Code code) { change(table.truth, code, 1); });
-            continue;
-        }
-        for (Row y = x + 1; y < rows; ++y) change(table.truth, side_code(type, x, y), 1);
+        if (fact.same_class())
+            for (Row y = x + 1; y < rows; ++y) change(truth, side_code(type, x, y), 1);
+        else
+            each_code(type, 0, x, [&](Code code) { change(truth, code, 1); });
     }
-    table.built = true;
 }
 
 bool Codes::mend(std::size_t type) {

@@ -40,6 +40,8 @@ public:
     /// The smallest box around this one and `low`..`high`; with slack where this one had to grow.
     /// It is not dense when its table would be too large for `values` values.
     [[nodiscard]] Box grown(VectorView low, VectorView high, std::size_t values) const;
+    /// Grown until some two values in it have this difference, or its negation. No component is the least Int.
+    [[nodiscard]] Box widened(VectorView difference) const;
 
 private:
     bool dense_ = false, empty_ = true;
@@ -152,6 +154,8 @@ private:
     void rebox(AttributeId attribute, Box box, std::vector<Recoding>& recodings);
     [[nodiscard]] Code intern_pair(std::size_t type, VectorView x, VectorView y, bool unordered);
     void rebuild(std::size_t type);
+    void count_all(std::size_t type);
+    void intern_all(std::size_t type);
     bool mend(std::size_t type);
     void change(Truth& truth, Code code, int by);
     template <class Visit>

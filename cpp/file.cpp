@@ -60,11 +60,11 @@ Vector Reader::vector(std::size_t length) {
 
 // ---- trees ----
 //
-// tree       transitions, outcomes (vector, seen), whether it varies, then nodes in preorder
-// node       counts by outcome, candidates by block, whether it is a branch, then its test's place
-// candidates for each block: how many, then each: value, birth, times true by outcome
-// A test is named by its block and its position among the block's candidates; where branches
-// keep no candidates it is written out.
+// tree        transitions, outcomes (each: vector, times seen), whether it varies; if so:
+//             how many candidates were forgotten, nodes in preorder
+// node        count of each outcome, whether it is a branch, whether it has candidates, those, its test
+// candidates  for each block: how many, then each by value: value, birth, times true by outcome
+// test        fact type, variables, value
 
 namespace {
 
@@ -112,18 +112,14 @@ void Tree::save(Writer& out, Codes const& codes) const {
     }
     out.number(varies());
     if (!varies()) return;
-    std::vector<std::uint32_t> open{0};
-    while (!open.empty()) {
-        Node const& node = nodes_[open.back()];
-        open.pop_back();
+    out.number(forgotten_);
+    for (std::uint32_t const at : preorder()) {
+        Node const& node = nodes_[at];
         for (Count const count : node.totals) out.number(count);
         out.number(node.is_leaf() ? 0 : 1);
         out.number(!node.blocks.empty());
         if (!node.blocks.empty()) save_candidates(out, codes, node);
-        if (node.is_leaf()) continue;
-        save_test(out, node);
-        open.push_back(node.right);
-        open.push_back(node.left);
+        if (!node.is_leaf()) save_test(out, node);
     }
 }
 
@@ -152,6 +148,7 @@ public:
 
 private:
     void load_nodes() {
+        tree_.forgotten_ = in_.number();
         std::vector<std::uint32_t> open{tree_.add_node(0, tree_.arguments_)};
         while (!open.empty()) {
             std::uint32_t const at = open.back();

@@ -22,12 +22,12 @@ public:
                                                                         std::vector<Row> const& arguments,
                                                                         FactsMode facts, BindingsMode bindings) const;
 
-    template <class Read>
-    auto inspect(Read&& read) const {
+    [[nodiscard]] TreeSnapshot snapshot(bool with_candidates) const {
         std::shared_lock const lock(mutex_);
-        return read(tree_, codes_);
+        return tree_.snapshot(codes_, with_candidates);
     }
     [[nodiscard]] Schema const& schema() const { return *schema_; }
+    [[nodiscard]] std::vector<ClassId> const& arguments() const { return tree_.arguments(); }
 
 private:
     std::shared_ptr<Schema const> schema_;

@@ -215,10 +215,12 @@ Prediction Model::predict(State const& state, ActionId action, FactsMode facts, 
 
 ModelSize Model::size() const {
     std::shared_lock const lock(mutex_);
-    ModelSize size{sizeof *this + codes_.bytes(), 0, 0, 0};
+    ModelSize size;
+    size.bytes = sizeof *this + codes_.bytes();
     for (Tree const& tree : trees_) {
         size.bytes += tree.bytes();
         size.varying += tree.varies();
+        size.forgotten += tree.forgotten();
         for (Node const& node : tree.nodes()) {
             size.nodes += node.classes.empty() ? 0 : 1;  // not one that waits to be used again
             size.candidates += node.candidates;

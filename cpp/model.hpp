@@ -25,7 +25,7 @@ struct ModelEvent {
 };
 
 struct ModelSize {
-    std::size_t bytes = 0, nodes = 0, candidates = 0, varying = 0;
+    std::size_t bytes = 0, nodes = 0, candidates = 0, forgotten = 0, varying = 0;
 };
 
 class Model {
@@ -43,11 +43,9 @@ public:
 
     [[nodiscard]] Prediction predict(State const& state, ActionId action, FactsMode facts, BindingsMode bindings) const;
 
-    /// Calls read(tree, codes) while nothing can change.
-    template <class Read>
-    auto inspect(SlotId slot, ActionId action, Read&& read) const {
+    [[nodiscard]] TreeSnapshot snapshot(SlotId slot, ActionId action, bool with_candidates) const {
         std::shared_lock const lock(mutex_);
-        return read(tree(slot, action), codes_);
+        return tree(slot, action).snapshot(codes_, with_candidates);
     }
     [[nodiscard]] ModelSize size() const;
 

@@ -54,7 +54,8 @@ void Tree::observe(Learning& learning, std::span<Target const> targets) {
     }
     for (Target const& target : targets) route_and_count(learning, target);
     for (Node& node : nodes_)
-        if (node.touched == now_) forget_candidates(learning, node, learning.settings.max_candidates);
+        if (node.touched == now_)
+            forgotten_ += forget_candidates(learning, node, learning.settings.max_candidates);
     decide(learning);
 }
 
@@ -199,19 +200,47 @@ std::string Tree::path(std::uint32_t node) const {
     return {path.rbegin(), path.rend()};
 }
 
-std::vector<Tree::Candidate> Tree::candidates(Codes const& codes, std::uint32_t at) const {
-    Node const& node = nodes_[at];
-    std::vector<Candidate> all;
+std::vector<std::uint32_t> Tree::preorder() const {
+    std::vector<std::uint32_t> order, open(varies() ? 1 : 0, 0);
+    while (!open.empty()) {
+        order.push_back(open.back());
+        open.pop_back();
+        Node const& node = nodes_[order.back()];
+        if (!node.is_leaf()) open.insert(open.end(), {node.right, node.left});
+    }
+    return order;
+}
+
+TreeSnapshot Tree::snapshot(Codes const& codes, bool with_candidates) const {
+    auto const order = preorder();
+    std::vector<std::size_t> position(nodes_.size(), 0);
+    for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+    TreeSnapshot snapshot{now_, outcomes_, seen_, {}};
+    for (std::uint32_t const at : order) {
+        Node const& node = nodes_[at];
+        TreeSnapshot::Node copy{{}, {}, node.classes, node.totals, {}, {}};
+        if (!node.is_leaf()) {
+            copy.left = position[node.left];
+            copy.right = position[node.right];
+            copy.test = node.test;
+        }
+        if (with_candidates) copy.candidates = candidates(codes, node);
+        snapshot.nodes.push_back(std::move(copy));
+    }
+    return snapshot;
+}
+
+std::vector<TreeSnapshot::Candidate> Tree::candidates(Codes const& codes, Node const& node) const {
+    std::vector<TreeSnapshot::Candidate> all;
     for (std::size_t b = 0; b < node.blocks.size(); ++b) {
         Block const& block = node.blocks[b];
         for (Code code = 0; code < block.stride; ++code) {
             if (block.births[code] == 0) continue;
-            Candidate candidate{test_of(codes, node, {b, code}), {}, block.births[code]};
-            read_counts(block, code, node.totals, candidate.counts);
-            all.push_back(std::move(candidate));
+            all.push_back({test_of(codes, node, {b, code}), {}});
+            read_counts(block, code, node.totals, all.back().counts);
         }
     }
-    std::sort(all.begin(), all.end(), [&](Candidate const& a, Candidate const& b) {
+    std::sort(all.begin(), all.end(), [&](auto const& a, auto const& b) {
         return canonical_order(codes.types(), node.classes.size(), a.test, b.test) < 0;
     });
     return all;

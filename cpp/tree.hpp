@@ -115,6 +115,25 @@ struct Learning {
 enum class FactsMode { demand, full };
 enum class BindingsMode { first, all };
 
+/// A tree as it was at one moment, nodes in preorder.
+struct TreeSnapshot {
+    struct Candidate {
+        Test test;
+        std::vector<Count> counts;
+    };
+    struct Node {
+        std::optional<std::size_t> left, right;
+        std::vector<ClassId> classes;
+        std::vector<Count> totals;
+        std::optional<Test> test;
+        std::vector<Candidate> candidates;  // in canonical order
+    };
+    std::uint64_t transitions = 0;
+    std::vector<Vector> outcomes;
+    std::vector<std::uint64_t> seen;
+    std::vector<Node> nodes;
+};
+
 class Tree {
 public:
     explicit Tree(std::vector<ClassId> arguments = {}) : arguments_(std::move(arguments)) {}
@@ -155,15 +174,10 @@ public:
     }
     [[nodiscard]] std::uint64_t answer_total(std::uint32_t node) const;
 
-    /// A candidate of a node with its exact counts.
-    struct Candidate {
-        Test test;
-        std::vector<Count> counts;
-        std::uint32_t birth;
-    };
-    /// All candidates of a node, in canonical order.
-    [[nodiscard]] std::vector<Candidate> candidates(Codes const& codes, std::uint32_t node) const;
-    [[nodiscard]] std::string path(std::uint32_t node) const;
+    /// A copy for readers; candidates only when asked for, since there are thousands.
+    [[nodiscard]] TreeSnapshot snapshot(Codes const& codes, bool with_candidates) const;
+    /// How many candidates have been dropped for `max_candidates`.
+    [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
 
     void recode(Codes const& codes, Recoding const& recoding);
     void mark_used(std::size_t type, std::vector<bool>& used) const;
@@ -185,6 +199,9 @@ private:
     bool decide_node(Learning& learning, std::uint32_t node);
     void adopt(Learning& learning, std::uint32_t node, std::size_t block, Code code, Change kind);
     void report(Learning& learning, std::uint32_t node, Change kind) const;
+    [[nodiscard]] std::string path(std::uint32_t node) const;
+    [[nodiscard]] std::vector<std::uint32_t> preorder() const;
+    [[nodiscard]] std::vector<TreeSnapshot::Candidate> candidates(Codes const& codes, Node const& node) const;
 
     std::vector<ClassId> arguments_;
     std::vector<Vector> outcomes_;
@@ -192,6 +209,7 @@ private:
     std::uint64_t now_ = 0;            // transitions so far
     std::vector<Node> nodes_;          // the root first
     std::vector<std::uint32_t> free_;
+    std::uint64_t forgotten_ = 0;
 };
 
 }  // namespace treethink

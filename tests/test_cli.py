@@ -16,7 +16,7 @@ import pytest
 
 import treethink
 from treethink import bench, cli
-from treethink.experiment import Curve
+from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.terminal import chart
 
@@ -93,10 +93,8 @@ def test_quiet_says_only_how_it_ended(run: Any) -> None:
 
 
 def test_an_interrupt_saves_what_there_is(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = cli.trial
-
     def interrupted(*arguments: Any) -> Iterator[float]:
-        for step, wrong_by in enumerate(whole(*arguments), start=1):
+        for step, wrong_by in enumerate(trial(*arguments), start=1):
             yield wrong_by
             if step == 300:
                 raise KeyboardInterrupt

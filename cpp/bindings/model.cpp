@@ -49,12 +49,15 @@ BindingsMode bindings_mode(nb::handle mode) {
 /// Releases the GIL when asked to.
 class MaybeRelease {
 public:
-    explicit MaybeRelease(bool release) {
-        if (release) release_.emplace();
+    explicit MaybeRelease(bool release) : thread_(release ? PyEval_SaveThread() : nullptr) {}
+    ~MaybeRelease() {
+        if (thread_ != nullptr) PyEval_RestoreThread(thread_);
     }
+    MaybeRelease(MaybeRelease const&) = delete;
+    MaybeRelease& operator=(MaybeRelease const&) = delete;
 
 private:
-    std::optional<nb::gil_scoped_release> release_;
+    PyThreadState* thread_;
 };
 
 struct Transition {
@@ -136,61 +139,38 @@ nb::tuple test_tuple(Schema const& schema, std::vector<FactType> const& types, T
 }
 
 template <class Numbers>
-nb::dict counts_dict(Tree const& tree, Numbers const& counts) {
+nb::dict counts_dict(std::vector<Vector> const& outcomes, Numbers const& counts) {
     nb::dict dict;
     for (std::size_t y = 0; y < counts.size(); ++y)
-        if (counts[y] > 0) dict[tuple_of(tree.outcomes()[y])] = counts[y];
+        if (counts[y] > 0) dict[tuple_of(outcomes[y])] = counts[y];
     return dict;
 }
 
-/// Nodes in preorder: (left, right, classes of variables, counts, test), with -1 for no child.
-nb::list nodes_list(Schema const& schema, Tree const& tree, Codes const& codes) {
-    std::vector<std::uint32_t> order;
-    std::vector<std::int64_t> position(tree.nodes().size(), -1);
-    std::vector<std::uint32_t> open;
-    if (tree.varies()) open.push_back(0);
-    while (!open.empty()) {
-        std::uint32_t const at = open.back();
-        open.pop_back();
-        position[at] = static_cast<std::int64_t>(order.size());
-        order.push_back(at);
-        if (tree.nodes()[at].is_leaf()) continue;
-        open.push_back(tree.nodes()[at].right);
-        open.push_back(tree.nodes()[at].left);
-    }
+nb::object index_or_none(std::optional<std::size_t> index) { return index ? nb::object(nb::int_(*index)) : nb::none(); }
+
+/// (transitions, seen, nodes), each node: (left, right, classes of variables, counts, test).
+nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree) {
+    auto const types = fact_types(schema);
     nb::list nodes;
-    for (std::uint32_t const at : order) {
-        Node const& node = tree.nodes()[at];
+    for (auto const& node : tree.nodes) {
         nb::list classes;
         for (ClassId const c : node.classes) classes.append(schema.classes()[c].name);
-        bool const leaf = node.is_leaf();
-        nb::object const test = leaf ? nb::none() : nb::object(test_tuple(schema, codes.types(), node.test));
-        nodes.append(nb::make_tuple(leaf ? -1 : position[node.left], leaf ? -1 : position[node.right],
-                                    nb::tuple(classes), counts_dict(tree, node.totals), test));
+        nb::object const test = node.test ? nb::object(test_tuple(schema, types, *node.test)) : nb::none();
+        nodes.append(nb::make_tuple(index_or_none(node.left), index_or_none(node.right), nb::tuple(classes),
+                                    counts_dict(tree.outcomes, node.totals), test));
     }
-    return nodes;
+    return nb::make_tuple(tree.transitions, counts_dict(tree.outcomes, tree.seen), nodes);
 }
 
-/// (transitions, seen, nodes)
-nb::tuple tree_tuple(Schema const& schema, Tree const& tree, Codes const& codes) {
-    return nb::make_tuple(tree.transitions(), counts_dict(tree, tree.seen()), nodes_list(schema, tree, codes));
-}
-
-/// Candidates of every node, nodes in preorder: [{test: counts}]
-nb::list candidates_list(Schema const& schema, Tree const& tree, Codes const& codes) {
+/// The candidates of each node: [{test: counts}]
+nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree) {
+    auto const types = fact_types(schema);
     nb::list all;
-    std::vector<std::uint32_t> open;
-    if (tree.varies()) open.push_back(0);
-    while (!open.empty()) {
-        std::uint32_t const at = open.back();
-        open.pop_back();
+    for (auto const& node : tree.nodes) {
         nb::dict candidates;
-        for (auto const& candidate : tree.candidates(codes, at))
-            candidates[test_tuple(schema, codes.types(), candidate.test)] = counts_dict(tree, candidate.counts);
+        for (auto const& candidate : node.candidates)
+            candidates[test_tuple(schema, types, candidate.test)] = counts_dict(tree.outcomes, candidate.counts);
         all.append(candidates);
-        if (tree.nodes()[at].is_leaf()) continue;
-        open.push_back(tree.nodes()[at].right);
-        open.push_back(tree.nodes()[at].left);
     }
     return all;
 }
@@ -282,17 +262,12 @@ nb::list predict_many(PyModel const& self, nb::handle situations, nb::handle fac
     }
 }
 
-std::tuple<SlotId, ActionId> rule_of(Schema const& schema, nb::handle class_name, nb::handle attribute, nb::handle action) {
-    ClassId const c = schema.class_named(text_of(class_name, "a class name must be a str"));
-    return {slot_named(schema, c, text_of(attribute, "an attribute name must be a str")), action_of(schema, action)};
-}
-
-template <class Read>
-auto inspect(PyModel const& self, nb::handle class_name, nb::handle attribute, nb::handle action, Read&& read) {
+TreeSnapshot snapshot(PyModel const& self, nb::handle class_name, nb::handle attribute, nb::handle action,
+                      bool with_candidates) {
     Schema const& schema = *self.model.schema();
-    auto const [slot, action_id] = rule_of(schema, class_name, attribute, action);
-    return self.model.inspect(slot, action_id,
-                              [&](Tree const& tree, Codes const& codes) { return read(schema, tree, codes); });
+    ClassId const c = schema.class_named(text_of(class_name, "a class name must be a str"));
+    SlotId const slot = slot_named(schema, c, text_of(attribute, "an attribute name must be a str"));
+    return self.model.snapshot(slot, action_of(schema, action), with_candidates);
 }
 
 std::vector<std::int64_t> time_observe(PyModel& self, nb::handle transitions) {
@@ -350,20 +325,20 @@ void bind_models(nb::module_& module) {
                  new (self) PyModel{Model(schema_of(schema), {alpha, std::move(criterion), branch_updates, max_candidates}),
                                     nb::none()};
              },
-             nb::arg("schema"), nb::arg("alpha"), nb::arg("criterion"), nb::arg("branch_updates"),
+             nb::arg("schema").none(), nb::arg("alpha"), nb::arg("criterion"), nb::arg("branch_updates"),
              nb::arg("max_candidates"))
-        .def("observe", &observe, nb::arg("before"), nb::arg("action"), nb::arg("after"),
+        .def("observe", &observe, nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(),
              "Learn one transition.")
-        .def("observe_many", &observe_many, nb::arg("transitions"),
+        .def("observe_many", &observe_many, nb::arg("transitions").none(),
              "Learn an iterable of (before, action, after); returns how many there were.\n\n"
              "The result is that of as many calls of observe. When an item is refused, those before it are learned.")
-        .def("predict", &predict, nb::arg("state"), nb::arg("action"), nb::arg("facts") = "demand",
-             nb::arg("bindings") = "first",
+        .def("predict", &predict, nb::arg("state").none(), nb::arg("action").none(), nb::arg("facts").none() = "demand",
+             nb::arg("bindings").none() = "first",
              "The distribution over next states.\n\n"
              "`facts` (\"demand\" or \"full\") and `bindings` (\"first\" or \"all\") choose how the trees are\n"
              "evaluated, as in the paper's ablation. The answer is the same for all four combinations.")
-        .def("predict_many", &predict_many, nb::arg("situations"), nb::arg("facts") = "demand",
-             nb::arg("bindings") = "first", "Predictions for an iterable of (state, action).")
+        .def("predict_many", &predict_many, nb::arg("situations").none(), nb::arg("facts").none() = "demand",
+             nb::arg("bindings").none() = "first", "Predictions for an iterable of (state, action).")
         .def_prop_ro("schema", [](PyModel const& self) { return self.model.schema(); })
         .def_prop_ro("alpha", [](PyModel const& self) { return self.model.settings().alpha; })
         .def_prop_ro("criterion", [](PyModel const& self) { return self.model.settings().criterion; })
@@ -376,16 +351,18 @@ void bind_models(nb::module_& module) {
             [](PyModel& self, nb::object hook) { self.on_change = std::move(hook); }, nb::arg("hook").none())
         .def("_tree",
              [](PyModel const& self, nb::handle c, nb::handle m, nb::handle a) {
-                 return inspect(self, c, m, a, [](auto const&... parts) { return tree_tuple(parts...); });
-             })
+                 return tree_tuple(*self.model.schema(), snapshot(self, c, m, a, false));
+             },
+             nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none())
         .def("_candidates",
              [](PyModel const& self, nb::handle c, nb::handle m, nb::handle a) {
-                 return inspect(self, c, m, a, [](auto const&... parts) { return candidates_list(parts...); });
-             })
+                 return candidates_list(*self.model.schema(), snapshot(self, c, m, a, true));
+             },
+             nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none())
         .def("_size",
              [](PyModel const& self) {
                  ModelSize const size = self.model.size();
-                 return std::tuple(size.bytes, size.nodes, size.candidates, size.varying);
+                 return std::tuple(size.bytes, size.nodes, size.candidates, size.forgotten, size.varying);
              })
         .def("_save",
              [](PyModel const& self) {
@@ -402,8 +379,8 @@ void bind_models(nb::module_& module) {
                  self.model.load({static_cast<std::uint8_t const*>(bytes.data()), bytes.size()});
              })
         .def("_time_observe", &time_observe, "Nanoseconds of each observation, by the engine's own clock.")
-        .def("_time_predict", &time_predict, nb::arg("situations"), nb::arg("facts") = "demand",
-             nb::arg("bindings") = "first");
+        .def("_time_predict", &time_predict, nb::arg("situations").none(), nb::arg("facts").none() = "demand",
+             nb::arg("bindings").none() = "first");
 }
 
 // ------------------------------------------------------------ prediction
@@ -466,16 +443,16 @@ void bind_predictions(nb::module_& module) {
                            "A distribution over next states: independent ones for each object and attribute.")
         .def_prop_ro("state", &Prediction::state, nb::rv_policy::copy, "The state that was asked about.")
         .def("mode", &Prediction::mode, "The most probable next state.")
-        .def("sample", &sample, nb::arg("rng"), "One next state, drawn with a numpy Generator.")
-        .def("probability", &probability, nb::arg("after"), "Probability of a next state.")
-        .def("outcomes", &outcomes, nb::arg("object_id"), nb::arg("attribute"),
+        .def("sample", &sample, nb::arg("rng").none(), "One next state, drawn with a numpy Generator.")
+        .def("probability", &probability, nb::arg("after").none(), "Probability of a next state.")
+        .def("outcomes", &outcomes, nb::arg("object_id").none(), nb::arg("attribute").none(),
              "Possible new values of one attribute, with their probabilities.")
         .def("support",
              [](Prediction const& self, nb::handle id, nb::handle attribute) {
                  auto const [place, slot] = attribute_of(self, id, attribute);
                  return self.support(slot, place.row);
              },
-             nb::arg("object_id"), nb::arg("attribute"), "Observations behind the answer; 0: never seen.")
+             nb::arg("object_id").none(), nb::arg("attribute").none(), "Observations behind the answer; 0: never seen.")
         .def("changes", &changes,
              "(object id, attribute, {value: probability}) for all that may not stay as it is.");
 }
@@ -519,8 +496,7 @@ void bind_trees(nb::module_& module) {
         .def("observe",
              [](Foldt& self, nb::handle object, std::vector<Int> const& ids, Int outcome) {
                  State const& state = foldt_state(self, object);
-                 auto const classes = self.inspect([](Tree const& tree, Codes const&) { return tree.arguments(); });
-                 auto const events = self.observe(state, rows_of(state, self.schema(), classes, ids), {outcome});
+                 auto const events = self.observe(state, rows_of(state, self.schema(), self.arguments(), ids), {outcome});
                  nb::list all;
                  auto const types = fact_types(self.schema());
                  for (Event const& event : events) all.append(event_tuple(self.schema(), types, event));
@@ -529,20 +505,14 @@ void bind_trees(nb::module_& module) {
         .def("predict",
              [](Foldt const& self, nb::handle object, std::vector<Int> const& ids, nb::handle facts, nb::handle bindings) {
                  State const& state = foldt_state(self, object);
-                 auto const classes = self.inspect([](Tree const& tree, Codes const&) { return tree.arguments(); });
-                 auto const answer = self.predict(state, rows_of(state, self.schema(), classes, ids), facts_mode(facts),
-                                                  bindings_mode(bindings));
+                 auto const answer = self.predict(state, rows_of(state, self.schema(), self.arguments(), ids),
+                                                  facts_mode(facts), bindings_mode(bindings));
                  nb::list all;
                  for (auto const& [outcome, n] : answer) all.append(nb::make_tuple(outcome.front(), n));
                  return all;
              })
-        .def("_tree",
-             [](Foldt const& self) {
-                 return self.inspect([&](auto const&... parts) { return tree_tuple(self.schema(), parts...); });
-             })
-        .def("_candidates", [](Foldt const& self) {
-            return self.inspect([&](auto const&... parts) { return candidates_list(self.schema(), parts...); });
-        });
+        .def("_tree", [](Foldt const& self) { return tree_tuple(self.schema(), self.snapshot(false)); })
+        .def("_candidates", [](Foldt const& self) { return candidates_list(self.schema(), self.snapshot(true)); });
 }
 
 }  // namespace

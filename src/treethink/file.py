@@ -28,7 +28,7 @@ _DIGEST = hashlib.sha256().digest_size
 
 def pack(header: dict[str, Any], body: bytes) -> bytes:
     """Header and body as the bytes of a file."""
-    text = json.dumps(header, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+    text = json.dumps(header, separators=(",", ":")).encode()  # its order is the schema's
     content = MAGIC + _FIXED.pack(FORMAT, len(text), len(body)) + text + body
     return content + hashlib.sha256(content).digest()
 

@@ -101,8 +101,8 @@ class TreeThink(_engine.Model):
     >>> print(model.rules["lamp", "on", "press"])
     lamp.on when press    X0: lamp
     X0[on] = 0 ?
-    ├─ yes: 1 × 11
-    └─ no:  -1 × 11
+    ├─ yes: 1 × 9
+    └─ no:  -1 × 10
     """
 
     name = "treethink"
@@ -157,12 +157,11 @@ class TreeThink(_engine.Model):
     @property
     def n_varying(self) -> int:
         """How many rules have seen more than one outcome."""
-        return self._size()[3]
+        return self._size()[-1]
 
     def memory_use(self) -> dict[str, int]:
-        """Bytes, nodes and candidates of all trees together."""
-        size, nodes, candidates, _ = self._size()
-        return {"bytes": size, "nodes": nodes, "candidates": candidates}
+        """Bytes, nodes, candidates and forgotten candidates of all trees together."""
+        return dict(zip(("bytes", "nodes", "candidates", "forgotten"), self._size(), strict=False))
 
     def _dump(self, class_name: str, attribute: str, action: str) -> dict[str, Any]:
         """Everything that a tree has counted, for comparison with its twin in the tests."""
@@ -262,19 +261,20 @@ class FOLDT:
 
     Examples
     --------
+    >>> import itertools
     >>> from treethink import Object, Schema, State
     >>> schema = Schema({"player": ["pos"], "wall": ["pos"]}, {"pos": 1}, [])
     >>> tree = FOLDT(arg_classes=["player"])
-    >>> for at in [0, 1, 2, 3] * 10:
-    ...     state = State(schema, [Object(1, "player", pos=at), Object(2, "wall", pos=2)])
-    ...     tree.observe(Facts(state), [1], "bump" if at == 1 else "walk")
+    >>> for here, wall in 2 * list(itertools.product(range(8), range(8))):
+    ...     state = State(schema, [Object(1, "player", pos=here), Object(2, "wall", pos=wall)])
+    ...     tree.observe(Facts(state), [1], "bump" if wall == here + 1 else "walk")
     >>> tree.predict(Facts(state), [1])
     {'walk': 1.0}
     >>> print(tree.rule)
     tree    X0: player
-    X0[pos] = 1 ?
-    ├─ yes: bump × 6
-    └─ no:  walk × 17
+    ∃ X1: wall.  X1[pos] - X0[pos] = 1 ?
+    ├─ yes: bump × 7
+    └─ no:  walk × 65
     """
 
     def __init__(

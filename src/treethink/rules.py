@@ -18,7 +18,7 @@ __all__ = ["Node", "Rule", "Rules", "Test", "Value"]
 
 Value = int | tuple[int, ...]
 EngineTest = tuple[str, str, tuple[str, ...], tuple[int, ...], tuple[int, ...]]
-EngineNode = tuple[int, int, tuple[str, ...], dict[tuple[int, ...], int], EngineTest | None]
+EngineNode = tuple[int | None, int | None, tuple[str, ...], dict[tuple[int, ...], int], EngineTest | None]
 
 
 def value_of(vector: tuple[int, ...]) -> Value:
@@ -92,7 +92,7 @@ def build(nodes: list[EngineNode]) -> Node:
     for index in range(len(nodes) - 1, -1, -1):
         left, right, classes, counts, test = nodes[index]
         plain = {value_of(vector): n for vector, n in counts.items()}
-        if test is None:
+        if test is None or left is None or right is None:
             built[index] = Node(classes, plain)
         else:
             read = Test.from_engine(test, len(classes))
@@ -135,7 +135,7 @@ class Rule:
         """Tests on the longest path; 0 for a leaf."""
         depths = [0] * len(self._nodes)
         for index, (left, right, *_) in enumerate(self._nodes):
-            if left >= 0:
+            if left is not None and right is not None:
                 depths[left] = depths[right] = depths[index] + 1
         return max(depths, default=0)
 
