@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from treethink.experiment import TOLERANCE, Curve, trial
-from treethink.learner import TreeThink
+from treethink.learner import Prediction, TreeThink
 from treethink.metrics import distance, error
 from treethink.state import State
 from treethink.stream import transitions
@@ -88,9 +88,9 @@ def _outcomes(before: State, action: str, after: State) -> Iterator[tuple[int, S
             yield old.id, (old.class_name, name, action, delta)
 
 
-def _wrong_outcomes(prediction: object, after: State, action: str) -> Iterator[Shown]:
-    for each, shown in _outcomes(prediction.state, action, after):  # type: ignore[attr-defined]
-        told = prediction.outcomes(each, shown[1])  # type: ignore[attr-defined]
+def _wrong_outcomes(prediction: Prediction, after: State, action: str) -> Iterator[Shown]:
+    for each, shown in _outcomes(prediction.state, action, after):
+        told = prediction.outcomes(each, shown[1])
         if distance(told, {after.value(each, shown[1]): 1.0}) > TOLERANCE:
             yield shown
 

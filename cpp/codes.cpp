@@ -1,28 +1,14 @@
 #include "codes.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 namespace treethink {
 
 namespace {
 
-// A table of this many facts is always affordable; up to the larger number only when the
-// values are many enough to fill a good part of it.
-constexpr std::uint64_t small_table = 1u << 13;
-constexpr std::uint64_t large_table = 1u << 17;
 constexpr Code collect_from = 4096;
-
-std::uint64_t hash_of(VectorView value) {
-    std::uint64_t hash = value.size();
-    for (Int const each : value) {
-        hash = (hash ^ static_cast<std::uint64_t>(each)) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
-std::uint64_t extent(Int low, Int high) { return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low); }
 
 void set_bit(std::vector<std::uint64_t>& bits, Code code, bool on) {
     std::uint64_t const mask = std::uint64_t{1} << (code % 64);
@@ -33,128 +19,6 @@ void set_bit(std::vector<std::uint64_t>& bits, Code code, bool on) {
 }
 
 }  // namespace
-
-// ---- Box ----
-
-bool Box::contains(VectorView value) const {
-    for (std::size_t d = 0; d < value.size(); ++d)
-        if (value[d] < low_[d] || value[d] > high_[d]) return false;
-    return true;
-}
-
-Code Box::code(VectorView value) const {
-    Int code = 0;
-    for (std::size_t d = 0; d < value.size(); ++d) code += (value[d] - low_[d]) * stride_[d];
-    return static_cast<Code>(code);
-}
-
-Vector Box::value(Code code) const {
-    Vector value(low_.size());
-    Int rest = static_cast<Int>(code);
-    for (std::size_t d = 0; d < value.size(); ++d) {
-        value[d] = rest / stride_[d] + low_[d];
-        rest %= stride_[d];
-    }
-    return value;
-}
-
-Vector Box::difference(Code code) const {
-    // Adding the largest difference in every coordinate makes all digits non-negative.
-    Int rest = static_cast<Int>(code) - static_cast<Int>(centre());
-    for (std::size_t d = 0; d < low_.size(); ++d) rest += (high_[d] - low_[d]) * stride_[d];
-    Vector value(low_.size());
-    for (std::size_t d = 0; d < value.size(); ++d) {
-        value[d] = rest / stride_[d] - (high_[d] - low_[d]);
-        rest %= stride_[d];
-    }
-    return value;
-}
-
-Code Box::find_difference(VectorView value) const {
-    Int code = static_cast<Int>(centre());
-    for (std::size_t d = 0; d < value.size(); ++d) {
-        Int const most = high_[d] - low_[d];
-        if (value[d] < -most || value[d] > most) return no_code;
-        code += value[d] * stride_[d];
-    }
-    return static_cast<Code>(code);
-}
-
-Box Box::grown(VectorView low, VectorView high, std::size_t values) const {
-    Box box;
-    box.empty_ = false;
-    box.low_.assign(low.begin(), low.end());
-    box.high_.assign(high.begin(), high.end());
-    for (std::size_t d = 0; d < low.size() && !empty_; ++d) {
-        // Slack on the side that had to give way, so that a drifting value recodes rarely.
-        auto const slack = static_cast<Int>(std::min<std::uint64_t>(extent(low_[d], high_[d]) / 4, large_table));
-        Int moved = 0;
-        if (low[d] < low_[d])
-            box.low_[d] = subtract(low[d], slack, moved) ? moved : low[d];
-        else
-            box.low_[d] = low_[d];
-        if (high[d] > high_[d])
-            box.high_[d] = add(high[d], slack, moved) ? moved : high[d];
-        else
-            box.high_[d] = high_[d];
-    }
-    box.stride_.assign(low.size(), 1);
-    std::uint64_t table = 1;
-    for (std::size_t d = low.size(); d-- > 0;) {
-        box.stride_[d] = static_cast<Int>(table);
-        std::uint64_t const side = extent(box.low_[d], box.high_[d]);
-        if (side >= large_table || (table *= 2 * side + 1) > large_table) return box;
-    }
-    if (table > small_table && table > 16 * static_cast<std::uint64_t>(values)) return box;
-    box.dense_ = true;
-    box.width_ = static_cast<Code>((table + 1) / 2);
-    return box;
-}
-
-Box Box::widened(VectorView difference) const {
-    Vector low = empty_ ? Vector(difference.size(), 0) : low_;
-    Vector high = empty_ ? low : high_;
-    for (std::size_t d = 0; d < low.size(); ++d) {
-        Int const size = difference[d] < 0 ? -difference[d] : difference[d];
-        if (extent(low[d], high[d]) >= static_cast<std::uint64_t>(size)) continue;
-        Int moved = 0;
-        if (add(low[d], size, moved))
-            high[d] = moved;
-        else
-            low[d] = high[d] - size;  // low is above 0, so this fits
-    }
-    return grown(low, high, 0);
-}
-
-// ---- Interner ----
-
-std::size_t Interner::slot(VectorView wanted) const {
-    std::size_t const mask = table_.size() - 1;
-    std::size_t i = static_cast<std::size_t>(hash_of(wanted)) & mask;
-    while (table_[i] != no_code && !same(value(table_[i]), wanted)) i = (i + 1) & mask;
-    return i;
-}
-
-void Interner::grow() {
-    table_.assign(std::max<std::size_t>(16, table_.size() * 2), no_code);
-    for (Code code = 0; code < size_; ++code) table_[slot(value(code))] = code;
-}
-
-Code Interner::intern(VectorView wanted) {
-    if (2 * (static_cast<std::size_t>(size_) + 1) > table_.size()) grow();
-    std::size_t const i = slot(wanted);
-    if (table_[i] == no_code) {
-        table_[i] = size_++;
-        values_.insert(values_.end(), wanted.begin(), wanted.end());
-    }
-    return table_[i];
-}
-
-Code Interner::find(VectorView wanted) const { return table_.empty() ? no_code : table_[slot(wanted)]; }
-
-std::size_t Interner::bytes() const { return values_.capacity() * sizeof(Int) + table_.capacity() * sizeof(Code); }
-
-// ---- Codes ----
 
 Codes::Codes(std::shared_ptr<Schema const> schema)
     : schema_(std::move(schema)),
@@ -246,20 +110,37 @@ void Codes::encode(SlotId slot) {
 void Codes::grow(AttributeId attribute, std::vector<Recoding>& recodings) {
     Vector low, high;
     std::size_t values = 0;
+    auto include = [&](VectorView value) {
+        if (low.empty()) low.assign(value.begin(), value.end()), high = low;
+        for (std::size_t d = 0; d < value.size(); ++d) {
+            low[d] = std::min(low[d], value[d]);
+            high[d] = std::max(high[d], value[d]);
+        }
+    };
     for (std::size_t s = 0; s < views_.size(); ++s) {
         if (!views_[s].used || schema_->slots()[s].attribute != attribute) continue;
         Column const& column = *views_[s].column;
         values += column.rows();
-        for (std::size_t i = 0; i < column.rows(); ++i) {
-            VectorView const value = column.row(i);
-            if (low.empty()) low.assign(value.begin(), value.end()), high = low;
-            for (std::size_t d = 0; d < value.size(); ++d) {
-                low[d] = std::min(low[d], value[d]);
-                high[d] = std::max(high[d], value[d]);
-            }
-        }
+        for (std::size_t i = 0; i < column.rows(); ++i) include(column.row(i));
     }
-    if (!low.empty()) rebox(attribute, boxes_[attribute].grown(low, high, values), recodings);
+    if (low.empty()) return;
+    // Facts that were met before there was a box must find room in it too.
+    for (std::size_t t = 0; t < types_.size() && !boxes_[attribute].dense(); ++t) {
+        if (types_[t].attribute != attribute || !types_[t].kind->linear()) continue;
+        for (Code code = 0; code < interners_[t].size(); ++code)
+            include(types_[t].arity == 1 ? Vector(interners_[t].value(code).begin(), interners_[t].value(code).end())
+                                         : reach(low, interners_[t].value(code)));
+    }
+    rebox(attribute, boxes_[attribute].grown(low, high, values), recodings);
+}
+
+// The farthest corner of a box that begins at `low` and has room for a difference.
+Vector Codes::reach(VectorView low, VectorView difference) {
+    Vector corner(low.begin(), low.end());
+    for (std::size_t d = 0; d < corner.size(); ++d)
+        if (!add(low[d], difference[d] < 0 ? -difference[d] : difference[d], corner[d]))
+            corner[d] = std::numeric_limits<Int>::max();
+    return corner;
 }
 
 void Codes::rebox(AttributeId attribute, Box box, std::vector<Recoding>& recodings) {
@@ -296,12 +177,15 @@ void Codes::rebox(AttributeId attribute, Box box, std::vector<Recoding>& recodin
 
 std::vector<Recoding> Codes::admit(std::size_t type, VectorView value) {
     std::vector<Recoding> recodings;
-    FactType const& fact = types_[type];
     if (find(type, value) != no_code) return recodings;
-    // The box grows even where codes are not arithmetic: if they become so, all that was met must be in it.
+    FactType const& fact = types_[type];
     Box const& box = boxes_[fact.attribute];
-    if (fact.kind->linear())
-        rebox(fact.attribute, fact.arity == 1 ? box.grown(value, value, 0) : box.widened(value), recodings);
+    // As long as there is a box, or none was tried yet, it makes room. A box that was given up stays so
+    // until a state calls for a new one.
+    if (fact.kind->linear() && (box.dense() || (box.empty() && fact.arity == 1))) {
+        Vector const low = fact.arity == 1 ? Vector(value.begin(), value.end()) : box.value(0);
+        rebox(fact.attribute, box.grown(low, fact.arity == 1 ? low : reach(low, value), 0), recodings);
+    }
     if (!arithmetic(type)) interners_[type].intern(value);
     return recodings;
 }

@@ -10,66 +10,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "box.hpp"
 #include "facts.hpp"
+#include "interner.hpp"
 
 namespace treethink {
-
-using Code = std::uint32_t;
-inline constexpr Code no_code = ~Code{0};
-
-/// The box of an attribute's values, and the arithmetic code of each value in it.
-class Box {
-public:
-    Box() = default;
-
-    /// Whether codes are arithmetic. If not (yet, or any more), nothing below may be called.
-    [[nodiscard]] bool dense() const { return dense_; }
-    [[nodiscard]] bool contains(VectorView value) const;
-    /// 0 <= code < width(); ordered as the values are. The value must be in the box.
-    [[nodiscard]] Code code(VectorView value) const;
-    [[nodiscard]] Code width() const { return width_; }
-    /// Code of y - x is code(y) - code(x) + centre(), below table_size().
-    [[nodiscard]] Code centre() const { return width_ - 1; }
-    [[nodiscard]] Code table_size() const { return 2 * width_ - 1; }
-    [[nodiscard]] Vector value(Code code) const;
-    [[nodiscard]] Vector difference(Code code) const;
-    /// Code of a value or difference that may lie outside: then no_code.
-    [[nodiscard]] Code find(VectorView value) const { return contains(value) ? code(value) : no_code; }
-    [[nodiscard]] Code find_difference(VectorView value) const;
-
-    /// The smallest box around this one and `low`..`high`; with slack where this one had to grow.
-    /// It is not dense when its table would be too large for `values` values.
-    [[nodiscard]] Box grown(VectorView low, VectorView high, std::size_t values) const;
-    /// Grown until some two values in it have this difference, or its negation. No component is the least Int.
-    [[nodiscard]] Box widened(VectorView difference) const;
-
-private:
-    bool dense_ = false, empty_ = true;
-    Vector low_, high_;
-    std::vector<Int> stride_;  // first coordinate most significant: codes sort like values
-    Code width_ = 0;
-};
-
-/// Numbers vectors in the order in which they are met.
-class Interner {
-public:
-    explicit Interner(std::size_t length = 0) : length_(length) {}
-
-    Code intern(VectorView value);
-    [[nodiscard]] Code find(VectorView value) const;
-    [[nodiscard]] VectorView value(Code code) const { return {values_.data() + code * length_, length_}; }
-    [[nodiscard]] Code size() const { return size_; }
-    [[nodiscard]] std::size_t bytes() const;
-
-private:
-    [[nodiscard]] std::size_t slot(VectorView value) const;
-    void grow();
-
-    std::size_t length_;
-    Code size_ = 0;
-    std::vector<Int> values_;
-    std::vector<Code> table_;  // open addressing; a power of two
-};
 
 /// New codes for the facts of one type; no_code: forgotten.
 struct Recoding {
@@ -151,6 +96,7 @@ private:
     void check_range(State const& state, AttributeId attribute) const;
     void encode(SlotId slot);
     void grow(AttributeId attribute, std::vector<Recoding>& recodings);
+    [[nodiscard]] static Vector reach(VectorView low, VectorView difference);
     void rebox(AttributeId attribute, Box box, std::vector<Recoding>& recodings);
     [[nodiscard]] Code intern_pair(std::size_t type, VectorView x, VectorView y, bool unordered);
     void rebuild(std::size_t type);

@@ -68,6 +68,10 @@ Vector Reader::vector(std::size_t length) {
 
 namespace {
 
+// Larger numbers are no counts of anything, and counting on from them would overflow.
+constexpr std::uint64_t most_seen = std::uint64_t{1} << 62;
+constexpr Int least = std::numeric_limits<Int>::min();
+
 struct Entry {
     Vector value;
     Code code;
@@ -126,18 +130,20 @@ void Tree::save(Writer& out, Codes const& codes) const {
 /// Reads one tree; what it has read so far is always consistent with what it reads next.
 class TreeLoader {
 public:
-    TreeLoader(Tree& tree, Reader& in, Codes& codes) : tree_(tree), in_(in), codes_(codes) {}
+    TreeLoader(Tree& tree, Reader& in, Codes& codes, bool branch_updates)
+        : tree_(tree), in_(in), codes_(codes), branch_updates_(branch_updates) {}
 
     std::vector<Recoding> load(std::size_t outcome_length) {
-        tree_.now_ = in_.number();
+        tree_.now_ = in_.number(most_seen, "a number of transitions");
         std::size_t const outcomes = in_.count("a number of outcomes");
         std::uint64_t seen = 0;
         for (std::size_t y = 0; y < outcomes; ++y) {
             Vector outcome = in_.vector(outcome_length);
             if (tree_.find_outcome(outcome)) throw ModelFileError("the model file has an outcome twice");
             tree_.outcomes_.push_back(std::move(outcome));
-            tree_.seen_.push_back(in_.number(std::numeric_limits<std::uint64_t>::max() - seen, "a count"));
+            tree_.seen_.push_back(in_.number(most_seen - seen, "a count"));
             seen += tree_.seen_.back();
+            if (tree_.seen_.back() == 0) throw ModelFileError("the model file has an outcome that was never seen");
         }
         bool const varies = in_.number(1, "a flag") != 0;
         if (varies != (outcomes > 1) || (outcomes == 0) != (tree_.now_ == 0))
@@ -155,7 +161,10 @@ private:
             open.pop_back();
             load_totals(tree_.nodes_[at]);
             bool const branch = in_.number(1, "a flag") != 0;
-            if (in_.number(1, "a flag") != 0) load_candidates(at);
+            bool const counts = !codes_.types().empty() && (!branch || branch_updates_);
+            if ((in_.number(1, "a flag") != 0) != counts)
+                throw ModelFileError("the model file has a node with candidates where none belong, or without any");
+            if (counts) load_candidates(at);
             if (!branch) continue;
             load_test(at);
             tree_.add_children(at, codes_.types());
@@ -183,6 +192,8 @@ private:
             for (std::size_t e = 0; e < entries; ++e) {
                 Vector value = in_.vector(codes_.types()[type].value_length);
                 if (e > 0 && !(last < value)) throw ModelFileError("the model file has candidates out of order");
+                if (codes_.types()[type].arity == 2 && std::count(value.begin(), value.end(), least) > 0)
+                    throw ModelFileError("the model file has a difference that does not fit 64 bits");
                 load_counts(at, b, admit(type, value));
                 last = std::move(value);
             }
@@ -242,11 +253,12 @@ private:
     Tree& tree_;
     Reader& in_;
     Codes& codes_;
+    bool branch_updates_;
     std::vector<Recoding> recodings_;
 };
 
-std::vector<Recoding> Tree::load(Reader& in, Codes& codes, std::size_t outcome_length) {
-    return TreeLoader(*this, in, codes).load(outcome_length);
+std::vector<Recoding> Tree::load(Reader& in, Codes& codes, std::size_t outcome_length, bool branch_updates) {
+    return TreeLoader(*this, in, codes, branch_updates).load(outcome_length);
 }
 
 }  // namespace treethink

@@ -245,7 +245,7 @@ void Model::load(std::span<std::uint8_t const> bytes) {
     std::uint64_t const observations = in.number();
     for (std::size_t t = 0; t < trees.size(); ++t) {
         SlotId const slot(t / schema_->actions().size());
-        auto const recodings = trees[t].load(in, codes, schema_->length(slot));
+        auto const recodings = trees[t].load(in, codes, schema_->length(slot), settings_.branch_updates);
         for (Recoding const& recoding : recodings)
             for (std::size_t u = 0; u < t; ++u) trees[u].recode(codes, recoding);
     }

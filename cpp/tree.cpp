@@ -1,6 +1,7 @@
 #include "tree.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <numeric>
 
@@ -21,6 +22,14 @@ bool stays_leaf(Node const& node) {
     if (node.depth >= deepest || node.classes.size() >= most_variables) return true;
     return std::count_if(node.totals.begin(), node.totals.end(), [](Count n) { return n > 0; }) < 2;
 }
+
+#ifndef NDEBUG
+// What skipping the challengers must never miss.
+bool anyone_wins(Learning& learning, Node const& node, double now) {
+    auto const best = best_candidate(learning, node, node.is_leaf() ? std::nullopt : std::optional(current(node)));
+    return best && learning.criterion.surely_better(best->score, now, node.n);
+}
+#endif
 
 }  // namespace
 
@@ -112,6 +121,8 @@ bool Tree::decide_node(Learning& learning, std::uint32_t at) {
             adopt(learning, at, best->candidate.block, best->candidate.code, leaf ? Change::split : Change::change);
             return true;
         }
+    } else {
+        assert(!anyone_wins(learning, node, now));
     }
     if (leaf || criterion.worth_keeping(now, none, node.n)) return false;
     drop_below(at);
@@ -249,8 +260,9 @@ std::vector<TreeSnapshot::Candidate> Tree::candidates(Codes const& codes, Node c
 // ---- codes ----
 
 void Tree::recode(Codes const& codes, Recoding const& recoding) {
-    Code const size = codes.size(recoding.type);
     auto const& to = recoding.new_code;
+    Code size = codes.size(recoding.type);
+    for (Code const code : to) size = code == no_code ? size : std::max(size, code + 1);
     for (Node& node : nodes_) {
         for (std::size_t b = 0; b < node.blocks.size(); ++b) {
             Block& block = node.blocks[b];
@@ -269,6 +281,7 @@ void Tree::recode(Codes const& codes, Recoding const& recoding) {
             block.bits.assign(size / 64 + 1, 0);
             for (Code code = 0; code < old.stride && code < to.size(); ++code) {
                 if (old.births[code] == 0) continue;
+                assert(to[code] != no_code);
                 block.births[to[code]] = old.births[code];
                 for (std::size_t y = 0; y < node.totals.size(); ++y)
                     block.counts[y * size + to[code]] = old.counts[y * old.stride + code];

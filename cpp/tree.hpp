@@ -186,7 +186,7 @@ public:
     void save(Writer& out, Codes const& codes) const;
     /// Reads into a tree that has seen nothing; returns how codes changed on the way, which other
     /// trees must follow. Throws ModelFileError for anything that save() could not have written.
-    std::vector<Recoding> load(Reader& in, Codes& codes, std::size_t outcome_length);
+    std::vector<Recoding> load(Reader& in, Codes& codes, std::size_t outcome_length, bool branch_updates);
 
 private:
     friend class TreeLoader;

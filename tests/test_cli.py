@@ -123,6 +123,16 @@ def test_control_c_in_a_real_process(tmp_path: Path) -> None:
     assert TreeThink.load(tmp_path / "maze.tt").observations >= 1_000
 
 
+def test_where_only_ascii_can_be_written_the_rules_are_still_shown(tmp_path: Path) -> None:
+    program = "from treethink.cli import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", program, "learn", "walls", "--steps", "1000"],
+        cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True,
+    )  # fmt: skip
+    assert ran.returncode == 0 and ran.stderr == b""
+    assert b"X1: wall" in ran.stdout and ran.stdout.isascii()
+
+
 # ------------------------------------------------------------ the other commands
 
 
@@ -147,7 +157,7 @@ def test_version(run: Any) -> None:
 
 
 def test_bench_prints_and_writes_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def tiny(self: bench.Report, count: int) -> int:
+    def tiny(self: bench.Report, count: int, least: int = 0) -> int:
         return min(count, 20)
 
     monkeypatch.setattr(bench.Report, "calls", tiny)

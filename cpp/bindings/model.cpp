@@ -1,17 +1,13 @@
-// model.cpp - models, predictions and single trees as Python sees them.
+// model.cpp - models as Python sees them.
 //
 // The GIL is held through calls that take microseconds and released in those that can take long.
 // A model's own lock is never held while Python code runs, so the two locks cannot wait for each other.
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
 #include <chrono>
-#include <cmath>
 
-#include "../foldt.hpp"
 #include "../model.hpp"
-#include "common.hpp"
+#include "trees.hpp"
 
 namespace treethink::bindings {
 
@@ -30,20 +26,6 @@ constexpr std::size_t chunk = 256;         // transitions between two looks at s
 
 ActionId action_of(Schema const& schema, nb::handle action) {
     return schema.action_named(text_of(action, "an action must be a str"));
-}
-
-FactsMode facts_mode(nb::handle mode) {
-    std::string_view const name = text_of(mode, "facts must be a str");
-    if (name == "demand") return FactsMode::demand;
-    if (name == "full") return FactsMode::full;
-    throw UnknownName("way to find facts", std::string(name), {"demand", "full"}, "predict");
-}
-
-BindingsMode bindings_mode(nb::handle mode) {
-    std::string_view const name = text_of(mode, "bindings must be a str");
-    if (name == "first") return BindingsMode::first;
-    if (name == "all") return BindingsMode::all;
-    throw UnknownName("way to keep bindings", std::string(name), {"first", "all"}, "predict");
 }
 
 /// Releases the GIL when asked to.
@@ -117,71 +99,7 @@ void check_signals() {
     if (PyErr_CheckSignals() != 0) nb::raise_python_error();
 }
 
-// ------------------------------------------------------------ trees out
-
-nb::tuple tuple_of(VectorView value) {
-    nb::list list;
-    for (Int const each : value) list.append(each);
-    return nb::tuple(list);
-}
-
-/// (kind, attribute, classes, variables, value)
-nb::tuple test_tuple(Schema const& schema, std::vector<FactType> const& types, Test const& test) {
-    FactType const& type = types[test.type];
-    nb::list classes, variables;
-    for (std::size_t k = 0; k < type.arity; ++k) {
-        classes.append(schema.classes()[type.classes[k]].name);
-        variables.append(test.variables[k]);
-    }
-    auto const kind = type.kind->name();
-    return nb::make_tuple(nb::str(kind.data(), kind.size()), schema.attributes()[type.attribute].name,
-                          nb::tuple(classes), nb::tuple(variables), tuple_of(test.value));
-}
-
-template <class Numbers>
-nb::dict counts_dict(std::vector<Vector> const& outcomes, Numbers const& counts) {
-    nb::dict dict;
-    for (std::size_t y = 0; y < counts.size(); ++y)
-        if (counts[y] > 0) dict[tuple_of(outcomes[y])] = counts[y];
-    return dict;
-}
-
-nb::object index_or_none(std::optional<std::size_t> index) { return index ? nb::object(nb::int_(*index)) : nb::none(); }
-
-/// (transitions, seen, nodes), each node: (left, right, classes of variables, counts, test).
-nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree) {
-    auto const types = fact_types(schema);
-    nb::list nodes;
-    for (auto const& node : tree.nodes) {
-        nb::list classes;
-        for (ClassId const c : node.classes) classes.append(schema.classes()[c].name);
-        nb::object const test = node.test ? nb::object(test_tuple(schema, types, *node.test)) : nb::none();
-        nodes.append(nb::make_tuple(index_or_none(node.left), index_or_none(node.right), nb::tuple(classes),
-                                    counts_dict(tree.outcomes, node.totals), test));
-    }
-    return nb::make_tuple(tree.transitions, counts_dict(tree.outcomes, tree.seen), nodes);
-}
-
-/// The candidates of each node: [{test: counts}]
-nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree) {
-    auto const types = fact_types(schema);
-    nb::list all;
-    for (auto const& node : tree.nodes) {
-        nb::dict candidates;
-        for (auto const& candidate : node.candidates)
-            candidates[test_tuple(schema, types, candidate.test)] = counts_dict(tree.outcomes, candidate.counts);
-        all.append(candidates);
-    }
-    return all;
-}
-
 // ------------------------------------------------------------ model
-
-nb::tuple event_tuple(Schema const& schema, std::vector<FactType> const& types, Event const& event) {
-    char const* const kind = event.kind == Change::split ? "split" : event.kind == Change::change ? "change" : "return";
-    nb::object const test = event.test ? nb::object(test_tuple(schema, types, *event.test)) : nb::none();
-    return nb::make_tuple(kind, event.path, test);
-}
 
 void tell(PyModel& self, std::vector<ModelEvent> const& events) {
     if (events.empty() || self.on_change.is_none()) return;
@@ -316,7 +234,9 @@ int clear(PyObject* self) {
 PyType_Slot const model_slots[] = {
     {Py_tp_traverse, reinterpret_cast<void*>(&traverse)}, {Py_tp_clear, reinterpret_cast<void*>(&clear)}, {0, nullptr}};
 
-void bind_models(nb::module_& module) {
+}  // namespace
+
+void bind_model(nb::module_& module) {
     nb::class_<PyModel>(module, "Model", nb::type_slots(model_slots),
                         "All rules of a world, learned from transitions. See treethink.TreeThink.")
         .def("__init__",
@@ -327,19 +247,29 @@ void bind_models(nb::module_& module) {
              },
              nb::arg("schema").none(), nb::arg("alpha"), nb::arg("criterion"), nb::arg("branch_updates"),
              nb::arg("max_candidates"))
-        .def("observe", &observe, nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(),
+        .def("observe", &observe, nb::sig("def observe(self, before: State, action: str, after: State) -> None"),
+             nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(),
              "Learn one transition.")
-        .def("observe_many", &observe_many, nb::arg("transitions").none(),
+        .def("observe_many", &observe_many,
+             nb::sig("def observe_many(self, transitions: collections.abc.Iterable[tuple[State, str, State]]) -> int"),
+             nb::arg("transitions").none(),
              "Learn an iterable of (before, action, after); returns how many there were.\n\n"
              "The result is that of as many calls of observe. When an item is refused, those before it are learned.")
-        .def("predict", &predict, nb::arg("state").none(), nb::arg("action").none(), nb::arg("facts").none() = "demand",
+        .def("predict", &predict,
+             nb::sig("def predict(self, state: State, action: str, facts: str = 'demand', bindings: str = 'first') "
+                     "-> Prediction"),
+             nb::arg("state").none(), nb::arg("action").none(), nb::arg("facts").none() = "demand",
              nb::arg("bindings").none() = "first",
              "The distribution over next states.\n\n"
              "`facts` (\"demand\" or \"full\") and `bindings` (\"first\" or \"all\") choose how the trees are\n"
              "evaluated, as in the paper's ablation. The answer is the same for all four combinations.")
-        .def("predict_many", &predict_many, nb::arg("situations").none(), nb::arg("facts").none() = "demand",
+        .def("predict_many", &predict_many,
+             nb::sig("def predict_many(self, situations: collections.abc.Iterable[tuple[State, str]], "
+                     "facts: str = 'demand', bindings: str = 'first') -> list[Prediction]"),
+             nb::arg("situations").none(), nb::arg("facts").none() = "demand",
              nb::arg("bindings").none() = "first", "Predictions for an iterable of (state, action).")
-        .def_prop_ro("schema", [](PyModel const& self) { return self.model.schema(); })
+        .def_prop_ro("schema", [](PyModel const& self) { return self.model.schema(); },
+                     nb::for_getter(nb::sig("def schema(self) -> FullSchema")))
         .def_prop_ro("alpha", [](PyModel const& self) { return self.model.settings().alpha; })
         .def_prop_ro("criterion", [](PyModel const& self) { return self.model.settings().criterion; })
         .def_prop_ro("branch_updates", [](PyModel const& self) { return self.model.settings().branch_updates; })
@@ -381,156 +311,6 @@ void bind_models(nb::module_& module) {
         .def("_time_observe", &time_observe, "Nanoseconds of each observation, by the engine's own clock.")
         .def("_time_predict", &time_predict, nb::arg("situations").none(), nb::arg("facts").none() = "demand",
              nb::arg("bindings").none() = "first");
-}
-
-// ------------------------------------------------------------ prediction
-
-std::pair<Place, SlotId> attribute_of(Prediction const& self, nb::handle id, nb::handle attribute) {
-    Place const place = place_of(self.state(), read_id(id));
-    return {place, slot_named(*self.state().schema(), place.class_id, text_of(attribute, "an attribute name must be a str"))};
-}
-
-nb::dict outcomes_dict(std::vector<Prediction::Outcome> const& outcomes) {
-    std::uint64_t total = 0;
-    for (auto const& outcome : outcomes) total += outcome.count;
-    nb::dict dict;
-    for (auto const& outcome : outcomes)
-        dict[value_object(outcome.value)] = static_cast<double>(outcome.count) / static_cast<double>(total);
-    return dict;
-}
-
-nb::dict outcomes(Prediction const& self, nb::handle id, nb::handle attribute) {
-    auto const [place, slot] = attribute_of(self, id, attribute);
-    auto const possible = self.outcomes(slot, place.row);
-    if (!possible.empty()) return outcomes_dict(possible);
-    nb::dict still;
-    still[value_object(self.state().value(slot, place.row))] = 1.0;
-    return still;
-}
-
-nb::list changes(Prediction const& self) {
-    nb::list all;
-    State const& state = self.state();
-    Schema const& schema = *state.schema();
-    self.each([&](SlotId slot, Row row, std::vector<Prediction::Outcome> const& possible) {
-        if (possible.size() == 1 && same(possible.front().value, state.value(slot, row))) return;
-        auto const& place = schema.slots()[slot];
-        all.append(nb::make_tuple(state.roster()->id({place.class_id, row}), schema.attributes()[place.attribute].name,
-                                  outcomes_dict(possible)));
-    });
-    return all;
-}
-
-double probability(Prediction const& self, nb::handle after_object) {
-    State const& after = state_of(after_object, "after must be a State");
-    State const& state = self.state();
-    bool const same_schema = state.schema() == after.schema() || *state.schema() == *after.schema();
-    if (!same_schema) throw StateError("the state is of another schema than the prediction");
-    if (*state.roster() != *after.roster()) return 0;
-    return self.probability(after);
-}
-
-State sample(Prediction const& self, nb::handle rng) {
-    std::size_t const n = self.choices();
-    std::vector<double> random;
-    if (!nb::hasattr(rng, "random")) throw WrongType("rng must be a numpy.random.Generator, got " + shown(rng));
-    for (std::size_t i = 0; i < n; ++i) random.push_back(nb::cast<double>(rng.attr("random")()));
-    return self.sample(random);
-}
-
-void bind_predictions(nb::module_& module) {
-    nb::class_<Prediction>(module, "Prediction",
-                           "A distribution over next states: independent ones for each object and attribute.")
-        .def_prop_ro("state", &Prediction::state, nb::rv_policy::copy, "The state that was asked about.")
-        .def("mode", &Prediction::mode, "The most probable next state.")
-        .def("sample", &sample, nb::arg("rng").none(), "One next state, drawn with a numpy Generator.")
-        .def("probability", &probability, nb::arg("after").none(), "Probability of a next state.")
-        .def("outcomes", &outcomes, nb::arg("object_id").none(), nb::arg("attribute").none(),
-             "Possible new values of one attribute, with their probabilities.")
-        .def("support",
-             [](Prediction const& self, nb::handle id, nb::handle attribute) {
-                 auto const [place, slot] = attribute_of(self, id, attribute);
-                 return self.support(slot, place.row);
-             },
-             nb::arg("object_id").none(), nb::arg("attribute").none(), "Observations behind the answer; 0: never seen.")
-        .def("changes", &changes,
-             "(object id, attribute, {value: probability}) for all that may not stay as it is.");
-}
-
-// ------------------------------------------------------------ a tree by itself
-
-std::vector<Row> rows_of(State const& state, Schema const& schema, std::vector<ClassId> const& classes,
-                         std::vector<Int> const& ids) {
-    if (ids.size() != classes.size())
-        throw StateError("the tree takes " + std::to_string(classes.size()) + " objects, got " + std::to_string(ids.size()));
-    std::vector<Row> rows;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        Place const place = place_of(state, ids[i]);
-        if (place.class_id != classes[i])
-            throw StateError("argument " + std::to_string(i) + " must be of class '" + schema.classes()[classes[i]].name +
-                             "', object " + std::to_string(ids[i]) + " is of class '" +
-                             schema.classes()[place.class_id].name + "'");
-        for (std::size_t j = 0; j < i; ++j)
-            if (ids[j] == ids[i]) throw StateError("object " + std::to_string(ids[i]) + " is given twice");
-        rows.push_back(place.row);
-    }
-    return rows;
-}
-
-State const& foldt_state(Foldt const& self, nb::handle object) {
-    State const& state = state_of(object, "facts must be of a State");
-    if (!(*state.schema() == self.schema())) throw StateError("the state is of another schema than those before");
-    return state;
-}
-
-void bind_trees(nb::module_& module) {
-    nb::class_<Foldt>(module, "Tree", "One first-order logical decision tree. See treethink.FOLDT.")
-        .def("__init__",
-             [](Foldt* self, nb::handle schema_object, std::vector<std::string> const& classes, double alpha,
-                std::string criterion, bool branch_updates, std::uint64_t max_candidates) {
-                 auto const schema = schema_of(schema_object);
-                 std::vector<ClassId> arguments;
-                 for (auto const& name : classes) arguments.push_back(schema->class_named(name));
-                 new (self) Foldt(schema, std::move(arguments), {alpha, std::move(criterion), branch_updates, max_candidates});
-             })
-        .def("observe",
-             [](Foldt& self, nb::handle object, std::vector<Int> const& ids, Int outcome) {
-                 State const& state = foldt_state(self, object);
-                 auto const events = self.observe(state, rows_of(state, self.schema(), self.arguments(), ids), {outcome});
-                 nb::list all;
-                 auto const types = fact_types(self.schema());
-                 for (Event const& event : events) all.append(event_tuple(self.schema(), types, event));
-                 return all;
-             })
-        .def("predict",
-             [](Foldt const& self, nb::handle object, std::vector<Int> const& ids, nb::handle facts, nb::handle bindings) {
-                 State const& state = foldt_state(self, object);
-                 auto const answer = self.predict(state, rows_of(state, self.schema(), self.arguments(), ids),
-                                                  facts_mode(facts), bindings_mode(bindings));
-                 nb::list all;
-                 for (auto const& [outcome, n] : answer) all.append(nb::make_tuple(outcome.front(), n));
-                 return all;
-             })
-        .def("_tree", [](Foldt const& self) { return tree_tuple(self.schema(), self.snapshot(false)); })
-        .def("_candidates", [](Foldt const& self) { return candidates_list(self.schema(), self.snapshot(true)); });
-}
-
-}  // namespace
-
-void bind_model(nb::module_& module) {
-    bind_predictions(module);
-    bind_models(module);
-    bind_trees(module);
-    module.def("fact_kinds", [] {
-        nb::list names;
-        for (auto const& kind : fact_kinds()) names.append(nb::str(kind->name().data(), kind->name().size()));
-        return nb::tuple(names);
-    }, "Names of the kinds of fact, in the engine's order.");
-    module.def("formula", [](std::string const& name, std::string const& x, std::string const& y, std::string const& value) {
-        for (auto const& kind : fact_kinds())
-            if (kind->name() == name) return kind->text(x, y, value);
-        throw UnknownName("kind of fact", name, {}, "the engine");
-    }, nb::arg("kind"), nb::arg("x"), nb::arg("y"), nb::arg("value"), "A fact written out.");
 }
 
 }  // namespace treethink::bindings

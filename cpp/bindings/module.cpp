@@ -5,7 +5,9 @@ namespace treethink::bindings {
 
 void bind_schema(nb::module_& module);
 void bind_state(nb::module_& module);
+void bind_prediction(nb::module_& module);
 void bind_model(nb::module_& module);
+void bind_trees(nb::module_& module);
 
 namespace {
 
@@ -76,5 +78,7 @@ NB_MODULE(_engine, module) {
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(&shut_down));
     bind_schema(module);
     bind_state(module);
+    bind_prediction(module);
     bind_model(module);
+    bind_trees(module);
 }

@@ -76,9 +76,9 @@ class Report:
         """How often a row is measured; the best counts."""
         return 2 if self.quick else 5
 
-    def calls(self, count: int) -> int:
-        """How many calls a row measures, if it would like to measure `count`."""
-        return count // 10 if self.quick else count
+    def calls(self, count: int, least: int = 0) -> int:
+        """How many calls a row measures that would like to measure `count`."""
+        return max(count // 10, least) if self.quick else count
 
     def to_json(self) -> str:
         """All of it, and where it was measured."""
@@ -168,7 +168,7 @@ def _observe(report: Report) -> None:
         ("maze 32x32, 50 goals", _maze_32(), 25.0),
     )
     for name, world, asked in rows:
-        workload = play(world, report.calls(5_000))
+        workload = play(world, report.calls(5_000, least=5_000))
         timing = time_observe(world.schema, workload, report.repeats)
         report.rows.append(Row(f"observe {name}", timing, asked=asked))
         many = time_observe_many(world.schema, workload, report.repeats)
@@ -179,9 +179,11 @@ def _observe(report: Report) -> None:
 def _ten_thousand_objects(report: Report) -> None:
     # A border of 708 walls and 9,292 inside it.
     world = make("maze", width=178, height=178)
-    timing = time_observe(world.schema, play(world, steps=100))
+    timing = time_observe(world.schema, play(world, report.calls(100, least=100)))
     report.rows.append(Row("observe maze 178x178, 10,004 objects", timing))
-    timing = time_predict(converged(_maze_8()), questions(world, 500), SETTINGS["both"])
+    timing = time_predict(
+        converged(_maze_8()), questions(world, report.calls(500)), SETTINGS["both"]
+    )
     report.rows.append(Row("predict maze 178x178, 10,004 objects", timing))
 
 
@@ -216,7 +218,7 @@ def _load_reference() -> ModuleType | None:
 
 
 def _memory(report: Report) -> None:
-    steps = report.calls(5_000)
+    steps = report.calls(5_000, least=5_000)
     for name, world in (("maze 8x8", _maze_8()), ("maze 32x32, 50 goals", _maze_32())):
         model = TreeThink(world.schema)
         model.observe_many(transitions(world, steps, seed=0))

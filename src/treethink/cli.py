@@ -7,6 +7,7 @@ types is one line on stderr and exit code 2.
 from __future__ import annotations
 
 import inspect
+import io
 import os
 import sys
 from pathlib import Path
@@ -37,6 +38,8 @@ app = typer.Typer(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # rather a `?` for an `∃` than no rule at all
     try:
         app(arguments)
     except (TreeThinkError, OSError) as error:

@@ -13,12 +13,12 @@ this version knows is refused, never guessed at.
 import hashlib
 import json
 import os
+import secrets
 import struct
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from treethink.errors import ModelFileError
+from treethink.errors import ModelFileError, WrongTypeError
 
 MAGIC = b"TREETHINK\n"
 FORMAT = 1
@@ -35,12 +35,16 @@ def pack(header: dict[str, Any], body: bytes) -> bytes:
 
 def unpack(content: bytes, where: str) -> tuple[dict[str, Any], bytes]:
     """Header and body of a file's bytes; `where` names the file in errors."""
+    if not isinstance(content, bytes):
+        raise WrongTypeError(f"the content of a model file must be bytes, got {content!r}")
     if not content.startswith(MAGIC):
         raise ModelFileError(f"{where} is not a TreeThink model file")
     start = len(MAGIC) + _FIXED.size
     if len(content) < start + _DIGEST:
         raise ModelFileError(f"{where} is cut off: {len(content)} bytes are too few")
     version, header_length, body_length = _FIXED.unpack_from(content, len(MAGIC))
+    if version == 0:
+        raise ModelFileError(f"{where} has format 0, which there never was")
     if version > FORMAT:
         raise ModelFileError(
             f"{where} has format {version}, made by a newer TreeThink; this one reads up to {FORMAT}"
@@ -62,30 +66,35 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], bytes]:
 
 def write(path: str | os.PathLike[str], content: bytes) -> None:
     """Replace the file in one step: a crash leaves the old one whole."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    target = _path(path)
+    draft = target.parent / f".treethink-{secrets.token_hex(8)}"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with draft.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
+        os.replace(draft, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
-    """The process's mask for new files, which mkstemp ignores."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def read(path: str | os.PathLike[str]) -> bytes:
-    """The file's bytes; a missing or unreadable file is an error of ours."""
+    """The file's bytes, but no more than the first few of a file that is none of ours.
+
+    A missing or unreadable file is an error of ours.
+    """
     try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise ModelFileError(f"cannot read {os.fspath(path)!r}: {error.strerror}") from None
+        with _path(path).open("rb") as file:
+            start = file.read(len(MAGIC))
+            return start + file.read() if start == MAGIC else start
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelFileError(f"cannot read {os.fspath(path)!r}: {reason}") from None
+
+
+def _path(path: object) -> Path:
+    try:
+        return Path(path)  # type: ignore[arg-type]
+    except TypeError:
+        raise WrongTypeError(f"a path must be a str or a path, got {path!r}") from None

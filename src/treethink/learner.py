@@ -9,15 +9,21 @@ Out:  `Prediction`s of next states, and `Rule`s that say why.
 engine; what stands here is the part that people touch.
 """
 
-import math
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Self, SupportsIndex
 
 from treethink import _engine, file
 from treethink._engine import Prediction, State
-from treethink.errors import ModelFileError, SettingError, TreeThinkError, WrongTypeError
+from treethink.errors import (
+    ModelFileError,
+    SettingError,
+    TreeThinkError,
+    UnknownNameError,
+    WrongTypeError,
+)
 from treethink.rules import Rule, RuleKey, Rules, Test
 from treethink.state import Schema
 
@@ -48,9 +54,9 @@ def _check_settings(
     alpha: object, criterion: object, memory: object, branch_updates: object, max_candidates: object
 ) -> dict[str, Any]:
     """The settings as the engine takes them, or one clear error."""
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float):
+    if isinstance(alpha, bool) or not isinstance(alpha, Real):
         raise SettingError(f"alpha must be a number, got {alpha!r}")
-    if not 0 < alpha < 1 or math.isnan(alpha):
+    if not 0 < alpha < 1:  # also refuses NaN
         raise SettingError(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
     if not isinstance(criterion, str):
         raise SettingError(f"criterion must be the name of a criterion, got {criterion!r}")
@@ -252,6 +258,12 @@ class Facts:
     state: State
     mode: str = "demand"
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.state, State):
+            raise WrongTypeError(f"facts must be of a State, got {self.state!r}")
+        if self.mode not in ("demand", "full"):
+            raise UnknownNameError("way to find facts", str(self.mode), ("demand", "full"), "Facts")
+
 
 class FOLDT:
     """TreeLearn by itself: one first-order logical decision tree over given objects.
@@ -287,9 +299,7 @@ class FOLDT:
         branch_updates: bool = True,
         max_candidates: int = _MAX_CANDIDATES,
     ):
-        if isinstance(arg_classes, str) or not all(isinstance(name, str) for name in arg_classes):
-            raise SettingError(f"arg_classes must be a list of class names, got {arg_classes!r}")
-        self.arg_classes = tuple(arg_classes)
+        self.arg_classes = _check_classes(arg_classes)
         self._settings = _check_settings(
             alpha, criterion, memory, branch_updates, max_candidates
         )
@@ -301,8 +311,11 @@ class FOLDT:
         """Learn that `outcome` was seen of the objects with ids `args`."""
         facts = _facts(facts)
         tree = self._tree or self._make(facts.state.schema)
-        number = self._numbers.get(outcome, len(self._outcomes))
-        tree.observe(facts.state, list(args), number)
+        try:
+            number = self._numbers.get(outcome, len(self._outcomes))
+        except TypeError:
+            raise WrongTypeError(f"an outcome must be hashable, got {outcome!r}") from None
+        tree.observe(facts.state, _ids(facts.state, args), number)
         self._tree = tree
         if number == len(self._outcomes):
             self._numbers[outcome] = number
@@ -313,9 +326,8 @@ class FOLDT:
     ) -> dict[Hashable, float]:
         """Probabilities of outcomes. Empty as long as nothing was observed."""
         facts = _facts(facts)
-        if self._tree is None:
-            return {}
-        counts = self._tree.predict(facts.state, list(args), facts.mode, bindings)
+        tree = self._tree or self._make(facts.state.schema)
+        counts = tree.predict(facts.state, _ids(facts.state, args), facts.mode, bindings)
         total = sum(n for _, n in counts)
         return {self._outcomes[number]: n / total for number, n in counts}
 
@@ -333,6 +345,19 @@ class FOLDT:
 
     def _named(self, counts: Mapping[tuple[int, ...], int]) -> dict[Any, int]:
         return {(self._outcomes[number],): n for (number,), n in counts.items()}
+
+
+def _check_classes(names: object) -> tuple[str, ...]:
+    listed = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else ()
+    if not listed or not all(isinstance(name, str) for name in listed):
+        raise SettingError(f"arg_classes must be a list of class names, got {names!r}")
+    return listed
+
+
+def _ids(state: State, args: object) -> list[int]:
+    if not isinstance(args, Iterable):
+        raise WrongTypeError(f"args must be a list of object ids, got {args!r}")
+    return [state[each].id for each in args]  # refuses what is no object's id
 
 
 def _facts(facts: Facts | State) -> Facts:

@@ -11,8 +11,10 @@ A snapshot never changes: learning on does not move the tree under a reader's fe
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from treethink import _engine
+from treethink.errors import WrongTypeError
 
 __all__ = ["Node", "Rule", "Rules", "Test", "Value"]
 
@@ -198,8 +200,16 @@ class Rules(Mapping[RuleKey, Rule]):
         self._read = read
 
     def __getitem__(self, key: RuleKey) -> Rule:
-        class_name, attribute, action = key
-        return self._read(class_name, attribute, action)
+        if not isinstance(key, tuple) or len(key) != 3:
+            raise WrongTypeError(f"a rule is found by (class, attribute, action), got {key!r}")
+        return self._read(*key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    def get(self, key: RuleKey, default: Any = None) -> Any:
+        """The rule, or `default` if there is none."""
+        return self[key] if key in self else default
 
     def __iter__(self) -> Iterator[RuleKey]:
         return iter(self._keys)

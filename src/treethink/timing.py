@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import gc
 import statistics
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from time import perf_counter_ns
 
 from treethink.learner import TreeThink
@@ -24,8 +23,15 @@ from treethink.worlds import World
 #: Steps in each level.
 EPISODE = 50
 
+
+class Stream(list[Transition]):
+    """Transitions, and at which of them a level starts."""
+
+    starts: Sequence[int] = ()
+
+
 #: Makes the transitions of a workload. Each call makes new states, equal to those before.
-Workload = Callable[[], list[Transition]]
+Workload = Callable[[], Stream]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +51,34 @@ class Timing:
     engine: float
 
 
-def play(world: World, steps: int, seed: int = 0, episode: int = EPISODE) -> Workload:
+def play(world: World, steps: int, seed: int = 0) -> Workload:
     """Random play."""
-    return lambda: list(transitions(world, steps, seed, episode))
+
+    def make() -> Stream:
+        stream = Stream(transitions(world, steps, seed, EPISODE))
+        stream.starts = range(0, steps, EPISODE)
+        return stream
+
+    return make
 
 
 def questions(world: World, count: int, seed: int = 0) -> Workload:
-    """Random play from different states: a prediction is never asked for twice."""
+    """Random play without the steps from a state that was met before: no question comes twice."""
 
-    def make() -> list[Transition]:
-        seen: set[State] = set()
-
-        def is_new(transition: Transition) -> bool:
-            before = len(seen)
-            seen.add(transition[0])
-            return len(seen) > before
-
-        stream = transitions(world, 100 * count, seed, EPISODE)
-        return list(islice(filter(is_new, stream), count))
+    def make() -> Stream:
+        met: set[State] = set()
+        stream, starts = Stream(), []
+        for step, transition in enumerate(transitions(world, 100 * count, seed, EPISODE)):
+            if transition[0] in met:
+                continue
+            if step % EPISODE == 0:
+                starts.append(len(stream))
+            met.add(transition[0])
+            stream.append(transition)
+            if len(stream) == count:
+                break
+        stream.starts = starts
+        return stream
 
     return make
 
@@ -171,14 +187,12 @@ def _clock() -> Iterator[_Clock]:
             gc.enable()
 
 
-def _timing(stream: list[Transition], mean: float, each: list[int], engine: float) -> Timing:
-    # A level begins where a state is not the one that the step before led to.
-    starts = [i for i, now in enumerate(stream) if i == 0 or stream[i - 1][2] is not now[0]]
+def _timing(stream: Stream, mean: float, each: list[int], engine: float) -> Timing:
     return Timing(
         calls=len(stream),
         mean=mean,
         median=statistics.median(each) / 1000,
         p99=sorted(each)[len(each) * 99 // 100] / 1000,
-        first=statistics.fmean(each[i] for i in starts) / 1000,
+        first=statistics.fmean(each[i] for i in stream.starts) / 1000,
         engine=engine,
     )

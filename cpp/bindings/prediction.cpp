@@ -1,0 +1,91 @@
+// prediction.cpp - predictions as Python sees them.
+#include "../prediction.hpp"
+
+#include <nanobind/stl/pair.h>
+
+#include "common.hpp"
+
+namespace treethink::bindings {
+
+namespace {
+
+std::pair<Place, SlotId> attribute_of(Prediction const& self, nb::handle id, nb::handle attribute) {
+    Place const place = place_of(self.state(), read_id(id));
+    return {place, slot_named(*self.state().schema(), place.class_id, text_of(attribute, "an attribute name must be a str"))};
+}
+
+nb::dict outcomes_dict(std::vector<Prediction::Outcome> const& outcomes) {
+    std::uint64_t total = 0;
+    for (auto const& outcome : outcomes) total += outcome.count;
+    nb::dict dict;
+    for (auto const& outcome : outcomes)
+        dict[value_object(outcome.value)] = static_cast<double>(outcome.count) / static_cast<double>(total);
+    return dict;
+}
+
+nb::dict outcomes(Prediction const& self, nb::handle id, nb::handle attribute) {
+    auto const [place, slot] = attribute_of(self, id, attribute);
+    auto const possible = self.outcomes(slot, place.row);
+    if (!possible.empty()) return outcomes_dict(possible);
+    nb::dict still;
+    still[value_object(self.state().value(slot, place.row))] = 1.0;
+    return still;
+}
+
+nb::list changes(Prediction const& self) {
+    nb::list all;
+    State const& state = self.state();
+    Schema const& schema = *state.schema();
+    self.each([&](SlotId slot, Row row, std::vector<Prediction::Outcome> const& possible) {
+        if (possible.size() == 1 && same(possible.front().value, state.value(slot, row))) return;
+        auto const& place = schema.slots()[slot];
+        all.append(nb::make_tuple(state.roster()->id({place.class_id, row}), schema.attributes()[place.attribute].name,
+                                  outcomes_dict(possible)));
+    });
+    return all;
+}
+
+double probability(Prediction const& self, nb::handle after_object) {
+    State const& after = state_of(after_object, "after must be a State");
+    State const& state = self.state();
+    bool const same_schema = state.schema() == after.schema() || *state.schema() == *after.schema();
+    if (!same_schema) throw StateError("the state is of another schema than the prediction");
+    if (*state.roster() != *after.roster()) return 0;
+    return self.probability(after);
+}
+
+State sample(Prediction const& self, nb::handle rng) {
+    std::size_t const n = self.choices();
+    std::vector<double> random;
+    if (!nb::hasattr(rng, "random")) throw WrongType("rng must be a numpy.random.Generator, got " + shown(rng));
+    for (std::size_t i = 0; i < n; ++i) random.push_back(nb::cast<double>(rng.attr("random")()));
+    return self.sample(random);
+}
+
+}  // namespace
+
+void bind_prediction(nb::module_& module) {
+    nb::class_<Prediction>(module, "Prediction",
+                           "A distribution over next states: independent ones for each object and attribute.")
+        .def_prop_ro("state", &Prediction::state, nb::rv_policy::copy, "The state that was asked about.")
+        .def("mode", &Prediction::mode, "The most probable next state.")
+        .def("sample", &sample, nb::sig("def sample(self, rng: numpy.random.Generator) -> State"), nb::arg("rng").none(), "One next state, drawn with a numpy Generator.")
+        .def("probability", &probability, nb::sig("def probability(self, after: State) -> float"),
+             nb::arg("after").none(), "Probability of a next state.")
+        .def("outcomes", &outcomes,
+             nb::sig("def outcomes(self, object_id: int, attribute: str) -> dict[int | tuple[int, ...], float]"),
+             nb::arg("object_id").none(), nb::arg("attribute").none(),
+             "Possible new values of one attribute, with their probabilities.")
+        .def("support",
+             [](Prediction const& self, nb::handle id, nb::handle attribute) {
+                 auto const [place, slot] = attribute_of(self, id, attribute);
+                 return self.support(slot, place.row);
+             },
+             nb::sig("def support(self, object_id: int, attribute: str) -> int"),
+             nb::arg("object_id").none(), nb::arg("attribute").none(), "Observations behind the answer; 0: never seen.")
+        .def("changes", &changes,
+             nb::sig("def changes(self) -> list[tuple[int, str, dict[int | tuple[int, ...], float]]]"),
+             "(object id, attribute, {value: probability}) for all that may not stay as it is.");
+}
+
+}  // namespace treethink::bindings

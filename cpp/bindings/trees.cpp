@@ -1,0 +1,160 @@
+// trees.cpp - a single tree as Python sees it, and what it shares with models.
+#include "trees.hpp"
+
+#include "../foldt.hpp"
+
+namespace treethink::bindings {
+
+namespace {
+
+nb::tuple tuple_of(VectorView value) {
+    nb::list list;
+    for (Int const each : value) list.append(each);
+    return nb::tuple(list);
+}
+
+/// (kind, attribute, classes, variables, value)
+nb::tuple test_tuple(Schema const& schema, std::vector<FactType> const& types, Test const& test) {
+    FactType const& type = types[test.type];
+    nb::list classes, variables;
+    for (std::size_t k = 0; k < type.arity; ++k) {
+        classes.append(schema.classes()[type.classes[k]].name);
+        variables.append(test.variables[k]);
+    }
+    auto const kind = type.kind->name();
+    return nb::make_tuple(nb::str(kind.data(), kind.size()), schema.attributes()[type.attribute].name,
+                          nb::tuple(classes), nb::tuple(variables), tuple_of(test.value));
+}
+
+template <class Numbers>
+nb::dict counts_dict(std::vector<Vector> const& outcomes, Numbers const& counts) {
+    nb::dict dict;
+    for (std::size_t y = 0; y < counts.size(); ++y)
+        if (counts[y] > 0) dict[tuple_of(outcomes[y])] = counts[y];
+    return dict;
+}
+
+nb::object index_or_none(std::optional<std::size_t> index) { return index ? nb::object(nb::int_(*index)) : nb::none(); }
+
+}  // namespace
+
+FactsMode facts_mode(nb::handle mode) {
+    std::string_view const name = text_of(mode, "facts must be a str");
+    if (name == "demand") return FactsMode::demand;
+    if (name == "full") return FactsMode::full;
+    throw UnknownName("way to find facts", std::string(name), {"demand", "full"}, "predict");
+}
+
+BindingsMode bindings_mode(nb::handle mode) {
+    std::string_view const name = text_of(mode, "bindings must be a str");
+    if (name == "first") return BindingsMode::first;
+    if (name == "all") return BindingsMode::all;
+    throw UnknownName("way to keep bindings", std::string(name), {"first", "all"}, "predict");
+}
+
+nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree) {
+    auto const types = fact_types(schema);
+    nb::list nodes;
+    for (auto const& node : tree.nodes) {
+        nb::list classes;
+        for (ClassId const c : node.classes) classes.append(schema.classes()[c].name);
+        nb::object const test = node.test ? nb::object(test_tuple(schema, types, *node.test)) : nb::none();
+        nodes.append(nb::make_tuple(index_or_none(node.left), index_or_none(node.right), nb::tuple(classes),
+                                    counts_dict(tree.outcomes, node.totals), test));
+    }
+    return nb::make_tuple(tree.transitions, counts_dict(tree.outcomes, tree.seen), nodes);
+}
+
+nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree) {
+    auto const types = fact_types(schema);
+    nb::list all;
+    for (auto const& node : tree.nodes) {
+        nb::dict candidates;
+        for (auto const& candidate : node.candidates)
+            candidates[test_tuple(schema, types, candidate.test)] = counts_dict(tree.outcomes, candidate.counts);
+        all.append(candidates);
+    }
+    return all;
+}
+
+nb::tuple event_tuple(Schema const& schema, std::vector<FactType> const& types, Event const& event) {
+    char const* const kind = event.kind == Change::split ? "split" : event.kind == Change::change ? "change" : "return";
+    nb::object const test = event.test ? nb::object(test_tuple(schema, types, *event.test)) : nb::none();
+    return nb::make_tuple(kind, event.path, test);
+}
+
+namespace {
+
+std::vector<Row> rows_of(State const& state, Schema const& schema, std::vector<ClassId> const& classes,
+                         std::vector<Int> const& ids) {
+    if (ids.size() != classes.size())
+        throw StateError("the tree takes " + std::to_string(classes.size()) + " objects, got " + std::to_string(ids.size()));
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        Place const place = place_of(state, ids[i]);
+        if (place.class_id != classes[i])
+            throw StateError("argument " + std::to_string(i) + " must be of class '" + schema.classes()[classes[i]].name +
+                             "', object " + std::to_string(ids[i]) + " is of class '" +
+                             schema.classes()[place.class_id].name + "'");
+        for (std::size_t j = 0; j < i; ++j)
+            if (ids[j] == ids[i]) throw StateError("object " + std::to_string(ids[i]) + " is given twice");
+        rows.push_back(place.row);
+    }
+    return rows;
+}
+
+State const& foldt_state(Foldt const& self, nb::handle object) {
+    State const& state = state_of(object, "facts must be of a State");
+    if (!(*state.schema() == self.schema())) throw StateError("the state is of another schema than those before");
+    return state;
+}
+
+void bind_foldt(nb::module_& module) {
+    nb::class_<Foldt>(module, "Tree", "One first-order logical decision tree. See treethink.FOLDT.")
+        .def("__init__",
+             [](Foldt* self, nb::handle schema_object, std::vector<std::string> const& classes, double alpha,
+                std::string criterion, bool branch_updates, std::uint64_t max_candidates) {
+                 auto const schema = schema_of(schema_object);
+                 std::vector<ClassId> arguments;
+                 for (auto const& name : classes) arguments.push_back(schema->class_named(name));
+                 new (self) Foldt(schema, std::move(arguments), {alpha, std::move(criterion), branch_updates, max_candidates});
+             })
+        .def("observe",
+             [](Foldt& self, nb::handle object, std::vector<Int> const& ids, Int outcome) {
+                 State const& state = foldt_state(self, object);
+                 auto const events = self.observe(state, rows_of(state, self.schema(), self.arguments(), ids), {outcome});
+                 nb::list all;
+                 auto const types = fact_types(self.schema());
+                 for (Event const& event : events) all.append(event_tuple(self.schema(), types, event));
+                 return all;
+             })
+        .def("predict",
+             [](Foldt const& self, nb::handle object, std::vector<Int> const& ids, nb::handle facts, nb::handle bindings) {
+                 State const& state = foldt_state(self, object);
+                 auto const answer = self.predict(state, rows_of(state, self.schema(), self.arguments(), ids),
+                                                  facts_mode(facts), bindings_mode(bindings));
+                 nb::list all;
+                 for (auto const& [outcome, n] : answer) all.append(nb::make_tuple(outcome.front(), n));
+                 return all;
+             })
+        .def("_tree", [](Foldt const& self) { return tree_tuple(self.schema(), self.snapshot(false)); })
+        .def("_candidates", [](Foldt const& self) { return candidates_list(self.schema(), self.snapshot(true)); });
+}
+
+}  // namespace
+
+void bind_trees(nb::module_& module) {
+    bind_foldt(module);
+    module.def("fact_kinds", [] {
+        nb::list names;
+        for (auto const& kind : fact_kinds()) names.append(nb::str(kind->name().data(), kind->name().size()));
+        return nb::tuple(names);
+    }, "Names of the kinds of fact, in the engine's order.");
+    module.def("formula", [](std::string const& name, std::string const& x, std::string const& y, std::string const& value) {
+        for (auto const& kind : fact_kinds())
+            if (kind->name() == name) return kind->text(x, y, value);
+        throw UnknownName("kind of fact", name, {}, "the engine");
+    }, nb::arg("kind"), nb::arg("x"), nb::arg("y"), nb::arg("value"), "A fact written out.");
+}
+
+}  // namespace treethink::bindings

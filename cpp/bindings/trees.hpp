@@ -1,0 +1,20 @@
+// trees.hpp - trees and their changes as plain Python data, and the ways to ask them.
+#pragma once
+
+#include "../tree.hpp"
+#include "common.hpp"
+
+namespace treethink::bindings {
+
+/// The modes that Python names. Throw WrongType or UnknownName.
+FactsMode facts_mode(nb::handle mode);
+BindingsMode bindings_mode(nb::handle mode);
+
+/// (transitions, seen, nodes), each node: (left, right, classes of variables, counts, test).
+nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree);
+/// The candidates of each node: [{test: counts}]
+nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree);
+/// (kind of change, path, test)
+nb::tuple event_tuple(Schema const& schema, std::vector<FactType> const& types, Event const& event);
+
+}  // namespace treethink::bindings
