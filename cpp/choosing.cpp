@@ -74,6 +74,57 @@ private:
     std::vector<Count> mine_, theirs_;
 };
 
+struct Entry {
+    std::uint64_t times;
+    std::uint32_t birth;
+    CandidateId id;
+
+    [[nodiscard]] auto rank() const { return std::pair(times, birth); }
+};
+
+std::vector<Entry> removable(Learning& learning, Node const& node) {
+    std::vector<Entry> entries;
+    for (std::size_t b = 0; b < node.blocks.size(); ++b) {
+        Block const& block = node.blocks[b];
+        if (block.stride == 0) continue;
+        Count const* const counts = all_counts(block, node.totals, learning.scratch.counts);
+        for (Code code = 0; code < block.stride; ++code) {
+            if (block.births[code] == 0) continue;
+            if (!node.is_leaf() && b == node.test_block && code == node.test_code) continue;
+            std::uint64_t times = 0;
+            for (std::size_t y = 0; y < node.totals.size(); ++y) times += counts[y * block.stride + code];
+            entries.push_back({times, block.births[code], {b, code}});
+        }
+    }
+    return entries;
+}
+
+// Puts the `n` entries that rank least in front; canonical order decides only where the cut falls
+// between entries of equal rank, because there are many of those and comparing tests is slow.
+void put_least_first(Learning& learning, Node const& node, std::vector<Entry>& entries, std::uint64_t n) {
+    if (n >= entries.size()) return;
+    auto const at = [&](std::uint64_t i) { return entries.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::nth_element(entries.begin(), at(n), entries.end(), [](auto& a, auto& b) { return a.rank() < b.rank(); });
+    auto const cut = at(n)->rank();
+    auto const tied = std::partition(entries.begin(), entries.end(), [&](auto& each) { return each.rank() < cut; });
+    auto const end = std::partition(tied, entries.end(), [&](auto& each) { return each.rank() == cut; });
+    std::vector<std::pair<Test, Entry>> tests;
+    for (auto each = tied; each != end; ++each) tests.emplace_back(test_of(learning.codes, node, each->id), *each);
+    auto const wanted = tests.begin() + (at(n) - tied);
+    std::nth_element(tests.begin(), wanted, tests.end(), [&](auto& a, auto& b) {
+        return canonical_order(learning.codes.types(), node.classes.size(), a.first, b.first) < 0;
+    });
+    std::transform(tests.begin(), tests.end(), tied, [](auto& each) { return each.second; });
+}
+
+void erase_candidate(Node& node, CandidateId id) {
+    Block& block = node.blocks[id.block];
+    for (std::size_t at = id.code; at < block.counts.size(); at += block.stride) block.counts[at] = 0;
+    block.births[id.code] = 0;
+    if (block.bit(id.code)) block.bits[id.code / 64] &= ~(std::uint64_t{1} << (id.code % 64));
+    block.version = 0;  // what is still true then comes back as a new candidate
+}
+
 }  // namespace
 
 std::strong_ordering canonical_order(std::vector<FactType> const& types, std::size_t variables, Test const& a,
@@ -124,37 +175,10 @@ double score_of_none(Learning& learning, Node const& node) {
 
 std::uint64_t forget_candidates(Learning& learning, Node& node, std::uint64_t most) {
     if (node.candidates <= most) return 0;
-    struct Entry {
-        std::uint64_t times;
-        std::uint32_t birth;
-        CandidateId id;
-    };
-    std::vector<Entry> entries;
-    for (std::size_t b = 0; b < node.blocks.size(); ++b)
-        for (Code code = 0; code < node.blocks[b].stride; ++code) {
-            if (node.blocks[b].births[code] == 0) continue;
-            if (!node.is_leaf() && b == node.test_block && code == node.test_code) continue;
-            read_counts(node.blocks[b], code, node.totals, learning.scratch.counts);
-            std::uint64_t times = 0;
-            for (Count const each : learning.scratch.counts) times += each;
-            entries.push_back({times, node.blocks[b].births[code], {b, code}});
-        }
+    std::vector<Entry> entries = removable(learning, node);
     std::uint64_t const surplus = std::min<std::uint64_t>(node.candidates - most, entries.size());
-    auto before = [&](Entry const& a, Entry const& b) {
-        if (a.times != b.times) return a.times < b.times;
-        if (a.birth != b.birth) return a.birth < b.birth;
-        return canonical_order(learning.codes.types(), node.classes.size(), test_of(learning.codes, node, a.id),
-                               test_of(learning.codes, node, b.id)) < 0;
-    };
-    std::nth_element(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(surplus), entries.end(), before);
-    for (std::uint64_t i = 0; i < surplus; ++i) {
-        auto const [block_id, code] = entries[i].id;
-        Block& block = node.blocks[block_id];
-        for (std::size_t at = code; at < block.counts.size(); at += block.stride) block.counts[at] = 0;
-        block.births[code] = 0;
-        if (block.bit(code)) block.bits[code / 64] &= ~(std::uint64_t{1} << (code % 64));
-        block.version = 0;  // what is still true then comes back as a new candidate
-    }
+    put_least_first(learning, node, entries, surplus);
+    for (std::uint64_t i = 0; i < surplus; ++i) erase_candidate(node, entries[i].id);
     node.candidates -= surplus;
     return surplus;
 }

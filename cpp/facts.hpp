@@ -38,7 +38,7 @@ public:
     /// fact's value; false when there is none. Called only when `solvable()`.
     [[nodiscard]] virtual bool solve(std::size_t which, VectorView other, VectorView value, Int* out) const;
     [[nodiscard]] virtual bool solvable() const { return false; }
-    /// Whether the value is x (arity 1) or y - x (arity 2), so that value codes add up (see table.hpp).
+    /// Whether the value is x (arity 1) or y - x (arity 2), so that value codes add up (see box.hpp).
     [[nodiscard]] virtual bool linear() const { return false; }
     /// Whether a test of this kind names a place rather than a relation: it then costs more
     /// when tests are equally good, for attributes that are vectors.

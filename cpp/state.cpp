@@ -285,9 +285,9 @@ State State::with(SlotId slot, std::size_t row, VectorView value) const {
     return {schema_, roster_, std::move(columns)};
 }
 
-State State::with(std::span<Change const> changes) const {
+State State::with(std::span<Replacement const> replacements) const {
     std::vector<std::vector<Int>> edited(columns_.size());  // empty: untouched
-    for (auto const& [slot, row, value] : changes) {
+    for (auto const& [slot, row, value] : replacements) {
         auto const& column = *columns_[slot];
         auto& values = edited[slot];
         if (values.empty()) values = column.values();

@@ -238,7 +238,7 @@ public:
     };
 
     /// A new value for one row of one column.
-    struct Change {
+    struct Replacement {
         SlotId slot;
         std::size_t row;
         Vector value;
@@ -258,8 +258,8 @@ public:
 
     /// A copy in which row `row` of `slot` is `value`; shares every other column.
     [[nodiscard]] State with(SlotId slot, std::size_t row, VectorView value) const;
-    /// The same for several rows at once, each column copied at most once; later changes win.
-    [[nodiscard]] State with(std::span<Change const> changes) const;
+    /// The same for several rows at once, each column copied at most once; later ones win.
+    [[nodiscard]] State with(std::span<Replacement const> replacements) const;
 
     /// Same objects with the same values, of an equal schema.
     bool operator==(State const& other) const;

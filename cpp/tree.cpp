@@ -118,7 +118,7 @@ bool Tree::decide_node(Learning& learning, std::uint32_t at) {
         auto const best = best_candidate(learning, node, leaf ? std::nullopt : std::optional(current(node)));
         node.bound = best ? std::max(best->score, none) : none;
         if (best && criterion.surely_better(best->score, now, node.n)) {
-            adopt(learning, at, best->candidate.block, best->candidate.code, leaf ? Change::split : Change::change);
+            adopt(learning, at, best->candidate.block, best->candidate.code, leaf ? Decision::split : Decision::change);
             return true;
         }
     } else {
@@ -127,17 +127,17 @@ bool Tree::decide_node(Learning& learning, std::uint32_t at) {
     if (leaf || criterion.worth_keeping(now, none, node.n)) return false;
     drop_below(at);
     node.bound = std::numeric_limits<double>::infinity();  // the test is a candidate again
-    report(learning, at, Change::back);
+    report(learning, at, Decision::back);
     return true;
 }
 
-void Tree::adopt(Learning& learning, std::uint32_t at, std::size_t block, Code code, Change kind) {
+void Tree::adopt(Learning& learning, std::uint32_t at, std::size_t block, Code code, Decision kind) {
     drop_below(at);
     Node& node = nodes_[at];
     node.test = test_of(learning.codes, node, {block, code});
     node.test_block = block;
     node.test_code = code;
-    if (kind == Change::change) node.bound = std::numeric_limits<double>::infinity();  // so is the old test
+    if (kind == Decision::change) node.bound = std::numeric_limits<double>::infinity();  // so is the old test
     if (!learning.settings.branch_updates) {
         node.blocks.clear();
         node.candidates = 0;
@@ -156,9 +156,9 @@ void Tree::add_children(std::uint32_t at, std::vector<FactType> const& types) {
     nodes_[at].right = right;
 }
 
-void Tree::report(Learning& learning, std::uint32_t at, Change kind) const {
-    Event event{kind, path(at), std::nullopt};
-    if (kind != Change::back) event.test = nodes_[at].test;
+void Tree::report(Learning& learning, std::uint32_t at, Decision kind) const {
+    Event event{kind, path(at), std::nullopt, nodes_[at].classes.size()};
+    if (kind != Decision::back) event.test = nodes_[at].test;
     learning.events.push_back(std::move(event));
 }
 

@@ -40,13 +40,14 @@ inline constexpr std::size_t most_variables = 128;
 /// A tree asks about so many given objects at most.
 inline constexpr std::size_t most_arguments = 16;
 
-enum class Change { split, change, back };
+enum class Decision { split, change, back };
 
 /// One decision: at which node (path of L and R from the root), and the node's new test.
 struct Event {
-    Change kind;
+    Decision kind;
     std::string path;
     std::optional<Test> test;
+    std::size_t variables;  // that the node has without its test
 };
 
 /// All candidates of a node that ask the same fact type of the same variables.
@@ -197,8 +198,8 @@ private:
     void route_and_count(Learning& learning, Target const& target);
     void decide(Learning& learning);
     bool decide_node(Learning& learning, std::uint32_t node);
-    void adopt(Learning& learning, std::uint32_t node, std::size_t block, Code code, Change kind);
-    void report(Learning& learning, std::uint32_t node, Change kind) const;
+    void adopt(Learning& learning, std::uint32_t node, std::size_t block, Code code, Decision kind);
+    void report(Learning& learning, std::uint32_t node, Decision kind) const;
     [[nodiscard]] std::string path(std::uint32_t node) const;
     [[nodiscard]] std::vector<std::uint32_t> preorder() const;
     [[nodiscard]] std::vector<TreeSnapshot::Candidate> candidates(Codes const& codes, Node const& node) const;

@@ -2,12 +2,12 @@
 
     python experiments/differences.py [--seeds 5] [--steps 2000] [--size 6] [PART ...]
 
-In:   seeded streams of the worlds `walls` and `maze`, and random trees and scenes.
-Out:  tables on stdout. Parts: learning, ids, objects, routing, score, limit, values.
+In:   seeded streams of the worlds `walls` and `maze`; random trees and scenes.
+Out:  tables on stdout, one for each part. Without a PART, all of them.
 
-The variants of the paper are trees of `variants.py`, which meet the same transitions as ours,
-one after the other, so each comparison is paired. A run is judged by the last observation
-that it predicted wrongly, and by held-out transitions of the same and of a larger grid.
+The variants of the paper are trees of `variants.py`. They meet the same transitions as ours,
+side by side, so each comparison is paired. A run is judged by the last observation that it
+predicted wrongly, and by held-out transitions of the same and of a larger grid.
 """
 
 from __future__ import annotations
@@ -20,25 +20,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 from pathlib import Path
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from reference import (
-    Binding,
-    Fact,
-    Node,
-    Outcome,
-    ReferenceModel,
-    ReferenceTree,
-    Scene,
-    Test,
-    Vector,
-    extensions,
-)
+from reference import Fact, FactType, Node, Outcome, ReferenceModel, Scene, Test, extensions
 from strategies import Shape, random_state, random_tree
 from strategies import transitions as random_stream
 from variants import VARIANTS, ById, ByIdScene, Ours
@@ -49,43 +37,59 @@ from treethink.worlds import World, make
 from treethink.worlds.maze import Maze
 
 Transition = tuple[State, str, State]
+Target = tuple[str, str, int, Outcome]
+"""Class, attribute, object, outcome."""
+
+EPISODE = 50
 HELD_OUT_SEED = 1_000_000
-HELD_OUT = 400
 
 
 class Glance(Scene):
     """A scene that is only asked about, never learned from: its facts are not listed."""
 
-    def _facts_of(self, fact_type: object) -> list[Fact]:
+    def _facts_of(self, fact_type: FactType) -> list[Fact]:
         return []
-
-
-@dataclass
-class Asked:
-    """What to measure, from the command line."""
-
-    seeds: int
-    steps: int
-    size: int
-    large: int
-    cases: int
-    streams: int
 
 
 @dataclass
 class Run:
     """One variant that met one stream."""
 
+    kind: type[Ours]
     trees: dict[tuple[str, str, str], Ours] = field(default_factory=dict)
     last_error: int = 0
     wrong: int = 0
     from_ancestor: int = 0
-    from_nothing: int = 0
+    """Answers of empty leaves."""
+
+    def tree(self, class_name: str, attribute: str, action: str) -> Ours:
+        """The rule's tree."""
+        return self.trees.setdefault((class_name, attribute, action), self.kind([class_name]))
+
+    def predicts(self, scene: Scene, action: str, targets: Iterable[Target]) -> bool:
+        """Whether every outcome is predicted for sure. A rule never seen: no change."""
+        right = True
+        for class_name, attribute, x, outcome in targets:
+            tree = self.tree(class_name, attribute, action)
+            steps = tree.route(scene, (x,))
+            self.from_ancestor += len(steps) > 1 and not steps[-1][0].totals
+            answers = set(tree.predict(scene, (x,))) or {(0,) * len(outcome)}
+            right &= answers == {outcome}
+        return right
+
+    def learn(self, scene: Scene, action: str, targets: Iterable[Target]) -> None:
+        """One transition. Each rule that varies has one target in these worlds."""
+        for class_name, attribute, x, outcome in targets:
+            self.tree(class_name, attribute, action).observe(scene, [((x,), outcome)])
 
     @property
-    def events(self) -> list[str]:
-        """All decisions, rule by rule."""
-        return [f"{key} {event}" for key, tree in self.trees.items() for event in tree.events]
+    def events(self) -> dict[tuple[str, str, str], list[str]]:
+        """All decisions, by rule."""
+        return {key: tree.events for key, tree in self.trees.items()}
+
+    def times(self, kind: str) -> int:
+        """How many decisions of a kind there were."""
+        return sum(event.startswith(kind) for told in self.events.values() for event in told)
 
     @property
     def leaves(self) -> int:
@@ -93,46 +97,20 @@ class Run:
         return sum(len(tree.leaves()) for tree in self.trees.values())
 
 
-# --- learning ----------------------------------------------------------------------
+def targets_of(world: World, before: Scene, after: State) -> list[Target]:
+    """The outcomes of all objects of classes that ever change.
 
-
-def targets_of(world: World, scene: Scene, after: State) -> Iterator[tuple[str, str, int, Outcome]]:
-    """Class, attribute, object and outcome, of the classes that ever change."""
+    Rules of the others see one outcome only, so no variant learns anything there.
+    """
     then = Glance(after)
+    found = []
     for class_name, attributes in world.schema.classes.items():
-        if class_name not in world.fixed:  # type: ignore[attr-defined]
-            for attribute in attributes:
-                for x in scene.of_class(class_name):
-                    old, new = scene.values[x][attribute], then.values[x][attribute]
-                    delta = tuple(b - a for a, b in zip(old, new, strict=True))
-                    yield class_name, attribute, x, delta
-
-
-def answer(run: Run, tree: Ours, scene: Scene, x: int) -> dict[Outcome, int]:
-    """A tree's answer, noting where it came from."""
-    if not tree.seen:
-        run.from_nothing += 1
-        length = len(next(iter(scene.values[x].values())))
-        return {(0,) * length: 1}
-    steps = tree.route(scene, (x,))
-    run.from_ancestor += len(steps) > 1 and not steps[-1][0].totals
-    return tree.predict(scene, (x,))
-
-
-def predicts(run: Run, world: World, scene: Scene, action: str, after: State, kind: type[Ours]) -> bool:
-    """Whether every outcome is predicted for sure."""
-    right = True
-    for class_name, attribute, x, outcome in targets_of(world, scene, after):
-        key = (class_name, attribute, action)
-        tree = run.trees.setdefault(key, kind([class_name]))
-        right &= set(answer(run, tree, scene, x)) == {outcome}
-    return right
-
-
-def learn(run: Run, world: World, scene: Scene, action: str, after: State) -> None:
-    """One transition, all rules that vary. Each has one target in these worlds."""
-    for class_name, attribute, x, outcome in targets_of(world, scene, after):
-        run.trees[class_name, attribute, action].observe(scene, [((x,), outcome)])
+        for attribute in () if class_name in world.fixed else attributes:  # type: ignore[attr-defined]
+            for x in before.of_class(class_name):
+                old, new = before.values[x][attribute], then.values[x][attribute]
+                delta = tuple(b - a for a, b in zip(old, new, strict=True))
+                found.append((class_name, attribute, x, delta))
+    return found
 
 
 def train(
@@ -141,26 +119,446 @@ def train(
     stream: Iterable[Transition],
     see: Callable[[State], Scene] = Scene,
 ) -> list[Run]:
-    """Let all variants meet a stream together."""
-    runs = [Run() for _ in kinds]
+    """Let all variants meet a stream, side by side."""
+    runs = [Run(kind) for kind in kinds]
     for step, (before, action, after) in enumerate(stream, start=1):
         scene = see(before)
-        for kind, run in zip(kinds, runs, strict=True):
-            if not predicts(run, world, scene, action, after, kind):
+        targets = targets_of(world, scene, after)
+        for run in runs:
+            if not run.predicts(scene, action, targets):
                 run.last_error = step
                 run.wrong += 1
-            learn(run, world, scene, action, after)
+            run.learn(scene, action, targets)
     return runs
 
 
-def share_right(run: Run, kind: type[Ours], world: World, stream: Iterable[Transition]) -> float:
-    """The share of transitions that are predicted for sure."""
-    told = [
-        predicts(run, world, Glance(before), action, after, kind) for before, action, after in stream
-    ]
-    return statistics.mean(told)
+def shares_right(runs: Sequence[Run], world: World, stream: Iterable[Transition]) -> list[float]:
+    """For each run, the share of transitions that it predicts for sure."""
+    right = [0] * len(runs)
+    n = 0
+    for n, (before, action, after) in enumerate(stream, start=1):
+        scene = Glance(before)
+        targets = targets_of(world, scene, after)
+        for i, run in enumerate(runs):
+            right[i] += run.predicts(scene, action, targets)
+    return [each / n for each in right]
 
 
-def grid(name: str, size: int) -> World:
-    """The world, square."""
+def square(name: str, size: int) -> World:
+    """The world, as wide as high."""
     return make(name, width=size, height=size)
+
+
+def listed(numbers: Iterable[float]) -> str:
+    """The numbers, and their median."""
+    numbers = list(numbers)
+    middle = statistics.median(numbers)
+    return f"{middle:g} ({', '.join(f'{each:g}' for each in numbers)})"
+
+
+def mean(numbers: Iterable[float]) -> str:
+    """Rounded to the fourth digit."""
+    return f"{statistics.fmean(numbers):.4f}"
+
+
+# --- parts -------------------------------------------------------------------------
+
+
+def learning(asked: argparse.Namespace) -> None:
+    """Each variant of learning beside ours, on the same streams."""
+    for name, steps in (("walls", asked.steps // 2), ("maze", asked.steps)):
+        world, large = square(name, asked.size), square(name, asked.large)
+        table: list[list[tuple[Run, float, float]]] = [[] for _ in VARIANTS]
+        for seed in range(asked.seeds):
+            runs = train(VARIANTS, world, transitions(world, steps, seed))
+            check_against_twin(runs[0], world, seed)
+            unseen = HELD_OUT_SEED + seed
+            same = shares_right(runs, world, transitions(world, asked.held_out, unseen))
+            larger = shares_right(runs, large, transitions(large, asked.held_out, unseen))
+            for row, *cells in zip(table, runs, same, larger, strict=True):
+                row.append(tuple(cells))  # type: ignore[arg-type]
+        print(
+            f"\n{name} {asked.size}x{asked.size}, {steps:,} steps, seeds 0-{asked.seeds - 1};"
+            f" held out {asked.held_out} of {asked.size}x{asked.size} and of"
+            f" {asked.large}x{asked.large}\n"
+        )
+        print("| variant | last error | errors | splits, changes, returns | leaves | right | right, large |")
+        print("|---|---|---|---|---|---|---|")
+        for kind, row in zip(VARIANTS, table, strict=True):
+            runs = [run for run, _, _ in row]
+            decisions = (sum(run.times(k) for run in runs) for k in ("split", "change", "return"))
+            print(
+                f"| {kind.title} | {listed(run.last_error for run in runs)}"
+                f" | {sum(run.wrong for run in runs)} | {', '.join(map(str, decisions))}"
+                f" | {listed(run.leaves for run in runs)}"
+                f" | {mean(same for _, same, _ in row)} | {mean(large for _, _, large in row)} |",
+                flush=True,
+            )
+        ours = [run for run, _, _ in table[0]]
+        for kind, row in list(zip(VARIANTS, table, strict=True))[1:]:
+            same_decisions = [run.events == our.events for (run, _, _), our in zip(row, ours)]
+            print(f"same decisions as ours: {kind.title}: {sum(same_decisions)} of {len(row)} seeds")
+        most = [max(column) for column in zip(*(t.most for r in ours for t in r.trees.values()))]
+        print(f"ours, at most: {most[0]} bindings, {most[1]} variables, depth {most[2]}")
+        print(f"ours, answers of empty leaves: {listed(run.from_ancestor for run in ours)}")
+
+
+def check_against_twin(run: Run, world: World, seed: int, steps: int = 150) -> None:
+    """The arrays of `Ours` decide as the twin does."""
+    twin = ReferenceModel(world.schema)
+    for before, action, after in transitions(world, steps, seed):
+        twin.observe(before, action, after)
+    (again,) = train([Ours], world, transitions(world, steps, seed))
+    told: dict[Any, list[str]] = {key: [] for key in again.trees}
+    for event, key, path in twin.events:
+        told[key].append(f"{event} {path}")
+    assert told == again.events, "the variants' base departs from the twin"
+    for key, events in told.items():
+        assert run.events[key][: len(events)] == events, "a longer run begins otherwise"
+
+
+def candidates(asked: argparse.Namespace) -> None:
+    """How many candidates a root has, by the paper's `bindings` and by ours."""
+    world = square("maze", asked.size)
+    action = "right"
+    for class_name in ("player", "game"):
+        predicates: set[tuple[FactType, tuple[int, ...]]] = set()
+        ours: set[Test] = set()
+        for before, did, _ in transitions(world, asked.steps, seed=0):
+            if did == action:
+                scene = ByIdScene(before)
+                predicates |= {(fact.type, fact.value) for fact in scene.facts}
+                ours |= Scene(before).true_tests([(scene.of_class(class_name)[0],)])
+        paper = sum(n_bindings(kind.classes, class_name) for kind, _ in predicates)
+        print(f"{class_name}, root, when {action}: paper {paper:,} candidates, ours {len(ours):,}")
+
+
+def n_bindings(classes: tuple[str, ...], given: str) -> int:
+    """Class-consistent results of `bindings(1, n)`: X0 is of the class given, X1 and X2 new."""
+    if len(classes) == 1:
+        return 1 + (classes[0] == given)
+    first, second = (each == given for each in classes)
+    twice = classes[0] == classes[1]
+    return (first and second) + first + second + twice + 1
+
+
+def ids(asked: argparse.Namespace) -> None:
+    """Pairs by object id: what is learned depends on the names of objects."""
+    for name, steps in (("walls", asked.steps // 2), ("maze", asked.steps)):
+        world = square(name, asked.size)
+        print(f"\n{name} {asked.size}x{asked.size}, {steps:,} steps, seeds 0-{asked.seeds - 1}\n")
+        print("| learner | ids | last error | leaves | right | on demand otherwise |")
+        print("|---|---|---|---|---|---|")
+        first: list[Run] = []
+        for kind, see in ((Ours, Scene), (ById, ByIdScene)):
+            for naming in ("as given", "reversed", "shuffled"):
+                runs, right, otherwise = [], [], []
+                for seed in range(asked.seeds):
+                    stream = renamed(transitions(world, steps, seed), naming, seed)
+                    (run,) = train([kind], world, stream, see)
+                    unseen = transitions(world, asked.held_out, HELD_OUT_SEED + seed)
+                    stream = list(renamed(unseen, naming, HELD_OUT_SEED + seed))
+                    right += shares_right([run], world, stream)
+                    otherwise.append(disagreement(run, world, stream) if kind is ById else 0.0)
+                    runs.append(run)
+                print(
+                    f"| {kind.title} | {naming} | {listed(run.last_error for run in runs)}"
+                    f" | {listed(run.leaves for run in runs)} | {mean(right)} | {mean(otherwise)} |",
+                    flush=True,
+                )
+                first = first or runs
+                if kind is Ours:
+                    assert [r.events for r in runs] == [r.events for r in first]
+
+
+def renamed(stream: Iterable[Transition], naming: str, seed: int) -> Iterator[Transition]:
+    """The same stream with other ids: one renaming for each level."""
+    rng = random.Random(seed)
+    names: dict[int, int] = {}
+    for step, (before, action, after) in enumerate(stream):
+        if step % EPISODE == 0:
+            old = list(before.ids)
+            new = old[::-1] if naming == "reversed" else old[:]
+            if naming == "shuffled":
+                rng.shuffle(new)
+            names = dict(zip(old, new, strict=True))
+        yield rename(before, names), action, rename(after, names)
+
+
+def rename(state: State, names: dict[int, int]) -> State:
+    """The same objects under other ids."""
+    return State(state.schema, [Object(names[x.id], x.class_name, **x.values) for x in state])
+
+
+def disagreement(run: Run, world: World, stream: Iterable[Transition]) -> float:
+    """The share of predictions that scanRel's facts (both directions) answer otherwise."""
+    differs = []
+    for before, action, after in stream:
+        scene = Glance(before)
+        for class_name, attribute, x, _ in targets_of(world, scene, after):
+            tree = run.tree(class_name, attribute, action)
+            answers = []
+            for on_demand in (False, True):
+                tree.on_demand = on_demand  # type: ignore[attr-defined]
+                answers.append(tree.predict(scene, (x,)))
+            tree.on_demand = False  # type: ignore[attr-defined]
+            differs.append(answers[0] != answers[1])
+    return statistics.fmean(differs)
+
+
+class OneByOne(ReferenceModel):
+    """Decides after every object instead of after every transition."""
+
+    reverse = False
+
+    def observe(self, before: State, action: str, after: State) -> None:
+        """The targets of a rule in the order of ids, or in the reverse of it."""
+        scene, then = Scene(before), Scene(after)
+        for class_name, attribute in self.slots():
+            for x in sorted(scene.of_class(class_name), reverse=self.reverse):
+                outcome = self._outcome(attribute, scene.values[x], then.values[x])
+                self.tree(class_name, attribute, action).observe(scene, [((x,), outcome)])
+
+
+class Backwards(OneByOne):
+    """As above, the last id first."""
+
+    reverse = True
+
+
+CROWD = Schema(
+    classes={"walker": ["place", "mood"], "stone": ["place"]},
+    attributes={"place": 2, "mood": 1},
+    actions=["go", "wait"],
+)
+
+
+def objects(asked: argparse.Namespace) -> None:
+    """Several objects of a class feed one rule: decide once for all, or after each?"""
+    differ: Counter[str] = Counter()
+    decided = 0
+    for seed in range(asked.streams):
+        shape = Shape(seed, length=80, objects=4, values="bits", depth=2, noise=0.1)
+        stream = list(random_stream(CROWD, shape))
+        models = [kind(CROWD, alpha=0.05) for kind in (ReferenceModel, OneByOne, Backwards)]
+        for model in models:
+            for transition in stream:
+                model.observe(*transition)
+        trees = [tests_of(model) for model in models]
+        decided += bool(models[0].events)
+        differ["one by one, other tests than ours"] += trees[1] != trees[0]
+        differ["one by one, other tests in the reverse order"] += trees[1] != trees[2]
+    print(f"{asked.streams} random streams of 80 transitions, seeds 0-{asked.streams - 1}, alpha 0.05")
+    print(f"ours decided something: {decided}")
+    for what, n in differ.items():
+        print(f"{what}: {n}")
+
+
+def tests_of(model: ReferenceModel) -> dict[Any, list[tuple[str, Test]]]:
+    """All tests of all rules, with the paths to them."""
+    found = {}
+    for key, tree in model.trees.items():
+        open_, tests = [tree.root], []
+        while open_:
+            node = open_.pop()
+            if node.test and node.left and node.right:
+                tests.append((node.path, node.test))
+                open_ += [node.left, node.right]
+        found[key] = sorted(tests)
+    return found
+
+
+# --- evaluation as printed ---------------------------------------------------------
+
+Result = tuple[Node, bool, str]
+
+
+def short_circuit(
+    node: Node, scene: Scene, binding: tuple[int, ...], as_rank: Callable[[str], Any], bit: bool
+) -> Result:
+    """evaluateShortCircuit. `bit` mends the returned rank, which misses its last bit."""
+    if not (node.test and node.left and node.right):
+        return node, True, "1"
+    best: Result | None = None
+    best_rank = ""
+    for extended in extensions(scene, node.test, [binding]):
+        leaf, preferred, bits = short_circuit(node.left, scene, extended, as_rank, bit)
+        rank = bits + "1"
+        if preferred:
+            return leaf, True, rank
+        if best is None or as_rank(rank) > as_rank(best_rank):
+            best_rank, best = rank, (leaf, preferred, rank if bit else bits)
+    if best:
+        return best
+    leaf, _, bits = short_circuit(node.right, scene, binding, as_rank, bit)
+    return leaf, False, bits + "0"
+
+
+def appending(root: Node, scene: Scene, x: int) -> Node:
+    """checkBranch with matchVars as printed: what it appends stays in its caller's list."""
+    node, bindings = root, [[x]]
+    while node.test and node.left and node.right:
+        left = []
+        for binding in bindings:
+            for given in groundings(scene, node.test):
+                if match_vars(binding, node.test.slots, given) and binding not in left:
+                    left.append(binding)
+        node, bindings = (node.left, left) if left else (node.right, bindings)
+    return node
+
+
+def groundings(scene: Scene, test: Test) -> Iterator[tuple[int, ...]]:
+    """getObservations: all objects that make the fact true."""
+    for given in permutations(scene.class_of, len(test.classes)):
+        fits = tuple(scene.class_of[each] for each in given) == test.classes
+        if fits and scene.value_of(test.type, given) == test.value:
+            yield given
+
+
+def match_vars(binding: list[int], slots: tuple[int, ...], given: tuple[int, ...]) -> bool:
+    """As printed: appends to `binding`, also on the way to a failure."""
+    for slot, each in zip(slots, given, strict=True):
+        if slot < len(binding):
+            if binding[slot] != each:
+                return False
+        elif each in binding:
+            return False
+        else:
+            binding.append(each)
+    return True
+
+
+def routing(asked: argparse.Namespace) -> None:
+    """How often evaluation as printed ends in another leaf than set narrowing."""
+    readings: dict[str, tuple[Callable[[str], Any], bool]] = {
+        "ranks as printed, read as binary numbers": (lambda bits: int(bits or "0", 2), False),
+        "ranks as printed, read as strings": (str, False),
+        "the missing bit mended, numbers": (lambda bits: int(bits or "0", 2), True),
+        "the missing bit mended, strings": (str, True),
+        "mended, and shallow decisions first": (lambda bits: bits[::-1], True),
+    }
+    differ: Counter[str] = Counter()
+    cases = several = 0
+    for seed in range(10**9):
+        rng = random.Random(seed)
+        shape = Shape(seed, values=rng.choice(["bits", "small"]), objects=4)
+        scenes = [Scene(random_state(rng, CROWD, shape)) for _ in range(12)]
+        tree = random_tree(rng, "walker", scenes, depth=4)
+        for scene in (Scene(random_state(rng, CROWD, shape)) for _ in range(24)):
+            for x in scene.of_class("walker"):
+                if cases == asked.cases:
+                    break
+                cases += 1
+                route = tree.route(scene, (x,))
+                leaf = route[-1][0]
+                several += any(len(bindings) > 1 for _, bindings in route)
+                for name, (as_rank, bit) in readings.items():
+                    found = short_circuit(tree.root, scene, (x,), as_rank, bit)[0]
+                    differ[name] += found is not leaf
+                differ["matchVars appends"] += appending(tree.root, scene, x) is not leaf
+        if cases == asked.cases:
+            break
+    print(f"{cases:,} cases of {seed + 1} random trees of depth at most 4; more than one binding: {several:,}")
+    for name in [*readings, "matchVars appends"]:
+        print(f"{name}: another leaf in {differ[name]:,}")
+
+
+# --- the engine's own settings -----------------------------------------------------
+
+
+class ScoreFacts(Maze):
+    """The maze whose score takes part in all kinds of fact."""
+
+    schema = Schema(
+        classes=Maze.schema.classes,
+        attributes={"pos": 2, "score": 1},
+        actions=Maze.schema.actions,
+    )
+
+
+def score(asked: argparse.Namespace) -> None:
+    """Candidates in one endless episode, with and without facts of the score."""
+    steps = 40_000
+    for name, world in (("no facts of score", make("maze")), ("facts of score", ScoreFacts())):
+        for seed in range(min(asked.seeds, 2)):
+            model = TreeThink(world.schema)
+            told = []
+            for step, transition in enumerate(transitions(world, steps, seed, episode=steps), 1):
+                model.observe(*transition)
+                if step % (steps // 4) == 0:
+                    use = model.memory_use()
+                    told.append(f"{use['candidates']:,} ({use['bytes'] / 1e6:.1f} MB)")
+            print(f"{name}, seed {seed}, after each 10,000 steps: {'; '.join(told)}")
+
+
+def last_error(model: TreeThink, world: World, steps: int, seed: int) -> int:
+    """The last step, counted from 1, that was predicted wrongly."""
+    last = 0
+    for step, (before, action, after) in enumerate(transitions(world, steps, seed), 1):
+        if error(model.predict(before, action), after) > 0:
+            last = step
+        model.observe(before, action, after)
+    return last
+
+
+def limit(asked: argparse.Namespace) -> None:
+    """A small `max_candidates`: what forgetting costs."""
+    world, steps = make("maze"), 10_000
+    for most in (100, 300, 1_000, 2_000, 4_000, 100_000):
+        models = [TreeThink(world.schema, max_candidates=most) for _ in range(asked.seeds)]
+        last = [last_error(model, world, steps, seed) for seed, model in enumerate(models)]
+        forgotten = sum(model.memory_use()["forgotten"] for model in models) // len(models)
+        print(
+            f"maze 8x8, {steps:,} steps, max_candidates {most:,}: last error"
+            f" {listed(last)}; forgotten, mean {forgotten:,}",
+            flush=True,
+        )
+
+
+def values(asked: argparse.Namespace) -> None:
+    """A dial with ten marks that jumps back to 0: by how much, or to what?"""
+    steps = 2_000
+    for outcomes in ("delta", "value"):
+        last, leaves = [], []
+        for seed in range(asked.seeds):
+            attributes = {"mark": Attribute(1, outcomes=outcomes)}
+            schema = Schema({"dial": ["mark"]}, attributes, ["reset"])
+            model, rng, wrong = TreeThink(schema), random.Random(seed), 0
+            for step in range(1, steps + 1):
+                before = State(schema, [Object(0, "dial", mark=rng.randrange(10))])
+                after = before.replace(0, mark=0)
+                if error(model.predict(before, "reset"), after) > 0:
+                    wrong = step
+                model.observe(before, "reset", after)
+            last.append(wrong)
+            leaves.append(model.rules["dial", "mark", "reset"].n_leaves)
+        print(f"outcomes as {outcomes}: last error {listed(last)}; leaves {listed(leaves)}")
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
+    each.__name__: each
+    for each in (learning, candidates, ids, objects, routing, score, limit, values)
+}
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=2_000, help="of maze; half as many of walls")
+    parser.add_argument("--size", type=int, default=6, help="of the grids to learn in")
+    parser.add_argument("--large", type=int, default=12, help="of the grids to transfer to")
+    parser.add_argument("--held-out", type=int, default=400)
+    parser.add_argument("--cases", type=int, default=20_000)
+    parser.add_argument("--streams", type=int, default=100)
+    asked = parser.parse_args()
+    for name in asked.parts or PARTS:
+        start = time.process_time()
+        print(f"\n## {name}: {(PARTS[name].__doc__ or '').splitlines()[0]}\n", flush=True)
+        PARTS[name](asked)
+        print(f"({time.process_time() - start:.0f} s of processor time)", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -69,6 +69,8 @@ class Ours(ReferenceTree):
         self.column: dict[Outcome, int] = {}
         self.tables: WeakKeyDictionary[Node, Table] = WeakKeyDictionary()
         self.counted: dict[Node, list[tuple[list[Binding], Outcome]]] = {}
+        #: The most bindings, variables and levels that were met while learning.
+        self.most = (0, 0, 0)
 
     def observe(self, scene: Scene, targets: Iterable[tuple[Binding, Outcome]]) -> None:
         """As the twin does."""
@@ -104,6 +106,8 @@ class Ours(ReferenceTree):
         table.true[rows[rows >= 0], column] += 1
         node.totals[outcome] += 1
         self.counted.setdefault(node, []).append((bindings, outcome))
+        met = (len(bindings), len(node.variables), len(node.path))
+        self.most = tuple(map(max, self.most, met))  # type: ignore[assignment]
 
     def allows(self, node: Node, test: Test) -> bool:
         """Whether a test can be a candidate here."""

@@ -1,7 +1,7 @@
 """The documentation is true: its code runs, its links lead somewhere, its commands exist.
 
-In a Markdown file, a block of `python` is run, all blocks of one file in one namespace and in order.
-A block of `output` is what the block of `python` before it prints, to the letter.
+In a Markdown file, blocks of `python` are run, in order and in one namespace for each file. A block
+of `output` is what the block of `python` before it prints, to the letter.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import importlib.util
 import io
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -123,62 +125,96 @@ def anchors(page: Path) -> set[str]:
 # -------------------------------------------------------------------- commands
 
 
-def commands() -> Iterator[tuple[Path, str]]:
-    """Every `treethink ...` of the pages, in a block or in the line."""
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        shown = [
-            *(line for block in blocks(page) if block.kind == "sh" for line in block.text.split("\n")),
-            *re.findall(r"`(treethink [^`\n]+)`", BLOCK.sub("", text)),
-        ]
-        for line in shown:
-            if line.startswith("treethink "):
-                yield page, line
+def shown(page: Path) -> Iterator[str]:
+    """Every command of a page: the lines of its `sh` blocks, and its code in the line."""
+    for block in blocks(page):
+        if block.kind == "sh":
+            yield from block.text.splitlines()
+    yield from re.findall(r"`([^`\n]+)`", BLOCK.sub("", page.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize(
-    ("page", "line"), [pytest.param(p, c, id=f"{named(p)}: {c}") for p, c in commands()]
-)
-def test_a_command_is_one_that_we_have(page: Path, line: str) -> None:
-    _, name, *arguments = shlex.split(line, comments=True)
-    if name.startswith("-"):
-        return
-    known = get_command(cli.app).commands  # type: ignore[attr-defined]
-    assert name in known
-    if not {"...", "…"} & set(arguments):
-        known[name].make_context(name, [*arguments])  # parses, and runs nothing
+def commands(program: str) -> list[tuple[Path, list[str]]]:
+    """The arguments of every use of a program in the pages."""
+    lines = ((page, line) for page in PAGES for line in shown(page))
+    return [
+        (page, shlex.split(line, comments=True)[1:])
+        for page, line in lines
+        if line.startswith(f"{program} ")
+    ]
+
+
+def cases(program: str) -> list[Any]:
+    return [
+        pytest.param(arguments, id=f"{named(page)}: {' '.join(arguments)}")
+        for page, arguments in commands(program)
+    ]
+
+
+@pytest.mark.parametrize("arguments", cases("treethink"))
+def test_a_command_is_one_that_we_have(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, *rest = arguments
+    with pytest.raises(SystemExit) as ended:
+        cli.main([name, "--help"])
+    assert not ended.value.code
+    assert "Usage" in capsys.readouterr().out
+    if rest:
+        get_command(cli.app).commands[name].make_context(name, rest)  # parses, and runs nothing
 
 
 def test_the_readme_shows_every_command() -> None:
-    shown = {shlex.split(line)[1] for page, line in commands() if page.name == "README.md"}
-    assert shown >= get_command(cli.app).commands.keys()  # type: ignore[attr-defined]
+    in_readme = {name for page, (name, *_) in commands("treethink") if page.name == "README.md"}
+    assert in_readme >= get_command(cli.app).commands.keys()
 
 
-def make_targets() -> set[str]:
+@pytest.mark.parametrize("arguments", cases("make"))
+def test_what_make_is_told_to_make_it_can(arguments: list[str]) -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
-    return set(re.findall(r"^([a-z ]+):", text, re.MULTILINE)[0:0]) | {
-        target
-        for line in re.findall(r"^([a-z][a-z ]*):(?!=)", text, re.MULTILINE)
-        for target in line.split()
-    }
-
-
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_what_make_is_told_to_make_it_can(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    told = re.findall(r"^make ([a-z]+)|`make ([a-z]+)", text, re.MULTILINE)
-    assert {first or second for first, second in told} <= make_targets()
+    rules = re.findall(r"^([a-z][a-z ]*):(?!=)", text, re.MULTILINE)
+    target = arguments[0]
+    assert target in " ".join(rules).split() or target.endswith("/.installed")
 
 
 # ----------------------------------------------------- the picture and the map
 
 
-def test_the_picture_is_what_its_script_draws() -> None:
+def test_the_picture_is_what_its_script_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     script = ROOT / "docs" / "images" / "make_picture.py"
     spec = importlib.util.spec_from_file_location("make_picture", script)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:  # its dataclass looks itself up there
-        patch.setitem(__import__("sys").modules, "make_picture", module)
-        spec.loader.exec_module(module)
-        assert module.picture() == module.TARGET.read_text(encoding="utf-8")
+    monkeypatch.setitem(sys.modules, spec.name, module)  # its dataclass looks itself up there
+    spec.loader.exec_module(module)
+    assert module.picture() == module.TARGET.read_text(encoding="utf-8")
+
+
+def mapped_files() -> set[str]:
+    """The files that the map in docs/architecture.md lists, by its indentation."""
+    page = ROOT / "docs" / "architecture.md"
+    (tree,) = (block for block in blocks(page) if block.text.startswith("cpp/"))
+    files: set[str] = set()
+    folders: list[str] = []
+    for line in tree.text.splitlines():
+        depth = (len(line) - len(line.lstrip())) // 2
+        if depth > 2:  # a description goes on
+            continue
+        name = line.split()[0]
+        folders = [*folders[:depth], name]
+        stem = "".join(folders[:-1]) + name.removesuffix(".hpp/.cpp")
+        if name.endswith(".hpp/.cpp"):
+            files |= {f"{stem}.hpp", f"{stem}.cpp"}
+        elif not name.endswith("/"):
+            files.add(stem)
+    return files
+
+
+def test_the_map_lists_every_file_of_the_engine_and_the_package() -> None:
+    built = {".pyi", ".pyc", ".so", ".pyd"}
+    there = {
+        named(path)
+        for folder in ("cpp", "src/treethink")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix not in built
+    }
+    assert mapped_files() == there

@@ -74,6 +74,7 @@ nb::object object_class() {
 NB_MODULE(_engine, module) {
     using namespace treethink::bindings;
     module.doc() = "The engine: states, facts, trees and whole-model learning, in C++.";
+    nb::set_leak_warnings(false);  // what Python keeps until its end (a world's schema, say) is no leak
     nb::register_exception_translator(&translate, nullptr);
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(&shut_down));
     bind_schema(module);

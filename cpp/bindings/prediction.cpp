@@ -62,11 +62,21 @@ State sample(Prediction const& self, nb::handle rng) {
     return self.sample(random);
 }
 
+std::string shown_prediction(Prediction const& self) {
+    std::size_t changing = 0, attributes = 0;
+    for (auto const& column : self.state().columns()) attributes += column->rows();
+    self.each([&](SlotId slot, Row row, std::vector<Prediction::Outcome> const& possible) {
+        changing += possible.size() > 1 || !same(possible.front().value, self.state().value(slot, row));
+    });
+    return "<Prediction: " + std::to_string(changing) + " of " + std::to_string(attributes) + " attributes may change>";
+}
+
 }  // namespace
 
 void bind_prediction(nb::module_& module) {
     nb::class_<Prediction>(module, "Prediction",
                            "A distribution over next states: independent ones for each object and attribute.")
+        .def("__repr__", &shown_prediction)
         .def_prop_ro("state", &Prediction::state, nb::rv_policy::copy, "The state that was asked about.")
         .def("mode", &Prediction::mode, "The most probable next state.")
         .def("sample", &sample, nb::sig("def sample(self, rng: numpy.random.Generator) -> State"), nb::arg("rng").none(), "One next state, drawn with a numpy Generator.")

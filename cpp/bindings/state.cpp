@@ -63,7 +63,7 @@ void make_state(State* self, nb::handle schema_object, nb::handle objects) {
 
 // ---------------------------------------------------------------- changes
 
-State::Change read_change(State const& state, Int id, Place place, nb::handle name, nb::handle value) {
+State::Replacement read_change(State const& state, Int id, Place place, nb::handle name, nb::handle value) {
     auto const& schema = *state.schema();
     auto const slot = slot_named(schema, place.class_id, text_of(name, "an attribute's name must be a str"));
     return {slot, place.row, read_value(schema, id, slot, value)};
@@ -72,7 +72,7 @@ State::Change read_change(State const& state, Int id, Place place, nb::handle na
 State replace(State const& state, nb::handle id_object, nb::kwargs const& values) {
     auto const id = read_id(id_object);
     auto const place = place_of(state, id);
-    std::vector<State::Change> changes;
+    std::vector<State::Replacement> changes;
     // Nobody else holds the keywords, so they need no copy.
     PyObject *name = nullptr, *value = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(values.ptr(), &at, &name, &value) != 0;)
@@ -84,7 +84,7 @@ State replace(State const& state, nb::handle id_object, nb::kwargs const& values
 State replace_many(State const& state, nb::handle replacements) {
     if (!is_mapping(replacements))
         throw WrongType("replace_many takes {id: {attribute: value}}, got " + shown(replacements));
-    std::vector<State::Change> changes;
+    std::vector<State::Replacement> changes;
     for_each_item(replacements, [&](nb::handle id_object, nb::handle values) {
         auto const id = read_id(id_object);
         auto const place = place_of(state, id);

@@ -78,9 +78,11 @@ nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree) {
 }
 
 nb::tuple event_tuple(Schema const& schema, std::vector<FactType> const& types, Event const& event) {
-    char const* const kind = event.kind == Change::split ? "split" : event.kind == Change::change ? "change" : "return";
+    char const* const kind = event.kind == Decision::split    ? "split"
+                             : event.kind == Decision::change ? "change"
+                                                              : "return";
     nb::object const test = event.test ? nb::object(test_tuple(schema, types, *event.test)) : nb::none();
-    return nb::make_tuple(kind, event.path, test);
+    return nb::make_tuple(kind, event.path, test, event.variables);
 }
 
 namespace {
@@ -110,7 +112,7 @@ State const& foldt_state(Foldt const& self, nb::handle object) {
 }
 
 void bind_foldt(nb::module_& module) {
-    nb::class_<Foldt>(module, "Tree", "One first-order logical decision tree. See treethink.FOLDT.")
+    nb::class_<Foldt>(module, "Foldt", "One first-order logical decision tree. See treethink.FOLDT.")
         .def("__init__",
              [](Foldt* self, nb::handle schema_object, std::vector<std::string> const& classes, double alpha,
                 std::string criterion, bool branch_updates, std::uint64_t max_candidates) {
@@ -141,6 +143,18 @@ void bind_foldt(nb::module_& module) {
         .def("_candidates", [](Foldt const& self) { return candidates_list(self.schema(), self.snapshot(true)); });
 }
 
+std::string formula(std::string const& name, std::string const& x, std::string const& y, Vector value, bool swap) {
+    for (auto const& kind : fact_kinds()) {
+        if (kind->name() != name) continue;
+        if (swap) kind->swap(value.data(), value.size());
+        std::string text;
+        for (Int const each : value) text += (text.empty() ? "" : ", ") + std::to_string(each);
+        if (value.size() != 1) text = std::string("(") + text + ")";
+        return swap ? kind->text(y, x, text) : kind->text(x, y, text);
+    }
+    throw UnknownName("kind of fact", name, {}, "the engine");
+}
+
 }  // namespace
 
 void bind_trees(nb::module_& module) {
@@ -150,11 +164,8 @@ void bind_trees(nb::module_& module) {
         for (auto const& kind : fact_kinds()) names.append(nb::str(kind->name().data(), kind->name().size()));
         return nb::tuple(names);
     }, "Names of the kinds of fact, in the engine's order.");
-    module.def("formula", [](std::string const& name, std::string const& x, std::string const& y, std::string const& value) {
-        for (auto const& kind : fact_kinds())
-            if (kind->name() == name) return kind->text(x, y, value);
-        throw UnknownName("kind of fact", name, {}, "the engine");
-    }, nb::arg("kind"), nb::arg("x"), nb::arg("y"), nb::arg("value"), "A fact written out.");
+    module.def("formula", &formula, nb::arg("kind"), nb::arg("x"), nb::arg("y"), nb::arg("value"), nb::arg("swap"),
+               "A fact about `x` and `y` written out; `swap` says it the other way round.");
 }
 
 }  // namespace treethink::bindings

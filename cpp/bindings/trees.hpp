@@ -14,7 +14,7 @@ BindingsMode bindings_mode(nb::handle mode);
 nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree);
 /// The candidates of each node: [{test: counts}]
 nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree);
-/// (kind of change, path, test)
+/// (kind of decision, path, test, the node's number of variables)
 nb::tuple event_tuple(Schema const& schema, std::vector<FactType> const& types, Event const& event);
 
 }  // namespace treethink::bindings

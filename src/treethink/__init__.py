@@ -23,6 +23,7 @@ from treethink.learner import FOLDT, Change, Facts, Prediction, TreeThink
 from treethink.metrics import error
 from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
+from treethink.stream import transitions
 from treethink.worlds import make
 
 __version__ = version("treethink")
@@ -39,6 +40,7 @@ __all__ = [
     "FOLDT",
     "Facts",
     "make",
+    "transitions",
     "error",
     "TreeThinkError",
     "UnknownNameError",

@@ -32,6 +32,7 @@ __all__ = ["FOLDT", "Change", "Facts", "Prediction", "TreeThink"]
 Prediction.__module__ = "treethink"
 
 _MAX_CANDIDATES = 100_000
+_MOST_CANDIDATES = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Change:
     kind: str
     rule: RuleKey
     path: str
-    test: tuple[Any, ...] | None
+    test: Test | None
     observation: int
 
 
@@ -66,8 +67,10 @@ def _check_settings(
         raise SettingError(f"branch_updates must be True or False, got {branch_updates!r}")
     if isinstance(max_candidates, bool) or not isinstance(max_candidates, SupportsIndex):
         raise SettingError(f"max_candidates must be an integer, got {max_candidates!r}")
-    if not 1 <= max_candidates.__index__() < 2**63:
-        raise SettingError(f"max_candidates must be at least 1, got {max_candidates!r}")
+    if not 1 <= max_candidates.__index__() <= _MOST_CANDIDATES:
+        raise SettingError(
+            f"max_candidates must be at least 1 and at most {_MOST_CANDIDATES}, got {max_candidates!r}"
+        )
     return {
         "alpha": float(alpha),
         "criterion": criterion,
@@ -229,9 +232,10 @@ class _Teller:
     def __call__(
         self, class_name: str, attribute: str, action: str, event: Any, observation: int
     ) -> None:
-        kind, path, test = event
+        kind, path, test, variables = event
+        read = None if test is None else Test.from_engine(test, variables)
         rule = (class_name, attribute, action)
-        self._callback(Change(kind, rule, path, test, observation))
+        self._callback(Change(kind, rule, path, read, observation))
 
 
 def dump_nodes(nodes: list[Any], candidates: list[Any]) -> dict[str, Any]:
@@ -303,7 +307,7 @@ class FOLDT:
         self._settings = _check_settings(
             alpha, criterion, memory, branch_updates, max_candidates
         )
-        self._tree: _engine.Tree | None = None
+        self._tree: _engine.Foldt | None = None
         self._outcomes: list[Hashable] = []
         self._numbers: dict[Hashable, int] = {}
 
@@ -340,8 +344,8 @@ class FOLDT:
         named = [(*node[:3], self._named(node[3]), node[4]) for node in nodes]
         return Rule("tree", self.arg_classes, transitions, self._named(seen), named)
 
-    def _make(self, schema: Any) -> _engine.Tree:
-        return _engine.Tree(schema, list(self.arg_classes), *self._settings.values())
+    def _make(self, schema: Any) -> _engine.Foldt:
+        return _engine.Foldt(schema, list(self.arg_classes), *self._settings.values())
 
     def _named(self, counts: Mapping[tuple[int, ...], int]) -> dict[Any, int]:
         return {(self._outcomes[number],): n for (number,), n in counts.items()}

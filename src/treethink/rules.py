@@ -53,7 +53,10 @@ class Test:
     def formula(self) -> str:
         """The fact, without the variables' introduction."""
         names = [f"X{variable}[{self.attribute}]" for variable in self.variables]
-        return _engine.formula(self.kind, names[0], names[-1], str(self.value))
+        value = [self.value] if isinstance(self.value, int) else list(self.value)
+        # Newer variables are told by older ones: "X1 is one to the right of X0".
+        backwards = self.variables[0] > self.variables[-1]
+        return _engine.formula(self.kind, names[0], names[-1], value, backwards)
 
     def __str__(self) -> str:
         if not self.new:
