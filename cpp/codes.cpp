@@ -72,16 +72,22 @@ std::vector<Recoding> Codes::turn_to(State const& state) {
     for (std::size_t s = 0; s < views_.size(); ++s) {
         View& view = views_[s];
         auto const& column = state.column(SlotId(s));
-        if (!view.used || view.column == column || *view.column == *column) continue;
+        if (!view.used || view.column == column) continue;
+        if (*view.column == *column) {
+            view.column = column;  // so that the next comparison is one of pointers
+            continue;
+        }
         changed_.push_back(SlotId(s));
         AttributeId const attribute = schema_->slots()[s].attribute;
         if (std::find(outgrown.begin(), outgrown.end(), attribute) == outgrown.end() && outgrows(SlotId(s), *column))
             outgrown.push_back(attribute);
     }
+    if (changed_.empty()) return {};
     // In a box no difference can overflow, so only what leaves it needs the check.
     for (AttributeId const attribute : outgrown) check_range(state, attribute);
     for (std::size_t s = 0; s < views_.size(); ++s)
         if (views_[s].used) views_[s].column = state.column(SlotId(s));
+    ++turn_;
     std::vector<Recoding> recodings;
     for (AttributeId const attribute : outgrown) grow(attribute, recodings);
     for (SlotId const slot : changed_) {
@@ -124,23 +130,7 @@ void Codes::grow(AttributeId attribute, std::vector<Recoding>& recodings) {
         for (std::size_t i = 0; i < column.rows(); ++i) include(column.row(i));
     }
     if (low.empty()) return;
-    // Facts that were met before there was a box must find room in it too.
-    for (std::size_t t = 0; t < types_.size() && !boxes_[attribute].dense(); ++t) {
-        if (types_[t].attribute != attribute || !types_[t].kind->linear()) continue;
-        for (Code code = 0; code < interners_[t].size(); ++code)
-            include(types_[t].arity == 1 ? Vector(interners_[t].value(code).begin(), interners_[t].value(code).end())
-                                         : reach(low, interners_[t].value(code)));
-    }
     rebox(attribute, boxes_[attribute].grown(low, high, values), recodings);
-}
-
-// The farthest corner of a box that begins at `low` and has room for a difference.
-Vector Codes::reach(VectorView low, VectorView difference) {
-    Vector corner(low.begin(), low.end());
-    for (std::size_t d = 0; d < corner.size(); ++d)
-        if (!add(low[d], difference[d] < 0 ? -difference[d] : difference[d], corner[d]))
-            corner[d] = std::numeric_limits<Int>::max();
-    return corner;
 }
 
 void Codes::rebox(AttributeId attribute, Box box, std::vector<Recoding>& recodings) {
@@ -180,17 +170,13 @@ std::vector<Recoding> Codes::admit(std::size_t type, VectorView value) {
     if (find(type, value) != no_code) return recodings;
     FactType const& fact = types_[type];
     Box const& box = boxes_[fact.attribute];
-    // As long as there is a box, or none was tried yet, it makes room. A box that was given up stays so
-    // until a state calls for a new one.
-    if (fact.kind->linear() && (box.dense() || (box.empty() && fact.arity == 1))) {
-        Vector const low = fact.arity == 1 ? Vector(value.begin(), value.end()) : box.value(0);
-        rebox(fact.attribute, box.grown(low, fact.arity == 1 ? low : reach(low, value), 0), recodings);
-    }
+    // The box makes room even where codes are not arithmetic (yet, or any more): all that was ever met is
+    // in it, so nothing is lost if they become so.
+    if (fact.kind->linear())
+        rebox(fact.attribute, fact.arity == 1 ? box.grown(value, value, 0) : box.widened(value), recodings);
     if (!arithmetic(type)) interners_[type].intern(value);
     return recodings;
 }
-
-bool Codes::crowded(std::size_t type) const { return !arithmetic(type) && interners_[type].size() > crowd_[type]; }
 
 Recoding Codes::collect(std::size_t type, std::vector<bool> const& used) {
     Interner const old = std::exchange(interners_[type], Interner(types_[type].value_length));
@@ -201,11 +187,6 @@ Recoding Codes::collect(std::size_t type, std::vector<bool> const& used) {
     tables_[type] = Table{};
     tables_[type].truth.version = ++version_;
     return recoding;
-}
-
-Code Codes::size(std::size_t type) const {
-    if (!arithmetic(type)) return interners_[type].size();
-    return types_[type].arity == 1 ? box(type).width() : box(type).table_size();
 }
 
 Vector Codes::value(std::size_t type, Code code) const {
@@ -229,26 +210,6 @@ Code Codes::intern_pair(std::size_t type, VectorView x, VectorView y, bool unord
         if (less(value.view(), swapped.view())) return interners_[type].intern(swapped.view());
     }
     return interners_[type].intern(value.view());
-}
-
-Code Codes::code(std::size_t type, Row x) {
-    View const& view = views_[types_[type].slots[0]];
-    return arithmetic(type) ? view.codes[x] : intern_pair(type, view.column->row(x), {}, false);
-}
-
-Code Codes::code(std::size_t type, Row x, Row y) {
-    View const& xs = views_[types_[type].slots[0]];
-    View const& ys = views_[types_[type].slots[1]];
-    if (arithmetic(type)) return ys.codes[y] - xs.codes[x] + centre(type);
-    return intern_pair(type, xs.column->row(x), ys.column->row(y), false);
-}
-
-Code Codes::unordered_code(std::size_t type, Row x, Row y) {
-    View const& view = views_[types_[type].slots[0]];
-    if (!arithmetic(type)) return intern_pair(type, view.column->row(x), view.column->row(y), true);
-    // Codes sort like values, so the larger difference is the one with the larger code.
-    Code const a = view.codes[x], b = view.codes[y];
-    return (a > b ? a - b : b - a) + centre(type);
 }
 
 // ---- truth ----
@@ -392,14 +353,14 @@ bool Codes::mend(std::size_t type) {
     return true;
 }
 
-Truth const& Codes::truth(std::size_t type) {
+void Codes::bring_up_to_date(std::size_t type) {
     FactType const& fact = types_[type];
     Table& table = tables_[type];
     bool fresh = table.built;
     for (std::size_t k = 0; k < (fact.same_class() ? 1 : fact.arity) && fresh; ++k)
         fresh = table.sides[k].stamp == views_[fact.slots[k]].stamp;
     if (!fresh && !(table.built && mend(type))) rebuild(type);
-    return table.truth;
+    table.turn = turn_;
 }
 
 std::size_t Codes::bytes() const {

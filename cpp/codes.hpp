@@ -42,31 +42,53 @@ public:
     /// Makes room for a fact that is known by its value only (from a file). Recodes as above.
     std::vector<Recoding> admit(std::size_t type, VectorView value);
     /// Whether so many values have been met that forgetting unused ones is worth while; `collect` does it.
-    [[nodiscard]] bool crowded(std::size_t type) const;
+    [[nodiscard]] bool crowded(std::size_t type) const {
+        return !arithmetic(type) && interners_[type].size() > crowd_[type];
+    }
     Recoding collect(std::size_t type, std::vector<bool> const& used);
 
     /// All codes of the type are below this.
-    [[nodiscard]] Code size(std::size_t type) const;
+    [[nodiscard]] Code size(std::size_t type) const {
+        if (!arithmetic(type)) return interners_[type].size();
+        return types_[type].arity == 1 ? box(type).width() : box(type).table_size();
+    }
     [[nodiscard]] Vector value(std::size_t type, Code code) const;
     [[nodiscard]] Code find(std::size_t type, VectorView value) const;
 
     /// Objects of a slot's class in the state.
     [[nodiscard]] std::size_t rows(SlotId slot) const { return views_[slot].column->rows(); }
     /// Codes are sums of value codes: a pair's is codes(y)[j] - codes(x)[i] + centre.
-    [[nodiscard]] bool arithmetic(std::size_t type) const { return types_[type].kind->linear() && box(type).dense(); }
+    [[nodiscard]] bool arithmetic(std::size_t type) const { return types_[type].linear && box(type).dense(); }
     [[nodiscard]] Code const* codes(SlotId slot) const { return views_[slot].codes.data(); }
     [[nodiscard]] Code centre(std::size_t type) const { return box(type).centre(); }
     /// Whether no two objects of the slot's class share a value (only known for arithmetic codes).
     [[nodiscard]] bool distinct(SlotId slot) const { return views_[slot].distinct; }
 
     /// Code of the fact about one object, or an ordered pair.
-    [[nodiscard]] Code code(std::size_t type, Row x);
-    [[nodiscard]] Code code(std::size_t type, Row x, Row y);
+    [[nodiscard]] Code code(std::size_t type, Row x) {
+        View const& view = views_[types_[type].slots[0]];
+        return arithmetic(type) ? view.codes[x] : intern_pair(type, view.column->row(x), {}, false);
+    }
+    [[nodiscard]] Code code(std::size_t type, Row x, Row y) {
+        View const& xs = views_[types_[type].slots[0]];
+        View const& ys = views_[types_[type].slots[1]];
+        if (arithmetic(type)) return ys.codes[y] - xs.codes[x] + centre(type);
+        return intern_pair(type, xs.column->row(x), ys.column->row(y), false);
+    }
     /// Within a class: the code for the pair in the order that makes its value the larger one.
-    [[nodiscard]] Code unordered_code(std::size_t type, Row x, Row y);
+    [[nodiscard]] Code unordered_code(std::size_t type, Row x, Row y) {
+        View const& view = views_[types_[type].slots[0]];
+        if (!arithmetic(type)) return intern_pair(type, view.column->row(x), view.column->row(y), true);
+        // Codes sort like values, so the larger difference is the one with the larger code.
+        Code const a = view.codes[x], b = view.codes[y];
+        return (a > b ? a - b : b - a) + centre(type);
+    }
 
     /// Brought up to date at the first call after a change.
-    [[nodiscard]] Truth const& truth(std::size_t type);
+    [[nodiscard]] Truth const& truth(std::size_t type) {
+        if (tables_[type].turn != turn_) bring_up_to_date(type);
+        return tables_[type].truth;
+    }
 
     [[nodiscard]] std::size_t bytes() const;
 
@@ -89,6 +111,7 @@ private:
         Truth truth;
         std::array<Side, 2> sides;
         bool built = false;
+        std::uint64_t turn = 0;  // when it was last known to be up to date
     };
 
     [[nodiscard]] Box const& box(std::size_t type) const { return boxes_[types_[type].attribute]; }
@@ -96,9 +119,9 @@ private:
     void check_range(State const& state, AttributeId attribute) const;
     void encode(SlotId slot);
     void grow(AttributeId attribute, std::vector<Recoding>& recodings);
-    [[nodiscard]] static Vector reach(VectorView low, VectorView difference);
     void rebox(AttributeId attribute, Box box, std::vector<Recoding>& recodings);
     [[nodiscard]] Code intern_pair(std::size_t type, VectorView x, VectorView y, bool unordered);
+    void bring_up_to_date(std::size_t type);
     void rebuild(std::size_t type);
     void count_all(std::size_t type);
     void intern_all(std::size_t type);
@@ -116,7 +139,7 @@ private:
     std::vector<View> views_;          // by slot
     std::vector<SlotId> changed_;      // in this turn
     std::vector<Table> tables_;        // by type
-    std::uint64_t stamp_ = 0, version_ = 0;
+    std::uint64_t turn_ = 1, stamp_ = 0, version_ = 0;
     std::vector<std::uint32_t> mark_;
     std::uint32_t epoch_ = 0;
 };

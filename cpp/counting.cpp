@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <numeric>
 
 namespace treethink {
 
@@ -13,17 +15,23 @@ std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<C
         Block block;
         block.type = t;
         block.variables = variables;
-        std::vector<bool> read(n, false), rival(n, false);
+        std::vector<bool> read(n, false);
+        std::size_t fresh = 0;
         for (std::size_t k = 0; k < type.arity; ++k) {
             block.is_new[k] = variables[k] >= n;
+            fresh += block.is_new[k];
             if (!block.is_new[k]) read[variables[k]] = true;
-            for (std::uint32_t v = 0; v < n && block.is_new[k]; ++v)
-                if (classes[v] == type.classes[k]) read[v] = rival[v] = true;
+            for (std::uint32_t v = 0; v < n && block.is_new[k]; ++v) {
+                if (classes[v] != type.classes[k]) continue;
+                block.rivals[k].push_back(v);
+                read[v] = true;
+            }
         }
-        for (std::uint32_t v = 0; v < n; ++v) {
-            if (rival[v]) block.rivals.push_back(v);
+        for (std::uint32_t v = 0; v < n; ++v)
             if (read[v]) block.reads.push_back(v);
-        }
+        block.mentions = fresh == 0            ? Block::Mentions::bound
+                         : fresh == type.arity ? Block::Mentions::fresh
+                                               : Block::Mentions::both;
         blocks.push_back(std::move(block));
     };
     for (std::size_t t = 0; t < types.size(); ++t) {
@@ -44,7 +52,7 @@ std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<C
     return blocks;
 }
 
-void fit_block(Block& block, Codes const& codes, std::size_t outcomes) {
+void grow_block(Block& block, Codes const& codes, std::size_t outcomes) {
     Code const size = codes.size(block.type);
     if (size > block.stride) {
         // Interned codes grow one by one; leave room.
@@ -62,6 +70,7 @@ void fit_block(Block& block, Codes const& codes, std::size_t outcomes) {
 }
 
 void settle(Block& block, Counts totals) {
+    if (!block.pending) return;
     if (block.counts.size() < totals.size() * block.stride) block.counts.resize(totals.size() * block.stride, 0);
     for (std::size_t w = 0; w < block.bits.size(); ++w) {
         for (std::uint64_t rest = std::exchange(block.bits[w], 0); rest != 0; rest &= rest - 1) {
@@ -70,7 +79,7 @@ void settle(Block& block, Counts totals) {
         }
     }
     block.version = 0;
-    block.excluded = false;
+    block.pending = block.excluded = false;
 }
 
 void read_counts(Block const& block, Code code, Counts totals, std::vector<Count>& out) {
@@ -85,13 +94,11 @@ void read_counts(Block const& block, Code code, Counts totals, std::vector<Count
 
 void NodeCounter::count() {
     for (Block& block : node_.blocks) {
-        bool const second = type_of(block).arity == 2;
-        if (block.is_new[0] && (!second || block.is_new[1]))
-            count_free(block);
-        else if (block.is_new[0] || (second && block.is_new[1]))
-            count_partners(block);
-        else
-            count_bound(block);
+        switch (block.mentions) {
+            case Block::Mentions::bound: count_bound(block); break;
+            case Block::Mentions::both: count_partners(block); break;
+            case Block::Mentions::fresh: count_free(block); break;
+        }
     }
 }
 
@@ -197,7 +204,7 @@ void NodeCounter::count_free(Block& block) {
     std::size_t const wanted = type.same_class() ? 2 : 1;
     bool possible = true;
     for (std::size_t k = 0; k < type.arity; ++k)
-        possible = possible && codes_.rows(type.slots[k]) >= wanted + rivals(block, k);
+        possible = possible && codes_.rows(type.slots[k]) >= wanted + block.rivals[k].size();
     if (!possible)
         settle(block, node_.totals);
     else if (!add_only_pair(block))
@@ -210,7 +217,7 @@ bool NodeCounter::add_only_pair(Block& block) {
     FactType const& type = type_of(block);
     if (bindings_.size() != 1 || type.same_class()) return false;
     for (std::size_t k = 0; k < type.arity; ++k) {
-        if (codes_.rows(type.slots[k]) != rivals(block, k) + 1) continue;
+        if (codes_.rows(type.slots[k]) != block.rivals[k].size() + 1) continue;
         settle(block, node_.totals);
         auto const taken = rival_rows(block, k, bindings_[0]);
         Row only = 0;
@@ -231,7 +238,7 @@ bool NodeCounter::add_only_pair(Block& block) {
 void NodeCounter::follow(Block& block) {
     Truth const& truth = codes_.truth(block.type);
     scratch_.excluded.clear();
-    if (!block.rivals.empty()) find_excluded(block, truth);
+    if (block.has_rivals()) find_excluded(block, truth);
     bool const exact = scratch_.excluded.empty();
     if (exact && !block.excluded && block.version == truth.version) return;
     fit_block(block, codes_, node_.totals.size());
@@ -246,6 +253,7 @@ void NodeCounter::follow(Block& block) {
         block.bits[w] = want;
     }
     block.version = truth.version;
+    block.pending = true;
     block.excluded = !exact;
 }
 
@@ -281,32 +289,30 @@ void NodeCounter::tally_rivals(Block& block, std::span<Row const> binding, Truth
     auto& tally = scratch_.tally;
     if (tally.size() < truth.counts.size()) tally.resize(truth.counts.size(), 0);
     scratch_.tallied.clear();
+    auto const xs = rival_rows(block, 0, binding), ys = rival_rows(block, 1, binding);
     // With distinct values, each rival has at most two pairs of one difference: only rare facts matter.
     bool const rare = type.arity == 2 && codes_.arithmetic(block.type) && codes_.distinct(type.slots[0]) &&
                       codes_.distinct(type.slots[1]);
-    std::size_t const most = rare ? 2 * block.rivals.size() : truth.counts.size() * truth.counts.size();
+    std::size_t const most = rare ? 2 * (xs.size() + ys.size()) : std::numeric_limits<std::uint32_t>::max();
     auto add = [&](Code code) {
         if (code == no_code || truth.counts[code] > most) return;
         if (tally[code]++ == 0) scratch_.tallied.push_back(code);
     };
+    auto taken = [&](Row row) { return std::find(xs.begin(), xs.end(), row) != xs.end(); };
     if (type.arity == 1) {
-        for (Row const x : rival_rows(block, 0, binding)) add(codes_.code(block.type, x));
+        for (Row const x : xs) add(codes_.code(block.type, x));
         return;
     }
-    std::vector<Row> const xs = [&] {
-        auto const rows = rival_rows(block, 0, binding);
-        return std::vector<Row>(rows.begin(), rows.end());
-    }();
-    auto taken = [&](Row row) { return std::find(xs.begin(), xs.end(), row) != xs.end(); };
     if (type.same_class()) {
+        std::size_t const rows = codes_.rows(type.slots[0]);
         for (Row const x : xs)
-            for (Row y = 0; y < codes_.rows(type.slots[0]); ++y)
+            for (Row y = 0; y < rows; ++y)
                 if (y > x || (y < x && !taken(y))) add(codes_.unordered_code(block.type, x, y));
         return;
     }
     for (Row const x : xs)
         for (Row y = 0; y < codes_.rows(type.slots[1]); ++y) add(codes_.code(block.type, x, y));
-    for (Row const y : rival_rows(block, 1, binding))
+    for (Row const y : ys)
         for (Row x = 0; x < codes_.rows(type.slots[0]); ++x)
             if (!taken(x)) add(codes_.code(block.type, x, y));
 }
@@ -315,10 +321,11 @@ void NodeCounter::tally_rivals(Block& block, std::span<Row const> binding, Truth
 
 // One binding for each different choice of the objects that matter to the block.
 std::span<std::uint32_t const> NodeCounter::different_bindings(Block const& block) {
+    static constexpr std::uint32_t first = 0;
+    if (bindings_.size() == 1 || block.reads.empty()) return {&first, 1};
     auto& chosen = scratch_.chosen;
-    chosen.resize(block.reads.empty() ? 1 : bindings_.size());
-    for (std::uint32_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
-    if (chosen.size() == 1) return chosen;
+    chosen.resize(bindings_.size());
+    std::iota(chosen.begin(), chosen.end(), 0u);
     auto compare = [&](std::uint32_t a, std::uint32_t b) -> std::strong_ordering {
         for (std::uint32_t const v : block.reads)
             if (auto const order = bindings_[a][v] <=> bindings_[b][v]; order != 0) return order;
@@ -330,19 +337,13 @@ std::span<std::uint32_t const> NodeCounter::different_bindings(Block const& bloc
     return chosen;
 }
 
-// Rows of the argument's class that are taken, ascending.
+// Rows that a new variable cannot have, ascending.
 std::span<Row const> NodeCounter::rival_rows(Block const& block, std::size_t argument, std::span<Row const> binding) {
-    scratch_.rows.clear();
-    for (std::uint32_t const v : block.rivals)
-        if (node_.classes[v] == type_of(block).classes[argument]) scratch_.rows.push_back(binding[v]);
-    std::sort(scratch_.rows.begin(), scratch_.rows.end());
-    return scratch_.rows;
-}
-
-std::size_t NodeCounter::rivals(Block const& block, std::size_t argument) const {
-    std::size_t n = 0;
-    for (std::uint32_t const v : block.rivals) n += node_.classes[v] == type_of(block).classes[argument];
-    return n;
+    auto& rows = scratch_.rows[argument];
+    rows.clear();
+    for (std::uint32_t const v : block.rivals[argument]) rows.push_back(binding[v]);
+    if (rows.size() > 1) std::sort(rows.begin(), rows.end());
+    return rows;
 }
 
 // ---- room ----

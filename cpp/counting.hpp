@@ -14,7 +14,11 @@ namespace treethink {
 std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes);
 
 /// Makes room in a block for every code there is, and for so many outcomes.
-void fit_block(Block& block, Codes const& codes, std::size_t outcomes);
+void grow_block(Block& block, Codes const& codes, std::size_t outcomes);
+inline void fit_block(Block& block, Codes const& codes, std::size_t outcomes) {
+    if (block.stride < codes.size(block.type) || block.counts.size() < outcomes * block.stride)
+        grow_block(block, codes, outcomes);
+}
 
 /// Settles all pending counts of a block, so that its counters stand for themselves.
 void settle(Block& block, Counts totals);
@@ -49,7 +53,6 @@ private:
 
     [[nodiscard]] std::span<std::uint32_t const> different_bindings(Block const& block);
     [[nodiscard]] std::span<Row const> rival_rows(Block const& block, std::size_t argument, std::span<Row const> binding);
-    [[nodiscard]] std::size_t rivals(Block const& block, std::size_t argument) const;
     [[nodiscard]] FactType const& type_of(Block const& block) const { return codes_.types()[block.type]; }
     void next_epoch(std::size_t type);
 

@@ -3,7 +3,8 @@
 // `all` is set narrowing itself. `first` follows one binding at a time, depth first, and stops at
 // the first path that goes left all the way; among the others the lexicographically most-left one
 // wins, which is the path that set narrowing takes. Only where set narrowing might cut its bindings
-// (see most_bindings) could the two differ, so there `first` hands over to `all`.
+// (see most_bindings) could the two differ, so there `first` hands over to `all`. So it does in trees
+// too deep for a recursion: threads may have little stack.
 #include <array>
 
 #include "tree.hpp"
@@ -12,17 +13,19 @@ namespace treethink {
 
 namespace {
 
+constexpr std::size_t deepest_recursion = 128;
+
 template <class Source>
 class DepthFirst {
 public:
     DepthFirst(std::vector<Node> const& nodes, Source const& source, std::vector<FactType> const& types)
         : nodes_(nodes), source_(source), types_(types) {}
 
-    /// Nothing when the bindings might be too many.
+    /// Nothing when the bindings might be too many, or the tree is too deep.
     std::optional<std::uint32_t> run(std::span<Row const> arguments) {
         for (Row const row : arguments) binding_[width_++] = row;
         descend(0, 1);
-        return too_many_ ? std::nullopt : std::optional(best_);
+        return too_much_ ? std::nullopt : std::optional(best_);
     }
 
 private:
@@ -38,9 +41,10 @@ private:
         std::size_t const width = width_;
         if (new_variables(type, node.test, width) > 0) {
             bindings *= most_extensions(source_.state(), type, node.test, width);
-            too_many_ = too_many_ || bindings > most_bindings;
+            too_much_ = too_much_ || bindings > most_bindings;
         }
-        if (too_many_) return true;
+        too_much_ = too_much_ || path_.size() >= deepest_recursion;
+        if (too_much_) return true;
         bool passed = false, leftmost = false;
         each_extension(source_, type, node.test, node.classes, {binding_.data(), width},
                        [&](std::span<Row const> fresh) {
@@ -48,7 +52,7 @@ private:
                            for (Row const row : fresh) binding_[width_++] = row;
                            leftmost = step(node.left, true, bindings);
                            width_ = width;
-                           return !leftmost && !too_many_;
+                           return !leftmost && !too_much_;
                        });
         if (!passed) step(node.right, false, bindings);
         return leftmost;
@@ -76,19 +80,20 @@ private:
     std::size_t width_ = 0;
     std::vector<bool> path_, best_path_;
     std::uint32_t best_ = 0;
-    bool too_many_ = false;
+    bool too_much_ = false;
 };
 
 template <class Source>
 std::uint32_t narrow(std::vector<Node> const& nodes, Source const& source, std::vector<FactType> const& types,
                      std::span<Row const> arguments) {
     Bindings bindings{arguments.size(), {arguments.begin(), arguments.end()}};
+    Bindings extended;
     std::uint32_t at = 0;
     while (!nodes[at].is_leaf()) {
         Node const& node = nodes[at];
-        Bindings extended = extend(source, types[node.test.type], node.test, node.classes, bindings);
+        extend(source, types[node.test.type], node.test, node.classes, bindings, extended);
         at = extended.size() > 0 ? node.left : node.right;
-        if (extended.size() > 0) bindings = std::move(extended);
+        if (extended.size() > 0) std::swap(bindings, extended);
     }
     return at;
 }

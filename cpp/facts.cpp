@@ -111,12 +111,13 @@ std::vector<FactType> fact_types(Schema const& schema) {
                 auto const first = schema.find_slot(ClassId(c), AttributeId(m));
                 if (!first) continue;
                 if (kind->arity() == 1) {
-                    types.push_back({kind.get(), AttributeId(m), 1, {ClassId(c), {}}, {*first, {}}, length});
+                    types.push_back({kind.get(), AttributeId(m), 1, {ClassId(c), {}}, {*first, {}}, length, kind->linear()});
                     continue;
                 }
                 for (std::size_t d = c; d < schema.classes().size(); ++d)
                     if (auto const second = schema.find_slot(ClassId(d), AttributeId(m)))
-                        types.push_back({kind.get(), AttributeId(m), 2, {ClassId(c), ClassId(d)}, {*first, *second}, length});
+                        types.push_back({kind.get(), AttributeId(m), 2, {ClassId(c), ClassId(d)}, {*first, *second}, length,
+                                         kind->linear()});
             }
         }
     }

@@ -65,6 +65,7 @@ struct FactType {
     std::array<ClassId, 2> classes;  // ascending; the second only for arity 2
     std::array<SlotId, 2> slots;
     std::size_t value_length;
+    bool linear;  // kind->linear(), asked for very often
 
     [[nodiscard]] bool same_class() const { return arity == 2 && classes[0] == classes[1]; }
 };

@@ -70,7 +70,6 @@ namespace {
 
 // Larger numbers are no counts of anything, and counting on from them would overflow.
 constexpr std::uint64_t most_seen = std::uint64_t{1} << 62;
-constexpr Int least = std::numeric_limits<Int>::min();
 
 struct Entry {
     Vector value;
@@ -190,14 +189,20 @@ private:
             std::size_t const entries = in_.count("a number of candidates");
             Vector last;
             for (std::size_t e = 0; e < entries; ++e) {
-                Vector value = in_.vector(codes_.types()[type].value_length);
+                Vector value = load_value(codes_.types()[type]);
                 if (e > 0 && !(last < value)) throw ModelFileError("the model file has candidates out of order");
-                if (codes_.types()[type].arity == 2 && std::count(value.begin(), value.end(), least) > 0)
-                    throw ModelFileError("the model file has a difference that does not fit 64 bits");
                 load_counts(at, b, admit(type, value));
                 last = std::move(value);
             }
         }
+    }
+
+    // Facts about two objects can be said the other way round, with the negated value.
+    Vector load_value(FactType const& type) {
+        Vector value = in_.vector(type.value_length);
+        if (type.arity == 2 && std::count(value.begin(), value.end(), std::numeric_limits<Int>::min()) > 0)
+            throw ModelFileError("the model file has a fact whose negation does not fit 64 bits");
+        return value;
     }
 
     Code admit(std::size_t type, VectorView value) {
@@ -235,7 +240,7 @@ private:
         FactType const& type = types[node.test.type];
         for (std::uint32_t& variable : node.test.variables)
             variable = static_cast<std::uint32_t>(in_.number(node.classes.size() + 1, "a variable"));
-        node.test.value = in_.vector(type.value_length);
+        node.test.value = load_value(type);
         auto const possible = make_blocks(types, node.classes);
         auto const asks_so = [&](Block const& block) {
             return block.type == node.test.type && block.variables == node.test.variables;

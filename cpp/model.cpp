@@ -76,7 +76,7 @@ void Model::find_effect(SlotId slot, State const& before, State const& after, Ef
     Attribute const& attribute = schema_->attributes()[schema_->slots()[slot].attribute];
     bool const same_values = &old_column == &new_column || old_column == new_column;
     effect.unchanged = same_values && !attribute.outcomes_are_values;
-    if (effect.unchanged) return;
+    if (effect.unchanged) return effect.outcomes.assign(attribute.length, 0);
     effect.outcomes = new_column.values();
     for (std::size_t i = 0; i < effect.outcomes.size() && !attribute.outcomes_are_values; ++i)
         if (!subtract(new_column.values()[i], old_column.values()[i], effect.outcomes[i])) {
@@ -90,16 +90,10 @@ void Model::find_effect(SlotId slot, State const& before, State const& after, Ef
 
 bool Model::will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const {
     if (tree.varies()) return true;
-    Vector const zero(schema_->length(slot), 0);
-    VectorView first = tree.outcomes().empty() ? VectorView{} : VectorView(tree.outcomes().front());
-    auto differs = [&](VectorView outcome) {
-        if (first.empty()) first = outcome;
-        return !same(first, outcome);
-    };
-    if (effect.unchanged) return differs(zero);
-    std::size_t const length = zero.size();
-    for (std::size_t row = 0; row < rows; ++row)
-        if (differs({effect.outcomes.data() + row * length, length})) return true;
+    std::size_t const length = schema_->length(slot);
+    VectorView first = tree.outcomes().empty() ? effect.outcome(0, length) : VectorView(tree.outcomes().front());
+    for (std::size_t row = 0; row < (effect.unchanged ? 1 : rows); ++row)
+        if (!same(first, effect.outcome(row, length))) return true;
     return false;
 }
 
@@ -134,20 +128,22 @@ void Model::learn(SlotId slot, ActionId action, Learning& learning, Effect const
     Tree& tree = this->tree(slot, action);
     std::size_t const rows = learning.state.column(slot)->rows();
     std::size_t const length = schema_->length(slot);
-    Vector const zero(effect.unchanged ? length : 0, 0);
-    auto outcome_of = [&](std::size_t row) {
-        return effect.unchanged ? VectorView(zero) : VectorView(effect.outcomes.data() + row * length, length);
-    };
+    std::size_t const different = effect.unchanged ? 1 : rows;  // rows that may have outcomes of their own
     std::vector<Vector> fresh;
-    for (std::size_t row = 0; row < (effect.unchanged ? 1 : rows); ++row)
-        if (!tree.find_outcome(outcome_of(row))) fresh.emplace_back(outcome_of(row).begin(), outcome_of(row).end());
+    for (std::size_t row = 0; row < different; ++row) {
+        VectorView const outcome = effect.outcome(row, length);
+        if (!tree.find_outcome(outcome)) fresh.emplace_back(outcome.begin(), outcome.end());
+    }
     if (!fresh.empty()) tree.add_outcomes(std::move(fresh));
     if (tree.outcomes().size() == 1) return tree.observe_constant(rows);
 
     while (every_row_.size() < rows) every_row_.push_back(static_cast<Row>(every_row_.size()));
     targets_.clear();
-    for (std::size_t row = 0; row < rows; ++row)
-        targets_.push_back({{every_row_.data() + row, 1}, *tree.find_outcome(outcome_of(row))});
+    std::uint32_t outcome = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+        if (row < different) outcome = *tree.find_outcome(effect.outcome(row, length));
+        targets_.push_back({{every_row_.data() + row, 1}, outcome});
+    }
     tree.observe(learning, targets_);
 }
 

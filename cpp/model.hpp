@@ -58,7 +58,11 @@ private:
     // What a transition does to one slot.
     struct Effect {
         bool unchanged = false;     // every outcome is zero
-        std::vector<Int> outcomes;  // otherwise: row by row
+        std::vector<Int> outcomes;  // row by row; a single one when unchanged
+
+        [[nodiscard]] VectorView outcome(std::size_t row, std::size_t length) const {
+            return {outcomes.data() + (unchanged ? 0 : row * length), length};
+        }
     };
 
     [[nodiscard]] Tree const& tree(SlotId slot, ActionId action) const {

@@ -73,11 +73,12 @@ void each_extension(Source const& source, FactType const& type, Test const& test
     });
 }
 
-/// All extensions of all bindings (the first ones, if too many). Empty: the test fails.
+/// All extensions of all bindings, into `out` (the first ones, if too many). Empty: the test fails.
 template <class Source>
-Bindings extend(Source const& source, FactType const& type, Test const& test, std::vector<ClassId> const& classes,
-                Bindings const& bindings) {
-    Bindings out{bindings.width + new_variables(type, test, bindings.width), {}};
+void extend(Source const& source, FactType const& type, Test const& test, std::vector<ClassId> const& classes,
+            Bindings const& bindings, Bindings& out) {
+    out.width = bindings.width + new_variables(type, test, bindings.width);
+    out.rows.clear();
     std::vector<ClassId> extended;
     for (std::size_t i = 0; i < bindings.size(); ++i) {
         auto const binding = bindings[i];
@@ -92,7 +93,6 @@ Bindings extend(Source const& source, FactType const& type, Test const& test, st
         });
     }
     if (out.size() > most_bindings) keep_first(source.state(), extended_classes(type, test, classes), out);
-    return out;
 }
 
 /// The most extensions that any one binding can have.

@@ -72,7 +72,10 @@ void Tree::observe(Learning& learning, std::span<Target const> targets) {
 
 void Tree::route_and_count(Learning& learning, Target const& target) {
     FactsOnDemand const facts(learning.state);
-    Bindings bindings{target.arguments.size(), {target.arguments.begin(), target.arguments.end()}};
+    Bindings& bindings = learning.scratch.bindings;
+    Bindings& extended = learning.scratch.extended;
+    bindings.width = target.arguments.size();
+    bindings.rows.assign(target.arguments.begin(), target.arguments.end());
     auto const birth = static_cast<std::uint32_t>(std::min<std::uint64_t>(now_, most_counted));
     for (std::uint32_t at = 0;;) {
         Node& node = nodes_[at];
@@ -86,16 +89,17 @@ void Tree::route_and_count(Learning& learning, Target const& target) {
         }
         if (node.is_leaf()) return;
         FactType const& type = learning.codes.types()[node.test.type];
-        Bindings extended = extend(facts, type, node.test, node.classes, bindings);
+        extend(facts, type, node.test, node.classes, bindings, extended);
         at = extended.size() > 0 ? node.left : node.right;
-        if (extended.size() > 0) bindings = std::move(extended);
+        if (extended.size() > 0) std::swap(bindings, extended);
     }
 }
 
 // ---- deciding ----
 
 void Tree::decide(Learning& learning) {
-    std::vector<std::uint32_t> open{0};
+    auto& open = learning.scratch.open;
+    open.assign(1, 0);
     while (!open.empty()) {
         std::uint32_t const at = open.back();
         open.pop_back();
@@ -263,28 +267,24 @@ void Tree::recode(Codes const& codes, Recoding const& recoding) {
     auto const& to = recoding.new_code;
     Code size = codes.size(recoding.type);
     for (Code const code : to) size = code == no_code ? size : std::max(size, code + 1);
+    std::vector<Count> counts;
     for (Node& node : nodes_) {
         for (std::size_t b = 0; b < node.blocks.size(); ++b) {
             Block& block = node.blocks[b];
             if (block.type != recoding.type || block.stride == 0) continue;
-            settle(block, node.totals);
-            Block old = std::move(block);
-            block = Block{};
-            block.type = old.type;
-            block.variables = old.variables;
-            block.is_new = old.is_new;
-            block.rivals = std::move(old.rivals);
-            block.reads = std::move(old.reads);
+            Block const old = block;
             block.stride = size;
             block.counts.assign(node.totals.size() * size, 0);
             block.births.assign(size, 0);
             block.bits.assign(size / 64 + 1, 0);
+            block.version = 0;
+            block.pending = block.excluded = false;
             for (Code code = 0; code < old.stride && code < to.size(); ++code) {
                 if (old.births[code] == 0) continue;
                 assert(to[code] != no_code);
                 block.births[to[code]] = old.births[code];
-                for (std::size_t y = 0; y < node.totals.size(); ++y)
-                    block.counts[y * size + to[code]] = old.counts[y * old.stride + code];
+                read_counts(old, code, node.totals, counts);
+                for (std::size_t y = 0; y < counts.size(); ++y) block.counts[y * size + to[code]] = counts[y];
             }
             if (!node.is_leaf() && node.test_block == b) node.test_code = to[node.test_code];
         }
@@ -306,8 +306,8 @@ std::size_t Tree::bytes() const {
         bytes += sizeof node + node.classes.capacity() * 4 + node.totals.capacity() * 4;
         bytes += (node.blocks.capacity() - node.blocks.size()) * sizeof(Block);
         for (Block const& block : node.blocks)
-            bytes += sizeof block + (block.rivals.capacity() + block.reads.capacity() + block.counts.capacity() +
-                                     block.births.capacity()) * 4 + block.bits.capacity() * 8;
+            bytes += sizeof block + (block.rivals[0].capacity() + block.rivals[1].capacity() + block.reads.capacity() +
+                                     block.counts.capacity() + block.births.capacity()) * 4 + block.bits.capacity() * 8;
     }
     return bytes;
 }

@@ -59,16 +59,21 @@ struct Event {
 struct Block {
     std::size_t type = 0;
     std::array<std::uint32_t, 2> variables{};
+    enum class Mentions : std::uint8_t { bound, both, fresh } mentions = Mentions::bound;  // which variables
     std::array<bool, 2> is_new{};
-    std::vector<std::uint32_t> rivals;  // variables of the same class as a new one: it must differ from them
-    std::vector<std::uint32_t> reads;   // variables whose objects decide what is true: arguments and rivals
+    // By argument, where it is a new variable: the known ones of its class, from which it must differ.
+    std::array<std::vector<std::uint32_t>, 2> rivals;
+    std::vector<std::uint32_t> reads;  // variables whose objects decide what is true: arguments and rivals
 
     Code stride = 0;
     std::vector<Count> counts;
     std::vector<std::uint32_t> births;  // transition in which a candidate was first true; 0: none yet
     std::vector<std::uint64_t> bits;
     std::uint64_t version = 0;  // of the truth that `bits` follows
+    bool pending = false;       // whether any bit may be set
     bool excluded = false;      // whether rivals held some of that truth false
+
+    [[nodiscard]] bool has_rivals() const { return !rivals[0].empty() || !rivals[1].empty(); }
 
     [[nodiscard]] bool bit(Code code) const {
         return code / 64 < bits.size() && (bits[code / 64] >> (code % 64) & 1) != 0;
@@ -98,7 +103,9 @@ struct Scratch {
     std::uint32_t epoch = 0;
     std::vector<Code> tallied, excluded;
     std::vector<std::uint32_t> chosen;
-    std::vector<Row> rows;
+    std::array<std::vector<Row>, 2> rows;  // by argument
+    Bindings bindings, extended;
+    std::vector<std::uint32_t> open;
     std::vector<Count> counts;
     std::vector<double> scores;
 };

@@ -20,17 +20,28 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from reference import Fact, FactType, Node, Outcome, ReferenceModel, Scene, Test, extensions
+from variants import VARIANTS, ArbitraryTies, ById, ByIdScene, OldestFirst, Ours, preorder
+
+from reference import (
+    Fact,
+    FactType,
+    Node,
+    Outcome,
+    ReferenceModel,
+    Scene,
+    Test,
+    as_vector,
+    extensions,
+)
 from strategies import Shape, random_state, random_tree
 from strategies import transitions as random_stream
-from variants import VARIANTS, ById, ByIdScene, Ours
-
 from treethink import Attribute, Object, Schema, State, TreeThink, error
 from treethink.stream import transitions
 from treethink.worlds import World, make
@@ -61,6 +72,8 @@ class Run:
     wrong: int = 0
     from_ancestor: int = 0
     """Answers of empty leaves."""
+    right: dict[str, float] = field(default_factory=dict)
+    """Shares of held-out transitions."""
 
     def tree(self, class_name: str, attribute: str, action: str) -> Ours:
         """The rule's tree."""
@@ -83,47 +96,66 @@ class Run:
             self.tree(class_name, attribute, action).observe(scene, [((x,), outcome)])
 
     @property
-    def events(self) -> dict[tuple[str, str, str], list[str]]:
+    def events(self) -> dict[tuple[str, str, str], list[tuple[int, str, str]]]:
         """All decisions, by rule."""
         return {key: tree.events for key, tree in self.trees.items()}
 
+    @property
+    def tests(self) -> list[Test | None]:
+        """What the rules ask in the end."""
+        return [node.test for tree in self.trees.values() for node in tree.nodes()]
+
     def times(self, kind: str) -> int:
         """How many decisions of a kind there were."""
-        return sum(event.startswith(kind) for told in self.events.values() for event in told)
+        return sum(event == kind for told in self.events.values() for _, event, _ in told)
 
     @property
     def leaves(self) -> int:
         """Of all rules that vary."""
-        return sum(len(tree.leaves()) for tree in self.trees.values())
+        return sum(test is None for test in self.tests)
 
 
-def targets_of(world: World, before: Scene, after: State) -> list[Target]:
+def targets_of(world: World, before: State, after: State) -> list[Target]:
     """The outcomes of all objects of classes that ever change.
 
     Rules of the others see one outcome only, so no variant learns anything there.
     """
-    then = Glance(after)
     found = []
     for class_name, attributes in world.schema.classes.items():
         for attribute in () if class_name in world.fixed else attributes:  # type: ignore[attr-defined]
-            for x in before.of_class(class_name):
-                old, new = before.values[x][attribute], then.values[x][attribute]
+            for each in before.of_class(class_name):
+                old, new = (
+                    as_vector(state.value(each.id, attribute))  # type: ignore[arg-type]
+                    for state in (before, after)
+                )
                 delta = tuple(b - a for a, b in zip(old, new, strict=True))
-                found.append((class_name, attribute, x, delta))
+                found.append((class_name, attribute, each.id, delta))
     return found
+
+
+@lru_cache(maxsize=64)
+def scene_of(state: State, see: type[Scene]) -> Scene:
+    """A level is met in the same few states over and over."""
+    return see(state)
+
+
+def without_score(state: State) -> State:
+    """No fact says anything about the score, so scenes need not tell them apart."""
+    games = state.of_class("game") if "game" in state.schema.classes else ()
+    return state.replace_many({game.id: {"score": 0} for game in games})
 
 
 def train(
     kinds: Sequence[type[Ours]],
     world: World,
     stream: Iterable[Transition],
-    see: Callable[[State], Scene] = Scene,
+    see: type[Scene] = Scene,
 ) -> list[Run]:
     """Let all variants meet a stream, side by side."""
     runs = [Run(kind) for kind in kinds]
     for step, (before, action, after) in enumerate(stream, start=1):
-        scene = see(before)
-        targets = targets_of(world, scene, after)
+        scene = scene_of(without_score(before), see)
+        targets = targets_of(world, before, after)
         for run in runs:
             if not run.predicts(scene, action, targets):
                 run.last_error = step
@@ -134,14 +166,13 @@ def train(
 
 def shares_right(runs: Sequence[Run], world: World, stream: Iterable[Transition]) -> list[float]:
     """For each run, the share of transitions that it predicts for sure."""
-    right = [0] * len(runs)
-    n = 0
-    for n, (before, action, after) in enumerate(stream, start=1):
+    right: list[list[bool]] = [[] for _ in runs]
+    for before, action, after in stream:
         scene = Glance(before)
-        targets = targets_of(world, scene, after)
-        for i, run in enumerate(runs):
-            right[i] += run.predicts(scene, action, targets)
-    return [each / n for each in right]
+        targets = targets_of(world, before, after)
+        for run, told in zip(runs, right, strict=True):
+            told.append(run.predicts(scene, action, targets))
+    return [statistics.fmean(told) for told in right]
 
 
 def square(name: str, size: int) -> World:
@@ -166,41 +197,51 @@ def mean(numbers: Iterable[float]) -> str:
 
 def learning(asked: argparse.Namespace) -> None:
     """Each variant of learning beside ours, on the same streams."""
-    for name, steps in (("walls", asked.steps // 2), ("maze", asked.steps)):
+    for name, steps in (("walls", asked.steps // 4), ("maze", asked.steps)):
         world, large = square(name, asked.size), square(name, asked.large)
-        table: list[list[tuple[Run, float, float]]] = [[] for _ in VARIANTS]
+        by_seed: list[list[Run]] = []
         for seed in range(asked.seeds):
             runs = train(VARIANTS, world, transitions(world, steps, seed))
             check_against_twin(runs[0], world, seed)
-            unseen = HELD_OUT_SEED + seed
-            same = shares_right(runs, world, transitions(world, asked.held_out, unseen))
-            larger = shares_right(runs, large, transitions(large, asked.held_out, unseen))
-            for row, *cells in zip(table, runs, same, larger, strict=True):
-                row.append(tuple(cells))  # type: ignore[arg-type]
+            for shares, where in (("same", world), ("large", large)):
+                unseen = transitions(where, asked.held_out, HELD_OUT_SEED + seed)
+                for run, share in zip(runs, shares_right(runs, where, unseen), strict=True):
+                    run.right[shares] = share
+            by_seed.append(runs)
         print(
             f"\n{name} {asked.size}x{asked.size}, {steps:,} steps, seeds 0-{asked.seeds - 1};"
             f" held out {asked.held_out} of {asked.size}x{asked.size} and of"
             f" {asked.large}x{asked.large}\n"
         )
-        print("| variant | last error | errors | splits, changes, returns | leaves | right | right, large |")
-        print("|---|---|---|---|---|---|---|")
-        for kind, row in zip(VARIANTS, table, strict=True):
-            runs = [run for run, _, _ in row]
-            decisions = (sum(run.times(k) for run in runs) for k in ("split", "change", "return"))
-            print(
-                f"| {kind.title} | {listed(run.last_error for run in runs)}"
-                f" | {sum(run.wrong for run in runs)} | {', '.join(map(str, decisions))}"
-                f" | {listed(run.leaves for run in runs)}"
-                f" | {mean(same for _, same, _ in row)} | {mean(large for _, _, large in row)} |",
-                flush=True,
-            )
-        ours = [run for run, _, _ in table[0]]
-        for kind, row in list(zip(VARIANTS, table, strict=True))[1:]:
-            same_decisions = [run.events == our.events for (run, _, _), our in zip(row, ours)]
-            print(f"same decisions as ours: {kind.title}: {sum(same_decisions)} of {len(row)} seeds")
-        most = [max(column) for column in zip(*(t.most for r in ours for t in r.trees.values()))]
-        print(f"ours, at most: {most[0]} bindings, {most[1]} variables, depth {most[2]}")
-        print(f"ours, answers of empty leaves: {listed(run.from_ancestor for run in ours)}")
+        print_learning(by_seed)
+
+
+def print_learning(by_seed: list[list[Run]]) -> None:
+    """One line for each variant."""
+    ours = [runs[0] for runs in by_seed]
+    print(
+        "| variant | last error | errors | splits, changes, returns | leaves | right | right, large"
+        " | seeds with our decisions, with our tests |\n|---|---|---|---|---|---|---|---|"
+    )
+    for i, kind in enumerate(VARIANTS):
+        runs = [each[i] for each in by_seed]
+        decisions = (sum(run.times(k) for run in runs) for k in ("split", "change", "return"))
+        same = [
+            sum(run.events == our.events for run, our in zip(runs, ours, strict=True)),
+            sum(run.tests == our.tests for run, our in zip(runs, ours, strict=True)),
+        ]
+        print(
+            f"| {kind.title} | {listed(run.last_error for run in runs)}"
+            f" | {sum(run.wrong for run in runs)} | {', '.join(map(str, decisions))}"
+            f" | {listed(run.leaves for run in runs)}"
+            f" | {mean(run.right['same'] for run in runs)}"
+            f" | {mean(run.right['large'] for run in runs)} | {same[0]}, {same[1]} |"
+        )
+    bindings, variables, depth = (
+        max(tree.most[i] for run in ours for tree in run.trees.values()) for i in range(3)
+    )
+    print(f"\nours, at most: {bindings} bindings, {variables} variables, depth {depth}")
+    print(f"ours, answers of empty leaves: {listed(run.from_ancestor for run in ours)}")
 
 
 def check_against_twin(run: Run, world: World, seed: int, steps: int = 150) -> None:
@@ -209,12 +250,13 @@ def check_against_twin(run: Run, world: World, seed: int, steps: int = 150) -> N
     for before, action, after in transitions(world, steps, seed):
         twin.observe(before, action, after)
     (again,) = train([Ours], world, transitions(world, steps, seed))
-    told: dict[Any, list[str]] = {key: [] for key in again.trees}
+    decided: dict[Any, list[tuple[str, str]]] = {key: [] for key in again.trees}
     for event, key, path in twin.events:
-        told[key].append(f"{event} {path}")
-    assert told == again.events, "the variants' base departs from the twin"
-    for key, events in told.items():
-        assert run.events[key][: len(events)] == events, "a longer run begins otherwise"
+        decided[key].append((event, path))
+    for key, tree in again.trees.items():
+        assert decided[key] == [each[1:] for each in tree.events], "not the twin's decisions"
+        assert [node.test for node in tree.nodes()] == tests_of(twin)[key], "not its tests"
+        assert run.events[key][: len(tree.events)] == tree.events, "a longer run begins otherwise"
 
 
 def candidates(asked: argparse.Namespace) -> None:
@@ -242,33 +284,65 @@ def n_bindings(classes: tuple[str, ...], given: str) -> int:
     return (first and second) + first + second + twice + 1
 
 
+def ties(asked: argparse.Namespace) -> None:
+    """One tiny level that never changes cannot tell places from walls: what transfers?"""
+    steps, seeds = 400, 4 * asked.seeds
+    kinds = (Ours, OldestFirst, ArbitraryTies)
+    world, large = square("walls", 4), square("walls", asked.large)
+    shares: list[list[float]] = []
+    last: list[list[int]] = []
+    for seed in range(seeds):
+        runs = train(kinds, world, transitions(world, steps, seed, episode=steps))
+        unseen = transitions(large, asked.held_out, HELD_OUT_SEED + seed)
+        shares.append(shares_right(runs, large, unseen))
+        last.append([run.last_error for run in runs])
+    print(
+        f"walls 4x4, one level of {steps} steps, seeds 0-{seeds - 1};"
+        f" then {asked.large}x{asked.large}"
+    )
+    for i, kind in enumerate(kinds):
+        right = [each[i] for each in shares]
+        print(
+            f"{kind.title}: last error, median {statistics.median(each[i] for each in last):g};"
+            f" right in large grids, mean {mean(right)}, all right {sum(r == 1 for r in right)}"
+        )
+
+
 def ids(asked: argparse.Namespace) -> None:
     """Pairs by object id: what is learned depends on the names of objects."""
-    for name, steps in (("walls", asked.steps // 2), ("maze", asked.steps)):
+    for name, steps in (("walls", asked.steps // 4), ("maze", asked.steps)):
         world = square(name, asked.size)
-        print(f"\n{name} {asked.size}x{asked.size}, {steps:,} steps, seeds 0-{asked.seeds - 1}\n")
-        print("| learner | ids | last error | leaves | right | on demand otherwise |")
-        print("|---|---|---|---|---|---|")
-        first: list[Run] = []
-        for kind, see in ((Ours, Scene), (ById, ByIdScene)):
-            for naming in ("as given", "reversed", "shuffled"):
-                runs, right, otherwise = [], [], []
-                for seed in range(asked.seeds):
-                    stream = renamed(transitions(world, steps, seed), naming, seed)
-                    (run,) = train([kind], world, stream, see)
-                    unseen = transitions(world, asked.held_out, HELD_OUT_SEED + seed)
-                    stream = list(renamed(unseen, naming, HELD_OUT_SEED + seed))
-                    right += shares_right([run], world, stream)
-                    otherwise.append(disagreement(run, world, stream) if kind is ById else 0.0)
-                    runs.append(run)
-                print(
-                    f"| {kind.title} | {naming} | {listed(run.last_error for run in runs)}"
-                    f" | {listed(run.leaves for run in runs)} | {mean(right)} | {mean(otherwise)} |",
-                    flush=True,
-                )
-                first = first or runs
-                if kind is Ours:
-                    assert [r.events for r in runs] == [r.events for r in first]
+        print(
+            f"\n{name} {asked.size}x{asked.size}, {steps:,} steps, seeds 0-{asked.seeds - 1}\n\n"
+            "| learner | ids | last error | leaves | right | other answers on demand |\n"
+            "|---|---|---|---|---|---|"
+        )
+        ours = name_and_train(asked, world, steps, Ours, "as given")
+        again = name_and_train(asked, world, steps, Ours, "shuffled")
+        for naming in ("as given", "reversed", "shuffled"):
+            name_and_train(asked, world, steps, ById, naming)
+        assert [run.events for run in ours] == [run.events for run in again]
+
+
+def name_and_train(
+    asked: argparse.Namespace, world: World, steps: int, kind: type[Ours], naming: str
+) -> list[Run]:
+    """Learn from streams whose objects have been renamed; print one line."""
+    runs, right, otherwise = [], [], []
+    for seed in range(asked.seeds):
+        stream = renamed(transitions(world, steps, seed), naming, seed)
+        (run,) = train([kind], world, stream, ByIdScene if kind is ById else Scene)
+        unseen = transitions(world, asked.held_out, HELD_OUT_SEED + seed)
+        held_out = list(renamed(unseen, naming, HELD_OUT_SEED + seed))
+        right += shares_right([run], world, held_out)
+        otherwise.append(disagreement(run, world, held_out) if kind is ById else 0.0)
+        runs.append(run)
+    print(
+        f"| {kind.title} | {naming} | {listed(run.last_error for run in runs)}"
+        f" | {listed(run.leaves for run in runs)} | {mean(right)} | {mean(otherwise)} |",
+        flush=True,
+    )
+    return runs
 
 
 def renamed(stream: Iterable[Transition], naming: str, seed: int) -> Iterator[Transition]:
@@ -295,7 +369,7 @@ def disagreement(run: Run, world: World, stream: Iterable[Transition]) -> float:
     differs = []
     for before, action, after in stream:
         scene = Glance(before)
-        for class_name, attribute, x, _ in targets_of(world, scene, after):
+        for class_name, attribute, x, _ in targets_of(world, before, after):
             tree = run.tree(class_name, attribute, action)
             answers = []
             for on_demand in (False, True):
@@ -336,36 +410,26 @@ CROWD = Schema(
 def objects(asked: argparse.Namespace) -> None:
     """Several objects of a class feed one rule: decide once for all, or after each?"""
     differ: Counter[str] = Counter()
-    decided = 0
     for seed in range(asked.streams):
-        shape = Shape(seed, length=80, objects=4, values="bits", depth=2, noise=0.1)
-        stream = list(random_stream(CROWD, shape))
+        shape = Shape(seed, length=80, objects=5, values="bits", depth=2, noise=0.1)
         models = [kind(CROWD, alpha=0.05) for kind in (ReferenceModel, OneByOne, Backwards)]
-        for model in models:
-            for transition in stream:
+        for transition in random_stream(CROWD, shape):
+            for model in models:
                 model.observe(*transition)
-        trees = [tests_of(model) for model in models]
-        decided += bool(models[0].events)
-        differ["one by one, other tests than ours"] += trees[1] != trees[0]
-        differ["one by one, other tests in the reverse order"] += trees[1] != trees[2]
-    print(f"{asked.streams} random streams of 80 transitions, seeds 0-{asked.streams - 1}, alpha 0.05")
-    print(f"ours decided something: {decided}")
+        ours, forwards, backwards = ((model.events, tests_of(model)) for model in models)
+        differ["ours decided something"] += bool(ours[0])
+        for what, i in (("decisions", 0), ("tests in the end", 1)):
+            differ[f"one by one, other {what} than ours"] += forwards[i] != ours[i]
+            differ[f"one by one, last id first, other {what}"] += backwards[i] != forwards[i]
+    last = asked.streams - 1
+    print(f"random streams of 80 transitions, seeds 0-{last}, alpha 0.05: {asked.streams}")
     for what, n in differ.items():
         print(f"{what}: {n}")
 
 
-def tests_of(model: ReferenceModel) -> dict[Any, list[tuple[str, Test]]]:
-    """All tests of all rules, with the paths to them."""
-    found = {}
-    for key, tree in model.trees.items():
-        open_, tests = [tree.root], []
-        while open_:
-            node = open_.pop()
-            if node.test and node.left and node.right:
-                tests.append((node.path, node.test))
-                open_ += [node.left, node.right]
-        found[key] = sorted(tests)
-    return found
+def tests_of(model: ReferenceModel) -> dict[Any, list[Test | None]]:
+    """All tests of all rules, in preorder."""
+    return {key: [node.test for node in preorder(tree)] for key, tree in model.trees.items()}
 
 
 # --- evaluation as printed ---------------------------------------------------------
@@ -458,7 +522,8 @@ def routing(asked: argparse.Namespace) -> None:
                 differ["matchVars appends"] += appending(tree.root, scene, x) is not leaf
         if cases == asked.cases:
             break
-    print(f"{cases:,} cases of {seed + 1} random trees of depth at most 4; more than one binding: {several:,}")
+    print(f"{cases:,} cases, {seed + 1} random trees of depth at most 4 (seeds 0-{seed})")
+    print(f"more than one binding: {several:,}")
     for name in [*readings, "matchVars appends"]:
         print(f"{name}: another leaf in {differ[name]:,}")
 
@@ -504,7 +569,7 @@ def last_error(model: TreeThink, world: World, steps: int, seed: int) -> int:
 def limit(asked: argparse.Namespace) -> None:
     """A small `max_candidates`: what forgetting costs."""
     world, steps = make("maze"), 10_000
-    for most in (100, 300, 1_000, 2_000, 4_000, 100_000):
+    for most in (100, 300, 600, 1_000, 2_000, 100_000):
         models = [TreeThink(world.schema, max_candidates=most) for _ in range(asked.seeds)]
         last = [last_error(model, world, steps, seed) for seed, model in enumerate(models)]
         forgotten = sum(model.memory_use()["forgotten"] for model in models) // len(models)
@@ -517,7 +582,7 @@ def limit(asked: argparse.Namespace) -> None:
 
 def values(asked: argparse.Namespace) -> None:
     """A dial with ten marks that jumps back to 0: by how much, or to what?"""
-    steps = 2_000
+    steps = 5_000
     for outcomes in ("delta", "value"):
         last, leaves = [], []
         for seed in range(asked.seeds):
@@ -537,22 +602,24 @@ def values(asked: argparse.Namespace) -> None:
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     each.__name__: each
-    for each in (learning, candidates, ids, objects, routing, score, limit, values)
+    for each in (learning, ties, candidates, ids, objects, routing, score, limit, values)
 }
 
 
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=2_000, help="of maze; half as many of walls")
+    parser.add_argument("--steps", type=int, default=2_000, help="of maze; a quarter of walls")
     parser.add_argument("--size", type=int, default=6, help="of the grids to learn in")
     parser.add_argument("--large", type=int, default=12, help="of the grids to transfer to")
     parser.add_argument("--held-out", type=int, default=400)
     parser.add_argument("--cases", type=int, default=20_000)
     parser.add_argument("--streams", type=int, default=100)
     asked = parser.parse_args()
+    if unknown := set(asked.parts) - set(PARTS):
+        parser.error(f"unknown part {', '.join(sorted(unknown))}; known: {', '.join(PARTS)}")
     for name in asked.parts or PARTS:
         start = time.process_time()
         print(f"\n## {name}: {(PARTS[name].__doc__ or '').splitlines()[0]}\n", flush=True)

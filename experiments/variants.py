@@ -15,6 +15,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+
 from reference import (
     MAX_BINDINGS,
     Binding,
@@ -62,9 +63,9 @@ class Ours(ReferenceTree):
     title = "ours"
 
     def __init__(self, variables: Iterable[str], **settings: Any):
-        self.events: list[str] = []
-        record = lambda event, path: self.events.append(f"{event} {path}")  # noqa: E731
-        super().__init__(variables, on_change=record, **settings)
+        #: When, what, and at the end of which path something was decided.
+        self.events: list[tuple[int, str, str]] = []
+        super().__init__(variables, on_change=self._record, **settings)
         self.z = float(self.criterion.z)
         self.column: dict[Outcome, int] = {}
         self.tables: WeakKeyDictionary[Node, Table] = WeakKeyDictionary()
@@ -201,16 +202,22 @@ class Ours(ReferenceTree):
 
     # -- looking at it --
 
-    def leaves(self) -> list[Node]:
-        """All leaves, from left to right."""
-        found, open_ = [], [self.root]
-        while open_:
-            node = open_.pop()
-            if node.left and node.right:
-                open_ += [node.right, node.left]
-            else:
-                found.append(node)
-        return found
+    def _record(self, event: str, path: str) -> None:
+        self.events.append((self.transitions, event, path))
+
+    def nodes(self) -> list[Node]:
+        """All nodes, in preorder."""
+        return preorder(self)
+
+
+def preorder(tree: ReferenceTree) -> list[Node]:
+    """All nodes of a tree, each before its children, left before right."""
+    found, open_ = [], [tree.root]
+    while open_:
+        found.append(open_.pop())
+        if found[-1].left and found[-1].right:
+            open_ += [found[-1].right, found[-1].left]
+    return found
 
 
 class _Least:
@@ -278,13 +285,10 @@ class NoConstantPhase(Ours):
     def observe(self, scene: Scene, targets: Iterable[tuple[Binding, Outcome]]) -> None:
         """Route, count and decide, whatever was seen before."""
         targets = list(targets)
-        if len(self.seen | {outcome: 1 for _, outcome in targets}) > 1:
-            return super().observe(scene, targets)
-        self.transitions += 1
-        self.counted = {}
-        self.seen.update(outcome for _, outcome in targets)
-        for arguments, outcome in targets:  # one outcome only: the root is a leaf
-            self._count(self.root, scene, [arguments], outcome)
+        super().observe(scene, targets)
+        if len(self.seen) < 2:  # so the root is a leaf
+            for arguments, outcome in targets:
+                self._count(self.root, scene, [arguments], outcome)
 
 
 class TriggerCounted(Ours):

@@ -14,7 +14,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -63,7 +64,10 @@ class Stream:
     schema: tt.Schema
     settings: dict[str, Any]
     shape: Shape
-    transitions: tuple[Transition, ...] = field(repr=False)
+
+    @cached_property
+    def transitions(self) -> list[Transition]:
+        return list(transitions(self.schema, self.shape))
 
 
 # --- drawn -------------------------------------------------------------------------
@@ -117,8 +121,7 @@ def shapes() -> st.SearchStrategy[Shape]:
 @st.composite
 def streams(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN) -> Stream:
     """Schema, settings and transitions; `kinds` are those that attributes may list."""
-    schema, settings, shape = draw(schemas(kinds)), draw(settings_of_learner()), draw(shapes())
-    return Stream(schema, settings, shape, tuple(transitions(schema, shape)))
+    return Stream(draw(schemas(kinds)), draw(settings_of_learner()), draw(shapes()))
 
 
 # --- made from a seed --------------------------------------------------------------

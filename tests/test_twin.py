@@ -157,6 +157,17 @@ def rules(schema: tt.Schema) -> list[RuleKey]:
     return [(*slot, action) for slot in slots for action in schema.actions]
 
 
+# --- few facts, and many objects of which they are true ----------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_fact_true_of_many_pairs_is_told_from_one_true_of_bound_objects_only(seed):
+    classes = {name: ["place"] for name in ("walker", "stone", "lamp")[: 1 + seed % 3]}
+    schema = tt.Schema(classes=classes, attributes={"place": 1}, actions=["go", "wait"])
+    shape = Shape(seed, length=60, values="bits", objects=7, episode=1, depth=2, noise=0.1)
+    assert Twins(schema, alpha=0.4).follow(transitions(schema, shape))["split"]
+
+
 # --- more facts than are kept ------------------------------------------------------
 
 
