@@ -41,11 +41,11 @@ bench: $(test)/.installed
 	@$(test)/bin/python -m pytest benchmarks --benchmark-only --benchmark-group-by=group
 
 # The sanitizers' runtime must be in the process before anything else is. Python frees some of
-# its memory never, which is not our leak.
+# its memory never, which is not our leak. Their reports go past pytest, to the screen.
 sanitize: $(sanitize)/.installed
 	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	    $(sanitize)/bin/python -m pytest tests
+	    $(sanitize)/bin/python -m pytest --capture=sys tests
 
 format: $(test)/.installed
 	@$(test)/bin/ruff check --fix --quiet . ; $(test)/bin/ruff format .

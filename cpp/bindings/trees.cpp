@@ -1,6 +1,9 @@
 // trees.cpp - a single tree as Python sees it, and what it shares with models.
 #include "trees.hpp"
 
+#include <nanobind/stl/tuple.h>
+
+#include "../criterion.hpp"
 #include "../foldt.hpp"
 
 namespace treethink::bindings {
@@ -155,6 +158,23 @@ std::string formula(std::string const& name, std::string const& x, std::string c
     throw UnknownName("kind of fact", name, {}, "the engine");
 }
 
+#ifdef TREETHINK_TESTING
+/// Scores of two tests (the second time as one of a batch), their exact order, whether the first is surely better.
+auto wilson(double alpha, std::vector<Count> const& a, std::vector<Count> const& b, std::vector<Count> const& totals) {
+    auto const criterion = make_wilson(alpha);
+    std::vector<Count> both;
+    for (std::size_t y = 0; y < totals.size(); ++y) both.insert(both.end(), {a[y], b[y]});
+    std::vector<double> scores;
+    criterion->scores(both.data(), 2, 2, totals, scores);
+    std::uint64_t n = 0;
+    for (Count const each : totals) n += each;
+    auto const order = criterion->compare(a, b, totals);
+    double const first = criterion->score(a, totals), second = criterion->score(b, totals);
+    return std::tuple(first, second, scores, order < 0 ? -1 : order > 0 ? 1 : 0,
+                      criterion->surely_better(first, second, n));
+}
+#endif
+
 }  // namespace
 
 void bind_trees(nb::module_& module) {
@@ -166,6 +186,10 @@ void bind_trees(nb::module_& module) {
     }, "Names of the kinds of fact, in the engine's order.");
     module.def("formula", &formula, nb::arg("kind"), nb::arg("x"), nb::arg("y"), nb::arg("value"), nb::arg("swap"),
                "A fact about `x` and `y` written out; `swap` says it the other way round.");
+#ifdef TREETHINK_TESTING
+    module.def("two_sided_quantile", &two_sided_quantile, "Only in builds for testing: z for an alpha.");
+    module.def("wilson", &wilson, "Only in builds for testing: how the criterion judges two tests.");
+#endif
 }
 
 }  // namespace treethink::bindings
