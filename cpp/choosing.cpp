@@ -99,8 +99,8 @@ std::vector<Entry> removable(Learning& learning, Node const& node) {
     return entries;
 }
 
-// Puts the `n` entries that rank least in front; canonical order decides only where the cut falls
-// between entries of equal rank, because there are many of those and comparing tests is slow.
+// Puts the `n` entries that rank least in front. Only where the cut falls between entries of equal
+// rank is canonical order asked (the less preferred go first): there are many, and comparing tests is slow.
 void put_least_first(Learning& learning, Node const& node, std::vector<Entry>& entries, std::uint64_t n) {
     if (n >= entries.size()) return;
     auto const at = [&](std::uint64_t i) { return entries.begin() + static_cast<std::ptrdiff_t>(i); };
@@ -112,7 +112,7 @@ void put_least_first(Learning& learning, Node const& node, std::vector<Entry>& e
     for (auto each = tied; each != end; ++each) tests.emplace_back(test_of(learning.codes, node, each->id), *each);
     auto const wanted = tests.begin() + (at(n) - tied);
     std::nth_element(tests.begin(), wanted, tests.end(), [&](auto& a, auto& b) {
-        return canonical_order(learning.codes.types(), node.classes.size(), a.first, b.first) < 0;
+        return canonical_order(learning.codes.types(), node.classes.size(), a.first, b.first) > 0;
     });
     std::transform(tests.begin(), tests.end(), tied, [](auto& each) { return each.second; });
 }

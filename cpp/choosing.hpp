@@ -36,8 +36,8 @@ struct Best {
 [[nodiscard]] double score_of(Learning& learning, Node const& node, CandidateId candidate);
 [[nodiscard]] double score_of_none(Learning& learning, Node const& node);
 
-/// Drops the least useful candidates (fewest times true, then oldest) until `most` are left;
-/// returns how many.
+/// Drops the least useful candidates (fewest times true, then oldest, then least preferred) until `most`
+/// are left; returns how many.
 std::uint64_t forget_candidates(Learning& learning, Node& node, std::uint64_t most);
 
 }  // namespace treethink

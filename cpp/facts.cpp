@@ -29,6 +29,9 @@ bool FactKind::solve(std::size_t, VectorView, VectorView, Int*) const { return f
 
 namespace {
 
+// Each pair of classes that share an attribute has a type of its own: more than a world needs, few enough to list.
+constexpr std::size_t most_types = 1'000'000;
+
 /// `X[m] = v`
 class Equality final : public FactKind {
 public:
@@ -118,6 +121,9 @@ std::vector<FactType> fact_types(Schema const& schema) {
                     if (auto const second = schema.find_slot(ClassId(d), AttributeId(m)))
                         types.push_back({kind.get(), AttributeId(m), 2, {ClassId(c), ClassId(d)}, {*first, *second}, length,
                                          kind->linear()});
+                if (types.size() > most_types)
+                    throw SchemaError("too many classes share attribute '" + attribute.name + "': beyond " +
+                                      std::to_string(most_types) + " types of fact");
             }
         }
     }

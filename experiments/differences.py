@@ -21,24 +21,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
+from printed import appending, short_circuit
 from variants import VARIANTS, ArbitraryTies, ById, ByIdScene, OldestFirst, Ours, preorder
 
 from reference import (
     Fact,
     FactType,
-    Node,
     Outcome,
     ReferenceModel,
     Scene,
     Test,
     as_vector,
-    extensions,
 )
 from strategies import Shape, random_state, random_tree
 from strategies import transitions as random_stream
@@ -71,7 +69,8 @@ class Run:
     last_error: int = 0
     wrong: int = 0
     from_ancestor: int = 0
-    """Answers of empty leaves."""
+    """Answers of empty leaves, so far."""
+    empty_in_training: int = 0
     right: dict[str, float] = field(default_factory=dict)
     """Shares of held-out transitions."""
 
@@ -84,8 +83,7 @@ class Run:
         right = True
         for class_name, attribute, x, outcome in targets:
             tree = self.tree(class_name, attribute, action)
-            steps = tree.route(scene, (x,))
-            self.from_ancestor += len(steps) > 1 and not steps[-1][0].totals
+            self.from_ancestor += tree.is_empty_at(scene, (x,))
             answers = set(tree.predict(scene, (x,))) or {(0,) * len(outcome)}
             right &= answers == {outcome}
         return right
@@ -124,10 +122,7 @@ def targets_of(world: World, before: State, after: State) -> list[Target]:
     for class_name, attributes in world.schema.classes.items():
         for attribute in () if class_name in world.fixed else attributes:  # type: ignore[attr-defined]
             for each in before.of_class(class_name):
-                old, new = (
-                    as_vector(state.value(each.id, attribute))  # type: ignore[arg-type]
-                    for state in (before, after)
-                )
+                old, new = (as_vector(state.value(each.id, attribute)) for state in (before, after))
                 delta = tuple(b - a for a, b in zip(old, new, strict=True))
                 found.append((class_name, attribute, each.id, delta))
     return found
@@ -154,7 +149,7 @@ def train(
     """Let all variants meet a stream, side by side."""
     runs = [Run(kind) for kind in kinds]
     for step, (before, action, after) in enumerate(stream, start=1):
-        scene = scene_of(without_score(before), see)
+        scene = scene_of(without_score(before), see)  # type: ignore[arg-type]
         targets = targets_of(world, before, after)
         for run in runs:
             if not run.predicts(scene, action, targets):
@@ -203,6 +198,8 @@ def learning(asked: argparse.Namespace) -> None:
         for seed in range(asked.seeds):
             runs = train(VARIANTS, world, transitions(world, steps, seed))
             check_against_twin(runs[0], world, seed)
+            for run in runs:
+                run.empty_in_training = run.from_ancestor
             for shares, where in (("same", world), ("large", large)):
                 unseen = transitions(where, asked.held_out, HELD_OUT_SEED + seed)
                 for run, share in zip(runs, shares_right(runs, where, unseen), strict=True):
@@ -241,7 +238,7 @@ def print_learning(by_seed: list[list[Run]]) -> None:
         max(tree.most[i] for run in ours for tree in run.trees.values()) for i in range(3)
     )
     print(f"\nours, at most: {bindings} bindings, {variables} variables, depth {depth}")
-    print(f"ours, answers of empty leaves: {listed(run.from_ancestor for run in ours)}")
+    print(f"ours, answers of empty leaves: {listed(run.empty_in_training for run in ours)}")
 
 
 def check_against_twin(run: Run, world: World, seed: int, steps: int = 150) -> None:
@@ -335,11 +332,13 @@ def name_and_train(
         unseen = transitions(world, asked.held_out, HELD_OUT_SEED + seed)
         held_out = list(renamed(unseen, naming, HELD_OUT_SEED + seed))
         right += shares_right([run], world, held_out)
-        otherwise.append(disagreement(run, world, held_out) if kind is ById else 0.0)
+        if kind is ById:
+            otherwise.append(disagreement(run, world, held_out))
         runs.append(run)
     print(
         f"| {kind.title} | {naming} | {listed(run.last_error for run in runs)}"
-        f" | {listed(run.leaves for run in runs)} | {mean(right)} | {mean(otherwise)} |",
+        f" | {listed(run.leaves for run in runs)} | {mean(right)}"
+        f" | {mean(otherwise) if otherwise else '-'} |",
         flush=True,
     )
     return runs
@@ -430,66 +429,6 @@ def objects(asked: argparse.Namespace) -> None:
 def tests_of(model: ReferenceModel) -> dict[Any, list[Test | None]]:
     """All tests of all rules, in preorder."""
     return {key: [node.test for node in preorder(tree)] for key, tree in model.trees.items()}
-
-
-# --- evaluation as printed ---------------------------------------------------------
-
-Result = tuple[Node, bool, str]
-
-
-def short_circuit(
-    node: Node, scene: Scene, binding: tuple[int, ...], as_rank: Callable[[str], Any], bit: bool
-) -> Result:
-    """evaluateShortCircuit. `bit` mends the returned rank, which misses its last bit."""
-    if not (node.test and node.left and node.right):
-        return node, True, "1"
-    best: Result | None = None
-    best_rank = ""
-    for extended in extensions(scene, node.test, [binding]):
-        leaf, preferred, bits = short_circuit(node.left, scene, extended, as_rank, bit)
-        rank = bits + "1"
-        if preferred:
-            return leaf, True, rank
-        if best is None or as_rank(rank) > as_rank(best_rank):
-            best_rank, best = rank, (leaf, preferred, rank if bit else bits)
-    if best:
-        return best
-    leaf, _, bits = short_circuit(node.right, scene, binding, as_rank, bit)
-    return leaf, False, bits + "0"
-
-
-def appending(root: Node, scene: Scene, x: int) -> Node:
-    """checkBranch with matchVars as printed: what it appends stays in its caller's list."""
-    node, bindings = root, [[x]]
-    while node.test and node.left and node.right:
-        left = []
-        for binding in bindings:
-            for given in groundings(scene, node.test):
-                if match_vars(binding, node.test.slots, given) and binding not in left:
-                    left.append(binding)
-        node, bindings = (node.left, left) if left else (node.right, bindings)
-    return node
-
-
-def groundings(scene: Scene, test: Test) -> Iterator[tuple[int, ...]]:
-    """getObservations: all objects that make the fact true."""
-    for given in permutations(scene.class_of, len(test.classes)):
-        fits = tuple(scene.class_of[each] for each in given) == test.classes
-        if fits and scene.value_of(test.type, given) == test.value:
-            yield given
-
-
-def match_vars(binding: list[int], slots: tuple[int, ...], given: tuple[int, ...]) -> bool:
-    """As printed: appends to `binding`, also on the way to a failure."""
-    for slot, each in zip(slots, given, strict=True):
-        if slot < len(binding):
-            if binding[slot] != each:
-                return False
-        elif each in binding:
-            return False
-        else:
-            binding.append(each)
-    return True
 
 
 def routing(asked: argparse.Namespace) -> None:

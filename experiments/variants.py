@@ -205,6 +205,11 @@ class Ours(ReferenceTree):
     def _record(self, event: str, path: str) -> None:
         self.events.append((self.transitions, event, path))
 
+    def is_empty_at(self, scene: Scene, arguments: Binding) -> bool:
+        """Whether the reached leaf has seen nothing yet, so that an ancestor must answer."""
+        steps = self.route(scene, arguments)
+        return len(steps) > 1 and not steps[-1][0].totals
+
     def nodes(self) -> list[Node]:
         """All nodes, in preorder."""
         return preorder(self)

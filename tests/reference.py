@@ -408,16 +408,23 @@ class ReferenceTree:
             node.candidates[test].counts[outcome] += 1
 
     def _evict(self, node: Node, scene: Scene) -> None:
-        """Keep a node's memory bounded: the least often true goes, then the oldest."""
+        """Keep a node's memory bounded: the least often true goes, then the oldest.
 
-        def worth(test: Test) -> tuple[Any, ...]:
+        Of those that came together and held equally often, the least preferred one goes.
+        """
+
+        def preferred(test: Test) -> Any:
+            return preference(scene, test, len(node.variables))
+
+        def worth(test: Test) -> tuple[int, int]:
             candidate = node.candidates[test]
-            rank = preference(scene, test, len(node.variables))
-            return (candidate.counts.total(), candidate.birth, rank)
+            return candidate.counts.total(), candidate.birth
 
         excess = len(node.candidates) - self.max_candidates
         if excess > 0:
-            removable = sorted((test for test in node.candidates if test != node.test), key=worth)
+            removable = [test for test in node.candidates if test != node.test]
+            removable.sort(key=preferred, reverse=True)
+            removable.sort(key=worth)  # stable: preference decides among equals
             for test in removable[:excess]:
                 del node.candidates[test]
 

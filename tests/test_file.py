@@ -1,4 +1,4 @@
-"""Model files: loading and going on equals never having stopped, and nothing damaged is believed."""
+"""Model files: load and go on equals never having stopped; nothing damaged is believed."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from handmade import branch, chain, dot, handmade, integer, leaf, number
 from strategies import Shape, Stream, random_state, streams
 from treethink import file
 from treethink.errors import ModelFileError, WrongTypeError
@@ -121,9 +122,7 @@ def test_a_loaded_model_has_the_same_schema_rules_and_predictions(world, tmp_pat
 def test_equal_models_have_equal_bytes_and_other_models_others(small):
     assert from_bytes(small).to_bytes() == small.to_bytes()
     for settings_ in ({"alpha": 0.2}, {"branch_updates": False}, {"max_candidates": 5}):
-        assert (
-            TreeThink(small.schema, **settings_).to_bytes() != TreeThink(small.schema).to_bytes()
-        )
+        assert TreeThink(small.schema, **settings_).to_bytes() != TreeThink(small.schema).to_bytes()
 
 
 @pytest.mark.parametrize("facts", [("difference",), ("equality",), ("equality", "difference")])
@@ -240,7 +239,7 @@ def refused(path: Path, content: bytes, says: str) -> None:
 def test_a_file_cut_off_anywhere_is_refused(small):
     content = small.to_bytes()
     for length in range(len(content)):
-        with pytest.raises(ModelFileError, match="^the data (is|has|cannot) "):
+        with pytest.raises(ModelFileError, match=r"^the data (is|has|cannot) "):
             TreeThink.from_bytes(content[:length])
 
 
@@ -250,7 +249,7 @@ def test_a_file_with_any_bit_flipped_is_refused(small):
     for place in range(len(content)):
         damaged = bytearray(content)
         damaged[place] ^= 1 << rng.randrange(8)
-        with pytest.raises(ModelFileError, match="^the data "):
+        with pytest.raises(ModelFileError, match=r"^the data "):
             TreeThink.from_bytes(bytes(damaged))
 
 
@@ -270,8 +269,8 @@ def test_files_that_are_none_of_ours_are_refused_by_name(small, tmp_path):
 
 
 def test_a_file_of_a_newer_format_is_refused_and_says_so(small, tmp_path, monkeypatch):
-    for number, says in ((2, "has format 2, made by a newer"), (0, "has format 0, which there")):
-        monkeypatch.setattr(file, "FORMAT", number)
+    for format_, says in ((2, "has format 2, of a newer"), (0, "has format 0, which there")):
+        monkeypatch.setattr(file, "FORMAT", format_)
         content = small.to_bytes()
         monkeypatch.undo()
         refused(tmp_path / "other.tt", content, says)
@@ -312,7 +311,7 @@ def with_text(model: TreeThink, text: bytes) -> bytes:
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"3", b"\xff", b"[" * 100_000, b"9" * 5000])
 def test_a_header_that_is_no_object_is_refused(text, small):
-    with pytest.raises(ModelFileError, match="^the data has a header that "):
+    with pytest.raises(ModelFileError, match=r"^the data has a header that "):
         TreeThink.from_bytes(with_text(small, text))
 
 
@@ -354,8 +353,16 @@ BAD_HEADERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 @pytest.mark.parametrize("bad", BAD_HEADERS)
 def test_a_header_that_does_not_fit_is_refused(bad, small):
-    with pytest.raises(ModelFileError, match="^the data cannot be read: "):
+    with pytest.raises(ModelFileError, match=r"^the data cannot be read: "):
         TreeThink.from_bytes(with_header(small, BAD_HEADERS[bad]))
+
+
+def test_more_classes_than_a_world_can_have_are_refused_at_once(small):
+    def crowd(header: dict[str, Any]) -> None:
+        header["schema"]["classes"] = {f"class{i}": ["on"] for i in range(20_000)}
+
+    with pytest.raises(ModelFileError, match="too many classes share attribute 'on'"):
+        TreeThink.from_bytes(with_header(small, crowd))
 
 
 def test_branches_without_candidates_are_refused_where_branches_may_change():
@@ -364,48 +371,6 @@ def test_branches_without_candidates_are_refused_where_branches_may_change():
     content = with_header(model, lambda header: header["settings"].update(branch_updates=True))
     with pytest.raises(ModelFileError, match="a node with candidates where none belong, or"):
         TreeThink.from_bytes(content)
-
-
-# A body by hand: numbers of seven bits a byte, least significant first; signed ones folded.
-
-
-def number(value: int) -> bytes:
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
-
-
-def integer(value: int) -> bytes:
-    return number(-2 * value - 1 if value < 0 else 2 * value)
-
-
-EQUALS = Schema({"dot": ["x"]}, {"x": Attribute(1, facts=("equality",), outcomes="value")}, ["go"])
-
-
-def dot(x: int) -> State:
-    return State(EQUALS, [Object(1, "dot", x=x)])
-
-
-def leaf(*totals: int) -> bytes:
-    """No branch; has candidates: for X0[x] none, for X1[x] none."""
-    return b"".join(map(number, totals)) + number(0) + number(1) + number(0) * 2
-
-
-def branch(value: int, *totals: int) -> bytes:
-    """A branch without candidates, which asks X0[x] = value."""
-    start = b"".join(map(number, totals)) + number(1) + number(0)
-    return start + number(0) + number(0) + number(0) + integer(value)
-
-
-def handmade(nodes: bytes, seen: tuple[int, ...] = (3, 4), observations: int = 7) -> bytes:
-    """A model of one rule with outcomes 10, 11, ... and these nodes."""
-    model = TreeThink(EQUALS, branch_updates=False)
-    header, _ = file.unpack(model.to_bytes(), "it")
-    outcomes = b"".join(integer(10 + i) + number(n) for i, n in enumerate(seen))
-    tree = number(observations) + number(len(seen)) + outcomes + number(int(len(seen) > 1))
-    return file.pack(header, number(observations) + tree + number(0) + nodes)
 
 
 def test_a_file_made_by_hand_says_what_it_should():
@@ -417,11 +382,25 @@ def test_a_file_made_by_hand_says_what_it_should():
     assert model.predict(dot(6), "go").mode() == dot(11)
 
 
-def chain(depth: int, left: bool) -> bytes:
-    """So many tests one below the other, on the side of yes or of no; the last leaf is sure."""
-    if left:
-        return branch(5, 3, 4) * depth + leaf(3, 0) + leaf(0, 4) * depth
-    return b"".join(branch(5 + i, 3, 4) + leaf(0, 4) for i in range(depth)) + leaf(3, 0)
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_node_that_has_counted_all_it_can_is_still_asked_and_taught(deep):
+    """Counts of a node have 32 bits; what was ever seen has more."""
+    most = 2**32 - 1
+    nodes = leaf(most - 5, 1)
+    if deep:
+        nodes = branch(77, most - 5, 2) + leaf(0, 1) + nodes
+    model = TreeThink.from_bytes(handmade(nodes, seen=(2**40, 2), observations=2**40))
+    for _ in range(3):
+        model.observe_many([(dot(0), "go", dot(10)), (dot(1), "go", dot(11))] * 20)
+        model = from_bytes(model)
+    node = model.rules["dot", "x", "go"].root
+    for each in (node, node.right) if deep else (node,):
+        assert each is not None
+        assert sum(each.counts.values()) == most
+    support = model.predict(dot(0), "go").support(1, "x")
+    assert support == most if deep else support == 2**40 + 122
+    assert model.predict(dot(0), "go").mode() == dot(10)
+    assert model.observations == 2**40 + 120
 
 
 @pytest.mark.parametrize("depth", [200, 1000])
@@ -448,41 +427,42 @@ def test_a_tree_deeper_than_any_can_get_is_refused(left):
         TreeThink.from_bytes(handmade(chain(1001, left)))
 
 
-ABSURD = {
-    "a count beyond 32 bits": handmade(leaf(2**32, 1)),
-    "counts beyond 32 bits together": handmade(leaf(2**31, 2**31)),
-    "a number beyond 64 bits": handmade(b"\xff" * 10),
-    "an endless number": handmade(b"\xff" * 50),
-    "more transitions than fit": handmade(leaf(3, 4), observations=2**63),
-    "more seen than fits": handmade(leaf(3, 4), seen=(2**64 - 1, 1)),
-    "an outcome never seen": handmade(leaf(3, 4), seen=(0, 4)),
-    "bytes left over": handmade(leaf(3, 4) + b"\0"),
-    "a flag of 2": handmade(number(3) + number(4) + number(2)),
-    "a branch without children": handmade(branch(5, 3, 4)),
-    "an unknown variable": handmade(
-        branch(5, 3, 4)[:-2] + number(9) + integer(5) + leaf(3, 0) + leaf(0, 4)
-    ),
-    "an absurd number of candidates": handmade(leaf(3, 4)[:-2] + number(2**60)),
-    "a candidate that was never true": handmade(
-        leaf(3, 4)[:-2] + number(1) + integer(5) + number(1) + number(0) * 2 + number(0)
-    ),
-    "a candidate from the future": handmade(
-        leaf(3, 4)[:-2] + number(1) + integer(5) + number(8) + number(1) * 2 + number(0)
-    ),
-    "a candidate true too often": handmade(
-        leaf(3, 4)[:-2] + number(1) + integer(5) + number(1) + number(4) * 2 + number(0)
-    ),
-    "the same candidate twice": handmade(
-        leaf(3, 4)[:-2] + number(2) + (integer(5) + number(1) * 3) * 2 + number(0)
-    ),
-    "one outcome twice": handmade(b"").replace(integer(11) + number(4), integer(10) + number(4)),
-}
+def candidates(*of_x0: int) -> bytes:
+    """A leaf with candidates that ask X0[x] = 5, each of these numbers: birth, times true."""
+    entries = [of_x0[i : i + 3] for i in range(0, len(of_x0), 3)]
+    listed = b"".join(integer(5) + b"".join(map(number, entry)) for entry in entries)
+    return leaf(3, 4)[:-2] + number(len(entries)) + listed + number(0)
 
 
-@pytest.mark.parametrize("absurd", ABSURD)
-def test_an_absurd_body_is_refused(absurd):
-    with pytest.raises(ModelFileError, match="the data (cannot be read|is damaged)"):
-        TreeThink.from_bytes(ABSURD[absurd])
+ABSURD = [
+    ("a count 4294967296, at most 4294967295", handmade(leaf(2**32, 1))),
+    ("a count 2147483648, at most 2147483647", handmade(leaf(2**31, 2**31))),
+    ("a number that does not fit 64 bits", handmade(b"\xff" * 10)),
+    ("a number that does not fit 64 bits", handmade(b"\xff" * 50)),
+    ("a number of transitions 9223372036854775808", handmade(leaf(3, 4), observations=2**63)),
+    ("a count 18446744073709551615", handmade(leaf(3, 4), seen=(2**64 - 1, 1))),
+    ("an outcome that was never seen", handmade(leaf(3, 4), seen=(0, 4))),
+    ("an outcome twice", handmade(leaf(3, 4), outcomes=(10, 10))),
+    ("outcomes and transitions do not agree", handmade(leaf(3, 4), observations=0)),
+    ("bytes left over", handmade(leaf(3, 4) + b"\0")),
+    ("a flag 2, at most 1", handmade(number(3) + number(4) + number(2))),
+    ("ends in the middle of a number", handmade(branch(5, 3, 4))),
+    ("a variable 9, at most 2", handmade(branch(5, 3, 4)[:-2] + number(9) + integer(5))),
+    ("variables it cannot have", handmade(branch(5, 3, 4)[:-3] + number(2) * 2 + integer(5))),
+    ("a fact type 7, at most 0", handmade(branch(5, 3, 4)[:-4] + number(7))),
+    ("a number of candidates 1152921504606846976", handmade(leaf(3, 4)[:-2] + number(2**60))),
+    ("a candidate that was never true", handmade(candidates(1, 0, 0))),
+    ("from no known transition", handmade(candidates(8, 1, 1))),
+    ("from no known transition", handmade(candidates(0, 1, 1))),
+    ("a count 4, at most 3", handmade(candidates(1, 4, 4))),
+    ("candidates out of order", handmade(candidates(1, 1, 1, 1, 1, 1))),
+]
+
+
+@pytest.mark.parametrize(("says", "content"), ABSURD, ids=[says for says, _ in ABSURD])
+def test_an_absurd_body_is_refused(says, content):
+    with pytest.raises(ModelFileError, match=f"the data cannot be read: the model file .*{says}"):
+        TreeThink.from_bytes(content)
 
 
 # ---------------------------------------------------- fuzz: a model, or one clear error
@@ -579,9 +559,7 @@ def models(small) -> list[TreeThink]:
         shape = Shape(seed, values=values)
         for _ in range(60):
             before = random_state(rng, schema, shape)
-            moved = {
-                each.id: {"x": each.x + (each.x > 0)} for each in before if rng.random() < 0.9
-            }
+            moved = {each.id: {"x": each.x + (each.x > 0)} for each in before if rng.random() < 0.9}
             model.observe(before, "go", before.replace_many(moved))
         found.append(model)
     assert sum(rule.depth > 0 for model in found for rule in model.rules.values()) >= 4

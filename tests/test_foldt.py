@@ -1,4 +1,4 @@
-"""TreeLearn by itself: equal to its slow twin, over any outcomes, and particular about its arguments."""
+"""TreeLearn by itself: equal to its slow twin, for any outcomes, particular about arguments."""
 
 from __future__ import annotations
 
@@ -233,10 +233,10 @@ def test_what_is_no_state_is_refused(facts):
 
 
 def test_unknown_ways_to_find_facts_or_bindings_are_refused():
-    with pytest.raises(UnknownNameError, match="unknown way to find facts 'ful'.*mean 'full'"):
+    with pytest.raises(UnknownNameError, match=r"unknown way to find facts 'ful'.*mean 'full'"):
         Facts(street(0), "ful")
     tree = FOLDT(["player"])
-    with pytest.raises(UnknownNameError, match="unknown way to keep bindings 'al'.*'all'"):
+    with pytest.raises(UnknownNameError, match=r"unknown way to keep bindings 'al'.*'all'"):
         tree.predict(street(0), [1], bindings="al")
 
 
@@ -285,5 +285,5 @@ def test_a_setting_out_of_its_range_is_refused_when_the_tree_is_made(setting, va
 
 
 def test_an_unknown_criterion_is_refused():
-    with pytest.raises(UnknownNameError, match="unknown criterion 'wilsom'.*'wilson'"):
+    with pytest.raises(UnknownNameError, match=r"unknown criterion 'wilsom'.*'wilson'"):
         FOLDT(["player"], criterion="wilsom").observe(street(0), [1], 0)

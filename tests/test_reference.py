@@ -278,7 +278,7 @@ def test_targets_of_one_transition_are_one_event():
     assert one.root.left and not one.root.left.totals
 
 
-def test_the_least_often_true_is_evicted_then_the_oldest_then_the_simplest():
+def test_the_least_often_true_is_evicted_then_the_oldest_then_the_least_preferred():
     tree = ReferenceTree(["dot"], max_candidates=2)
     taught(tree, (line(1), (0,)), (line(2), (1,)), (line(3), (0,)), (line(3), (0,)))
 
@@ -292,10 +292,9 @@ def test_the_least_often_true_is_evicted_then_the_oldest_then_the_simplest():
     assert held() == {3: 2, 2: 1}  # 4 is older than the new 2, which starts from zero
 
     tree.observe(line(8, 9), [((0,), (0,)), ((1,), (1,))])
-    # All tests about 8 and 9 were true once. Those that cost least are the first to go (an
-    # eviction is no choice of tests, only a defined order); "another dot at 9" is the last.
+    # All tests about 8 and 9 were true once; "this dot is at 8" is the simplest of them.
     assert set(tree.root.candidates) == {
-        Test("equality", "x", ("dot",), (1,), (9,)),
+        Test("equality", "x", ("dot",), (0,), (8,)),
         Test("equality", "x", ("dot",), (0,), (3,)),
     }
 

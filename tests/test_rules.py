@@ -1,4 +1,4 @@
-"""Rules: they read as people write them, walk like trees, and stay as they were when they were read.
+"""Rules: they read as people write them, walk like trees, and stay as they were when read.
 
 The printed forms are golden files. After a wanted change, rewrite them and read the difference:
 

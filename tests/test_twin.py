@@ -51,7 +51,7 @@ class Twins:
         self.twin = ReferenceModel(schema, **options)
         self.events: list[tuple[str, RuleKey, str]] = []
         self.engine.on_change = lambda event: self.events.append(
-            (event.kind, tuple(event.rule), event.path)
+            (event.kind, event.rule, event.path)
         )
 
     def observe(self, before: tt.State, action: str, after: tt.State) -> bool:

@@ -47,11 +47,13 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], bytes]:
         raise ModelFileError(f"{where} has format 0, which there never was")
     if version > FORMAT:
         raise ModelFileError(
-            f"{where} has format {version}, made by a newer TreeThink; this one reads up to {FORMAT}"
+            f"{where} has format {version}, of a newer TreeThink; this one reads up to {FORMAT}"
         )
     expected = start + header_length + body_length + _DIGEST
     if len(content) != expected:
-        raise ModelFileError(f"{where} is cut off or extended: {len(content)} bytes, not {expected}")
+        raise ModelFileError(
+            f"{where} is cut off or extended: {len(content)} bytes, not {expected}"
+        )
     if hashlib.sha256(content[:-_DIGEST]).digest() != content[-_DIGEST:]:
         raise ModelFileError(f"{where} is damaged: its checksum does not match its content")
     body_start = start + header_length

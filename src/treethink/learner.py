@@ -57,7 +57,7 @@ def _check_settings(
     """The settings as the engine takes them, or one clear error."""
     if isinstance(alpha, bool) or not isinstance(alpha, Real):
         raise SettingError(f"alpha must be a number, got {alpha!r}")
-    if not 0 < alpha < 1:  # also refuses NaN
+    if not 0 < alpha < 1:  # type: ignore[operator]  # also refuses NaN
         raise SettingError(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
     if not isinstance(criterion, str):
         raise SettingError(f"criterion must be the name of a criterion, got {criterion!r}")
@@ -69,7 +69,7 @@ def _check_settings(
         raise SettingError(f"max_candidates must be an integer, got {max_candidates!r}")
     if not 1 <= max_candidates.__index__() <= _MOST_CANDIDATES:
         raise SettingError(
-            f"max_candidates must be at least 1 and at most {_MOST_CANDIDATES}, got {max_candidates!r}"
+            f"max_candidates must be at least 1, at most {_MOST_CANDIDATES}, got {max_candidates!r}"
         )
     return {
         "alpha": float(alpha),
@@ -304,9 +304,7 @@ class FOLDT:
         max_candidates: int = _MAX_CANDIDATES,
     ):
         self.arg_classes = _check_classes(arg_classes)
-        self._settings = _check_settings(
-            alpha, criterion, memory, branch_updates, max_candidates
-        )
+        self._settings = _check_settings(alpha, criterion, memory, branch_updates, max_candidates)
         self._tree: _engine.Foldt | None = None
         self._outcomes: list[Hashable] = []
         self._numbers: dict[Hashable, int] = {}

@@ -20,7 +20,9 @@ __all__ = ["Node", "Rule", "Rules", "Test", "Value"]
 
 Value = int | tuple[int, ...]
 EngineTest = tuple[str, str, tuple[str, ...], tuple[int, ...], tuple[int, ...]]
-EngineNode = tuple[int | None, int | None, tuple[str, ...], dict[tuple[int, ...], int], EngineTest | None]
+EngineNode = tuple[
+    int | None, int | None, tuple[str, ...], dict[tuple[int, ...], int], EngineTest | None
+]
 
 
 def value_of(vector: tuple[int, ...]) -> Value:
@@ -212,7 +214,9 @@ class Rules(Mapping[RuleKey, Rule]):
 
     def get(self, key: RuleKey, default: Any = None) -> Any:
         """The rule, or `default` if there is none."""
-        return self[key] if key in self else default
+        if key in self:
+            return self[key]
+        return default
 
     def __iter__(self) -> Iterator[RuleKey]:
         return iter(self._keys)
