@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import os
 import signal
 import sys
 import threading
@@ -191,6 +192,9 @@ def test_one_tree_is_asked_and_taught_by_several_threads(stream):
     assert tree.rule.transitions == 3000
 
 
+@pytest.mark.skipif(
+    "libasan" in os.environ.get("LD_PRELOAD", ""), reason="sanitizers use far more stack"
+)
 @pytest.mark.parametrize("left", [True, False])
 def test_a_deep_tree_can_be_asked_from_a_thread_with_little_stack(left):
     """Half a megabyte is what threads of macOS have."""
