@@ -32,6 +32,7 @@ RuleKey = tuple[str, str, str]
 
 MAX_BINDINGS = 4096
 MAX_DEPTH = 1000
+MAX_VARIABLES = 128
 MAX_L1 = 2**64 - 1
 
 
@@ -445,7 +446,8 @@ class ReferenceTree:
         """Make a branch of a leaf if its best candidate is surely better than no test."""
         best, points = self._best(leaf, scene)
         base = base_score(leaf.totals)
-        if best is None or len(leaf.path) >= MAX_DEPTH:
+        full = len(leaf.path) >= MAX_DEPTH or len(leaf.variables) >= MAX_VARIABLES
+        if best is None or full:
             return None
         if not self.criterion.surely_better(points, base, leaf.totals.total()):
             return None
