@@ -100,7 +100,7 @@ LEARNERS = {
     "default": {},
     "eager": {"alpha": 0.5},
     "frozen": {"alpha": 0.3, "branch_updates": False},
-    "forgetful": {"alpha": 0.1, "max_candidates": 25},
+    "forgetful": {"alpha": 0.01, "max_candidates": 300},
 }
 
 

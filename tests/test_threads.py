@@ -171,25 +171,28 @@ def test_refusals_in_one_thread_do_not_disturb_another(stream):
 
 
 def test_one_tree_is_asked_and_taught_by_several_threads(stream):
+    """Outcomes are new all the time, so that one is asked about as soon as it is learned."""
     tree, done = FOLDT(["player"]), threading.Event()
-    steps = [(before, before.of_class("player")[0].id, action) for before, action, _ in stream]
+    steps = [(before, before.of_class("player")[0].id) for before, _, _ in stream]
 
-    def learn() -> None:
+    def learn(own: str) -> None:
         try:
-            for before, player, action in steps:
-                tree.observe(before, [player], action)
+            for step, (before, player) in enumerate(steps[:1000]):
+                tree.observe(before, [player], f"{own}{step // 50}" if step % 2 else "common")
         finally:
             done.set()
 
     def ask() -> None:
         while not done.is_set():
-            for before, player, _ in steps[:20]:
+            for before, player in steps[:20]:
                 answer = tree.predict(before, [player])
                 assert not answer or math.isclose(math.fsum(answer.values()), 1.0)
 
     with switching_every(1e-4):
-        together(learn, ask, ask)
-    assert tree.rule.transitions == 3000
+        together(lambda: learn("a"), lambda: learn("b"), ask, ask)
+    assert tree.rule.transitions == 2000
+    assert tree.rule.seen["common"] == 1000
+    assert all(tree.rule.seen[f"{own}{i}"] == 25 for own in "ab" for i in range(20))
 
 
 @pytest.mark.skipif(

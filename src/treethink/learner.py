@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
+from threading import Lock
 from typing import Any, Self, SupportsIndex
 
 from treethink import _engine, file
@@ -306,22 +307,19 @@ class FOLDT:
         self.arg_classes = _check_classes(arg_classes)
         self._settings = _check_settings(alpha, criterion, memory, branch_updates, max_candidates)
         self._tree: _engine.Foldt | None = None
+        self._lock = Lock()
         self._outcomes: list[Hashable] = []
         self._numbers: dict[Hashable, int] = {}
 
     def observe(self, facts: Facts | State, args: Sequence[int], outcome: Hashable) -> None:
         """Learn that `outcome` was seen of the objects with ids `args`."""
         facts = _facts(facts)
-        tree = self._tree or self._make(facts.state.schema)
-        try:
-            number = self._numbers.get(outcome, len(self._outcomes))
-        except TypeError:
-            raise WrongTypeError(f"an outcome must be hashable, got {outcome!r}") from None
-        tree.observe(facts.state, _ids(facts.state, args), number)
-        self._tree = tree
-        if number == len(self._outcomes):
-            self._numbers[outcome] = number
-            self._outcomes.append(outcome)
+        ids = _ids(facts.state, args)
+        with self._lock:
+            tree = self._tree or self._make(facts.state.schema)
+            # Named before it is learned: another thread may meet it in a prediction at once.
+            tree.observe(facts.state, ids, self._number(outcome))
+            self._tree = tree
 
     def predict(
         self, facts: Facts | State, args: Sequence[int], bindings: str = "first"
@@ -341,6 +339,16 @@ class FOLDT:
         transitions, seen, nodes = self._tree._tree()
         named = [(*node[:3], self._named(node[3]), node[4]) for node in nodes]
         return Rule("tree", self.arg_classes, transitions, self._named(seen), named)
+
+    def _number(self, outcome: Hashable) -> int:
+        """What stands for the outcome in the engine."""
+        try:
+            number = self._numbers.setdefault(outcome, len(self._outcomes))
+        except TypeError:
+            raise WrongTypeError(f"an outcome must be hashable, got {outcome!r}") from None
+        if number == len(self._outcomes):
+            self._outcomes.append(outcome)
+        return number
 
     def _make(self, schema: Any) -> _engine.Foldt:
         return _engine.Foldt(schema, list(self.arg_classes), *self._settings.values())
