@@ -77,17 +77,29 @@ Box Box::grown(VectorView low, VectorView high, std::size_t values) const {
         else
             box.high_[d] = high_[d];
     }
-    box.stride_.assign(low.size(), 1);
-    std::uint64_t table = 1;
-    for (std::size_t d = low.size(); d-- > 0;) {
-        box.stride_[d] = static_cast<Int>(table);
-        std::uint64_t const side = extent(box.low_[d], box.high_[d]);
-        if (side >= large_table || (table *= 2 * side + 1) > large_table) return box;
-    }
-    if (table > small_table && table > 16 * static_cast<std::uint64_t>(values)) return box;
-    box.dense_ = true;
-    box.width_ = static_cast<Code>((table + 1) / 2);
+    box.lay_out(16 * values >= large_table ? large_table : std::max<std::uint64_t>(small_table, 16 * values));
     return box;
+}
+
+Box Box::around(VectorView low, VectorView high, std::uint64_t largest_table) {
+    Box box;
+    box.empty_ = false;
+    box.low_.assign(low.begin(), low.end());
+    box.high_.assign(high.begin(), high.end());
+    box.lay_out(largest_table);
+    return box;
+}
+
+void Box::lay_out(std::uint64_t largest_table) {
+    stride_.assign(low_.size(), 1);
+    std::uint64_t table = 1;
+    for (std::size_t d = low_.size(); d-- > 0;) {
+        stride_[d] = static_cast<Int>(table);
+        std::uint64_t const side = extent(low_[d], high_[d]);
+        if (side >= largest_table || (table *= 2 * side + 1) > largest_table) return;
+    }
+    dense_ = true;
+    width_ = static_cast<Code>((table + 1) / 2);
 }
 
 Box Box::widened(VectorView difference) const {

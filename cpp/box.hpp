@@ -40,7 +40,12 @@ public:
     /// Grown until some two values in it have this difference, or its negation. No component is the least Int.
     [[nodiscard]] Box widened(VectorView difference) const;
 
+    /// A box for these bounds, dense if its table is not too large.
+    [[nodiscard]] static Box around(VectorView low, VectorView high, std::uint64_t largest_table);
+
 private:
+    void lay_out(std::uint64_t largest_table);
+
     bool dense_ = false, empty_ = true;
     Vector low_, high_;
     std::vector<Int> stride_;  // first coordinate most significant: codes sort like values

@@ -9,6 +9,8 @@ namespace treethink {
 namespace {
 
 constexpr Code collect_from = 4096;
+// The largest table in which pairs are counted before they are interned.
+constexpr std::uint64_t tally_table = 1u << 25;
 
 void set_bit(std::vector<std::uint64_t>& bits, Code code, bool on) {
     std::uint64_t const mask = std::uint64_t{1} << (code % 64);
@@ -178,14 +180,25 @@ std::vector<Recoding> Codes::admit(std::size_t type, VectorView value) {
     return recodings;
 }
 
-Recoding Codes::collect(std::size_t type, std::vector<bool> const& used) {
+Recoding Codes::collect(std::size_t type, std::vector<bool> used) {
+    Truth& truth = tables_[type].truth;  // what is true now stays, or it would all have to be met again
+    for (Code code = 0; code < truth.counts.size() && code < used.size(); ++code)
+        if (truth.counts[code] > 0) used[code] = true;
     Interner const old = std::exchange(interners_[type], Interner(types_[type].value_length));
     Recoding recoding{type, std::vector<Code>(old.size(), no_code)};
     for (Code code = 0; code < old.size(); ++code)
         if (used[code]) recoding.new_code[code] = interners_[type].intern(old.value(code));
     crowd_[type] = collect_from + 2 * interners_[type].size();
-    tables_[type] = Table{};
-    tables_[type].truth.version = ++version_;
+    Truth kept;
+    kept.counts.assign(interners_[type].size(), 0);
+    kept.bits.assign(interners_[type].size() / 64 + 1, 0);
+    kept.version = ++version_;
+    for (Code code = 0; code < truth.counts.size() && code < old.size(); ++code) {
+        if (truth.counts[code] == 0) continue;
+        kept.counts[recoding.new_code[code]] = truth.counts[code];
+        set_bit(kept.bits, recoding.new_code[code], true);
+    }
+    truth = std::move(kept);
     return recoding;
 }
 
@@ -310,12 +323,48 @@ void Codes::intern_all(std::size_t type) {
     FactType const& fact = types_[type];
     Truth& truth = tables_[type].truth;
     std::size_t const rows = views_[fact.slots[0]].column->rows();
+    if (fact.linear && fact.arity == 2 && tally_differences(type)) return;
     for (Row x = 0; x < rows; ++x) {
         if (fact.same_class())
             for (Row y = x + 1; y < rows; ++y) change(truth, side_code(type, x, y), 1);
         else
             each_code(type, 0, x, [&](Code code) { change(truth, code, 1); });
     }
+}
+
+// Many objects that are far apart have millions of pairs. A table that is too large to keep for every
+// node can still count them, if it is not much larger than their number, so that each difference is
+// interned only once. False: not even that.
+bool Codes::tally_differences(std::size_t type) {
+    FactType const& fact = types_[type];
+    Column const& xs = *views_[fact.slots[0]].column;
+    Column const& ys = *views_[fact.slots[1]].column;
+    if (xs.rows() == 0) return true;
+    Vector low(xs.row(0).begin(), xs.row(0).end()), high = low;
+    for (Column const* column : {&xs, &ys})
+        for (std::size_t i = 0; i < column->rows(); ++i)
+            for (std::size_t d = 0; d < low.size(); ++d) {
+                low[d] = std::min(low[d], column->row(i)[d]);
+                high[d] = std::max(high[d], column->row(i)[d]);
+            }
+    Box const box = Box::around(low, high, std::min<std::uint64_t>(tally_table, 64 * xs.rows() * ys.rows()));
+    if (!box.dense()) return false;
+    std::vector<Code> from, to;
+    for (std::size_t i = 0; i < xs.rows(); ++i) from.push_back(box.code(xs.row(i)));
+    for (std::size_t i = 0; i < ys.rows(); ++i) to.push_back(box.code(ys.row(i)));
+    if (fact.same_class()) std::sort(from.begin(), from.end());  // then the later one of a pair is the larger one
+    std::vector<std::uint32_t> tally(box.table_size(), 0);
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        std::uint32_t* const start = tally.data() + (box.centre() - from[i]);
+        if (fact.same_class())
+            for (std::size_t j = i + 1; j < from.size(); ++j) ++start[from[j]];
+        else
+            for (Code const y : to) ++start[y];
+    }
+    for (Code code = 0; code < tally.size(); ++code)
+        if (tally[code] > 0)
+            change(tables_[type].truth, interners_[type].intern(box.difference(code)), static_cast<int>(tally[code]));
+    return true;
 }
 
 bool Codes::mend(std::size_t type) {

@@ -45,7 +45,7 @@ public:
     [[nodiscard]] bool crowded(std::size_t type) const {
         return !arithmetic(type) && interners_[type].size() > crowd_[type];
     }
-    Recoding collect(std::size_t type, std::vector<bool> const& used);
+    Recoding collect(std::size_t type, std::vector<bool> used);
 
     /// All codes of the type are below this.
     [[nodiscard]] Code size(std::size_t type) const {
@@ -125,6 +125,7 @@ private:
     void rebuild(std::size_t type);
     void count_all(std::size_t type);
     void intern_all(std::size_t type);
+    bool tally_differences(std::size_t type);
     bool mend(std::size_t type);
     void change(Truth& truth, Code code, int by);
     template <class Visit>

@@ -60,6 +60,10 @@ Schema::Schema(std::vector<Class> classes, std::vector<Attribute> attributes, st
             throw SchemaError("attribute " + quoted(each.name) + " needs a length of 1 to " +
                               std::to_string(longest_vector) + ", got " + std::to_string(each.length));
 
+    if (classes_.size() * attributes_.size() > most_slots)
+        throw SchemaError("a schema can have " + std::to_string(most_slots) + " pairs of class and attribute, got " +
+                          std::to_string(classes_.size()) + " classes and " + std::to_string(attributes_.size()) +
+                          " attributes");
     slot_of_.assign(classes_.size() * attributes_.size(), no_slot);
     for (std::size_t c = 0; c < classes_.size(); ++c) {
         auto& own = classes_[c].attributes;

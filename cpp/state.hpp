@@ -122,6 +122,7 @@ public:
     }
 
 private:
+    static constexpr std::size_t most_slots = 10'000'000;
     static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
     struct NameHash {
         using is_transparent = void;

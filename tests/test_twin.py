@@ -235,3 +235,27 @@ def test_bindings_beyond_the_cap_are_cut_alike(younger, older, path):
     twins.assert_same_predictions(before, "go")
     twins.observe(before, "go", before.replace(0, verdict=3))
     twins.assert_same_trees("go")
+
+
+# --- many objects, far apart -------------------------------------------------------
+
+
+def test_pairs_that_are_counted_in_a_table_of_their_own_are_counted_alike():
+    schema = tt.Schema(
+        classes={"dot": ["pos"], "star": ["pos"]}, attributes={"pos": 2}, actions=["go"]
+    )
+    rng = random.Random(0)
+
+    def scene() -> tt.State:
+        places = [(rng.randrange(-30, 40), rng.randrange(70)) for _ in range(24)]
+        dots = [tt.Object(i, "dot", pos=place) for i, place in enumerate([*places, places[0]])]
+        stars = [tt.Object(200 + i, "star", pos=rng.choice(places)) for i in range(20)]
+        return tt.State(schema, [*dots, *stars])
+
+    twins = Twins(schema, alpha=0.3)
+    for _ in range(3):
+        before = scene()
+        twins.observe(before, "go", before.replace(0, pos=before[0].pos))
+        moved = before.replace(200, pos=(before[200].pos[0] + 1, 0)).replace(1, pos=(0, 0))
+        twins.observe(before, "go", moved)
+        twins.assert_same_trees("go")

@@ -19,7 +19,7 @@ struct PyModel {
     nb::object on_change;
 };
 
-constexpr std::size_t large_state = 2000;  // objects: then even one call can take long
+constexpr std::size_t large_state = 200;  // objects: then even one call can take long
 constexpr std::size_t chunk = 256;         // transitions between two looks at signals
 
 // ------------------------------------------------------------ arguments
