@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace treethink {
 
@@ -136,7 +137,6 @@ void Codes::grow(AttributeId attribute, std::vector<Recoding>& recodings) {
 }
 
 void Codes::rebox(AttributeId attribute, Box box, std::vector<Recoding>& recodings) {
-    // A box that was given up stays given up: no flapping between the two kinds of code.
     Box const old = std::exchange(boxes_[attribute], std::move(box));
     bool const had_codes = old.dense();
     for (std::size_t t = 0; t < types_.size(); ++t) {

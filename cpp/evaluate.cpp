@@ -13,7 +13,7 @@ namespace treethink {
 
 namespace {
 
-constexpr std::size_t deepest_recursion = 128;
+constexpr std::size_t deepest_recursion = 32;
 
 template <class Source>
 class DepthFirst {

@@ -5,6 +5,7 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "fair_mutex.hpp"
 #include "tree.hpp"
 
 namespace treethink {
@@ -36,7 +37,7 @@ private:
     Codes codes_;
     Tree tree_;
     Scratch scratch_;
-    mutable std::shared_mutex mutex_;
+    mutable FairMutex mutex_;
 };
 
 }  // namespace treethink

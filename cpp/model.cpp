@@ -102,6 +102,7 @@ std::vector<ModelEvent> Model::observe(State const& before, ActionId action, Sta
     check(after, "after");
     check_same_objects(before, after);
     std::unique_lock const lock(mutex_);
+    events_.clear();
     // First everything that can be refused, then everything that changes the model.
     bool facts_needed = false;
     for (std::size_t s = 0; s < effects_.size(); ++s) {

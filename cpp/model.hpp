@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "fair_mutex.hpp"
 #include "prediction.hpp"
 #include "tree.hpp"
 
@@ -89,7 +90,7 @@ private:
     std::vector<Tree::Target> targets_;
     std::vector<Event> events_;
     Scratch scratch_;
-    mutable std::shared_mutex mutex_;
+    mutable FairMutex mutex_;
 };
 
 /// The criterion of that name. Throws UnknownName, or SettingError for its alpha.

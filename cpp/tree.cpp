@@ -4,6 +4,7 @@
 #include <cassert>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 #include "choosing.hpp"
 #include "counting.hpp"
@@ -281,7 +282,7 @@ void Tree::recode(Codes const& codes, Recoding const& recoding) {
             block.pending = block.excluded = false;
             for (Code code = 0; code < old.stride && code < to.size(); ++code) {
                 if (old.births[code] == 0) continue;
-                assert(to[code] != no_code);
+                if (to[code] == no_code) throw std::logic_error("a candidate's fact has lost its code");
                 block.births[to[code]] = old.births[code];
                 read_counts(old, code, node.totals, counts);
                 for (std::size_t y = 0; y < counts.size(); ++y) block.counts[y * size + to[code]] = counts[y];

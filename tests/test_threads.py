@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import cycle, islice
+from itertools import count, cycle, islice
 from typing import Any
 
 import pytest
@@ -20,7 +20,7 @@ from contracts import everything
 from handmade import chain, dot, handmade
 from treethink.errors import TransitionError
 from treethink.learner import FOLDT, TreeThink
-from treethink.state import State
+from treethink.state import Object, Schema, State
 from treethink.stream import transitions
 from treethink.worlds import make
 
@@ -374,3 +374,75 @@ def test_an_interrupt_in_a_hook_stops_the_stream(stream):
     with pytest.raises(KeyboardInterrupt):
         model.observe_many(cycle(stream))
     assert model.to_bytes() == model_of(stream[: model.observations]).to_bytes()
+
+
+# ---------------------------------------------------- slow work
+
+
+CROWD = Schema({"dot": ["x"]}, {"x": 1}, ["go"])
+
+
+def crowd(objects: int, shift: int) -> State:
+    """So many dots, all of which feed one rule: an observation takes its time."""
+    return State(CROWD, [Object(i, "dot", x=(i * 7 + shift) % 50) for i in range(objects)])
+
+
+def slow_steps(objects: int) -> Iterator[tuple[State, str, State]]:
+    for step in count():
+        before = crowd(objects, step)
+        yield before, "go", before.replace(0, x=before[0].x + 1)
+
+
+def test_slow_steps_can_be_interrupted_too():
+    """Not after a fixed number of steps, however long those take."""
+    model = TreeThink(CROWD)
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), interrupted_after(0.2):
+        model.observe_many(slow_steps(500))
+    assert time.monotonic() - start < 20
+    assert model.to_bytes() == model_of_crowd(model.observations).to_bytes()
+
+
+def model_of_crowd(steps: int) -> TreeThink:
+    model = TreeThink(CROWD)
+    model.observe_many(islice(slow_steps(500), steps))
+    return model
+
+
+def test_one_who_observes_is_not_kept_waiting_by_those_who_predict():
+    world = make("maze", width=16, height=16)
+    steps = list(transitions(world, 2_000, seed=0))
+    model = TreeThink(world.schema)
+    model.observe_many(steps[:1_000])
+    done = threading.Event()
+
+    def ask() -> None:
+        while not done.is_set():
+            model.predict_many([step[:2] for step in steps[:20]], facts="full")
+
+    def teach() -> None:
+        try:
+            for step in steps[1_000:1_100]:
+                model.observe(*step)
+        finally:
+            done.set()
+
+    together(ask, ask, ask, teach)
+    assert model.observations == 1_100
+
+
+def test_a_hook_may_switch_itself_off_between_two_changes_of_one_transition():
+    schema = Schema({"lamp": ["a", "b"]}, {"a": 1, "b": 1}, ["press"])
+    model = TreeThink(schema)
+    told = []
+
+    def once(change: Any) -> None:
+        told.append(change)
+        model.on_change = None
+
+    model.on_change = once
+    states = [State(schema, [Object(1, "lamp", a=n, b=n)]) for n in (0, 1)]
+    model.observe_many([(states[i % 2], "press", states[1 - i % 2]) for i in range(60)])
+    assert len(told) == 1
+    assert model.observations == 60
+    assert all(rule.depth == 1 for rule in model.rules.values())

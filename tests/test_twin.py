@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 import pytest
@@ -13,18 +14,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import treethink as tt
+from handmade import integer, number
 from reference import (
     BUILT_IN,
     KINDS,
     MAX_BINDINGS,
     Kind,
     ReferenceModel,
+    ReferenceTree,
     RuleKey,
     Scene,
     as_vector,
 )
-from strategies import Shape, Stream, Transition, streams, transitions
-from treethink import _engine
+from strategies import Shape, Stream, Transition, random_state, random_tree, streams, transitions
+from treethink import _engine, file
 
 # The engine's test build has two kinds of fact more. Each is one file there, one entry here.
 KINDS["parity"] = Kind(arity=1, value=lambda x: tuple(each % 2 for each in x))
@@ -259,3 +262,111 @@ def test_pairs_that_are_counted_in_a_table_of_their_own_are_counted_alike():
         moved = before.replace(200, pos=(before[200].pos[0] + 1, 0)).replace(1, pos=(0, 0))
         twins.observe(before, "go", moved)
         twins.assert_same_trees("go")
+
+
+# --- scores that differ only in rounding ---------------------------------------------
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_equal_scores_are_equal_although_doubles_round_them_apart(swapped):
+    """Both tests score 102/7 exactly; as sums of doubles one of them looks better."""
+    names = ["second", "first"] if swapped else ["first", "second"]
+    only = tt.Attribute(1, facts=("equality",))
+    schema = tt.Schema(
+        classes={"lamp": [*names, "light"]},
+        attributes={**dict.fromkeys(names, only), "light": tt.Attribute(1, facts=())},
+        actions=["go"],
+    )
+    lamps, changes = [], {}
+    for x in range(21):
+        dark = x < 9  # 9 stay dark and 12 light up
+        first = int(9 <= x < 16)  # true of (0, 7)
+        second = int(x < 3 or 9 <= x < 20)  # true of (3, 11)
+        lamps.append(tt.Object(x, "lamp", first=first, second=second, light=0))
+        changes[x] = {"light": int(not dark)}
+    before = tt.State(schema, lamps)
+    twins = Twins(schema, alpha=0.9)
+    twins.observe(before, "go", before.replace_many(changes))
+    assert twins.events
+    twins.assert_same_trees("go")
+
+
+# --- trees that no learning made -------------------------------------------------------
+
+
+@settings(thorough, max_examples=60)
+@given(st.integers(0, 2**32), st.integers(2, 5), st.sampled_from(["bits", "small"]))
+def test_all_ways_to_predict_agree_on_random_trees(seed, depth, values):
+    """Random tests with many new variables, asked about crowds of equal objects."""
+    rng = random.Random(seed)
+    schema = tt.Schema(
+        classes={"a": ["x", "light"], "b": ["x"]},
+        attributes={"x": 1, "light": tt.Attribute(1, facts=(), outcomes="value")},
+        actions=["go"],
+    )
+    shape = Shape(seed, values=values, objects=4)
+    states = [random_state(rng, schema, shape) for _ in range(12)]
+    tree = random_tree(rng, "a", [Scene(state) for state in states], depth)
+    model = tt.TreeThink.from_bytes(frozen_model(schema, tree))
+    for state in states:
+        expected = {
+            x.id: tree.route(Scene(state), (x.id,))[-1][0].path for x in state.of_class("a")
+        }
+        for facts, bindings in product(["demand", "full"], ["first", "all"]):
+            found = model.predict(state, "go", facts=facts, bindings=bindings)
+            for x, path in expected.items():
+                (number,) = found.outcomes(x, "light")
+                assert tree_paths(tree)[number] == path
+
+
+def tree_paths(tree: ReferenceTree) -> list[str]:
+    """Of all leaves, in preorder."""
+    paths, waiting = [], [tree.root]
+    while waiting:
+        node = waiting.pop()
+        if node.left and node.right:
+            waiting += [node.right, node.left]
+        else:
+            paths.append(node.path)
+    return paths
+
+
+def ways_to_fill(types: list[tuple[str, tuple[str, ...]]], variables: Sequence[str]) -> int:
+    """In how many ways facts of all types can be asked with old and new variables."""
+    ways = 0
+    for _, classes in types:
+        counts = [variables.count(name) for name in classes]
+        if len(counts) == 2 and classes[0] == classes[1]:
+            ways += counts[0] * (counts[0] - 1) // 2 + counts[0] + 1
+        else:
+            ways += prod(n + 1 for n in counts)
+    return ways
+
+
+def frozen_model(schema: tt.Schema, tree: ReferenceTree) -> bytes:
+    """A model file whose rule for a.light is this tree; leaf number i answers i."""
+    types = [("equality", ("a",)), ("equality", ("b",))]
+    types += [("difference", pair) for pair in (("a", "a"), ("a", "b"), ("b", "b"))]
+    paths = tree_paths(tree)
+    outcomes = max(len(paths), 2)  # with fewer a rule does not vary
+    listed = b"".join(integer(i) + number(1) for i in range(outcomes))
+    body = number(1) + number(outcomes) + listed + number(1) + number(0)
+    waiting = [tree.root]
+    while waiting:
+        node = waiting.pop()
+        is_leaf = not (node.left and node.right)
+        index = paths.index(node.path) if is_leaf else 0
+        body += b"".join(number(int(i == index)) for i in range(outcomes))
+        body += number(int(not is_leaf)) + number(int(is_leaf))
+        if is_leaf:
+            body += number(0) * ways_to_fill(types, node.variables)  # no candidates yet
+        if node.test and node.left and node.right:
+            variables = (*node.test.slots, 0)[:2]
+            body += number(types.index((node.test.kind, node.test.classes)))
+            body += b"".join(map(number, variables)) + b"".join(map(integer, node.test.value))
+            waiting += [node.right, node.left]
+    header, _ = file.unpack(tt.TreeThink(schema, branch_updates=False).to_bytes(), "it")
+    empty = number(0) + number(0) + number(0)
+    trees = {("a", "light"): body}
+    slots = [(name, m) for name, owned in schema.classes.items() for m in owned]
+    return file.pack(header, number(1) + b"".join(trees.get(slot, empty) for slot in slots))

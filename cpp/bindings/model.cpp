@@ -1,7 +1,7 @@
 // model.cpp - models as Python sees them.
 //
-// The GIL is held through calls that take microseconds and released in those that can take long.
-// A model's own lock is never held while Python code runs, so the two locks cannot wait for each other.
+// The GIL is released in every call that takes the model's lock, and that lock is never held while
+// Python code runs, so the two cannot wait for each other, and nobody who waits stops the others.
 #include <nanobind/stl/tuple.h>
 
 #include <chrono>
@@ -19,8 +19,8 @@ struct PyModel {
     nb::object on_change;
 };
 
-constexpr std::size_t large_state = 200;  // objects: then even one call can take long
-constexpr std::size_t chunk = 256;         // transitions between two looks at signals
+using Clock = std::chrono::steady_clock;
+constexpr auto between_signals = std::chrono::milliseconds(50);
 
 // ------------------------------------------------------------ arguments
 
@@ -28,60 +28,57 @@ ActionId action_of(Schema const& schema, nb::handle action) {
     return schema.action_named(text_of(action, "an action must be a str"));
 }
 
-/// Releases the GIL when asked to.
-class MaybeRelease {
-public:
-    explicit MaybeRelease(bool release) : thread_(release ? PyEval_SaveThread() : nullptr) {}
-    ~MaybeRelease() {
-        if (thread_ != nullptr) PyEval_RestoreThread(thread_);
-    }
-    MaybeRelease(MaybeRelease const&) = delete;
-    MaybeRelease& operator=(MaybeRelease const&) = delete;
-
-private:
-    PyThreadState* thread_;
-};
-
 struct Transition {
     State before;
     ActionId action;
     State after;
 };
 
+/// The items of a list or tuple of that length; nothing else has an order to rely on.
+PyObject** items_of(nb::handle sequence, Py_ssize_t length, char const* what) {
+    bool const fits = (PyList_Check(sequence.ptr()) || PyTuple_Check(sequence.ptr())) &&
+                      PySequence_Fast_GET_SIZE(sequence.ptr()) == length;
+    if (!fits) throw WrongType(std::string(what) + ", got " + shown(sequence));
+    return PySequence_Fast_ITEMS(sequence.ptr());
+}
+
 Transition transition_of(Schema const& schema, nb::handle item) {
-    nb::object const parts = nb::steal(PySequence_Fast(item.ptr(), ""));
-    if (!parts.is_valid() || PySequence_Fast_GET_SIZE(parts.ptr()) != 3) {
-        PyErr_Clear();
-        throw WrongType("a transition must be (before, action, after), got " + shown(item));
-    }
-    PyObject** const each = PySequence_Fast_ITEMS(parts.ptr());
+    PyObject** const each = items_of(item, 3, "a transition must be (before, action, after)");
     return {state_of(each[0], "before must be a State"), action_of(schema, each[1]),
             state_of(each[2], "after must be a State")};
 }
 
 std::pair<State, ActionId> situation_of(Schema const& schema, nb::handle item) {
-    nb::object const parts = nb::steal(PySequence_Fast(item.ptr(), ""));
-    if (!parts.is_valid() || PySequence_Fast_GET_SIZE(parts.ptr()) != 2) {
-        PyErr_Clear();
-        throw WrongType("each item must be (state, action), got " + shown(item));
-    }
-    PyObject** const each = PySequence_Fast_ITEMS(parts.ptr());
+    PyObject** const each = items_of(item, 2, "each item must be (state, action)");
     return {state_of(each[0], "state must be a State"), action_of(schema, each[1])};
 }
 
 nb::object iterator_over(nb::handle items, char const* what) {
     nb::object const iterator = nb::steal(PyObject_GetIter(items.ptr()));
     if (iterator.is_valid()) return iterator;
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) nb::raise_python_error();
     PyErr_Clear();
     throw WrongType(std::string(what) + ", got " + shown(items));
 }
 
-/// The next `chunk` items, converted. An error on the way is kept in `error` for later.
+/// How many items to take at once: more while they are quick, so that slow ones are read one by one.
+class Pace {
+public:
+    [[nodiscard]] std::size_t chunk() const { return chunk_; }
+    void took(Clock::duration time) {
+        chunk_ = time < std::chrono::milliseconds(5) ? std::min<std::size_t>(256, 2 * chunk_) : std::max<std::size_t>(1, chunk_ / 2);
+    }
+
+private:
+    std::size_t chunk_ = 1;
+};
+
+/// The next `most` items, converted. An error on the way is kept in `error` for later.
 template <class Item, class Convert>
-std::vector<Item> next_items(nb::handle iterator, Convert&& convert, std::exception_ptr& error) {
+std::vector<Item> next_items(nb::handle iterator, std::size_t most, Convert&& convert, std::exception_ptr& error) {
     std::vector<Item> items;
     try {
-        while (items.size() < chunk) {
+        while (items.size() < most) {
             nb::object const item = nb::steal(PyIter_Next(iterator.ptr()));
             if (!item.is_valid()) {
                 if (PyErr_Occurred()) nb::raise_python_error();
@@ -106,8 +103,9 @@ void tell(PyModel& self, std::vector<ModelEvent> const& events) {
     Schema const& schema = *self.model.schema();
     auto const types = fact_types(schema);
     for (ModelEvent const& each : events) {
+        nb::object const hook = self.on_change;  // a hook may replace itself, or switch itself off
+        if (hook.is_none()) return;
         auto const& slot = schema.slots()[each.slot];
-        nb::object const hook = self.on_change;  // it may be replaced meanwhile
         hook(schema.classes()[slot.class_id].name, schema.attributes()[slot.attribute].name,
              schema.actions()[each.action], event_tuple(schema, types, each.event), each.observation);
     }
@@ -119,32 +117,51 @@ void observe(PyModel& self, nb::handle before_object, nb::handle action_name, nb
     State const& after = state_of(after_object, "after must be a State");
     std::vector<ModelEvent> events;
     {
-        MaybeRelease const release(before.roster()->size() > large_state);
+        nb::gil_scoped_release const release;
         events = self.model.observe(before, action, after);
     }
     tell(self, events);
 }
 
+/// Looks at signals now and then, while the GIL is released.
+class SignalWatch {
+public:
+    void look() {
+        if (Clock::now() - last_ < between_signals) return;
+        nb::gil_scoped_acquire const acquire;
+        check_signals();
+        last_ = Clock::now();
+    }
+
+private:
+    Clock::time_point last_ = Clock::now();
+};
+
 std::uint64_t observe_many(PyModel& self, nb::handle transitions) {
     Schema const& schema = *self.model.schema();
     nb::object const iterator = iterator_over(transitions, "transitions must be an iterable of (before, action, after)");
     std::uint64_t observed = 0;
+    Pace pace;
+    SignalWatch watch;
     for (std::exception_ptr error;;) {
+        std::size_t const wanted = pace.chunk();
         auto const items = next_items<Transition>(
-            iterator, [&](nb::handle item) { return transition_of(schema, item); }, error);
+            iterator, wanted, [&](nb::handle item) { return transition_of(schema, item); }, error);
+        auto const start = Clock::now();
         {
             nb::gil_scoped_release const release;
             for (Transition const& each : items) {
                 auto const events = self.model.observe(each.before, each.action, each.after);
                 ++observed;
+                watch.look();
                 if (events.empty()) continue;
                 nb::gil_scoped_acquire const acquire;
                 tell(self, events);
             }
         }
         if (error) std::rethrow_exception(error);
-        if (items.size() < chunk) return observed;
-        check_signals();
+        if (items.size() < wanted) return observed;
+        pace.took(Clock::now() - start);
     }
 }
 
@@ -154,7 +171,7 @@ Prediction predict(PyModel const& self, nb::handle state_object, nb::handle acti
     ActionId const action = action_of(*self.model.schema(), action_name);
     FactsMode const facts_how = facts_mode(facts);
     BindingsMode const bindings_how = bindings_mode(bindings);
-    MaybeRelease const release(state.roster()->size() > large_state || facts_how == FactsMode::full);
+    nb::gil_scoped_release const release;
     return self.model.predict(state, action, facts_how, bindings_how);
 }
 
@@ -164,19 +181,25 @@ nb::list predict_many(PyModel const& self, nb::handle situations, nb::handle fac
     BindingsMode const bindings_how = bindings_mode(bindings);
     nb::object const iterator = iterator_over(situations, "situations must be an iterable of (state, action)");
     nb::list all;
+    Pace pace;
+    SignalWatch watch;
     for (std::exception_ptr error;;) {
+        std::size_t const wanted = pace.chunk();
         auto const items = next_items<std::pair<State, ActionId>>(
-            iterator, [&](nb::handle item) { return situation_of(schema, item); }, error);
+            iterator, wanted, [&](nb::handle item) { return situation_of(schema, item); }, error);
         if (error) std::rethrow_exception(error);
         std::vector<Prediction> predictions;
+        auto const start = Clock::now();
         {
             nb::gil_scoped_release const release;
-            for (auto const& [state, action] : items)
+            for (auto const& [state, action] : items) {
                 predictions.push_back(self.model.predict(state, action, facts_how, bindings_how));
+                watch.look();
+            }
         }
         for (Prediction& prediction : predictions) all.append(nb::cast(std::move(prediction)));
-        if (items.size() < chunk) return all;
-        check_signals();
+        if (items.size() < wanted) return all;
+        pace.took(Clock::now() - start);
     }
 }
 
@@ -185,11 +208,12 @@ TreeSnapshot snapshot(PyModel const& self, nb::handle class_name, nb::handle att
     Schema const& schema = *self.model.schema();
     ClassId const c = schema.class_named(text_of(class_name, "a class name must be a str"));
     SlotId const slot = slot_named(schema, c, text_of(attribute, "an attribute name must be a str"));
-    return self.model.snapshot(slot, action_of(schema, action), with_candidates);
+    ActionId const action_id = action_of(schema, action);
+    nb::gil_scoped_release const release;
+    return self.model.snapshot(slot, action_id, with_candidates);
 }
 
 std::vector<std::int64_t> time_observe(PyModel& self, nb::handle transitions) {
-    using Clock = std::chrono::steady_clock;
     std::vector<Transition> items;
     for (nb::handle const item : transitions) items.push_back(transition_of(*self.model.schema(), item));
     std::vector<std::int64_t> nanoseconds;
@@ -203,7 +227,6 @@ std::vector<std::int64_t> time_observe(PyModel& self, nb::handle transitions) {
 }
 
 std::vector<std::int64_t> time_predict(PyModel const& self, nb::handle situations, nb::handle facts, nb::handle bindings) {
-    using Clock = std::chrono::steady_clock;
     FactsMode const facts_how = facts_mode(facts);
     BindingsMode const bindings_how = bindings_mode(bindings);
     std::vector<std::pair<State, ActionId>> items;
@@ -254,7 +277,9 @@ void bind_model(nb::module_& module) {
              nb::sig("def observe_many(self, transitions: collections.abc.Iterable[tuple[State, str, State]]) -> int"),
              nb::arg("transitions").none(),
              "Learn an iterable of (before, action, after); returns how many there were.\n\n"
-             "The result is that of as many calls of observe. When an item is refused, those before it are learned.")
+             "The result is that of as many calls of observe. When an item is refused, those before it are learned.\n"
+             "Items are read a little ahead of being learned (up to 256), so an iterable that asks this very model\n"
+             "sees it as it was then; and after an error, those read ahead are gone from an iterator.")
         .def("predict", &predict,
              nb::sig("def predict(self, state: State, action: str, facts: str = 'demand', bindings: str = 'first') "
                      "-> Prediction"),
@@ -274,7 +299,11 @@ void bind_model(nb::module_& module) {
         .def_prop_ro("criterion", [](PyModel const& self) { return self.model.settings().criterion; })
         .def_prop_ro("branch_updates", [](PyModel const& self) { return self.model.settings().branch_updates; })
         .def_prop_ro("max_candidates", [](PyModel const& self) { return self.model.settings().max_candidates; })
-        .def_prop_ro("observations", [](PyModel const& self) { return self.model.observations(); },
+        .def_prop_ro("observations",
+                     [](PyModel const& self) {
+                         nb::gil_scoped_release const release;
+                         return self.model.observations();
+                     },
                      "How many transitions have been learned.")
         .def_prop_rw(
             "_hook", [](PyModel const& self) { return self.on_change; },
@@ -291,6 +320,7 @@ void bind_model(nb::module_& module) {
              nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none())
         .def("_size",
              [](PyModel const& self) {
+                 nb::gil_scoped_release const release;
                  ModelSize const size = self.model.size();
                  return std::tuple(size.bytes, size.nodes, size.candidates, size.forgotten, size.varying);
              })

@@ -58,7 +58,13 @@ State sample(Prediction const& self, nb::handle rng) {
     std::size_t const n = self.choices();
     std::vector<double> random;
     if (!nb::hasattr(rng, "random")) throw WrongType("rng must be a numpy.random.Generator, got " + shown(rng));
-    for (std::size_t i = 0; i < n; ++i) random.push_back(nb::cast<double>(rng.attr("random")()));
+    for (std::size_t i = 0; i < n; ++i) {
+        nb::object const drawn = rng.attr("random")();
+        double number = -1;
+        if (!nb::try_cast(drawn, number) || !(number >= 0 && number < 1))
+            throw WrongType("rng.random() must give numbers from 0 up to 1, got " + shown(drawn));
+        random.push_back(number);
+    }
     return self.sample(random);
 }
 

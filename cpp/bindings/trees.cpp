@@ -127,11 +127,9 @@ void bind_foldt(nb::module_& module) {
         .def("observe",
              [](Foldt& self, nb::handle object, std::vector<Int> const& ids, Int outcome) {
                  State const& state = foldt_state(self, object);
-                 auto const events = self.observe(state, rows_of(state, self.schema(), self.arguments(), ids), {outcome});
-                 nb::list all;
-                 auto const types = fact_types(self.schema());
-                 for (Event const& event : events) all.append(event_tuple(self.schema(), types, event));
-                 return all;
+                 auto const rows = rows_of(state, self.schema(), self.arguments(), ids);
+                 nb::gil_scoped_release const release;
+                 (void)self.observe(state, rows, {outcome});
              })
         .def("predict",
              [](Foldt const& self, nb::handle object, std::vector<Int> const& ids, nb::handle facts, nb::handle bindings) {

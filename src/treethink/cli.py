@@ -91,7 +91,7 @@ def learn(
     console = Console()
     curve = Curve()
     interrupted = False
-    with Progress(console, quiet) as progress:
+    with Progress(Console(stderr=True), quiet) as progress:
         try:
             for wrong_by in trial(model, place, steps, seed, episode):
                 curve.add(wrong_by)
@@ -106,7 +106,7 @@ def learn(
     if not quiet:
         _show_errors(console, curve)
         _show_rules(console, model)
-    _say_how_it_ended(console, place, curve, seconds, interrupted)
+    _say_how_it_ended(console, place, model.observations, curve, seconds, interrupted)
     say(console, f"saved to {path}")
     if interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -202,12 +202,17 @@ def _show_rules(console: Console, model: TreeThink) -> None:
 
 
 def _say_how_it_ended(
-    console: Console, world: World, curve: Curve, seconds: float, interrupted: bool
+    console: Console,
+    world: World,
+    observations: int,
+    curve: Curve,
+    seconds: float,
+    interrupted: bool,
 ) -> None:
     verb = "interrupted after" if interrupted else "learned from"
     say(
         console,
-        f"\n{world!r}: {verb} {curve.steps:,} observations in {seconds:.1f} s",
+        f"\n{world!r}: {verb} {observations:,} observations in {seconds:.1f} s",
     )
     if curve.last_error:
         since = curve.steps - curve.last_error

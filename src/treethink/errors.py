@@ -12,12 +12,24 @@ class TreeThinkError(Exception):
     """Base of all errors of this package."""
 
 
+def shown(value: object) -> str:
+    """A value for a message: its repr, shortened, and never failing."""
+    try:
+        text = repr(value)
+    except Exception:  # a repr may do anything; of an int with too many digits it is refused
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= 100 else f"{text[:100]}..."
+
+
 class UnknownNameError(TreeThinkError, LookupError):
     """A name that the schema, the registry or a file does not know."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], where: str):
         known = sorted(known)
-        close = get_close_matches(name, known, n=1)
+        folded = {each.casefold(): each for each in known}  # another case is no other name
+        close = get_close_matches(name, known, n=1) or [
+            folded[each] for each in get_close_matches(name.casefold(), folded, n=1)
+        ]
         hint = f" Did you mean {close[0]!r}?" if close else ""
         listed = ", ".join(repr(each) for each in known) or "none"
         super().__init__(f"unknown {kind} {name!r} in {where}.{hint} Known: {listed}.")

@@ -9,12 +9,13 @@ Out:  `Prediction`s of next states, and `Rule`s that say why.
 engine; what stands here is the part that people touch.
 """
 
+import operator
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from threading import Lock
-from typing import Any, Self, SupportsIndex
+from typing import Any, Self
 
 from treethink import _engine, file
 from treethink._engine import Prediction, State
@@ -24,6 +25,7 @@ from treethink.errors import (
     TreeThinkError,
     UnknownNameError,
     WrongTypeError,
+    shown,
 )
 from treethink.rules import Rule, RuleKey, Rules, Test
 from treethink.state import Schema
@@ -34,6 +36,7 @@ Prediction.__module__ = "treethink"
 
 _MAX_CANDIDATES = 100_000
 _MOST_CANDIDATES = 2**63 - 1
+_CRITERIA = ("wilson",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,27 +60,38 @@ def _check_settings(
 ) -> dict[str, Any]:
     """The settings as the engine takes them, or one clear error."""
     if isinstance(alpha, bool) or not isinstance(alpha, Real):
-        raise SettingError(f"alpha must be a number, got {alpha!r}")
+        raise SettingError(f"alpha must be a number, got {shown(alpha)}")
     if not 0 < alpha < 1:  # type: ignore[operator]  # also refuses NaN
-        raise SettingError(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
+        raise SettingError(f"alpha must lie strictly between 0 and 1, got {shown(alpha)}")
     if not isinstance(criterion, str):
-        raise SettingError(f"criterion must be the name of a criterion, got {criterion!r}")
-    if isinstance(memory, bool) or memory != 0:
-        raise SettingError(f"memory must be 0 (nothing is kept), got {memory!r}")
+        raise SettingError(f"criterion must be the name of a criterion, got {shown(criterion)}")
+    if criterion not in _CRITERIA:
+        raise UnknownNameError("criterion", criterion, _CRITERIA, "the settings")
+    if _integer(memory, "memory") != 0:
+        raise SettingError(f"memory must be 0 (nothing is kept), got {shown(memory)}")
     if not isinstance(branch_updates, bool):
-        raise SettingError(f"branch_updates must be True or False, got {branch_updates!r}")
-    if isinstance(max_candidates, bool) or not isinstance(max_candidates, SupportsIndex):
-        raise SettingError(f"max_candidates must be an integer, got {max_candidates!r}")
-    if not 1 <= max_candidates.__index__() <= _MOST_CANDIDATES:
+        raise SettingError(f"branch_updates must be True or False, got {shown(branch_updates)}")
+    most = _integer(max_candidates, "max_candidates")
+    if not 1 <= most <= _MOST_CANDIDATES:
         raise SettingError(
-            f"max_candidates must be at least 1, at most {_MOST_CANDIDATES}, got {max_candidates!r}"
+            f"max_candidates must be at least 1, at most {_MOST_CANDIDATES}, got {shown(most)}"
         )
     return {
         "alpha": float(alpha),
         "criterion": criterion,
         "branch_updates": branch_updates,
-        "max_candidates": max_candidates.__index__(),
+        "max_candidates": most,
     }
+
+
+def _integer(value: object, name: str) -> int:
+    """A setting that counts something."""
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise SettingError(f"{name} must be an integer, got {shown(value)}")
 
 
 class TreeThink(_engine.Model):

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Protocol
 
-from treethink.errors import SettingError, TransitionError
+from treethink.errors import SettingError, TransitionError, WrongTypeError, shown
 from treethink.state import State
 
 #: The value of one attribute: an int if its length is 1, else a tuple of ints.
@@ -48,6 +48,8 @@ class Prediction(Protocol):
 
 def error(prediction: Prediction, truth: Truth) -> float:
     """The distance between a prediction and the truth; 0 if and only if they agree."""
+    if not hasattr(prediction, "changes"):
+        raise WrongTypeError(f"the prediction must be a Prediction, got {shown(prediction)}")
     states = _with_probabilities(truth)
     if len(states) == 1 and prediction.probability(states[0][0]) == 1.0:
         return 0.0
@@ -172,6 +174,13 @@ def _cheapest_path(
 def _with_probabilities(truth: Truth) -> Sequence[tuple[State, float]]:
     if isinstance(truth, State):
         return [(truth, 1.0)]
+    listed = isinstance(truth, list | tuple) and all(
+        isinstance(each, tuple) and len(each) == 2 and isinstance(each[0], State) for each in truth
+    )
+    if not listed:
+        raise WrongTypeError(
+            f"the truth must be a State or a list of (State, probability), got {shown(truth)}"
+        )
     total = math.fsum(probability for _, probability in truth)
     if not abs(total - 1.0) <= 1e-9 or any(probability < 0 for _, probability in truth):
         raise SettingError(

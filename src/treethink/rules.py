@@ -173,6 +173,8 @@ def distribution(counts: Mapping[Value, int]) -> str:
 
 def _percent(n: int, total: int) -> str:
     share = 100 * n / total
+    if 99.5 <= share < 100:
+        return f"{min(share, 99.99):.4g}%"  # not quite all
     return f"{share:.0f}%" if share >= 1 else f"{share:.2g}%"
 
 

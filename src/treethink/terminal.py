@@ -2,7 +2,8 @@
 
     curve -> [ terminal ] -> lines of text
 
-Where the output is not a terminal (a file, a pipe) progress is a few plain lines.
+Progress goes to the error stream, so that a pipe carries the result alone. Where that stream
+is not a terminal, progress is a few plain lines.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from treethink.experiment import Curve
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _PLAIN = " .:#"
+_IN_ASCII = {"∃": "exists", "├─": "|-", "└─": "`-", "│": "|", "×": "x"}
 
 
 class Progress:
@@ -78,6 +80,9 @@ class Progress:
 
 def say(console: Console, text: str) -> None:
     """Print as it is: rules are full of brackets, which rich would take for its own."""
+    if not console.encoding.lower().startswith("utf"):
+        for sign, plain in _IN_ASCII.items():
+            text = text.replace(sign, plain)
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
