@@ -6,6 +6,7 @@
 // (see most_bindings) could the two differ, so there `first` hands over to `all`. So it does in trees
 // too deep for a recursion: threads may have little stack.
 #include <array>
+#include <cstdint>
 
 #include "tree.hpp"
 
@@ -13,7 +14,7 @@ namespace treethink {
 
 namespace {
 
-constexpr std::size_t deepest_recursion = 32;
+constexpr unsigned deepest_recursion = 32;
 
 template <class Source>
 class DepthFirst {
@@ -34,7 +35,9 @@ private:
         Node const& node = nodes_[at];
         if (node.is_leaf()) {
             best_ = at;
-            best_path_.assign(path_.begin(), path_.end());
+            best_path_ = path_;
+            best_depth_ = depth_;
+            found_ = true;
             return true;
         }
         FactType const& type = types_[node.test.type];
@@ -43,7 +46,7 @@ private:
             bindings *= most_extensions(source_.state(), type, node.test, width);
             too_much_ = too_much_ || bindings > most_bindings;
         }
-        too_much_ = too_much_ || path_.size() >= deepest_recursion;
+        too_much_ = too_much_ || depth_ >= deepest_recursion;
         if (too_much_) return true;
         bool passed = false, leftmost = false;
         each_extension(source_, type, node.test, node.classes, {binding_.data(), width},
@@ -59,28 +62,30 @@ private:
     }
 
     bool step(std::uint32_t to, bool left, std::size_t bindings) {
-        path_.push_back(left);
+        std::uint64_t const path = path_;
+        path_ |= static_cast<std::uint64_t>(left) << (63 - depth_++);
         bool const leftmost = could_be_best() && descend(to, bindings);
-        path_.pop_back();
+        path_ = path;
+        --depth_;
         return leftmost;
     }
 
     // A path that has fallen behind the best one cannot catch up.
     [[nodiscard]] bool could_be_best() const {
-        std::size_t const shared = std::min(path_.size(), best_path_.size());
-        for (std::size_t i = 0; i < shared; ++i)
-            if (path_[i] != best_path_[i]) return path_[i];
-        return best_path_.empty() || path_.size() < best_path_.size();
+        if (!found_) return true;
+        std::uint64_t const best_so_far = best_path_ & ~(~std::uint64_t{0} >> depth_);
+        return path_ > best_so_far || (path_ == best_so_far && depth_ < best_depth_);
     }
 
     std::vector<Node> const& nodes_;
     Source const& source_;
     std::vector<FactType> const& types_;
-    std::array<Row, 2 * deepest + most_arguments> binding_;
+    std::array<Row, 2 * deepest_recursion + most_arguments> binding_;
     std::size_t width_ = 0;
-    std::vector<bool> path_, best_path_;
+    std::uint64_t path_ = 0, best_path_ = 0;  // from the top bit down: 1 is left
+    unsigned depth_ = 0, best_depth_ = 0;
     std::uint32_t best_ = 0;
-    bool too_much_ = false;
+    bool found_ = false, too_much_ = false;
 };
 
 template <class Source>
