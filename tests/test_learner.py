@@ -25,8 +25,10 @@ from treethink.errors import (
     TreeThinkError,
     UnknownNameError,
     WrongTypeError,
+    shown,
 )
 from treethink.learner import Change, Prediction, TreeThink
+from treethink.metrics import error
 from treethink.rules import Node, Test
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream import transitions
@@ -743,14 +745,17 @@ BAD_SETTINGS = [
     ("alpha", None, "a number, got None"),
     ("alpha", True, "a number, got True"),
     ("alpha", 0.1j, "a number"),
+    ("alpha", 10**5000, "strictly between 0 and 1, got <int>"),
     ("criterion", None, "name of a criterion, got None"),
     ("criterion", 3, "name of a criterion, got 3"),
     ("memory", 1, "be 0 .*got 1"),
     ("memory", -1, "be 0 .*got -1"),
-    ("memory", None, "be 0 .*got None"),
-    ("memory", True, "be 0 .*got True"),
-    ("memory", False, "be 0 .*got False"),
-    ("memory", "0", "be 0 .*got '0'"),
+    ("memory", None, "an integer, got None"),
+    ("memory", True, "an integer, got True"),
+    ("memory", False, "an integer, got False"),
+    ("memory", "0", "an integer, got '0'"),
+    ("memory", np.array([1, 2]), "an integer, got array"),
+    ("memory", 10**5000, "be 0 .*got <int>"),
     ("branch_updates", 1, "True or False, got 1"),
     ("branch_updates", None, "True or False, got None"),
     ("branch_updates", "no", "True or False, got 'no'"),
@@ -761,11 +766,14 @@ BAD_SETTINGS = [
     ("max_candidates", 10.0, "an integer, got 10.0"),
     ("max_candidates", None, "an integer, got None"),
     ("max_candidates", "10", "an integer, got '10'"),
+    ("max_candidates", 10**5000, "at most 9223372036854775807, got <int>"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "says"), BAD_SETTINGS, ids=[f"{name}={v!r:.9}" for name, v, _ in BAD_SETTINGS]
+    ("name", "value", "says"),
+    BAD_SETTINGS,
+    ids=[f"{name}={shown(v):.9}" for name, v, _ in BAD_SETTINGS],
 )
 def test_a_setting_out_of_its_range_is_refused(name, value, says):
     with pytest.raises(SettingError, match=f"^{name} must .*{says}"):
@@ -852,3 +860,53 @@ def test_a_predicted_value_beyond_64_bits_is_refused():
     with refused(model, StateError, "a predicted value of 'x' does not fit 64 bits"):
         model.predict_many([(line(0), "go"), (line(HIGHEST), "go")])
     assert model.predict(line(HIGHEST - 1), "go").mode() == line(HIGHEST)
+
+
+# ---------------------------------------------------- limits
+
+
+def test_a_node_never_weighs_more_candidates_than_it_may():
+    world = make("walls", width=6, height=6)
+    model = TreeThink(world.schema, max_candidates=25)
+    for step in transitions(world, 600, seed=0):
+        model.observe(*step)
+        use = model.memory_use()
+        assert use["candidates"] <= 25 * use["nodes"]
+    assert use["forgotten"] > 1000
+
+
+@pytest.mark.parametrize(
+    ("made", "truth"),
+    [
+        (5, 6),
+        ("prediction", None),
+        ("prediction", "x"),
+        ("prediction", [1]),
+        ("state", "prediction"),
+    ],
+)
+def test_the_error_of_something_else_is_refused(made, truth):
+    state = make("walls").reset(seed=0)
+    prediction = TreeThink(make("walls").schema).predict(state, "left")
+    known = {"state": state, "prediction": prediction}
+    with pytest.raises(WrongTypeError, match="must be a"):
+        error(known.get(str(made), made), known.get(str(truth), truth))
+
+
+class Odd:
+    """A random number generator, of sorts."""
+
+    def __init__(self, number: object):
+        self.number = number
+
+    def random(self) -> object:
+        return self.number
+
+
+@pytest.mark.parametrize("number", ["a", None, 1j, math.nan, 1.0, -0.1])
+def test_numbers_that_no_generator_draws_are_refused(number):
+    model = TreeThink(LAMP)
+    model.observe(OFF, "press", OFF)
+    model.observe(OFF, "press", ON)
+    with pytest.raises(WrongTypeError, match="from 0 up to 1"):
+        model.predict(OFF, "press").sample(Odd(number))
