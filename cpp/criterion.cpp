@@ -3,6 +3,9 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
+
+#include "state.hpp"
 
 namespace treethink {
 
@@ -164,6 +167,11 @@ private:
     double z_;
 };
 
+// A new criterion is a class above and a line here.
+constexpr std::pair<std::string_view, std::unique_ptr<Criterion const> (*)(double)> criteria[] = {
+    {"wilson", [](double alpha) -> std::unique_ptr<Criterion const> { return std::make_unique<Wilson>(alpha); }},
+};
+
 }  // namespace
 
 double two_sided_quantile(double alpha) {
@@ -175,6 +183,18 @@ double two_sided_quantile(double alpha) {
     return low;
 }
 
-std::unique_ptr<Criterion const> make_wilson(double alpha) { return std::make_unique<Wilson>(alpha); }
+std::vector<std::string> criterion_names() {
+    std::vector<std::string> names;
+    for (auto const& [name, make] : criteria) names.emplace_back(name);
+    return names;
+}
+
+std::unique_ptr<Criterion const> make_criterion(std::string const& wanted, double alpha) {
+    if (!(alpha > 0 && alpha < 1))  // also refuses NaN
+        throw SettingError("alpha must lie strictly between 0 and 1, got " + std::to_string(alpha));
+    for (auto const& [name, make] : criteria)
+        if (name == wanted) return make(alpha);
+    throw UnknownName("criterion", wanted, criterion_names(), "the settings");
+}
 
 }  // namespace treethink

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,8 +42,10 @@ public:
     [[nodiscard]] virtual double largest_gain() const = 0;
 };
 
-/// The paper's: overlap of Wilson intervals around the expected probability of the truth.
-std::unique_ptr<Criterion const> make_wilson(double alpha);
+/// The criterion of that name. "wilson" is the paper's: overlap of Wilson intervals around the expected
+/// probability of the truth. Throws UnknownName, or SettingError for an alpha outside of (0, 1).
+std::unique_ptr<Criterion const> make_criterion(std::string const& name, double alpha);
+std::vector<std::string> criterion_names();
 
 /// The z with 2 (1 - Phi(z)) = alpha; the same bits on every platform.
 double two_sided_quantile(double alpha);

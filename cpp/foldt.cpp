@@ -1,15 +1,14 @@
 #include "foldt.hpp"
 
 #include <mutex>
-
-#include "model.hpp"
+#include <string>
 
 namespace treethink {
 
 Foldt::Foldt(std::shared_ptr<Schema const> schema, std::vector<ClassId> arguments, Settings settings)
     : schema_(std::move(schema)),
       settings_(std::move(settings)),
-      criterion_(make_criterion(settings_)),
+      criterion_(make_criterion(settings_.criterion, settings_.alpha)),
       codes_(schema_),
       tree_(std::move(arguments)) {
     std::size_t const n = tree_.arguments().size();
@@ -19,18 +18,14 @@ Foldt::Foldt(std::shared_ptr<Schema const> schema, std::vector<ClassId> argument
 
 std::vector<Event> Foldt::observe(State const& state, std::vector<Row> const& arguments, Vector outcome) {
     std::unique_lock const lock(mutex_);
-    for (Recoding const& recoding : codes_.turn_to(state)) tree_.recode(codes_, recoding);
+    std::span<Tree> const trees(&tree_, 1);
+    recode(trees, codes_, codes_.turn_to(state));
     tree_.add_outcomes({outcome});
     Tree::Target const target{arguments, *tree_.find_outcome(outcome)};
     std::vector<Event> events;
     Learning learning{codes_, *criterion_, settings_, scratch_, state, events};
     tree_.observe(learning, {&target, 1});
-    for (std::size_t t = 0; t < codes_.types().size(); ++t) {
-        if (!codes_.crowded(t)) continue;
-        std::vector<bool> used(codes_.size(t), false);
-        tree_.mark_used(t, used);
-        tree_.recode(codes_, codes_.collect(t, used));
-    }
+    collect_codes(trees, codes_);
     return events;
 }
 

@@ -1,7 +1,6 @@
 #include "model.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <mutex>
 #include <numeric>
 
@@ -19,17 +18,10 @@ std::string list_ids(std::vector<Int> const& ids) {
 
 }  // namespace
 
-std::unique_ptr<Criterion const> make_criterion(Settings const& settings) {
-    if (!(settings.alpha > 0 && settings.alpha < 1))  // also refuses NaN
-        throw SettingError("alpha must lie strictly between 0 and 1, got " + std::to_string(settings.alpha));
-    if (settings.criterion == "wilson") return make_wilson(settings.alpha);
-    throw UnknownName("criterion", settings.criterion, {"wilson"}, "the settings");
-}
-
 Model::Model(std::shared_ptr<Schema const> schema, Settings settings)
     : schema_(std::move(schema)),
       settings_(std::move(settings)),
-      criterion_(make_criterion(settings_)),
+      criterion_(make_criterion(settings_.criterion, settings_.alpha)),
       codes_(schema_),
       effects_(schema_->slots().size()) {
     if (settings_.max_candidates < 1) throw SettingError("max_candidates must be at least 1, got 0");
@@ -111,7 +103,7 @@ std::vector<ModelEvent> Model::observe(State const& before, ActionId action, Sta
         find_effect(SlotId(s), before, after, effects_[s]);
         facts_needed = facts_needed || will_vary(tree(SlotId(s), action), SlotId(s), effects_[s], rows);
     }
-    if (facts_needed) recode(codes_.turn_to(before));
+    if (facts_needed) recode(trees_, codes_, codes_.turn_to(before));
     ++observations_;
     std::vector<ModelEvent> events;
     Learning learning{codes_, *criterion_, settings_, scratch_, before, events_};
@@ -121,7 +113,7 @@ std::vector<ModelEvent> Model::observe(State const& before, ActionId action, Sta
         for (Event& event : events_) events.push_back({SlotId(s), action, std::move(event), observations_});
         events_.clear();
     }
-    if (facts_needed) collect_garbage();
+    if (facts_needed) collect_codes(trees_, codes_);
     return events;
 }
 
@@ -146,20 +138,6 @@ void Model::learn(SlotId slot, ActionId action, Learning& learning, Effect const
         targets_.push_back({{every_row_.data() + row, 1}, outcome});
     }
     tree.observe(learning, targets_);
-}
-
-void Model::recode(std::vector<Recoding> const& recodings) {
-    for (Recoding const& recoding : recodings)
-        for (Tree& tree : trees_) tree.recode(codes_, recoding);
-}
-
-void Model::collect_garbage() {
-    for (std::size_t t = 0; t < codes_.types().size(); ++t) {
-        if (!codes_.crowded(t)) continue;
-        std::vector<bool> used(codes_.size(t), false);
-        for (Tree const& tree : trees_) tree.mark_used(t, used);
-        recode({codes_.collect(t, used)});
-    }
 }
 
 // ---- predicting ----
@@ -243,8 +221,7 @@ void Model::load(std::span<std::uint8_t const> bytes) {
     for (std::size_t t = 0; t < trees.size(); ++t) {
         SlotId const slot(t / schema_->actions().size());
         auto const recodings = trees[t].load(in, codes, schema_->length(slot), settings_.branch_updates);
-        for (Recoding const& recoding : recodings)
-            for (std::size_t u = 0; u < t; ++u) trees[u].recode(codes, recoding);
+        recode(std::span(trees).first(t), codes, recodings);  // those loaded before
     }
     if (!in.at_end()) throw ModelFileError("the model file has bytes left over after its last rule");
     codes_ = std::move(codes);

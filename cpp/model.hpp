@@ -75,8 +75,6 @@ private:
     void find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const;
     [[nodiscard]] bool will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const;
     void learn(SlotId slot, ActionId action, Learning& learning, Effect const& effect);
-    void recode(std::vector<Recoding> const& recodings);
-    void collect_garbage();
 
     std::shared_ptr<Schema const> schema_;
     Settings settings_;
@@ -92,8 +90,5 @@ private:
     Scratch scratch_;
     mutable FairMutex mutex_;
 };
-
-/// The criterion of that name. Throws UnknownName, or SettingError for its alpha.
-std::unique_ptr<Criterion const> make_criterion(Settings const& settings);
 
 }  // namespace treethink

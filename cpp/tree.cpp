@@ -313,4 +313,18 @@ std::size_t Tree::bytes() const {
     return bytes;
 }
 
+void recode(std::span<Tree> trees, Codes const& codes, std::vector<Recoding> const& recodings) {
+    for (Recoding const& recoding : recodings)
+        for (Tree& tree : trees) tree.recode(codes, recoding);
+}
+
+void collect_codes(std::span<Tree> trees, Codes& codes) {
+    for (std::size_t t = 0; t < codes.types().size(); ++t) {
+        if (!codes.crowded(t)) continue;
+        std::vector<bool> used(codes.size(t), false);
+        for (Tree const& tree : trees) tree.mark_used(t, used);
+        recode(trees, codes, {codes.collect(t, std::move(used))});
+    }
+}
+
 }  // namespace treethink

@@ -220,4 +220,9 @@ private:
     std::uint64_t forgotten_ = 0;
 };
 
+/// Tells trees that share `codes` how those have changed.
+void recode(std::span<Tree> trees, Codes const& codes, std::vector<Recoding> const& recodings);
+/// Forgets codes that no candidate of any tree needs, where they have become many.
+void collect_codes(std::span<Tree> trees, Codes& codes);
+
 }  // namespace treethink

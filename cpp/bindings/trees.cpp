@@ -159,7 +159,7 @@ std::string formula(std::string const& name, std::string const& x, std::string c
 #ifdef TREETHINK_TESTING
 /// Scores of two tests (the second time as one of a batch), their exact order, whether the first is surely better.
 auto wilson(double alpha, std::vector<Count> const& a, std::vector<Count> const& b, std::vector<Count> const& totals) {
-    auto const criterion = make_wilson(alpha);
+    auto const criterion = make_criterion("wilson", alpha);
     std::vector<Count> both;
     for (std::size_t y = 0; y < totals.size(); ++y) both.insert(both.end(), {a[y], b[y]});
     std::vector<double> scores;
@@ -182,6 +182,7 @@ void bind_trees(nb::module_& module) {
         for (auto const& kind : fact_kinds()) names.append(nb::str(kind->name().data(), kind->name().size()));
         return nb::tuple(names);
     }, "Names of the kinds of fact, in the engine's order.");
+    module.def("criterion_names", &criterion_names, "Names of the learning criteria.");
     module.def("formula", &formula, nb::arg("kind"), nb::arg("x"), nb::arg("y"), nb::arg("value"), nb::arg("swap"),
                "A fact about `x` and `y` written out; `swap` says it the other way round.");
 #ifdef TREETHINK_TESTING

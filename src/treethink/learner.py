@@ -36,7 +36,7 @@ Prediction.__module__ = "treethink"
 
 _MAX_CANDIDATES = 100_000
 _MOST_CANDIDATES = 2**63 - 1
-_CRITERIA = ("wilson",)
+_CRITERIA = tuple(_engine.criterion_names())
 
 
 @dataclass(frozen=True, slots=True)
