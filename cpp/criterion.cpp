@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <string_view>
 #include <utility>
 
 #include "state.hpp"
@@ -106,8 +107,6 @@ struct Parts {
 class Wilson final : public Criterion {
 public:
     explicit Wilson(double alpha) : z_(two_sided_quantile(alpha)) {}
-
-    [[nodiscard]] std::string_view name() const override { return "wilson"; }
 
     [[nodiscard]] double score(Counts trues, Counts totals) const override { return Parts(trues, totals).score(); }
 

@@ -11,7 +11,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace treethink {
@@ -22,8 +21,6 @@ using Counts = std::span<Count const>;
 class Criterion {
 public:
     virtual ~Criterion() = default;
-
-    [[nodiscard]] virtual std::string_view name() const = 0;
 
     /// How well a test that held `trues` times explains `totals`; larger is better. A test that
     /// never held scores like no test at all, and no test scores less.

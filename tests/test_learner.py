@@ -102,7 +102,7 @@ LEARNERS = {
     "default": {},
     "eager": {"alpha": 0.5},
     "frozen": {"alpha": 0.3, "branch_updates": False},
-    "forgetful": {"alpha": 0.01, "max_candidates": 300},
+    "forgetful": {"max_candidates": 25},
 }
 
 

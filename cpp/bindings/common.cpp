@@ -136,21 +136,6 @@ std::shared_ptr<Schema const> schema_of(nb::handle value) {
     throw WrongType("schema must be a Schema, got " + shown(value));
 }
 
-nb::object make_python_schema(Schema const& schema) {
-    nb::dict classes;
-    for (auto const& each : schema.classes()) {
-        nb::list names;
-        for (auto const a : each.attributes) names.append(schema.attributes()[a].name);
-        classes[each.name.c_str()] = names;
-    }
-    nb::object const module = nb::module_::import_("treethink.state");
-    nb::dict attributes;
-    for (auto const& each : schema.attributes())
-        attributes[each.name.c_str()] = module.attr("Attribute")(each.length, nb::tuple(nb::cast(each.facts)),
-                                                                 each.outcomes_are_values ? "value" : "delta");
-    return module.attr("Schema")(classes, attributes, schema.actions());
-}
-
 Place place_of(State const& state, Int id) {
     if (auto const place = state.roster()->find(id)) return *place;
     auto const count = state.roster()->size();

@@ -52,8 +52,6 @@ nb::object value_object(VectorView value);
 State const& state_of(nb::handle value, char const* demand);
 /// The schema in a Python object, which stays alive with it. Throws WrongType.
 std::shared_ptr<Schema const> schema_of(nb::handle value);
-/// A treethink.Schema equal to `schema`, for schemas that did not come from Python.
-nb::object make_python_schema(Schema const& schema);
 
 /// The place of an object. Throws StateError when the state has no such object.
 Place place_of(State const& state, Int id);
