@@ -8,16 +8,6 @@
 
 namespace treethink {
 
-namespace {
-
-std::string list_ids(std::vector<Int> const& ids) {
-    std::string text;
-    for (std::size_t i = 0; i < ids.size() && i < 5; ++i) text += (i ? ", " : "") + std::to_string(ids[i]);
-    return ids.size() > 5 ? text + ", and " + std::to_string(ids.size() - 5) + " more" : text;
-}
-
-}  // namespace
-
 Model::Model(std::shared_ptr<Schema const> schema, Settings settings)
     : schema_(std::move(schema)),
       settings_(std::move(settings)),
@@ -39,27 +29,6 @@ std::uint64_t Model::observations() const {
 void Model::check(State const& state, char const* role) const {
     if (state.schema() == schema_ || *state.schema() == *schema_) return;
     throw StateError(std::string("the ") + role + " state is of another schema than the model");
-}
-
-void Model::check_same_objects(State const& before, State const& after) const {
-    if (before.roster() == after.roster() || *before.roster() == *after.roster()) return;
-    std::vector<Int> gone, come, turned;
-    for (std::size_t c = 0; c < schema_->classes().size(); ++c) {
-        for (Int const id : before.roster()->ids(ClassId(c))) {
-            auto const place = after.roster()->find(id);
-            if (!place)
-                gone.push_back(id);
-            else if (place->class_id != ClassId(c))
-                turned.push_back(id);
-        }
-        for (Int const id : after.roster()->ids(ClassId(c)))
-            if (!before.roster()->find(id)) come.push_back(id);
-    }
-    std::string message = "the objects before and after must be the same";
-    if (!gone.empty()) message += "; only before: " + list_ids(gone);
-    if (!come.empty()) message += "; only after: " + list_ids(come);
-    if (!turned.empty()) message += "; of another class after: " + list_ids(turned);
-    throw TransitionError(message);
 }
 
 void Model::find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const {

@@ -71,7 +71,6 @@ private:
     }
     [[nodiscard]] Tree& tree(SlotId slot, ActionId action) { return trees_[slot * schema_->actions().size() + action]; }
     void check(State const& state, char const* role) const;
-    void check_same_objects(State const& before, State const& after) const;
     void find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const;
     [[nodiscard]] bool will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const;
     void learn(SlotId slot, ActionId action, Learning& learning, Effect const& effect);

@@ -46,6 +46,12 @@ std::vector<std::string> names_of(std::vector<Named> const& list) {
     return names;
 }
 
+std::string list_ids(std::vector<Int> const& ids) {
+    std::string text;
+    for (std::size_t i = 0; i < ids.size() && i < 5; ++i) text += (i ? ", " : "") + std::to_string(ids[i]);
+    return ids.size() > 5 ? text + ", and " + std::to_string(ids.size() - 5) + " more" : text;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- Schema
@@ -315,6 +321,27 @@ std::uint64_t State::hash() const {
     auto hash = roster_->hash();
     for (auto const& column : columns_) hash = combine(hash, column->hash());
     return hash;
+}
+
+void check_same_objects(State const& before, State const& after) {
+    if (before.roster() == after.roster() || *before.roster() == *after.roster()) return;
+    std::vector<Int> gone, come, turned;
+    for (std::size_t c = 0; c < before.roster()->classes(); ++c) {
+        for (Int const id : before.roster()->ids(ClassId(c))) {
+            auto const place = after.roster()->find(id);
+            if (!place)
+                gone.push_back(id);
+            else if (place->class_id != ClassId(c))
+                turned.push_back(id);
+        }
+        for (Int const id : after.roster()->ids(ClassId(c)))
+            if (!before.roster()->find(id)) come.push_back(id);
+    }
+    std::string message = "the objects before and after must be the same";
+    if (!gone.empty()) message += "; only before: " + list_ids(gone);
+    if (!come.empty()) message += "; only after: " + list_ids(come);
+    if (!turned.empty()) message += "; of another class after: " + list_ids(turned);
+    throw TransitionError(message);
 }
 
 }  // namespace treethink

@@ -272,4 +272,7 @@ private:
     std::vector<ColumnPtr> columns_;
 };
 
+/// Throws TransitionError, which names ids, when the two do not have the same objects.
+void check_same_objects(State const& before, State const& after);
+
 }  // namespace treethink

@@ -15,8 +15,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from treethink import _engine
-from treethink.errors import StateError, TreeThinkError, UnknownNameError, WrongTypeError
+from treethink.errors import (
+    StateError,
+    TransitionError,
+    TreeThinkError,
+    UnknownNameError,
+    WrongTypeError,
+)
 from treethink.state import Attribute, Object, Schema, State
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
@@ -154,7 +159,6 @@ def test_dict_json_pickle_and_repr_bring_back_an_equal_state(twin: Twin) -> None
         assert again.to_json() == state.to_json()
 
 
-@pytest.mark.skipif(not hasattr(_engine, "find_ids"), reason="needs a build for testing")
 @given(
     st.sampled_from(["near", "spread", "far"]),
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=60),
@@ -169,10 +173,67 @@ def test_objects_are_found_by_value_whatever_the_range(
     values = [(grid[x], grid[y]) for x, y in cells]
     state = State(SCHEMA, [Object(i, "player", pos=v) for i, v in enumerate(values)])
 
-    find_ids = _engine.find_ids
     for wanted in {*values, (LOWEST, HIGHEST), (HIGHEST, LOWEST), (0, 0), (2, 3)}:
-        expected = [i for i, value in enumerate(values) if value == wanted]
-        assert find_ids(state, "player", "pos", list(wanted)) == expected
+        expected = tuple(state[i] for i, value in enumerate(values) if value == wanted)
+        assert state.find("player", pos=wanted) == expected
+
+
+@given(twins, st.data())
+def test_find_gives_the_objects_that_have_all_the_values(twin: Twin, data: st.DataObject) -> None:
+    state = state_of(twin)
+    for class_name, attributes in SCHEMA.classes.items():
+        assert state.find(class_name) == state.of_class(class_name)
+        for like in state.of_class(class_name):
+            values = {a: like.values[a] for a in attributes if data.draw(st.booleans(), label=a)}
+            assert state.find(class_name, **values) == tuple(
+                each
+                for each in state.of_class(class_name)
+                if all(each.values[name] == value for name, value in values.items())
+            )
+
+
+@given(twins, st.data())
+def test_changes_to_another_state_are_what_makes_it(twin: Twin, data: st.DataObject) -> None:
+    before = state_of(twin)
+    chosen = data.draw(st.sets(st.sampled_from(list(twin)))) if twin else set()
+    other = {id: data.draw(objects_of(twin[id][0])) if id in chosen else twin[id] for id in twin}
+    after = state_of(other)
+    changes = before.changes_to(after)
+    assert before.replace_many(changes) == after
+    new = {id: values for id, (_, values) in other.items()}
+    assert changes == {
+        id: {name: after.value(id, name) for name in old if old[name] != new[id][name]}
+        for id, (_, old) in twin.items()
+        if old != new[id]
+    }
+    assert before.changes_to(before.replace_many(changes)) == changes
+    assert before.changes_to(before) == {}
+
+
+def test_changes_to_something_else_are_refused() -> None:
+    fewer = State(SCHEMA, [Object(50, "player", pos=(5, 2)), Object(52, "mark")])
+    with pytest.raises(TransitionError, match="only before: 51; only after: 52"):
+        maze().changes_to(fewer)
+    turned = State(SCHEMA, [Object(51, "player", pos=(5, 2)), Object(50, "player", pos=(3, 4))])
+    with pytest.raises(TransitionError, match="of another class after: 51"):
+        maze().changes_to(turned)
+    other = Schema({"player": ["pos"], "door": ["pos"]}, {"pos": 2}, [])
+    with pytest.raises(StateError, match="of another schema"):
+        maze().changes_to(State(other, [Object(50, "player", pos=(5, 2))]))
+    with pytest.raises(WrongTypeError, match="the state after must be a State, got None"):
+        maze().changes_to(None)  # type: ignore[arg-type]
+
+
+def test_find_refuses_what_it_cannot_look_for() -> None:
+    state = maze()
+    with pytest.raises(UnknownNameError, match=r"unknown class 'dor'.*mean 'door'"):
+        state.find("dor", pos=(1, 2))
+    with pytest.raises(UnknownNameError, match=r"unknown attribute 'size' in class 'door'"):
+        state.find("door", size=1)
+    with pytest.raises(StateError, match=r"class 'door': attribute 'pos' takes .*got \(1,\)"):
+        state.find("door", pos=(1,))
+    with pytest.raises(WrongTypeError, match="class name must be a str"):
+        state.find(3)  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------- a story by hand

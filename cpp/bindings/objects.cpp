@@ -54,6 +54,17 @@ nb::object slot_of_object(nb::handle object, PyObject* name) {
     throw WrongType("a State is made of Objects, got one that was never initialised");
 }
 
+/// A value for a slot; owner() is who it would belong to, should it be refused.
+template <class Owner>
+Vector read_in_slot(Schema const& schema, SlotId slot, nb::handle value, Owner const& owner) {
+    Vector result;
+    auto const reading = read_vector(value, schema.length(slot), result);
+    if (reading != Reading::ok)
+        refuse_value(reading, owner(), schema.attributes()[schema.slots()[slot].attribute].name, schema.length(slot),
+                     value);
+    return result;
+}
+
 /// Collects the values of one object, in any order, and checks that none is missing.
 class ObjectReader {
 public:
@@ -154,14 +165,12 @@ nb::object take(nb::dict const& entry, char const* key, std::string const& where
 }
 
 Vector read_value(Schema const& schema, Int id, SlotId slot, nb::handle value) {
-    Vector result;
-    auto const reading = read_vector(value, schema.length(slot), result);
-    if (reading != Reading::ok) {
-        auto const& [class_id, attribute] = schema.slots()[slot];
-        refuse_value(reading, described(schema, id, class_id), schema.attributes()[attribute].name, schema.length(slot),
-                     value);
-    }
-    return result;
+    return read_in_slot(schema, slot, value, [&] { return described(schema, id, schema.slots()[slot].class_id); });
+}
+
+Vector read_sought(Schema const& schema, SlotId slot, nb::handle value) {
+    return read_in_slot(schema, slot, value,
+                        [&] { return "class '" + schema.classes()[schema.slots()[slot].class_id].name + "'"; });
 }
 
 State::ObjectData read_object(Schema const& schema, nb::handle object) {

@@ -46,6 +46,8 @@ void for_each_object(State const& state, Take const& take) {
 
 /// A value for an object's attribute. Throws StateError that names object and attribute.
 Vector read_value(Schema const& schema, Int id, SlotId slot, nb::handle value);
+/// A value that objects are looked up by. Throws StateError that names class and attribute.
+Vector read_sought(Schema const& schema, SlotId slot, nb::handle value);
 /// An object from a treethink.Object. Throws WrongType, UnknownName, StateError.
 State::ObjectData read_object(Schema const& schema, nb::handle object);
 /// An object from plain data; `where` begins the messages. Throws UnknownName, StateError.

@@ -1,4 +1,6 @@
 // state.cpp - State as Python sees it.
+#include <algorithm>
+
 #include "objects.hpp"
 
 namespace treethink::bindings {
@@ -21,6 +23,32 @@ nb::tuple of_class(State const& state, nb::handle name) {
     ObjectWriter const writer(state, class_id);
     nb::list objects;
     for (std::uint32_t row = 0; row < state.rows(class_id); ++row) objects.append(writer.object(row));
+    return nb::tuple(objects);
+}
+
+/// The first value is looked up in its column's index; the others are compared.
+nb::tuple find(State const& state, nb::handle name, nb::kwargs const& values) {
+    auto const& schema = *state.schema();
+    auto const class_id = schema.class_named(text_of(name, "a class name must be a str"));
+    if (values.size() == 0) return of_class(state, name);
+    std::vector<std::pair<SlotId, Vector>> wanted;
+    PyObject *attribute = nullptr, *value = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(values.ptr(), &at, &attribute, &value) != 0;) {
+        auto const slot = slot_named(schema, class_id, text_of(attribute, "an attribute's name must be a str"));
+        wanted.emplace_back(slot, read_sought(schema, slot, value));
+    }
+    std::vector<std::uint32_t> rows;
+    state.column(wanted[0].first)->for_each_row_with(wanted[0].second, [&](std::uint32_t row) {
+        if (std::all_of(wanted.begin() + 1, wanted.end(), [&](auto const& each) {
+                return std::ranges::equal(state.value(each.first, row), each.second);
+            }))
+            rows.push_back(row);
+        return true;
+    });
+    if (rows.empty()) return nb::make_tuple();  // the common answer, and the cheapest
+    ObjectWriter const writer(state, class_id);
+    nb::list objects;
+    for (auto const row : rows) objects.append(writer.object(row));
     return nb::tuple(objects);
 }
 
@@ -98,6 +126,28 @@ State replace_many(State const& state, nb::handle replacements) {
     return state.with(changes);
 }
 
+/// Columns that the two share are not looked at.
+nb::dict changes_to(State const& before, nb::handle other) {
+    State const& after = state_of(other, "the state after must be a State");
+    auto const& schema = *before.schema();
+    if (before.schema() != after.schema() && !(schema == *after.schema()))
+        throw StateError("the state after is of another schema");
+    check_same_objects(before, after);
+    nb::dict changes;
+    for (std::size_t s = 0; s < schema.slots().size(); ++s) {
+        auto const slot = SlotId(s);
+        if (before.column(slot) == after.column(slot)) continue;
+        auto const [class_id, attribute] = schema.slots()[s];
+        for (std::uint32_t row = 0; row < before.rows(class_id); ++row) {
+            if (std::ranges::equal(before.value(slot, row), after.value(slot, row))) continue;
+            auto const id = nb::int_(before.roster()->id({class_id, row}));
+            if (!changes.contains(id)) changes[id] = nb::dict();
+            changes[id][schema.attributes()[attribute].name.c_str()] = value_object(after.value(slot, row));
+        }
+    }
+    return changes;
+}
+
 nb::object value_of(State const& state, nb::handle id, nb::handle attribute) {
     auto const place = place_of(state, read_id(id));
     auto const slot =
@@ -154,22 +204,6 @@ nb::tuple reduce(nb::handle self) {
     return nb::make_tuple(nb::type<State>(), nb::make_tuple(state.schema(), objects_of(state)));
 }
 
-#ifdef TREETHINK_TESTING
-/// Ids of the objects of a class that have a value, found by the column's index.
-std::vector<Int> find_ids(State const& state, std::string const& class_name, std::string const& attribute,
-                          Vector const& value) {
-    auto const class_id = state.schema()->class_named(class_name);
-    auto const& column = *state.column(slot_named(*state.schema(), class_id, attribute));
-    std::vector<Int> found;
-    column.for_each_row_with(value, [&](std::uint32_t row) {
-        found.push_back(state.roster()->id({class_id, row}));
-        return true;
-    });
-    if (found.size() > column.most_equal_rows()) throw Error("more equal rows than the column admits");
-    return found;
-}
-#endif
-
 }  // namespace
 
 void bind_state(nb::module_& module) {
@@ -178,9 +212,6 @@ void bind_state(nb::module_& module) {
                nb::sig("def fill_object(object: Object, id: typing.SupportsIndex, class_name: str, "
                        "values: dict[str, Value]) -> None"),
                "The constructor of treethink.Object.");
-#ifdef TREETHINK_TESTING
-    module.def("find_ids", &find_ids, "Only in builds for testing: which objects have a value, by index.");
-#endif
 
     // The stub's imports stand before the class: signatures cannot name our Python modules in
     // full, because the stub is written before those can be imported.
@@ -199,6 +230,9 @@ A changed copy shares what did not change. Objects come out by class, then id.)"
              nb::sig("def replace_many(self, replacements: "
                      "collections.abc.Mapping[int, collections.abc.Mapping[str, Value]], /) -> State"),
              "A copy with new values for several objects: {id: {attribute: value}}.")
+        .def("changes_to", &changes_to, nb::arg("after").none(),
+             nb::sig("def changes_to(self, after: State, /) -> dict[int, dict[str, int | tuple[int, ...]]]"),
+             "What `replace_many` needs to make `after` out of this state.")
         .def("value", &value_of, nb::arg("id").none(), nb::arg("attribute").none(),
              nb::sig("def value(self, id: typing.SupportsIndex, attribute: str, /) -> typing.Any"),
              "One value of one object: an int when its length is 1, else a tuple of ints.")
@@ -213,6 +247,9 @@ A changed copy shares what did not change. Objects come out by class, then id.)"
                      "Ids of all objects, by class, then id.")
         .def("of_class", &of_class, nb::arg("name").none(),
              nb::sig("def of_class(self, name: str, /) -> tuple[Object, ...]"), "All objects of a class, by id.")
+        .def("find", &find, nb::arg("name").none(), nb::arg("values"),
+             nb::sig("def find(self, name: str, /, **values: Value) -> tuple[Object, ...]"),
+             "The objects of a class that have the given values, by id. A look-up, however many there are.")
         .def_prop_ro(
             "schema", [](State const& state) { return state.schema(); }, nb::sig("def schema(self) -> FullSchema"),
             "The schema that the state was made with.")

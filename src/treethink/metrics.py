@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Protocol
 
-from treethink.errors import SettingError, TransitionError, WrongTypeError, shown
+from treethink.errors import SettingError, WrongTypeError, shown
 from treethink.state import State
 
 #: The value of one attribute: an int if its length is 1, else a tuple of ints.
@@ -55,7 +55,7 @@ def error(prediction: Prediction, truth: Truth) -> float:
         return 0.0
     before = prediction.state
     predicted = {(each, name): values for each, name, values in prediction.changes()}
-    true = _marginals(before, states)
+    true = marginals(before, states)
 
     def unchanged(key: tuple[int, str]) -> Distribution:
         return {before.value(*key): 1.0}
@@ -189,26 +189,19 @@ def _with_probabilities(truth: Truth) -> Sequence[tuple[State, float]]:
     return truth
 
 
-def _marginals(
+def marginals(
     before: State, states: Sequence[tuple[State, float]]
 ) -> dict[tuple[int, str], dict[Value, float]]:
     """The true distribution of each attribute of each object that may change."""
-    changed = {key: None for after, _ in states for key in _differences(before, after)}
-    marginals: dict[tuple[int, str], dict[Value, float]] = {key: {} for key in changed}
+    changed = {
+        (each, name): None
+        for after, _ in states
+        for each, values in before.changes_to(after).items()
+        for name in values
+    }
+    found: dict[tuple[int, str], dict[Value, float]] = {key: {} for key in changed}
     for after, probability in states:
-        for key, values in marginals.items():
+        for key, values in found.items():
             value = after.value(*key)
             values[value] = values.get(value, 0.0) + probability
-    return marginals
-
-
-def _differences(before: State, after: State) -> Iterable[tuple[int, str]]:
-    if before.ids != after.ids:
-        raise TransitionError(
-            f"other objects before and after: {sorted(set(before.ids) ^ set(after.ids))}"
-        )
-    for old, new in zip(before, after, strict=True):
-        if old != new:
-            for name, value in old.values.items():
-                if new.values[name] != value:
-                    yield old.id, name
+    return found
