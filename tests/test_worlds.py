@@ -1,9 +1,7 @@
-"""Worlds: they repeat themselves, keep their hands off given states, and do what they say."""
+"""Worlds by name, and their levels. What every world promises is checked in `test_checks.py`."""
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections import Counter
 from typing import Any
 
@@ -12,108 +10,85 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treethink.errors import SettingError, StateError, UnknownNameError
+from treethink.errors import SettingError, UnknownNameError, WrongTypeError
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream import transitions
-from treethink.worlds import WORLDS, Scene, World, make
+from treethink.worlds import WORLDS, World, make
 from treethink.worlds.base import Distribution
 from treethink.worlds.grid import Cell, Level
 
-every_world = pytest.mark.parametrize("name", WORLDS)
+# ------------------------------------------------------------------------- by name
 
 
-# ---------------------------------------------------- contracts of every world
+def test_variants_are_other_defaults_of_a_world() -> None:
+    assert make("maze-t").options == make("maze", width=32, height=32, goals=50).options
+    assert make("maze-t", goals=3).options["goals"] == 3
+    assert "game" not in make("maze-scoreless").schema.classes
+    assert make("maze-scoreless").schema.actions == make("maze").schema.actions
 
 
-@every_world
-def test_two_instances_with_one_seed_give_equal_rollouts(name: str) -> None:
-    one = list(transitions(make(name), steps=120, seed=3))
-    other = list(transitions(make(name), steps=120, seed=3))
-    assert one == other
-    assert one != list(transitions(make(name), steps=120, seed=4))
+def test_a_scoreless_world_is_the_world_without_its_game() -> None:
+    scored, scoreless = make("maze"), make("maze-scoreless")
+    for one, other in zip(
+        transitions(scored, 200, seed=7), transitions(scoreless, 200, seed=7), strict=True
+    ):
+        for state, bare in ((one[0], other[0]), (one[2], other[2])):
+            assert [each for each in state if each.class_name != "game"] == list(bare)
 
 
-@every_world
-def test_a_step_leaves_the_old_state_alone(name: str) -> None:
-    for before, action, _ in transitions(make(name), steps=100, seed=0):
-        as_it_was = copy.deepcopy(before.to_dict())
-        make(name).step(before, action, np.random.default_rng(0))
-        make(name).distribution(before, action)
-        assert before.to_dict() == as_it_was
+def test_a_variant_has_its_own_line_and_the_sheet_of_its_world() -> None:
+    variant, world = WORLDS["maze-t"], WORLDS["maze"]
+    assert variant.summary().startswith("`maze` at 32 x 32")
+    assert variant.sheet() == f"{variant.summary()}\n\n{world.sheet()}"
 
 
-@every_world
-def test_every_state_obeys_the_schema_and_keeps_its_objects(name: str) -> None:
-    world = make(name)
-    for before, _, after in transitions(world, steps=100, seed=0):
-        assert before.schema == world.schema
-        assert after.ids == before.ids
-        assert State.from_dict(world.schema, after.to_dict()) == after
+def test_numbers_in_brackets_are_options() -> None:
+    assert make("scale(3,2)").options == make("scale", players=3, copies=2).options
+    assert make("scale( 3 )").options == make("scale", players=3).options
+    assert make("walls()").options == make("walls").options
+    with pytest.raises(SettingError, match=r"takes players, copies in brackets, got 'scale\(1,2,3"):
+        make("scale(1,2,3)")
+    with pytest.raises(SettingError, match="world 'maze' takes nothing in brackets"):
+        make("maze(3)")
+    with pytest.raises(UnknownNameError, match="unknown world 'scale"):
+        make("scale(3,2")
 
 
-@every_world
-def test_sampled_states_match_the_stated_distribution(name: str) -> None:
-    world, rng, samples = make(name), np.random.default_rng(0), 300
-    for before, action, _ in transitions(world, steps=20, seed=5):
-        truth = dict(world.distribution(before, action))
-        assert sum(truth.values()) == pytest.approx(1.0)
-        seen = Counter(world.step(before, action, rng) for _ in range(samples))
-        assert seen.keys() <= truth.keys()
-        for state, probability in truth.items():
-            spread = (samples * probability * (1 - probability)) ** 0.5
-            assert abs(seen[state] - samples * probability) <= 5 * spread
+def a_world(heads: int = 30) -> World:
+    """What `make` is pointed at below."""
+    return Coin(heads=heads)
 
 
-@every_world
-def test_scenes_written_by_hand_come_true(name: str) -> None:
-    world = make(name)
-    scenes = world.scenes()
-    assert {scene.action for scene in scenes} == set(world.actions)
-    for scene in scenes:
-        assert world.distribution(scene.before, scene.action) == [(scene.after, 1.0)], scene.says
+def not_a_world() -> int:
+    return 3
 
 
-@every_world
-def test_a_world_is_its_options(name: str) -> None:
-    world = make(name, width=6)
-    again: World = pickle.loads(pickle.dumps(world))
-    assert again.options == world.options and repr(again) == repr(world)
-    assert again.reset(1) == world.reset(1)
-
-
-@every_world
-def test_the_specification_has_all_headings(name: str) -> None:
-    sheet = WORLDS[name].__doc__ or ""
-    headings = ["Objects", "Actions", "Dynamics", "Score", "Start", "Options", "Version"]
-    assert [line.strip() for line in sheet.splitlines() if line.strip() in headings] == headings
-    for option in WORLDS[name].defaults:
-        assert option in sheet
-
-
-@every_world
-def test_what_is_wrong_is_refused(name: str) -> None:
-    world = make(name)
-    state = world.reset(0)
-    rng = np.random.default_rng(0)
-    with pytest.raises(UnknownNameError, match=f"'lefft' in world '{name}'.*mean 'left'"):
-        world.step(state, "lefft", rng)
-    with pytest.raises(UnknownNameError, match="unknown action"):
-        world.distribution(state, 3)  # type: ignore[arg-type]
-    other = Schema(classes={"thing": ["pos"]}, attributes={"pos": 2}, actions=world.actions)
-    with pytest.raises(StateError, match="another schema"):
-        world.step(State(other, [Object(0, "thing", pos=(0, 0))]), "left", rng)
-    with pytest.raises(StateError, match="exactly one player, the state has 0"):
-        world.step(State(world.schema, []), "left", rng)
-    with pytest.raises(UnknownNameError, match=r"option 'widht'.*mean 'width'"):
-        make(name, widht=8)
-    for seed in (-1, 0.5, None, True):
-        with pytest.raises(SettingError, match="seed must be a whole number"):
-            world.reset(seed)  # type: ignore[arg-type]
+def test_a_world_of_ones_own_is_made_by_where_it_is() -> None:
+    here = __name__
+    assert make(f"{here}:Coin").options == {"heads": 30}
+    assert make(f"{here}:Coin", heads=5).options == {"heads": 5}
+    assert make(f"{here}:a_world", heads=5).options == {"heads": 5}
+    assert make(f"{here}:READY") is READY
+    for wrong, complaint in (
+        (f"{here}:nobody", "there is no world at"),
+        ("no.such.module:world", "there is no world at"),
+        (":world", "there is no world at"),
+        (f"{here}:", "there is no world at"),
+    ):
+        with pytest.raises(SettingError, match=complaint):
+            make(wrong)
+    with pytest.raises(SettingError, match="is made already and takes no options"):
+        make(f"{here}:READY", heads=3)
+    for wrong in ("not_a_world", "np"):
+        with pytest.raises(WrongTypeError, match="must be a World or make one"):
+            make(f"{here}:{wrong}")
 
 
 def test_an_unknown_world_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(UnknownNameError, match=r"'mase'.*mean 'maze'.*Known: 'maze', 'walls'"):
+    with pytest.raises(UnknownNameError, match=r"'mase'.*mean 'maze'.*Known: .*'maze', 'maze-sc"):
         make("mase")
+    with pytest.raises(WrongTypeError, match="made by its name, got 3"):
+        make(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -126,6 +101,9 @@ def test_an_unknown_world_is_refused_with_the_nearest_name() -> None:
         ({"width": "8"}, "whole number"),
         ({"goals": True}, "whole number"),
         ({"width": 10**6, "height": 10**6}, "more than 1,000,000 cells"),
+        ({"wall_percent": 101}, "wall_percent must be from 0 to 100, got 101"),
+        ({"wall_percent": 100}, "3 things need a free cell each, but 8 x 8 leaves only 0"),
+        ({"scored": 2}, "scored must be from 0 to 1, got 2"),
         ({"goals": 26}, "27 things need a free cell each, but 8 x 8 leaves only 26"),
         ({"width": 3, "height": 3, "goals": 1}, "leaves only 1"),
     ],
@@ -148,6 +126,9 @@ class Coin(World):
     def dynamics(self, state: State, action: str) -> Distribution:
         heads = self.options["heads"] / 100
         return [(state.replace(0, up=1), heads), (state.replace(0, up=0), 1 - heads)]
+
+
+READY = Coin()
 
 
 def test_a_step_is_drawn_from_the_distribution() -> None:
@@ -263,36 +244,3 @@ def test_scores_add_up_over_an_episode() -> None:
         else:
             assert points == (1 if on_goal else -1)
             assert stood_still == (action == "stay")
-
-
-def test_a_state_that_was_never_reached_by_steps_is_understood() -> None:
-    """What a world remembers of the states it met must not leak into others."""
-    world = make("maze")
-    scene = next(each for each in world.scenes() if "right costs two" in each.says)
-    for _ in transitions(world, steps=100, seed=0):
-        pass
-    (wall,) = scene.before.of_class("wall")
-    without = scene.before.replace(wall.id, pos=(9, 9))
-    after = world.step(without, scene.action, np.random.default_rng(0))
-    assert after.of_class("player")[0].pos == (2, 0)
-    assert isinstance(scene, Scene)
-
-
-# ---------------------------------------------------------------------- streams
-
-
-def test_a_stream_starts_a_new_level_every_episode() -> None:
-    stream = list(transitions(make("walls"), steps=25, seed=0, episode=10))
-    starts = [i for i in range(1, 25) if stream[i][0] != stream[i - 1][2]]
-    assert len(stream) == 25 and starts == [10, 20]
-
-
-def test_a_stream_plays_every_action_about_equally_often() -> None:
-    actions = Counter(action for _, action, _ in transitions(make("maze"), 5_000, seed=0))
-    assert all(900 < count < 1_100 for count in actions.values()) and len(actions) == 5
-
-
-@pytest.mark.parametrize("wrong", [{"steps": -1}, {"episode": 0}, {"seed": -1}])
-def test_a_stream_refuses_what_makes_no_sense(wrong: dict[str, int]) -> None:
-    with pytest.raises(SettingError, match=f"{next(iter(wrong))} must be at least"):
-        transitions(make("walls"), **{"steps": 10, "seed": 0, **wrong})

@@ -64,3 +64,15 @@ class SettingError(TreeThinkError, ValueError):
 
 class ModelFileError(TreeThinkError, ValueError):
     """A file that is no model, is damaged, or was written by a newer version."""
+
+
+class StreamError(TreeThinkError, RuntimeError):
+    """A stream that broke off in another process."""
+
+
+class CheckFailed(TreeThinkError, AssertionError):  # noqa: N818  # it is a verdict
+    """A world or a learner that breaks a promise. See `treethink.checks`."""
+
+
+class MissingPackageError(TreeThinkError, ImportError):
+    """A package that only some parts need, and that is not installed."""

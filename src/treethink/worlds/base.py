@@ -12,42 +12,46 @@ the action and the random numbers given. Its dynamics are written once, as a dis
 
 from __future__ import annotations
 
+import inspect
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 
-from treethink.errors import SettingError, StateError, UnknownNameError
+from treethink.errors import SettingError, StateError, UnknownNameError, shown
 from treethink.state import Object, Schema, State
+from treethink.worlds import draw
+from treethink.worlds.looks import Look
+from treethink.worlds.scene import Distribution, Scene, Thing, populate
 
-Distribution = list[tuple[State, float]]
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """One sentence about a world, with an example written by hand: `after` follows surely."""
-
-    says: str
-    before: State
-    action: str
-    after: State
+Cell = tuple[int, int]
+#: New values of objects: {id: {attribute: value}}.
+Changes = Mapping[int, Mapping[str, Any]]
+Pixels = npt.NDArray[np.uint8]
 
 
 class World(ABC):
     """An environment made of objects. Its docstring is its specification.
 
-    A subclass states its `name`, `schema` and `defaults`, and implements `reset` and
-    `dynamics`. It overrides `sample` where listing every next state is too much work.
+    A subclass states its `name`, `schema`, `defaults` and `looks`, and implements `reset` and
+    `dynamics`. It overrides `sample` where listing every next state is too much work. What
+    depends on options is set in `__init__`, after the options have been read.
+
+    A variant is a subclass with another name and other defaults.
     """
 
     name: ClassVar[str]
     #: Options and their default values: whole numbers, none of them negative.
     defaults: ClassVar[Mapping[str, int]] = {}
+    #: The options that may be given in brackets after the name: `scale(3,2)`.
+    positional: ClassVar[tuple[str, ...]] = ()
     schema: Schema
+    looks: Sequence[Look] = ()
 
     def __init__(self, **options: int):
         for each in options:
@@ -63,6 +67,8 @@ class World(ABC):
         """The schema's actions."""
         return self.schema.actions
 
+    # ---------------------------------------------------------------- what it does
+
     @abstractmethod
     def reset(self, seed: int) -> State:
         """The first state of an episode; the same seed gives the same state."""
@@ -77,9 +83,13 @@ class World(ABC):
         self._check(state, action)
         return self.dynamics(state, action)
 
-    def scenes(self) -> Sequence[Scene]:
-        """The rules of this world as examples: what a model that learned it gets right."""
-        return ()
+    def truth(self, before: State, action: str, after: State) -> Distribution | State:
+        """What a prediction is scored against: what follows `before`; `after` is what did."""
+        return self.distribution(before, action)
+
+    def is_over(self, state: State) -> bool:
+        """Whether an episode ends here; otherwise only its length ends it."""
+        return False
 
     @abstractmethod
     def dynamics(self, state: State, action: str) -> Distribution:
@@ -92,6 +102,72 @@ class World(ABC):
             return states[0][0]
         chosen = rng.choice(len(states), p=[probability for _, probability in states])
         return states[int(chosen)][0]
+
+    # ------------------------------------------------------------ what it says of itself
+
+    @classmethod
+    def sheet(cls) -> str:
+        """The specification: a variant's own lines, then those of the world that it varies."""
+        sheets = [inspect.cleandoc(each.__doc__) for each in _lineage(cls) if each.__doc__]
+        return "\n\n".join(sheets)
+
+    @classmethod
+    def summary(cls) -> str:
+        """What it is, in one line."""
+        return cls.sheet().partition("\n")[0]
+
+    def scenes(self) -> Sequence[Scene]:
+        """The rules of this world as examples: what a model that learned it gets right."""
+        return ()
+
+    def most_objects(self) -> dict[str, int]:
+        """For each class the most objects that a level has of it."""
+        counts = Counter(each.class_name for each in self.reset(0))
+        return {name: counts[name] for name in self.schema.classes}
+
+    # -------------------------------------------------------------------- how it looks
+
+    def place(self, each: Object) -> Cell | None:
+        """The column and row in which an object is drawn; None: it is put into the caption."""
+        pos = each.values.get("pos")
+        return (pos[0], pos[1]) if isinstance(pos, tuple) and len(pos) == 2 else None
+
+    @overload
+    def render(self, state: State, mode: Literal["ansi"] = "ansi") -> str: ...
+    @overload
+    def render(self, state: State, mode: Literal["rgb_array"]) -> Pixels: ...
+    def render(self, state: State, mode: str = "ansi") -> str | Pixels:
+        """The state as text for a terminal (`ansi`), or as an array of pixels (`rgb_array`)."""
+        self._check_state(state)
+        if mode == "ansi":
+            return draw.ansi(self, state)
+        if mode == "rgb_array":
+            return draw.rgb_array(self, state)
+        raise UnknownNameError("mode", str(mode), ["ansi", "rgb_array"], "World.render")
+
+    # ------------------------------------------------------------------- for subclasses
+
+    @property
+    def keeps_score(self) -> bool:
+        """Whether there is a game, and so a score."""
+        return "game" in self.schema.classes
+
+    def populate(self, things: Iterable[Thing]) -> State:
+        """The first state, of these things and, where the world keeps score, of a score of 0."""
+        score: list[Thing] = [("game", {"score": 0})] if self.keeps_score else []
+        return populate(self.schema, [*things, *score])
+
+    def paid(self, state: State, points: int) -> Changes:
+        """What becomes of the score, where the world keeps one."""
+        if not self.keeps_score or not points:
+            return {}
+        game = self._the(state, "game")
+        return {game.id: {"score": game.score + points}}
+
+    def surely(self, state: State, *changes: Changes) -> Distribution:
+        """What follows when nothing is left to chance: the changes, each of other objects."""
+        together = {each: values for part in changes for each, values in part.items()}
+        return [(state.replace_many(together) if together else state, 1.0)]
 
     def __repr__(self) -> str:
         options = ", ".join(f"{name}={value}" for name, value in self.options.items())
@@ -107,6 +183,11 @@ class World(ABC):
     def _check(self, state: State, action: str) -> None:
         if action not in self.actions:
             raise UnknownNameError("action", str(action), self.actions, self._where)
+        self._check_state(state)
+
+    def _check_state(self, state: State) -> None:
+        if not isinstance(state, State):
+            raise StateError(f"{self._where} takes a State, got {shown(state)}")
         if state.schema is not self.schema and state.schema != self.schema:
             raise StateError(f"{self._where} was given a state of another schema")
 
@@ -129,6 +210,27 @@ class World(ABC):
             number = None
         if number is None or number < 0:
             raise SettingError(
-                f"{self._where}: {name} must be a whole number, 0 or more, got {value!r}"
+                f"{self._where}: {name} must be a whole number, 0 or more, got {shown(value)}"
             )
         return number
+
+    def _within(self, name: str, least: int, most: int) -> int:
+        """The value of an option that must lie in a range."""
+        value = self.options[name]
+        if not least <= value <= most:
+            raise SettingError(
+                f"{self._where}: {name} must be from {least} to {most:,}, got {value:,}"
+            )
+        return value
+
+
+def without_score(schema: Schema) -> Schema:
+    """What is left of a schema without the game and its score."""
+    classes = {name: own for name, own in schema.classes.items() if name != "game"}
+    attributes = {name: each for name, each in schema.attributes.items() if name != "score"}
+    return Schema(classes, attributes, schema.actions)
+
+
+def _lineage(cls: type[World]) -> list[type[World]]:
+    """The class and the worlds that it varies: those that have a name."""
+    return [each for each in cls.__mro__ if issubclass(each, World) and "name" in vars(each)]

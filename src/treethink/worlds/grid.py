@@ -1,4 +1,4 @@
-"""What every grid world is built from: cells, levels, moves, pictures.
+"""What every grid world is built from: cells, levels, moves.
 
     seed -> [ Level ] -> things -> State
 
@@ -8,18 +8,15 @@ random that leave all free cells connected, so that nothing is ever placed out o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from treethink.errors import SettingError
-from treethink.state import Object, Schema, State
-from treethink.worlds.base import Distribution, Scene, World
-
-Cell = tuple[int, int]
-#: An object that has no id yet: its class and its values.
-Thing = tuple[str, Mapping[str, Any]]
+from treethink.state import State
+from treethink.worlds.base import Cell, World
+from treethink.worlds.scene import Thing
 
 MOVES: Mapping[str, Cell] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 STAY_AND_MOVES: Mapping[str, Cell] = {"stay": (0, 0), **MOVES}
@@ -34,15 +31,15 @@ def moved(cell: Cell, by: Cell) -> Cell:
     return cell[0] + by[0], cell[1] + by[1]
 
 
+def beside(cell: Cell) -> list[Cell]:
+    """The four cells that share a side with it."""
+    x, y = cell
+    return [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
+
+
 def at(class_name: str, cells: Iterable[Cell], **values: Any) -> Iterator[Thing]:
     """One thing of the class for each of the cells."""
     return ((class_name, {"pos": cell, **values}) for cell in cells)
-
-
-def populate(schema: Schema, things: Iterable[Thing]) -> State:
-    """A state of these things, with ids from 0 in the order given."""
-    objects = (Object(i, name, **values) for i, (name, values) in enumerate(things))
-    return State(schema, objects)
 
 
 class Level:
@@ -55,7 +52,8 @@ class Level:
     """
 
     def __init__(self, width: int, height: int, rng: np.random.Generator):
-        self._rng = rng
+        #: Everything about the level that is left to chance is drawn from it.
+        self.rng = rng
         self._free: list[Cell] = []
         # Walls that touch, by a side or a corner, form groups: a forest of parents.
         self._parent: dict[Cell, Cell] = {}
@@ -76,13 +74,17 @@ class Level:
         """How many cells are neither walls nor taken."""
         return len(self._free)
 
-    def take(self, count: int) -> list[Cell]:
-        """So many different free cells at random; they are not free any more."""
-        if count > self.n_free:
-            raise SettingError(f"cannot place {count} things on {self.n_free} free cells")
-        order = self._rng.permutation(self.n_free).tolist()
-        taken = [self._free[i] for i in order[:count]]
-        self._free = [self._free[i] for i in sorted(order[count:])]
+    def take(self, count: int, among: Container[Cell] | None = None) -> list[Cell]:
+        """So many different free cells at random; they are not free any more.
+
+        With `among`, only cells in there are taken.
+        """
+        free = self._free if among is None else [each for each in self._free if each in among]
+        if count > len(free):
+            raise SettingError(f"cannot place {count} things on {len(free)} free cells")
+        taken = [free[i] for i in self.rng.permutation(len(free))[:count].tolist()]
+        gone = set(taken)
+        self._free = [each for each in self._free if each not in gone]
         return taken
 
     def add_walls(self, count: int) -> None:
@@ -144,15 +146,13 @@ class Level:
 
 
 class GridWorld(World):
-    """A world on a grid with walls and one player that they stop."""
+    """A world on a grid with a border of walls, and more of them inside it."""
 
-    defaults: ClassVar[Mapping[str, int]] = {"width": 8, "height": 8}
-    #: What each action adds to the player's position.
-    moves: ClassVar[Mapping[str, Cell]]
-    #: The classes of which no object ever moves.
-    fixed: ClassVar[tuple[str, ...]] = ("wall",)
-    #: What each sign of a picture stands for, but for `.`: nothing.
-    legend: ClassVar[Mapping[str, tuple[Thing, ...]]]
+    defaults: ClassVar[Mapping[str, int]] = {"width": 8, "height": 8, "wall_percent": 30}
+    #: Whether all cells without a wall can be reached from each other.
+    connected: ClassVar[bool] = True
+    #: Whether no two things start on one cell.
+    distinct: ClassVar[bool] = True
 
     def __init__(self, **options: int):
         super().__init__(**options)
@@ -166,7 +166,8 @@ class GridWorld(World):
             raise SettingError(
                 f"{self._where}: {width} x {height} is more than {_MOST_CELLS:,} cells"
             )
-        self._known = _FixedCells(self.fixed)
+        if "wall_percent" in self.options:
+            self._within("wall_percent", 0, 100)
 
     @property
     def n_interior(self) -> int:
@@ -175,90 +176,32 @@ class GridWorld(World):
 
     @property
     def n_interior_walls(self) -> int:
-        """Three tenths of the interior."""
-        return self.n_interior * 3 // 10
+        """How many of them are walls."""
+        return self.n_interior * self.options["wall_percent"] // 100
 
     def level(self, seed: int) -> Level:
         """A level that has its walls and nothing else yet."""
-        level = Level(self.options["width"], self.options["height"], self._generator(seed))
+        level = self.empty_level(seed)
         level.add_walls(self.n_interior_walls)
         return level
 
-    def walks(self, state: State, player: Object, action: str) -> tuple[Cell, bool]:
-        """Where the player ends, and whether a wall stopped it."""
-        target = moved(player.pos, self.moves[action])
-        if self.is_at(state, "wall", target):
-            return player.pos, True
-        return target, False
+    def empty_level(self, seed: int) -> Level:
+        """A level that has only its border."""
+        return Level(self.options["width"], self.options["height"], self._generator(seed))
 
-    def is_at(self, state: State, class_name: str, cell: Cell) -> bool:
-        """Whether an object of the class, one of the `fixed`, is on the cell."""
-        return cell in self._known.cells(state)[class_name]
-
-    def surely(self, before: State, after: State) -> Distribution:
-        """The distribution of a step that left nothing to chance."""
-        self._known.pass_on(before, after)
-        return [(after, 1.0)]
-
-    def scene(
-        self, says: str, action: str, before: str, after: str, *others: tuple[Thing, Thing]
-    ) -> Scene:
-        """A scene from two pictures, and things (before, after) that no picture shows."""
-        hidden = [first for first, _ in others], [second for _, second in others]
-        return Scene(says, self.picture(before, hidden[0]), action, self.picture(after, hidden[1]))
-
-    def picture(self, drawing: str, others: Iterable[Thing] = ()) -> State:
-        """The state that is drawn: rows from above, parted by `/`; one sign for each cell.
-
-        Ids go by class, then in reading order, so that what moves alone in its class
-        keeps its id from one picture to the next.
-        """
-        things = [*others]
-        for y, row in enumerate(drawing.split("/")):
-            for x, sign in enumerate(row):
-                for name, values in self.legend.get(sign, ()):
-                    things.append((name, {"pos": (x, y), **values}))
-        return populate(self.schema, sorted(things, key=lambda thing: thing[0]))
+    def free_cells(self, state: State) -> set[Cell]:
+        """The cells that have no wall."""
+        width, height = self.options["width"], self.options["height"]
+        every = {(x, y) for x in range(width) for y in range(height)}
+        return every - {wall.pos for wall in state.of_class("wall")}
 
     def _need_free_cells(self, count: int) -> None:
         free = self.n_interior - self.n_interior_walls
         if count > free:
             raise SettingError(
-                f"{self._where}: {count} things need a free cell each, but"
-                f" {self.options['width']} x {self.options['height']} leaves only {free}"
+                f"{self._where}: {count:,} things need a free cell each, but"
+                f" {self.options['width']} x {self.options['height']} leaves only {free:,}"
             )
-
-
-class _FixedCells:
-    """Where the objects are that never move, for the states met lately.
-
-    Gathering that takes time for each object, and a step asks about one cell only. So a
-    state hands on what is known of it to the states that follow.
-    """
-
-    _most = 256
-
-    def __init__(self, classes: tuple[str, ...]) -> None:
-        self._classes = classes
-        self._known: dict[State, dict[str, frozenset[Cell]]] = {}
-
-    def cells(self, state: State) -> dict[str, frozenset[Cell]]:
-        known = self._known.get(state)
-        if known is None:
-            known = {
-                name: frozenset(each.pos for each in state.of_class(name)) for name in self._classes
-            }
-            self._remember(state, known)
-        return known
-
-    def pass_on(self, before: State, after: State) -> None:
-        self._remember(after, self.cells(before))
-
-    def _remember(self, state: State, known: dict[str, frozenset[Cell]]) -> None:
-        if state not in self._known:
-            while len(self._known) >= self._most:
-                del self._known[next(iter(self._known))]
-            self._known[state] = known
 
 
 def _reading_order(cell: Cell) -> Cell:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treethink.state import Schema, State
-from treethink.worlds.base import Distribution, Scene
-from treethink.worlds.grid import MOVES, GridWorld, at, populate
+from treethink.worlds.grid import MOVES, GridWorld, at, moved
+from treethink.worlds.looks import BLUE, GREY, Look
+from treethink.worlds.scene import Distribution, Scene, read_scenes
 
 
 class Walls(GridWorld):
@@ -25,38 +26,29 @@ class Walls(GridWorld):
         such that all free cells are connected. The player is on a free cell.
     Options
         width, height: the size of the grid with its border, at least 3 (8 x 8).
+        wall_percent: how much of the interior is walls (30).
     Version
         1: the first.
     """
 
     name = "walls"
-    moves = MOVES
-    legend = {"#": (("wall", {}),), "P": (("player", {}),)}
-    schema = Schema(
-        classes={"wall": ["pos"], "player": ["pos"]},
-        attributes={"pos": 2},
-        actions=list(MOVES),
-    )
+    schema = Schema({"wall": ["pos"], "player": ["pos"]}, {"pos": 2}, list(MOVES))
+    looks = (Look("#", "wall", "block", GREY), Look("P", "player", "person", BLUE))
+
+    def __init__(self, **options: int):
+        super().__init__(**options)
+        self._need_free_cells(1)
 
     def reset(self, seed: int) -> State:
         level = self.level(seed)
-        return populate(self.schema, [*at("wall", level.walls), *at("player", level.take(1))])
+        return self.populate([*at("wall", level.walls), *at("player", level.take(1))])
 
     def dynamics(self, state: State, action: str) -> Distribution:
         player = self._the(state, "player")
-        target, stopped = self.walks(state, player, action)
-        return self.surely(state, state if stopped else state.replace(player.id, pos=target))
+        target = moved(player.pos, MOVES[action])
+        if state.find("wall", pos=target):
+            return self.surely(state)
+        return self.surely(state, {player.id: {"pos": target}})
 
     def scenes(self) -> Sequence[Scene]:
-        return [
-            self.scene("the player goes left", "left", ".P#", "P.#"),
-            self.scene("the player goes right", "right", "#P.", "#.P"),
-            self.scene("the player goes up", "up", "./P/#", "P/./#"),
-            self.scene("the player goes down", "down", "#/P/.", "#/./P"),
-            self.scene("a wall on the left stops it", "left", "#P.", "#P."),
-            self.scene("a wall on the right stops it", "right", ".P#", ".P#"),
-            self.scene("a wall above stops it", "up", "#/P/.", "#/P/."),
-            self.scene("a wall below stops it", "down", "./P/#", "./P/#"),
-            self.scene("a wall two cells away does not", "right", "P.#", ".P#"),
-            self.scene("a wall at a corner does not", "right", ".#/P.", ".#/.P"),
-        ]
+        return read_scenes("walls", self.schema, self.looks)

@@ -1,0 +1,182 @@
+"""What a picture of a state shows, before anything is drawn: which object in which cell.
+
+    state -> [ layout ] -> items in cells, a window, a caption
+
+Positions may be any integers; a terminal and an image have an end. So a picture shows a
+window, and what lies outside of it is marked at its edge.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from treethink.state import Object, Schema, State
+from treethink.worlds.looks import Look, look_of
+
+Cell = tuple[int, int]
+
+#: A picture has at most so many columns, and so many rows.
+MOST_CELLS = 128
+_MOST_LINES = 4
+_MOST_OUTSIDE = 3
+
+
+class Drawable(Protocol):
+    """What drawing asks of a world."""
+
+    @property
+    def schema(self) -> Schema:
+        """Its classes and their attributes."""
+
+    @property
+    def looks(self) -> Sequence[Look]:
+        """How objects look; later ones lie on top."""
+
+    def place(self, each: Object, /) -> Cell | None:
+        """The column and row of an object; None: it is told in the caption."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An object in a cell. `order` says what lies on what, `chance` how likely it is there."""
+
+    order: int
+    id: int
+    cell: Cell
+    look: Look
+    chance: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The cells that a picture shows.
+
+    >>> window = Window(0, 0, 8, 8)
+    >>> (7, 7) in window, (8, 0) in window, window.nearest((100, 3))
+    (True, False, (8, 3))
+    """
+
+    left: int
+    top: int
+    width: int
+    height: int
+
+    def __contains__(self, cell: Cell) -> bool:
+        return 0 <= cell[0] - self.left < self.width and 0 <= cell[1] - self.top < self.height
+
+    def nearest(self, cell: Cell) -> Cell:
+        """The cell itself if it is shown, else the nearest of those just outside."""
+        return (
+            min(max(cell[0], self.left - 1), self.left + self.width),
+            min(max(cell[1], self.top - 1), self.top + self.height),
+        )
+
+    def part(self, middle: Cell, width: int, height: int) -> Window:
+        """A part of this window, at most that large, around the cell as far as possible."""
+        width, height = min(width, self.width), min(height, self.height)
+        left = min(max(middle[0] - width // 2, self.left), self.left + self.width - width)
+        top = min(max(middle[1] - height // 2, self.top), self.top + self.height - height)
+        return Window(left, top, width, height)
+
+
+def items(world: Drawable, objects: Iterable[Object], chance: float = 1.0) -> list[Item]:
+    """Those of the objects that have a place, in the order in which they are drawn."""
+    order = {id(look): i for i, look in enumerate(world.looks)}
+    found = []
+    for each in objects:
+        cell = world.place(each)
+        if cell is not None:
+            look = look_of(world.looks, each)
+            found.append(Item(order.get(id(look), len(order)), each.id, cell, look, chance))
+    return sorted(found, key=lambda item: (item.order, item.id))
+
+
+def extent(drawn: Iterable[Item], most: int = MOST_CELLS) -> Window:
+    """A window on all items; if they lie too far apart, on as many of them as possible."""
+    cells = {item.cell for item in drawn}
+    if not cells:
+        return Window(0, 0, 0, 0)
+    left, right = _span(sorted({x for x, _ in cells}), most)
+    top, bottom = _span(sorted({y for _, y in cells}), most)
+    return Window(left, top, right - left + 1, bottom - top + 1)
+
+
+def _span(places: list[int], most: int) -> tuple[int, int]:
+    """The first and the last place to show; from 0 on if that is not far away."""
+    if places[-1] - places[0] >= most:
+        ends = [bisect_left(places, place + most) for place in places]
+        first = max(range(len(places)), key=lambda i: (ends[i] - i, -i))
+        places = places[first : ends[first]]
+    return (0 if places[0] >= 0 and places[-1] < most else places[0]), places[-1]
+
+
+# ------------------------------------------------------------------------ captions
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A line of a caption, and whether it is about something predicted wrongly."""
+
+    text: str
+    wrong: bool = False
+
+
+def caption(
+    world: Drawable,
+    state: State,
+    wrong: Collection[int] = (),
+    chances: dict[int, float] | None = None,
+) -> list[Told]:
+    """A line for each object that has no place in the picture; the last line counts the rest.
+
+    `wrong` has the ids of objects predicted wrongly, `chances` how likely uncertain ones are.
+    """
+    told = []
+    for each in state:
+        if world.place(each) is None:
+            likely = (chances or {}).get(each.id, 1.0)
+            text = in_words(world.schema, state, each)
+            told.append(
+                Told(text if likely == 1.0 else f"{text} ({percent(likely)})", each.id in wrong)
+            )
+    if len(told) <= _MOST_LINES:
+        return told
+    rest = told[_MOST_LINES - 1 :]
+    return [
+        *told[: _MOST_LINES - 1],
+        Told(f"and {len(rest)} more", any(each.wrong for each in rest)),
+    ]
+
+
+def outside(world: Drawable, state: State, drawn: Iterable[Item], shown: Window) -> list[Told]:
+    """A line for each item that the window does not show, if they are few."""
+    away = [item.id for item in drawn if item.cell not in shown]
+    if len(away) > _MOST_OUTSIDE:
+        return []
+    return [Told(f"outside: {in_words(world.schema, state, state[each])}") for each in away]
+
+
+def in_words(schema: Schema, state: State, each: Object) -> str:
+    """An object in words; its class is left out where the attributes say it all: `score 7`."""
+    values = ", ".join(f"{name} {value}" for name, value in each.values.items())
+    owners = [own for own in schema.classes.values() if set(own) & set(each.values)]
+    alone = len(state.of_class(each.class_name)) == 1
+    if alone and len(owners) == 1:
+        return values
+    return f"{each.class_name}{'' if alone else f' {each.id}'} {values}".rstrip()
+
+
+def percent(chance: float) -> str:
+    """A probability for people; only what is sure reads as 100%, only what cannot be as 0%.
+
+    >>> percent(0.25), percent(0.999), percent(1.0), percent(1e-6)
+    ('25%', '99.9%', '100%', '<0.1%')
+    """
+    if 0.0 < chance < 0.001:
+        return "<0.1%"
+    if 0.999 < chance < 1.0:
+        return ">99.9%"
+    return f"{100 * chance:.0f}%" if 0.01 <= chance <= 0.99 else f"{100 * chance:.3g}%"

@@ -1,0 +1,196 @@
+"""A state as pixels: a shape for each object, and the caption below.
+
+Shapes are drawn in the order of the looks. Where several share a cell, tiles keep their
+size and the others get a corner each, so that nothing hides anything.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from treethink.errors import SettingError
+from treethink.errors import shown as quoted
+from treethink.state import State
+from treethink.worlds.draw.layout import (
+    MOST_CELLS,
+    Cell,
+    Drawable,
+    Item,
+    Told,
+    Window,
+    caption,
+    extent,
+    items,
+)
+from treethink.worlds.draw.shapes import (
+    LETTER_HEIGHT,
+    LETTER_WIDTH,
+    TILES,
+    WHOLE,
+    Numbers,
+    Slot,
+    lettering,
+    slot,
+    stamp,
+)
+from treethink.worlds.draw.text import EDGE_COLOUR, FLOOR_COLOUR, WRONG_COLOUR
+from treethink.worlds.looks import Colour
+
+Pixels = npt.NDArray[np.uint8]
+
+CELL = 24
+_LARGEST_CELL = 256
+_MOST_PIXELS = 3072
+_GRID_COLOUR: Colour = (39, 42, 50)
+_PAPER_COLOUR: Colour = (18, 19, 23)
+_INK_COLOUR: Colour = (222, 224, 230)
+_INK_WRONG: Colour = (255, 112, 104)
+
+
+def rgb_array(
+    world: Drawable, state: State, cell: int = CELL, window: Window | None = None
+) -> Pixels:
+    """The state as an array (height, width, 3); a cell has `cell` pixels on each side.
+
+    `window` says which cells to show: if it is None, all of them, or as many as is sensible.
+    """
+    most = most_cells(cell)
+    drawn = items(world, state)
+    shown = extent(drawn, most) if window is None else window
+    picture = board(drawn, shown, cell)
+    return finished(stacked([picture, writing(caption(world, state), picture.shape[1], cell)]))
+
+
+def most_cells(cell: int) -> int:
+    """How many cells of this size fit into a picture."""
+    if isinstance(cell, bool) or not isinstance(cell, int) or not 1 <= cell <= _LARGEST_CELL:
+        raise SettingError(
+            f"cell must be a whole number of pixels from 1 to {_LARGEST_CELL}, got {quoted(cell)}"
+        )
+    return min(MOST_CELLS, _MOST_PIXELS // cell)
+
+
+def board(drawn: Sequence[Item], shown: Window, cell: int, wrong: Iterable[Cell] = ()) -> Numbers:
+    """The cells of a window with what is in them; those that are `wrong` have a red frame."""
+    tiles = np.empty((shown.height, cell, shown.width, cell, 3), dtype=np.float32)
+    tiles[...] = FLOOR_COLOUR
+    if cell >= 8:
+        tiles[:, 0] = tiles[:, :, :, 0] = _GRID_COLOUR
+    for (_, name, colour, part, chance), cells in _grouped(drawn, shown).items():
+        _press(tiles, cells, stamp(name, cell, part), colour, chance)
+    for turn, cells in _arrows(drawn, shown).items():
+        covers, bright = (np.rot90(each, turn) for each in stamp("arrow", cell))
+        _press(tiles, cells, (covers, bright), EDGE_COLOUR, 1.0)
+    if outlined := [_relative(each, shown) for each in wrong if each in shown]:
+        _press(tiles, outlined, stamp("outline", cell), WRONG_COLOUR, 1.0)
+    if not shown.width:
+        return np.empty((0, 8 * cell, 3), dtype=np.float32)
+    return tiles.reshape(shown.height * cell, shown.width * cell, 3)
+
+
+_Style = tuple[int, str, Colour, Slot, float]
+
+
+def _grouped(drawn: Sequence[Item], shown: Window) -> dict[_Style, list[Cell]]:
+    """The cells of everything that is drawn in the same way, in the order of drawing."""
+    loose: defaultdict[Cell, list[int]] = defaultdict(list)  # ids of what is no tile
+    visible = [item for item in drawn if item.cell in shown]
+    for item in visible:
+        if item.look.shape not in TILES and item.id not in loose[item.cell]:
+            loose[item.cell].append(item.id)
+    groups: defaultdict[_Style, list[Cell]] = defaultdict(list)
+    for item in visible:
+        part = WHOLE
+        if item.look.shape not in TILES:
+            sharing = loose[item.cell]
+            part = slot(sharing.index(item.id), len(sharing))
+        # Even what is unlikely can be seen.
+        chance = item.chance if item.chance == 1.0 else 0.2 + 0.8 * item.chance
+        style = (item.order, item.look.shape, item.look.colour, part, chance)
+        groups[style].append(_relative(item.cell, shown))
+    return groups
+
+
+def _relative(cell: Cell, shown: Window) -> Cell:
+    return cell[0] - shown.left, cell[1] - shown.top
+
+
+def _arrows(drawn: Sequence[Item], shown: Window) -> dict[int, list[Cell]]:
+    """Cells at the edge behind which something lies, by quarter turns from the right."""
+    found: defaultdict[int, set[Cell]] = defaultdict(set)
+    for item in drawn:
+        if item.cell not in shown:
+            x, y = _relative(shown.nearest(item.cell), shown)
+            across = -1 if x < 0 else 1 if x == shown.width else 0
+            turn = {1: 0, -1: 2}.get(across, 1 if y < 0 else 3)
+            found[turn].add((min(max(x, 0), shown.width - 1), min(max(y, 0), shown.height - 1)))
+    return {turn: sorted(cells) for turn, cells in found.items()}
+
+
+def _press(
+    tiles: Numbers,
+    cells: Sequence[Cell],
+    mark: tuple[Numbers, Numbers],
+    colour: Colour,
+    chance: float,
+) -> None:
+    """Stamp all the cells at once."""
+    columns, rows = np.array(cells).T
+    covers, bright = (each[:, :, None] * np.float32(chance) for each in mark)
+    ink = bright * np.array(colour, dtype=np.float32)
+    tiles[rows, :, columns] = tiles[rows, :, columns] * (1 - covers) + ink
+
+
+# ------------------------------------------------------------------------- letters
+
+
+def writing(told: Sequence[Told], width: int, cell: int) -> Numbers:
+    """Lines of text below or above a board."""
+    size = max(cell // 12, 1)
+    height = (LETTER_HEIGHT + 3) * size
+    paper = np.empty((height * len(told), width, 3), dtype=np.float32)
+    paper[...] = _PAPER_COLOUR
+    for i, line in enumerate(told):
+        _write(paper[i * height : (i + 1) * height], line, size)
+    return paper
+
+
+def _write(paper: Numbers, line: Told, size: int) -> None:
+    """As large as fits, at most `size`; cut if not even the smallest letters fit."""
+    height, width = paper.shape[0], paper.shape[1] - 2 * size
+    size = max(min(size, width // max(LETTER_WIDTH * len(line.text), 1)), 1)
+    dots = np.kron(lettering(line.text), np.ones((size, size), dtype=np.bool_))[:, : max(width, 0)]
+    top = (height - dots.shape[0]) // 2
+    spot = paper[top : top + dots.shape[0], 2 * size : 2 * size + dots.shape[1]]
+    spot[dots[:, : spot.shape[1]]] = _INK_WRONG if line.wrong else _INK_COLOUR
+
+
+def stacked(parts: Sequence[Numbers]) -> Numbers:
+    """One above the other."""
+    return np.concatenate(parts, axis=0)
+
+
+def beside(parts: Sequence[Numbers], gap: int) -> Numbers:
+    """One beside the other, with a gap between them; shorter ones end in blank paper."""
+    height = max(part.shape[0] for part in parts)
+    columns: list[Numbers] = []
+    for part in parts:
+        if columns:
+            columns.append(_paper(height, gap))
+        columns.append(stacked([part, _paper(height - part.shape[0], part.shape[1])]))
+    return np.concatenate(columns, axis=1)
+
+
+def _paper(height: int, width: int) -> Numbers:
+    paper = np.empty((height, width, 3), dtype=np.float32)
+    paper[...] = _PAPER_COLOUR
+    return paper
+
+
+def finished(picture: Numbers) -> Pixels:
+    """As whole numbers from 0 to 255."""
+    return np.clip(np.rint(picture), 0, 255).astype(np.uint8)

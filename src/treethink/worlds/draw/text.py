@@ -1,0 +1,155 @@
+"""A state as text: a cell is two columns wide, which in a terminal is about a square.
+
+The first column has the sign of what lies on top. The second has the sign of what lies under
+it: a space for nothing, a plus for several things. With colours, what lies under is the
+background too, but without them nothing that matters is lost.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from treethink.state import State
+from treethink.worlds.draw.layout import (
+    Cell,
+    Drawable,
+    Item,
+    Told,
+    Window,
+    caption,
+    extent,
+    items,
+    outside,
+)
+from treethink.worlds.looks import FLOOR, Colour
+
+FLOOR_COLOUR: Colour = (30, 32, 38)
+EDGE_COLOUR: Colour = (236, 140, 51)
+WRONG_COLOUR: Colour = (176, 32, 40)
+_FLOOR_SIGN: Colour = (78, 82, 92)
+_WHITE: Colour = (255, 255, 255)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Some text in one style; a colour that is None is the terminal's own."""
+
+    text: str
+    colour: Colour | None = None
+    background: Colour | None = None
+    bold: bool = False
+
+
+Line = list[Span]
+
+
+def ansi(world: Drawable, state: State, colour: bool = True, window: Window | None = None) -> str:
+    """The state as text, with colours or without; below it what has no place in it.
+
+    `window` says which cells to show: if it is None, all of them, or as many as is sensible.
+    """
+    drawn = items(world, state)
+    shown = extent(drawn) if window is None else window
+    told = [*caption(world, state), *outside(world, state, drawn, shown)]
+    return encoded([*panel(drawn, shown), *captions(told)], colour)
+
+
+def panel(drawn: Sequence[Item], shown: Window, wrong: Collection[Cell] = ()) -> list[Line]:
+    """The cells of a window, line by line; those that are `wrong` have a mark.
+
+    On the sides where something lies outside it gets an edge with arrows that point there.
+    """
+    stacks: defaultdict[Cell, list[Item]] = defaultdict(list)
+    arrows: dict[Cell, Span] = {}
+    for item in drawn:
+        if item.cell in shown:
+            stacks[item.cell].append(item)
+        else:
+            arrows[shown.nearest(item.cell)] = _arrow(item.cell, shown)
+    if not shown.width:
+        return []
+    columns = [*(x for x, _ in arrows), shown.left, shown.left + shown.width - 1]
+    rows = [*(y for _, y in arrows), shown.top, shown.top + shown.height - 1]
+    return [
+        [
+            _cell(stacks.get((x, y), ()), (x, y) in wrong)
+            if (x, y) in shown
+            else arrows.get((x, y), Span("  "))
+            for x in range(min(columns), max(columns) + 1)
+        ]
+        for y in range(min(rows), max(rows) + 1)
+    ]
+
+
+def _cell(stack: Sequence[Item], wrong: bool) -> Span:
+    signs = [item.look.sign[:1] or " " for item in reversed(stack)] or [FLOOR]
+    under = "+" if len(signs) > 2 else "".join(signs[1:]) or " "
+    text = signs[0] + ("!" if wrong else under)
+    if wrong:
+        return Span(text, _WHITE, WRONG_COLOUR, bold=True)
+    if not stack:
+        return Span(text, _FLOOR_SIGN, FLOOR_COLOUR)
+    look = stack[-1].look
+    if len(stack) > 1:
+        return Span(text, look.colour, mixed(stack[-2].look.colour, 0.4), bold=True)
+    if look.shape == "block":
+        return Span(text, mixed(look.colour, 0.55), look.colour)
+    return Span(text, look.colour, FLOOR_COLOUR, bold=True)
+
+
+def _arrow(cell: Cell, shown: Window) -> Span:
+    x, y = shown.nearest(cell)
+    if shown.left <= x < shown.left + shown.width:
+        sign = "^" if y < shown.top else "v"
+    else:
+        sign = "<" if x < shown.left else ">"
+    return Span(f"{sign} ", EDGE_COLOUR, bold=True)
+
+
+def captions(told: Iterable[Told]) -> list[Line]:
+    """Lines of a caption; those about something predicted wrongly have a mark."""
+    return [
+        [Span(f"{each.text} !", _WHITE, WRONG_COLOUR, bold=True) if each.wrong else Span(each.text)]
+        for each in told
+    ]
+
+
+def mixed(colour: Colour, share: float, other: Colour = FLOOR_COLOUR) -> Colour:
+    """So much of one colour, and the rest of another."""
+    red, green, blue = (
+        round(share * a + (1 - share) * b) for a, b in zip(colour, other, strict=True)
+    )
+    return red, green, blue
+
+
+def width_of(line: Line) -> int:
+    """How many columns a line takes."""
+    return sum(len(span.text) for span in line)
+
+
+def encoded(lines: Iterable[Line], colour: bool) -> str:
+    """The lines as one text, with escape codes for colours (24 bit) or without."""
+    if not colour:
+        return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
+    return "\n".join(_with_codes(line) for line in lines)
+
+
+def _with_codes(line: Line) -> str:
+    text, now = "", ""
+    for span in line:
+        codes = _codes(span)
+        if codes != now:
+            text += ("\x1b[0m" if now else "") + (f"\x1b[{codes}m" if codes else "")
+            now = codes
+        text += span.text
+    return text + ("\x1b[0m" if now else "")
+
+
+def _codes(span: Span) -> str:
+    codes = ["1"] if span.bold else []
+    for kind, colour in (("38", span.colour), ("48", span.background)):
+        if colour is not None:
+            codes.append(f"{kind};2;{colour[0]};{colour[1]};{colour[2]}")
+    return ";".join(codes)

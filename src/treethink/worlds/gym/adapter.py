@@ -1,0 +1,232 @@
+"""`GymWorld`: an environment of Gymnasium, played as it is.
+
+    reset, step -> environment -> to_state -> [ GymWorld ] -> State
+
+Unlike other worlds it has a state of its own, because the environment has: it can only be
+stepped from where it stands, and does not say what else might have followed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from treethink.errors import (
+    MissingPackageError,
+    SettingError,
+    StateError,
+    UnknownNameError,
+    WrongTypeError,
+    shown,
+)
+from treethink.state import Object, Schema, State
+from treethink.worlds.base import World
+from treethink.worlds.looks import Look
+from treethink.worlds.scene import Distribution
+
+ToState = Callable[[Any], State | Iterable[Object]]
+Make = str | Callable[[], Any]
+Actions = Mapping[str, Any] | Sequence[str] | None
+
+# Some environments take no larger seeds.
+_SEEDS = 2**31
+_TOLERANCE = 1e-9
+
+
+def gymnasium() -> Any:
+    """The package Gymnasium."""
+    try:
+        import gymnasium as package
+    except ImportError as error:
+        raise MissingPackageError(
+            "this world is an environment of Gymnasium, which is not installed:"
+            " pip install 'treethink[gym]'"
+        ) from error
+    return package
+
+
+class GymWorld(World):
+    """An environment of Gymnasium, seen as objects.
+
+    Parameters
+    ----------
+    make_env
+        A function of no arguments that makes the environment, or its id in Gymnasium.
+    schema
+        What its states are made of, and the names of its actions.
+    to_state
+        A function of the environment that returns its objects, or a State, as they are now.
+        The same things must keep their ids.
+    actions
+        What the environment takes for each name: a dict, or a list of names in the
+        environment's order. Without it, they have the order of the schema.
+    looks
+        How objects are drawn.
+    reward_scale
+        Scores are whole numbers. Rewards such as 0.1 need a scale, such as 10.
+
+    If the schema has a class `game` with an attribute `score`, that is kept here: it is the sum
+    of all rewards since `reset`, and `to_state` need not return a game. Otherwise rewards go
+    unseen.
+
+    `reset` takes the environment's seed, and from then on all chance is the environment's own;
+    the generator that `step` is given is not used. `step` goes on from where the environment
+    stands, and refuses any other state. The environment does not state its truth, so
+    `distribution` is an error and predictions are scored against what did follow. `is_over`
+    says whether the environment has terminated or truncated the episode.
+    """
+
+    name = "gym"
+
+    def __init__(
+        self,
+        make_env: Make,
+        *,
+        schema: Schema,
+        to_state: ToState,
+        actions: Actions = None,
+        looks: Sequence[Look] = (),
+        reward_scale: int = 1,
+    ):
+        super().__init__()
+        if not isinstance(schema, Schema):
+            raise WrongTypeError(f"{self._where}: schema must be a Schema, got {shown(schema)}")
+        self.schema, self.looks = schema, looks
+        self._again = partial(
+            type(self),
+            make_env,
+            schema=schema,
+            to_state=to_state,
+            actions=actions,
+            looks=looks,
+            reward_scale=reward_scale,
+        )
+        self._adapt(make_env, to_state, actions, reward_scale)
+
+    def _adapt(
+        self, make_env: Make, to_state: ToState, actions: Actions = None, reward_scale: int = 1
+    ) -> None:
+        """Make the environment; options, schema and looks are there."""
+        if not callable(to_state):
+            raise WrongTypeError(f"{self._where}: to_state must be a function, got {to_state!r}")
+        if self._whole_number("reward_scale", reward_scale) < 1:
+            raise SettingError(f"{self._where}: reward_scale must be at least 1, got 0")
+        self._to_state, self._reward_scale = to_state, reward_scale
+        self._is_scored = "score" in self.schema.classes.get("game", ())
+        self._env = _made(make_env)
+        self._codes = self._coded(actions)
+        self._state: State | None = None
+        self._score = 0
+        self._over = False
+
+    @classmethod
+    def sheet(cls) -> str:
+        return inspect.getdoc(cls) or ""
+
+    def reset(self, seed: int) -> State:
+        self._env.reset(seed=self._whole_number("seed", seed) % _SEEDS)
+        self._score, self._over = 0, False
+        self._state = self._read()
+        return self._state
+
+    def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
+        if self._state is None or state != self._state:
+            stands = "nowhere before reset" if self._state is None else f"in {self._state!r}"
+            raise StateError(
+                f"{self._where} goes on only from where the environment stands, {stands};"
+                f" it cannot be put into {state!r}"
+            )
+        if self._over:
+            raise StateError(f"{self._where}: the episode is over; reset starts another")
+        _, reward, terminated, truncated, _ = self._env.step(self._codes[action])
+        self._score += self._points(reward)
+        self._over = bool(terminated or truncated)
+        self._state = self._read()
+        if self._state.ids != state.ids:
+            raise StateError(
+                f"{self._where}: after {action!r} to_state returns other objects than before,"
+                f" ids {sorted(set(self._state.ids) ^ set(state.ids))}"
+            )
+        return self._state
+
+    def dynamics(self, state: State, action: str) -> Distribution:
+        raise StateError(
+            f"{self._where}: the environment does not state what may follow, and with which"
+            " probabilities; a prediction can only be compared with what does follow"
+        )
+
+    def truth(self, before: State, action: str, after: State) -> Distribution | State:
+        return after
+
+    def is_over(self, state: State) -> bool:
+        return self._over and state == self._state
+
+    def __repr__(self) -> str:
+        spec, env = getattr(self._env, "spec", None), getattr(self._env, "unwrapped", self._env)
+        return f"{type(self).__name__}({spec.id if spec else type(env).__name__})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._again, ()
+
+    def _read(self) -> State:
+        """The environment as it is now, with the score as it is now."""
+        objects = list(self._to_state(self._env))
+        if not self._is_scored:
+            return State(self.schema, objects)
+        games = [each for each in objects if each.class_name == "game"]
+        if len(games) > 1:
+            raise StateError(f"{self._where}: to_state returns {len(games)} games, one is enough")
+        others = [each for each in objects if each.class_name != "game"]
+        id_ = games[0].id if games else 1 + max((each.id for each in others), default=-1)
+        values = {**games[0].values} if games else {}
+        game = Object(id_, "game", **{**values, "score": self._score})
+        return State(self.schema, [*others, game])
+
+    def _points(self, reward: Any) -> int:
+        """A reward as a whole number."""
+        if not self._is_scored:
+            return 0
+        scaled = float(reward) * self._reward_scale
+        if not math.isfinite(scaled) or abs(scaled - round(scaled)) > _TOLERANCE:
+            raise SettingError(
+                f"{self._where}: a reward of {reward} is no whole number when multiplied by"
+                f" reward_scale, which is {self._reward_scale}"
+            )
+        return round(scaled)
+
+    def _coded(self, actions: Actions) -> dict[str, Any]:
+        """What the environment takes for each action."""
+        space, known = self._env.action_space, self.schema.actions
+        if isinstance(actions, Mapping):
+            codes = dict(actions)
+        else:
+            first = int(getattr(space, "start", 0))
+            codes = {name: i for i, name in enumerate(known if actions is None else actions, first)}
+        for name in codes:
+            if name not in known:
+                raise UnknownNameError("action", str(name), known, "the schema")
+        for name in known:
+            if name not in codes or codes[name] not in space:
+                raise SettingError(
+                    f"{self._where}: the environment takes actions of {space}, and for {name!r}"
+                    f" none of them was given"
+                )
+        return codes
+
+
+def _made(make_env: Make) -> Any:
+    if isinstance(make_env, str):
+        return gymnasium().make(make_env)
+    if not callable(make_env):
+        raise WrongTypeError(
+            f"make_env must be an id of Gymnasium or make an environment, got {shown(make_env)}"
+        )
+    env = make_env()
+    if not all(hasattr(env, each) for each in ("reset", "step", "action_space")):
+        raise WrongTypeError(f"make_env must make an environment, it made {shown(env)}")
+    return env

@@ -1,0 +1,186 @@
+"""`TableWorld`: an environment of Gymnasium that lists its own dynamics.
+
+    P[number][action] = [(probability, next number, reward, terminated), ...]
+
+Gymnasium's toy texts number their states and keep such a table. Here every number becomes a
+State, once; then the environment is not needed any more, and the world is as pure as ours.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from treethink.errors import SettingError, StateError
+from treethink.state import State
+from treethink.worlds.base import Cell, World
+from treethink.worlds.gym.adapter import Actions, GymWorld, Make, ToState, gymnasium
+from treethink.worlds.scene import Distribution, Scene, Thing, populate, read_scenes
+
+#: (probability, number of the next state, points) of what may follow.
+Row = list[tuple[float, int, int]]
+
+
+class TableWorld(GymWorld):
+    """An environment with a table `P` of its dynamics and the number `s` of its state.
+
+    The parameters are those of `GymWorld`. `to_state` is called once for every number, with
+    the environment's `s` set to it, and must tell all of them apart.
+
+    `step` and `distribution` take any state of the table, with any score, and follow `P`.
+    `reset` starts in any state that an episode can reach and that does not end it, all equally
+    likely. An episode is over in the states that the table marks as terminated.
+    """
+
+    def _adapt(
+        self, make_env: Make, to_state: ToState, actions: Actions = None, reward_scale: int = 1
+    ) -> None:
+        super()._adapt(make_env, to_state, actions, reward_scale)
+        env = self._env.unwrapped
+        if not isinstance(getattr(env, "P", None), Mapping):
+            raise SettingError(f"{self._where}: {env} has no table P; a GymWorld needs none")
+        self._env.reset(seed=0)
+        self._states = [self._state_of(number) for number in range(len(env.P))]
+        self._numbers = {state: number for number, state in enumerate(self._states)}
+        self._check_states()
+        self._rows = [
+            {name: self._row(env.P[number][code]) for name, code in self._codes.items()}
+            for number in range(len(env.P))
+        ]
+        self._ends = {
+            int(entry[1])
+            for by_action in env.P.values()
+            for entries in by_action.values()
+            for entry in entries
+            if entry[3]
+        }
+        self._starts = self._reached(getattr(env, "initial_state_distrib", None))
+        if not self._starts:
+            raise SettingError(f"{self._where}: every episode of {env} is over when it starts")
+
+    def reset(self, seed: int) -> State:
+        return self._states[self._starts[self._generator(seed).integers(len(self._starts))]]
+
+    def dynamics(self, state: State, action: str) -> Distribution:
+        number, score = self._find(state)
+        return [
+            (self._put(following, score + points), probability)
+            for probability, following, points in self._rows[number][action]
+        ]
+
+    def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
+        number, score = self._find(state)
+        row = self._rows[number][action]
+        left = rng.random() if len(row) > 1 else 0.0
+        place = 0
+        while place < len(row) - 1 and left >= row[place][0]:
+            left -= row[place][0]
+            place += 1
+        _, following, points = row[place]
+        return self._put(following, score + points)
+
+    truth = World.truth
+
+    def is_over(self, state: State) -> bool:
+        self._check_state(state)
+        return self._find(state)[0] in self._ends
+
+    def _state_of(self, number: int) -> State:
+        self._env.unwrapped.s = number
+        return self._read()
+
+    def _check_states(self) -> None:
+        for number, state in enumerate(self._states):
+            if self._numbers[state] != number:
+                raise SettingError(
+                    f"{self._where}: to_state does not tell {number} and"
+                    f" {self._numbers[state]} apart: {state!r}"
+                )
+            if state.ids != self._states[0].ids:
+                raise SettingError(
+                    f"{self._where}: to_state returns other objects for {number} than for 0"
+                )
+
+    def _row(self, entries: Iterable[tuple[float, int, float, bool]]) -> Row:
+        """What may follow, each once; Gymnasium lists it once for every cause."""
+        row: dict[tuple[int, int], float] = {}
+        for probability, following, reward, _ in entries:
+            if probability > 0:
+                key = int(following), self._points(reward)
+                row[key] = row.get(key, 0.0) + float(probability)
+        return [(probability, *key) for key, probability in row.items()]
+
+    def _reached(self, initial: Any) -> list[int]:
+        """The numbers that an episode can reach and go on from."""
+        first = range(len(self._states)) if initial is None else np.flatnonzero(initial).tolist()
+        reached, edge = set(first), list(first)
+        while edge:
+            number = edge.pop()
+            following = {n for row in self._rows[number].values() for _, n, _ in row} - reached
+            if number not in self._ends:
+                reached |= following
+                edge += following
+        return sorted(reached - self._ends)
+
+    def _find(self, state: State) -> tuple[int, int]:
+        """The state's number, and its score."""
+        score = 0
+        if self._is_scored:
+            game = self._the(state, "game")
+            score, state = game.score, state.replace(game.id, score=0)
+        number = self._numbers.get(state)
+        if number is None:
+            raise StateError(f"{self._where}: no entry of the table is {state!r}")
+        return number, score
+
+    def _put(self, number: int, score: int) -> State:
+        state = self._states[number]
+        return state.replace(state.of_class("game")[0].id, score=score) if score else state
+
+
+class ToyText(TableWorld):
+    """One of Gymnasium's own, made from options alone."""
+
+    def __init__(self, **options: int):
+        World.__init__(self, **options)
+        gymnasium()
+        self._adapt(self.make_env, self.to_state)
+
+    @abstractmethod
+    def make_env(self) -> Any:
+        """The environment that the options ask for."""
+
+    @abstractmethod
+    def to_state(self, env: Any) -> State:
+        """The environment as it is now, score 0."""
+
+    __repr__ = World.__repr__
+    __reduce__ = World.__reduce__
+
+    def scenes(self) -> Sequence[Scene]:
+        """Whole states, as the table has no others; drawn for the options' defaults."""
+        if self.options != dict(self.defaults):
+            return ()
+        return read_scenes(self.name, self.schema, self.looks)
+
+    def _numbered(self, things: Iterable[Thing]) -> State:
+        """A state with ids by class, then as given, which is how scenes have them."""
+        game: Thing = ("game", {"score": 0})
+        return populate(self.schema, sorted([*things, game], key=lambda thing: thing[0]))
+
+
+def border(width: int, height: int) -> list[Cell]:
+    """The cells around a rectangle whose first cell is (1, 1), in reading order.
+
+    >>> border(1, 1)
+    [(0, 0), (1, 0), (2, 0), (0, 1), (2, 1), (0, 2), (1, 2), (2, 2)]
+    """
+    return [
+        (x, y)
+        for y in range(height + 2)
+        for x in range(width + 2)
+        if not (1 <= x <= width and 1 <= y <= height)
+    ]
