@@ -4,7 +4,8 @@
 
 Streams are made from fixed seeds, outside the timed call; each timed call starts from fresh
 states and, where it learns, from a fresh model. Keep the names of tests: their history hangs
-on them. `treethink bench` prints the same paths beside the paper's figures.
+on them. `treethink bench` prints the same paths beside the paper's figures, and
+`python -m benchmarks.worlds` those of every world.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from functools import cache
 from typing import Any
 
 import pytest
+from worlds import LEVELS, check, plans, walk
 
 from treethink.bench import SETTINGS
 from treethink.learner import TreeThink
 from treethink.stream import Transition
 from treethink.timing import converged, play, questions
+from treethink.worlds import WORLDS as REGISTRY
 from treethink.worlds import make
 
 WORLDS = {
@@ -81,3 +84,22 @@ def test_predict(benchmark: Any, name: str, setting: str) -> None:
 def test_make_a_level(benchmark: Any, name: str) -> None:
     world = WORLDS[name]
     assert benchmark(world.reset, 0) == world.reset(0)
+
+
+@pytest.mark.benchmark(group="steps of worlds, 1,000")
+@pytest.mark.parametrize("name", REGISTRY)
+def test_step(benchmark: Any, name: str) -> None:
+    world = make(name)
+
+    def fresh() -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (world, plans(world)), {}
+
+    check(world, benchmark.pedantic(walk, setup=fresh, rounds=5))
+
+
+@pytest.mark.benchmark(group="levels of worlds, 20")
+@pytest.mark.parametrize("name", REGISTRY)
+def test_make_levels(benchmark: Any, name: str) -> None:
+    world = make(name)
+    made = benchmark(lambda: [world.reset(seed) for seed in range(LEVELS)])
+    assert made == [state for state, _ in plans(world)]

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from contracts import everything
 from handmade import chain, dot, handmade
+from treethink.checks.learners import everything
 from treethink.errors import TransitionError
 from treethink.learner import FOLDT, TreeThink
 from treethink.state import Object, Schema, State

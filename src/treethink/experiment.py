@@ -3,7 +3,7 @@
     world -> stream -> [ trial ] -> error of every step
 
 In:   a world, and a learner with `predict` and `observe`.
-Out:  the error of each prediction, against `world.distribution`, in order.
+Out:  the error of each prediction, against `world.truth`, in order.
 
 Each transition is predicted first and learned second. That order is the reason
 this module exists: no learner is shown a transition before it is scored on it.
@@ -16,7 +16,7 @@ from typing import Protocol
 
 from treethink.metrics import Prediction, error
 from treethink.state import State
-from treethink.stream import transitions
+from treethink.stream import transitions, whole_number
 from treethink.worlds import World
 
 #: Probabilities are fractions of counts, so a wrong one is off by far more than this.
@@ -38,7 +38,7 @@ def trial(
 ) -> Iterator[float]:
     """Yield the error of every step of a stream, each after the learner has learned from it."""
     for before, action, after in transitions(world, steps, seed, episode):
-        wrong_by = error(learner.predict(before, action), world.distribution(before, action))
+        wrong_by = error(learner.predict(before, action), world.truth(before, action, after))
         learner.observe(before, action, after)
         yield wrong_by
 
@@ -57,7 +57,7 @@ class Curve:
         self.steps = 0
         #: The last step with an error, counted from 1; 0 if there was none.
         self.last_error = 0
-        self._window = window
+        self._window = whole_number("window", window, 1)
         self._sums: list[float] = []
 
     def add(self, wrong_by: float) -> None:

@@ -3,16 +3,17 @@
     world -> [ stream ] -> (before, action, after), ...
 
 The one reason it exists: every learner, test and benchmark that names the same world, seed
-and number of steps meets the very same transitions.
+and number of steps meets the very same transitions. `parallel.py` plays many at once.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 
 import numpy as np
 
-from treethink.errors import SettingError
+from treethink.errors import SettingError, WrongTypeError, shown
 from treethink.state import State
 from treethink.worlds import World
 
@@ -22,21 +23,47 @@ Transition = tuple[State, str, State]
 def transitions(world: World, steps: int, seed: int, episode: int = 50) -> Iterator[Transition]:
     """Play at random: a new level every `episode` steps, every action equally likely.
 
+    Where the world says that an episode is over, a new level starts earlier.
+
     >>> from treethink.worlds import make
     >>> [action for _, action, _ in transitions(make("walls"), steps=3, seed=0)]
     ['up', 'right', 'right']
     """
-    for name, value, least in (("steps", steps, 0), ("seed", seed, 0), ("episode", episode, 1)):
-        if value < least:
-            raise SettingError(f"{name} must be at least {least}, got {value}")
-    return _play(world, steps, np.random.default_rng(seed), episode)
+    check_world_type(world, "a stream")
+    steps = whole_number("steps", steps, 0)
+    episode = whole_number("episode", episode, 1)
+    rng = np.random.default_rng(whole_number("seed", seed, 0))
+    return _play(world, steps, rng, episode)
 
 
 def _play(world: World, steps: int, rng: np.random.Generator, episode: int) -> Iterator[Transition]:
-    for first in range(0, steps, episode):
+    actions = world.actions
+    while steps > 0:
         state = world.reset(int(rng.integers(2**63)))
-        for _ in range(min(episode, steps - first)):
-            action = world.actions[rng.integers(len(world.actions))]
+        for _ in range(min(episode, steps)):
+            action = actions[rng.integers(len(actions))]
             after = world.step(state, action, rng)
+            steps -= 1
             yield state, action, after
+            if world.is_over(after):
+                break
             state = after
+
+
+def check_world_type(world: object, who: str) -> None:
+    """Refuse what is no world."""
+    if not isinstance(world, World):
+        raise WrongTypeError(f"{who} needs a World, such as make('maze'), got {shown(world)}")
+
+
+def whole_number(name: str, value: object, least: int) -> int:
+    """A setting that counts something, as an int of our own."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None:
+        raise SettingError(f"{name} must be a whole number, got {shown(value)}")
+    if number < least:
+        raise SettingError(f"{name} must be at least {least}, got {shown(number)}")
+    return number

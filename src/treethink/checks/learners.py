@@ -1,0 +1,235 @@
+"""What every learner promises. See `treethink.checks`.
+
+A learner has `observe(before, action, after)`, `predict(state, action)`, `save`, `load` and a
+`name`. A check takes a way to make one for a schema, a stream of transitions (a few hundred, of
+one schema) and a folder to write to.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from treethink.errors import CheckFailed
+from treethink.state import Object, Schema, State
+from treethink.stream import Transition
+
+Make = Callable[[Schema], Any]
+Check = Callable[[Make, Sequence[Transition], Path], None]
+
+
+def check_learner(make: Make, stream: Sequence[Transition]) -> None:
+    """Put a learner through all checks. The first promise that it breaks is raised.
+
+    >>> import treethink as tt
+    >>> stream = list(tt.transitions(tt.make("walls", width=5, height=5), steps=100, seed=0))
+    >>> check_learner(tt.TreeThink, stream)
+    """
+    for name, check in LEARNER_CHECKS.items():
+        with TemporaryDirectory() as folder:
+            try:
+                check(make, stream, Path(folder))
+            except CheckFailed:
+                raise
+            except Exception as error:
+                error.add_note(f"(raised by a learner being checked: {name.replace('_', ' ')})")
+                raise
+
+
+def _require(kept: bool, learner: Any, broken: str) -> None:
+    if not kept:
+        raise CheckFailed(f"learner {getattr(learner, 'name', learner)!r}: {broken}")
+
+
+def taught(make: Make, stream: Iterable[Transition], schema: Schema) -> Any:
+    """A learner that has observed the stream."""
+    learner = make(schema)
+    for transition in stream:
+        learner.observe(*transition)
+    return learner
+
+
+def saved(learner: Any, folder: Path) -> bytes:
+    """All that a learner knows, as the bytes of its file."""
+    learner.save(folder / "learner")
+    return (folder / "learner").read_bytes()
+
+
+def everything(prediction: Any) -> dict[tuple[int, str], tuple[dict[Any, float], int]]:
+    """Outcomes and support of every attribute of every object."""
+    return {
+        (each.id, name): (prediction.outcomes(each.id, name), prediction.support(each.id, name))
+        for each in prediction.state
+        for name in each.values
+    }
+
+
+def predicting_changes_nothing_and_can_be_repeated(
+    make: Make, stream: Sequence[Transition], folder: Path
+) -> None:
+    """The second answer equals the first, and the learner is as it was."""
+    learner = taught(make, stream, stream[0][0].schema)
+    as_it_was = saved(learner, folder)
+    for before, action, _ in stream[-20:]:
+        first, second = learner.predict(before, action), learner.predict(before, action)
+        same = everything(first) == everything(second) and first.mode() == second.mode()
+        _require(same, learner, f"asked twice about {action!r} in {before!r}, it says two things")
+    _require(saved(learner, folder) == as_it_was, learner, "predicting changed what it knows")
+
+
+def observing_leaves_its_input_alone(
+    make: Make, stream: Sequence[Transition], folder: Path
+) -> None:
+    """The states that a learner was shown are as they were."""
+
+    def content() -> list[Any]:
+        return [(b.to_dict(), hash(b), action, a.to_dict(), hash(a)) for b, action, a in stream]
+
+    as_it_was = content()
+    learner = taught(make, stream, stream[0][0].schema)
+    _require(content() == as_it_was, learner, "observing changed the states that it was shown")
+
+
+def other_names_and_another_order_of_objects_only_rename_the_prediction(
+    make: Make, stream: Sequence[Transition], folder: Path
+) -> None:
+    """Ids are names, and mean nothing."""
+    schema = stream[0][0].schema
+    most = max(each.id for before, _, _ in stream for each in before)
+
+    def renamed(state: State) -> State:
+        objects = [Object(most - each.id, each.class_name, **each.values) for each in state]
+        return State(schema, objects[::-1])
+
+    other = [(renamed(before), action, renamed(after)) for before, action, after in stream]
+    one_learner, other_learner = taught(make, stream, schema), taught(make, other, schema)
+    for (before, action, _), (renamed_before, _, _) in zip(stream[-20:], other[-20:], strict=True):
+        expected = everything(one_learner.predict(before, action))
+        found = everything(other_learner.predict(renamed_before, action))
+        _require(
+            found == {(most - x, name): each for (x, name), each in expected.items()},
+            one_learner,
+            f"with other ids for all objects, it says something else of {action!r} in {before!r}",
+        )
+
+
+def probabilities_sum_to_one(make: Make, stream: Sequence[Transition], folder: Path) -> None:
+    """For every attribute of every object; and the mode is possible."""
+    learner = taught(make, stream, stream[0][0].schema)
+    for before, action, _ in stream[-20:]:
+        prediction = learner.predict(before, action)
+        for (x, name), (outcomes, _) in everything(prediction).items():
+            _require(
+                all(0 < probability <= 1 for probability in outcomes.values())
+                and math.isclose(math.fsum(outcomes.values()), 1.0),
+                learner,
+                f"of {name!r} of object {x} after {action!r} it says {outcomes}",
+            )
+        likely = prediction.probability(prediction.mode())
+        _require(0 < likely <= 1, learner, f"its mode after {action!r} has probability {likely}")
+
+
+def an_unseen_action_gets_a_defined_answer(
+    make: Make, stream: Sequence[Transition], folder: Path
+) -> None:
+    """Nothing changes, and nothing is behind that."""
+    schema = stream[0][0].schema
+    unseen = schema.actions[-1]
+    learner = taught(make, [each for each in stream if each[1] != unseen], schema)
+    for before, _, _ in stream[-5:]:
+        prediction = learner.predict(before, unseen)
+        _require(
+            prediction.mode() == before and prediction.probability(before) == 1.0,
+            learner,
+            f"it has never seen {unseen!r}, and yet expects a change of {before!r}",
+        )
+        behind = sum(support for _, support in everything(prediction).values())
+        _require(not behind, learner, f"it has never seen {unseen!r}, and claims support for it")
+
+
+def an_unseen_class_gets_a_defined_answer(
+    make: Make, stream: Sequence[Transition], folder: Path
+) -> None:
+    """Its objects stay as they are, and nothing is behind that."""
+    schema = stream[0][0].schema
+    unseen = next(iter(schema.classes))
+
+    def without(state: State) -> State:
+        return State(schema, [each for each in state if each.class_name != unseen])
+
+    learner = taught(make, [(without(b), action, without(a)) for b, action, a in stream], schema)
+    for before, action, _ in stream[-5:]:
+        found = everything(learner.predict(before, action))
+        for each in before.of_class(unseen):
+            for name, value in each.values.items():
+                said = found[each.id, name]
+                _require(
+                    said == ({value: 1.0}, 0),
+                    learner,
+                    f"it has never seen a {unseen!r}, and says of its {name!r}: {said}",
+                )
+
+
+def one_stream_gives_one_model_to_the_byte(
+    make: Make, stream: Sequence[Transition], folder: Path
+) -> None:
+    """Two learners that saw the same save the same file."""
+    schema = stream[0][0].schema
+    one = taught(make, stream, schema)
+    other = taught(make, copy.deepcopy(list(stream)), schema)
+    _require(saved(one, folder) == saved(other, folder), one, "one stream gave two models")
+
+
+def saving_loading_and_going_on_equals_going_on(
+    make: Make, stream: Sequence[Transition], folder: Path
+) -> None:
+    """A file holds all that a learner knows."""
+    schema = stream[0][0].schema
+    half = len(stream) // 2
+    stopped = taught(make, stream[:half], schema)
+    stopped.save(folder / "half")
+    resumed = type(stopped).load(folder / "half")
+    for transition in stream[half:]:
+        resumed.observe(*transition)
+    same = saved(resumed, folder) == saved(taught(make, stream, schema), folder)
+    _require(same, stopped, "after saving and loading it learns something else")
+
+
+def memory_stays_flat_on_a_repeating_stream(
+    make: Make, stream: Sequence[Transition], folder: Path
+) -> None:
+    """Only the counts may grow: one byte more whenever a number needs another seven bits.
+
+    The stream must be one that the learner can learn: a short one of a world that chance
+    decides can only be learned by heart, and the more it is repeated the better.
+    """
+    learner = taught(make, list(stream) * 5, stream[0][0].schema)
+    size = len(saved(learner, folder))
+    for transition in list(stream) * 10:
+        learner.observe(*transition)
+    grown = len(saved(learner, folder))
+    _require(
+        grown <= 1.5 * size,
+        learner,
+        f"on a stream that repeats itself its file grew from {size:,} to {grown:,} bytes",
+    )
+
+
+LEARNER_CHECKS: dict[str, Check] = {
+    check.__name__: check
+    for check in (
+        predicting_changes_nothing_and_can_be_repeated,
+        observing_leaves_its_input_alone,
+        other_names_and_another_order_of_objects_only_rename_the_prediction,
+        probabilities_sum_to_one,
+        an_unseen_action_gets_a_defined_answer,
+        an_unseen_class_gets_a_defined_answer,
+        one_stream_gives_one_model_to_the_byte,
+        saving_loading_and_going_on_equals_going_on,
+        memory_stays_flat_on_a_repeating_stream,
+    )
+}

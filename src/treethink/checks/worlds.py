@@ -1,0 +1,393 @@
+"""What every world promises. See `treethink.checks`."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from treethink.chance import statistic, tail
+from treethink.errors import (
+    CheckFailed,
+    SettingError,
+    StateError,
+    TreeThinkError,
+    UnknownNameError,
+)
+from treethink.parallel import parallel_transitions
+from treethink.state import Object, Schema, State
+from treethink.stream import Transition, check_world_type, transitions
+from treethink.worlds import World
+
+Check = Callable[[World], None]
+Cell = tuple[int, ...]
+
+HEADINGS = ("Objects", "Actions", "Dynamics", "Score", "Start", "Options", "Version")
+_SEED = 3
+_LEVELS = range(8)
+# Situations in which chance is looked at, how often, and how unlikely the result may be.
+_CHANCES, _SAMPLES, _UNLIKELY = 10, 1_000, 1e-6
+_TOLERANCE = 1e-9
+
+
+def check_world(world: World) -> None:
+    """Put a world through all checks. The first promise that it breaks is raised."""
+    check_world_type(world, "check_world")
+    for name, check in WORLD_CHECKS.items():
+        try:
+            check(world)
+        except CheckFailed:
+            raise
+        except Exception as error:
+            error.add_note(f"(raised by {world!r} while being checked: {name.replace('_', ' ')})")
+            raise
+
+
+def _fail(world: World, why: str) -> NoReturn:
+    raise CheckFailed(f"{world!r}: {why}")
+
+
+def _played(world: World, steps: int = 100) -> list[Transition]:
+    """Some levels, each for a while."""
+    return list(transitions(world, steps, _SEED, episode=20))
+
+
+def _copy(world: World) -> World:
+    copied: World = pickle.loads(pickle.dumps(world))
+    return copied
+
+
+def _states(transition: Transition) -> str:
+    before, action, after = transition
+    return f"after {action!r} in {before!r} came {after!r}"
+
+
+# ------------------------------------------------------------------------------ chance
+
+
+def rollouts_repeat(world: World) -> None:
+    """One seed gives one rollout, whichever instance plays it and whatever it did before."""
+    first = _played(world)
+    for who, other in (("the same instance", world), ("a pickled copy", _copy(world))):
+        _compare(world, first, _played(other), f"{who}, played again with seed {_SEED},")
+
+
+def rollouts_repeat_in_another_process(world: World) -> None:
+    """Nothing depends on the order of sets, on addresses, or on what else a process did."""
+    here = list(transitions(world, 60, _SEED, episode=20))
+    there = parallel_transitions([world], 60, [_SEED], episode=20, processes=1)
+    _compare(world, here, [each for _, each in there], f"another process, with seed {_SEED},")
+
+
+def _compare(world: World, one: list[Transition], other: list[Transition], who: str) -> None:
+    for step, (mine, theirs) in enumerate(zip(one, other, strict=True), 1):
+        if mine != theirs:
+            _fail(world, f"{who} differs at step {step}: {_states(mine)}, then {_states(theirs)}")
+
+
+def steps_are_pure(world: World) -> None:
+    """`step` and `distribution` leave the state alone and depend on nothing but what is given."""
+    fresh = _copy(world)
+    for before, action, _ in _played(world):
+        as_it_was = before.to_dict()
+        for verb, ask in (("step", _step), ("distribution", _list)):
+            first, again, other = (ask(each, before, action) for each in (world, world, fresh))
+            if not first == again == other:
+                _fail(
+                    world,
+                    f"{verb} of {action!r} in {before!r} gives {first!r}, then {again!r},"
+                    f" and for a fresh instance {other!r}",
+                )
+            if before.to_dict() != as_it_was:
+                _fail(world, f"{verb} of {action!r} changed the state it was given: {before!r}")
+
+
+def _step(world: World, before: State, action: str) -> object:
+    return world.step(before, action, np.random.default_rng(_SEED))
+
+
+def _list(world: World, before: State, action: str) -> object:
+    return _truth(world, before, action)
+
+
+def _truth(world: World, before: State, action: str) -> list[tuple[State, float]] | None:
+    """The stated distribution; None if the world cannot state it."""
+    after = world.step(before, action, np.random.default_rng(_SEED))
+    truth = world.truth(before, action, after)
+    return None if isinstance(truth, State) else truth
+
+
+def distributions_are_whole(world: World) -> None:
+    """Every state that may follow is listed once, and the probabilities sum to 1."""
+    for before, action, _ in _played(world):
+        truth = _truth(world, before, action)
+        if truth is None:
+            return
+        where = f"the distribution of {action!r} in {before!r}"
+        total = sum(probability for _, probability in truth)
+        if abs(total - 1) > _TOLERANCE:
+            _fail(world, f"{where} sums to {total}")
+        for state, probability in truth:
+            if not probability > 0:
+                _fail(world, f"{where} lists {state!r} with probability {probability}")
+        if len({state for state, _ in truth}) != len(truth):
+            _fail(world, f"{where} lists a state twice")
+
+
+def steps_follow_the_distribution(world: World) -> None:
+    """What `step` draws is listed, and as frequent as stated: a chi-square test, seeded."""
+    rng = np.random.default_rng(_SEED)
+    asked: set[tuple[State, str]] = set()
+    distance, freedom, worst = 0.0, 0, (0.0, "")
+    for before, action, _ in _played(world):
+        truth = _truth(world, before, action)
+        if truth is None:
+            return
+        where = f"{action!r} in {before!r}"
+        samples = 1 if len(truth) == 1 or len(asked) == _CHANCES else _SAMPLES
+        seen = Counter(world.step(before, action, rng) for _ in range(samples))
+        for state in seen.keys() - dict(truth).keys():
+            _fail(world, f"step of {where} gave {state!r}, which its distribution does not list")
+        if samples > 1 and (before, action) not in asked:
+            asked.add((before, action))
+            strays, by = statistic(seen, dict(truth))
+            worst = max(worst, (strays, f"{where}: {samples} times, {_counts(seen, truth)}"))
+            distance, freedom = distance + strays, freedom + by
+    if tail(distance, freedom) < _UNLIKELY:
+        _fail(world, f"steps do not follow the stated distributions, least so {worst[1]}")
+
+
+def _counts(seen: Counter[State], truth: list[tuple[State, float]]) -> str:
+    counted = ", ".join(f"{seen[state]} where {p:.4g} is stated" for state, p in truth[:8])
+    return counted + (", ..." if len(truth) > 8 else "")
+
+
+# ------------------------------------------------------------------------------ states
+
+
+def states_obey_the_schema(world: World) -> None:
+    """Every state is a State of the world's own schema, and holds what that says."""
+    for seed in _LEVELS:
+        _check_state(world, world.reset(seed), f"reset with seed {seed}")
+    for before, action, after in _played(world):
+        _check_state(world, after, f"{action!r} in {before!r}")
+
+
+def _check_state(world: World, state: object, where: str) -> None:
+    if not isinstance(state, State):
+        _fail(world, f"{where} gives {state!r}, which is no State")
+    if state.schema != world.schema:
+        _fail(world, f"{where} gives a state of another schema")
+    if State.from_dict(world.schema, state.to_dict()) != state:
+        _fail(world, f"{where} gives a state that its own data does not bring back")
+
+
+def objects_stay(world: World) -> None:
+    """Every state that may follow has the same objects, of the same classes."""
+    for before, action, after in _played(world):
+        truth = _truth(world, before, action)
+        for state in [after, *(state for state, _ in truth or ())]:
+            try:
+                before.changes_to(state)
+            except TreeThinkError as error:
+                _fail(world, f"{action!r} in {before!r} gives {state!r}: {error}")
+
+
+def levels_keep_to_most_objects(world: World) -> None:
+    """No level has more objects of a class than `most_objects` says."""
+    most = world.most_objects()
+    if most.keys() != world.schema.classes.keys():
+        _fail(
+            world, f"most_objects names {sorted(most)}, the schema {sorted(world.schema.classes)}"
+        )
+    for seed in _LEVELS:
+        state = world.reset(seed)
+        for name, limit in most.items():
+            if len(state.of_class(name)) > limit:
+                found = len(state.of_class(name))
+                _fail(
+                    world, f"seed {seed} has {found} of class {name!r}, most_objects says {limit}"
+                )
+
+
+# ------------------------------------------------------------------------------ levels
+
+
+def free_cells_are_connected(world: World) -> None:
+    """Where the world promises it (`connected`), walls leave no cell out of reach."""
+    if not getattr(world, "connected", False):
+        return
+    for seed in _LEVELS:
+        free: set[Cell] = set(world.free_cells(world.reset(seed)))  # type: ignore[attr-defined]
+        cut_off = free - _reached(free)
+        if cut_off:
+            _fail(world, f"in the level of seed {seed}, walls cut off {sorted(cut_off)}")
+
+
+def _reached(cells: set[Cell]) -> set[Cell]:
+    """The cells that can be reached from the first."""
+    reached: set[Cell] = set()
+    edge = set(sorted(cells)[:1])
+    while edge:
+        reached |= edge
+        edge = {near for cell in edge for near in _beside(cell) if near in cells} - reached
+    return reached
+
+
+def _beside(cell: Cell) -> Iterator[Cell]:
+    for axis in range(len(cell)):
+        for by in (-1, 1):
+            yield (*cell[:axis], cell[axis] + by, *cell[axis + 1 :])
+
+
+def things_start_apart(world: World) -> None:
+    """Where the world promises it (`distinct`), no two things start on one cell."""
+    if not getattr(world, "distinct", False):
+        return
+    for seed in _LEVELS:
+        on: dict[Cell, Object] = {}
+        for each in world.reset(seed):
+            cell = world.place(each)
+            if cell is not None and cell in on:
+                _fail(world, f"in the level of seed {seed}, {each!r} starts on {on[cell]!r}")
+            if cell is not None:
+                on[cell] = each
+
+
+# ------------------------------------------------------------------- what it says of itself
+
+
+def scenes_come_true(world: World) -> None:
+    """Every scene is what the world does."""
+    for scene in world.scenes():
+        truth, stated = dict(world.distribution(scene.before, scene.action)), dict(scene.truth)
+        if any(abs(truth.get(s, 0) - stated.get(s, 0)) > _TOLERANCE for s in truth | stated):
+            _fail(
+                world,
+                f"scene {scene.says!r}: {scene.action!r} in {scene.before!r} is said to give"
+                f" {stated!r} and gives {truth!r}",
+            )
+
+
+def scenes_show_every_action(world: World) -> None:
+    """If there are scenes, there is one for every action."""
+    shown = {scene.action for scene in world.scenes()}
+    missing = [action for action in world.actions if action not in shown]
+    if shown and missing:
+        _fail(world, f"no scene shows what happens by {missing}")
+
+
+def the_sheet_says_everything(world: World) -> None:
+    """The specification has a first line, all headings, and names every option."""
+    sheet, lines = world.sheet(), [line.strip() for line in world.sheet().splitlines()]
+    if not world.summary().strip():
+        _fail(world, "its specification has no first line to tell what it is")
+    for heading in HEADINGS:
+        if heading not in lines:
+            _fail(world, f"its specification lacks the heading {heading!r}")
+    for option in world.options:
+        if not re.search(rf"\b{re.escape(option)}\b", sheet):
+            _fail(world, f"its specification does not tell of the option {option!r}")
+
+
+def states_can_be_drawn(world: World) -> None:
+    """Every state has a picture, as text and as pixels, and always the same."""
+    states = [world.reset(seed) for seed in _LEVELS[:3]]
+    states += [after for *_, after in _played(world, 5)] + [each.before for each in world.scenes()]
+    for state in states:
+        text, pixels = world.render(state, "ansi"), world.render(state, "rgb_array")
+        if not isinstance(text, str) or not text.strip():
+            _fail(world, f"the text for {state!r} is {text!r}")
+        shape: tuple[int, ...] = getattr(pixels, "shape", ())
+        kind = getattr(pixels, "dtype", None)
+        if len(shape) != 3 or shape[2] != 3 or 0 in shape or kind != np.uint8:
+            _fail(world, f"the picture of {state!r} has shape {shape} of {kind}, not (h, w, 3)")
+        again = world.render(state, "ansi"), world.render(state, "rgb_array")
+        if text != again[0] or not np.array_equal(pixels, again[1]):
+            _fail(world, f"{state!r} is drawn in another way the second time")
+
+
+# ----------------------------------------------------------------------------- refusals
+
+
+def what_is_wrong_is_refused(world: World) -> None:
+    """Unknown names, foreign states and odd numbers raise errors of our own types."""
+    for what, error, call in (*_wrong_calls(world), *_wrong_options(world)):
+        try:
+            result = call()
+        except error:
+            continue
+        except Exception as other:
+            _fail(world, f"{what} raises {other!r}, not a {error.__name__}")
+        _fail(world, f"{what} is not refused, but gives {result!r}")
+
+
+Refusal = tuple[str, type[Exception], Callable[[], object]]
+
+
+def _wrong_calls(world: World) -> Iterable[Refusal]:
+    state, rng, action = world.reset(0), np.random.default_rng(0), world.actions[0]
+    other = Schema({"stranger": ["strange"]}, {"strange": 1}, world.actions)
+    foreign = State(other, [Object(0, "stranger", strange=0)])
+
+    def given(*arguments: Any, verb: str = "step") -> Callable[[], object]:
+        return lambda: getattr(world, verb)(*arguments)
+
+    wrong: object
+    for wrong in ("no such action", "", 3, None):
+        yield f"step of {wrong!r}", UnknownNameError, given(state, wrong, rng)
+        yield (
+            f"distribution of {wrong!r}",
+            UnknownNameError,
+            given(state, wrong, verb="distribution"),
+        )
+    not_states: tuple[object, ...] = (foreign, None, state.to_dict())
+    for wrong in not_states:
+        what = "a state of another schema" if wrong is foreign else repr(wrong)[:40]
+        yield f"step from {what}", StateError, given(wrong, action, rng)
+        yield (
+            f"distribution from {what}",
+            StateError,
+            given(wrong, action, verb="distribution"),
+        )
+        yield f"render of {what}", StateError, given(wrong, verb="render")
+    yield "render as 'smell'", UnknownNameError, given(state, "smell", verb="render")
+    for seed in (-1, 0.5, None, True, "0"):
+        yield f"reset with seed {seed!r}", SettingError, given(seed, verb="reset")
+
+
+def _wrong_options(world: World) -> Iterable[Refusal]:
+    def made(**options: Any) -> Callable[[], object]:
+        return lambda: type(world)(**{**world.options, **options})
+
+    if world.options:
+        yield "the option 'no_such_option'", UnknownNameError, made(no_such_option=1)
+    for name in world.options:
+        for wrong in (-1, 0.5, None, True, "1"):
+            yield f"the option {name}={wrong!r}", SettingError, made(**{name: wrong})
+
+
+WORLD_CHECKS: dict[str, Check] = {
+    check.__name__: check
+    for check in (
+        states_obey_the_schema,
+        rollouts_repeat,
+        rollouts_repeat_in_another_process,
+        steps_are_pure,
+        objects_stay,
+        levels_keep_to_most_objects,
+        distributions_are_whole,
+        steps_follow_the_distribution,
+        free_cells_are_connected,
+        things_start_apart,
+        scenes_come_true,
+        scenes_show_every_action,
+        the_sheet_says_everything,
+        states_can_be_drawn,
+        what_is_wrong_is_refused,
+    )
+}
