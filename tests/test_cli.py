@@ -19,6 +19,7 @@ from treethink import bench, cli
 from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.terminal import chart
+from treethink.worlds import WORLDS, make
 
 
 class Ran:
@@ -86,7 +87,7 @@ def test_learn_twice_writes_the_same_file(run: Any) -> None:
 def test_learn_passes_the_options_on(run: Any) -> None:
     ran = run("learn", "maze", "--width", "5", "--set", "height=6", "--set", "goals=1",
               "--steps", "10", "--alpha", "0.2")  # fmt: skip
-    assert "Maze(width=5, height=6, goals=1)" in ran.out
+    assert "Maze(width=5, height=6, wall_percent=30, goals=1, scored=1)" in ran.out
     assert "10 observations" in ran.out
 
 
@@ -98,7 +99,7 @@ def test_learn_of_nothing_at_all(run: Any) -> None:
 
 def test_quiet_says_only_how_it_ended(run: Any) -> None:
     ran = run("learn", "walls", "--steps", "2000", "--quiet")
-    assert len(ran.out.strip().splitlines()) == 3
+    assert len(ran.out.strip().splitlines()) == 4
 
 
 def test_an_interrupt_saves_what_there_is(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,11 +161,51 @@ def test_rules_prints_what_was_saved(run: Any) -> None:
     assert run("rules", "walls.tt", "--rule", "player.pos.left").out.strip() == rule.strip()
 
 
-def test_worlds_lists_objects_actions_and_options(run: Any) -> None:
-    ran = run("worlds")
-    assert "game (score)" in ran.out and "width=8 height=8 goals=2" in ran.out
-    assert "left right up down" in ran.out
-    assert "Dynamics" in run("worlds", "maze").out
+def test_worlds_lists_every_world_with_what_it_is_and_its_options(run: Any) -> None:
+    listed = " ".join(run("worlds").out.replace("│", " ").split())
+    for name, world in WORLDS.items():
+        assert re.search(rf"\b{name} {re.escape(world.summary().split()[0])}", listed), name
+    assert "goals=2" in listed and "A player looks for goals" in listed
+
+
+def test_worlds_tells_all_about_one_and_draws_it(run: Any) -> None:
+    out = run("worlds", "maze-t").out
+    assert out.startswith("`maze` at 32 x 32")
+    assert "Dynamics" in out and "# # # #" in out and "score 0" in out
+    assert "\033" not in out  # a pipe gets no colours
+
+
+def test_learn_says_what_was_learned(run: Any) -> None:
+    out = run("learn", "walls", "--steps", "2000").out
+    scenes = len(make("walls").scenes())
+    assert "1,000 of 1,000 held-out transitions predicted exactly" in out
+    assert f"; {scenes} of {scenes} scenes of its rules right" in out
+    out = run("learn", "walls", "--steps", "20").out
+    assert "wrong: " in out
+
+
+def test_learn_of_chance_says_how_far_it_is(run: Any) -> None:
+    out = run("learn", "fish", "--steps", "500").out
+    assert re.search(r"mean error of the last observations: 0\.\d+", out)
+    assert re.search(r"exactly, [\d,]+ as well as chance allows", out)
+
+
+def test_learn_takes_numbers_in_brackets_and_worlds_of_ones_own(run: Any) -> None:
+    run("learn", "scale(1,2)", "--steps", "50")
+    assert TreeThink.load("scale-1-2.tt").schema == make("scale(1,2)").schema
+    Path("lamps.py").write_text(
+        "import treethink as tt\n"
+        "from treethink.worlds import World\n"
+        "class Lamp(World):\n"
+        "    name = 'lamp'\n"
+        "    schema = tt.Schema({'lamp': ['on']}, {'on': 1}, ['press'])\n"
+        "    def reset(self, seed):\n"
+        "        return tt.State(self.schema, [tt.Object(0, 'lamp', on=seed % 2)])\n"
+        "    def dynamics(self, state, action):\n"
+        "        return self.surely(state, {0: {'on': 1 - state[0].on}})\n"
+    )
+    assert "1,000 of 1,000 held-out" in run("learn", "lamps:Lamp", "--steps", "500").out
+    assert TreeThink.load("Lamp.tt").observations == 500
 
 
 def test_version(run: Any) -> None:
@@ -204,6 +245,10 @@ def test_bench_prints_and_writes_its_figures(run: Any, monkeypatch: pytest.Monke
         ("learn maze --out nowhere/maze.tt", "there is no folder nowhere"),
         ("learn maze --out .", "it is a folder"),
         ("bench --json nowhere/x.json", "there is no folder nowhere"),
+        ("learn maze(3)", "takes nothing in brackets"),
+        ("learn nowhere:world", "there is no world at 'nowhere:world'"),
+        ("play mase", "Did you mean 'maze'?"),
+        ("play maze --model missing.tt", "missing.tt"),
         ("worlds mase", "Did you mean 'maze'?"),
         ("rules missing.tt", "missing.tt"),
         ("rules broken.tt", "broken.tt"),

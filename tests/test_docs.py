@@ -18,7 +18,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 from typer.main import get_command
 
 from treethink import cli
@@ -179,14 +181,26 @@ def test_what_make_is_told_to_make_it_can(arguments: list[str]) -> None:
 # ----------------------------------------------------- the picture and the map
 
 
-def test_the_picture_is_what_its_script_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    script = ROOT / "docs" / "images" / "make_picture.py"
-    spec = importlib.util.spec_from_file_location("make_picture", script)
+def script(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """One of those that draw pictures, as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "images" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, module)  # its dataclass looks itself up there
     spec.loader.exec_module(module)
+    return module
+
+
+def test_the_picture_is_what_its_script_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = script("make_picture", monkeypatch)
     assert module.picture() == module.TARGET.read_text(encoding="utf-8")
+
+
+def test_the_gallery_is_what_its_script_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = script("make_gallery", monkeypatch)
+    for name, picture in module.TARGETS.items():
+        with Image.open(module.HERE / name) as kept:
+            assert np.array_equal(np.asarray(kept), picture()), name
 
 
 def mapped_files() -> set[str]:
@@ -197,7 +211,7 @@ def mapped_files() -> set[str]:
     folders: list[str] = []
     for line in tree.text.splitlines():
         depth = (len(line) - len(line.lstrip())) // 2
-        if depth > 2:  # a description goes on
+        if depth > 4:  # a description goes on
             continue
         name = line.split()[0]
         folders = [*folders[:depth], name]
@@ -205,7 +219,7 @@ def mapped_files() -> set[str]:
         if name.endswith(".hpp/.cpp"):
             files |= {f"{stem}.hpp", f"{stem}.cpp"}
         elif not name.endswith("/"):
-            files.add(stem)
+            files |= {named(each) for each in ROOT.glob(stem)} or {stem}
     return files
 
 

@@ -8,12 +8,16 @@ Out:  a `TreeThink` model: it predicts the next state, as a distribution, and it
 """
 
 from importlib.metadata import version
+from importlib.util import find_spec
 
 from treethink.errors import (
+    CheckFailed,
+    MissingPackageError,
     ModelFileError,
     SchemaError,
     SettingError,
     StateError,
+    StreamError,
     TransitionError,
     TreeThinkError,
     UnknownNameError,
@@ -25,6 +29,11 @@ from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream import transitions
 from treethink.worlds import make
+
+if find_spec("gymnasium"):
+    from treethink.envs import register_all
+
+    register_all()
 
 __version__ = version("treethink")
 
@@ -50,5 +59,8 @@ __all__ = [
     "TransitionError",
     "SettingError",
     "ModelFileError",
+    "StreamError",
+    "MissingPackageError",
+    "CheckFailed",
     "__version__",
 ]

@@ -6,10 +6,11 @@ types is one line on stderr and exit code 2.
 
 from __future__ import annotations
 
-import inspect
 import io
 import os
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -20,12 +21,17 @@ from rich.table import Table
 import treethink
 from treethink import bench as benchmark
 from treethink.errors import SettingError, TreeThinkError, UnknownNameError
+from treethink.examine import Examination, examine
 from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
+from treethink.play import check_fit, in_terminal
+from treethink.stream import Transition, transitions
 from treethink.terminal import Progress, chart, say
-from treethink.worlds import WORLDS, World, make
+from treethink.worlds import WORLDS, World, draw, make
 
 INTERRUPTED = 130
+_HELD_OUT = 1_000_000  # a seed far from those that people give
+_MOST_WRONG = 5
 
 app = typer.Typer(
     name="treethink",
@@ -84,10 +90,9 @@ def learn(
     quiet: Annotated[bool, typer.Option("--quiet", help="Say only how it ended.")] = False,
 ) -> None:
     """Learn a world live; show the error and the rules; save the model. Ctrl-C saves too."""
-    options = _world_options(set_ or [], width=width, height=height)
-    place = make(world, **options)
+    place = _make(world, set_ or [], width=width, height=height)
     model = TreeThink(place.schema, alpha=alpha)
-    path = _writable(out or Path(f"{world}.tt"))
+    path = _writable(out or Path(f"{_file_name(world)}.tt"))
     console = Console()
     curve = Curve()
     interrupted = False
@@ -107,6 +112,8 @@ def learn(
         _show_errors(console, curve)
         _show_rules(console, model)
     _say_how_it_ended(console, place, model.observations, curve, seconds, interrupted)
+    if not interrupted:
+        _say_what_was_learned(console, examine(model, place, _held_out(place, seed, episode)))
     say(console, f"saved to {path}")
     if interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -137,15 +144,38 @@ def rules(
 def worlds(
     name: Annotated[str | None, typer.Argument(help="All about one of them.")] = None,
 ) -> None:
-    """What there is to learn: objects, actions, options with their defaults."""
+    """What there is to learn, with options and their defaults; or all about one of them."""
     console = Console() if sys.stdout.isatty() else Console(width=120)
     if name is not None:
-        say(console, inspect.getdoc(type(make(name))) or "")
+        _show_world(console, make(name))
         return
-    table = Table("world", "objects", "actions", "options")
-    for each in WORLDS:
-        table.add_row(*_summary(make(each)))
+    table = Table("world", "what it is", "options")
+    for each, world in WORLDS.items():
+        options = " ".join(f"{option}={value}" for option, value in world.defaults.items())
+        table.add_row(each, world.summary(), options)
     console.print(table, markup=False, highlight=False)
+
+
+@app.command()
+def play(
+    world: Annotated[str, typer.Argument(help="Which world; `treethink worlds` lists them.")],
+    seed: Annotated[int, typer.Option(min=0, help="Of the level, and of chance.")] = 0,
+    model: Annotated[
+        Path | None, typer.Option(help="A saved model: see its predictions beside the truth.")
+    ] = None,
+    width: Annotated[int | None, typer.Option(help="Of the grid.")] = None,
+    height: Annotated[int | None, typer.Option(help="Of the grid.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=NUMBER", help="Any option of the world."),
+    ] = None,
+) -> None:
+    """Walk around in a world with the keyboard; with a model, see what it predicts."""
+    place = _make(world, set_ or [], width=width, height=height)
+    loaded = None if model is None else TreeThink.load(model)
+    if loaded is not None:
+        check_fit(loaded.schema, place, str(model))
+    say(Console(), in_terminal(place, seed, loaded).summary())
 
 
 @app.command()
@@ -164,7 +194,8 @@ def bench(
         say(console, f"written to {path}")
 
 
-def _world_options(pairs: list[str], **given: int | None) -> dict[str, int]:
+def _make(world: str, pairs: list[str], **given: int | None) -> World:
+    """The world of that name, with the options of the command line."""
     options = {name: value for name, value in given.items() if value is not None}
     for pair in pairs:
         name, _, value = pair.partition("=")
@@ -172,7 +203,14 @@ def _world_options(pairs: list[str], **given: int | None) -> dict[str, int]:
             options[name.strip()] = int(value)
         except ValueError:
             raise SettingError(f"--set takes NAME=NUMBER, such as goals=3, got {pair!r}") from None
-    return options
+    if ":" in world:
+        sys.path.insert(0, os.getcwd())  # a world of one's own mostly lies where one is
+    return make(world, **options)
+
+
+def _file_name(world: str) -> str:
+    """A name for files: `scale-3-2` of `scale(3,2)`, `Lamp` of `lamps:Lamp`."""
+    return "-".join(re.findall(r"[\w-]+", world.rpartition(":")[2]))
 
 
 def _writable(path: Path) -> Path:
@@ -201,6 +239,27 @@ def _show_rules(console: Console, model: TreeThink) -> None:
         say(console, f"\n{rule}")
 
 
+def _show_world(console: Console, world: World) -> None:
+    say(console, world.sheet())
+    print("\n" + draw.ansi(world, world.reset(seed=0), colour=console.is_terminal))
+
+
+def _held_out(world: World, seed: int, episode: int) -> Iterator[Transition]:
+    """Transitions from other levels than those that were learned from."""
+    return transitions(world, 1_000, _HELD_OUT + seed, episode)
+
+
+def _say_what_was_learned(console: Console, found: Examination) -> None:
+    exact = f"{found.exact:,} of {found.held_out:,} held-out transitions predicted exactly"
+    if found.chance:
+        exact += f", {found.plausible:,} as well as chance allows"
+    right = found.scenes - len(found.wrong_scenes)
+    scenes = f"; {right:,} of {found.scenes:,} scenes of its rules right" if found.scenes else ""
+    say(console, exact + scenes)
+    for says in found.wrong_scenes[:_MOST_WRONG]:
+        say(console, f"  wrong: {says}")
+
+
 def _say_how_it_ended(
     console: Console,
     world: World,
@@ -216,12 +275,9 @@ def _say_how_it_ended(
     )
     if curve.last_error:
         since = curve.steps - curve.last_error
-        say(console, f"last error at observation {curve.last_error:,}; {since:,} without one since")
+        line = f"last error at observation {curve.last_error:,}; {since:,} without one since"
+        say(
+            console, line if since else f"mean error of the last observations: {curve.recent():.4f}"
+        )
     else:
         say(console, "no error")
-
-
-def _summary(world: World) -> tuple[str, str, str, str]:
-    objects = (f"{name} ({', '.join(has)})" for name, has in world.schema.classes.items())
-    options = (f"{name}={value}" for name, value in world.options.items())
-    return world.name, ", ".join(objects), " ".join(world.actions), " ".join(options)

@@ -1,0 +1,285 @@
+"""Every world as an environment of Gymnasium.
+
+    world -> [ WorldEnv ] -> observation, reward, terminated, truncated, info
+
+With Gymnasium installed (``pip install 'treethink[gym]'``), importing `treethink` registers
+all worlds of our own: `maze` is ``treethink/Maze-v0``, `maze-scoreless` is
+``treethink/MazeScoreless-v0``. Options of a world are given to `gymnasium.make`.
+
+    env = gymnasium.make("treethink/Maze-v0", width=10, goals=3, render_mode="ansi")
+    observation, info = env.reset(seed=0)
+    observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+
+The way in the other direction, an environment of Gymnasium as a world, is `worlds/gym.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, SupportsInt
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from treethink.errors import SchemaError, SettingError, StateError, UnknownNameError, shown
+from treethink.state import Schema, State
+from treethink.worlds import WORLDS, World, make
+from treethink.worlds.base import Pixels
+from treethink.worlds.gym import GymWorld
+
+Observation = dict[str, Any]
+
+FORMS = ("padded", "sequence")
+#: The mask of the padded form stands beside the attributes, under this name.
+PRESENT = "present"
+EPISODE = 50
+# Values are any signed 64-bit integers; half of their range, so that a space can be sampled.
+_BOUND = 2**62
+
+
+class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
+    """A world as an environment of Gymnasium.
+
+    Parameters
+    ----------
+    world
+        A world, or the name of one.
+    render_mode
+        ``"ansi"`` (text) or ``"rgb_array"`` (pixels), as in `World.render`. None: no pictures.
+    observation
+        The form of observations, see below.
+    options
+        Those of the world, if a name was given.
+
+    An action is a number: its place in `actions`, which are the schema's. The reward is the
+    change of the score; 0 in worlds that keep none. No world of ours ends by itself, so
+    `terminated` stays False; `gymnasium.make` truncates episodes after 50 steps. All chance
+    comes from `np_random`.
+
+    The state itself is in ``info["state"]`` and in ``env.unwrapped.state``.
+    ``reset(options={"level": 3})`` starts level 3, which is ``world.reset(3)``;
+    ``reset(options={"state": state})`` starts from a given state.
+
+    Observations have, for each class, the values of its objects, by id. Their numbers are of
+    type int64. In the form ``"padded"``, the default, every class has room for the most
+    objects that a level has of it (`World.most_objects`):
+
+        {"wall": {"pos": array of shape (most, 2), "present": array of shape (most,)}, ...}
+
+    ``present`` is 1 for objects that are there and 0 for the rows after them, in which all
+    values are 0. In the form ``"sequence"`` there is one entry for each object:
+
+        {"wall": ({"pos": array of shape (2,)}, ...), ...}
+
+    Many environments at once, each in a process of its own, share memory, which needs the
+    padded form. Without it, both work:
+    ``gymnasium.make_vec(..., "async", vector_kwargs={"shared_memory": False})``.
+
+    >>> env = WorldEnv("maze", goals=3, width=5, height=5)
+    >>> observation, info = env.reset(seed=0)
+    >>> observation["goal"]["pos"].shape, observation["goal"]["present"].tolist()
+    ((3, 2), [1, 1, 1])
+    >>> observation, reward, terminated, truncated, info = env.step(env.actions.index("stay"))
+    >>> reward, info["state"] is env.state
+    (-1.0, True)
+    """
+
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}
+
+    def __init__(
+        self,
+        world: str | World,
+        render_mode: Literal["ansi", "rgb_array"] | None = None,
+        observation: Literal["padded", "sequence"] = "padded",
+        **options: int,
+    ):
+        if isinstance(world, World) and options:
+            raise SettingError(f"{world!r} is made already and takes no options, got {options}")
+        self.world = world if isinstance(world, World) else make(world, **options)
+        if observation not in FORMS:
+            raise UnknownNameError("form of observations", str(observation), FORMS, "WorldEnv")
+        modes = self.metadata["render_modes"]
+        if render_mode is not None and render_mode not in modes:
+            raise UnknownNameError("render mode", str(render_mode), modes, "WorldEnv")
+        self.render_mode = render_mode
+        self.actions = self.world.actions
+        self.action_space = spaces.Discrete(len(self.actions))
+        self._room = {name: max(1, most) for name, most in self.world.most_objects().items()}
+        self._padded = observation == "padded"
+        self.observation_space = (
+            _padded_space(self.world.schema, self._room)
+            if self._padded
+            else _sequence_space(self.world.schema)
+        )
+        self._state: State | None = None
+
+    @property
+    def state(self) -> State:
+        """Where the episode stands."""
+        if self._state is None:
+            raise StateError(f"{self!r} stands nowhere yet: call reset first")
+        return self._state
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode: a level at random, or what `options` say."""
+        super().reset(seed=seed)
+        start = self._start(dict(options or {}))
+        observation = self._observe(start)
+        if observation not in self.observation_space:
+            raise StateError(f"{self.world!r} has values beyond {-_BOUND} to {_BOUND}")
+        self._state = start
+        return observation, {"state": start}
+
+    def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Do what `actions` has in that place."""
+        before = self.state
+        if not self.action_space.contains(action):
+            last = len(self.actions) - 1
+            raise SettingError(
+                f"an action of {self.world!r} is a whole number from 0 ({self.actions[0]!r})"
+                f" to {last} ({self.actions[last]!r}), got {shown(action)}"
+            )
+        after = self.world.step(before, self.actions[int(action)], self.np_random)
+        self._state = after
+        reward = float(_score(after) - _score(before))
+        return self._observe(after), reward, self.world.is_over(after), False, {"state": after}
+
+    def render(self) -> str | Pixels | None:
+        """The state as text or as pixels."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(
+                "there is no picture without a render mode: gymnasium.make(...,"
+                ' render_mode="ansi"), or "rgb_array"'
+            )
+            return None
+        return self.world.render(self.state, self.render_mode)  # type: ignore[call-overload,no-any-return]
+
+    def __repr__(self) -> str:
+        return f"WorldEnv({self.world!r})"
+
+    def _start(self, options: dict[str, Any]) -> State:
+        for each in options:
+            if each not in ("level", "state"):
+                raise UnknownNameError("option", str(each), ["level", "state"], "reset")
+        if len(options) > 1:
+            raise SettingError("reset starts from a level or from a state, not from both")
+        if "state" in options:
+            return self._checked(options["state"])
+        if "level" in options:
+            return self.world.reset(options["level"])
+        return self.world.reset(int(self.np_random.integers(2**63)))
+
+    def _checked(self, state: object) -> State:
+        if not isinstance(state, State) or state.schema != self.world.schema:
+            raise StateError(
+                f"{self.world!r} starts from states of its own schema, got {shown(state)}"
+            )
+        for name, room in self._room.items() if self._padded else ():
+            count = len(state.of_class(name))
+            if count > room:
+                raise StateError(
+                    f"{self.world!r} has at most {room} objects of class {name!r}, the state has"
+                    f' {count}; only observation="sequence" has room for more'
+                )
+        return state
+
+    def _observe(self, state: State) -> Observation:
+        classes = self.world.schema.classes
+        if self._padded:
+            return {name: self._padded_class(state, name) for name in classes}
+        return {
+            name: tuple(
+                {each: _vector(value) for each, value in found.values.items()}
+                for found in state.of_class(name)
+            )
+            for name in classes
+        }
+
+    def _padded_class(self, state: State, name: str) -> dict[str, Any]:
+        objects, schema = state.of_class(name), self.world.schema
+        present = np.zeros(self._room[name], dtype=np.int8)
+        present[: len(objects)] = 1
+        columns: dict[str, Any] = {PRESENT: present}
+        for attribute in schema.classes[name]:
+            length = schema.attributes[attribute].length
+            column = columns[attribute] = np.zeros((len(present), length), dtype=np.int64)
+            if objects:
+                column[: len(objects)] = [_vector(each.values[attribute]) for each in objects]
+        return columns
+
+
+def _vector(value: int | tuple[int, ...]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.array(value if isinstance(value, tuple) else (value,), dtype=np.int64)
+
+
+def _score(state: State) -> int:
+    if "score" not in state.schema.classes.get("game", ()):
+        return 0
+    return sum(int(each.score) for each in state.of_class("game"))
+
+
+def _values(*shape: int) -> spaces.Box:
+    return spaces.Box(-_BOUND, _BOUND, shape, np.int64)
+
+
+def _padded_space(schema: Schema, most: Mapping[str, int]) -> spaces.Dict:
+    """For each class an array of each attribute, with a row for every object."""
+    for name, attributes in schema.classes.items():
+        if PRESENT in attributes:
+            raise SchemaError(
+                f"class {name!r} has an attribute {PRESENT!r}, which is the name of the mask of"
+                ' padded observations; observation="sequence" has no mask'
+            )
+    return spaces.Dict(
+        {
+            name: spaces.Dict(
+                {
+                    PRESENT: spaces.MultiBinary(most[name]),
+                    **{
+                        each: _values(most[name], schema.attributes[each].length)
+                        for each in attributes
+                    },
+                }
+            )
+            for name, attributes in schema.classes.items()
+        }
+    )
+
+
+def _sequence_space(schema: Schema) -> spaces.Dict:
+    """For each class one entry for every object."""
+    return spaces.Dict(
+        {
+            name: spaces.Sequence(
+                spaces.Dict({each: _values(schema.attributes[each].length) for each in attributes})
+            )
+            for name, attributes in schema.classes.items()
+        }
+    )
+
+
+def env_id(name: str) -> str:
+    """What Gymnasium knows a world by.
+
+    >>> env_id("maze-scoreless")
+    'treethink/MazeScoreless-v0'
+    """
+    return f"treethink/{''.join(part.capitalize() for part in name.split('-'))}-v0"
+
+
+def register_all() -> None:
+    """Make all worlds of our own known to Gymnasium. Doing so again changes nothing.
+
+    Those that Gymnasium has itself (`taxi`, for one) are left out.
+    """
+    for name, world in WORLDS.items():
+        if not issubclass(world, GymWorld) and env_id(name) not in gymnasium.registry:
+            gymnasium.register(
+                env_id(name),
+                entry_point="treethink.envs:WorldEnv",
+                kwargs={"world": name},
+                max_episode_steps=EPISODE,
+            )
