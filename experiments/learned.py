@@ -28,7 +28,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -47,6 +46,8 @@ STEPS, STEPS_OF_RARE, STEPS_OF_CHANCE = 100_000, 1_000_000, 4_096_000
 #: Where chance decides: the error is measured after so many steps, then after twice as many, ...
 FIRST = 1_000
 _TELL_EVERY = 20.0  # seconds
+# Where what matters is seen seldom.
+_RARE = ("keys", "taxi", "cliffwalking")
 
 
 @dataclass
@@ -97,18 +98,10 @@ def tasks(names: Iterable[str], seeds: int, steps: int | None, held_out: int) ->
     return sorted(every, key=lambda task: -task.steps)
 
 
-def every_world() -> list[str]:
-    """The registry's names, and Gymnasium's environments if that is installed."""
-    if not find_spec("gymnasium"):
-        return list(WORLDS)
-    others = ("Taxi", "FrozenLake", "CliffWalking")
-    return [*WORLDS, *(f"treethink.worlds.gym:{each}" for each in others)]
-
-
 def _steps_for(name: str) -> int:
     if _chance_decides(make(name)):
         return STEPS_OF_CHANCE
-    return STEPS_OF_RARE if name.startswith("keys") or ":" in name else STEPS
+    return STEPS_OF_RARE if name.startswith(_RARE) else STEPS
 
 
 def _chance_decides(world: World) -> bool:
@@ -364,7 +357,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, default=HERE / "learned.json", metavar="FILE")
     parser.add_argument("--fresh", action="store_true", help="run again what is in FILE")
     given = parser.parse_args()
-    asked = tasks(given.worlds or every_world(), given.seeds, given.steps, given.held_out)
+    asked = tasks(given.worlds or list(WORLDS), given.seeds, given.steps, given.held_out)
     try:
         runs = finish(asked, given.json, given.processes, given.fresh)
     except KeyboardInterrupt:
