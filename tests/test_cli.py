@@ -51,7 +51,7 @@ def test_learn_shows_the_error_and_the_rules_and_saves_the_model(run: Any) -> No
     assert ran.code == 0
     # Progress goes to the error stream, so that a pipe carries the result alone.
     assert re.search(r"1,000 observations +[\d,]+ a second +recent error \d\.\d+", ran.err)
-    assert "a second" not in ran.out and "4 rules vary" in ran.out
+    assert "a second" not in ran.out and "rules that vary: 4" in ran.out
     assert re.search(r"last error at observation \d+", ran.out)
     assert "saved to walls.tt" in ran.out
     model = TreeThink.load("walls.tt")
@@ -88,7 +88,7 @@ def test_learn_passes_the_options_on(run: Any) -> None:
     ran = run("learn", "maze", "--width", "5", "--set", "height=6", "--set", "goals=1",
               "--steps", "10", "--alpha", "0.2")  # fmt: skip
     assert "Maze(width=5, height=6, wall_percent=30, goals=1, scored=1)" in ran.out
-    assert "10 observations" in ran.out
+    assert "watched 10 transitions" in ran.out
 
 
 def test_learn_of_nothing_at_all(run: Any) -> None:
@@ -99,7 +99,7 @@ def test_learn_of_nothing_at_all(run: Any) -> None:
 
 def test_quiet_says_only_how_it_ended(run: Any) -> None:
     ran = run("learn", "walls", "--steps", "2000", "--quiet")
-    assert len(ran.out.strip().splitlines()) == 4
+    assert len(ran.out.splitlines()) == 5
 
 
 def test_an_interrupt_saves_what_there_is(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_an_interrupt_saves_what_there_is(run: Any, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(cli, "trial", interrupted)
     ran = run("learn", "walls")
     assert ran.code == 130
-    assert "interrupted after 300 observations" in ran.out and "saved to walls.tt" in ran.out
+    assert "interrupted after 300 transitions" in ran.out and "saved to walls.tt" in ran.out
     assert TreeThink.load("walls.tt").observations == 300
 
 
@@ -159,6 +159,8 @@ def test_rules_prints_what_was_saved(run: Any) -> None:
     rule = str(TreeThink.load("walls.tt").rules["player", "pos", "left"])
     assert rule in ran.out and rule in learned
     assert run("rules", "walls.tt", "--rule", "player.pos.left").out.strip() == rule.strip()
+    assert run("rules", "walls.tt", "--rule", "player.pos").out.count("player.pos when ") == 4
+    assert run("rules", "walls.tt", "--rule", "play").code == 2
 
 
 def test_worlds_lists_every_world_with_what_it_is_and_its_options(run: Any) -> None:
@@ -178,15 +180,16 @@ def test_worlds_tells_all_about_one_and_draws_it(run: Any) -> None:
 def test_learn_says_what_was_learned(run: Any) -> None:
     out = run("learn", "walls", "--steps", "2000").out
     scenes = len(make("walls").scenes())
-    assert "1,000 of 1,000 held-out transitions predicted exactly" in out
+    assert "\nlearned\n1,000 of 1,000 held-out transitions predicted exactly" in out
     assert f"; {scenes} of {scenes} scenes of its rules right" in out
     out = run("learn", "walls", "--steps", "20").out
-    assert "wrong: " in out
+    assert "\nNOT learned\n" in out
+    assert out.count("wrong: ") == 5 and re.search(r"\n  and \d+ more\n", out)
 
 
 def test_learn_of_chance_says_how_far_it_is(run: Any) -> None:
     out = run("learn", "fish", "--steps", "500").out
-    assert re.search(r"mean error of the last observations: 0\.\d+", out)
+    assert re.search(r"mean error of the last 1,000: 0\.\d+", out)
     assert re.search(r"exactly, [\d,]+ as well as chance allows", out)
 
 
@@ -206,6 +209,7 @@ def test_learn_takes_numbers_in_brackets_and_worlds_of_ones_own(run: Any) -> Non
     )
     assert "1,000 of 1,000 held-out" in run("learn", "lamps:Lamp", "--steps", "500").out
     assert TreeThink.load("Lamp.tt").observations == 500
+    assert "0" in run("worlds", "lamps:Lamp").out
 
 
 def test_version(run: Any) -> None:
@@ -246,6 +250,8 @@ def test_bench_prints_and_writes_its_figures(run: Any, monkeypatch: pytest.Monke
         ("learn maze --out .", "it is a folder"),
         ("bench --json nowhere/x.json", "there is no folder nowhere"),
         ("learn maze(3)", "takes nothing in brackets"),
+        ("learn ./lamps.py:world", "give a module and not a path"),
+        ("learn .lamps:world", "there is no world at '.lamps:world'"),
         ("learn nowhere:world", "there is no world at 'nowhere:world'"),
         ("play mase", "Did you mean 'maze'?"),
         ("play maze --model missing.tt", "missing.tt"),

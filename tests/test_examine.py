@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -27,7 +28,7 @@ class Trap(World):
     schema = Schema({"lamp": ["on", "broken"]}, {"on": 1, "broken": 1}, ["press", "wait"])
 
     def reset(self, seed: int) -> State:
-        broken = int(self._generator(seed).integers(self.options["in_how_many"]) == 0)
+        broken = int(self.generator(seed).integers(self.options["in_how_many"]) == 0)
         return State(self.schema, [Object(0, "lamp", on=0, broken=broken)])
 
     def dynamics(self, state: State, action: str) -> Distribution:
@@ -151,7 +152,7 @@ def test_a_mistake_counts_what_its_leaf_does_not_say() -> None:
 
 def test_a_rule_that_was_never_shown_is_not_seen_enough() -> None:
     held_out = transitions(TRAP, 100, seed=0, episode=5)
-    found = examine(TreeThink(TRAP.schema), TRAP, held_out)
+    found = examine(TreeThink(TRAP.schema), TRAP, held_out, training=())
     assert found.wrong_scenes == ["a press lights it"]
     (mistake,) = found.mistakes
     assert mistake.says == ((0, 1.0),) and mistake.support == mistake.shown == 0
@@ -200,7 +201,28 @@ def test_a_world_that_cannot_state_its_truth_is_scored_by_what_followed() -> Non
 
     model, training = trained(TRAP, 3_000)
     stated = examine(model, TRAP, transitions(TRAP, 300, 1), training)
-    assert examine(model, Opaque(), transitions(TRAP, 300, 1), training) == stated
+    opaque = examine(model, Opaque(), transitions(TRAP, 300, 1), training)
+    assert stated.stated and not opaque.stated
+    assert replace(opaque, stated=True) == stated
+
+
+def test_chance_that_nobody_states_is_not_called_a_failure() -> None:
+    class Hidden(Coin):
+        def truth(self, before: State, action: str, after: State) -> State:
+            return after
+
+    model, _ = trained(COIN, 2_000)
+    found = examine(model, Hidden(), transitions(COIN, 300, 1))
+    assert not found.learned and not found.stated and 100 < found.right_mode < 300
+    assert "the most likely outcome followed" in str(found)
+    assert "does not state its chances" in str(found) and "NOT" not in str(found)
+
+
+def test_without_the_training_nobody_is_blamed() -> None:
+    model, training = trained(TRAP, 300)
+    (mistake, *_) = examine(model, TRAP, transitions(TRAP, 1_000, 1, 5)).mistakes
+    assert mistake.shown is None and not mistake.is_defect
+    assert "seen enough" not in str(mistake) and "shown" not in str(mistake)
 
 
 def test_an_examination_of_nothing_finds_nothing() -> None:
@@ -252,7 +274,7 @@ class Two(World):
     )
 
     def reset(self, seed: int) -> State:
-        lit = int(self._generator(seed).integers(4) > 0)
+        lit = int(self.generator(seed).integers(4) > 0)
         return State(self.schema, [Object(0, "coin", up=0), Object(1, "lamp", lit=lit)])
 
     def dynamics(self, state: State, action: str) -> Distribution:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,13 @@ def test_a_variant_has_its_own_line_and_the_sheet_of_its_world() -> None:
     variant, world = WORLDS["maze-t"], WORLDS["maze"]
     assert variant.summary().startswith("`maze` at 32 x 32")
     assert variant.sheet() == f"{variant.summary()}\n\n{world.sheet()}"
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_sheet_has_all_headings_in_order(name: str) -> None:
+    headings = ["Objects", "Actions", "Dynamics", "Score", "Start", "Options", "Version"]
+    lines = [line.strip() for line in WORLDS[name].sheet().splitlines()]
+    assert [line for line in lines if line in headings] == headings
 
 
 def test_numbers_in_brackets_are_options() -> None:

@@ -10,7 +10,6 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -21,17 +20,14 @@ from rich.table import Table
 import treethink
 from treethink import bench as benchmark
 from treethink.errors import SettingError, TreeThinkError, UnknownNameError
-from treethink.examine import Examination, examine
+from treethink.examine import examine
 from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.play import check_fit, in_terminal
-from treethink.stream import Transition, transitions
 from treethink.terminal import Progress, chart, say
 from treethink.worlds import WORLDS, World, draw, make
 
 INTERRUPTED = 130
-_HELD_OUT = 1_000_000  # a seed far from those that people give
-_MOST_WRONG = 5
 
 app = typer.Typer(
     name="treethink",
@@ -70,7 +66,9 @@ def _options(
 
 @app.command()
 def learn(
-    world: Annotated[str, typer.Argument(help="Which world; `treethink worlds` lists them.")],
+    world: Annotated[
+        str, typer.Argument(help="A name from `treethink worlds`, or module:name of your own.")
+    ],
     steps: Annotated[int, typer.Option(min=0, help="Observe at most so many.")] = 100_000,
     seed: Annotated[int, typer.Option(min=0, help="Of levels and actions.")] = 0,
     patience: Annotated[
@@ -111,9 +109,10 @@ def learn(
     if not quiet:
         _show_errors(console, curve)
         _show_rules(console, model)
+        say(console, "")
     _say_how_it_ended(console, place, model.observations, curve, seconds, interrupted)
     if not interrupted:
-        _say_what_was_learned(console, examine(model, place, _held_out(place, seed, episode)))
+        say(console, str(examine(model, place)))
     say(console, f"saved to {path}")
     if interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -124,7 +123,9 @@ def rules(
     model: Annotated[Path, typer.Argument(help="A saved model.")],
     rule: Annotated[
         str | None,
-        typer.Option(metavar="CLASS.ATTRIBUTE.ACTION", help="Only this one."),
+        typer.Option(
+            metavar="CLASS.ATTRIBUTE.ACTION", help="Only this one, or `player.pos`: these."
+        ),
     ] = None,
 ) -> None:
     """Print what a saved model knows: the rules that vary, or a single one."""
@@ -135,9 +136,10 @@ def rules(
         _show_rules(console, loaded)
         return
     by_name = {".".join(key): each for key, each in loaded.rules.items()}
-    if rule not in by_name:
+    meant = [each for name, each in by_name.items() if f"{name}.".startswith(f"{rule}.")]
+    if not meant:
         raise UnknownNameError("rule", rule, by_name, str(model))
-    say(console, str(by_name[rule]))
+    say(console, "\n\n".join(str(each).rstrip() for each in meant))
 
 
 @app.command()
@@ -147,7 +149,7 @@ def worlds(
     """What there is to learn, with options and their defaults; or all about one of them."""
     console = Console() if sys.stdout.isatty() else Console(width=120)
     if name is not None:
-        _show_world(console, make(name))
+        _show_world(console, _make(name, []))
         return
     table = Table("world", "what it is", "options")
     for each, world in WORLDS.items():
@@ -158,7 +160,9 @@ def worlds(
 
 @app.command()
 def play(
-    world: Annotated[str, typer.Argument(help="Which world; `treethink worlds` lists them.")],
+    world: Annotated[
+        str, typer.Argument(help="A name from `treethink worlds`, or module:name of your own.")
+    ],
     seed: Annotated[int, typer.Option(min=0, help="Of the level, and of chance.")] = 0,
     model: Annotated[
         Path | None, typer.Option(help="A saved model: see its predictions beside the truth.")
@@ -234,7 +238,7 @@ def _show_errors(console: Console, curve: Curve) -> None:
 def _show_rules(console: Console, model: TreeThink) -> None:
     varying = [rule for rule in model.rules.values() if rule.varies]
     constant = len(model.rules) - len(varying)
-    say(console, f"\n{len(varying)} rules vary; the other {constant} have seen one outcome or none")
+    say(console, f"\nrules that vary: {len(varying)}; that saw one outcome or none: {constant}")
     for rule in varying:
         say(console, f"\n{rule}")
 
@@ -242,22 +246,6 @@ def _show_rules(console: Console, model: TreeThink) -> None:
 def _show_world(console: Console, world: World) -> None:
     say(console, world.sheet())
     print("\n" + draw.ansi(world, world.reset(seed=0), colour=console.is_terminal))
-
-
-def _held_out(world: World, seed: int, episode: int) -> Iterator[Transition]:
-    """Transitions from other levels than those that were learned from."""
-    return transitions(world, 1_000, _HELD_OUT + seed, episode)
-
-
-def _say_what_was_learned(console: Console, found: Examination) -> None:
-    exact = f"{found.exact:,} of {found.held_out:,} held-out transitions predicted exactly"
-    if found.chance:
-        exact += f", {found.plausible:,} as well as chance allows"
-    right = found.scenes - len(found.wrong_scenes)
-    scenes = f"; {right:,} of {found.scenes:,} scenes of its rules right" if found.scenes else ""
-    say(console, exact + scenes)
-    for says in found.wrong_scenes[:_MOST_WRONG]:
-        say(console, f"  wrong: {says}")
 
 
 def _say_how_it_ended(
@@ -268,16 +256,14 @@ def _say_how_it_ended(
     seconds: float,
     interrupted: bool,
 ) -> None:
-    verb = "interrupted after" if interrupted else "learned from"
+    verb = "interrupted after" if interrupted else "watched"
+    say(console, f"{world!r}: {verb} {observations:,} transitions in {seconds:.1f} s")
+    if not curve.last_error:
+        say(console, "no error")
+        return
+    since = curve.steps - curve.last_error
     say(
         console,
-        f"\n{world!r}: {verb} {observations:,} observations in {seconds:.1f} s",
+        f"last error at observation {curve.last_error:,}; {since:,} without one since;"
+        f" mean error of the last 1,000: {curve.recent():.4f}",
     )
-    if curve.last_error:
-        since = curve.steps - curve.last_error
-        line = f"last error at observation {curve.last_error:,}; {since:,} without one since"
-        say(
-            console, line if since else f"mean error of the last observations: {curve.recent():.4f}"
-        )
-    else:
-        say(console, "no error")

@@ -19,11 +19,14 @@ from treethink.experiment import TOLERANCE
 from treethink.metrics import Distribution, Truth, distance, error, marginals
 from treethink.mistakes import Mistake, Mistakes, Model, Prediction
 from treethink.state import State
-from treethink.stream import Transition
+from treethink.stream import Transition, transitions
 from treethink.worlds import World
 
 # One leaf answers for thousands of transitions, so few tests are made, and none fails by chance.
 _IMPLAUSIBLE = 1e-6
+_MOST_LISTED = 5
+_HELD_OUT_STEPS, _HELD_OUT_SEED = 1_000, 1_000_000
+_UNSTATED = "this world does not state its chances: what looks wrong may be its own randomness"
 
 
 @dataclass(slots=True)
@@ -32,7 +35,8 @@ class Examination:
 
     Of `held_out` transitions, `exact` were predicted exactly, `plausible` as well as chance
     allows, and `right_mode` with a likeliest state as the mode. `chance` says whether anything
-    was left to chance. `mean_error` is the mean distance to the truth.
+    was left to chance; `stated`, whether the world states its truth at all, or predictions
+    could only be held against what followed. `mean_error` is the mean distance to the truth.
     """
 
     held_out: int = 0
@@ -41,6 +45,7 @@ class Examination:
     right_mode: int = 0
     mean_error: float = 0.0
     chance: bool = False
+    stated: bool = True
     scenes: int = 0
     wrong_scenes: list[str] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
@@ -51,6 +56,25 @@ class Examination:
         right = self.plausible if self.chance else self.exact
         return right == self.held_out and not self.wrong_scenes
 
+    def __str__(self) -> str:
+        """What there is to say in a few lines."""
+        lines = [f"{self.exact:,} of {self.held_out:,} held-out transitions predicted exactly"]
+        if self.chance:
+            lines[0] += f", {self.plausible:,} as well as chance allows"
+        elif not self.stated and self.exact < self.held_out:
+            lines[0] += f", of {self.right_mode:,} the most likely outcome followed"
+        if self.scenes:
+            right = self.scenes - len(self.wrong_scenes)
+            lines[0] += f"; {right:,} of {self.scenes:,} scenes of its rules right"
+        lines += [f"  wrong: {says}" for says in self.wrong_scenes[:_MOST_LISTED]]
+        if len(self.wrong_scenes) > _MOST_LISTED:
+            lines.append(f"  and {len(self.wrong_scenes) - _MOST_LISTED:,} more")
+        if self.learned:
+            return "\n".join(["learned", *lines])
+        if not self.stated:
+            return "\n".join([*lines, _UNSTATED])
+        return "\n".join(["NOT learned", *lines])
+
     @property
     def defects(self) -> list[Mistake]:
         """The mistakes that were shown often enough."""
@@ -60,14 +84,27 @@ class Examination:
 def examine(
     model: Model,
     world: World,
-    held_out: Iterable[Transition],
-    training: Iterable[Transition] = (),
+    held_out: Iterable[Transition] | None = None,
+    training: Iterable[Transition] | None = None,
 ) -> Examination:
     """Ask the model about a held-out stream and about the world's scenes.
 
-    `training` is what it learned from. It is gone through only if there are mistakes, to count
-    how often each was shown.
+    Without `held_out`, 1,000 transitions of random play are taken, of a seed that is unlikely
+    to be one of yours. `training` is what the model learned from. It is gone through only if
+    there are mistakes, to count how often each was shown.
+
+    >>> from treethink.learner import TreeThink
+    >>> from treethink.worlds import make
+    >>> world = make("walls")
+    >>> model = TreeThink(world.schema)
+    >>> model.observe_many(transitions(world, steps=1_000, seed=0))
+    1000
+    >>> print(examine(model, world))
+    learned
+    1,000 of 1,000 held-out transitions predicted exactly; 12 of 12 scenes of its rules right
     """
+    if held_out is None:
+        held_out = transitions(world, _HELD_OUT_STEPS, _HELD_OUT_SEED)
     found, mistakes = Examination(), Mistakes(model, world)
     for before, action, after in held_out:
         prediction, truth = model.predict(before, action), world.truth(before, action, after)
@@ -84,7 +121,8 @@ def examine(
             found.wrong_scenes.append(scene.says)
         for mistake in mistakes.add(prediction, scene.action, wrong):
             mistake.scenes.append(scene.says)
-    mistakes.count_shown(training, found.chance)
+    if training is not None:
+        mistakes.count_shown(training, found.chance)
     found.mistakes = mistakes.sorted()
     return found
 
@@ -97,6 +135,7 @@ def _add(found: Examination, prediction: Prediction, truth: Truth) -> bool:
     exact = wrong_by <= TOLERANCE
     right = exact or not any(_wrong(prediction, truth))
     found.held_out += 1
+    found.stated &= not isinstance(truth, State)
     found.chance |= len(states) > 1
     found.mean_error += wrong_by
     found.exact += exact

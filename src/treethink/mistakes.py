@@ -63,21 +63,25 @@ class Mistake:
     #: How many transitions of the held-out stream it got wrong, and which scenes.
     held_out: int = 0
     scenes: list[str] = field(default_factory=list)
-    #: In how many transitions of the training something else was true than what it says.
-    shown: int = 0
+    #: In how many transitions of the training something else was true than what it says; None
+    #: if the training is not known.
+    shown: int | None = None
 
     @property
     def is_defect(self) -> bool:
-        """Whether it was shown often enough to be right."""
-        return self.shown >= ENOUGH
+        """Whether the learner is at fault: it was shown often enough to be right."""
+        return self.shown is not None and self.shown >= ENOUGH
 
     def __str__(self) -> str:
         says = " or ".join(f"{value} ({chance:.4g})" for value, chance in self.says)
-        return (
+        told = (
             f"{'.'.join(self.rule)} says {says} after {self.support:,} observations: wrong"
-            f" {self.held_out:,} times and in {len(self.scenes)} scenes, shown otherwise"
-            f" {self.shown:,} times: {'a defect' if self.is_defect else 'not seen enough'}"
+            f" {self.held_out:,} times and in {len(self.scenes)} scenes"
         )
+        if self.shown is None:
+            return told
+        verdict = "a defect" if self.is_defect else "not seen enough"
+        return f"{told}, shown otherwise {self.shown:,} times: {verdict}"
 
 
 class Mistakes:
@@ -114,9 +118,9 @@ class Mistakes:
                 for leaf, truth in set(way):
                     if leaf in self._by_leaf:
                         true[leaf][truth] += 1
-        for leaf, truths in true.items():
-            nearest = _nearest(leaf[1], truths)
-            self._by_leaf[leaf].shown = sum(n for truth, n in truths.items() if truth != nearest)
+        for leaf, mistake in self._by_leaf.items():
+            nearest = _nearest(leaf[1], true[leaf])
+            mistake.shown = sum(n for truth, n in true[leaf].items() if truth != nearest)
 
     def _sure(
         self, transition: Transition, rules: Mapping[tuple[str, str], set[Value]]

@@ -94,11 +94,13 @@ def _in_brackets(world: type[World], numbers: list[int], name: str) -> dict[str,
 
 def _imported(name: str, options: dict[str, int]) -> World:
     module_name, _, attribute = name.partition(":")
+    if "/" in module_name or module_name.endswith(".py"):
+        raise SettingError(f"give a module and not a path, such as mymodule:world, got {name!r}")
     try:
         found: Any = importlib.import_module(module_name)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise SettingError(f"there is no world at {name!r}: {error}") from error
     if isinstance(found, World) and options:
         raise SettingError(f"{name!r} is made already and takes no options, got {options}")

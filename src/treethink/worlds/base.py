@@ -161,7 +161,7 @@ class World(ABC):
         """What becomes of the score, where the world keeps one."""
         if not self.keeps_score or not points:
             return {}
-        game = self._the(state, "game")
+        game = self.the(state, "game")
         return {game.id: {"score": game.score + points}}
 
     def surely(self, state: State, *changes: Changes) -> Distribution:
@@ -191,7 +191,7 @@ class World(ABC):
         if state.schema is not self.schema and state.schema != self.schema:
             raise StateError(f"{self._where} was given a state of another schema")
 
-    def _the(self, state: State, class_name: str) -> Object:
+    def the(self, state: State, class_name: str) -> Object:
         """The only object of its class."""
         objects = state.of_class(class_name)
         if len(objects) != 1:
@@ -200,7 +200,8 @@ class World(ABC):
             )
         return objects[0]
 
-    def _generator(self, seed: int) -> np.random.Generator:
+    def generator(self, seed: int) -> np.random.Generator:
+        """Everything random about a level comes from this; what is no seed is refused."""
         return np.random.default_rng(self._whole_number("seed", seed))
 
     def _whole_number(self, name: str, value: object) -> int:
@@ -214,7 +215,7 @@ class World(ABC):
             )
         return number
 
-    def _within(self, name: str, least: int, most: int) -> int:
+    def within(self, name: str, least: int, most: int) -> int:
         """The value of an option that must lie in a range."""
         value = self.options[name]
         if not least <= value <= most:

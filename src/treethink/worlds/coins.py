@@ -54,8 +54,8 @@ class Coins(GridWorld):
 
     def __init__(self, **options: int):
         super().__init__(**options)
-        self._need_free_cells(1 + self.options["coins"])
-        if not self._within("scored", 0, 1):
+        self.need_free_cells(1 + self.options["coins"])
+        if not self.within("scored", 0, 1):
             self.schema = without_score(self.schema)
 
     def reset(self, seed: int) -> State:
@@ -66,7 +66,7 @@ class Coins(GridWorld):
         )
 
     def dynamics(self, state: State, action: str) -> Distribution:
-        player = self._the(state, "player")
+        player = self.the(state, "player")
         target = moved(player.pos, STAY_AND_MOVES[action])
         if state.find("wall", pos=target):
             return self.surely(state, self.paid(state, -2))

@@ -49,8 +49,8 @@ class Doors(GridWorld):
 
     def __init__(self, **options: int):
         super().__init__(**options)
-        self._need_free_cells(1 + self.options["doors"])
-        self._colors = range(self._within("colors", 2, len(ascii_lowercase)))
+        self.need_free_cells(1 + self.options["doors"])
+        self._colors = range(self.within("colors", 2, len(ascii_lowercase)))
         self.looks = (
             Look("#", "wall", "block", GREY),
             *(Look(_sign(i), "door", "door", hue(i), {"color": i}) for i in self._colors),
@@ -70,7 +70,7 @@ class Doors(GridWorld):
         )
 
     def dynamics(self, state: State, action: str) -> Distribution:
-        player = self._the(state, "player")
+        player = self.the(state, "player")
         if action == "change-color":
             if state.find("door", pos=player.pos):
                 return self.surely(state)

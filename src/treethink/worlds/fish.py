@@ -50,7 +50,7 @@ class Fish(GridWorld):
 
     def __init__(self, **options: int):
         super().__init__(**options)
-        self._need_free_cells(self.options["fish"])
+        self.need_free_cells(self.options["fish"])
 
     def reset(self, seed: int) -> State:
         level = self.level(seed)

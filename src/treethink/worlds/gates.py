@@ -98,13 +98,13 @@ class Gates(GridWorld):
         )
 
     def dynamics(self, state: State, action: str) -> Distribution:
-        player = self._the(state, "player")
+        player = self.the(state, "player")
         toggled = {each.id: {"on": 1 - each.on} for each in state.find("switch", pos=player.pos)}
         if action in MOVES:
             return self.surely(state, toggled, _walked(state, player, MOVES[action]))
         if action in _JUMPS:
             return self.surely(state, toggled, _jumped(state, player, _JUMPS[action]))
-        guard = self._the(state, "guard")
+        guard = self.the(state, "guard")
         target = moved(guard.pos, _GUARD_MOVES[action])
         if target == player.pos or state.find("wall", pos=target):
             return self.surely(state, toggled)

@@ -167,7 +167,7 @@ class GridWorld(World):
                 f"{self._where}: {width} x {height} is more than {_MOST_CELLS:,} cells"
             )
         if "wall_percent" in self.options:
-            self._within("wall_percent", 0, 100)
+            self.within("wall_percent", 0, 100)
 
     @property
     def n_interior(self) -> int:
@@ -187,7 +187,7 @@ class GridWorld(World):
 
     def empty_level(self, seed: int) -> Level:
         """A level that has only its border."""
-        return Level(self.options["width"], self.options["height"], self._generator(seed))
+        return Level(self.options["width"], self.options["height"], self.generator(seed))
 
     def free_cells(self, state: State) -> set[Cell]:
         """The cells that have no wall."""
@@ -195,7 +195,7 @@ class GridWorld(World):
         every = {(x, y) for x in range(width) for y in range(height)}
         return every - {wall.pos for wall in state.of_class("wall")}
 
-    def _need_free_cells(self, count: int) -> None:
+    def need_free_cells(self, count: int) -> None:
         free = self.n_interior - self.n_interior_walls
         if count > free:
             raise SettingError(

@@ -73,8 +73,8 @@ class Keys(GridWorld):
 
     def __init__(self, **options: int):
         super().__init__(**options)
-        self._need_free_cells(1 + sum(self.options[each] for each in ("doors", "keys", "goals")))
-        if not self._within("scored", 0, 1):
+        self.need_free_cells(1 + sum(self.options[each] for each in ("doors", "keys", "goals")))
+        if not self.within("scored", 0, 1):
             self.schema = without_score(self.schema)
 
     def reset(self, seed: int) -> State:
@@ -90,7 +90,7 @@ class Keys(GridWorld):
         )
 
     def dynamics(self, state: State, action: str) -> Distribution:
-        player = self._the(state, "player")
+        player = self.the(state, "player")
         target = moved(player.pos, STAY_AND_MOVES[action])
         held = state.find("key", status=HELD)
         moves = action != "stay"

@@ -52,19 +52,19 @@ class Lights(World):
 
     def __init__(self, **options: int):
         super().__init__(**options)
-        self._within("lights", 0, 1_000)
-        if not self._within("scored", 0, 1):
+        self.within("lights", 0, 1_000)
+        if not self.within("scored", 0, 1):
             self.schema = without_score(self.schema)
 
     def reset(self, seed: int) -> State:
-        rng = self._generator(seed)
+        rng = self.generator(seed)
         count = self.options["lights"] or int(rng.integers(_FEWEST, _MOST + 1))
         lit = rng.integers(2, size=count).tolist()
         lights = [("light", {"channel": i, "on": on}) for i, on in enumerate(lit)]
         return self.populate([("remote", {"channel": int(rng.integers(count))}), *lights])
 
     def dynamics(self, state: State, action: str) -> Distribution:
-        remote = self._the(state, "remote")
+        remote = self.the(state, "remote")
         if action in _TUNES:
             channel = remote.channel + _TUNES[action]
             return self.surely(state, {remote.id: {"channel": channel}}, self.paid(state, -1))

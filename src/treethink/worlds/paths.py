@@ -51,8 +51,8 @@ class Paths(World):
 
     def __init__(self, **options: int):
         super().__init__(**options)
-        dimensions, size = self._within("dimensions", 1, 8), self._within("size", 1, 1_000)
-        self._n_blocks = max(1, size**dimensions * self._within("path_percent", 0, 100) // 100)
+        dimensions, size = self.within("dimensions", 1, 8), self.within("size", 1, 1_000)
+        self._n_blocks = max(1, size**dimensions * self.within("path_percent", 0, 100) // 100)
         if self._n_blocks > _MOST_BLOCKS:
             raise SettingError(
                 f"{self._where}: path_percent {self.options['path_percent']} of {size} to the"
@@ -62,14 +62,14 @@ class Paths(World):
         self.schema, self._moves = _vocabulary(dimensions)
 
     def reset(self, seed: int) -> State:
-        rng = self._generator(seed)
+        rng = self.generator(seed)
         path = _grown(self.options["dimensions"], self.options["size"], self._n_blocks, rng)
         player = path[rng.integers(len(path))]
         blocks = [("path", {"pos": pos}) for pos in sorted(path)]
         return self.populate([*blocks, ("player", {"pos": player})])
 
     def dynamics(self, state: State, action: str) -> Distribution:
-        player = self._the(state, "player")
+        player = self.the(state, "player")
         target = tuple(map(add, _point(player.pos), self._moves[action]))
         if not state.find("path", pos=target):
             return self.surely(state)

@@ -56,14 +56,14 @@ class Scale(GridWorld):
 
     def __init__(self, **options: int):
         super().__init__(**options)
-        players = self._within("players", 1, len(_SIGNS))
-        copies = self._within("copies", 1, _MOST_COPIES)
+        players = self.within("players", 1, len(_SIGNS))
+        copies = self.within("copies", 1, _MOST_COPIES)
         if players * copies > _MOST_PAIRS:
             raise SettingError(
                 f"{self._where}: players x copies must be at most {_MOST_PAIRS:,},"
                 f" got {players} x {copies}"
             )
-        self._need_free_cells(players)
+        self.need_free_cells(players)
         self.schema, self._moves = _vocabulary(players, copies)
         each_player = (Look(_SIGNS[k], _name(k), "person", hue(k)) for k in range(players))
         self.looks = (Look("#", "wall", "block", GREY), *each_player)
@@ -76,7 +76,7 @@ class Scale(GridWorld):
 
     def dynamics(self, state: State, action: str) -> Distribution:
         player_name, by = self._moves[action]
-        player = self._the(state, player_name)
+        player = self.the(state, player_name)
         target = moved(player.pos, by)
         if state.find("wall", pos=target):
             return self.surely(state)

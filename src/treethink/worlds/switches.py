@@ -51,7 +51,7 @@ class Switches(GridWorld):
 
     def __init__(self, **options: int):
         super().__init__(**options)
-        self._need_free_cells(1 + 2 * self.options["pairs"])
+        self.need_free_cells(1 + 2 * self.options["pairs"])
         self.looks = _looks(max(self.options["pairs"], _PAIRS_IN_SCENES))
 
     def reset(self, seed: int) -> State:
@@ -68,7 +68,7 @@ class Switches(GridWorld):
         )
 
     def dynamics(self, state: State, action: str) -> Distribution:
-        player = self._the(state, "player")
+        player = self.the(state, "player")
         if action == "toggle":
             pairs = {each.pair for each in state.find("switch", pos=player.pos)}
             lights = [each for pair in pairs for each in state.find("light", pair=pair)]

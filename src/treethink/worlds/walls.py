@@ -37,14 +37,14 @@ class Walls(GridWorld):
 
     def __init__(self, **options: int):
         super().__init__(**options)
-        self._need_free_cells(1)
+        self.need_free_cells(1)
 
     def reset(self, seed: int) -> State:
         level = self.level(seed)
         return self.populate([*at("wall", level.walls), *at("player", level.take(1))])
 
     def dynamics(self, state: State, action: str) -> Distribution:
-        player = self._the(state, "player")
+        player = self.the(state, "player")
         target = moved(player.pos, MOVES[action])
         if state.find("wall", pos=target):
             return self.surely(state)

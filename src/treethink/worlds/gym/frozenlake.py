@@ -63,7 +63,7 @@ class FrozenLake(ToyText):
     def make_env(self) -> Any:
         from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 
-        size, slippery = self.options["size"], self._within("slippery", 0, 1)
+        size, slippery = self.options["size"], self.within("slippery", 0, 1)
         if size not in (4, 8):
             raise SettingError(f"{self._where}: size must be 4 or 8, got {size:,}")
         return FrozenLakeEnv(map_name=f"{size}x{size}", is_slippery=bool(slippery))

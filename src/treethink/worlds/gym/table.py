@@ -62,7 +62,7 @@ class TableWorld(GymWorld):
             raise SettingError(f"{self._where}: every episode of {env} is over when it starts")
 
     def reset(self, seed: int) -> State:
-        return self._states[self._starts[self._generator(seed).integers(len(self._starts))]]
+        return self._states[self._starts[self.generator(seed).integers(len(self._starts))]]
 
     def dynamics(self, state: State, action: str) -> Distribution:
         number, score = self._find(state)
@@ -129,7 +129,7 @@ class TableWorld(GymWorld):
         """The state's number, and its score."""
         score = 0
         if self._is_scored:
-            game = self._the(state, "game")
+            game = self.the(state, "game")
             score, state = game.score, state.replace(game.id, score=0)
         number = self._numbers.get(state)
         if number is None:

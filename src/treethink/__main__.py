@@ -1,0 +1,5 @@
+"""`python -m treethink` is the command `treethink`."""
+
+from treethink.cli import main
+
+main()
