@@ -206,6 +206,26 @@ def test_a_world_that_cannot_state_its_truth_is_scored_by_what_followed() -> Non
     assert replace(opaque, stated=True) == stated
 
 
+@pytest.mark.parametrize("steps", [1, 2, 5, 8])
+def test_what_was_seen_too_seldom_to_tell_is_not_learned(steps: int) -> None:
+    """A test that cannot fail would call any guess plausible."""
+    model, _ = trained(COIN, steps)
+    found = examine(model, COIN, transitions(COIN, 300, 1))
+    assert not found.learned and found.plausible < found.held_out
+
+
+def test_the_mode_must_be_one_of_the_likeliest_states() -> None:
+    class Rather(Coin):
+        heads = 0.4
+
+    model, _ = trained(Rather(), 4_000)
+    held_out = list(transitions(COIN, 300, 1))
+    looks = sum(action == "look" for _, action, _ in held_out)
+    assert examine(model, Loaded(), held_out).right_mode == looks
+    assert examine(model, Rather(), held_out).right_mode == 300
+    assert examine(model, COIN, held_out).right_mode == 300
+
+
 def test_chance_that_nobody_states_is_not_called_a_failure() -> None:
     class Hidden(Coin):
         def truth(self, before: State, action: str, after: State) -> State:
@@ -219,7 +239,7 @@ def test_chance_that_nobody_states_is_not_called_a_failure() -> None:
 
 
 def test_without_the_training_nobody_is_blamed() -> None:
-    model, training = trained(TRAP, 300)
+    model, _ = trained(TRAP, 300)
     (mistake, *_) = examine(model, TRAP, transitions(TRAP, 1_000, 1, 5)).mistakes
     assert mistake.shown is None and not mistake.is_defect
     assert "seen enough" not in str(mistake) and "shown" not in str(mistake)

@@ -54,6 +54,24 @@ def test_chances_have_a_drawing_each() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("chances", "drawings", "complaint"),
+    [
+        ("3/2 -1/2", ".P.  P..  .P.", "above 0"),
+        ("1 0", ".P.  P..  .P.", "above 0"),
+        ("1/2 1/2", ".P.  P..  P..", "lead to the same state"),
+    ],
+)
+def test_chances_must_be_chances(chances: str, drawings: str, complaint: str) -> None:
+    with pytest.raises(SceneError, match=complaint):
+        parse_scenes(f"says: so\ndoes: left\nchances: {chances}\n{drawings}", SCHEMA, LOOKS)
+
+
+def test_line_ends_of_other_systems_are_line_ends() -> None:
+    text = (OPENS + "\n" + OPENS).replace("\n", "\r\n")
+    assert parse_scenes(text, SCHEMA, LOOKS) == parse_scenes(OPENS, SCHEMA, LOOKS) * 2
+
+
 def test_what_no_drawing_shows_is_written_out() -> None:
     text = """
 says: hidden things change too
@@ -91,6 +109,19 @@ def test_blank_lines_part_scenes() -> None:
         (".@.", ".X.", "no look has the sign 'X'"),
         (".@.", ".d.", "other objects before and after"),
         ("does: right\n", "does: right\nchances: 1/2\n", "sum to 1"),
+        ("does: right\n", "does: right\nchances: 1/0\n", "Fraction"),
+        ("does: right\n", "does: right\ndoes: left\n", "it has the line 'does' twice"),
+        (
+            "does: right\n",
+            "does: right\nalso: door(pos=(1, 1), open=0, x)\n",
+            "not a list of values",
+        ),
+        (
+            "does: right\n",
+            "does: right\nalso: door(pos=(1, 1), open=red)\n",
+            "not a list of values",
+        ),
+        ("does: right\n", "does: right\nalso: door(open=1, open=0)\n", "not a list of values"),
         ("does: right\n", "does: right\nalso: key\n", "'key' is not an object such as"),
         ("does: right\n", "does: right\nalso: key(pos=(1, 1))\n", "unknown class 'key'"),
         ("does: right\n", "does: right\nalso: door(pos=(1, 1))\n", "lacks the attribute 'open'"),

@@ -56,8 +56,17 @@ def test_numbers_in_brackets_are_options() -> None:
         make("scale(1,2,3)")
     with pytest.raises(SettingError, match="world 'maze' takes nothing in brackets"):
         make("maze(3)")
-    with pytest.raises(UnknownNameError, match="unknown world 'scale"):
-        make("scale(3,2")
+    for wrong in ("scale(3,2", "scale(1 2)", "scale(3,,2)", "scale(-1)", "scale(a)"):
+        with pytest.raises(UnknownNameError, match="unknown world 'scale"):
+            make(wrong)
+    with pytest.raises(SettingError, match="in brackets, got"):
+        make("scale(" + "9" * 5000 + ")")
+    with pytest.raises(SettingError, match="'players' is given twice"):
+        make("scale(3,2)", players=4)
+    with pytest.raises(UnknownNameError, match="unknown option 'name' in world 'maze'"):
+        make("maze", name=3)
+    with pytest.raises(SettingError, match="width"):
+        make("maze", width=10**5000)
 
 
 def a_world(heads: int = 30) -> World:
@@ -78,7 +87,11 @@ def test_a_world_of_ones_own_is_made_by_where_it_is() -> None:
     for wrong, complaint in (
         (f"{here}:nobody", "there is no world at"),
         ("no.such.module:world", "there is no world at"),
-        (":world", "there is no world at"),
+        (":world", "is given as module:name"),
+        ("./lamps.py:world", "is given as module:name"),
+        (".lamps:world", "is given as module:name"),
+        ("json:dumps", "cannot be called with"),
+        (f"{here}:a_world.nobody", "there is no world at"),
         (f"{here}:", "there is no world at"),
     ):
         with pytest.raises(SettingError, match=complaint):
@@ -102,7 +115,7 @@ def test_an_unknown_world_is_refused_with_the_nearest_name() -> None:
     [
         ({"width": 2}, "width must be at least 3"),
         ({"height": 0}, "height must be at least 3"),
-        ({"width": -8}, "width must be a whole number, 0 or more, got -8"),
+        ({"width": -8}, "width must be at least 0, got -8"),
         ({"width": 8.0}, "whole number"),
         ({"width": "8"}, "whole number"),
         ({"goals": True}, "whole number"),

@@ -111,7 +111,7 @@ def test_the_large_level_has_coins_in_proportion_to_its_interior() -> None:
     ("options", "complaint"),
     [
         ({"coins": 26}, "27 things need a free cell each, but 8 x 8 leaves only 26"),
-        ({"coins": -1}, "coins must be a whole number"),
+        ({"coins": -1}, "coins must be at least 0"),
         ({"scored": 2}, "world 'coins': scored must be from 0 to 1, got 2"),
         ({"wall_percent": 100, "coins": 0}, "1 things need a free cell each"),
     ],

@@ -124,7 +124,7 @@ def test_every_color_has_its_own_signs() -> None:
         ({"colors": 1}, "colors must be from 2 to 26, got 1"),
         ({"colors": 27}, "colors must be from 2 to 26, got 27"),
         ({"doors": 26}, "27 things need a free cell each, but 8 x 8 leaves only 26"),
-        ({"doors": -1}, "doors must be a whole number"),
+        ({"doors": -1}, "doors must be at least 0"),
     ],
 )
 def test_impossible_options_are_refused(options: dict[str, Any], complaint: str) -> None:

@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treethink.errors import SettingError, StateError
+from treethink.experiment import trial
+from treethink.learner import TreeThink
 from treethink.state import Object, State
+from treethink.stream import transitions
 from treethink.worlds import make
 from treethink.worlds.grid import Cell
 
@@ -107,3 +110,10 @@ def test_more_fish_than_free_cells_are_refused() -> None:
     assert len(make("fish", fish=26).reset(0).of_class("fish")) == 26
     with pytest.raises(SettingError, match="'fish': 27 things need a free cell each"):
         make("fish", fish=27)
+
+
+def test_many_fish_are_scored_against_what_followed() -> None:
+    world = make("fish", width=12, height=12, fish=20)
+    before, action, after = next(transitions(world, 1, seed=0))
+    assert world.truth(before, action, after) == after
+    assert list(trial(TreeThink(world.schema), world, 5, seed=0))

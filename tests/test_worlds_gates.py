@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treethink.errors import SettingError, UnknownNameError
+from treethink.errors import SettingError
 from treethink.state import Object, State
 from treethink.worlds import make
 from treethink.worlds.gates import Gates
@@ -108,8 +108,8 @@ def test_a_level_keeps_the_shares_that_are_promised(width: int, height: int, see
     inside = (width - 2) * (height - 2)
     walls = len(state.of_class("wall")) - (width * height - inside)
     gates, switches = len(state.of_class("gate")), len(state.of_class("switch"))
-    assert inside * 5 // 100 <= walls <= inside * 40 // 100
-    assert max(1, inside * 5 // 100) <= gates
+    assert min(inside * 5, 40 * inside // 100 * 100) <= walls * 100 <= inside * 40
+    assert gates >= 1 and (gates * 100 >= inside * 5 or walls + gates >= inside * 55 // 100)
     assert gates == 1 or walls + gates <= inside * 55 // 100
     assert switches <= inside * 20 // 100
     assert len(state.of_class("guard")) == len(state.of_class("player")) == 1
@@ -152,12 +152,17 @@ def test_a_level_takes_only_the_cells_that_are_given_and_free() -> None:
 
 
 def always_fits(inside: int) -> bool:
-    """Slow and obvious: try every draw."""
+    """Slow and obvious: try every number of things whose share is allowed."""
+    numbers = range(inside + 1)
     return all(
-        inside * walls // 100 + max(1, inside * gates // 100) + inside * switches // 100 + 2
-        <= inside
-        for walls, switches in product(range(5, 41), range(21))
-        for gates in range(5, 56 - walls)
+        walls + gates + switches + 2 <= inside
+        for walls in numbers
+        if walls <= inside * 40 / 100
+        for gates in numbers
+        if gates == 1 or walls + gates <= inside * 55 / 100
+        if gates >= 1
+        for switches in numbers
+        if switches <= inside * 20 / 100
     )
 
 
@@ -176,6 +181,18 @@ def test_the_smallest_levels_are_as_its_sheet_says() -> None:
     assert [inside for inside in range(1, 40) if not always_fits(inside)] == [1, 2, 3, 5]
 
 
-def test_shares_are_no_options() -> None:
-    with pytest.raises(UnknownNameError, match="option 'wall_percent' in world 'gates'"):
-        make("gates", wall_percent=30)
+def test_shares_and_numbers_may_be_given() -> None:
+    world = make("gates", wall_percent=25, gates=3, switches=2)
+    for seed in range(50):
+        state = world.reset(seed)
+        counts = {name: len(state.of_class(name)) for name in world.schema.classes}
+        assert counts == {"wall": 28 + 9, "gate": 3, "switch": 2, "guard": 1, "player": 1}
+        assert counts == world.most_objects()
+
+
+@pytest.mark.parametrize(
+    "options", [{"gates": 40}, {"switches": 40}, {"wall_percent": 100}, {"gates": 10**5000}]
+)
+def test_numbers_that_do_not_fit_are_refused(options: dict[str, int]) -> None:
+    with pytest.raises(SettingError, match=r"'gates': a level may need .* has only 36"):
+        make("gates", **options)

@@ -160,8 +160,8 @@ def test_the_large_level_has_things_in_proportion_to_its_interior() -> None:
     [
         ({"doors": 22}, "27 things need a free cell each, but 8 x 8 leaves only 26"),
         ({"keys": 23}, "27 things need a free cell each, but 8 x 8 leaves only 26"),
-        ({"goals": 10**9}, "1,000,000,006 things need a free cell each"),
-        ({"doors": -1}, "doors must be a whole number"),
+        ({"goals": 10**9}, "1000000006 things need a free cell each"),
+        ({"doors": -1}, "doors must be at least 0"),
         ({"scored": 5}, "world 'keys': scored must be from 0 to 1, got 5"),
     ],
 )

@@ -122,8 +122,8 @@ def test_the_remote_is_drawn_below_the_light_that_it_is_tuned_to() -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"lights": 1_001}, "world 'lights': lights must be from 0 to 1,000, got 1,001"),
-        ({"lights": -1}, "lights must be a whole number"),
+        ({"lights": 1_001}, "world 'lights': lights must be from 0 to 1,000, got 1001"),
+        ({"lights": -1}, "lights must be at least 0"),
         ({"scored": 2}, "scored must be from 0 to 1, got 2"),
     ],
 )

@@ -139,7 +139,7 @@ def test_the_first_axes_are_columns_and_rows_and_the_next_lies_beside() -> None:
         ({"dimensions": 0}, "world 'paths': dimensions must be from 1 to 8, got 0"),
         ({"dimensions": 9}, "dimensions must be from 1 to 8, got 9"),
         ({"size": 0}, "size must be from 1 to 1,000, got 0"),
-        ({"size": 1_001}, "size must be from 1 to 1,000, got 1,001"),
+        ({"size": 1_001}, "size must be from 1 to 1,000, got 1001"),
         ({"path_percent": 101}, "path_percent must be from 0 to 100, got 101"),
         ({"dimensions": 8}, "8 to the power of 8 cells is 6,710,886 blocks, more than 100,000"),
     ],

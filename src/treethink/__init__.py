@@ -7,8 +7,8 @@ Out:  a `TreeThink` model: it predicts the next state, as a distribution, and it
       read.
 """
 
+from contextlib import suppress
 from importlib.metadata import version
-from importlib.util import find_spec
 
 from treethink.errors import (
     CheckFailed,
@@ -30,7 +30,7 @@ from treethink.state import Attribute, Object, Schema, State
 from treethink.stream import transitions
 from treethink.worlds import make
 
-if find_spec("gymnasium"):
+with suppress(ImportError, AttributeError):  # Gymnasium is not there, or not whole
     from treethink.envs import register_all
 
     register_all()

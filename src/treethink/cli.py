@@ -265,5 +265,5 @@ def _say_how_it_ended(
     say(
         console,
         f"last error at observation {curve.last_error:,}; {since:,} without one since;"
-        f" mean error of the last 1,000: {curve.recent():.4f}",
+        f" mean error of late: {curve.recent():.4f}",
     )

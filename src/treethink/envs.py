@@ -23,8 +23,8 @@ import numpy as np
 from gymnasium import spaces
 
 from treethink.errors import SchemaError, SettingError, StateError, UnknownNameError, shown
-from treethink.state import Schema, State
-from treethink.worlds import WORLDS, World, make
+from treethink.state import State
+from treethink.worlds import WORLDS, World, draw, make
 from treethink.worlds.base import Pixels
 from treethink.worlds.gym import GymWorld
 
@@ -68,9 +68,12 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
         {"wall": {"pos": array of shape (most, 2), "present": array of shape (most,)}, ...}
 
     ``present`` is 1 for objects that are there and 0 for the rows after them, in which all
-    values are 0. In the form ``"sequence"`` there is one entry for each object:
+    values are 0. Values lie in the world's `bounds`, where it states some. In the form ``"sequence"`` there is one entry for each object:
 
         {"wall": ({"pos": array of shape (2,)}, ...), ...}
+
+    Pictures show the world's `frame`, or else what the first state took, and so all pictures
+    of an environment have one size. What lies outside is marked at the edge.
 
     Many environments at once, each in a process of its own, share memory, which needs the
     padded form. Without it, both work:
@@ -108,11 +111,11 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
         self._room = {name: max(1, most) for name, most in self.world.most_objects().items()}
         self._padded = observation == "padded"
         self.observation_space = (
-            _padded_space(self.world.schema, self._room)
-            if self._padded
-            else _sequence_space(self.world.schema)
+            _padded_space(self.world, self._room) if self._padded else _sequence_space(self.world)
         )
         self._state: State | None = None
+        self._frame = self.world.frame()
+        self._size: tuple[int, int] | None = None  # of all pictures: that of the first
 
     @property
     def state(self) -> State:
@@ -129,8 +132,15 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
         start = self._start(dict(options or {}))
         observation = self._observe(start)
         if observation not in self.observation_space:
-            raise StateError(f"{self.world!r} has values beyond {-_BOUND} to {_BOUND}")
+            beyond = self.world.beyond_bounds(start)
+            raise StateError(
+                f"{self.world!r}: {beyond}"
+                if beyond
+                else f"{self.world!r} has values beyond {-_BOUND} to {_BOUND}"
+            )
         self._state = start
+        if self._frame is None:
+            self._frame = draw.extent(draw.items(self.world, start))
         return observation, {"state": start}
 
     def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -155,10 +165,40 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
                 ' render_mode="ansi"), or "rgb_array"'
             )
             return None
-        return self.world.render(self.state, self.render_mode)  # type: ignore[call-overload,no-any-return]
+        if self.render_mode == "ansi":
+            return str(self._drawn("ansi"))
+        return self._fitted(np.asarray(self._drawn("rgb_array"), dtype=np.uint8))
 
     def __repr__(self) -> str:
         return f"WorldEnv({self.world!r})"
+
+    def _drawn(self, mode: Literal["ansi", "rgb_array"]) -> str | Pixels:
+        world, state = self.world, self.state
+        if type(world).render is not World.render:  # it draws in its own way
+            return world.render(state, mode)
+        if mode == "ansi":
+            return draw.ansi(world, state, window=self._window())
+        return draw.rgb_array(world, state, window=self._window())
+
+    def _window(self) -> draw.Window | None:
+        """The frame; of one that is too large a part, around what lies on top."""
+        if self._frame is None or max(self._frame.width, self._frame.height) <= draw.MOST_CELLS:
+            return self._frame
+        drawn = draw.items(self.world, self.state)
+        middle = drawn[-1].cell if drawn else (0, 0)
+        return self._frame.part(middle, draw.MOST_CELLS, draw.MOST_CELLS)
+
+    def _fitted(self, picture: Pixels) -> Pixels:
+        """In the size of the first picture: a level may have more to say below it than another."""
+        if self._size is None:
+            self._size = picture.shape[0], picture.shape[1]
+        height, width = self._size
+        if picture.shape[:2] == self._size:
+            return picture
+        fitted = np.zeros((height, width, 3), dtype=np.uint8)
+        cut = picture[:height, :width]
+        fitted[: cut.shape[0], : cut.shape[1]] = cut
+        return fitted
 
     def _start(self, options: dict[str, Any]) -> State:
         for each in options:
@@ -221,13 +261,21 @@ def _score(state: State) -> int:
     return sum(int(each.score) for each in state.of_class("game"))
 
 
-def _values(*shape: int) -> spaces.Box:
-    return spaces.Box(-_BOUND, _BOUND, shape, np.int64)
+def _values(world: World, name: str, attribute: str, rows: int | None = None) -> spaces.Box:
+    """The values of an attribute of a class; in rows, which are 0 where there is no object."""
+    length = world.schema.attributes[attribute].length
+    low, high = np.full(length, -_BOUND), np.full(length, _BOUND)
+    if (within := world.range_of(name, attribute)) is not None:
+        low[:], high[:] = within
+    if rows is not None:
+        low, high = np.minimum(low, 0), np.maximum(high, 0)
+        low, high = np.tile(low, (rows, 1)), np.tile(high, (rows, 1))
+    return spaces.Box(low, high, dtype=np.int64)
 
 
-def _padded_space(schema: Schema, most: Mapping[str, int]) -> spaces.Dict:
+def _padded_space(world: World, most: Mapping[str, int]) -> spaces.Dict:
     """For each class an array of each attribute, with a row for every object."""
-    for name, attributes in schema.classes.items():
+    for name, attributes in world.schema.classes.items():
         if PRESENT in attributes:
             raise SchemaError(
                 f"class {name!r} has an attribute {PRESENT!r}, which is the name of the mask of"
@@ -238,25 +286,22 @@ def _padded_space(schema: Schema, most: Mapping[str, int]) -> spaces.Dict:
             name: spaces.Dict(
                 {
                     PRESENT: spaces.MultiBinary(most[name]),
-                    **{
-                        each: _values(most[name], schema.attributes[each].length)
-                        for each in attributes
-                    },
+                    **{each: _values(world, name, each, most[name]) for each in attributes},
                 }
             )
-            for name, attributes in schema.classes.items()
+            for name, attributes in world.schema.classes.items()
         }
     )
 
 
-def _sequence_space(schema: Schema) -> spaces.Dict:
+def _sequence_space(world: World) -> spaces.Dict:
     """For each class one entry for every object."""
     return spaces.Dict(
         {
             name: spaces.Sequence(
-                spaces.Dict({each: _values(schema.attributes[each].length) for each in attributes})
+                spaces.Dict({each: _values(world, name, each) for each in attributes})
             )
-            for name, attributes in schema.classes.items()
+            for name, attributes in world.schema.classes.items()
         }
     )
 

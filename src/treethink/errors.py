@@ -4,6 +4,7 @@ Each says what was wrong, where, and what would have been right. All are
 `TreeThinkError`s; each is also the built-in error that a caller might expect.
 """
 
+import operator
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -76,3 +77,16 @@ class CheckFailed(TreeThinkError, AssertionError):  # noqa: N818  # it is a verd
 
 class MissingPackageError(TreeThinkError, ImportError):
     """A package that only some parts need, and that is not installed."""
+
+
+def whole_number(name: str, value: object, least: int = 0) -> int:
+    """A setting that counts something, as an int of our own; or one clear error."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None:
+        raise SettingError(f"{name} must be a whole number, got {shown(value)}")
+    if number < least:
+        raise SettingError(f"{name} must be at least {least}, got {shown(number)}")
+    return number

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from treethink.chance import p_value
+from treethink.chance import statistic, tail
 from treethink.experiment import TOLERANCE
 from treethink.metrics import Distribution, Truth, distance, error, marginals
 from treethink.mistakes import Mistake, Mistakes, Model, Prediction
@@ -54,7 +54,8 @@ class Examination:
     def learned(self) -> bool:
         """Whether the model has learned the world."""
         right = self.plausible if self.chance else self.exact
-        return right == self.held_out and not self.wrong_scenes
+        asked = self.held_out + self.scenes > 0
+        return asked and right == self.held_out and not self.wrong_scenes
 
     def __str__(self) -> str:
         """What there is to say in a few lines."""
@@ -158,7 +159,10 @@ def _wrong(prediction: Prediction, truth: Truth) -> Iterator[tuple[int, str]]:
         if len(values) == 1 or not support:
             right = distance(told, values) <= TOLERANCE
         else:
-            right = p_value({v: p * support for v, p in told.items()}, values) >= _IMPLAUSIBLE
+            counts = {value: chance * support for value, chance in told.items()}
+            far, freedom = statistic(counts, values)
+            # So few that the test cannot tell anything are too few to have learned it.
+            right = freedom > 0 and tail(far, freedom) >= _IMPLAUSIBLE
         if not right:
             yield key
 

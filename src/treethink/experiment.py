@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
+from treethink.errors import whole_number
 from treethink.metrics import Prediction, error
 from treethink.state import State
-from treethink.stream import transitions, whole_number
+from treethink.stream import transitions
 from treethink.worlds import World
 
 #: Probabilities are fractions of counts, so a wrong one is off by far more than this.

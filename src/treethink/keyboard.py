@@ -18,10 +18,10 @@ from functools import partial
 import typer
 
 #: Keys that never stand for an action.
-RESERVED = frozenset("urnq/:")
+RESERVED = frozenset("urnq/:?")
 
 _DIRECTIONS = ("up", "left", "down", "right")
-# One set for each group of actions; in each the keys lie like the directions.
+# One set for each family of actions; in each the keys lie like the directions.
 _SETS: tuple[Sequence[str], ...] = (_DIRECTIONS, "wasd", "ijkl", "tfgh")
 _ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 _WINDOWS_ARROWS = {"H": "up", "P": "down", "M": "right", "K": "left"}
@@ -69,20 +69,23 @@ def assign(actions: Sequence[str]) -> dict[str, str]:
     """A key for every action as far as they go: {key: action}.
 
     Actions that differ in their direction get the arrows, then sets of letters that lie like
-    arrows. The others get a letter of their name, else a digit.
+    arrows; if there are no others of the kind, they get both. To stay is the space bar. The
+    rest get a letter of their name, else a digit.
 
-    >>> assign(["stay", "left", "right", "up", "down"])
-    {'up': 'up', 'left': 'left', 'down': 'down', 'right': 'right', 's': 'stay'}
+    >>> assign(["stay", "up", "down", "toggle"])
+    {'up': 'up', 'down': 'down', 'w': 'up', 's': 'down', ' ': 'stay', 't': 'toggle'}
     """
-    groups = _groups(actions)
+    families = list(_families(actions).values())
     chosen: dict[str, str] = {}
-    for names, group in zip(_SETS, groups.values(), strict=False):
+    for names, family in zip(_SETS, families * 2 if len(families) == 1 else families, strict=False):
         for key, direction in zip(names, _DIRECTIONS, strict=True):
-            if direction in group:
-                chosen[key] = group[direction]
-    directed = {action for group in groups.values() for action in group.values()}
+            if direction in family:
+                chosen[key] = family[direction]
+    if "stay" in actions:
+        chosen[" "] = "stay"
+    told = {action for family in families for action in family.values()} | {"stay"}
     for action in actions:
-        if action not in directed:
+        if action not in told:
             letters = [each for each in action.lower() if each.isascii() and each.isalnum()]
             taken = RESERVED | chosen.keys()
             free = [each for each in [*letters, *"1234567890"] if each not in taken]
@@ -94,30 +97,45 @@ def assign(actions: Sequence[str]) -> dict[str, str]:
 def explain(chosen: Mapping[str, str]) -> list[str]:
     """What the keys do, in short.
 
-    >>> explain(assign(["left", "right", "up", "down", "jump-left", "jump-up", "toggle"]))
-    ['arrows: up left down right', 'wa: jump-*', 't: toggle']
+    >>> moves = ["left", "right", "up", "down"]
+    >>> explain(assign([*moves, "toggle"]))
+    ['arrows or wasd: up left down right', 't: toggle']
+    >>> explain(assign([*moves, *(f"jump-{each}" for each in moves), "stay"]))
+    ['arrows: up left down right', 'wasd: jump-*', 'space: stay']
     """
-    key_of = {action: key for key, action in chosen.items()}
-    said, told = [], set()
-    for name, group in _groups(list(chosen.values())).items():
-        told |= set(group.values())
-        names = [key_of[group[each]] for each in _DIRECTIONS if each in group]
-        ways = " ".join(each for each in _DIRECTIONS if each in group)
-        said.append(f"{'arrows' if names[0] in _DIRECTIONS else ''.join(names)}:")
-        said[-1] += f" {ways if name == '*' else name}"
-    return said + [f"{key}: {action}" for key, action in chosen.items() if action not in told]
+    keys_of: dict[str, list[str]] = {}
+    for key, action in chosen.items():
+        keys_of.setdefault(action, []).append(key)
+    said = []
+    for name, family in _families(list(keys_of)).items():
+        ways = [each for each in _DIRECTIONS if each in family]
+        sets = zip(*(keys_of.pop(family[each]) for each in ways), strict=True)
+        names = ["arrows" if keys[0] in _DIRECTIONS else "".join(keys) for keys in sets]
+        said.append(f"{' or '.join(names)}: {' '.join(ways) if name == '*' else name}")
+    return said + [
+        f"{'space' if key == ' ' else key}: {action}"
+        for action, keys in keys_of.items()
+        for key in keys
+    ]
 
 
-def _groups(actions: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Actions that differ only in a direction: {"jump-*": {"left": "jump-left", ...}}."""
-    groups: dict[str, dict[str, str]] = {}
+def _families(actions: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Actions that differ only in a direction: {"jump-*": {"left": "jump-left", ...}}.
+
+    Of those all four must be there, or `pick-up` would be one; plain directions may be fewer.
+    """
+    families: dict[str, dict[str, str]] = {}
     for action in actions:
         words = action.split("-")
         found = [word for word in words if word in _DIRECTIONS]
         if len(found) == 1:
             name = "-".join("*" if word == found[0] else word for word in words)
-            groups.setdefault(name, {})[found[0]] = action
-    return groups
+            families.setdefault(name, {})[found[0]] = action
+    return {
+        name: family
+        for name, family in families.items()
+        if name == "*" or len(family) == len(_DIRECTIONS)
+    }
 
 
 # -------------------------------------------------------------------- from a terminal

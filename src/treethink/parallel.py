@@ -28,9 +28,9 @@ from multiprocessing.context import SpawnProcess
 from time import monotonic
 from typing import Any, NamedTuple
 
-from treethink.errors import SettingError, StreamError, WrongTypeError, shown
+from treethink.errors import SettingError, StreamError, WrongTypeError, shown, whole_number
 from treethink.state import State
-from treethink.stream import Transition, check_world_type, transitions, whole_number
+from treethink.stream import Transition, check_world_type, transitions
 from treethink.worlds import World
 
 #: Steps that a stream gives before it is the next one's turn.

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import signal
 import sys
+import textwrap
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,8 +28,18 @@ from treethink.state import Schema, State
 from treethink.worlds import World, draw
 from treethink.worlds.draw.compare import Predicted
 from treethink.worlds.draw.layout import percent
+from treethink.worlds.gym import GymWorld, TableWorld
 
-_OWN_KEYS = ["u: undo", "r: restart", "n: next level", "/: action by name", "q: quit"]
+_OWN_KEYS = [
+    "u: undo",
+    "r: restart",
+    "n: next level",
+    "/: action by name",
+    "?: what signs mean",
+    "q: quit",
+]
+_OVER = "the episode is over: n for the next level, u to undo"
+_SURE = 1e-6
 _SMALLEST_BOARD = 3
 
 
@@ -60,8 +71,9 @@ class Turn:
     #: Of the generator of random numbers, before.
     chance: dict[str, Any]
     prediction: Prediction | None = None
-    #: Whether the state that was most likely followed.
+    #: Whether the state that was most likely followed, and how likely it was.
     right: bool = False
+    expected: float = 0.0
 
 
 class Game:
@@ -87,9 +99,14 @@ class Game:
         self.done = False
         #: What has been typed of an action's name; None: nothing was asked.
         self.typed: str | None = None
-        self._earlier = (0, 0)  # of the levels before: predictions that were right, and all
+        #: Whether it is shown what the signs mean.
+        self.helping = False
+        # Of the levels before: predictions that were right, all, and how many should be right.
+        self._earlier: tuple[int, int, float] = (0, 0, 0.0)
         self._turns: list[Turn] = []
         self._start(seed)
+        if world.is_over(self.state):
+            self.message = _OVER
 
     # ------------------------------------------------------------------ how it stands
 
@@ -111,16 +128,21 @@ class Game:
     @property
     def predictions(self) -> tuple[int, int]:
         """How many were right, and how many there were, without those undone."""
-        right, count = self._earlier
+        right, count, _ = self._earlier
         turns = [turn for turn in self._turns if turn.prediction is not None]
         return right + sum(turn.right for turn in turns), count + len(turns)
+
+    @property
+    def expected(self) -> float:
+        """How many should be right by their own probabilities."""
+        return self._earlier[2] + sum(turn.expected for turn in self._turns)
 
     # ------------------------------------------------------------------- what it does
 
     def act(self, action: str) -> None:
         """Play an action by its name. Afterwards `message` says how it went."""
         if self.world.is_over(self.state):
-            self.message = "the episode is over: n for the next level, u to undo"
+            self.message = _OVER
             return
         if action not in self.world.actions:
             where = f"world {self.world.name!r}"
@@ -135,14 +157,22 @@ class Game:
             self._rng.bit_generator.state = chance
             self.message = f"{action}: {error}"
         else:
-            right = prediction is not None and prediction.mode() == after
-            self._turns.append(Turn(self.state, action, after, chance, prediction, right))
-            self.message = self._said(self._turns[-1])
+            turn = Turn(self.state, action, after, chance)
+            if prediction is not None:
+                mode = prediction.mode()
+                expected = prediction.probability(mode)
+                turn = replace(turn, prediction=prediction, right=mode == after, expected=expected)
+            self._turns.append(turn)
+            self._say(self._said(turn))
 
     def undo(self) -> None:
         """Back to before the last action. Chance goes back too: the same action ends the same."""
         if not self._turns:
             self.message = "nothing to undo: the level starts here"
+            return
+        if not self._can_go_back():
+            self._start(self.seed)
+            self._say("this environment cannot go back: the level starts again")
             return
         turn = self._turns.pop()
         self.message = f"undone: {turn.action}"
@@ -150,16 +180,32 @@ class Game:
             self._rng.bit_generator.state = turn.chance
             self.message += "; chance too, so it would end the same again"
 
+    def _can_go_back(self) -> bool:
+        """Whether there is a way to before the last action; if one must walk, it was walked.
+
+        An environment of Gymnasium goes only forwards: the same seed and the same actions lead
+        there, unless its chance is not that of its seed.
+        """
+        if not isinstance(self.world, GymWorld) or isinstance(self.world, TableWorld):
+            return True
+        try:
+            state = self.world.reset(self.seed)
+            for turn in self._turns[:-1]:
+                state = self.world.step(state, turn.action, self._rng)
+        except TreeThinkError:  # it is over sooner
+            return False
+        return state == self._turns[-1].before
+
     def restart(self) -> None:
         """The same level from its start, with the same luck."""
         self._start(self.seed)
-        self.message = "the level starts again"
+        self._say("the level starts again")
 
     def next_level(self) -> None:
         """The level of the next seed."""
         try:
             self._start(self.seed + 1)
-            self.message = f"level {self.seed}"
+            self._say(f"level {self.seed}")
         except TreeThinkError as error:  # a world of one's own may not have one
             self.message = f"no next level: {error}"
 
@@ -175,7 +221,8 @@ class Game:
             "r": self.restart,
             "n": self.next_level,
             "q": self._quit,
-            "escape": self._quit,
+            "escape": self._escape,
+            "?": self._help,
             "end": self._quit,
             "/": self._ask,
             ":": self._ask,
@@ -189,7 +236,7 @@ class Game:
 
     def _start(self, seed: int) -> None:
         first = self.world.reset(seed)
-        self._earlier = self.predictions
+        self._earlier = (*self.predictions, self.expected)
         self.seed = seed
         self._first = first
         self._turns = []
@@ -197,6 +244,20 @@ class Game:
 
     def _quit(self) -> None:
         self.done = True
+
+    def _help(self) -> None:
+        self.helping = not self.helping
+        self.message = ""
+
+    def _escape(self) -> None:
+        """Never leaves: it is pressed to get out of something smaller."""
+        self.message = "" if self.helping else "q leaves"
+        self.helping = False
+
+    def _say(self, message: str) -> None:
+        """A message, and whether the episode is over."""
+        over = self.world.is_over(self.state)
+        self.message = f"{message}; {_OVER}" if over else message
 
     def _ask(self) -> None:
         self.typed = ""
@@ -209,7 +270,7 @@ class Game:
         elif key == "enter":
             self.typed = None
             if typed.strip():
-                self.act(typed.strip())
+                self._act_like(typed.strip())
         elif key == "escape" or (key == "backspace" and not typed):
             self.typed = None
         elif key == "backspace":
@@ -217,19 +278,38 @@ class Game:
         elif len(key) == 1:
             self.typed = typed + key
 
+    def _act_like(self, typed: str) -> None:
+        """Play the action that begins like this."""
+        begin = [each for each in self.world.actions if each.startswith(typed)]
+        if typed in begin or not begin:
+            self.act(typed)
+        elif len(begin) == 1:
+            self.act(begin[0])
+        else:
+            self.message = f"{typed!r} may be {_few(begin)}"
+
     def _said(self, turn: Turn) -> str:
         if turn.prediction is None:
             return turn.action
         chance = percent(turn.prediction.probability(turn.after))
         return f"{turn.action}: the model gave {chance} to what happened"
 
+    def standing(self) -> str:
+        """Where it stands."""
+        return f"{self.world.name}  level {self.seed}  step {self.steps}"
+
+    def record(self) -> str:
+        """How the model does; nothing without one."""
+        if self.model is None:
+            return ""
+        right, count = self.predictions
+        said = f"the most likely outcome followed {right} of {count} times"
+        sure = count - self.expected < _SURE
+        return said if sure else f"{said}, expected {self.expected:.1f}"
+
     def summary(self) -> str:
         """How it stands, in a line."""
-        said = f"{self.world.name}  level {self.seed}  step {self.steps}"
-        if self.model is not None:
-            right, count = self.predictions
-            said += f"  {right} of {count} predictions right"
-        return said
+        return "  ".join(each for each in (self.standing(), self.record()) if each)
 
 
 def check_fit(schema: Schema, world: World, where: str = "the model") -> None:
@@ -257,8 +337,10 @@ def _few(names: Iterable[str], most: int = 8) -> str:
 def screen(game: Game, width: int, height: int) -> Text:
     """What a terminal of that size shows: how the game stands, the state, what keys do."""
     asked = None if game.typed is None else f"action by name: {game.typed}_"
-    head = [game.summary(), asked or game.message, ""]
+    head = [game.standing(), *filter(None, [game.record()]), asked or game.message, ""]
     foot = ["", *_wrapped([*keyboard.explain(game.keys), *_OWN_KEYS], width)]
+    if game.helping:
+        foot += _help(game, width)
     board = _board(game, width, height - len(head) - len(foot))
     if board is None:
         board = Text(f"{width} x {height} is too small to draw it: enlarge the window, press a key")
@@ -267,13 +349,23 @@ def screen(game: Game, width: int, height: int) -> Text:
     return text
 
 
+def _help(game: Game, width: int) -> list[str]:
+    """What the signs and marks mean."""
+    marks = ["P_: on something else, which the line below the picture tells"]
+    if game.model is not None:
+        marks.append("P!: not as was most likely")
+    marks.append("< > ^ v: more lies there, outside the picture")
+    signs = textwrap.wrap(draw.legend(game.world), max(width, 8))
+    return ["", *signs, *_wrapped(marks, width)]
+
+
 def _board(game: Game, width: int, height: int) -> Text | None:
     """The state, or truth beside prediction; cropped if need be; None if nothing would be left."""
     turn = game.last
     predicted = None if turn is None else turn.prediction
     states = [game.state] if predicted is None else [game.state, predicted.mode()]
     drawn = [item for state in states for item in draw.items(game.world, state)]
-    shown = all_of_it = draw.extent(drawn)
+    shown = all_of_it = draw.extent(drawn, frame=game.world.frame())
     edge = any(item.cell not in shown for item in drawn)
     panels = len(states)
     columns = (width - 4 * (panels - 1)) // (2 * panels) - 2 * edge

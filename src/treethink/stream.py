@@ -8,12 +8,11 @@ and number of steps meets the very same transitions. `parallel.py` plays many at
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 
 import numpy as np
 
-from treethink.errors import SettingError, WrongTypeError, shown
+from treethink.errors import WrongTypeError, shown, whole_number
 from treethink.state import State
 from treethink.worlds import World
 
@@ -54,16 +53,3 @@ def check_world_type(world: object, who: str) -> None:
     """Refuse what is no world."""
     if not isinstance(world, World):
         raise WrongTypeError(f"{who} needs a World, such as make('maze'), got {shown(world)}")
-
-
-def whole_number(name: str, value: object, least: int) -> int:
-    """A setting that counts something, as an int of our own."""
-    try:
-        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = None
-    if number is None:
-        raise SettingError(f"{name} must be a whole number, got {shown(value)}")
-    if number < least:
-        raise SettingError(f"{name} must be at least {least}, got {shown(number)}")
-    return number

@@ -6,6 +6,7 @@ A new world is one file beside this one and one line in `WORLDS`.
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from typing import Any
 
@@ -55,7 +56,7 @@ WORLDS: dict[str, type[World]] = {
 __all__ = ["make", "World", "WORLDS", "Scene", "Distribution"]
 
 
-def make(name: str, **options: int) -> World:
+def make(name: str, /, **options: int) -> World:
     """The world of that name.
 
     Numbers in brackets are options too: `scale(3,2)`. A name with a colon is where to find
@@ -71,40 +72,64 @@ def make(name: str, **options: int) -> World:
         raise WrongTypeError(f"a world is made by its name, got {shown(name)}")
     if ":" in name:
         return _imported(name, options)
-    plain, numbers = _parts(name)
+    plain, in_brackets = _parts(name)
     if plain not in WORLDS:
         raise UnknownNameError("world", plain, WORLDS, "the registry of worlds")
-    return WORLDS[plain](**_in_brackets(WORLDS[plain], numbers, name), **options)
+    world = WORLDS[plain]
+    return world(**_together(world, in_brackets, options, name))
 
 
-def _parts(name: str) -> tuple[str, list[int]]:
+def _parts(name: str) -> tuple[str, list[str]]:
     """A name, and the numbers in brackets behind it."""
-    match = re.fullmatch(r"([^(]*)\(([\d\s,]*)\)", name)
+    match = re.fullmatch(r"([^(]*)\(\s*((?:\d+\s*(?:,\s*\d+\s*)*)?)\)", name)
     if not match:
         return name, []
-    return match[1], [int(each) for each in match[2].split(",") if each.strip()]
+    return match[1], match[2].split(",") if match[2] else []
 
 
-def _in_brackets(world: type[World], numbers: list[int], name: str) -> dict[str, int]:
-    if len(numbers) > len(world.positional):
+def _together(
+    world: type[World], in_brackets: list[str], options: dict[str, int], name: str
+) -> dict[str, int]:
+    """All options: those in brackets, and those that were named."""
+    if len(in_brackets) > len(world.positional) or any(len(each) > 18 for each in in_brackets):
         takes = ", ".join(world.positional) or "nothing"
-        raise SettingError(f"world {world.name!r} takes {takes} in brackets, got {name!r}")
-    return dict(zip(world.positional, numbers, strict=False))
+        raise SettingError(f"world {world.name!r} takes {takes} in brackets, got {shown(name)}")
+    given = dict(zip(world.positional, map(int, in_brackets), strict=False))
+    for each in given.keys() & options.keys():
+        raise SettingError(f"the option {each!r} is given twice: in {name!r} and by its name")
+    return given | options
 
 
 def _imported(name: str, options: dict[str, int]) -> World:
+    """A world of one's own. What goes wrong inside its module is not ours to hide."""
     module_name, _, attribute = name.partition(":")
-    if "/" in module_name or module_name.endswith(".py"):
-        raise SettingError(f"give a module and not a path, such as mymodule:world, got {name!r}")
+    if not all(part.isidentifier() for part in module_name.split(".")):
+        raise SettingError(
+            f"a world of your own is given as module:name, such as mygame.worlds:Lamp, got {name!r}"
+        )
     try:
         found: Any = importlib.import_module(module_name)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError, TypeError) as error:
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise
         raise SettingError(f"there is no world at {name!r}: {error}") from error
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise SettingError(f"there is no world at {name!r}: no {part!r} in {shown(found)}")
+        found = getattr(found, part)
     if isinstance(found, World) and options:
         raise SettingError(f"{name!r} is made already and takes no options, got {options}")
-    world = found if isinstance(found, World) or not callable(found) else found(**options)
+    world = found
+    if isinstance(found, type) or (callable(found) and not isinstance(found, World)):
+        world = _called(found, options, name)
     if not isinstance(world, World):
         raise WrongTypeError(f"{name!r} must be a World or make one, got {shown(world)}")
     return world
+
+
+def _called(make_one: Any, options: dict[str, int], name: str) -> Any:
+    try:
+        inspect.signature(make_one).bind(**options)
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"{name!r} cannot be called with {options}: {error}") from None
+    return make_one(**options)

@@ -13,7 +13,6 @@ the action and the random numbers given. Its dynamics are written once, as a dis
 from __future__ import annotations
 
 import inspect
-import operator
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +22,7 @@ from typing import Any, ClassVar, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from treethink.errors import SettingError, StateError, UnknownNameError, shown
+from treethink.errors import SettingError, StateError, UnknownNameError, shown, whole_number
 from treethink.state import Object, Schema, State
 from treethink.worlds import draw
 from treethink.worlds.looks import Look
@@ -33,14 +32,18 @@ Cell = tuple[int, int]
 #: New values of objects: {id: {attribute: value}}.
 Changes = Mapping[int, Mapping[str, Any]]
 Pixels = npt.NDArray[np.uint8]
+Value = int | tuple[int, ...]
+#: The least and the greatest value, for an attribute or for that of one class only.
+Bounds = Mapping[str | tuple[str, str], tuple[Value, Value]]
 
 
 class World(ABC):
     """An environment made of objects. Its docstring is its specification.
 
     A subclass states its `name`, `schema`, `defaults` and `looks`, and implements `reset` and
-    `dynamics`. It overrides `sample` where listing every next state is too much work. What
-    depends on options is set in `__init__`, after the options have been read.
+    `dynamics`. It overrides `sample` where listing every next state is too much work, and
+    `bounds` and `frame` where it knows them. What depends on options is set in `__init__`,
+    after the options have been read.
 
     A variant is a subclass with another name and other defaults.
     """
@@ -52,6 +55,8 @@ class World(ABC):
     positional: ClassVar[tuple[str, ...]] = ()
     schema: Schema
     looks: Sequence[Look] = ()
+    #: Whether it can be asked about any state. False: it stands in one, and goes on from there.
+    pure: ClassVar[bool] = True
 
     def __init__(self, **options: int):
         for each in options:
@@ -125,12 +130,44 @@ class World(ABC):
         counts = Counter(each.class_name for each in self.reset(0))
         return {name: counts[name] for name in self.schema.classes}
 
+    def bounds(self) -> Bounds:
+        """The least and the greatest value of attributes, where there are such.
+
+        A key is an attribute, or (class, attribute) for that class alone. All states that
+        follow from `reset` keep within them.
+        """
+        return {}
+
+    def range_of(self, class_name: str, attribute: str) -> tuple[Value, Value] | None:
+        """What `bounds` says of that attribute in that class; None: nothing."""
+        bounds = self.bounds()
+        return bounds.get((class_name, attribute), bounds.get(attribute))
+
+    def beyond_bounds(self, state: State) -> str | None:
+        """The first value of the state that is not within `bounds`, in words; None: all are."""
+        for name, attributes in self.schema.classes.items():
+            for attribute in attributes:
+                if (within := self.range_of(name, attribute)) is not None:
+                    for each in state.of_class(name):
+                        if not _lies(value := each.values[attribute], *within):
+                            what = f"{attribute} of {name} {each.id}"
+                            return f"{what} is {value}, not from {within[0]} to {within[1]}"
+        return None
+
     # -------------------------------------------------------------------- how it looks
 
     def place(self, each: Object) -> Cell | None:
         """The column and row in which an object is drawn; None: it is put into the caption."""
         pos = each.values.get("pos")
         return (pos[0], pos[1]) if isinstance(pos, tuple) and len(pos) == 2 else None
+
+    def frame(self) -> draw.Window | None:
+        """The cells in which things are, in all levels; None: that is not known.
+
+        A picture is not smaller than that, and those of `WorldEnv` show just that, so that all
+        of them have one size.
+        """
+        return None
 
     @overload
     def render(self, state: State, mode: Literal["ansi"] = "ansi") -> str: ...
@@ -205,24 +242,24 @@ class World(ABC):
         return np.random.default_rng(self._whole_number("seed", seed))
 
     def _whole_number(self, name: str, value: object) -> int:
-        try:
-            number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
-            number = None
-        if number is None or number < 0:
-            raise SettingError(
-                f"{self._where}: {name} must be a whole number, 0 or more, got {shown(value)}"
-            )
-        return number
+        return whole_number(f"{self._where}: {name}", value)
 
     def within(self, name: str, least: int, most: int) -> int:
         """The value of an option that must lie in a range."""
         value = self.options[name]
         if not least <= value <= most:
             raise SettingError(
-                f"{self._where}: {name} must be from {least} to {most:,}, got {value:,}"
+                f"{self._where}: {name} must be from {least} to {most:,}, got {shown(value)}"
             )
         return value
+
+
+def _lies(value: Value, least: Value, most: Value) -> bool:
+    """Whether a value, or each of its numbers, lies between the two."""
+    numbers, low, high = (
+        each if isinstance(each, tuple) else (each,) for each in (value, least, most)
+    )
+    return all(a <= b <= c for a, b, c in zip(low, numbers, high, strict=True))
 
 
 def without_score(schema: Schema) -> Schema:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treethink.state import Attribute, Schema, State
-from treethink.worlds.base import without_score
+from treethink.worlds.base import Bounds, without_score
 from treethink.worlds.grid import STAY_AND_MOVES, GridWorld, at, moved
 from treethink.worlds.looks import BLUE, DIM, GREY, YELLOW, Look
 from treethink.worlds.scene import Distribution, Scene, read_scenes
@@ -77,6 +77,9 @@ class Coins(GridWorld):
             {coin.id: {"used": 1} for coin in picked_up},
             self.paid(state, 1 if picked_up else -1),
         )
+
+    def bounds(self) -> Bounds:
+        return {**super().bounds(), "used": (0, 1)}
 
     def scenes(self) -> Sequence[Scene]:
         return read_scenes("coins", self.schema, self.looks)

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 import numpy as np
 
 from treethink.state import Schema, State
-from treethink.worlds.base import Cell
+from treethink.worlds.base import Bounds, Cell
 from treethink.worlds.grid import MOVES, GridWorld, at, beside, moved
 from treethink.worlds.looks import GREY, Look, hue
 from treethink.worlds.scene import Distribution, Scene, read_scenes
@@ -82,6 +82,9 @@ class Doors(GridWorld):
         if state.find("wall", pos=target) or any(each.color != player.color for each in doors):
             return self.surely(state)
         return self.surely(state, {player.id: {"pos": target}})
+
+    def bounds(self) -> Bounds:
+        return {**super().bounds(), "color": (0, len(self._colors) - 1)}
 
     def scenes(self) -> Sequence[Scene]:
         # The scenes are the same for any number of colors: Z is a player of the last one.

@@ -38,7 +38,8 @@ class Fish(GridWorld):
         width, height: the size of the grid with its border, at least 3 (8 x 8).
         wall_percent: how much of the interior is walls (30).
         fish: how many there are (1). What may follow is only listed up to 100,000
-        states, so with nine or more fish some distributions cannot be stated.
+        states, so with nine or more fish some distributions cannot be stated, and
+        predictions are scored against what followed.
     Version
         1: the first.
     """
@@ -77,6 +78,12 @@ class Fish(GridWorld):
             cells[int(chance * len(cells))] for cells, chance in zip(choices, chances, strict=True)
         ]
         return _put(state, fish, cells)
+
+    def truth(self, before: State, action: str, after: State) -> Distribution | State:
+        """Where too much may follow to list it, what did."""
+        choices = [_choices(before, each) for each in before.of_class("fish")]
+        too_many = prod(map(len, choices)) > _MOST_STATES
+        return after if too_many else self.distribution(before, action)
 
     def scenes(self) -> Sequence[Scene]:
         return read_scenes("fish", self.schema, self.looks)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treethink.errors import SettingError
+from treethink.errors import SettingError, shown
 from treethink.state import Object, Schema, State
-from treethink.worlds.base import Cell, Changes
-from treethink.worlds.grid import MOVES, GridWorld, at, beside, moved
+from treethink.worlds.base import Bounds, Cell, Changes
+from treethink.worlds.grid import MOVES, GridWorld, Level, at, beside, moved
 from treethink.worlds.looks import BLUE, DIM, GREY, ORANGE, RED, YELLOW, Look
 from treethink.worlds.scene import Distribution, Scene, read_scenes
 
@@ -15,6 +15,8 @@ _GUARD_MOVES = {f"guard-{name}": by for name, by in MOVES.items()}
 _JUMPS = {f"jump-{name}": by for name, by in MOVES.items()}
 # Shares of the interior, in percent.
 _LEAST, _MOST_WALLS, _MOST_WALLS_AND_GATES, _MOST_SWITCHES = 5, 40, 55, 20
+#: Options of this value are drawn for each level.
+_DRAWN = 0
 
 
 class Gates(GridWorld):
@@ -38,16 +40,19 @@ class Gates(GridWorld):
         A border of walls. Of the interior 5 to 40 percent are walls, such that all cells
         without a wall are connected; from 5 percent up to 55 less the share of walls are
         gates, and there is always one; up to 20 percent are switches, on or off at random.
-        The player is beside a gate. Everything is on a cell of its own.
+        Any number is as likely as the others. The player is beside a gate. Everything is on
+        a cell of its own.
     Options
-        width, height: the size of the grid with its border (8 x 8), such that every level
-        fits: an interior of 4 cells, or of 6 and more.
+        width, height: the size of the grid with its border (8 x 8).
+        wall_percent: how much of the interior is walls; 0: drawn for each level (0).
+        gates, switches: how many there are; 0: drawn for each level (0, 0).
+        Every level must fit: all drawn, it takes an interior of 4 cells, or of 6 and more.
     Version
         1: the first.
     """
 
     name = "gates"
-    defaults = {"width": 8, "height": 8}
+    defaults = {**GridWorld.defaults, "wall_percent": _DRAWN, "gates": _DRAWN, "switches": _DRAWN}
     schema = Schema(
         classes={
             "wall": ["pos"], "gate": ["pos"], "switch": ["pos", "on"],
@@ -69,20 +74,21 @@ class Gates(GridWorld):
         super().__init__(**options)
         if self._most_cells() > self.n_interior:
             raise SettingError(
-                f"{self._where}: a level may need {self._most_cells()} cells inside its border,"
-                f" {self.options['width']} x {self.options['height']} has only {self.n_interior}"
+                f"{self._where}: a level may need {shown(self._most_cells())} cells inside its"
+                f" border, {self.options['width']} x {self.options['height']} has only"
+                f" {self.n_interior}"
             )
 
     def reset(self, seed: int) -> State:
         level = self.empty_level(seed)
-        walls = int(level.rng.integers(_LEAST, _MOST_WALLS, endpoint=True))
-        gates = int(level.rng.integers(_LEAST, _MOST_WALLS_AND_GATES - walls, endpoint=True))
-        switches = int(level.rng.integers(_MOST_SWITCHES, endpoint=True))
-        level.add_walls(self._share(walls))
-        at_gates = level.take(self._n_gates(gates))
+        walls = _draw(level, *self._walls())
+        gates = _draw(level, *self._gates(walls))
+        switches = _draw(level, *self._switches())
+        level.add_walls(walls)
+        at_gates = level.take(gates)
         # Cells without a wall are connected, and some have no gate: so one is beside a gate.
         player = level.take(1, among={cell for gate in at_gates for cell in beside(gate)})
-        guard, *at_switches = level.take(1 + self._share(switches))
+        guard, *at_switches = level.take(1 + switches)
         on = level.rng.integers(2, size=len(at_switches)).tolist()
         return self.populate(
             [
@@ -112,31 +118,54 @@ class Gates(GridWorld):
 
     def most_objects(self) -> dict[str, int]:
         border = self.options["width"] * self.options["height"] - self.n_interior
+        fewest, most = self._walls()
         return {
-            "wall": border + self._share(_MOST_WALLS),
-            "gate": self._n_gates(_MOST_WALLS_AND_GATES - _LEAST),
-            "switch": self._share(_MOST_SWITCHES),
+            "wall": border + most,
+            "gate": self._gates(fewest)[1],
+            "switch": self._switches()[1],
             "guard": 1,
             "player": 1,
         }
 
+    def bounds(self) -> Bounds:
+        return {**super().bounds(), "on": (0, 1)}
+
     def scenes(self) -> Sequence[Scene]:
         return read_scenes("gates", self.schema, self.looks)
 
-    def _share(self, percent: int) -> int:
-        """So many percent of the interior."""
-        return self.n_interior * percent // 100
+    # How many there may be in a level: the fewest, and the most.
 
-    def _n_gates(self, percent: int) -> int:
-        return max(1, self._share(percent))
+    def _walls(self) -> tuple[int, int]:
+        if self.options["wall_percent"] != _DRAWN:
+            return self.n_interior_walls, self.n_interior_walls
+        most = self.n_interior * _MOST_WALLS // 100
+        return min(self._fewest, most), most
+
+    def _gates(self, walls: int) -> tuple[int, int]:
+        if self.options["gates"] != _DRAWN:
+            return self.options["gates"], self.options["gates"]
+        most = max(1, self.n_interior * _MOST_WALLS_AND_GATES // 100 - walls)
+        return min(self._fewest, most), most
+
+    def _switches(self) -> tuple[int, int]:
+        if self.options["switches"] != _DRAWN:
+            return self.options["switches"], self.options["switches"]
+        return 0, self.n_interior * _MOST_SWITCHES // 100
+
+    @property
+    def _fewest(self) -> int:
+        """As many as the least share, rounded up."""
+        return -(-self.n_interior * _LEAST // 100)
 
     def _most_cells(self) -> int:
-        """How many cells inside the border a level may need."""
-        walls_and_gates = max(
-            self._share(walls) + self._n_gates(_MOST_WALLS_AND_GATES - walls)
-            for walls in range(_LEAST, _MOST_WALLS + 1)
-        )
-        return walls_and_gates + self._share(_MOST_SWITCHES) + 2  # the guard and the player
+        """How many cells inside the border a level may need, the guard's and the player's too."""
+        fewest, most = self._walls()
+        walls_and_gates = max(walls + self._gates(walls)[1] for walls in range(fewest, most + 1))
+        return walls_and_gates + self._switches()[1] + 2
+
+
+def _draw(level: Level, fewest: int, most: int) -> int:
+    return int(level.rng.integers(fewest, most, endpoint=True))
 
 
 def _walked(state: State, player: Object, by: Cell) -> Changes:

@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treethink.errors import SettingError
+from treethink.errors import SettingError, shown
 from treethink.state import State
-from treethink.worlds.base import Cell, World
+from treethink.worlds.base import Bounds, Cell, World
+from treethink.worlds.draw import Window
 from treethink.worlds.scene import Thing
 
 MOVES: Mapping[str, Cell] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
@@ -105,6 +106,8 @@ class Level:
                 else:
                     self._add_wall(cell)
                     count -= 1
+            if len(passed_over) == len(waiting):
+                raise AssertionError("no cell of several connected ones can become a wall")
             waiting = passed_over
         self._free = sorted(waiting, key=_reading_order)
 
@@ -164,7 +167,8 @@ class GridWorld(World):
                 )
         if width * height > _MOST_CELLS:
             raise SettingError(
-                f"{self._where}: {width} x {height} is more than {_MOST_CELLS:,} cells"
+                f"{self._where}: width {shown(width)} x height {shown(height)} is more than"
+                f" {_MOST_CELLS:,} cells"
             )
         if "wall_percent" in self.options:
             self.within("wall_percent", 0, 100)
@@ -178,6 +182,12 @@ class GridWorld(World):
     def n_interior_walls(self) -> int:
         """How many of them are walls."""
         return self.n_interior * self.options["wall_percent"] // 100
+
+    def bounds(self) -> Bounds:
+        return {"pos": ((0, 0), (self.options["width"] - 1, self.options["height"] - 1))}
+
+    def frame(self) -> Window | None:
+        return Window(0, 0, self.options["width"], self.options["height"])
 
     def level(self, seed: int) -> Level:
         """A level that has its walls and nothing else yet."""
@@ -196,10 +206,11 @@ class GridWorld(World):
         return every - {wall.pos for wall in state.of_class("wall")}
 
     def need_free_cells(self, count: int) -> None:
+        """Refuse options that ask for more things than there are cells without a wall."""
         free = self.n_interior - self.n_interior_walls
         if count > free:
             raise SettingError(
-                f"{self._where}: {count:,} things need a free cell each, but"
+                f"{self._where}: {shown(count)} things need a free cell each, but"
                 f" {self.options['width']} x {self.options['height']} leaves only {free:,}"
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treethink.state import Attribute, Schema, State
-from treethink.worlds.base import without_score
+from treethink.worlds.base import Bounds, without_score
 from treethink.worlds.grid import STAY_AND_MOVES, GridWorld, at, moved
 from treethink.worlds.looks import BLUE, DIM, GREEN, GREY, RED, YELLOW, Look
 from treethink.worlds.scene import Distribution, Scene, read_scenes
@@ -106,6 +106,9 @@ class Keys(GridWorld):
             {key.id: {"status": USED} for key in held if closed},
             self.paid(state, 1 if state.find("goal", pos=target) else -1),
         )
+
+    def bounds(self) -> Bounds:
+        return {**super().bounds(), "open": (0, 1), "status": (FREE, USED)}
 
     def scenes(self) -> Sequence[Scene]:
         return read_scenes("keys", self.schema, self.looks)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treethink.state import Attribute, Object, Schema, State
-from treethink.worlds.base import Cell, World, without_score
+from treethink.worlds.base import Bounds, Cell, World, without_score
+from treethink.worlds.draw import Window
 from treethink.worlds.looks import BLUE, DIM, YELLOW, Look
 from treethink.worlds.scene import Distribution, Scene, read_scenes
 
 _TUNES = {"up": 1, "down": -1}
 _FEWEST, _MOST = 2, 10  # lights, unless told
+_BESIDE = 2  # channels that a picture shows on either side of the lights
 
 
 class Lights(World):
@@ -71,13 +73,16 @@ class Lights(World):
         flipped = state.find("light", channel=remote.channel) if action == "toggle" else ()
         return self.surely(
             state,
-            {light.id: {"on": 0 if light.on else 1} for light in flipped},
+            {light.id: {"on": 1 - light.on} for light in flipped},
             self.paid(state, sum(10 if light.on else -10 for light in flipped)),
         )
 
     def most_objects(self) -> dict[str, int]:
         lights = self.options["lights"] or _MOST
         return {**dict.fromkeys(self.schema.classes, 1), "light": lights}
+
+    def bounds(self) -> Bounds:
+        return {("light", "channel"): (0, self.most_objects()["light"] - 1), "on": (0, 1)}
 
     def scenes(self) -> Sequence[Scene]:
         return read_scenes("lights", self.schema, self.looks)
@@ -86,6 +91,10 @@ class Lights(World):
         """Lights in a row by their channels, and the remote below the one that it is tuned to."""
         rows = {"light": 0, "remote": 1}
         return (each.channel, rows[each.class_name]) if each.class_name in rows else None
+
+    def frame(self) -> Window | None:
+        """All channels that may have a light, and some on either side for the remote."""
+        return Window(-_BESIDE, 0, self.most_objects()["light"] + 2 * _BESIDE, 2)
 
 
 class LightsScoreless(Lights):

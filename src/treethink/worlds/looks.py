@@ -3,14 +3,15 @@
     object -> [ look ] -> a sign, a shape, a colour
 
 A world lists its looks once. A scene is read with the signs, a terminal shows them, and a
-picture draws the shapes.
+picture draws the shapes. Classes that it does not list get a look of their own from `completed`.
 """
 
 from __future__ import annotations
 
 import colorsys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from string import ascii_letters, ascii_uppercase, digits, punctuation
 
 from treethink.state import Object
 
@@ -31,6 +32,8 @@ PURPLE: Colour = (150, 90, 200)
 FLOOR = "."
 #: The sign of an object that no look fits.
 UNKNOWN = "?"
+
+_PLAIN_SHAPES = ("disc", "diamond", "square", "ring", "star", "cross")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,34 @@ def look_of(looks: Sequence[Look], each: Object) -> Look:
         if look.fits(each):
             return look
     return Look(UNKNOWN, each.class_name, "diamond", RED)
+
+
+def completed(looks: Sequence[Look], classes: Collection[str]) -> tuple[Look, ...]:
+    """The looks, and below them one for every class that has none.
+
+    Its sign is the first letter of its name that is free, its colour that of its place among
+    the classes; a `wall` is a grey block.
+
+    >>> [look.sign for look in completed((), ["wall", "boat", "buoy", "boot"])]
+    ['#', 'B', 'U', 'O']
+    """
+    known = {look.class_name for look in looks}
+    taken = {FLOOR, UNKNOWN, *(look.sign for look in looks)}
+    plain = []
+    for i, name in enumerate(classes):
+        if name not in known:
+            plain.append(_plain(name, i, taken))
+            taken.add(plain[-1].sign)
+    return (*plain, *looks)
+
+
+def _plain(name: str, place: int, taken: Collection[str]) -> Look:
+    if name == "wall" and "#" not in taken:
+        return Look("#", name, "block", GREY)
+    own = [each for each in name.upper() if each in ascii_uppercase]
+    others = [*own, *ascii_uppercase, *ascii_letters, *digits, *punctuation]
+    sign = next((each for each in others if each not in taken), UNKNOWN)
+    return Look(sign, name, _PLAIN_SHAPES[place % len(_PLAIN_SHAPES)], hue(place))
 
 
 def hue(i: int) -> Colour:

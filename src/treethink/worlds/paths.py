@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from math import isqrt
 from operator import add
 
 import numpy as np
 
 from treethink.errors import SettingError
 from treethink.state import Object, Schema, State
-from treethink.worlds.base import Cell, World
+from treethink.worlds.base import Bounds, Cell, World
+from treethink.worlds.draw import Window
 from treethink.worlds.looks import BLUE, DIM, Look
 from treethink.worlds.scene import Distribution, Scene, populate, read_scenes
 
@@ -77,12 +79,37 @@ class Paths(World):
 
     def place(self, each: Object) -> Cell | None:
         """The first two axes are columns and rows. The others, in turns, set such pictures
-        side by side and one below the other, with a gap of one cell."""
+        side by side and one below the other, with a gap of one cell; an axis that would be
+        left alone does so in lines, as one writes."""
+        return self._cell(_point(each.pos))
+
+    def frame(self) -> Window | None:
+        last = self.options["size"] - 1
+        ends = [last] * self.options["dimensions"]
+        if _is_alone(len(ends) - 1, len(ends)):
+            ends[-1] = min(self._in_a_line, last + 1) - 1
+        width = self._cell(tuple(ends))[0] + 1
+        return Window(0, 0, width, self._cell((last,) * len(ends))[1] + 1)
+
+    def _cell(self, point: Point) -> Cell:
         size, cell = self.options["size"], [0, 0]
-        for i, coordinate in enumerate(_point(each.pos)):
+        for i, coordinate in enumerate(point):
             stride = (size + 1) * size ** (i // 2 - 1) if i > 1 else 1
-            cell[i % 2] += coordinate * stride
+            if _is_alone(i, len(point)):
+                down, across = divmod(coordinate, self._in_a_line)
+                cell = [cell[0] + across * stride, cell[1] + down * stride]
+            else:
+                cell[i % 2] += coordinate * stride
         return cell[0], cell[1]
+
+    @property
+    def _in_a_line(self) -> int:
+        """How many pictures stand side by side along an axis that is alone."""
+        return isqrt(self.options["size"] - 1) + 1
+
+    def bounds(self) -> Bounds:
+        most, dimensions = self.options["size"] - 1, self.options["dimensions"]
+        return {"pos": ((0,) * dimensions, (most,) * dimensions) if dimensions > 1 else (0, most)}
 
     def scenes(self) -> Sequence[Scene]:
         """Drawn in two dimensions; further axes take the place of the first, one by one."""
@@ -111,6 +138,11 @@ class Paths(World):
             action = _names(columns)[action == "right"]
         truth = [(lifted(after), chance) for after, chance in scene.truth]
         return Scene(says, lifted(scene.before), action, truth)
+
+
+def _is_alone(axis: int, dimensions: int) -> bool:
+    """Whether an axis beyond the second has none to go with: it is the last, and even."""
+    return axis > 1 and axis % 2 == 0 and axis == dimensions - 1
 
 
 def _is_flat(scene: Scene) -> bool:

@@ -44,7 +44,7 @@ Distribution = list[tuple[State, float]]
 Thing = tuple[str, Mapping[str, Any]]
 
 _THING = re.compile(r"(\w+)\((.*)\)")
-_VALUE = re.compile(r"(\w+)=(-?\d+|\([-\d, ]*\))")
+_VALUE = re.compile(r"\s*(\w+)=(-?\d+|\([-\d, ]*\))\s*(?:,|$)")
 
 
 class SceneError(TreeThinkError, ValueError):
@@ -76,6 +76,7 @@ def parse_scenes(
     text: str, schema: Schema, looks: Sequence[Look], where: str = "the text"
 ) -> list[Scene]:
     """The scenes of a text."""
+    text = "\n".join(text.splitlines())
     blocks = [block.strip("\n") for block in re.split(r"\n[ \t]*\n", text) if block.strip()]
     return [
         _parse(block, schema, looks, f"{where}, scene {n}") for n, block in enumerate(blocks, 1)
@@ -93,12 +94,17 @@ class _Block:
     where: dict[str, list[str]] = field(default_factory=dict)
     also: list[list[Thing]] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
+    given: set[str] = field(default_factory=set)
 
     def read(self, line: str) -> None:
         key, colon, rest = (part.strip() for part in line.partition(":"))
         if not colon:
             self.rows.append(line.split())
-        elif key in ("says", "does"):
+            return
+        if key in self.given - {"where", "also"}:
+            raise ValueError(f"it has the line {key!r} twice")
+        self.given.add(key)
+        if key in ("says", "does"):
             setattr(self, key, rest)
         elif key == "pays":
             self.pays = int(rest)
@@ -121,9 +127,13 @@ def _parse(block: str, schema: Schema, looks: Sequence[Look], where: str) -> Sce
         states = [populate(schema, things) for things in _panels(lines, schema, looks)]
         if lines.does not in schema.actions:
             raise ValueError(f"no such action as {lines.does!r}")
-        if not lines.says or sum(lines.chances) != 1:
-            raise ValueError("it says nothing, or its chances do not sum to 1")
-    except (ValueError, LookupError) as error:
+        if not lines.says:
+            raise ValueError("it says nothing")
+        if sum(lines.chances) != 1 or min(lines.chances) <= 0:
+            raise ValueError("its chances must be above 0 and sum to 1")
+        if len(set(states[1:])) < len(states) - 1:
+            raise ValueError("two of its chances lead to the same state")
+    except (ValueError, LookupError, ZeroDivisionError) as error:
         raise SceneError(f"{where}: {error}") from error
     before, *after = states
     chances = map(float, lines.chances)
@@ -170,7 +180,14 @@ def _thing(text: str) -> Thing:
     match = _THING.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{text.strip()!r} is not an object such as key(pos=(1, 2), status=0)")
-    return match[1], {name: _integers(value) for name, value in _VALUE.findall(match[2])}
+    values, rest = {}, match[2]
+    while rest.strip():
+        value = _VALUE.match(rest)
+        if not value or value[1] in values:
+            raise ValueError(f"{rest.strip()!r} is not a list of values such as pos=(1, 2), on=0")
+        values[value[1]] = _integers(value[2])
+        rest = rest[value.end() :]
+    return match[1], values
 
 
 def _integers(text: str) -> int | tuple[int, ...]:

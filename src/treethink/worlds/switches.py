@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treethink.state import Schema, State
+from treethink.worlds.base import Bounds
 from treethink.worlds.grid import STAY_AND_MOVES, GridWorld, at, moved
 from treethink.worlds.looks import GREY, WHITE, Look, hue
 from treethink.worlds.scene import Distribution, Scene, read_scenes
@@ -77,6 +78,9 @@ class Switches(GridWorld):
         if state.find("wall", pos=target):
             return self.surely(state)
         return self.surely(state, {player.id: {"pos": target}})
+
+    def bounds(self) -> Bounds:
+        return {**super().bounds(), "pair": (0, max(self.options["pairs"] - 1, 0)), "on": (0, 1)}
 
     def scenes(self) -> Sequence[Scene]:
         return read_scenes("switches", self.schema, _looks(_PAIRS_IN_SCENES))

@@ -4,7 +4,8 @@
 
 As text, the prediction is its most likely state, and every difference is told in a line. As
 pixels it is all that may follow, each thing as clearly as it is likely. Cells in which the
-most likely state differs from the truth are marked in both.
+most likely state differs from the truth are marked in both. As text, whatever was not certain
+is told too, with all that it might have been.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ Chances = Mapping[Value, float]
 
 _TITLES = ("truth", "prediction")
 _MOST_DIFFERENCES = 8
+_MOST_VALUES = 4
 _MOST_GHOSTS = 64
 
 
@@ -55,7 +57,7 @@ class Predicted(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """An attribute of an object that is not what was most likely."""
+    """An attribute of an object that is not what was most likely, or that was not certain."""
 
     object: Object
     attribute: str
@@ -64,17 +66,18 @@ class Difference:
     chances: Chances
 
     def __str__(self) -> str:
-        said = f"{self.predicted}{_how_likely(self.chances.get(self.predicted, 0.0))}"
-        was = self.chances.get(self.was, 0.0)
-        tail = f"{self.was}{_how_likely(was) if was else ''}"
-        return (
-            f"{self.object.class_name} {self.object.id} {self.attribute}:"
-            f" predicted {said}, was {tail}"
-        )
+        what = f"{self.object.class_name} {self.object.id} {self.attribute}"
+        if self.chances.get(self.predicted, 0.0) == 1.0:
+            return f"{what}: predicted {self.predicted}, was {self.was}"
+        return f"{what}: predicted {_in_short(self.chances)}; was {self.was}"
 
 
-def _how_likely(chance: float) -> str:
-    return "" if chance == 1.0 else f" ({percent(chance)})"
+def _in_short(chances: Chances) -> str:
+    """A distribution, the most likely first: `75% (1, 1), 25% (2, 1)`."""
+    ranked = sorted(chances.items(), key=lambda pair: (-pair[1], pair[0]))
+    said = [f"{percent(chance)} {value}" for value, chance in ranked[:_MOST_VALUES]]
+    more = len(ranked) - len(said)
+    return ", ".join(said) + (f" and {more} more" if more else "")
 
 
 @overload
@@ -139,6 +142,17 @@ def differences(truth: State, prediction: Predicted) -> list[Difference]:
     ]
 
 
+def uncertain(truth: State, prediction: Predicted) -> list[Difference]:
+    """Where the most likely state is what happened, but might have been otherwise."""
+    guess = prediction.mode()
+    return [
+        Difference(truth[each], name, was, was, chances)
+        for each, name, chances in prediction.changes()
+        if (was := truth.value(each, name)) == guess.value(each, name)
+        and chances.get(was, 0.0) < 1.0
+    ]
+
+
 class _Pair:
     """What both panels are made from."""
 
@@ -148,6 +162,7 @@ class _Pair:
         self.prediction = prediction
         self.guess = prediction.mode()
         self.differences = differences(truth, prediction)
+        self.uncertain = uncertain(truth, prediction)
         self.wrong_ids = {each.object.id for each in self.differences}
         self.wrong_cells = {
             cell
@@ -168,12 +183,12 @@ class _Pair:
         )
 
     def verdict(self) -> list[str]:
-        """The differences in words, or that there is none."""
+        """The differences in words, or that there is none; then what might have been."""
+        said = [str(each) for each in [*self.differences, *self.uncertain]]
         if not self.differences:
-            return ["as predicted"]
-        lines = [str(each) for each in self.differences[:_MOST_DIFFERENCES]]
-        more = len(self.differences) - len(lines)
-        return [*lines, f"and {more} more"] if more else lines
+            said = ["as was most likely" if said else "as predicted", *said]
+        more = len(said) - _MOST_DIFFERENCES
+        return [*said[:_MOST_DIFFERENCES], f"and {more} more"] if more > 0 else said
 
 
 # ------------------------------------------------------------------------- as text
@@ -181,12 +196,13 @@ class _Pair:
 
 def _as_text(pair: _Pair, window: Window | None) -> list[text.Line]:
     drawn = [items(pair.world, state) for state in (pair.truth, pair.guess)]
-    shown_cells = extent([*drawn[0], *drawn[1]]) if window is None else window
+    frame = pair.world.frame()
+    shown_cells = extent([*drawn[0], *drawn[1]], frame=frame) if window is None else window
     panels = [
         [
             [text.Span(title, bold=True)],
             *text.panel(each, shown_cells, pair.wrong_cells),
-            *text.captions(told),
+            *text.captions([*told, *text.piles(each, shown_cells)]),
         ]
         for title, each, told in zip(_TITLES, drawn, pair.captions(), strict=True)
     ]
@@ -213,7 +229,8 @@ def _side_by_side(left: Sequence[text.Line], right: Sequence[text.Line]) -> list
 def _as_pixels(pair: _Pair, cell: int, window: Window | None) -> pixels.Pixels:
     most = pixels.most_cells(cell)
     drawn = [items(pair.world, pair.truth), _ghosts(pair.world, pair.prediction)]
-    shown_cells = extent([*drawn[0], *drawn[1]], most) if window is None else window
+    frame = pair.world.frame()
+    shown_cells = extent([*drawn[0], *drawn[1]], most, frame) if window is None else window
     columns = []
     for title, each, told in zip(_TITLES, drawn, pair.captions(), strict=True):
         board = pixels.board(each, shown_cells, cell, pair.wrong_cells)

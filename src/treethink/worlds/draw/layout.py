@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from treethink.state import Object, Schema, State
-from treethink.worlds.looks import Look, look_of
+from treethink.worlds.looks import Look, completed, look_of
 
 Cell = tuple[int, int]
 
@@ -37,6 +37,9 @@ class Drawable(Protocol):
 
     def place(self, each: Object, /) -> Cell | None:
         """The column and row of an object; None: it is told in the caption."""
+
+    def frame(self) -> Window | None:
+        """The cells in which things usually are; None: that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +87,26 @@ class Window:
 
 def items(world: Drawable, objects: Iterable[Object], chance: float = 1.0) -> list[Item]:
     """Those of the objects that have a place, in the order in which they are drawn."""
-    order = {id(look): i for i, look in enumerate(world.looks)}
+    looks = completed(world.looks, world.schema.classes)
+    order = {id(look): i for i, look in enumerate(looks)}
     found = []
     for each in objects:
         cell = world.place(each)
         if cell is not None:
-            look = look_of(world.looks, each)
+            look = look_of(looks, each)
             found.append(Item(order.get(id(look), len(order)), each.id, cell, look, chance))
     return sorted(found, key=lambda item: (item.order, item.id))
 
 
-def extent(drawn: Iterable[Item], most: int = MOST_CELLS) -> Window:
-    """A window on all items; if they lie too far apart, on as many of them as possible."""
+def extent(drawn: Iterable[Item], most: int = MOST_CELLS, frame: Window | None = None) -> Window:
+    """A window on all items; if they lie too far apart, on as many of them as possible.
+
+    With a frame, the window is not smaller than that, so that it seldom changes.
+    """
     cells = {item.cell for item in drawn}
+    if frame is not None and frame.width and frame.height:
+        right, bottom = frame.left + frame.width - 1, frame.top + frame.height - 1
+        cells |= {(frame.left, frame.top), (right, bottom)}
     if not cells:
         return Window(0, 0, 0, 0)
     left, right = _span(sorted({x for x, _ in cells}), most)

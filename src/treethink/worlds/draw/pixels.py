@@ -27,6 +27,7 @@ from treethink.worlds.draw.layout import (
     items,
 )
 from treethink.worlds.draw.shapes import (
+    ABOVE_LINE,
     LETTER_HEIGHT,
     LETTER_WIDTH,
     TILES,
@@ -60,7 +61,7 @@ def rgb_array(
     """
     most = most_cells(cell)
     drawn = items(world, state)
-    shown = extent(drawn, most) if window is None else window
+    shown = extent(drawn, most, world.frame()) if window is None else window
     picture = board(drawn, shown, cell)
     return finished(stacked([picture, writing(caption(world, state), picture.shape[1], cell)]))
 
@@ -151,7 +152,7 @@ def _press(
 def writing(told: Sequence[Told], width: int, cell: int) -> Numbers:
     """Lines of text below or above a board."""
     size = max(cell // 12, 1)
-    height = (LETTER_HEIGHT + 3) * size
+    height = (LETTER_HEIGHT + 1) * size
     paper = np.empty((height * len(told), width, 3), dtype=np.float32)
     paper[...] = _PAPER_COLOUR
     for i, line in enumerate(told):
@@ -164,7 +165,7 @@ def _write(paper: Numbers, line: Told, size: int) -> None:
     height, width = paper.shape[0], paper.shape[1] - 2 * size
     size = max(min(size, width // max(LETTER_WIDTH * len(line.text), 1)), 1)
     dots = np.kron(lettering(line.text), np.ones((size, size), dtype=np.bool_))[:, : max(width, 0)]
-    top = (height - dots.shape[0]) // 2
+    top = min((height - ABOVE_LINE * size) // 2, height - dots.shape[0])
     spot = paper[top : top + dots.shape[0], 2 * size : 2 * size + dots.shape[1]]
     spot[dots[:, : spot.shape[1]]] = _INK_WRONG if line.wrong else _INK_COLOUR
 

@@ -3,7 +3,7 @@
     name of a shape -> [ stamp ] -> how much of each pixel it covers
 
 A shape is a function that says which points of the unit square belong to it: u runs to the
-right, v runs down. A letter is seven rows of five dots.
+right, v runs down. A letter is seven rows of five dots, and two more for what hangs below.
 """
 
 from __future__ import annotations
@@ -105,6 +105,21 @@ def _person(u: Points, v: Points) -> Mask:
     return _within(u, v, 0.5, 0.33, 0.19) | shoulders
 
 
+def _car(u: Points, v: Points) -> Mask:
+    """A car from its side, with a window to look through."""
+    return (
+        _full_car(u, v) & ~_box(u, v, 0.34, 0.25, 0.48, 0.46) & ~_box(u, v, 0.53, 0.25, 0.67, 0.46)
+    )
+
+
+def _full_car(u: Points, v: Points) -> Mask:
+    """The same, and nothing to be seen behind it."""
+    roof = (v > 0.16) & (v < 0.5) & (np.abs(u - 0.5) < 0.2 + 0.3 * (v - 0.16))
+    wells = _within(u, v, 0.27, 0.76, 0.16) | _within(u, v, 0.73, 0.76, 0.16)
+    wheels = _within(u, v, 0.27, 0.76, 0.11) | _within(u, v, 0.73, 0.76, 0.11)
+    return ((roof | _box(u, v, 0.06, 0.48, 0.94, 0.76)) & ~wells) | wheels
+
+
 def _lever(u: Points, v: Points) -> Mask:
     """A switch that was thrown: a base, and a lever that leans to the right."""
     lean = np.abs((u - 0.5) + 0.55 * (v - 0.75)) < 0.07
@@ -164,6 +179,8 @@ SHAPES: dict[str, Shape] = {
     "unlit": _unlit,
     "fish": _fish,
     "person": _person,
+    "car": _car,
+    "full-car": _full_car,
     "lever": _lever,
     "lever-back": _lever_back,
     "arrow": _arrow,
@@ -228,25 +245,29 @@ def _grown(inside: Mask, by: int) -> Mask:
 
 # ------------------------------------------------------------------------- letters
 
-# A sign, then its seven rows from above: each a digit in base 32 whose five bits are dots.
+# A sign, then its rows from above: each a digit in base 32 whose five bits are dots. Seven of
+# them stand on the line, and of letters that hang below it there are two more.
 _LETTERS = """
     0EHJLPHE 14C4444E 2EH1248V 3V2421HE 426AIV22 5VGU11HE 668GUHHE 7V124888 8EHHEHHE 9EHHF12C
-    a00E1FHF bGGMPHHU c00EGGHE d11DJHHF e00EHVGE f69S8888 g0FHHF1E hGGMPHHH i40C444E j206222C
-    kGGIKOKI lC44444E m00QLLLL n00MPHHH o00EHHHE p00UHUGG q00DJF11 r00MPGGG s00EGE1U t88S8896
-    u00HHHJD v00HHHA4 w00HHLLA x00HA4AH y00HHF1E z00V248V
-    -000V000 +044V440 (2488842 )8422248 :0CC0CC0 .00000CC ,0000C48 %OP248J3 !4444404 ?EH12404
+    a00E1FHF bGGMPHHU c00EGGHE d11DJHHF e00EHVGE f69S8888 g00FHHHF1E hGGMPHHH i40C444E j2062222IC
+    kGGIKOKI lC44444E m00QLLLL n00MPHHH o00EHHHE p00UHHHUGG q00FHHHF11 r00MPGGG s00EGE1U t88S8896
+    u00HHHJD v00HHHA4 w00HHLLA x00HA4AH y00HHHHF1E z00V248V
+    -000V000 +044V440 (2488842 )8422248 :0CC0CC0 .00000CC ,00000CC48 %OP248J3 !4444404 ?EH12404
+    <248G842 >G84248G =00V0V00 /122488G _000000V
 """
 _FONT = {each[0]: [int(row, 32) for row in each[1:]] for each in _LETTERS.split()}
-LETTER_WIDTH, LETTER_HEIGHT = 6, 7  # with the gap to the next one
+LETTER_WIDTH, LETTER_HEIGHT = 6, 9  # with the gap to the next one
+ABOVE_LINE = 7
 
 
 @lru_cache(maxsize=256)
 def lettering(text: str) -> Mask:
-    """The dots of a line of text: 7 rows, 6 columns for each sign. Do not change."""
+    """The dots of a line of text: 9 rows, 6 columns for each sign. Do not change."""
     dots = np.zeros((LETTER_HEIGHT, LETTER_WIDTH * len(text)), dtype=np.bool_)
     bits = np.array([16, 8, 4, 2, 1])
     for i, sign in enumerate(text.lower()):
         if sign != " ":
             rows = np.array(_FONT.get(sign, _FONT["?"]))
-            dots[:, LETTER_WIDTH * i : LETTER_WIDTH * i + 5] = rows[:, None] & bits > 0
+            place = slice(LETTER_WIDTH * i, LETTER_WIDTH * i + 5)
+            dots[: len(rows), place] = rows[:, None] & bits > 0
     return dots

@@ -1,8 +1,8 @@
 """A state as text: a cell is two columns wide, which in a terminal is about a square.
 
-The first column has the sign of what lies on top. The second has the sign of what lies under
-it: a space for nothing, a plus for several things. With colours, what lies under is the
-background too, but without them nothing that matters is lost.
+The first column has the sign of what lies on top. The second is a space; where something lies
+under it, a line. With colours that is the background too, and a line below the picture says it
+in signs: `P on G`. So without colours nothing that matters is lost.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from treethink.state import State
+from treethink.state import Object, State
 from treethink.worlds.draw.layout import (
     Cell,
     Drawable,
@@ -23,13 +23,15 @@ from treethink.worlds.draw.layout import (
     items,
     outside,
 )
-from treethink.worlds.looks import FLOOR, Colour
+from treethink.worlds.looks import FLOOR, Colour, Look, completed
 
 FLOOR_COLOUR: Colour = (30, 32, 38)
 EDGE_COLOUR: Colour = (236, 140, 51)
 WRONG_COLOUR: Colour = (176, 32, 40)
 _FLOOR_SIGN: Colour = (78, 82, 92)
 _WHITE: Colour = (255, 255, 255)
+_MOST_PILES = 4
+_MOST_SIGNS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,8 @@ def ansi(world: Drawable, state: State, colour: bool = True, window: Window | No
     `window` says which cells to show: if it is None, all of them, or as many as is sensible.
     """
     drawn = items(world, state)
-    shown = extent(drawn) if window is None else window
-    told = [*caption(world, state), *outside(world, state, drawn, shown)]
+    shown = extent(drawn, frame=world.frame()) if window is None else window
+    told = [*caption(world, state), *piles(drawn, shown), *outside(world, state, drawn, shown)]
     return encoded([*panel(drawn, shown), *captions(told)], colour)
 
 
@@ -84,9 +86,8 @@ def panel(drawn: Sequence[Item], shown: Window, wrong: Collection[Cell] = ()) ->
 
 
 def _cell(stack: Sequence[Item], wrong: bool) -> Span:
-    signs = [item.look.sign[:1] or " " for item in reversed(stack)] or [FLOOR]
-    under = "+" if len(signs) > 2 else "".join(signs[1:]) or " "
-    text = signs[0] + ("!" if wrong else under)
+    text = _sign(stack[-1]) if stack else FLOOR
+    text += "!" if wrong else "_" if len(stack) > 1 else " "
     if wrong:
         return Span(text, _WHITE, WRONG_COLOUR, bold=True)
     if not stack:
@@ -97,6 +98,22 @@ def _cell(stack: Sequence[Item], wrong: bool) -> Span:
     if look.shape == "block":
         return Span(text, mixed(look.colour, 0.55), look.colour)
     return Span(text, look.colour, FLOOR_COLOUR, bold=True)
+
+
+def _sign(item: Item) -> str:
+    return item.look.sign[:1] or " "
+
+
+def piles(drawn: Sequence[Item], shown: Window) -> list[Told]:
+    """A line about cells that hold several things, each from its top down: `P on G`."""
+    stacks: defaultdict[Cell, list[Item]] = defaultdict(list)
+    for item in drawn:
+        if item.cell in shown:
+            stacks[item.cell].append(item)
+    cells = sorted((y, x) for (x, y), stack in stacks.items() if len(stack) > 1)
+    said = [" on ".join(map(_sign, reversed(stacks[x, y]))) for y, x in cells[:_MOST_PILES]]
+    more = len(cells) - len(said)
+    return [Told(", ".join(said) + (f" and {more} more" if more else ""))] if said else []
 
 
 def _arrow(cell: Cell, shown: Window) -> Span:
@@ -114,6 +131,49 @@ def captions(told: Iterable[Told]) -> list[Line]:
         [Span(f"{each.text} !", _WHITE, WRONG_COLOUR, bold=True) if each.wrong else Span(each.text)]
         for each in told
     ]
+
+
+# -------------------------------------------------------------------------- signs
+
+
+def legend(world: Drawable) -> str:
+    """What the signs mean, what lies on top first; of what has no place in a picture, nothing.
+
+    >>> from treethink.worlds import make
+    >>> legend(make("coins"))
+    'P player, C coin (used 0), c coin (used 1), # wall'
+    """
+    looks = [
+        look
+        for look in completed(world.looks, world.schema.classes)
+        if look.class_name in world.schema.classes and _has_place(world, look)
+    ]
+    said = []
+    for name in dict.fromkeys(look.class_name for look in reversed(looks)):
+        alike = [look for look in looks if look.class_name == name]
+        said += [_meaning(look) for look in sorted(alike, key=lambda each: [*each.values.values()])]
+    more = len(said) - _MOST_SIGNS
+    return ", ".join(said[:_MOST_SIGNS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _meaning(look: Look) -> str:
+    values = ", ".join(f"{name} {value}" for name, value in look.values.items())
+    return f"{look.sign} {look.class_name}" + (f" ({values})" if values else "")
+
+
+def _has_place(world: Drawable, look: Look) -> bool:
+    """Whether objects that look like this are drawn; asked with one that is 0 all over."""
+    schema, values = world.schema, dict[str, int | tuple[int, ...]](look.values)
+    for name in schema.classes[look.class_name]:
+        length = schema.attributes[name].length
+        values.setdefault(name, 0 if length == 1 else (0,) * length)
+    try:
+        return world.place(Object(0, look.class_name, **values)) is not None
+    except (ArithmeticError, LookupError, ValueError):  # of other values than its own
+        return True
+
+
+# ------------------------------------------------------------------------- as codes
 
 
 def mixed(colour: Colour, share: float, other: Colour = FLOOR_COLOUR) -> Colour:

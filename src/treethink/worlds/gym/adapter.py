@@ -20,6 +20,7 @@ from treethink.errors import (
     MissingPackageError,
     SettingError,
     StateError,
+    TreeThinkError,
     UnknownNameError,
     WrongTypeError,
     shown,
@@ -35,7 +36,9 @@ Actions = Mapping[str, Any] | Sequence[str] | None
 
 # Some environments take no larger seeds.
 _SEEDS = 2**31
-_TOLERANCE = 1e-9
+_MOST_SCALE = 10**9
+# Rewards are often floats of 32 bits: those have seven digits.
+_CLOSE, _NEAR_ZERO, _FAR = 1e-6, 1e-9, 0.1
 
 
 def gymnasium() -> Any:
@@ -68,7 +71,8 @@ class GymWorld(World):
     looks
         How objects are drawn.
     reward_scale
-        Scores are whole numbers. Rewards such as 0.1 need a scale, such as 10.
+        Scores are whole numbers. Rewards such as 0.1 need a scale, such as 10; then a tenth
+        is one point.
 
     If the schema has a class `game` with an attribute `score`, that is kept here: it is the sum
     of all rewards since `reset`, and `to_state` need not return a game. Otherwise rewards go
@@ -76,12 +80,13 @@ class GymWorld(World):
 
     `reset` takes the environment's seed, and from then on all chance is the environment's own;
     the generator that `step` is given is not used. `step` goes on from where the environment
-    stands, and refuses any other state. The environment does not state its truth, so
+    stands, and refuses any other state (so it is not `pure`). The environment does not state its truth, so
     `distribution` is an error and predictions are scored against what did follow. `is_over`
     says whether the environment has terminated or truncated the episode.
     """
 
     name = "gym"
+    pure = False
 
     def __init__(
         self,
@@ -114,9 +119,13 @@ class GymWorld(World):
         """Make the environment; options, schema and looks are there."""
         if not callable(to_state):
             raise WrongTypeError(f"{self._where}: to_state must be a function, got {to_state!r}")
-        if self._whole_number("reward_scale", reward_scale) < 1:
-            raise SettingError(f"{self._where}: reward_scale must be at least 1, got 0")
-        self._to_state, self._reward_scale = to_state, reward_scale
+        self._to_state = to_state
+        self._reward_scale = self._whole_number("reward_scale", reward_scale)
+        if not 1 <= self._reward_scale <= _MOST_SCALE:
+            raise SettingError(
+                f"{self._where}: reward_scale must be from 1 to {_MOST_SCALE:,},"
+                f" got {shown(reward_scale)}"
+            )
         self._is_scored = "score" in self.schema.classes.get("game", ())
         self._env = _made(make_env)
         self._codes = self._coded(actions)
@@ -129,30 +138,33 @@ class GymWorld(World):
         return inspect.getdoc(cls) or ""
 
     def reset(self, seed: int) -> State:
-        self._env.reset(seed=self._whole_number("seed", seed) % _SEEDS)
-        self._score, self._over = 0, False
+        number = self._whole_number("seed", seed) % _SEEDS
+        self._score, self._over, self._state = 0, False, None
+        self._env.reset(seed=number)
         self._state = self._read()
         return self._state
 
     def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
         if self._state is None or state != self._state:
-            stands = "nowhere before reset" if self._state is None else f"in {self._state!r}"
+            stands = ", nowhere before reset" if self._state is None else ""
             raise StateError(
-                f"{self._where} goes on only from where the environment stands, {stands};"
-                f" it cannot be put into {state!r}"
+                f"{self._where} goes on only from where the environment stands{stands};"
+                " it cannot be put into another state"
             )
         if self._over:
             raise StateError(f"{self._where}: the episode is over; reset starts another")
+        self._state = None  # after an error, where it stands is not known
         _, reward, terminated, truncated, _ = self._env.step(self._codes[action])
         self._score += self._points(reward)
         self._over = bool(terminated or truncated)
-        self._state = self._read()
-        if self._state.ids != state.ids:
+        after = self._read()
+        if after.ids != state.ids:
             raise StateError(
                 f"{self._where}: after {action!r} to_state returns other objects than before,"
-                f" ids {sorted(set(self._state.ids) ^ set(state.ids))}"
+                f" ids {sorted(set(after.ids) ^ set(state.ids))}"
             )
-        return self._state
+        self._state = after
+        return after
 
     def dynamics(self, state: State, action: str) -> Distribution:
         raise StateError(
@@ -175,7 +187,7 @@ class GymWorld(World):
 
     def _read(self) -> State:
         """The environment as it is now, with the score as it is now."""
-        objects = list(self._to_state(self._env))
+        objects = self._objects()
         if not self._is_scored:
             return State(self.schema, objects)
         games = [each for each in objects if each.class_name == "game"]
@@ -187,29 +199,47 @@ class GymWorld(World):
         game = Object(id_, "game", **{**values, "score": self._score})
         return State(self.schema, [*others, game])
 
+    def _objects(self) -> list[Object]:
+        """What to_state returns; of whatever else it does, an error tells."""
+        try:
+            found = self._to_state(self._env)
+            objects = list(found) if isinstance(found, Iterable) else None
+        except TreeThinkError:
+            raise
+        except Exception as error:  # to_state may run any code
+            raise StateError(f"{self._where}: to_state raised {error!r}") from error
+        if objects is None or not all(isinstance(each, Object) for each in objects):
+            raise WrongTypeError(
+                f"{self._where}: to_state must return Objects or a State, got {shown(found)}"
+            )
+        return objects
+
     def _points(self, reward: Any) -> int:
         """A reward as a whole number."""
         if not self._is_scored:
             return 0
-        scaled = float(reward) * self._reward_scale
-        if not math.isfinite(scaled) or abs(scaled - round(scaled)) > _TOLERANCE:
+        number = _number(reward)
+        if number is None:
+            raise WrongTypeError(f"{self._where}: a reward must be a number, got {shown(reward)}")
+        scaled = number * self._reward_scale
+        if not math.isfinite(scaled):
+            raise SettingError(f"{self._where}: a reward of {shown(reward)} fits into no score")
+        points = round(scaled)
+        close = math.isclose(scaled, points, rel_tol=_CLOSE, abs_tol=_NEAR_ZERO)
+        if not close or abs(scaled - points) > _FAR:
             raise SettingError(
-                f"{self._where}: a reward of {reward} is no whole number when multiplied by"
-                f" reward_scale, which is {self._reward_scale}"
+                f"{self._where}: a reward of {shown(reward)} is no whole number when multiplied"
+                f" by reward_scale, which is {self._reward_scale}"
             )
-        return round(scaled)
+        return points
 
     def _coded(self, actions: Actions) -> dict[str, Any]:
         """What the environment takes for each action."""
         space, known = self._env.action_space, self.schema.actions
-        if isinstance(actions, Mapping):
-            codes = dict(actions)
-        else:
-            first = int(getattr(space, "start", 0))
-            codes = {name: i for i, name in enumerate(known if actions is None else actions, first)}
+        codes = self._listed(known if actions is None else actions)
         for name in codes:
             if name not in known:
-                raise UnknownNameError("action", str(name), known, "the schema")
+                raise UnknownNameError("action", name, known, "the schema")
         for name in known:
             if name not in codes or codes[name] not in space:
                 raise SettingError(
@@ -217,6 +247,35 @@ class GymWorld(World):
                     f" none of them was given"
                 )
         return codes
+
+    def _listed(self, actions: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+        """The names with a code each; those of a list are numbered as the environment does."""
+        if isinstance(actions, str) or not isinstance(actions, Mapping | Sequence):
+            raise WrongTypeError(
+                f"{self._where}: actions must be a dict or a list of names, got {shown(actions)}"
+            )
+        for name in actions:
+            if not isinstance(name, str):
+                raise WrongTypeError(
+                    f"{self._where}: the name of an action must be a str, got {shown(name)}"
+                )
+        if isinstance(actions, Mapping):
+            return dict(actions)
+        if len(set(actions)) < len(actions):
+            raise SettingError(f"{self._where}: actions lists a name twice: {shown(actions)}")
+        first = getattr(self._env.action_space, "start", 0)
+        return {name: i for i, name in enumerate(actions, int(first) if np.ndim(first) == 0 else 0)}
+
+
+def _number(reward: Any) -> float | None:
+    """A reward as a float, also from an array that holds just one; None if it is no number."""
+    try:
+        value = np.asarray(reward).item()
+        return None if isinstance(value, str | bytes) else float(value)
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError):
+        return None
 
 
 def _made(make_env: Make) -> Any:

@@ -1,8 +1,8 @@
 """The world `cliffwalking`: Gymnasium's CliffWalking.
 
 A fall takes the agent back to the start, from anywhere along the cliff. What could the outcome
-of that be? Measured: how many steps of random play (episodes of 50, three seeds, default
-settings) until all 148 entries of the table that an episode can meet were learned exactly.
+of that be? Measured: after how many steps of random play (episodes of 50, three seeds, default
+settings) all 148 entries of the table that an episode can meet were first exact.
 
     pos as deltas: one delta for each column of the cliff       76,000 to 83,000
     x and y apart, as deltas                                    77,500 to 87,000
@@ -14,6 +14,11 @@ settings) until all 148 entries of the table that an episode can meet were learn
 New values make a fall one outcome and everything else many. Objects for places make few
 outcomes, but of dozens of objects only two change in a step. So it is deltas: ten for falls are
 rare, but all that they need is to be seen.
+
+First exact is not exact for good. In a million steps the last errors were at 77,013, at 365,459
+and at 310,862: a branch near the root was changed once more, and what is below it had to be
+learned again. (With the second seed, none of the entries was wrong after 76,000 steps, five after
+328,000, and none after 368,000.)
 """
 
 from __future__ import annotations

@@ -9,14 +9,17 @@ State, once; then the environment is not needed any more, and the world is as pu
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from treethink.errors import SettingError, StateError
 from treethink.state import State
-from treethink.worlds.base import Cell, World
+from treethink.worlds.base import Bounds, Cell, World
+from treethink.worlds.draw import Window, extent, items
 from treethink.worlds.gym.adapter import Actions, GymWorld, Make, ToState, gymnasium
 from treethink.worlds.scene import Distribution, Scene, Thing, populate, read_scenes
 
@@ -34,6 +37,8 @@ class TableWorld(GymWorld):
     `reset` starts in any state that an episode can reach and that does not end it, all equally
     likely. An episode is over in the states that the table marks as terminated.
     """
+
+    pure = True
 
     def _adapt(
         self, make_env: Make, to_state: ToState, actions: Actions = None, reward_scale: int = 1
@@ -87,6 +92,28 @@ class TableWorld(GymWorld):
     def is_over(self, state: State) -> bool:
         self._check_state(state)
         return self._find(state)[0] in self._ends
+
+    def bounds(self) -> Bounds:
+        """What the table has, with any score."""
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> Bounds:
+        found: defaultdict[tuple[str, str], set[Any]] = defaultdict(set)
+        for state in self._states:
+            for each in state:
+                for name, value in each.values.items():
+                    found[each.class_name, name].add(value)
+        if self._is_scored:
+            del found["game", "score"]
+        return {key: _range(values) for key, values in found.items()}
+
+    def frame(self) -> Window | None:
+        return self._frame
+
+    @cached_property
+    def _frame(self) -> Window:
+        return extent(item for state in self._states for item in items(self, state))
 
     def _state_of(self, number: int) -> State:
         self._env.unwrapped.s = number
@@ -170,6 +197,14 @@ class ToyText(TableWorld):
         """A state with ids by class, then as given, which is how scenes have them."""
         game: Thing = ("game", {"score": 0})
         return populate(self.schema, sorted([*things, game], key=lambda thing: thing[0]))
+
+
+def _range(values: set[Any]) -> tuple[Any, Any]:
+    """The least and the greatest; of vectors, place by place."""
+    if not isinstance(next(iter(values)), tuple):
+        return min(values), max(values)
+    columns = list(zip(*values, strict=True))
+    return tuple(map(min, columns)), tuple(map(max, columns))
 
 
 def border(width: int, height: int) -> list[Cell]:

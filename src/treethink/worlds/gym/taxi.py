@@ -69,8 +69,8 @@ class Taxi(ToyText):
         Look("d", "stop", "frame", GREEN, {"waiting": 0, "wanted": 1}),
         Look("w", "stop", "person", ORANGE, {"waiting": 1, "wanted": 0}),
         Look("b", "stop", "person", GREEN, {"waiting": 1, "wanted": 1}),
-        Look("t", "taxi", "ring", YELLOW, {"full": 0}),
-        Look("T", "taxi", "disc", YELLOW, {"full": 1}),
+        Look("t", "taxi", "car", YELLOW, {"full": 0}),
+        Look("T", "taxi", "full-car", YELLOW, {"full": 1}),
     )
 
     def make_env(self) -> Any:
