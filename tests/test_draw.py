@@ -27,7 +27,7 @@ from treethink.worlds import WORLDS, World, draw, make
 from treethink.worlds.draw.compare import Predicted, compare, differences
 from treethink.worlds.draw.layout import MOST_CELLS, Item, Window, extent, items, percent
 from treethink.worlds.draw.shapes import SHAPES, TILES, lettering, slot, stamp
-from treethink.worlds.looks import BLUE, GREEN, RED, Look, look_of
+from treethink.worlds.looks import BLUE, GREEN, GREY, RED, Look, completed, look_of
 
 GOLDEN = Path(__file__).parent / "golden"
 ESCAPES = re.compile(r"\x1b\[[\d;]*m")
@@ -52,7 +52,7 @@ class Guess:
 
 def maze_scene() -> tuple[World, State]:
     """The player is one to the left of a goal: `PG`."""
-    world = make("maze")
+    world = make("maze", width=4, height=3, goals=1)
     state = State(
         world.schema,
         [
@@ -103,16 +103,20 @@ def test_each_cell_shows_what_lies_on_top_and_what_lies_under_it(name: str) -> N
                 look = look_of(world.looks, each)
                 order = [*world.looks].index(look)
                 cells.setdefault(cell, []).append((order, each.id, look.sign))
-        left, top = (min(0, *(cell[axis] for cell in cells)) for axis in (0, 1))
-        for (x, y), stack in cells.items():
-            signs = [sign for _, _, sign in sorted(stack, reverse=True)]
-            under = "+" if len(signs) > 2 else (signs[1:] or [" "])[0]
+        frame = world.frame()
+        assert frame is not None
+        left = min(frame.left, *(x for x, _ in cells))
+        piles = []
+        for x, y in sorted(cells, key=lambda cell: (cell[1], cell[0])):
+            signs = [sign for _, _, sign in sorted(cells[x, y], reverse=True)]
             column = 2 * (x - left)
-            assert f"{lines[y - top]:<99}"[column : column + 2] == signs[0] + under
-        drawn = "".join(lines[: 1 - top + max(y for _, y in cells)])
-        assert len(re.findall(r"[^.\s]", drawn)) == sum(
-            min(len(each), 2) for each in cells.values()
-        )
+            shown = f"{lines[y]:<99}"[column : column + 2]
+            assert shown == signs[0] + ("_" if len(signs) > 1 else " ")
+            piles += [" on ".join(signs)] if len(signs) > 1 else []
+        drawn = "".join(lines[: frame.height])
+        assert len(re.findall(r"[^.\s]", drawn)) == len(cells) + len(piles)
+        if piles:
+            assert ", ".join(piles[:4]) in lines[frame.height :][bool(world.keeps_score)]
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -129,7 +133,12 @@ def test_colours_change_nothing_but_colours(name: str) -> None:
 def test_what_lies_under_the_player_is_seen() -> None:
     world, state = maze_scene()
     on_goal = state.replace(20, pos=(2, 1))
-    assert "PG" in draw.ansi(world, on_goal, colour=False)
+    assert draw.ansi(world, on_goal, colour=False).splitlines()[1:] == [
+        ". . P_.",
+        ". . . .",
+        "score 7",
+        "P on G",
+    ]
     player, goal = (look.colour for look in world.looks if look.class_name in ("player", "goal"))
     for name, colour in (("player", player), ("goal", goal)):
         found = (draw.rgb_array(world, on_goal) == colour).all(axis=2)
@@ -167,6 +176,9 @@ class Board:
         pos = each.values.get("pos")
         return (pos[0], pos[1]) if isinstance(pos, tuple) else None
 
+    def frame(self) -> Window | None:
+        return None
+
 
 DOTS = Schema({"dot": ["pos"], "other": ["pos"]}, {"pos": 2}, ["go"])
 
@@ -176,9 +188,51 @@ def dots(*cells: tuple[int, int]) -> State:
 
 
 def test_what_no_look_fits_is_drawn_all_the_same() -> None:
-    board = Board(DOTS, Look("o", "other", "disc", BLUE))
+    board = Board(DOTS, Look("o", "dot", "disc", BLUE, {"pos": 3}))
     assert draw.ansi(board, dots((1, 0)), colour=False) == ". ?"
     assert (draw.rgb_array(board, dots((1, 0)))[:, 24:] == RED).all(axis=2).any()
+
+
+def test_classes_without_a_look_are_told_apart_by_their_initials_and_colours() -> None:
+    names = ["player", "wall", "path", "pond", "game"]
+    schema = Schema(
+        {name: ["score"] if name == "game" else ["pos"] for name in names},
+        {"pos": 2, "score": 1},
+        ["go"],
+    )
+    board = Board(schema)
+    state = State(schema, [Object(i, names[i], pos=(i, 0)) for i in range(4)])
+    assert draw.ansi(board, state, colour=False) == "P # A O"
+    pictures = draw.rgb_array(board, state).astype(int).reshape(24, 4, 24, 3)
+    for one, other in combinations(range(4), 2):
+        assert np.abs(pictures[:, one] - pictures[:, other]).mean() > 2
+    assert (pictures[12, 1, 12] == GREY).all()
+    assert draw.legend(board) == "O pond, A path, # wall, P player"
+    # What a table has, it keeps, and nobody else gets.
+    partly = Board(schema, Look("P", "path", "disc", GREEN), Look("#", "pond", "disc", BLUE))
+    assert draw.ansi(partly, state, colour=False) == "L W P #"
+
+
+def test_more_classes_than_letters_still_get_signs() -> None:
+    names = [f"thing{i}" for i in range(100)]
+    looks = completed((), names)
+    signs = [look.sign for look in looks]
+    assert [look.class_name for look in looks] == names
+    assert len(set(signs[:90])) == 90 and "." not in signs and set(signs[92:]) == {"?"}
+
+
+def test_a_legend_has_every_sign_of_a_world_and_nothing_that_is_not_drawn() -> None:
+    assert draw.legend(make("keys")) == (
+        "P player, K key (status 0), h key (status 1), u key (status 2), G goal,"
+        " D door (open 0), d door (open 1), # wall"
+    )
+    for name in WORLDS:
+        world = make(name)
+        for look in world.looks:
+            assert f"{look.sign} {look.class_name}" in draw.legend(world)
+        assert "game" not in draw.legend(world)
+    assert draw.legend(make("doors", colors=26, width=40)).count(",") == 52
+    assert draw.legend(make("switches", pairs=40, width=40)).endswith(" and 62 more")
 
 
 def test_a_picture_of_nothing_is_empty() -> None:
@@ -295,6 +349,28 @@ def test_a_window_that_is_given_shows_just_those_cells() -> None:
     assert draw.rgb_array(world, state, window=Window(2, 1, 4, 3)).shape[:2] == (72 + 20, 96)
 
 
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_picture_is_as_large_as_the_frame_and_larger_only_where_it_must_be(name: str) -> None:
+    world = make(name)
+    frame = world.frame()
+    assert frame is not None
+    for state in some_states(name):
+        inside = all(item.cell in frame for item in items(world, state))
+        lines = draw.ansi(world, state, colour=False).splitlines()
+        shape = draw.rgb_array(world, state, cell=8).shape
+        assert (shape[1] == 8 * frame.width) == inside
+        assert inside or name.startswith("lights")
+        assert all(line for line in lines[: frame.height])
+
+
+@pytest.mark.parametrize(("dimensions", "size"), [(1, 9), (2, 5), (3, 8), (4, 3), (5, 3), (8, 2)])
+def test_the_frame_of_paths_is_what_the_whole_cube_takes(dimensions: int, size: int) -> None:
+    world = make("paths", dimensions=dimensions, size=size, path_percent=100)
+    assert world.frame() == extent(items(world, world.reset(0)), most=10_000)
+    if (dimensions, size) == (3, 8):
+        assert world.frame() == Window(0, 0, 26, 26)
+
+
 # ------------------------------------------------------------------------- pixels
 
 
@@ -385,7 +461,9 @@ def test_cells_of_any_size_can_be_drawn(cell: int) -> None:
 
 def test_letters_are_what_they_look_like() -> None:
     rows = ["".join(".#"[int(dot)] for dot in row).rstrip(".") for row in lettering("7-")]
-    assert rows == ["#####", "....#", "...#", "..#...#####", ".#", ".#", ".#"]
+    assert rows == ["#####", "....#", "...#", "..#...#####", ".#", ".#", ".#", "", ""]
+    hanging = {each for each in "abcdefghijklmnopqrstuvwxyz" if lettering(each)[7:].any()}
+    assert hanging == set("gjpqy")
     assert (lettering("score -0123456789.") == lettering("SCORE -0123456789.")).all()
     letters = {each: lettering(each).tobytes() for each in "abcdefghijklmnopqrstuvwxyz0123456789-"}
     assert len(set(letters.values())) == len(letters)
@@ -399,7 +477,12 @@ def test_a_comparison_of_what_was_predicted_has_no_mark() -> None:
     world, state = maze_scene()
     right = Guess(state, {(20, "pos"): {(2, 1): 0.6, (1, 1): 0.4}})
     text = compare(world, right.mode(), right, colour=False)
-    assert "!" not in text and text.endswith("as predicted")
+    assert "!" not in text and text.splitlines()[-2:] == [
+        "as was most likely",
+        "player 20 pos: predicted 60% (2, 1), 40% (1, 1); was (2, 1)",
+    ]
+    sure = Guess(state, {(20, "pos"): {(2, 1): 1.0}})
+    assert compare(world, sure.mode(), sure, colour=False).endswith("\nas predicted")
     assert differences(right.mode(), right) == []
 
 
@@ -411,8 +494,12 @@ def test_differences_are_told_in_words() -> None:
     ]
     torn = Guess(state, {(20, "pos"): {(2, 1): 0.75, (1, 1): 0.25}, (30, "score"): {8: 1.0}})
     assert [str(each) for each in differences(state, torn)] == [
-        "player 20 pos: predicted (2, 1) (75%), was (1, 1) (25%)",
+        "player 20 pos: predicted 75% (2, 1), 25% (1, 1); was (1, 1)",
         "game 30 score: predicted 8, was 7",
+    ]
+    many = Guess(state, {(30, "score"): {8: 0.3, 9: 0.3, 1: 0.2, 2: 0.1, 3: 0.1}})
+    assert [str(each) for each in differences(state, many)] == [
+        "game 30 score: predicted 30% 8, 30% 9, 20% 1, 10% 2 and 1 more; was 7",
     ]
     unmoved = Guess(state, {})
     assert [str(each) for each in differences(state.replace(30, score=9), unmoved)] == [
@@ -426,7 +513,7 @@ def test_only_cells_that_differ_are_framed() -> None:
     red, plain = (
         compare(world, truth, guess, "rgb_array").astype(int) for truth in (state, guess.mode())
     )
-    board = slice(20, 20 + 48)  # below the titles
+    board = slice(20, 20 + 72)  # below the titles
     red, plain = red[board, 24 * 5 :], plain[board, 24 * 5 :]  # of the prediction
     rows, columns = np.nonzero((red != plain).any(axis=2))
     assert set(zip(rows // 24, columns // 24, strict=True)) == {(1, 1), (1, 2)}
@@ -440,10 +527,10 @@ def test_a_wrong_score_is_marked_although_it_has_no_cell() -> None:
     assert lines[-2].split("    ")[0] == "score 7 !" and lines[-2].endswith("score 9 !")
     assert "!" not in "".join(lines[:-2])
     pixels = compare(world, state, guess, "rgb_array").astype(int)
-    caption = pixels[20 + 48 :]
+    caption = pixels[20 + 72 :]
     assert (caption[:, :, 0] > caption[:, :, 2] + 60).any()
     right = compare(world, guess.mode(), guess, "rgb_array").astype(int)
-    assert not (right[20 + 48 :, :, 0] > right[20 + 48 :, :, 2] + 60).any()
+    assert not (right[20 + 72 :, :, 0] > right[20 + 72 :, :, 2] + 60).any()
 
 
 def test_what_is_more_likely_is_drawn_more_clearly() -> None:
@@ -490,7 +577,7 @@ def test_a_learned_model_can_be_compared() -> None:
     for before, action, after in transitions(world, 150, seed=0):
         prediction: Predicted = model.predict(before, action)
         text = compare(world, after, prediction, colour=False)
-        assert ("as predicted" in text) == (prediction.mode() == after)
+        assert bool(re.search("as predicted|as was most", text)) == (prediction.mode() == after)
         wrong += "!" in text
         assert compare(world, after, prediction, "rgb_array", cell=8).dtype == np.uint8
         model.observe(before, action, after)

@@ -21,7 +21,10 @@ from treethink.errors import (
     UnknownNameError,
 )
 from treethink.state import Object, Schema, State
+from treethink.stream import transitions
 from treethink.worlds import WORLDS, World, make
+from treethink.worlds.draw import MOST_CELLS
+from treethink.worlds.draw.text import EDGE_COLOUR
 from treethink.worlds.gym import GymWorld, Taxi
 from treethink.worlds.walls import Walls
 
@@ -241,6 +244,41 @@ def test_no_attribute_may_be_named_as_the_mask_is() -> None:
     assert observation["player"][0]["present"].tolist() == [1]
 
 
+@pytest.mark.parametrize("name", WORLDS)
+def test_every_state_keeps_within_the_bounds_of_its_world(name: str) -> None:
+    world = make(name)
+    for before, _, after in transitions(world, 300, seed=0):
+        assert world.beyond_bounds(before) is None and world.beyond_bounds(after) is None
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_every_space_is_as_small_as_the_bounds_and_only_scores_and_remotes_have_none(
+    name: str,
+) -> None:
+    world = make(name)
+    space = WorldEnv(world, observation="sequence").observation_space
+    for class_name, attributes in world.schema.classes.items():
+        for attribute in attributes:
+            box = space[class_name].feature_space[attribute]  # type: ignore[index]
+            unbounded = (class_name, attribute) in {("game", "score"), ("remote", "channel")}
+            assert (box.high > 1_000).any() == unbounded
+            if not unbounded:
+                low, high = world.range_of(class_name, attribute) or (None, None)
+                assert box.low.tolist() == np.atleast_1d(low).tolist()
+                assert box.high.tolist() == np.atleast_1d(high).tolist()
+
+
+def test_rows_of_absent_objects_lie_in_the_space_too() -> None:
+    class Far(Walls):
+        name = "far"
+
+        def bounds(self) -> Any:
+            return {"pos": ((5, -9), (8, -7))}
+
+    box = WorldEnv(Far()).observation_space["player"]["pos"]  # type: ignore[index]
+    assert box.low.tolist() == [[0, -9]] and box.high.tolist() == [[8, 0]]
+
+
 # ------------------------------------------------------------------------------ starting
 
 
@@ -263,7 +301,7 @@ def test_an_episode_may_start_from_any_state() -> None:
     [
         ({"levl": 1}, UnknownNameError, "Did you mean 'level'"),
         ({"level": 1, "state": None}, SettingError, "not from both"),
-        ({"level": -1}, SettingError, "0 or more"),
+        ({"level": -1}, SettingError, "at least 0"),
         ({"level": "one"}, SettingError, "whole number"),
         ({"state": 3}, StateError, "of its own schema, got 3"),
         ({"state": make("walls").reset(0)}, StateError, "of its own schema"),
@@ -279,9 +317,22 @@ def test_other_starts_are_refused(
 
 
 def test_sequences_have_room_for_any_state() -> None:
-    state = make("maze", width=9).reset(0)
+    state = make("maze", goals=9).reset(0)
     observation, _ = made("maze", observation="sequence").reset(options={"state": state})
-    assert len(observation["wall"]) == len(state.of_class("wall"))
+    assert len(observation["goal"]) == 9
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_values_beyond_the_bounds_are_refused_in_words(form: str) -> None:
+    state = make("keys").reset(0)
+    key = state.of_class("key")[0].id
+    env = made("keys", observation=form)
+    with pytest.raises(StateError, match=f": status of key {key} is 3, not from 0 to 2$"):
+        env.reset(options={"state": state.replace(key, status=3)})
+    with pytest.raises(
+        StateError, match=r"pos of key \d+ is \(7, 8\), not from \(0, 0\) to \(7, 7\)"
+    ):
+        env.reset(options={"state": state.replace(key, pos=(7, 8))})
 
 
 def test_values_beyond_the_space_are_refused() -> None:
@@ -326,6 +377,87 @@ def test_pictures_are_those_of_the_world() -> None:
     world = make("maze")
     assert text.render() == world.render(world.reset(2), "ansi")
     assert np.array_equal(pixels.render(), world.render(world.reset(2), "rgb_array"))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [(name, {}) for name in WORLDS]
+    + [("lights", {"lights": 3}), ("paths", {"dimensions": 3}), ("walls", {"width": 150})],
+)
+def test_all_pictures_of_an_environment_have_one_size(name: str, options: dict[str, int]) -> None:
+    env = WorldEnv(make(name, **options), render_mode="rgb_array")
+    env.action_space.seed(1)
+    shapes = set()
+    for level in range(4):
+        env.reset(seed=1, options={"level": level})
+        for _ in range(8):
+            picture = env.render()
+            assert isinstance(picture, np.ndarray)
+            shapes.add(picture.shape)
+            env.step(env.action_space.sample())
+    assert len(shapes) == 1
+    assert max(*shapes) <= 24 * MOST_CELLS
+
+
+def test_a_remote_that_leaves_the_picture_is_marked_at_its_edge() -> None:
+    env = made("lights", render_mode="rgb_array")
+    env.reset(options={"level": 0})
+    pictures = []
+    for _ in range(20):
+        env.step(env.actions.index("down"))
+        pictures.append(env.render())
+    assert {picture.shape for picture in pictures} == {pictures[0].shape}
+    left = pictures[-1][24:48, :24].astype(int)
+    assert (np.abs(left - EDGE_COLOUR).max(axis=2) < 8).any()
+
+
+class Growing(Walls):
+    """`walls` without a frame, with more to tell in later levels than in the first."""
+
+    name = "growing"
+    schema = Schema(
+        {"wall": ["pos"], "player": ["pos"], "mood": ["size"]},
+        {"pos": 2, "size": 1},
+        ["left", "right", "up", "down"],
+    )
+
+    def reset(self, seed: int) -> State:
+        walls = make("walls", width=4 + seed, height=3, wall_percent=0).reset(seed)
+        moods = [Object(1000 + i, "mood", size=i) for i in range(seed)]
+        return State(self.schema, [*walls, *moods])
+
+    def most_objects(self) -> dict[str, int]:
+        return {"wall": 99, "player": 1, "mood": 9}
+
+    def bounds(self) -> Any:
+        return {}
+
+    def frame(self) -> None:
+        return None
+
+
+def test_without_a_frame_pictures_keep_the_size_of_the_first() -> None:
+    env = WorldEnv(Growing(), render_mode="rgb_array")
+    shapes = []
+    for level in (2, 0, 1, 5):
+        env.reset(options={"level": level})
+        picture = env.render()
+        assert isinstance(picture, np.ndarray)
+        shapes.append(picture.shape)
+    assert shapes == [(72 + 2 * 20, 6 * 24, 3)] * 4
+
+
+def test_a_world_that_draws_itself_is_asked_to() -> None:
+    class Own(Walls):
+        name = "own"
+
+        def render(self, state: State, mode: str = "ansi") -> Any:  # type: ignore[override]
+            return "mine" if mode == "ansi" else np.full((3, 5, 3), 7, np.uint8)
+
+    for mode, expected in (("ansi", "mine"), ("rgb_array", np.full((3, 5, 3), 7))):
+        env = WorldEnv(Own(), render_mode=mode)  # type: ignore[arg-type]
+        env.reset(seed=0)
+        assert np.array_equal(env.render(), expected)  # type: ignore[arg-type]
 
 
 def test_without_a_mode_there_is_a_warning_and_no_picture() -> None:

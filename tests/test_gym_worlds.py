@@ -7,7 +7,9 @@ import pickle
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache
+from fractions import Fraction
+from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,10 @@ import numpy as np
 import pytest
 
 from treethink.chance import p_value
-from treethink.checks import WORLD_CHECKS
+from treethink.checks import WORLD_CHECKS, check_world
 from treethink.cli import main
 from treethink.errors import (
+    CheckFailed,
     MissingPackageError,
     SettingError,
     StateError,
@@ -29,6 +32,7 @@ from treethink.errors import (
 from treethink.experiment import trial
 from treethink.learner import TreeThink
 from treethink.metrics import marginals
+from treethink.parallel import parallel_transitions
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream import transitions
 from treethink.worlds.gym import CliffWalking, FrozenLake, GymWorld, TableWorld, Taxi
@@ -193,10 +197,17 @@ def test_after_a_tenth_of_that_they_are_not() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_cliffwalking_is_learned_wherever_an_episode_can_be(seed: int) -> None:
+def test_cliffwalking_is_first_exact_before_90_000_steps(seed: int) -> None:
+    """Wherever an episode can be. Later it may err again: see the module's docstring."""
     world = TOYS["cliffwalking"]
     cells = [*range(37)]  # three rows of twelve, and the start
-    assert wrong_entries(learned(world, 100_000, seed), world, cells) == []
+    model, stream = TreeThink(world.schema), transitions(world, 90_000, seed)
+    model.observe_many(islice(stream, 60_000))
+    assert wrong_entries(model, world, cells) != []
+    while model.observe_many(islice(stream, 1_000)):
+        if wrong_entries(model, world, cells) == []:
+            return
+    pytest.fail("some entry was wrong every time")
 
 
 def implausible(model: TreeThink, state: State, action: str, truth: Distribution) -> list[str]:
@@ -250,8 +261,11 @@ def test_a_lake_that_is_a_little_less_slippery_is_told_apart(lake_model: TreeThi
 class Corridor(gymnasium.Env[int, int]):
     """Walk to the right end, which ends the episode. The left end stops the walker."""
 
-    def __init__(self, length: int = 6, pay: float = 10.0, grow: bool = False):
-        self.action_space = gymnasium.spaces.Discrete(2)
+    def __init__(
+        self, length: int = 6, pay: Any = 10.0, grow: bool = False, start: int = 0
+    ) -> None:
+        self.action_space = gymnasium.spaces.Discrete(2, start=start)
+        self.start = start
         self.observation_space = gymnasium.spaces.Discrete(length)
         self.length, self.pay, self.grow = length, pay, grow
         self.here = self.steps = 0
@@ -260,11 +274,12 @@ class Corridor(gymnasium.Env[int, int]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
         super().reset(seed=seed)
+        self.seed = seed
         self.here, self.steps = int(self.np_random.integers(self.length - 1)), 0
         return self.here, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        self.here = max(0, self.here + (1 if action == 1 else -1))
+        self.here = max(0, self.here + {self.start: -1, self.start + 1: 1}[action])
         self.steps += 1
         is_end = self.here == self.length - 1
         return self.here, self.pay if is_end else -1.0, is_end, False, {}
@@ -317,12 +332,98 @@ def test_the_command_line_learns_it_too(
     assert TreeThink.load(file).observations == 500
 
 
+# ----------------------------------------------------- what every world promises, of these
+
+
+def test_an_adapted_environment_keeps_what_every_world_promises() -> None:
+    """Also where chance decides: Blackjack deals from its own cards."""
+    check_world(corridor())
+    check_world(GymWorld("Blackjack-v1", schema=CARDS, to_state=cards))
+
+
+def test_only_what_is_played_as_it_is_is_not_pure() -> None:
+    assert corridor().pure is False
+    assert all(world.pure for world in TOYS.values())
+
+
+class Adapted(GymWorld):
+    """A corridor as it should be, to be broken by others."""
+
+    def __init__(self) -> None:
+        super().__init__(Corridor, schema=CORRIDOR, to_state=walker_and_ends)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()
+
+
+class Willing(Adapted):
+    """Goes on from anywhere, or so it says."""
+
+    def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
+        return super().sample(self._state or state, action, rng)
+
+
+class Unreliable(Adapted):
+    """Depends on what it did before."""
+
+    resets = 0
+
+    def reset(self, seed: int) -> State:
+        self.resets += 1
+        return super().reset(seed + self.resets)
+
+
+class Shifting(Willing):
+    """Other ids after a step."""
+
+    def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
+        after = super().sample(state, action, rng)
+        return State(CORRIDOR, [Object(x.id + 1, x.class_name, **x.values) for x in after])
+
+    def is_over(self, state: State) -> bool:
+        return self._over
+
+
+class Knowing(Adapted):
+    """States what follows, and is mistaken."""
+
+    shares: tuple[float, ...] = (1.0,)
+
+    def truth(self, before: State, action: str, after: State) -> Distribution:
+        return [(before.replace(0, x=77 + i), share) for i, share in enumerate(self.shares)]
+
+
+class Leaking(Knowing):
+    shares = (0.5, 0.25)
+
+
+class Invisible(Adapted):
+    """Cannot be drawn."""
+
+    def render(self, state: State, mode: Any = "ansi") -> Any:
+        return ""
+
+
 @pytest.mark.parametrize(
-    "check",
-    ["states_obey_the_schema", "rollouts_repeat", "rollouts_repeat_in_another_process"],
+    ("world", "says"),
+    [
+        (Willing, "step from where it does not stand is not refused"),
+        (Unreliable, "the same instance, played again with seed 3, differs at step"),
+        (Shifting, "must be the same; only before: 0"),
+        (Knowing, "gave State.* which its distribution does not list"),
+        (Leaking, "sums to 0.75"),
+        (Invisible, "the text for State.* is ''"),
+    ],
 )
-def test_an_adapted_environment_repeats_itself(check: str) -> None:
-    WORLD_CHECKS[check](corridor())
+def test_an_adapted_environment_that_breaks_a_promise_is_caught(
+    world: type[Adapted], says: str
+) -> None:
+    check_world(Adapted())
+    with pytest.raises(CheckFailed, match=says):
+        check_world(world())
+
+
+# ------------------------------------------------------------------------------ playing
 
 
 def test_levels_end_where_the_environment_ends_them() -> None:
@@ -337,6 +438,16 @@ def test_levels_end_where_the_environment_ends_them() -> None:
         state = world.step(state, "right", np.random.default_rng(0))
     with pytest.raises(StateError, match="the episode is over; reset starts another"):
         world.step(state, "left", np.random.default_rng(0))
+
+
+def test_one_environment_may_be_played_in_several_streams() -> None:
+    world = corridor()
+    here, there = (
+        list(parallel_transitions([world] * 2, 120, [0, 1], episode=100, processes=processes))
+        for processes in (0, 2)
+    )
+    assert len(here) == 240 and here == there
+    assert [each for which, each in here if which == 1] == list(transitions(world, 120, 1, 100))
 
 
 def test_it_goes_on_only_from_where_the_environment_stands() -> None:
@@ -364,24 +475,80 @@ def test_the_score_is_the_sum_of_the_rewards() -> None:
     assert rises[-1] > 20 and rises[10] >= 1
 
 
-def test_rewards_that_are_no_whole_numbers_need_a_scale() -> None:
-    def half() -> Corridor:
-        return Corridor(pay=0.5)
+def paid(reward: Any, scale: int = 1) -> int:
+    """What the end of a corridor adds to the score."""
+    world = GymWorld(
+        partial(Corridor, pay=reward),
+        schema=CORRIDOR,
+        to_state=walker_and_ends,
+        reward_scale=scale,
+    )
+    state = world.reset(0)
+    score = 0
+    while not world.is_over(state):
+        score = state.of_class("game")[0].score
+        state = world.step(state, "right", np.random.default_rng(0))
+    return int(state.of_class("game")[0].score) - score
 
-    for scale, expected in ((1, None), (2, 1), (10, 5)):
-        world = GymWorld(
-            half, schema=CORRIDOR, to_state=walker_and_ends, actions=None, reward_scale=scale
-        )
-        state = world.reset(0)
-        score = 0
-        try:
-            while not world.is_over(state):
-                score = state.of_class("game")[0].score
-                state = world.step(state, "right", np.random.default_rng(0))
-        except SettingError as error:
-            assert expected is None and "a reward of 0.5 is no whole number" in str(error)
-        else:
-            assert state.of_class("game")[0].score - score == expected
+
+@pytest.mark.parametrize(
+    ("reward", "scale", "points"),
+    [
+        (0.5, 2, 1),
+        (0.5, 10, 5),
+        (3, 1, 3),
+        (True, 1, 1),
+        (0.1 + 0.2, 10, 3),
+        (0.1 + 0.2 - 0.3, 1, 0),
+        (Fraction(3, 4), 4, 3),
+        (np.float32(0.1), 10, 1),
+        (np.float32(-1234.56), 100, -123456),
+        (np.float32(123456.7), 10, 1234567),
+        (np.float16(0.5), 2, 1),
+        (np.int64(7), 10**9, 7 * 10**9),
+        (np.array(2.0), 1, 2),
+        (np.array([1.0]), 1, 1),
+        (np.array([[0.1]], np.float32), 10, 1),
+    ],
+)
+def test_a_reward_times_its_scale_is_the_score(reward: Any, scale: int, points: int) -> None:
+    assert paid(reward, scale) == points
+
+
+@pytest.mark.parametrize(
+    ("reward", "scale"),
+    [
+        (0.5, 1),
+        (0.1, 5),
+        (np.float32(0.1), 1),
+        (0.999, 1),
+        (1e-6, 1),
+        (1_000_000.5, 1),
+        (np.float32(1_234_567.25), 2),
+    ],
+)
+def test_rewards_that_are_no_whole_numbers_need_another_scale(reward: Any, scale: int) -> None:
+    with pytest.raises(
+        SettingError, match=r"a reward of .* is no whole number when .* reward_scale"
+    ):
+        paid(reward, scale)
+
+
+@pytest.mark.parametrize("reward", [None, "1", b"1", [1.0, 2.0], np.array([1.0, 2.0]), [], 1j, {}])
+def test_a_reward_that_is_no_number_is_refused(reward: Any) -> None:
+    with pytest.raises(WrongTypeError, match="world 'gym': a reward must be a number, got"):
+        paid(reward)
+
+
+@pytest.mark.parametrize("reward", [float("inf"), float("nan"), 10**400])
+def test_a_reward_without_end_is_refused(reward: Any) -> None:
+    with pytest.raises(SettingError, match=r"world 'gym': a reward of .* fits into no score"):
+        paid(reward)
+
+
+def test_a_score_beyond_64_bits_is_refused() -> None:
+    with pytest.raises(StateError, match="'score' must fit in a signed 64-bit integer"):
+        paid(1e30)
 
 
 def test_without_a_game_rewards_go_unseen() -> None:
@@ -397,6 +564,44 @@ def test_actions_may_be_named_in_any_order() -> None:
         world = GymWorld(Corridor, schema=CORRIDOR, to_state=walker_and_ends, actions=actions)
         state = world.reset(0)
         assert world.step(state, "left", rng)[0].x == state[0].x + 1
+
+
+def test_actions_are_numbered_as_the_environment_numbers_them() -> None:
+    for actions, ahead in ((None, "right"), (["right", "left"], "left")):
+        world = GymWorld(
+            partial(Corridor, start=5), schema=CORRIDOR, to_state=walker_and_ends, actions=actions
+        )
+        state = world.reset(0)
+        assert world.step(state, ahead, np.random.default_rng(0))[0].x == state[0].x + 1
+
+
+@pytest.mark.parametrize(
+    ("seed", "seen"),
+    [(0, 0), (2**31 - 1, 2**31 - 1), (2**31, 0), (2**31 + 5, 5), (2**63 - 1, 2**31 - 1)],
+)
+def test_seeds_are_brought_into_the_range_that_environments_take(seed: int, seen: int) -> None:
+    made: list[Corridor] = []
+
+    def remembered() -> Corridor:
+        made.append(Corridor())
+        return made[-1]
+
+    world = GymWorld(remembered, schema=CORRIDOR, to_state=walker_and_ends)
+    state = world.reset(seed)
+    assert made[-1].seed == seen
+    assert world.reset(seen) == state
+
+
+def test_after_an_error_it_goes_on_only_from_reset() -> None:
+    """The environment has moved, and nobody knows where."""
+    world = GymWorld(partial(Corridor, pay=0.5), schema=CORRIDOR, to_state=walker_and_ends)
+    rng, state = np.random.default_rng(0), world.reset(0)
+    with pytest.raises(SettingError, match=r"a reward of 0\.5"):
+        while True:
+            state = world.step(state, "right", rng)
+    with pytest.raises(StateError, match="nowhere before reset"):
+        world.step(state, "right", rng)
+    assert world.step(world.reset(0), "left", rng)[0].x >= 0
 
 
 # ------------------------------------------------------------------ one without a table
@@ -437,6 +642,50 @@ def test_blackjack_is_learned_from_its_id() -> None:
 # ------------------------------------------------------------------------------ refusals
 
 
+class ManyButtons(Corridor):
+    """Takes several numbers at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.action_space = gymnasium.spaces.MultiDiscrete([2, 2])  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("returned", [None, 3, [3], [None], "walker", {"x": 1}, [("walker", 1)]])
+def test_what_to_state_returns_must_be_objects(returned: Any) -> None:
+    world = GymWorld(Corridor, schema=CORRIDOR, to_state=lambda env: returned)
+    with pytest.raises(WrongTypeError, match="'gym': to_state must return Objects or a State, got"):
+        world.reset(0)
+
+
+def test_objects_may_come_one_by_one_or_as_a_state() -> None:
+    schema = Schema({"walker": ["x"], "end": ["x"]}, {"x": 1}, ["left", "right"])
+    plain = GymWorld(Corridor, schema=schema, to_state=walker_and_ends).reset(0)
+    for to_state in (
+        lambda env: iter(walker_and_ends(env)),
+        lambda env: State(schema, walker_and_ends(env)),
+    ):
+        assert GymWorld(Corridor, schema=schema, to_state=to_state).reset(0) == plain
+
+
+def test_an_error_of_to_state_is_told_with_its_place() -> None:
+    def breaking(env: Any) -> Iterable[Object]:
+        yield Object(0, "walker", x=1)
+        raise KeyError("cart")
+
+    with pytest.raises(
+        StateError, match=r"world 'gym': to_state raised KeyError\('cart'\)"
+    ) as told:
+        GymWorld(Corridor, schema=CORRIDOR, to_state=breaking).reset(0)
+    assert isinstance(told.value.__cause__, KeyError)
+
+    def clumsy(env: Any) -> Iterable[Object]:
+        return [Object(0, "walker", x=0.5)]  # type: ignore[arg-type]
+
+    with pytest.raises(TreeThinkError, match=r"'x'.* 0\.5") as told_too:
+        GymWorld(Corridor, schema=CORRIDOR, to_state=clumsy).reset(0)
+    assert told_too.value.__notes__ == ["(raised by the to_state of world 'gym')"]
+
+
 @pytest.mark.parametrize(
     ("settings", "error", "match"),
     [
@@ -444,11 +693,20 @@ def test_blackjack_is_learned_from_its_id() -> None:
         ({"make_env": dict}, WrongTypeError, "must make an environment"),
         ({"schema": {}}, WrongTypeError, "schema must be a Schema"),
         ({"to_state": None}, WrongTypeError, "to_state must be a function"),
-        ({"reward_scale": 0}, SettingError, "reward_scale must be at least 1"),
+        ({"reward_scale": 0}, SettingError, "reward_scale must be from 1 to 1,000,000,000, got 0"),
+        ({"reward_scale": 10**400}, SettingError, "reward_scale must be from 1 to 1,000,000,000"),
+        ({"reward_scale": 10**5000}, SettingError, "reward_scale must be from 1 to 1,000,000,000"),
         ({"reward_scale": 0.5}, SettingError, "reward_scale must be a whole number"),
         ({"actions": ["left", "rihgt"]}, UnknownNameError, "Did you mean 'right'"),
         ({"actions": ["left"]}, SettingError, "takes actions of Discrete"),
         ({"actions": {"left": 0, "right": 2}}, SettingError, "for 'right'"),
+        ({"actions": {"left": 0, "right": [1]}}, SettingError, "for 'right'"),
+        ({"actions": 3}, WrongTypeError, "actions must be a dict or a list of names, got 3"),
+        ({"actions": "lr"}, WrongTypeError, "actions must be a dict or a list of names, got 'lr'"),
+        ({"actions": [["left"], "right"]}, WrongTypeError, r"must be a str, got \['left'\]"),
+        ({"actions": {0: "left", 1: "right"}}, WrongTypeError, "must be a str, got 0"),
+        ({"actions": ["left", "left", "right"]}, SettingError, "lists a name twice"),
+        ({"make_env": ManyButtons}, SettingError, "takes actions of MultiDiscrete"),
     ],
 )
 def test_what_does_not_fit_is_refused(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,9 +23,10 @@ from treethink import keyboard
 from treethink.errors import SettingError, StateError
 from treethink.learner import TreeThink
 from treethink.play import Game, check_fit, in_terminal, screen
-from treethink.state import Schema, State
+from treethink.state import Object, Schema, State
 from treethink.stream import transitions
 from treethink.worlds import WORLDS, World, make
+from treethink.worlds.gym import GymWorld
 
 #: Few and many actions, chance, no grid, nothing that is reached by arrows.
 PLAYED = ("walls", "maze", "fish", "gates", "lights", "keys", "scale(6,1)")
@@ -39,7 +41,17 @@ def learned(world: World, steps: int = 300) -> TreeThink:
 MODELS = {name: learned(make(name)) for name in PLAYED}
 
 any_key = st.sampled_from(
-    ["left", "right", "up", "down", "enter", "backspace", "other", *"urn/:wasdijkltfghsc1 "]
+    [
+        "left",
+        "right",
+        "up",
+        "down",
+        "enter",
+        "backspace",
+        "escape",
+        "other",
+        *"urn/:?wasdijkltfgh1 ",
+    ]
 ) | st.characters(codec="utf-8", exclude_characters="qQ")
 
 
@@ -76,12 +88,14 @@ def test_anything_that_is_sent_is_some_keys(sent: str) -> None:
 
 
 @given(st.lists(st.text(min_size=1), unique=True))
-def test_no_two_actions_share_a_key_and_some_keys_are_never_taken(actions: list[str]) -> None:
+def test_keys_are_found_for_actions_of_any_name_and_some_are_never_taken(
+    actions: list[str],
+) -> None:
     chosen = keyboard.assign(actions)
     assert set(chosen.values()) <= set(actions)
-    assert len(set(chosen.values())) == len(chosen)
     assert not keyboard.RESERVED & chosen.keys()
-    assert len(chosen) >= min(len(actions), 10)
+    assert len(set(chosen.values())) >= min(len(actions), 10)
+    assert len(keyboard.explain(chosen)) <= len(chosen)
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -93,6 +107,9 @@ def test_every_action_of_every_world_has_a_key(name: str) -> None:
     for key, action in chosen.items():
         assert key in told or "arrows" in told
         assert action in told or re.sub("left|right|up|down", "*", action) in told
+    # Nothing that one would press to walk does something else.
+    for key, way in zip("wasd", ("up", "left", "down", "right"), strict=True):
+        assert way in chosen.get(key, way) or name == "fish"
 
 
 def test_further_groups_of_directions_get_letters_that_lie_like_arrows() -> None:
@@ -110,6 +127,30 @@ def test_further_groups_of_directions_get_letters_that_lie_like_arrows() -> None
         f"jump-{way}" for way in ("up", "left", "down", "right")
     ]
     assert keyboard.explain(chosen)[1:] == ["wasd: guard-*", "ijkl: jump-*"]
+
+
+def test_only_what_goes_in_all_four_directions_is_a_family() -> None:
+    assert keyboard.explain(keyboard.assign(make("taxi").actions)) == [
+        "arrows or wasd: up left down right",
+        "p: pick-up",
+        "o: drop-off",
+    ]
+    assert keyboard.explain(keyboard.assign(make("lights").actions)) == [
+        "arrows or ws: up down",
+        "space: stay",
+        "t: toggle",
+    ]
+    assert keyboard.assign(["jump-left", "jump-up"]) == {"j": "jump-left", "m": "jump-up"}
+
+
+def test_letters_walk_where_no_other_family_needs_them() -> None:
+    chosen = keyboard.assign(make("keys").actions)
+    assert [chosen[key] for key in "wasd"] == ["up", "left", "down", "right"]
+    assert [chosen[key] for key in ("up", "left", "down", "right")] == [
+        "up", "left", "down", "right",
+    ]  # fmt: skip
+    assert chosen[" "] == "stay"
+    assert keyboard.explain(chosen) == ["arrows or wasd: up left down right", "space: stay"]
 
 
 def test_a_letter_that_is_taken_gives_way_to_the_next_then_to_a_digit() -> None:
@@ -181,11 +222,67 @@ def test_undo_takes_chance_back_too() -> None:
     assert game.message == "undone: left"
 
 
+class Drifting(gymnasium.Env[int, int]):
+    """Somebody walks and is blown about; over at 9."""
+
+    observation_space = gymnasium.spaces.Discrete(100)
+    action_space = gymnasium.spaces.Discrete(2)
+    #: Whether all chance is that of the seed.
+    faithful = True
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.place = 0
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        rng = self.np_random if self.faithful else np.random.default_rng()
+        self.place += int(action) + int(rng.integers(3 if self.faithful else 2**40))
+        return self.place, -1.0, self.faithful and self.place >= 9, False, {}
+
+
+class Faithless(Drifting):
+    faithful = False
+
+
+def drifting(kind: type[Drifting] = Drifting) -> GymWorld:
+    schema = Schema({"boat": ["at"], "game": ["score"]}, {"at": 1, "score": 1}, ["wait", "row"])
+    return GymWorld(
+        kind, schema=schema, to_state=lambda env: [Object(0, "boat", at=env.unwrapped.place)]
+    )
+
+
+def test_an_environment_that_goes_only_forwards_is_taken_back_by_walking_again() -> None:
+    game = Game(drifting(), seed=5)
+    visited = []
+    while "over" not in game.message:
+        visited.append(game.state)
+        game.act("row")
+    over = game.state
+    for state in reversed(visited):
+        game.press("u")
+        assert game.state == state and game.message == "undone: row"
+    for state in [*visited[1:], over]:  # and forwards again
+        game.act("row")
+        assert game.state == state
+
+
+def test_an_environment_that_never_does_the_same_again_says_that_it_cannot_go_back() -> None:
+    game = Game(drifting(Faithless), seed=5)
+    game.act("row")
+    game.act("row")
+    game.press("u")
+    assert game.message == "this environment cannot go back: the level starts again"
+    assert game.steps == 0
+    game.act("row")
+    assert game.message == "row" and game.steps == 1
+
+
 def test_restart_and_next_level() -> None:
     world = make("maze")
     game = Game(world, seed=7)
     game.press("up")
-    game.press("s")
+    game.press(" ")
     game.press("r")
     assert (game.state, game.steps, game.seed) == (world.reset(7), 0, 7)
     game.press("n")
@@ -201,7 +298,7 @@ def test_restart_and_next_level() -> None:
 def test_actions_are_the_worlds() -> None:
     world = make("maze")
     game, state = Game(world, seed=2), world.reset(2)
-    for key, action in (("left", "left"), ("s", "stay"), ("S", "stay"), ("down", "down")):
+    for key, action in (("left", "left"), (" ", "stay"), ("S", "down"), ("down", "down")):
         game.press(key)
         state = world.step(state, action, np.random.default_rng(0))
         assert game.state == state and game.message == action
@@ -215,11 +312,28 @@ def test_a_key_that_does_nothing_says_so_and_does_nothing() -> None:
         assert "does nothing" in game.message and game.state == before and game.steps == 0
 
 
-@pytest.mark.parametrize("key", ["q", "Q", "escape", "end"])
+@pytest.mark.parametrize("key", ["q", "Q", "end"])
 def test_ways_to_leave(key: str) -> None:
     game = Game(make("walls"))
     game.press(key)
     assert game.done
+
+
+def test_escape_hides_help_and_never_leaves() -> None:
+    game = Game(make("keys"))
+    legend = "h key (status 1)"
+    assert legend not in screen(game, 120, 40).plain
+    game.press("?")
+    assert legend in screen(game, 120, 40).plain
+    game.press("left")
+    assert legend in screen(game, 120, 40).plain  # one may look at it while playing
+    game.press("escape")
+    assert legend not in screen(game, 120, 40).plain and not game.done
+    game.press("escape")
+    assert game.message == "q leaves" and not game.done
+    game.press("?")
+    game.press("?")
+    assert legend not in screen(game, 120, 40).plain
 
 
 def typed(game: Game, text: str) -> None:
@@ -241,6 +355,27 @@ def test_an_action_can_be_played_by_its_name() -> None:
     assert game.steps == 1 and not game.done
     typed(game, "/qq\x03")
     assert game.done
+
+
+def test_the_beginning_of_a_name_is_enough_if_only_one_begins_so() -> None:
+    game = Game(make("gates"))
+    typed(game, "/guard-l\r")
+    assert game.message == "guard-left" and game.steps == 1
+    typed(game, "/gu\r")
+    assert game.message == "'gu' may be guard-left, guard-right, guard-up, guard-down"
+    assert game.steps == 1
+    typed(game, "/up\r")
+    assert game.message == "up" and game.steps == 2
+
+
+def test_a_whole_name_is_never_taken_for_the_beginning_of_another() -> None:
+    class Twice(type(make("walls"))):  # type: ignore[misc]
+        name = "twice"
+        schema = Schema({"wall": ["pos"], "player": ["pos"]}, {"pos": 2}, ["left", "left-up"])
+
+    game = Game(Twice())
+    typed(game, "/left\r")
+    assert game.message == "left" and game.steps == 1
 
 
 def test_a_misspelt_action_gets_the_nearest_name() -> None:
@@ -291,6 +426,8 @@ def test_what_is_over_goes_on_only_in_the_next_level() -> None:
     game = Game(Fragile(wall_percent=0), seed=3)
     game.press("down")
     over = game.state
+    at_once = "the episode is over: n for the next level, u to undo; down"
+    assert game.message == at_once
     game.press("down")
     assert "the episode is over" in game.message and game.state == over and game.steps == 1
     game.press("u")
@@ -308,19 +445,50 @@ def test_an_impossible_seed_is_refused_before_the_game_starts() -> None:
 def test_right_predictions_are_counted_across_levels_and_differences_shown() -> None:
     world = make("maze")
     game = Game(world, seed=0, model=TreeThink(world.schema))
-    game.press("s")  # a model that has seen nothing predicts no change, but staying costs
+    game.press(" ")  # a model that has seen nothing predicts no change, but staying costs
     assert game.predictions == (0, 1)
     shown = screen(game, 80, 30).plain
-    assert "0 of 1 predictions right" in shown
+    assert "the most likely outcome followed 0 of 1 times\n" in shown
     assert "predicted 0, was -1" in shown and "score -1 !" in shown
     assert "the model gave 0% to what happened" in shown
     game.press("n")
     assert game.predictions == (0, 1) and "truth" not in screen(game, 80, 30).plain
     trained = Game(world, seed=0, model=learned(world, 5_000))
-    for key in ("left", "right", "up", "down", "s"):
+    for key in ("left", "right", "up", "down", " "):
         trained.press(key)
     assert trained.predictions == (5, 5)
     assert "as predicted" in screen(trained, 80, 30).plain
+
+
+class Coin(World):
+    """A coin that is tossed."""
+
+    name = "coin"
+    schema = Schema({"coin": ["up"]}, {"up": 1}, ["toss"])
+
+    def reset(self, seed: int) -> State:
+        return State(self.schema, [Object(0, "coin", up=seed % 2)])
+
+    def dynamics(self, state: State, action: str) -> list[tuple[State, float]]:
+        return [(state.replace(0, up=1), 0.7), (state.replace(0, up=0), 0.3)]
+
+
+def test_where_chance_decides_it_is_told_what_was_to_be_expected() -> None:
+    world = Coin()
+    game = Game(world, seed=0, model=learned(world, 2_000))
+    likely = []
+    for _ in range(20):
+        game.press("t")
+        assert game.last is not None and game.last.prediction is not None
+        likely.append(game.last.prediction.probability(game.last.prediction.mode()))
+    right, _ = game.predictions
+    assert right == sum(turn.after[0].up == 1 for turn in game._turns) < 20
+    assert all(0.6 < each < 0.8 for each in likely)
+    said = f"the most likely outcome followed {right} of 20 times, expected {sum(likely):.1f}"
+    assert game.record() == said and game.summary() == f"coin  level 0  step 20  {said}"
+    assert re.search(r"coin 0 up: predicted (\d+% \d(, )?){2}; was \d", screen(game, 80, 24).plain)
+    game.press("n")
+    assert game.record() == said  # it is kept for the next level
 
 
 def test_a_prediction_is_made_before_the_step_and_beside_the_truth() -> None:
@@ -329,7 +497,7 @@ def test_a_prediction_is_made_before_the_step_and_beside_the_truth() -> None:
     game.press("right")
     assert game.last is not None and game.last.prediction is not None
     assert game.last.prediction.state == game.last.before == world.reset(1)
-    title, *rows = screen(game, 80, 30).plain.splitlines()[3:12]
+    title, *rows = screen(game, 80, 30).plain.splitlines()[4:13]
     assert title.split() == ["truth", "prediction"]
     assert all(row[:15] == row[20:35] for row in rows[:8])
 
@@ -506,23 +674,26 @@ def test_a_game_in_a_terminal(terminal: Any, tmp_path: Path) -> None:
     game = terminal("maze", "--seed", "3", "--model", str(tmp_path / "maze.tt"))
     expected = Game(world, 3, learned(world, 3_000))
     game.wait_for(lambda: game.seen() == stripped(screen(expected, 80, 24).plain))
-    game.send("\x1b[C\x1b[Bs")  # quickly typed keys arrive together
-    for key in ("right", "down", "s"):
+    game.send("\x1b[C\x1b[B ")  # quickly typed keys arrive together
+    for key in ("right", "down", " "):
         expected.press(key)
     game.wait_for(lambda: game.seen() == stripped(screen(expected, 80, 24).plain))
-    assert "step 3  3 of 3 predictions right" in game.seen()
+    assert "step 3\nthe most likely outcome followed 3 of 3 times\n" in game.seen()
     game.send("u")
     game.wait_to_see("undone: stay")
     game.send("q")
     assert game.ended() == 0
-    assert b"maze  level 3  step 2  2 of 2 predictions right" in game.out.split(b"\x1b[?1049l")[1]
+    last = b"maze  level 3  step 2  the most likely outcome followed 2 of 2 times"
+    assert last in game.out.split(b"\x1b[?1049l")[1]
 
 
 @posix
-@pytest.mark.parametrize("keys", ["\x03", "\x04", "\x1b"])
+@pytest.mark.parametrize("keys", ["\x03", "\x04", "q"])
 def test_leaving_restores_the_terminal(terminal: Any, keys: str) -> None:
     game = terminal("walls")
     game.wait_to_see("q: quit")
+    game.send("\x1b")
+    game.wait_to_see("q leaves")
     game.send(keys)
     assert game.ended() == 0
 

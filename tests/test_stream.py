@@ -17,7 +17,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treethink.errors import SettingError, StreamError, UnknownNameError, WrongTypeError
+from treethink import parallel
+from treethink.errors import (
+    SettingError,
+    StateError,
+    StreamError,
+    UnknownNameError,
+    WrongTypeError,
+)
 from treethink.parallel import TURN, parallel_transitions
 from treethink.state import Object, Schema, State
 from treethink.stream import Transition, transitions
@@ -141,9 +148,141 @@ def test_states_from_other_processes_are_of_the_given_worlds() -> None:
         assert before.schema is after.schema is worlds[which].schema
 
 
-def test_nothing_to_play_starts_nothing() -> None:
+def test_what_crosses_is_the_start_of_each_level_and_then_only_what_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So states are built from the ones before them, and share what did not change."""
+    sent: list[parallel.Step] = []
+    built: list[State] = []
+    receive = parallel._Worker.receive
+
+    def overheard(worker: Any, job: parallel.Job) -> list[parallel.Step]:
+        turn = receive(worker, job)
+        sent.extend(turn)
+        return turn
+
+    class Builder:
+        """The only way here to a state that is not made from another."""
+
+        @staticmethod
+        def from_dict(schema: Schema, data: dict[str, Any]) -> State:
+            built.append(State.from_dict(schema, data))
+            return built[-1]
+
+    monkeypatch.setattr(parallel._Worker, "receive", overheard)
+    monkeypatch.setattr(parallel, "State", Builder)
+    stream = parallel_transitions([make("maze")], 200, [4], episode=60, processes=1)
+    given = [transition for _, transition in stream]
+    starts = [0, 60, 120, 180]
+    assert [i for i, (start, _, _) in enumerate(sent) if start is not None] == starts
+    assert len(built) == 4 and all(given[i][0] is built[k] for k, i in enumerate(starts))
+    assert all(given[i][0] is given[i - 1][2] for i in range(1, 200) if i not in starts)
+    assert [changes for _, _, changes in sent] == [
+        before.changes_to(after) for before, _, after in given
+    ]
+    assert given == list(transitions(make("maze"), 200, 4, 60))
+
+
+class Started(Exception):  # noqa: N818  # it is no error
+    """A process would have been started."""
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many streams each process is to play; none of them is started."""
+    started: list[int] = []
+
+    class Counted:
+        def __init__(self, pickled: list[bytes]):
+            started.append(len(pickled))
+
+        def receive(self, job: parallel.Job) -> list[parallel.Step]:
+            raise Started
+
+        def hang_up(self) -> None: ...
+        def end(self, deadline: float) -> None: ...
+
+    monkeypatch.setattr(parallel, "_Worker", Counted)
+    return started
+
+
+def test_nothing_to_play_starts_nothing(started: list[int]) -> None:
     assert list(parallel_transitions([], 10, [], processes=2)) == []
-    assert list(parallel_transitions([make("walls")], 0, [0], processes=2)) == []
+    assert list(parallel_transitions([make("walls")] * 3, 0, [0] * 3, processes=3)) == []
+    assert list(parallel_transitions([make("walls")] * 3, 0, [0] * 3)) == []
+    assert started == []
+
+
+def start(worlds: int, processes: int | None) -> None:
+    with pytest.raises(Started):
+        next(parallel_transitions([make("walls")] * worlds, 9, [0] * worlds, processes=processes))
+
+
+def test_no_more_processes_are_started_than_there_are_streams(started: list[int]) -> None:
+    start(worlds=3, processes=2)
+    start(worlds=3, processes=9)
+    assert started == [2, 1, 1, 1, 1]
+
+
+def test_unless_told_there_is_one_process_for_each_core_that_may_be_used(
+    started: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 5)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3, 8}, raising=False)
+    monkeypatch.setattr(os, "process_cpu_count", lambda: 3, raising=False)
+    for count in (3, 2, 5):  # Python says it, or else the system, or else every core counts
+        started.clear()
+        start(worlds=9, processes=None)
+        assert len(started) == count
+        monkeypatch.delattr(os, "process_cpu_count" if count == 3 else "sched_getaffinity", False)
+
+
+# ------------------------------------------------------- worlds with a state of their own
+
+
+class Standing(Hops):
+    """Remembers where it is, and goes on only from there."""
+
+    pure = False
+    here: State | None = None
+
+    def reset(self, seed: int) -> State:
+        self.here = super().reset(seed).replace(0, n=-(seed % 7))
+        return self.here
+
+    def dynamics(self, state: State, action: str) -> Distribution:
+        if state != self.here:
+            raise StateError("not there")
+        ((self.here, _),) = super().dynamics(state, action)
+        return [(self.here, 1.0)]
+
+
+@pytest.mark.parametrize("processes", [0, 1, 2])
+def test_a_world_with_a_state_of_its_own_may_be_played_twice_and_is_left_alone(
+    processes: int,
+) -> None:
+    world = Standing()
+    stands = world.reset(3)
+    given = list(parallel_transitions([world, world], 130, [5, 6], 100, processes))
+    assert given == in_turn([list(transitions(Standing(), 130, seed, 100)) for seed in (5, 6)])
+    assert world.here is stands
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_a_world_with_a_state_of_its_own_that_cannot_be_copied_is_refused(processes: int) -> None:
+    class Local(Standing):
+        pass
+
+    stream = parallel_transitions([Hops(), Local()], 10, [0, 0], processes=processes)
+    with pytest.raises(WrongTypeError, match=r"worlds\[1\], Local\(.* cannot be copied"):
+        next(stream)
+
+
+def test_here_a_world_without_one_need_not_be_copied() -> None:
+    class Local(Hops):
+        pass
+
+    assert len(list(parallel_transitions([Local()], 10, [0], processes=0))) == 10
 
 
 def children() -> set[int]:
@@ -271,7 +410,7 @@ def test_a_world_that_cannot_be_sent_is_refused() -> None:
         pass
 
     stream = parallel_transitions([make("walls"), Local()], 10, [0, 0], processes=1)
-    with pytest.raises(WrongTypeError, match=r"worlds\[1\], Local\(.* cannot be sent"):
+    with pytest.raises(WrongTypeError, match=r"worlds\[1\], Local\(.* cannot be copied"):
         next(stream)
 
 

@@ -18,16 +18,19 @@ STEPS = {"stay": (0, 0), "left": (-1, 0), "right": (1, 0), "up": (0, -1), "down"
 cells = st.tuples(st.integers(0, 2), st.integers(0, 2))
 
 
+Cells = st.SearchStrategy[tuple[int, int]]
+
+
 @st.composite
-def states(draw: st.DrawFn) -> State:
+def states(draw: st.DrawFn, coins: Cells = cells) -> State:
     """Anything anywhere, also where no level would have it."""
     things: list[tuple[str, dict[str, Any]]] = [
         *(("wall", {"pos": cell}) for cell in draw(st.sets(cells, max_size=3))),
         *(
             ("coin", {"pos": cell, "used": used})
-            for cell, used in draw(st.lists(st.tuples(cells, st.integers(0, 1)), max_size=6))
+            for cell, used in draw(st.lists(st.tuples(coins, st.integers(0, 1)), max_size=6))
         ),
-        ("player", {"pos": draw(cells)}),
+        ("player", {"pos": draw(coins)}),
         ("game", {"score": draw(st.integers(-9, 9))}),
     ]
     objects = [Object(90 - i, name, **values) for i, (name, values) in enumerate(things)]
@@ -55,6 +58,15 @@ def slowly(state: State, action: str) -> State:
 @given(states(), st.sampled_from(list(STEPS)))
 def test_what_follows_is_what_going_through_all_objects_finds(state: State, action: str) -> None:
     assert make("coins").distribution(state, action) == [(slowly(state, action), 1.0)]
+
+
+two_cells = st.sampled_from([(0, 1), (1, 1)])
+
+
+@given(states(coins=two_cells), st.sampled_from(["left", "right"]))
+def test_coins_on_one_cell_are_picked_up_together_and_pay_as_one(state: State, move: str) -> None:
+    """Half of the moves are from the one cell to the other, where half of the coins are."""
+    assert make("coins").distribution(state, move) == [(slowly(state, move), 1.0)]
 
 
 def test_a_coin_pays_once_however_often_it_is_walked_over() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 from typing import Any
 
 import pytest
@@ -73,6 +74,24 @@ def slowly(state: State, action: str) -> State:
 @given(states(), st.sampled_from(list(STEPS)))
 def test_what_follows_is_what_going_through_all_objects_finds(state: State, action: str) -> None:
     assert make("keys").distribution(state, action) == [(slowly(state, action), 1.0)]
+
+
+@pytest.mark.parametrize("action", ["right", "stay"])
+def test_whatever_lies_on_one_cell_is_opened_taken_and_used_together(action: str) -> None:
+    """Up to two doors and two keys on the cell ahead, and up to two keys held."""
+    cell = (0, 0) if action == "stay" else (1, 0)
+    doors, keys = [(), (0,), (1,), (0, 0), (0, 1)], [(), (0,), (1,), (2,), (0, 0), (0, 2)]
+    for open_, lying, held, goals in product(doors, keys, range(3), range(2)):
+        things: Things = [
+            *(("door", {"pos": cell, "open": each}) for each in open_),
+            *(("key", {"pos": cell, "status": each}) for each in lying),
+            *[("key", {"pos": (5, 5), "status": 1})] * held,
+            *[("goal", {"pos": cell})] * goals,
+            ("player", {"pos": (0, 0)}),
+            ("game", {"score": 0}),
+        ]
+        before = state_of(things)
+        assert make("keys").distribution(before, action) == [(slowly(before, action), 1.0)]
 
 
 @pytest.mark.parametrize("status", [0, 1, 2])

@@ -17,6 +17,7 @@ WORLD = make("switches")
 STEPS = {"stay": (0, 0), "left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 seeds = st.integers(0, 10**6)
 cells = st.tuples(st.integers(0, 2), st.integers(0, 2))
+crowded = st.sampled_from([(1, 1), (1, 1), (2, 1)])
 pairs = st.integers(0, 2)
 
 
@@ -41,16 +42,28 @@ def what_follows(state: State, action: str) -> State:
 @given(st.data(), st.sampled_from([*STEPS, "toggle", "toggle", "toggle"]))
 def test_what_follows_is_what_every_switch_and_light_say(data: st.DataObject, action: str) -> None:
     """Also where no level leads to: switches on one cell, several of one pair, or none."""
-    objects = [Object(0, "player", pos=data.draw(cells))]
-    for pos in data.draw(st.lists(cells, max_size=3)):
+    state = drawn(data, cells, least=0)
+    assert WORLD.distribution(state, action) == [(what_follows(state, action), 1.0)]
+
+
+@given(st.data())
+def test_every_switch_under_the_player_toggles_every_light_of_its_pair(data: st.DataObject) -> None:
+    """Nearly everything is on one cell: several pairs, and several of one pair."""
+    state = drawn(data, crowded, least=2)
+    assert WORLD.distribution(state, "toggle") == [(what_follows(state, "toggle"), 1.0)]
+
+
+def drawn(data: st.DataObject, where: st.SearchStrategy[tuple[int, int]], least: int) -> State:
+    """Anything anywhere, with so many switches and lights or more."""
+    objects = [Object(0, "player", pos=data.draw(where))]
+    for pos in data.draw(st.lists(where, max_size=3)):
         objects.append(Object(len(objects), "wall", pos=pos))
-    for pos in data.draw(st.lists(cells, max_size=6)):
+    for pos in data.draw(st.lists(where, min_size=least, max_size=6)):
         objects.append(Object(len(objects), "switch", pos=pos, pair=data.draw(pairs)))
-    for pos in data.draw(st.lists(cells, max_size=6)):
+    for pos in data.draw(st.lists(where, min_size=least, max_size=6)):
         pair, on = data.draw(pairs), data.draw(st.integers(0, 1))
         objects.append(Object(len(objects), "light", pos=pos, pair=pair, on=on))
-    state = State(WORLD.schema, objects)
-    assert WORLD.distribution(state, action) == [(what_follows(state, action), 1.0)]
+    return State(WORLD.schema, objects)
 
 
 @given(st.integers(6, 9), st.integers(6, 9), st.integers(0, 5), seeds)

@@ -2,7 +2,7 @@
 
     python docs/images/make_gallery.py        writes worlds.png and prediction.png beside this file
 
-Both are what `World.render` and `draw.compare` give; this only lays them side by side.
+Both are made of what `World.render` and `draw.compare` are; this only lays them side by side.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from PIL import Image
 import treethink as tt
 from treethink.worlds import draw
 from treethink.worlds.base import Pixels
-from treethink.worlds.draw.layout import Told
-from treethink.worlds.draw.pixels import finished, writing
+from treethink.worlds.draw.layout import Told, caption
+from treethink.worlds.draw.pixels import board, finished, stacked, writing
 
 HERE = Path(__file__).parent
 NAMES = (
-    "walls", "doors", "fish", "gates", "maze", "coins",
-    "keys", "lights", "switches", "scale(3,2)", "paths", "taxi",
+    "walls", "doors", "fish", "gates", "maze", "coins", "keys",
+    "lights", "switches", "scale(3,2)", "paths", "taxi", "frozenlake", "cliffwalking",
 )  # fmt: skip
-COLUMNS, GAP, CELL = 6, 12, 24
-PAPER = (252, 251, 248)
+COLUMNS, GAP, CELL = 7, 12, 24
+#: Of a panel. Cells are as large as that allows.
+WIDTH = 8 * CELL
+PAGE = (252, 251, 248)
 
 
 def gallery() -> Pixels:
     """A level of each world, each under its name."""
-    pictures = [_titled(name, seed) for seed, name in enumerate(NAMES)]
-    rows = [pictures[i : i + COLUMNS] for i in range(0, len(pictures), COLUMNS)]
-    width = max(picture.shape[1] for picture in pictures)
-    return np.vstack([_row(row, width) for row in rows])
+    panels = [_panel(name, seed) for seed, name in enumerate(NAMES)]
+    rows = [panels[i : i + COLUMNS] for i in range(0, len(panels), COLUMNS)]
+    return np.vstack([_row(row) for row in rows])
 
 
 def prediction() -> Pixels:
@@ -47,19 +48,31 @@ def prediction() -> Pixels:
     return draw.compare(world, after, told, "rgb_array", cell=CELL)
 
 
-def _titled(name: str, seed: int) -> Pixels:
+def _panel(name: str, seed: int) -> Pixels:
     world = tt.make(name)
-    picture = draw.rgb_array(world, world.reset(seed), cell=CELL)
-    title = finished(writing([Told(name)], picture.shape[1], CELL))
-    return np.vstack([title, picture])
+    state = world.reset(seed)
+    drawn = draw.items(world, state)
+    shown = draw.extent(drawn)
+    picture = board(drawn, shown, WIDTH // shown.width)
+    margin = WIDTH - picture.shape[1]
+    sides = ((0, 0), (margin // 2, margin - margin // 2), (0, 0))
+    return finished(
+        stacked(
+            [
+                writing([Told(name)], WIDTH, CELL),
+                np.pad(picture, sides),
+                writing(caption(world, state), WIDTH, CELL),
+            ]
+        )
+    )
 
 
-def _row(pictures: list[Pixels], width: int) -> Pixels:
-    height = max(picture.shape[0] for picture in pictures) + GAP
-    row = np.full((height, len(pictures) * (width + GAP), 3), PAPER, np.uint8)
-    for i, picture in enumerate(pictures):
-        left = i * (width + GAP)
-        row[: picture.shape[0], left : left + picture.shape[1]] = picture
+def _row(panels: list[Pixels]) -> Pixels:
+    height = max(panel.shape[0] for panel in panels) + GAP
+    row = np.full((height, len(panels) * (WIDTH + GAP) - GAP, 3), PAGE, np.uint8)
+    for i, panel in enumerate(panels):
+        left = i * (WIDTH + GAP)
+        row[: panel.shape[0], left : left + WIDTH] = panel
     return row
 
 

@@ -246,6 +246,7 @@ def _show_rules(console: Console, model: TreeThink) -> None:
 def _show_world(console: Console, world: World) -> None:
     say(console, world.sheet())
     print("\n" + draw.ansi(world, world.reset(seed=0), colour=console.is_terminal))
+    say(console, f"\n{draw.legend(world)}")
 
 
 def _say_how_it_ended(

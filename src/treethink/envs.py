@@ -68,7 +68,8 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
         {"wall": {"pos": array of shape (most, 2), "present": array of shape (most,)}, ...}
 
     ``present`` is 1 for objects that are there and 0 for the rows after them, in which all
-    values are 0. Values lie in the world's `bounds`, where it states some. In the form ``"sequence"`` there is one entry for each object:
+    values are 0. Values lie in the world's `bounds`, where it states some. In the form
+    ``"sequence"`` there is one entry for each object:
 
         {"wall": ({"pos": array of shape (2,)}, ...), ...}
 

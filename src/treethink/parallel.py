@@ -4,7 +4,8 @@
 
 Each stream is the very one that `transitions` gives, and their order is fixed as well: fifty
 steps of the first, fifty of the second, and so on in turn. So nothing that is learned
-depends on how many processes there were.
+depends on how many processes there were. A world that has a state of its own, which is one
+that is not `pure`, is played as a copy for each stream, also without processes.
 
 A process sends the start of each level, then only what every step changed: a seventh of the
 work that whole states would be. The states that come out share what did not change, as
@@ -62,7 +63,8 @@ def parallel_transitions(
     """Play `steps` steps in each of the worlds, with the seed of the same place.
 
     Yields pairs (position in `worlds`, transition). `processes` says how many are started: None,
-    one for each core; 0, none, everything is played here. They end when the iterator does,
+    one for each core that this process may use; 0, none, everything is played here; and where
+    there is nothing to play, none. They end when the iterator does,
     is closed or is forgotten. As always with processes of Python, a script that calls this
     must keep its own work under ``if __name__ == "__main__":``.
 
@@ -73,10 +75,21 @@ def parallel_transitions(
     True
     """
     jobs = _jobs(worlds, steps, seeds, episode)
-    if processes is None:
-        processes = os.cpu_count() or 1
-    count = min(whole_number("processes", processes, 0), len(jobs))
-    return _play_with(jobs, count) if count else _take_turns(jobs, map(_play_here, jobs))
+    processes = whole_number("processes", _cores() if processes is None else processes)
+    if not jobs or jobs[0].steps == 0:
+        return iter(())
+    if processes == 0:
+        return _take_turns(_play_here(i, job) for i, job in enumerate(jobs))
+    return _play_with(jobs, min(processes, len(jobs)))
+
+
+def _cores() -> int:
+    """How many cores this process may use, as far as the system and Python tell."""
+    if hasattr(os, "process_cpu_count"):
+        return os.process_cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _jobs(worlds: object, steps: int, seeds: object, episode: int) -> list[Job]:
@@ -95,11 +108,9 @@ def _jobs(worlds: object, steps: int, seeds: object, episode: int) -> list[Job]:
     return jobs
 
 
-def _take_turns(
-    jobs: Sequence[Job], streams: Iterator[Iterator[Transition]]
-) -> Iterator[tuple[int, Transition]]:
+def _take_turns(streams: Iterator[Iterator[Transition]]) -> Iterator[tuple[int, Transition]]:
     playing = list(streams)
-    while playing and jobs[0].steps > 0:
+    while True:
         for which, stream in enumerate(playing):
             turn = list(islice(stream, TURN))
             if not turn:
@@ -108,8 +119,20 @@ def _take_turns(
                 yield which, transition
 
 
-def _play_here(job: Job) -> Iterator[Transition]:
-    return transitions(*job)
+def _play_here(i: int, job: Job) -> Iterator[Transition]:
+    """A world that stands somewhere is left there, and is not shared by two streams."""
+    copied: Job = job if job.world.pure else pickle.loads(_copied(i, job))
+    return transitions(*copied)
+
+
+def _copied(i: int, job: Job) -> bytes:
+    """A job that can be played elsewhere."""
+    try:
+        return pickle.dumps(job)
+    except Exception as error:  # pickling runs whatever code a world brings along
+        raise WrongTypeError(
+            f"worlds[{i}], {shown(job.world)}, cannot be copied by pickling: {error}"
+        ) from error
 
 
 # -------------------------------------------------------------- in a process of its own
@@ -178,29 +201,20 @@ def _report(pipe: Connection, failure: _Failure) -> None:
 
 def _play_with(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, Transition]]:
     """Job i is played by process i modulo `count`, in the order in which it is asked for."""
-    pickled = [_sendable(i, job) for i, job in enumerate(jobs)]
+    pickled = [_copied(i, job) for i, job in enumerate(jobs)]
     workers: list[_Worker] = []
     try:
         with _unheard_interrupts():
             for k in range(count):
                 workers.append(_Worker(pickled[k::count]))
         streams = (_decoded(job, workers[i % count]) for i, job in enumerate(jobs))
-        yield from _take_turns(jobs, streams)
+        yield from _take_turns(streams)
     finally:
         for worker in workers:
             worker.hang_up()
         deadline = monotonic() + _PATIENCE
         for worker in workers:
             worker.end(deadline)
-
-
-def _sendable(i: int, job: Job) -> bytes:
-    try:
-        return pickle.dumps(job)
-    except Exception as error:  # pickling runs whatever code a world brings along
-        raise WrongTypeError(
-            f"worlds[{i}], {shown(job.world)}, cannot be sent to another process: {error}"
-        ) from error
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import textwrap
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from treethink.state import Schema, State
 from treethink.worlds import World, draw
 from treethink.worlds.draw.compare import Predicted
 from treethink.worlds.draw.layout import percent
+from treethink.worlds.draw.text import meanings
 from treethink.worlds.gym import GymWorld, TableWorld
 
 _OWN_KEYS = [
@@ -247,17 +247,17 @@ class Game:
 
     def _help(self) -> None:
         self.helping = not self.helping
-        self.message = ""
 
     def _escape(self) -> None:
         """Never leaves: it is pressed to get out of something smaller."""
-        self.message = "" if self.helping else "q leaves"
+        if not self.helping:
+            self.message = "q leaves"
         self.helping = False
 
     def _say(self, message: str) -> None:
-        """A message, and whether the episode is over."""
+        """A message; before it, lest it is cut, that the episode is over."""
         over = self.world.is_over(self.state)
-        self.message = f"{message}; {_OVER}" if over else message
+        self.message = f"{_OVER}; {message}" if over else message
 
     def _ask(self) -> None:
         self.typed = ""
@@ -355,8 +355,7 @@ def _help(game: Game, width: int) -> list[str]:
     if game.model is not None:
         marks.append("P!: not as was most likely")
     marks.append("< > ^ v: more lies there, outside the picture")
-    signs = textwrap.wrap(draw.legend(game.world), max(width, 8))
-    return ["", *signs, *_wrapped(marks, width)]
+    return ["", *_wrapped(meanings(game.world), width), "", *_wrapped(marks, width)]
 
 
 def _board(game: Game, width: int, height: int) -> Text | None:
@@ -397,7 +396,7 @@ def _focus(game: Game) -> tuple[int, int]:
 
 def _wrapped(parts: list[str], width: int) -> list[str]:
     """Lines of whole parts, as many in each as fit."""
-    lines = [parts[0]]
+    lines = parts[:1]
     for part in parts[1:]:
         if len(lines[-1]) + 3 + len(part) <= width:
             lines[-1] += f"   {part}"

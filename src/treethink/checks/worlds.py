@@ -6,6 +6,7 @@ import pickle
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -34,7 +35,13 @@ _TOLERANCE = 1e-9
 
 
 def check_world(world: World) -> None:
-    """Put a world through all checks. The first promise that it breaks is raised."""
+    """Put a world through all checks. The first promise that it breaks is raised.
+
+    A world that is not `pure` can only be followed while it is played. Of such a one is not
+    asked: whether a step from the same state gives the same (`steps_are_pure`), how often what
+    follows (`steps_follow_the_distribution` then only asks whether it is listed), and whether
+    scenes come true. Instead it has to refuse to go on from where it does not stand.
+    """
     check_world_type(world, "check_world")
     for name, check in WORLD_CHECKS.items():
         try:
@@ -50,9 +57,9 @@ def _fail(world: World, why: str) -> NoReturn:
     raise CheckFailed(f"{world!r}: {why}")
 
 
-def _played(world: World, steps: int = 100) -> list[Transition]:
-    """Some levels, each for a while."""
-    return list(transitions(world, steps, _SEED, episode=20))
+def _played(world: World, steps: int = 100) -> Iterator[Transition]:
+    """Some levels, each for a while; the world stands where the latest step led."""
+    return transitions(world, steps, _SEED, episode=20)
 
 
 def _copy(world: World) -> World:
@@ -70,14 +77,14 @@ def _states(transition: Transition) -> str:
 
 def rollouts_repeat(world: World) -> None:
     """One seed gives one rollout, whichever instance plays it and whatever it did before."""
-    first = _played(world)
+    first = list(_played(world))
     for who, other in (("the same instance", world), ("a pickled copy", _copy(world))):
-        _compare(world, first, _played(other), f"{who}, played again with seed {_SEED},")
+        _compare(world, first, list(_played(other)), f"{who}, played again with seed {_SEED},")
 
 
 def rollouts_repeat_in_another_process(world: World) -> None:
     """Nothing depends on the order of sets, on addresses, or on what else a process did."""
-    here = list(transitions(world, 60, _SEED, episode=20))
+    here = list(_played(world, 60))
     there = parallel_transitions([world], 60, [_SEED], episode=20, processes=1)
     _compare(world, here, [each for _, each in there], f"another process, with seed {_SEED},")
 
@@ -89,12 +96,18 @@ def _compare(world: World, one: list[Transition], other: list[Transition], who: 
 
 
 def steps_are_pure(world: World) -> None:
-    """`step` and `distribution` leave the state alone and depend on nothing but what is given."""
+    """`step` and `distribution` leave the state alone and depend on nothing but what is given.
+
+    Not asked of worlds that are not `pure`.
+    """
+    if not world.pure:
+        return
     fresh = _copy(world)
-    for before, action, _ in _played(world):
+    for transition in list(_played(world)):
+        before, action, _ = transition
         as_it_was = before.to_dict()
-        for verb, ask in (("step", _step), ("distribution", _list)):
-            first, again, other = (ask(each, before, action) for each in (world, world, fresh))
+        for verb, ask in (("step", _step), ("distribution", _truth)):
+            first, again, other = (ask(each, transition) for each in (world, world, fresh))
             if not first == again == other:
                 _fail(
                     world,
@@ -105,25 +118,22 @@ def steps_are_pure(world: World) -> None:
                 _fail(world, f"{verb} of {action!r} changed the state it was given: {before!r}")
 
 
-def _step(world: World, before: State, action: str) -> object:
+def _step(world: World, transition: Transition) -> State:
+    before, action, _ = transition
     return world.step(before, action, np.random.default_rng(_SEED))
 
 
-def _list(world: World, before: State, action: str) -> object:
-    return _truth(world, before, action)
-
-
-def _truth(world: World, before: State, action: str) -> list[tuple[State, float]] | None:
+def _truth(world: World, transition: Transition) -> list[tuple[State, float]] | None:
     """The stated distribution; None if the world cannot state it."""
-    after = world.step(before, action, np.random.default_rng(_SEED))
-    truth = world.truth(before, action, after)
+    truth = world.truth(*transition)
     return None if isinstance(truth, State) else truth
 
 
 def distributions_are_whole(world: World) -> None:
     """Every state that may follow is listed once, and the probabilities sum to 1."""
-    for before, action, _ in _played(world):
-        truth = _truth(world, before, action)
+    for transition in _played(world):
+        before, action, _ = transition
+        truth = _truth(world, transition)
         if truth is None:
             return
         where = f"the distribution of {action!r} in {before!r}"
@@ -138,20 +148,25 @@ def distributions_are_whole(world: World) -> None:
 
 
 def steps_follow_the_distribution(world: World) -> None:
-    """What `step` draws is listed, and as frequent as stated: a chi-square test, seeded."""
+    """What `step` draws is listed, and as frequent as stated: a chi-square test, seeded.
+
+    Of worlds that are not `pure`, only what was played is asked for.
+    """
     rng = np.random.default_rng(_SEED)
     asked: set[tuple[State, str]] = set()
     distance, freedom, worst = 0.0, 0, (0.0, "")
-    for before, action, _ in _played(world):
-        truth = _truth(world, before, action)
+    for transition in _played(world):
+        before, action, after = transition
+        truth = _truth(world, transition)
         if truth is None:
             return
         where = f"{action!r} in {before!r}"
         samples = 1 if len(truth) == 1 or len(asked) == _CHANCES else _SAMPLES
-        seen = Counter(world.step(before, action, rng) for _ in range(samples))
+        drawn = [world.step(before, action, rng) for _ in range(samples)] if world.pure else [after]
+        seen = Counter(drawn)
         for state in seen.keys() - dict(truth).keys():
             _fail(world, f"step of {where} gave {state!r}, which its distribution does not list")
-        if samples > 1 and (before, action) not in asked:
+        if len(drawn) > 1 and (before, action) not in asked:
             asked.add((before, action))
             strays, by = statistic(seen, dict(truth))
             worst = max(worst, (strays, f"{where}: {samples} times, {_counts(seen, truth)}"))
@@ -188,7 +203,7 @@ def _check_state(world: World, state: object, where: str) -> None:
 def objects_stay(world: World) -> None:
     """Every state that may follow has the same objects, of the same classes."""
     for before, action, after in _played(world):
-        truth = _truth(world, before, action)
+        truth = _truth(world, (before, action, after))
         for state in [after, *(state for state, _ in truth or ())]:
             try:
                 before.changes_to(state)
@@ -261,8 +276,8 @@ def things_start_apart(world: World) -> None:
 
 
 def scenes_come_true(world: World) -> None:
-    """Every scene is what the world does."""
-    for scene in world.scenes():
+    """Every scene is what the world does. Not asked of worlds that are not `pure`."""
+    for scene in world.scenes() if world.pure else ():
         truth, stated = dict(world.distribution(scene.before, scene.action)), dict(scene.truth)
         if any(abs(truth.get(s, 0) - stated.get(s, 0)) > _TOLERANCE for s in truth | stated):
             _fail(
@@ -311,7 +326,11 @@ def states_can_be_drawn(world: World) -> None:
 
 
 def what_is_wrong_is_refused(world: World) -> None:
-    """Unknown names, foreign states and odd numbers raise errors of our own types."""
+    """What is wrong raises an error that says so.
+
+    Unknown names, states of other worlds and odd options raise errors of our own types. What is
+    no seed raises any ValueError or TypeError.
+    """
     for what, error, call in (*_wrong_calls(world), *_wrong_options(world)):
         try:
             result = call()
@@ -357,6 +376,17 @@ def _wrong_calls(world: World) -> Iterable[Refusal]:
     yield "render as 'smell'", UnknownNameError, given(state, "smell", verb="render")
     for seed in (-1, 0.5, None, "0"):
         yield f"reset with seed {seed!r}", (ValueError, TypeError), given(seed, verb="reset")
+    if not world.pure:
+        yield from _steps_back(world)
+
+
+def _steps_back(world: World) -> Iterable[Refusal]:
+    """A world that stands somewhere, asked to go on from where it stood before."""
+    for before, action, after in _played(world):
+        if before != after:
+            back = partial(world.step, before, action, np.random.default_rng(_SEED))
+            yield "step from where it does not stand", StateError, back
+            return
 
 
 def _wrong_options(world: World) -> Iterable[Refusal]:
@@ -374,10 +404,10 @@ WORLD_CHECKS: dict[str, Check] = {
     check.__name__: check
     for check in (
         states_obey_the_schema,
+        objects_stay,
         rollouts_repeat,
         rollouts_repeat_in_another_process,
         steps_are_pure,
-        objects_stay,
         levels_keep_to_most_objects,
         distributions_are_whole,
         steps_follow_the_distribution,

@@ -106,18 +106,16 @@ def _person(u: Points, v: Points) -> Mask:
 
 
 def _car(u: Points, v: Points) -> Mask:
-    """A car from its side, with a window to look through."""
-    return (
-        _full_car(u, v) & ~_box(u, v, 0.34, 0.25, 0.48, 0.46) & ~_box(u, v, 0.53, 0.25, 0.67, 0.46)
-    )
+    """A car from its side, with windows to look through."""
+    return _full_car(u, v) & ~_box(u, v, 0.3, 0.22, 0.7, 0.46)
 
 
 def _full_car(u: Points, v: Points) -> Mask:
-    """The same, and nothing to be seen behind it."""
-    roof = (v > 0.16) & (v < 0.5) & (np.abs(u - 0.5) < 0.2 + 0.3 * (v - 0.16))
-    wells = _within(u, v, 0.27, 0.76, 0.16) | _within(u, v, 0.73, 0.76, 0.16)
-    wheels = _within(u, v, 0.27, 0.76, 0.11) | _within(u, v, 0.73, 0.76, 0.11)
-    return ((roof | _box(u, v, 0.06, 0.48, 0.94, 0.76)) & ~wells) | wheels
+    """The same with somebody in it."""
+    roof = (v > 0.14) & (v < 0.5) & (np.abs(u - 0.5) < 0.24 + 0.25 * (v - 0.14))
+    wells = _within(u, v, 0.26, 0.78, 0.16) | _within(u, v, 0.74, 0.78, 0.16)
+    wheels = _within(u, v, 0.26, 0.78, 0.11) | _within(u, v, 0.74, 0.78, 0.11)
+    return ((roof | _box(u, v, 0.05, 0.5, 0.95, 0.78)) & ~wells) | wheels
 
 
 def _lever(u: Points, v: Points) -> Mask:

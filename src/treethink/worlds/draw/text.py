@@ -143,6 +143,11 @@ def legend(world: Drawable) -> str:
     >>> legend(make("coins"))
     'P player, C coin (used 0), c coin (used 1), # wall'
     """
+    return ", ".join(meanings(world))
+
+
+def meanings(world: Drawable) -> list[str]:
+    """The entries of the legend; the last counts the rest, if they are too many."""
     looks = [
         look
         for look in completed(world.looks, world.schema.classes)
@@ -153,7 +158,7 @@ def legend(world: Drawable) -> str:
         alike = [look for look in looks if look.class_name == name]
         said += [_meaning(look) for look in sorted(alike, key=lambda each: [*each.values.values()])]
     more = len(said) - _MOST_SIGNS
-    return ", ".join(said[:_MOST_SIGNS]) + (f" and {more} more" if more > 0 else "")
+    return [*said[:_MOST_SIGNS], f"and {more} more"] if more > 0 else said
 
 
 def _meaning(look: Look) -> str:

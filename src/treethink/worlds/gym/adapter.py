@@ -80,9 +80,9 @@ class GymWorld(World):
 
     `reset` takes the environment's seed, and from then on all chance is the environment's own;
     the generator that `step` is given is not used. `step` goes on from where the environment
-    stands, and refuses any other state (so it is not `pure`). The environment does not state its truth, so
-    `distribution` is an error and predictions are scored against what did follow. `is_over`
-    says whether the environment has terminated or truncated the episode.
+    stands, and refuses any other state: it is not `pure`. The environment does not state its
+    truth, so `distribution` is an error and predictions are scored against what did follow.
+    `is_over` says whether the environment has terminated or truncated the episode.
     """
 
     name = "gym"
@@ -204,7 +204,8 @@ class GymWorld(World):
         try:
             found = self._to_state(self._env)
             objects = list(found) if isinstance(found, Iterable) else None
-        except TreeThinkError:
+        except TreeThinkError as error:
+            error.add_note(f"(raised by the to_state of {self._where})")
             raise
         except Exception as error:  # to_state may run any code
             raise StateError(f"{self._where}: to_state raised {error!r}") from error

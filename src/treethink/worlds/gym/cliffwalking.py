@@ -16,9 +16,8 @@ outcomes, but of dozens of objects only two change in a step. So it is deltas: t
 rare, but all that they need is to be seen.
 
 First exact is not exact for good. In a million steps the last errors were at 77,013, at 365,459
-and at 310,862: a branch near the root was changed once more, and what is below it had to be
-learned again. (With the second seed, none of the entries was wrong after 76,000 steps, five after
-328,000, and none after 368,000.)
+and at 310,862, because a branch near the root was changed once more. (With the second seed, no
+entry was wrong after 76,000 steps, five after 328,000, and none after 368,000.)
 """
 
 from __future__ import annotations
