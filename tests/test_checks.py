@@ -20,7 +20,7 @@ from treethink.learner import TreeThink
 from treethink.state import Object, Schema, State
 from treethink.stream import transitions
 from treethink.worlds import WORLDS, Scene, World, make
-from treethink.worlds.base import Distribution
+from treethink.worlds.base import Bounds, Distribution
 from treethink.worlds.fish import Fish
 from treethink.worlds.walls import Walls
 
@@ -117,6 +117,20 @@ class Crowded(Walls):
 
     def most_objects(self) -> dict[str, int]:
         return {**super().most_objects(), "wall": 30}
+
+
+class Cramped(Walls):
+    """Players walk further than it says."""
+
+    def bounds(self) -> Bounds:
+        return {("player", "pos"): ((1, 1), (1, 1))}
+
+
+class Confused(Walls):
+    """Bounds something that it does not have."""
+
+    def bounds(self) -> Bounds:
+        return {"size": (0, 1)}
 
 
 class Nameless(Walls):
@@ -298,6 +312,8 @@ BROKEN: list[tuple[str, type[World], str]] = [
     ("objects_stay", Ghostly, "must be the same; only before: 0"),
     ("levels_keep_to_most_objects", Crowded, "seed 0 has 38 of class 'wall', most_objects says 30"),
     ("levels_keep_to_most_objects", Nameless, r"names \['wall'\], the schema \['player', 'wall'\]"),
+    ("values_keep_to_bounds", Cramped, r"pos of player \d+ is \(.*, not from \(1, 1\) to \(1, 1\)"),
+    ("values_keep_to_bounds", Confused, "bounds speaks of 'size', which is no attribute"),
     ("distributions_are_whole", Leaky, "the distribution of '.*' in State.* sums to 0.9"),
     ("distributions_are_whole", Stuttering, "lists a state twice"),
     ("distributions_are_whole", Padded, r"lists State.* with probability 0\.0"),

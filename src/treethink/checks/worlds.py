@@ -37,10 +37,11 @@ _TOLERANCE = 1e-9
 def check_world(world: World) -> None:
     """Put a world through all checks. The first promise that it breaks is raised.
 
-    A world that is not `pure` can only be followed while it is played. Of such a one is not
-    asked: whether a step from the same state gives the same (`steps_are_pure`), how often what
-    follows (`steps_follow_the_distribution` then only asks whether it is listed), and whether
-    scenes come true. Instead it has to refuse to go on from where it does not stand.
+    A world that is not `pure`, such as an adapted environment, can only be followed while it is
+    played. It is not asked whether the same step gives the same again (`steps_are_pure`), how
+    often each state follows (only, where it states a distribution, whether what followed is
+    listed), and whether its scenes come true. It has to refuse to go on from where it does not
+    stand.
     """
     check_world_type(world, "check_world")
     for name, check in WORLD_CHECKS.items():
@@ -228,6 +229,21 @@ def levels_keep_to_most_objects(world: World) -> None:
                 )
 
 
+def values_keep_to_bounds(world: World) -> None:
+    """No value is beyond what `bounds` says, which speaks of attributes that there are."""
+    classes = world.schema.classes
+    there = {(name, each) for name, attributes in classes.items() for each in attributes}
+    known = there | {each for _, each in there}
+    for key in world.bounds():
+        if key not in known:
+            _fail(world, f"bounds speaks of {key!r}, which is no attribute of its objects")
+    for before, action, after in _played(world):
+        for state in (before, after):
+            beyond = world.beyond_bounds(state)
+            if beyond:
+                _fail(world, f"before or after {action!r}, {beyond}")
+
+
 # ------------------------------------------------------------------------------ levels
 
 
@@ -409,6 +425,7 @@ WORLD_CHECKS: dict[str, Check] = {
         rollouts_repeat_in_another_process,
         steps_are_pure,
         levels_keep_to_most_objects,
+        values_keep_to_bounds,
         distributions_are_whole,
         steps_follow_the_distribution,
         free_cells_are_connected,
