@@ -10,15 +10,6 @@ namespace treethink {
 
 namespace {
 
-// Scores closer than this (relatively) are compared exactly; rounding is far smaller.
-constexpr double margin = 1e-9;
-
-std::size_t cost(FactType const& type, Test const& test, std::size_t variables, std::size_t attribute_length) {
-    std::size_t const fresh = new_variables(type, test, variables);
-    std::size_t const untied = fresh == type.arity ? fresh : 0;
-    return fresh + untied + (type.kind->absolute() && attribute_length > 1 ? 1 : 0);
-}
-
 std::uint64_t l1(VectorView value) {
     std::uint64_t sum = 0;
     for (Int const each : value) {
@@ -48,14 +39,18 @@ public:
     Search(Learning& learning, Node const& node) : learning_(learning), node_(node) {}
 
     void offer(CandidateId candidate, double score) {
-        if (best_ && score < best_->score - margin * best_->score) return;
-        if (!best_ || score > best_->score + margin * best_->score || beats(candidate)) best_ = {candidate, score};
+        if (score < floor()) return;
+        if (!best_ || score > best_->score + margin() || beats(candidate)) best_ = {candidate, score};
     }
     // Scores below this cannot win.
-    [[nodiscard]] double floor() const { return best_ ? best_->score - margin * best_->score : -1.0; }
+    [[nodiscard]] double floor() const {
+        return best_ ? best_->score - margin() : -std::numeric_limits<double>::infinity();
+    }
     [[nodiscard]] std::optional<Best> best() const { return best_; }
 
 private:
+    [[nodiscard]] double margin() const { return learning_.criterion.margin(best_->score); }
+
     bool beats(CandidateId candidate) {
         CandidateId const old = best_->candidate;
         read_counts(node_.blocks[candidate.block], candidate.code, node_.totals, mine_);
@@ -125,15 +120,31 @@ void erase_candidate(Node& node, CandidateId id) {
     block.version = 0;  // what is still true then comes back as a new candidate
 }
 
+// What the candidate's length takes off its score.
+double price(Learning const& learning, Node const& node, CandidateId id) {
+    double const price = learning.criterion.price_of_length();
+    if (price == 0) return 0;
+    Block const& block = node.blocks[id.block];
+    return price * static_cast<double>(block.length + length_of_value(learning.codes.value(block.type, id.code)));
+}
+
 }  // namespace
+
+Log length_of_value(VectorView value) {
+    Log length = 0;
+    for (Int const each : value) {
+        double const size = each < 0 ? -static_cast<double>(each) : static_cast<double>(each);
+        length += log_of(size + 1) + log_of(size + 2) + (each == 0 ? 0 : log_of(2));
+    }
+    return length;
+}
 
 std::strong_ordering canonical_order(std::vector<FactType> const& types, std::size_t variables, Test const& a,
                                      Test const& b) {
     FactType const& x = types[a.type];
     FactType const& y = types[b.type];
-    // An absolute fact's value is as long as its attribute.
-    if (auto const order = cost(x, a, variables, a.value.size()) <=> cost(y, b, variables, b.value.size()); order != 0)
-        return order;
+    auto const cost_a = cost_of(x, new_variables(x, a, variables)), cost_b = cost_of(y, new_variables(y, b, variables));
+    if (cost_a != cost_b) return cost_a <=> cost_b;
     if (auto const order = l1(a.value) <=> l1(b.value); order != 0) return order;
     if (auto const order = a.type <=> b.type; order != 0) return order;
     for (std::size_t k = 0; k < x.arity; ++k)
@@ -157,20 +168,25 @@ std::optional<Best> best_candidate(Learning& learning, Node const& node, std::op
         for (Code code = 0; code < block.stride; ++code) {
             if (scores[code] < search.floor() || block.births[code] == 0) continue;
             if (except && except->block == b && except->code == code) continue;
-            search.offer({b, code}, scores[code]);
+            search.offer({b, code}, scores[code] - price(learning, node, {b, code}));
         }
     }
     return search.best();
 }
 
-double score_of(Learning& learning, Node const& node, CandidateId candidate) {
-    read_counts(node.blocks[candidate.block], candidate.code, node.totals, learning.scratch.counts);
-    return learning.criterion.score(learning.scratch.counts, node.totals);
-}
-
-double score_of_none(Learning& learning, Node const& node) {
-    learning.scratch.counts.assign(node.totals.size(), 0);
-    return learning.criterion.score(learning.scratch.counts, node.totals);
+Standing standing(Learning& learning, Node const& node) {
+    Criterion const& criterion = learning.criterion;
+    auto& counts = learning.scratch.counts;
+    counts.assign(node.totals.size(), 0);
+    Standing result{criterion.score(counts, node.totals), 0, criterion.to_beat(counts, node.totals, 0)};
+    result.now = result.none;
+    if (node.is_leaf()) return result;
+    CandidateId const current{node.test_block, node.test_code};
+    read_counts(node.blocks[current.block], current.code, node.totals, counts);
+    double const own = price(learning, node, current);
+    result.now = criterion.score(counts, node.totals) - own;
+    result.to_beat = criterion.to_beat(counts, node.totals, own);
+    return result;
 }
 
 std::uint64_t forget_candidates(Learning& learning, Node& node, std::uint64_t most) {

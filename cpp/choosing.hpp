@@ -4,6 +4,7 @@
 #include <compare>
 #include <optional>
 
+#include "logs.hpp"
 #include "tree.hpp"
 
 namespace treethink {
@@ -19,10 +20,7 @@ struct Best {
     double score;
 };
 
-/// Order in which equally good tests are preferred: cheap ones, near ones, then as they stand.
-///
-/// A test costs 1 for each new variable, 1 more for each that it does not tie to an existing one,
-/// and 1 when it names an absolute vector: the rule a person would write comes first.
+/// Order in which equally good tests are preferred: cheap ones (cost_of), near ones, then as they stand.
 [[nodiscard]] std::strong_ordering canonical_order(std::vector<FactType> const& types, std::size_t variables,
                                                    Test const& a, Test const& b);
 
@@ -32,9 +30,14 @@ struct Best {
 [[nodiscard]] std::optional<Best> best_candidate(Learning& learning, Node const& node,
                                                  std::optional<CandidateId> except);
 
-/// The node's score for a candidate, and for no test.
-[[nodiscard]] double score_of(Learning& learning, Node const& node, CandidateId candidate);
-[[nodiscard]] double score_of_none(Learning& learning, Node const& node);
+/// What it takes to say which value a test asks for: small numbers are short.
+[[nodiscard]] Log length_of_value(VectorView value);
+
+/// Where a node stands: scores of no test and of its current one, and what a challenger has to beat.
+struct Standing {
+    double none, now, to_beat;
+};
+[[nodiscard]] Standing standing(Learning& learning, Node const& node);
 
 /// Drops the least useful candidates (fewest times true, then oldest, then least preferred) until `most`
 /// are left; returns how many.

@@ -9,6 +9,26 @@
 
 namespace treethink {
 
+namespace {
+
+// Which test is asked is said in two parts: which block, and which value (length_of_value). Blocks have
+// shares of one prior, half as much for each new variable, for each that is not tied to an older one, and for
+// an absolute vector: so rules come out as a person would write them.
+void set_lengths(std::vector<FactType> const& types, std::vector<Block>& blocks) {
+    auto const share = [&](Block const& block) {
+        FactType const& type = types[block.type];
+        std::size_t const fresh = static_cast<std::size_t>(block.is_new[0]) + (type.arity == 2 && block.is_new[1]);
+        std::size_t const cost = cost_of(type, fresh);
+        return std::uint64_t{1} << (most_cost - cost);
+    };
+    std::uint64_t all = 0;
+    for (Block const& block : blocks) all += share(block);
+    for (Block& block : blocks)
+        block.length = log_of(static_cast<double>(all)) - log_of(static_cast<double>(share(block)));
+}
+
+}  // namespace
+
 std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
     std::vector<Block> blocks;
     auto const n = static_cast<std::uint32_t>(classes.size());
@@ -51,6 +71,7 @@ std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<C
             add(t, {i, i < n ? n : n + 1});
         }
     }
+    set_lengths(types, blocks);
     return blocks;
 }
 

@@ -37,7 +37,21 @@ public:
     [[nodiscard]] virtual bool worth_keeping(double test, double none, std::uint64_t n) const = 0;
     /// The most that one observation can add to any test's score.
     [[nodiscard]] virtual double largest_gain() const = 0;
+
+    /// What a challenger must be surely better than: the test that is in place (of that price), or none.
+    [[nodiscard]] virtual double to_beat(Counts trues, Counts totals, double price) const {
+        return score(trues, totals) - price;
+    }
+    /// Scores that are closer than this must be compared exactly.
+    [[nodiscard]] virtual double margin(double score) const = 0;
+    /// What a test loses in score for each unit of its length (see length.hpp).
+    [[nodiscard]] virtual double price_of_length() const { return 0; }
 };
+
+// Each in a file of its own.
+std::unique_ptr<Criterion const> make_wilson(double alpha);
+std::unique_ptr<Criterion const> make_evidence(double alpha);
+std::unique_ptr<Criterion const> make_proven(double alpha);
 
 /// The criterion of that name. "wilson" is the paper's: overlap of Wilson intervals around the expected
 /// probability of the truth. Throws UnknownName, or SettingError for an alpha outside of (0, 1).

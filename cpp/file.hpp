@@ -37,6 +37,8 @@ public:
     [[nodiscard]] Int integer();
     [[nodiscard]] Vector vector(std::size_t length);
     [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
+    /// Bytes that have not been read.
+    [[nodiscard]] std::size_t left() const { return bytes_.size() - at_; }
 
 private:
     std::span<std::uint8_t const> bytes_;

@@ -13,6 +13,7 @@ Model::Model(std::shared_ptr<Schema const> schema, Settings settings)
       settings_(std::move(settings)),
       criterion_(make_criterion(settings_.criterion, settings_.alpha)),
       codes_(schema_),
+      window_(settings_.memory),
       effects_(schema_->slots().size()) {
     if (settings_.max_candidates < 1) throw SettingError("max_candidates must be at least 1, got 0");
     for (auto const& slot : schema_->slots())
@@ -65,7 +66,8 @@ std::vector<ModelEvent> Model::observe(State const& before, ActionId action, Sta
     std::unique_lock const lock(mutex_);
     events_.clear();
     // First everything that can be refused, then everything that changes the model.
-    bool facts_needed = false;
+    // What is kept may be learned from later, so with a memory all of it is looked at now.
+    bool facts_needed = window_.keeps();
     for (std::size_t s = 0; s < effects_.size(); ++s) {
         std::size_t const rows = before.column(SlotId(s))->rows();
         if (rows == 0) continue;
@@ -79,11 +81,55 @@ std::vector<ModelEvent> Model::observe(State const& before, ActionId action, Sta
     for (std::size_t s = 0; s < effects_.size(); ++s) {
         if (before.column(SlotId(s))->rows() == 0) continue;
         learn(SlotId(s), action, learning, effects_[s]);
-        for (Event& event : events_) events.push_back({SlotId(s), action, std::move(event), observations_});
-        events_.clear();
+        take_events(SlotId(s), action, events);
+    }
+    if (window_.keeps()) {
+        decide_seeded(learning, events);
+        window_.keep({before, after, action});
+        replay(action);
     }
     if (facts_needed) collect_codes(trees_, codes_);
     return events;
+}
+
+void Model::take_events(SlotId slot, ActionId action, std::vector<ModelEvent>& events) {
+    for (Event& event : events_) events.push_back({slot, action, std::move(event), observations_});
+    events_.clear();
+}
+
+// ---- learning again ----
+
+void Model::decide_seeded(Learning& learning, std::vector<ModelEvent>& events) {
+    for (auto const& [slot, action] : seeded_) {
+        tree(slot, action).decide_seeded(learning);
+        take_events(slot, action, events);
+    }
+}
+
+// One pass over the window, for all trees that have new nodes: those just decided.
+void Model::replay(ActionId action) {
+    std::vector<std::pair<SlotId, ActionId>> fresh = std::exchange(seeded_, {});
+    for (std::size_t s = 0; s < effects_.size(); ++s) fresh.emplace_back(SlotId(s), action);
+    std::sort(fresh.begin(), fresh.end());
+    fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
+    std::erase_if(fresh, [&](auto const& each) { return !tree(each.first, each.second).has_fresh(); });
+    if (fresh.empty()) return;
+    Effect effect;
+    for (Kept const& each : window_.transitions()) {
+        bool turned = false;
+        for (auto const& [slot, its_action] : fresh) {
+            std::size_t const rows = each.before.column(slot)->rows();
+            if (its_action != each.action || rows == 0) continue;
+            if (!std::exchange(turned, true)) recode(trees_, codes_, codes_.turn_to(each.before));
+            Learning learning{codes_, *criterion_, settings_, scratch_, each.before, events_};
+            find_effect(slot, each.before, each.after, effect);
+            set_targets(tree(slot, its_action), slot, effect, rows);
+            tree(slot, its_action).seed(learning, targets_);
+        }
+    }
+    Learning learning{codes_, *criterion_, settings_, scratch_, window_.transitions().back().before, events_};
+    for (auto const& [slot, its_action] : fresh) tree(slot, its_action).end_seeding(learning);
+    seeded_ = std::move(fresh);
 }
 
 void Model::learn(SlotId slot, ActionId action, Learning& learning, Effect const& effect) {
@@ -98,7 +144,13 @@ void Model::learn(SlotId slot, ActionId action, Learning& learning, Effect const
     }
     if (!fresh.empty()) tree.add_outcomes(std::move(fresh));
     if (tree.outcomes().size() == 1) return tree.observe_constant(rows);
+    set_targets(tree, slot, effect, rows);
+    tree.observe(learning, targets_);
+}
 
+void Model::set_targets(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) {
+    std::size_t const length = schema_->length(slot);
+    std::size_t const different = effect.unchanged ? 1 : rows;
     while (every_row_.size() < rows) every_row_.push_back(static_cast<Row>(every_row_.size()));
     targets_.clear();
     std::uint32_t outcome = 0;
@@ -106,7 +158,6 @@ void Model::learn(SlotId slot, ActionId action, Learning& learning, Effect const
         if (row < different) outcome = *tree.find_outcome(effect.outcome(row, length));
         targets_.push_back({{every_row_.data() + row, 1}, outcome});
     }
-    tree.observe(learning, targets_);
 }
 
 // ---- predicting ----
@@ -160,7 +211,7 @@ Prediction Model::predict(State const& state, ActionId action, FactsMode facts, 
 ModelSize Model::size() const {
     std::shared_lock const lock(mutex_);
     ModelSize size;
-    size.bytes = sizeof *this + codes_.bytes();
+    size.bytes = sizeof *this + codes_.bytes() + window_.bytes();
     for (Tree const& tree : trees_) {
         size.bytes += tree.bytes();
         size.varying += tree.varies();
@@ -173,12 +224,72 @@ ModelSize Model::size() const {
     return size;
 }
 
-std::vector<std::uint8_t> Model::save() const {
+std::vector<std::uint8_t> Model::save(bool with_memory) const {
     std::shared_lock const lock(mutex_);
     Writer out;
     out.number(observations_);
     for (Tree const& tree : trees_) tree.save(out, codes_);
+    if (window_.keeps()) {
+        save_seeded(out);
+        (with_memory ? window_ : Window(settings_.memory)).save(out);
+    }
     return out.take();
+}
+
+void Model::save_seeded(Writer& out) const {
+    std::vector<std::pair<SlotId, ActionId>> waiting;
+    for (auto const& each : seeded_)
+        if (!tree(each.first, each.second).seeded().empty()) waiting.push_back(each);
+    out.number(waiting.size());
+    for (auto const& [slot, action] : waiting) {
+        out.number(slot * schema_->actions().size() + action);
+        auto const places = tree(slot, action).seeded();
+        out.number(places.size());
+        for (std::size_t const place : places) out.number(place);
+    }
+}
+
+std::vector<std::pair<SlotId, ActionId>> Model::load_seeded(Reader& in, std::vector<Tree>& trees) const {
+    std::vector<std::pair<SlotId, ActionId>> seeded;
+    std::size_t const count = in.count("a number of rules with seeded nodes");
+    for (std::size_t i = 0; i < count; ++i) {
+        std::uint64_t const most = trees.empty() ? 0 : trees.size() - 1;
+        auto const t = static_cast<std::size_t>(in.number(most, "a rule"));
+        std::vector<std::size_t> places;
+        for (std::size_t k = in.count("a number of seeded nodes"); k > 0; --k)
+            places.push_back(static_cast<std::size_t>(in.number()));
+        if (t >= trees.size() || places.empty() || !std::is_sorted(places.begin(), places.end(), std::less_equal<>()))
+            throw ModelFileError("the model file has seeded nodes out of order, or none of a rule that should have some");
+        trees[t].set_seeded(places);
+        seeded.emplace_back(SlotId(t / schema_->actions().size()), ActionId(t % schema_->actions().size()));
+    }
+    if (!std::is_sorted(seeded.begin(), seeded.end(), std::less_equal<>()))
+        throw ModelFileError("the model file has rules with seeded nodes out of order");
+    return seeded;
+}
+
+// A transition that observe() would have refused, or that no rule has counted, cannot have been kept.
+void Model::load_window(Reader& in, Window& window, std::vector<Tree>& trees, Codes& codes) const {
+    try {
+        window.load(in, schema_);
+        Effect effect;
+        for (Kept const& each : window.transitions()) {
+            recode(trees, codes, codes.turn_to(each.before));
+            for (std::size_t s = 0; s < effects_.size(); ++s) {
+                std::size_t const rows = each.before.column(SlotId(s))->rows();
+                if (rows == 0) continue;
+                find_effect(SlotId(s), each.before, each.after, effect);
+                Tree const& tree = trees[s * schema_->actions().size() + each.action];
+                for (std::size_t row = 0; row < (effect.unchanged ? 1 : rows); ++row)
+                    if (!tree.find_outcome(effect.outcome(row, schema_->length(SlotId(s)))))
+                        throw ModelFileError("the model file has kept a transition that no rule has seen");
+            }
+        }
+    } catch (StateError const& error) {
+        throw ModelFileError(std::string("the model file has kept a state that cannot be: ") + error.what());
+    } catch (TransitionError const& error) {
+        throw ModelFileError(std::string("the model file has kept a transition that cannot be: ") + error.what());
+    }
 }
 
 void Model::load(std::span<std::uint8_t const> bytes) {
@@ -192,9 +303,17 @@ void Model::load(std::span<std::uint8_t const> bytes) {
         auto const recodings = trees[t].load(in, codes, schema_->length(slot), settings_.branch_updates);
         recode(std::span(trees).first(t), codes, recodings);  // those loaded before
     }
+    Window window(settings_.memory);
+    std::vector<std::pair<SlotId, ActionId>> seeded;
+    if (window.keeps()) {
+        seeded = load_seeded(in, trees);
+        load_window(in, window, trees, codes);
+    }
     if (!in.at_end()) throw ModelFileError("the model file has bytes left over after its last rule");
     codes_ = std::move(codes);
     trees_ = std::move(trees);
+    window_ = std::move(window);
+    seeded_ = std::move(seeded);
     observations_ = observations;
 }
 

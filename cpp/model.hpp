@@ -14,6 +14,7 @@
 #include "fair_mutex.hpp"
 #include "prediction.hpp"
 #include "tree.hpp"
+#include "window.hpp"
 
 namespace treethink {
 
@@ -51,7 +52,8 @@ public:
     [[nodiscard]] ModelSize size() const;
 
     /// Everything learned, in a form that depends on nothing but the stream (see file.hpp).
-    [[nodiscard]] std::vector<std::uint8_t> save() const;
+    /// Without the memory, a loaded model starts with an empty window.
+    [[nodiscard]] std::vector<std::uint8_t> save(bool with_memory = true) const;
     /// Throws ModelFileError. Only for a model that has observed nothing yet.
     void load(std::span<std::uint8_t const> bytes);
 
@@ -74,6 +76,13 @@ private:
     void find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const;
     [[nodiscard]] bool will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const;
     void learn(SlotId slot, ActionId action, Learning& learning, Effect const& effect);
+    void set_targets(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows);
+    void decide_seeded(Learning& learning, std::vector<ModelEvent>& events);
+    void replay(ActionId action);
+    void save_seeded(Writer& out) const;
+    [[nodiscard]] std::vector<std::pair<SlotId, ActionId>> load_seeded(Reader& in, std::vector<Tree>& trees) const;
+    void load_window(Reader& in, Window& window, std::vector<Tree>& trees, Codes& codes) const;
+    void take_events(SlotId slot, ActionId action, std::vector<ModelEvent>& events);
 
     std::shared_ptr<Schema const> schema_;
     Settings settings_;
@@ -81,6 +90,8 @@ private:
     Codes codes_;
     std::vector<Tree> trees_;  // [slot][action]
     std::uint64_t observations_ = 0;
+    Window window_;
+    std::vector<std::pair<SlotId, ActionId>> seeded_;  // trees with nodes that wait for a decision
 
     std::vector<Effect> effects_;
     std::vector<Row> every_row_;

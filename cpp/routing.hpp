@@ -43,6 +43,14 @@ void keep_first(State const& state, std::vector<ClassId> const& classes, Binding
     return n;
 }
 
+/// What is unlike what a person would ask: 1 for each new variable, 1 more for each that the test does not
+/// tie to an existing one, and 1 when it names an absolute vector.
+[[nodiscard]] inline std::size_t cost_of(FactType const& type, std::size_t new_variables) {
+    bool const tied = new_variables < type.arity;
+    return new_variables + (tied ? 0 : new_variables) + (type.kind->absolute() && type.value_length > 1 ? 1 : 0);
+}
+inline constexpr std::size_t most_cost = 5;
+
 /// The classes of a node's variables followed by those that the test introduces.
 [[nodiscard]] std::vector<ClassId> extended_classes(FactType const& type, Test const& test,
                                                     std::vector<ClassId> const& classes);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "choosing.hpp"
 #include "counting.hpp"
@@ -26,9 +27,9 @@ bool stays_leaf(Node const& node) {
 
 #ifndef NDEBUG
 // What skipping the challengers must never miss.
-bool anyone_wins(Learning& learning, Node const& node, double now) {
+bool anyone_wins(Learning& learning, Node const& node, double to_beat) {
     auto const best = best_candidate(learning, node, node.is_leaf() ? std::nullopt : std::optional(current(node)));
-    return best && learning.criterion.surely_better(best->score, now, node.n);
+    return best && learning.criterion.surely_better(best->score, to_beat, node.n);
 }
 #endif
 
@@ -61,8 +62,13 @@ void Tree::observe(Learning& learning, std::span<Target const> targets) {
     if (!varies()) {
         if (outcomes_.size() < 2) return;
         nodes_[add_node(0, arguments_)].blocks = make_blocks(learning.codes.types(), arguments_);
+        if (learning.settings.memory > 0) return make_fresh(0);
     }
-    for (Target const& target : targets) route_and_count(learning, target);
+    for (Target const& target : targets)
+        walk(learning, target, [&](Node& node) {
+            node.touched = now_;
+            count(learning, node, target.outcome);
+        });
     for (Node& node : nodes_)
         if (node.touched == now_)
             forgotten_ += forget_candidates(learning, node, learning.settings.max_candidates);
@@ -71,28 +77,83 @@ void Tree::observe(Learning& learning, std::span<Target const> targets) {
 
 // ---- counting ----
 
-void Tree::route_and_count(Learning& learning, Target const& target) {
+// Visits the nodes from the root to the leaf that the target reaches; the bindings are in `scratch`.
+template <class Visit>
+void Tree::walk(Learning& learning, Target const& target, Visit&& visit) {
     FactsOnDemand const facts(learning.state);
     Bindings& bindings = learning.scratch.bindings;
     Bindings& extended = learning.scratch.extended;
     bindings.width = target.arguments.size();
     bindings.rows.assign(target.arguments.begin(), target.arguments.end());
-    auto const birth = static_cast<std::uint32_t>(std::min<std::uint64_t>(now_, most_counted));
     for (std::uint32_t at = 0;;) {
         Node& node = nodes_[at];
-        node.touched = now_;
-        if (node.n < most_counted) {
-            if (node.is_leaf() || learning.settings.branch_updates)
-                NodeCounter(learning, node, bindings, target.outcome, birth).count();
-            ++node.totals[target.outcome];
-            ++node.n;
-            node.bound += learning.criterion.largest_gain();
-        }
+        visit(node);
         if (node.is_leaf()) return;
         FactType const& type = learning.codes.types()[node.test.type];
         extend(facts, type, node.test, node.classes, bindings, extended);
         at = extended.size() > 0 ? node.left : node.right;
         if (extended.size() > 0) std::swap(bindings, extended);
+    }
+}
+
+void Tree::count(Learning& learning, Node& node, std::uint32_t outcome) {
+    if (node.n >= most_counted) return;
+    auto const birth = static_cast<std::uint32_t>(std::min<std::uint64_t>(now_, most_counted));
+    if (node.is_leaf() || learning.settings.branch_updates)
+        NodeCounter(learning, node, learning.scratch.bindings, outcome, birth).count();
+    ++node.totals[outcome];
+    ++node.n;
+    node.bound += learning.criterion.largest_gain();
+}
+
+// ---- seeding ----
+
+void Tree::make_fresh(std::uint32_t at) {
+    nodes_[at].stage = Node::Stage::fresh;
+    fresh_.push_back(at);
+}
+
+void Tree::seed(Learning& learning, std::span<Target const> targets) {
+    for (Target const& target : targets)
+        walk(learning, target, [&](Node& node) {
+            if (node.stage == Node::Stage::fresh) count(learning, node, target.outcome);
+        });
+}
+
+void Tree::end_seeding(Learning& learning) {
+    for (std::uint32_t const at : fresh_) {
+        Node& node = nodes_[at];
+        if (node.stage != Node::Stage::fresh) continue;  // dropped, or listed twice
+        node.stage = Node::Stage::seeded;
+        forgotten_ += forget_candidates(learning, node, learning.settings.max_candidates);
+    }
+    fresh_.clear();
+}
+
+void Tree::decide_seeded(Learning& learning) {
+    // In preorder, so that nothing depends on which places of the list were free.
+    std::vector<std::uint32_t> const order = preorder();
+    for (std::uint32_t const at : order) {
+        if (nodes_[at].stage != Node::Stage::seeded) continue;
+        nodes_[at].stage = Node::Stage::grown;
+        if (nodes_[at].touched != now_) decide_node(learning, at);
+    }
+}
+
+std::vector<std::size_t> Tree::seeded() const {
+    std::vector<std::size_t> places;
+    auto const order = preorder();
+    for (std::size_t i = 0; i < order.size(); ++i)
+        if (nodes_[order[i]].stage == Node::Stage::seeded) places.push_back(i);
+    return places;
+}
+
+void Tree::set_seeded(std::vector<std::size_t> const& places) {
+    auto const order = preorder();
+    for (std::size_t const place : places) {
+        if (place >= order.size() || !nodes_[order[place]].is_leaf())
+            throw ModelFileError("the model file has a seeded node that is none of its leaves");
+        nodes_[order[place]].stage = Node::Stage::seeded;
     }
 }
 
@@ -117,17 +178,16 @@ bool Tree::decide_node(Learning& learning, std::uint32_t at) {
     Node& node = nodes_[at];
     bool const leaf = node.is_leaf();
     if (leaf ? stays_leaf(node) : !learning.settings.branch_updates) return false;
-    double const none = score_of_none(learning, node);
-    double const now = leaf ? none : score_of(learning, node, current(node));
-    if (criterion.surely_better(node.bound + 1e-6, now, node.n)) {
+    auto const [none, now, to_beat] = standing(learning, node);
+    if (criterion.surely_better(node.bound + 1e-6, to_beat, node.n)) {
         auto const best = best_candidate(learning, node, leaf ? std::nullopt : std::optional(current(node)));
         node.bound = best ? std::max(best->score, none) : none;
-        if (best && criterion.surely_better(best->score, now, node.n)) {
+        if (best && criterion.surely_better(best->score, to_beat, node.n)) {
             adopt(learning, at, best->candidate.block, best->candidate.code, leaf ? Decision::split : Decision::change);
             return true;
         }
     } else {
-        assert(!anyone_wins(learning, node, now));
+        assert(!anyone_wins(learning, node, to_beat));
     }
     if (leaf || criterion.worth_keeping(now, none, node.n)) return false;
     drop_below(at);
@@ -150,6 +210,8 @@ void Tree::adopt(Learning& learning, std::uint32_t at, std::size_t block, Code c
     add_children(at, learning.codes.types());
     for (std::uint32_t const child : {nodes_[at].left, nodes_[at].right})
         nodes_[child].blocks = make_blocks(learning.codes.types(), nodes_[child].classes);
+    if (learning.settings.memory > 0)
+        for (std::uint32_t const child : {nodes_[at].left, nodes_[at].right}) make_fresh(child);
     report(learning, at, kind);
 }
 

@@ -19,6 +19,7 @@
 
 #include "codes.hpp"
 #include "criterion.hpp"
+#include "logs.hpp"
 #include "routing.hpp"
 
 namespace treethink {
@@ -31,6 +32,7 @@ struct Settings {
     std::string criterion = "wilson";
     bool branch_updates = true;
     std::uint64_t max_candidates = 100'000;
+    std::uint64_t memory = 0;  // transitions that are kept
 };
 
 /// A tree never grows deeper than this.
@@ -61,6 +63,7 @@ struct Block {
     std::array<std::uint32_t, 2> variables{};
     enum class Mentions : std::uint8_t { bound, both, fresh } mentions = Mentions::bound;  // which variables
     std::array<bool, 2> is_new{};
+    Log length = 0;  // what it takes to say that a test is one of these
     // By argument, where it is a new variable: the known ones of its class, from which it must differ.
     std::array<std::vector<std::uint32_t>, 2> rivals;
     std::vector<std::uint32_t> reads;  // variables whose objects decide what is true: arguments and rivals
@@ -84,6 +87,7 @@ struct Node {
     std::uint32_t parent = 0, left = 0, right = 0;  // left == 0: a leaf
     std::uint32_t depth = 0;
     std::uint64_t touched = 0;  // the last transition that came by
+    enum class Stage : std::uint8_t { grown, fresh, seeded } stage = Stage::grown;
     std::vector<ClassId> classes;  // of its variables
     std::vector<Count> totals;     // by outcome
     std::uint64_t n = 0;
@@ -170,6 +174,17 @@ public:
     /// One transition. All outcomes have been added before.
     void observe(Learning& learning, std::span<Target const> targets);
 
+    // With a memory, new nodes first count the kept transitions that reach them: seed() is called for
+    // each of those, then end_seeding(). What they have counted may call for decisions; those wait
+    // for the next transition (of any rule), so that nobody ever waits for more than one replay.
+    [[nodiscard]] bool has_fresh() const { return !fresh_.empty(); }
+    void seed(Learning& learning, std::span<Target const> targets);
+    void end_seeding(Learning& learning);
+    /// Which nodes wait for that, as places in preorder; set_seeded() is for loading.
+    [[nodiscard]] std::vector<std::size_t> seeded() const;
+    void set_seeded(std::vector<std::size_t> const& places);
+    void decide_seeded(Learning& learning);
+
     /// The node that a target ends in. `source` is FactsOnDemand or FactsInFull.
     template <class Source>
     [[nodiscard]] std::uint32_t route(Source const& source, std::vector<FactType> const& types,
@@ -202,7 +217,10 @@ private:
     [[nodiscard]] std::uint32_t add_node(std::uint32_t parent, std::vector<ClassId> classes);
     void drop_below(std::uint32_t node);
     void add_children(std::uint32_t node, std::vector<FactType> const& types);
-    void route_and_count(Learning& learning, Target const& target);
+    template <class Visit>
+    void walk(Learning& learning, Target const& target, Visit&& visit);
+    void count(Learning& learning, Node& node, std::uint32_t outcome);
+    void make_fresh(std::uint32_t node);
     void decide(Learning& learning);
     bool decide_node(Learning& learning, std::uint32_t node);
     void adopt(Learning& learning, std::uint32_t node, std::size_t block, Code code, Decision kind);
@@ -218,6 +236,7 @@ private:
     std::vector<Node> nodes_;          // the root first
     std::vector<std::uint32_t> free_;
     std::uint64_t forgotten_ = 0;
+    std::vector<std::uint32_t> fresh_;  // nodes that wait for their seed
 };
 
 /// Tells trees that share `codes` how those have changed.

@@ -5,10 +5,11 @@
 The engine is trusted because it equals this file, decision by decision, on random
 streams. So nothing here is clever: every fact is extracted, every candidate is
 counted, scored and compared at every observation, every binding is kept, and numbers
-are exact. The only two concessions to speed are marked "remembered".
+are exact. The only concessions to speed are marked "remembered".
 
 Read from the top: what a fact is, what is true in a scene, how a test narrows a set of
-bindings, then `ReferenceTree.observe`, which is the algorithm.
+bindings, when one test is better than another, then `ReferenceTree.observe`, which is the
+algorithm, and `ReferenceModel.observe`, which adds the memory.
 
 Values, outcomes and differences are tuples of int everywhere, of length 1 too.
 """
@@ -18,13 +19,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, product
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
 Vector = tuple[int, ...]
 Outcome = Vector
+Counts = Mapping[Outcome, int]
 Binding = tuple[int, ...]
 """Object ids, one for each variable X0, X1, ...; no object twice."""
 RuleKey = tuple[str, str, str]
@@ -229,25 +233,30 @@ def extensions(scene: Scene, test: Test, bindings: Iterable[Binding]) -> list[Bi
 # --- which test is better ----------------------------------------------------------
 
 
+def cost(scene: Scene, test: Test, n_variables: int) -> int:
+    """New variables cost, twice if tied to none that there are; so do absolute vectors."""
+    new = [slot for slot in test.slots if slot >= n_variables]
+    unrelated = new if len(new) == len(test.slots) else []
+    absolute = test.kind == "equality" and scene.schema.attributes[test.attribute].length > 1
+    return len(new) + len(unrelated) + absolute
+
+
 def preference(scene: Scene, test: Test, n_variables: int) -> tuple[Any, ...]:
     """Canonical key: of tests that explain equally well, the least is the one to take.
 
     Few new variables, tied to those there are; no absolute vectors; small numbers.
     """
-    new = [slot for slot in test.slots if slot >= n_variables]
-    unrelated = new if len(new) == len(test.slots) else []
-    absolute = test.kind == "equality" and scene.schema.attributes[test.attribute].length > 1
-    cost = len(new) + len(unrelated) + absolute
     size = min(sum(abs(component) for component in test.value), MAX_L1)
-    return (cost, size, scene.types.index(test.type), test.slots, test.value)
+    which = scene.types.index(test.type)
+    return (cost(scene, test, n_variables), size, which, test.slots, test.value)
 
 
-def base_score(totals: Mapping[Outcome, int]) -> Fraction:
+def base_score(totals: Counts) -> Fraction:
     """N times the score of asking nothing: the sum, over outcomes y, of n_y^2 / N."""
     return Fraction(sum(n * n for n in totals.values()), sum(totals.values()))
 
 
-def score(totals: Mapping[Outcome, int], when_true: Mapping[Outcome, int]) -> Fraction:
+def score(totals: Counts, when_true: Counts) -> Fraction:
     """N times the paper's S: the sum, over answers x and outcomes y, of n_xy^2 / n_x."""
     when_false = [n - when_true.get(outcome, 0) for outcome, n in totals.items()]
     n_true, n_false = sum(when_true.values()), sum(when_false)
@@ -261,8 +270,16 @@ def score(totals: Mapping[Outcome, int], when_true: Mapping[Outcome, int]) -> Fr
 class Wilson:
     """The paper's "surely better": intervals of the scores that do not overlap."""
 
+    price_of_length = 0
+
     def __init__(self, alpha: float):
         self.z = Fraction(NormalDist().inv_cdf(1 - alpha / 2))
+
+    def score(self, node: Node, when_true: Counts) -> Fraction:
+        return score(node.totals, when_true)
+
+    def to_beat(self, node: Node, when_true: Counts, worth: Fraction) -> Fraction:
+        return worth
 
     def surely_better(self, one: Fraction, other: Fraction, n: int) -> bool:
         """Whether the lower end for `one` lies above the upper end for `other`.
@@ -278,6 +295,165 @@ class Wilson:
         a1, a2 = (p * (1 - p) / n + self.z**2 / (4 * n * n) for p in (p1, p2))
         rest = ((p1 - p2) / self.z) ** 2 - a1 - a2
         return rest > 0 and 4 * a1 * a2 < rest**2
+
+    def worth_keeping(self, test: Fraction, none: Fraction, n: int) -> bool:
+        return self.surely_better(test, none, n)
+
+
+# --- which test is better, by the evidence -------------------------------------------
+#
+# Logarithms are rounded to whole numbers of 1/65536 nats, each by itself. From there on
+# all is integers.
+
+DIGITS = Context(prec=50)
+
+
+def rounded(nats: Decimal) -> int:
+    """The nearest whole number of 1/65536 nats; a half is rounded up."""
+    units = DIGITS.add(DIGITS.multiply(nats, Decimal(65536)), Decimal("0.5"))
+    return int(units.to_integral_value(ROUND_FLOOR))
+
+
+@cache  # remembered
+def log(x: int | Fraction) -> int:
+    """ln x."""
+    exact = Fraction(x)
+    return rounded(DIGITS.ln(DIGITS.divide(Decimal(exact.numerator), Decimal(exact.denominator))))
+
+
+@cache  # remembered
+def log_power(n: int) -> int:
+    """ln of n to the power of n."""
+    return rounded(DIGITS.multiply(Decimal(n), DIGITS.ln(Decimal(n)))) if n > 0 else 0
+
+
+SUMS: dict[int, list[int]] = {}
+
+
+def log_steps(first: int, n: int) -> int:
+    """ln of first · (first + 2) · (first + 4) · ..., n factors, each rounded by itself."""
+    sums = SUMS.setdefault(first, [0])  # remembered: of no factors, of one, of two ...
+    while len(sums) <= n:
+        sums.append(sums[-1] + log(first + 2 * (len(sums) - 1)))
+    return sums[n]
+
+
+def forecast(counts: Counts, kinds: int) -> int:
+    """How likely these outcomes were, foretold one after the other, `kinds` being possible.
+
+    Half of the forecast expects anything: after n outcomes, c of them y, it gives y the
+    probability (c + 1/2) / (n + kinds/2). The other half expects always the same outcome,
+    and which one is as likely as any. Of the two the one that did better is taken.
+    """
+    present = [n for n in counts.values() if n > 0]
+    if not present:
+        return 0
+    anything = sum(log_steps(1, n) for n in present) - log_steps(kinds, sum(present)) - log(2)
+    if len(present) > 1:
+        return anything
+    return max(anything, -log(2) - log(kinds))
+
+
+def hindsight(counts: Counts) -> int:
+    """How likely the outcomes were under the one distribution that suits them best.
+
+    Only those that had been seen before: the first of each kind comes for nothing.
+    """
+    again = [n - 1 for n in counts.values() if n > 0]
+    return sum(log_power(n) for n in again) - log_power(sum(again))
+
+
+def patterns(scene: Scene, variables: tuple[str, ...]) -> list[Test]:
+    """All that can be asked at a node with these variables, but for the value."""
+    found = []
+    for kind, attribute, classes in scene.types:
+        choices = [
+            [*(i for i, name in enumerate(variables) if name == class_name), None]
+            for class_name in classes
+        ]
+        for chosen in product(*choices):  # an old variable each, or None: a new one
+            new = len(variables)
+            slots = []
+            for slot in chosen:
+                slots.append(new if slot is None else slot)
+                new += slot is None
+            twice = len(set(slots)) < len(slots)
+            one_class = len(set(classes)) < len(classes)
+            if not twice and not (one_class and slots != sorted(slots)):  # the older one first
+                found.append(Test(kind, attribute, classes, tuple(slots), ()))
+    return found
+
+
+def lengths_of_patterns(scene: Scene, variables: tuple[str, ...]) -> dict[Test, int]:
+    """What it takes to say which pattern: each cost more halves its share of them all."""
+    weights = {
+        each: 2 ** (5 - cost(scene, each, len(variables))) for each in patterns(scene, variables)
+    }
+    return {each: log(sum(weights.values())) - log(weight) for each, weight in weights.items()}
+
+
+@cache  # remembered
+def length_of_value(value: Vector) -> int:
+    """What it takes to say a value: its components' sizes s, and their signs if they have any.
+
+    1 / (s + 1)(s + 2), summed over s = 0, 1, 2, ... is 1.
+    """
+    return sum(log(abs(v) + 1) + log(abs(v) + 2) + (log(2) if v else 0) for v in value)
+
+
+class Evidence:
+    """How much more likely a test makes the outcomes, and whether that is worth saying it."""
+
+    price_of_length = 1
+
+    def __init__(self, alpha: float):
+        self.needed = log(1 / Fraction(alpha))
+
+    def score(self, node: Node, when_true: Counts) -> int:
+        """A forecast where the test held, and another one where it failed."""
+        kinds = kinds_of(node)
+        return forecast(when_true, kinds) + forecast(minus(node.totals, when_true), kinds)
+
+    def to_beat(self, node: Node, when_true: Counts, worth: int) -> int:
+        """What a challenger must be surely better than; `worth` is that of the test in place."""
+        return worth
+
+    def surely_better(self, one: int, other: int, n: int) -> bool:
+        return one - other > self.needed
+
+    def worth_keeping(self, test: int, none: int, n: int) -> bool:
+        return test >= none
+
+
+class Proven(Evidence):
+    """The same against the best that could be said without the challenger, in hindsight."""
+
+    def to_beat(self, node: Node, when_true: Counts, worth: int) -> int:
+        """The likelihood in hindsight of both halves, whatever it takes to say the test.
+
+        Nobody knows how many outcomes there are: to foretell K of them has a share of
+        1 / (K (K - 1)).
+        """
+        kinds = kinds_of(node)
+        paid = log(kinds) + log(kinds - 1) if kinds > 1 else 0
+        return paid + hindsight(when_true) + hindsight(minus(node.totals, when_true))
+
+
+def kinds_of(node: Node) -> int:
+    """How many outcomes were seen at a node."""
+    return sum(n > 0 for n in node.totals.values())
+
+
+def minus(totals: Counts, when_true: Counts) -> dict[Outcome, int]:
+    """How often the test failed, by outcome."""
+    return {outcome: n - when_true.get(outcome, 0) for outcome, n in totals.items()}
+
+
+CRITERIA: dict[str, type[Wilson] | type[Evidence]] = {
+    "wilson": Wilson,
+    "evidence": Evidence,
+    "proven": Proven,
+}
 
 
 # --- the tree ----------------------------------------------------------------------
@@ -335,6 +511,9 @@ class ReferenceTree:
     ----------
     variables
         The classes of the tree's arguments.
+    memory
+        If not 0, new nodes are *fresh*: they count nothing until `seed` has shown them what is
+        kept, and `end_seeding` was called. Who has the tree keeps the transitions.
     on_change
         Called with ("split" | "change" | "return", path of the node as Ls and Rs).
     """
@@ -344,17 +523,24 @@ class ReferenceTree:
         variables: Iterable[str],
         *,
         alpha: float = 0.01,
+        criterion: str = "wilson",
+        memory: int = 0,
         branch_updates: bool = True,
         max_candidates: int = 100_000,
         on_change: Callable[[str, str], None] = lambda event, path: None,
     ):
-        self.criterion = Wilson(alpha)
+        self.criterion: Any = CRITERIA[criterion](alpha)
+        self.memory = memory
         self.branch_updates = branch_updates
         self.max_candidates = max_candidates
         self.on_change = on_change
         self.root = Node(tuple(variables))
         self.seen: Counter[Outcome] = Counter()
         self.transitions = 0
+        self.fresh: list[Node] = []
+        self.seeded: list[Node] = []
+        """Nodes that were seeded and have not been asked since."""
+        self._lengths_remembered: dict[tuple[str, ...], dict[Test, int]] = {}
 
     # -- the algorithm --
 
@@ -364,10 +550,14 @@ class ReferenceTree:
         All are counted before anything is decided, so their order cannot matter.
         """
         targets = list(targets)
+        was_constant = len(self.seen) < 2
         self.transitions += 1
         self.seen.update(outcome for _, outcome in targets)
         if len(self.seen) < 2:
             return  # a constant so far: there is nothing to explain
+        if was_constant and self.memory > 0:
+            self.fresh.append(self.root)
+            return  # this transition is kept too, and will be counted with the others
         touched: set[Node] = set()
         for arguments, outcome in targets:
             for node, bindings in self.route(scene, arguments):
@@ -393,6 +583,40 @@ class ReferenceTree:
             if node is not self.root and node.totals:
                 return dict(node.totals)
         return dict(self.seen)
+
+    # -- the same with a memory --
+
+    def decide_seeded(self, scene: Scene) -> None:
+        """Ask the seeded nodes that are still there and have not been asked, in preorder."""
+        waiting = [node for node in self.nodes() if node in self.seeded]
+        self.seeded = []
+        for node in waiting:
+            self._ask(node, scene)
+
+    def seed(self, scene: Scene, targets: Iterable[tuple[Binding, Outcome]]) -> None:
+        """Count a kept transition at fresh nodes, and only there."""
+        if not self.fresh:
+            return
+        for arguments, outcome in targets:
+            for node, bindings in self.route(scene, arguments):
+                if node in self.fresh:
+                    self._count(node, scene, bindings, outcome)
+
+    def end_seeding(self, scene: Scene) -> None:
+        for node in self.fresh:
+            self._evict(node, scene)
+        self.seeded += self.fresh
+        self.fresh = []
+
+    def nodes(self) -> list[Node]:
+        """All nodes, in preorder."""
+        found, waiting = [], [self.root]
+        while waiting:
+            node = waiting.pop()
+            found.append(node)
+            if node.left and node.right:
+                waiting += [node.right, node.left]
+        return found
 
     # -- its steps --
 
@@ -436,22 +660,27 @@ class ReferenceTree:
             node = waiting.pop()
             if node not in touched:
                 continue
-            event = self._revise(node, scene) if node.test else self._grow(node, scene)
-            if event:
-                self.on_change(event, node.path)
-            elif node.left and node.right:
+            self.seeded = [each for each in self.seeded if each is not node]
+            if not self._ask(node, scene) and node.left and node.right:
                 waiting += [node.right, node.left]
+
+    def _ask(self, node: Node, scene: Scene) -> bool:
+        """Whether the node changes."""
+        event = self._revise(node, scene) if node.test else self._grow(node, scene)
+        if event:
+            self.on_change(event, node.path)
+        return event is not None
 
     def _grow(self, leaf: Node, scene: Scene) -> str | None:
         """Make a branch of a leaf if its best candidate is surely better than no test."""
-        best, points = self._best(leaf, scene)
-        base = base_score(leaf.totals)
+        best, worth = self._best(leaf, scene)
         full = len(leaf.path) >= MAX_DEPTH or len(leaf.variables) >= MAX_VARIABLES
         if best is None or full:
             return None
-        if not self.criterion.surely_better(points, base, leaf.totals.total()):
+        to_beat = self.criterion.to_beat(leaf, {}, self.criterion.score(leaf, {}))
+        if not self.criterion.surely_better(worth, to_beat, leaf.totals.total()):
             return None
-        leaf.become_branch(best)
+        self._adopt(leaf, best)
         if not self.branch_updates:
             leaf.candidates.clear()
         return "split"
@@ -461,35 +690,56 @@ class ReferenceTree:
         if branch.test is None or not self.branch_updates:
             return None
         n = branch.totals.total()
-        current = score(branch.totals, branch.candidates[branch.test].counts)
-        challenger, points = self._best(branch, scene)
-        if challenger is not None and self.criterion.surely_better(points, current, n):
-            branch.become_branch(challenger)
+        counts = branch.candidates[branch.test].counts
+        length = self._length(branch, scene, branch.test)
+        current = self.criterion.score(branch, counts) - length
+        to_beat = self.criterion.to_beat(branch, counts, current)
+        challenger, worth = self._best(branch, scene)
+        if challenger is not None and self.criterion.surely_better(worth, to_beat, n):
+            self._adopt(branch, challenger)
             return "change"
-        if not self.criterion.surely_better(current, base_score(branch.totals), n):
+        if not self.criterion.worth_keeping(current, self.criterion.score(branch, {}), n):
             branch.become_leaf()
             return "return"
         return None
 
-    def _best(self, node: Node, scene: Scene) -> tuple[Test | None, Fraction]:
-        """The best candidate but for the node's own test, and its score."""
+    def _adopt(self, node: Node, test: Test) -> None:
+        node.become_branch(test)
+        assert node.left and node.right
+        if self.memory > 0:
+            self.fresh += [node.left, node.right]
+
+    def _best(self, node: Node, scene: Scene) -> tuple[Test | None, Any]:
+        """The best candidate but for the node's own test, and its score less its length.
+
+        Of those that are worth the same the one with the higher score, then the preferred.
+        """
         # Remembered: many candidates share their counts, and so their score.
-        same_counts: dict[frozenset[tuple[Outcome, int]], list[Test]] = {}
+        scores: dict[frozenset[tuple[Outcome, int]], Any] = {}
+        worths: dict[Test, tuple[Any, Any]] = {}
         for test, candidate in node.candidates.items():
             if test != node.test:
-                same_counts.setdefault(frozenset(candidate.counts.items()), []).append(test)
-        scores = {counts: score(node.totals, dict(counts)) for counts in same_counts}
-        if not scores:
-            return None, Fraction(0)
-        highest = max(scores.values())
-        equals = [
-            test
-            for counts, tests in same_counts.items()
-            if scores[counts] == highest
-            for test in tests
-        ]
+                same = frozenset(candidate.counts.items())
+                if same not in scores:
+                    scores[same] = self.criterion.score(node, candidate.counts)
+                points = scores[same]
+                worths[test] = (points - self._length(node, scene, test), points)
+        if not worths:
+            return None, 0
+        highest = max(worths.values())
+        equals = [test for test, worth in worths.items() if worth == highest]
         best = min(equals, key=lambda test: preference(scene, test, len(node.variables)))
-        return best, highest
+        return best, highest[0]
+
+    def _length(self, node: Node, scene: Scene, test: Test) -> int:
+        """What it takes to say the test, if the criterion minds."""
+        if self.criterion.price_of_length == 0:
+            return 0
+        if node.variables not in self._lengths_remembered:
+            lengths = lengths_of_patterns(scene, node.variables)
+            self._lengths_remembered[node.variables] = lengths
+        pattern = test._replace(value=())
+        return self._lengths_remembered[node.variables][pattern] + length_of_value(test.value)
 
 
 # --- the model ---------------------------------------------------------------------
@@ -499,11 +749,17 @@ class ReferenceModel:
     """One tree for each class, attribute and action, each with one argument: the object.
 
     `events` lists what happened to the trees: ("split" | "change" | "return", rule, path).
+
+    With `memory` the last so many transitions are kept, of all rules together. New nodes
+    first count those that reach them. What they then have to say is heard in the next
+    transition, so that none takes longer than one look at all that is kept.
     """
 
-    def __init__(self, schema: Any, **settings: Any):
+    def __init__(self, schema: Any, *, memory: int = 0, **settings: Any):
         self.schema = schema
-        self.settings = settings
+        self.memory = memory
+        self.settings = {"memory": memory, **settings}
+        self.kept: list[tuple[Scene, Scene, str]] = []
         self.events: list[tuple[str, RuleKey, str]] = []
         self.trees: dict[RuleKey, ReferenceTree] = {}
 
@@ -525,12 +781,30 @@ class ReferenceModel:
     def observe(self, before: Any, action: str, after: Any) -> None:
         scene, then = Scene(before), Scene(after)
         for class_name, attribute in self.slots():
-            targets = [
-                ((x,), self._outcome(attribute, scene.values[x], then.values[x]))
-                for x in scene.of_class(class_name)
-            ]
+            targets = self._targets(scene, then, class_name, attribute)
             if targets:
                 self.tree(class_name, attribute, action).observe(scene, targets)
+        if self.memory > 0:
+            for tree in self._all_trees():
+                tree.decide_seeded(scene)
+            self.kept = [*self.kept, (scene, then, action)][-self.memory :]
+            self._replay()
+
+    def _replay(self) -> None:
+        """Show all that is kept to the fresh nodes, if there are any."""
+        trees = self._all_trees()
+        if not any(tree.fresh for tree in trees):
+            return
+        for scene, then, action in self.kept:
+            for class_name, attribute in self.slots():
+                targets = self._targets(scene, then, class_name, attribute)
+                self.tree(class_name, attribute, action).seed(scene, targets)
+        for tree in trees:
+            tree.end_seeding(scene)
+
+    def _all_trees(self) -> list[ReferenceTree]:
+        """In the schema's order."""
+        return [self.tree(*slot, action) for slot in self.slots() for action in self.schema.actions]
 
     def predict(self, state: Any, action: str) -> dict[tuple[int, str], dict[Vector, Fraction]]:
         """For every object and attribute, its new values with their probabilities."""
@@ -562,6 +836,15 @@ class ReferenceModel:
         """Everything that a tree knows, as nested dicts, to be compared."""
         tree = self.tree(class_name, attribute, action)
         return {"seen": dict(tree.seen), **tree.root.dump()}
+
+    def _targets(
+        self, scene: Scene, then: Scene, class_name: str, attribute: str
+    ) -> list[tuple[Binding, Outcome]]:
+        """The objects of a class, and what became of their attribute."""
+        return [
+            ((x,), self._outcome(attribute, scene.values[x], then.values[x]))
+            for x in scene.of_class(class_name)
+        ]
 
     def _outcome(self, attribute: str, now: dict[str, Vector], then: dict[str, Vector]) -> Outcome:
         if self.schema.attributes[attribute].outcomes == "value":

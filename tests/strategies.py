@@ -37,6 +37,13 @@ VALUES: dict[str, Sequence[int]] = {
 }
 """What the components of vectors are taken from; see `random_value` for the last two."""
 
+MEMORIES: dict[str, st.SearchStrategy[int]] = {
+    "none": st.just(0),
+    "short": st.integers(1, 20),
+    "long": st.sampled_from([1000, 100, 40]),
+}
+"""How many transitions are kept: so few that most are forgotten, or most of them."""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -92,11 +99,15 @@ def schemas(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN) -> tt.Schema:
     return tt.Schema(classes=classes, attributes=used, actions=["go", "wait"])
 
 
-def settings_of_learner() -> st.SearchStrategy[dict[str, Any]]:
+def settings_of_learner(
+    criteria: Sequence[str] = ("wilson",), memories: Sequence[str] = ("none",)
+) -> st.SearchStrategy[dict[str, Any]]:
     """Alpha is often large, for quick and wrong decisions that are taken back."""
     return st.fixed_dictionaries(
         {
-            "alpha": st.sampled_from([0.5, 0.5, 0.4, 0.3, 0.2, 0.05, 0.01]),
+            "criterion": st.sampled_from(criteria),
+            "memory": st.sampled_from(memories).flatmap(lambda name: MEMORIES[name]),
+            "alpha": st.sampled_from([0.5, 0.9, 0.5, 0.4, 0.9, 0.2, 0.05, 0.01]),
             "branch_updates": st.sampled_from([True, True, True, False]),
             "max_candidates": st.sampled_from([100_000, 100_000, 300, 40, 12, 3]),
         }
@@ -104,6 +115,7 @@ def settings_of_learner() -> st.SearchStrategy[dict[str, Any]]:
 
 
 def shapes() -> st.SearchStrategy[Shape]:
+    """All kinds of streams."""
     return st.builds(
         Shape,
         seed=st.integers(0, 2**32),
@@ -118,10 +130,37 @@ def shapes() -> st.SearchStrategy[Shape]:
     )
 
 
+def restless_shapes() -> st.SearchStrategy[Shape]:
+    """Streams whose rules are found soon and then change: for learners that are hard to move."""
+    return st.builds(
+        Shape,
+        seed=st.integers(0, 2**32),
+        length=st.sampled_from([250, 200]),
+        values=st.sampled_from(["bits", "small"]),
+        objects=st.sampled_from([3, 4, 2]),
+        episode=st.integers(1, 3),
+        depth=st.integers(1, 2),
+        noise=st.sampled_from([0.0, 0.0, 0.1]),
+        switch=st.sampled_from(["other", "other", "coin"]),
+        switch_at=st.integers(15, 60),
+    )
+
+
 @st.composite
-def streams(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN) -> Stream:
-    """Schema, settings and transitions; `kinds` are those that attributes may list."""
-    return Stream(draw(schemas(kinds)), draw(settings_of_learner()), draw(shapes()))
+def streams(
+    draw: st.DrawFn,
+    kinds: Sequence[str] = BUILT_IN,
+    criteria: Sequence[str] = ("wilson",),
+    memories: Sequence[str] = ("none",),
+    restless: bool = False,
+) -> Stream:
+    """Schema, settings and transitions.
+
+    `kinds` are those that attributes may list; `criteria` and `memories` (names of MEMORIES)
+    those that a learner may have. With `restless`, the rules of most streams change.
+    """
+    shape = st.one_of(restless_shapes(), restless_shapes(), shapes()) if restless else shapes()
+    return Stream(draw(schemas(kinds)), draw(settings_of_learner(criteria, memories)), draw(shape))
 
 
 # --- made from a seed --------------------------------------------------------------

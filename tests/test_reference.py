@@ -351,6 +351,74 @@ def test_renaming_objects_renames_predictions_and_changes_nothing_else(schema, s
     }
 
 
+# --- memory ------------------------------------------------------------------------
+
+
+def dots(*positions: int) -> tt.State:
+    return tt.State(TWO_ACTIONS, [tt.Object(i, "dot", x=x) for i, x in enumerate(positions)])
+
+
+TWO_ACTIONS = tt.Schema(
+    classes={"dot": ["x"]},
+    attributes={"x": tt.Attribute(1, facts=("equality",), outcomes="value")},
+    actions=["go", "wait"],
+)
+
+
+def show(model: ReferenceModel, x: int, outcome: int, action: str = "go") -> None:
+    model.observe(dots(x), action, dots(outcome))
+
+
+def test_a_rule_that_begins_to_vary_counts_what_is_kept():
+    model = ReferenceModel(TWO_ACTIONS, memory=4)
+    for _ in range(5):
+        show(model, 0, 7)
+        show(model, 0, 9, "wait")
+    tree = model.tree("dot", "x", "go")
+    assert tree.root.totals == {}
+
+    show(model, 1, 8)
+    assert tree.root.totals == {(7,): 1, (8,): 1}  # the last four were go, wait, go, wait
+    assert tree.seen == {(7,): 5, (8,): 1}
+    assert {candidate.birth for candidate in tree.root.candidates.values()} == {6}
+
+    show(model, 1, 8)
+    assert tree.root.totals == {(7,): 1, (8,): 2}
+    assert model.tree("dot", "x", "wait").root.totals == {}
+
+
+def test_new_children_count_what_is_kept_and_the_transition_that_made_them_once():
+    model = ReferenceModel(TWO_ACTIONS, alpha=0.5, memory=100)
+    tree = model.tree("dot", "x", "go")
+    step = 0
+    while not model.events:
+        show(model, step % 2, 7 + step % 2)
+        step += 1
+    assert model.events == [("split", ("dot", "x", "go"), "")]
+    assert tree.root.left and tree.root.right
+    assert tree.root.left.totals + tree.root.right.totals == tree.root.totals
+    assert tree.root.totals.total() == step
+    assert set(tree.root.left.totals) == {(7,)} and set(tree.root.right.totals) == {(8,)}
+    assert tree.root.left.candidates.keys() == {Test("equality", "x", ("dot",), (0,), (0,))}
+
+
+def test_what_is_seeded_decides_in_the_next_transition_whatever_that_is_about():
+    model = ReferenceModel(TWO_ACTIONS, alpha=0.05, memory=100)
+    for x in [0, 1, 0, 2] * 30:
+        if not model.events:
+            show(model, x, x)
+    assert model.events == [("split", ("dot", "x", "go"), "")]
+    tree = model.tree("dot", "x", "go")
+    assert tree.root.test == Test("equality", "x", ("dot",), (0,), (0,))
+    assert tree.seeded == [tree.root.left, tree.root.right]
+
+    show(model, 5, 5, "wait")  # another rule's business
+    assert model.events[1:] == [("split", ("dot", "x", "go"), "R")]
+    assert tree.root.right and tree.root.right.test
+    assert tree.seeded == [tree.root.right.left, tree.root.right.right]
+    assert tree.root.right.totals.total() == sum(tree.root.totals[x,] for x in (1, 2))
+
+
 # --- evaluation --------------------------------------------------------------------
 
 

@@ -264,12 +264,12 @@ void bind_model(nb::module_& module) {
                         "All rules of a world, learned from transitions. See treethink.TreeThink.")
         .def("__init__",
              [](PyModel* self, nb::handle schema, double alpha, std::string criterion, bool branch_updates,
-                std::uint64_t max_candidates) {
-                 new (self) PyModel{Model(schema_of(schema), {alpha, std::move(criterion), branch_updates, max_candidates}),
-                                    nb::none()};
+                std::uint64_t max_candidates, std::uint64_t memory) {
+                 Settings settings{alpha, std::move(criterion), branch_updates, max_candidates, memory};
+                 new (self) PyModel{Model(schema_of(schema), std::move(settings)), nb::none()};
              },
              nb::arg("schema").none(), nb::arg("alpha"), nb::arg("criterion"), nb::arg("branch_updates"),
-             nb::arg("max_candidates"))
+             nb::arg("max_candidates"), nb::arg("memory"))
         .def("observe", &observe, nb::sig("def observe(self, before: State, action: str, after: State) -> None"),
              nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(),
              "Learn one transition.")
@@ -298,6 +298,7 @@ void bind_model(nb::module_& module) {
         .def_prop_ro("alpha", [](PyModel const& self) { return self.model.settings().alpha; })
         .def_prop_ro("criterion", [](PyModel const& self) { return self.model.settings().criterion; })
         .def_prop_ro("branch_updates", [](PyModel const& self) { return self.model.settings().branch_updates; })
+        .def_prop_ro("memory", [](PyModel const& self) { return self.model.settings().memory; })
         .def_prop_ro("max_candidates", [](PyModel const& self) { return self.model.settings().max_candidates; })
         .def_prop_ro("observations",
                      [](PyModel const& self) {
@@ -325,14 +326,15 @@ void bind_model(nb::module_& module) {
                  return std::tuple(size.bytes, size.nodes, size.candidates, size.forgotten, size.varying);
              })
         .def("_save",
-             [](PyModel const& self) {
+             [](PyModel const& self, bool with_memory) {
                  std::vector<std::uint8_t> bytes;
                  {
                      nb::gil_scoped_release const release;
-                     bytes = self.model.save();
+                     bytes = self.model.save(with_memory);
                  }
                  return nb::bytes(bytes.data(), bytes.size());
-             })
+             },
+             nb::arg("with_memory"))
         .def("_load",
              [](PyModel& self, nb::bytes const& bytes) {
                  nb::gil_scoped_release const release;

@@ -5,6 +5,7 @@
 
 #include "../criterion.hpp"
 #include "../foldt.hpp"
+#include "../logs.hpp"
 
 namespace treethink::bindings {
 
@@ -122,7 +123,8 @@ void bind_foldt(nb::module_& module) {
                  auto const schema = schema_of(schema_object);
                  std::vector<ClassId> arguments;
                  for (auto const& name : classes) arguments.push_back(schema->class_named(name));
-                 new (self) Foldt(schema, std::move(arguments), {alpha, std::move(criterion), branch_updates, max_candidates});
+                 Settings settings{alpha, std::move(criterion), branch_updates, max_candidates, 0};
+                 new (self) Foldt(schema, std::move(arguments), std::move(settings));
              })
         .def("observe",
              [](Foldt& self, nb::handle object, std::vector<Int> const& ids, Int outcome) {
@@ -186,6 +188,9 @@ void bind_trees(nb::module_& module) {
     module.def("formula", &formula, nb::arg("kind"), nb::arg("x"), nb::arg("y"), nb::arg("value"), nb::arg("swap"),
                "A fact about `x` and `y` written out; `swap` says it the other way round.");
 #ifdef TREETHINK_TESTING
+    module.def("log_of", &log_of, "Only in builds for testing: ln x in units of 1/65536 nat.");
+    module.def("log_step_product", &log_step_product, "Only in builds for testing: ln(k (k + 2) (k + 4) ...).");
+    module.def("log_power", &log_power, "Only in builds for testing: n ln n.");
     module.def("two_sided_quantile", &two_sided_quantile, "Only in builds for testing: z for an alpha.");
     module.def("wilson", &wilson, "Only in builds for testing: how the criterion judges two tests.");
 #endif

@@ -36,6 +36,7 @@ Prediction.__module__ = "treethink"
 
 _MAX_CANDIDATES = 100_000
 _MOST_CANDIDATES = 2**63 - 1
+_MOST_KEPT = 2**31 - 1
 _CRITERIA = tuple(_engine.criterion_names())
 
 
@@ -67,8 +68,11 @@ def _check_settings(
         raise SettingError(f"criterion must be the name of a criterion, got {shown(criterion)}")
     if criterion not in _CRITERIA:
         raise UnknownNameError("criterion", criterion, _CRITERIA, "the settings")
-    if _integer(memory, "memory") != 0:
-        raise SettingError(f"memory must be 0 (nothing is kept), got {shown(memory)}")
+    kept = _integer(memory, "memory")
+    if not 0 <= kept <= _MOST_KEPT:
+        raise SettingError(
+            f"memory must be at least 0 (nothing is kept), at most {_MOST_KEPT}, got {shown(kept)}"
+        )
     if not isinstance(branch_updates, bool):
         raise SettingError(f"branch_updates must be True or False, got {shown(branch_updates)}")
     most = _integer(max_candidates, "max_candidates")
@@ -81,6 +85,7 @@ def _check_settings(
         "criterion": criterion,
         "branch_updates": branch_updates,
         "max_candidates": most,
+        "memory": kept,
     }
 
 
@@ -104,9 +109,11 @@ class TreeThink(_engine.Model):
     alpha
         How sure to be before a tree changes: smaller means later, surer decisions.
     criterion
-        When a test counts as surely better than another: ``"wilson"``, the paper's.
+        When a test counts as surely better than another: ``"wilson"``, the paper's;
+        ``"evidence"``, which needs far fewer observations; ``"proven"``, evidence with a bound on
+        mistakes. See docs/evidence.md.
     memory
-        How many transitions to keep for replay: 0, none, the paper's.
+        How many transitions to keep, for new nodes to start with: 0, none, the paper's.
     branch_updates
         False freezes tests once they are chosen (the paper's ablation).
     max_candidates
@@ -144,8 +151,6 @@ class TreeThink(_engine.Model):
         settings = _check_settings(alpha, criterion, memory, branch_updates, max_candidates)
         super().__init__(schema, **settings)
         self._on_change: Callable[[Change], object] | None = None
-
-    memory = 0
 
     @property
     def on_change(self) -> Callable[[Change], object] | None:
@@ -197,8 +202,8 @@ class TreeThink(_engine.Model):
 
     # ---- to and from files ----
 
-    def to_bytes(self) -> bytes:
-        """The content of a model file."""
+    def to_bytes(self, memory: bool = True) -> bytes:
+        """The content of a model file; `memory`: with the transitions that are kept."""
         settings = {
             "alpha": self.alpha,
             "criterion": self.criterion,
@@ -206,7 +211,8 @@ class TreeThink(_engine.Model):
             "branch_updates": self.branch_updates,
             "max_candidates": self.max_candidates,
         }
-        return file.pack({"schema": self.schema.to_dict(), "settings": settings}, self._save())
+        header = {"schema": self.schema.to_dict(), "settings": settings}
+        return file.pack(header, self._save(memory))
 
     @classmethod
     def from_bytes(cls, content: bytes, where: str = "the data") -> Self:
@@ -219,9 +225,9 @@ class TreeThink(_engine.Model):
             raise ModelFileError(f"{where} cannot be read: {error}") from None
         return model
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, in one step."""
-        file.write(path, self.to_bytes())
+    def save(self, path: str | os.PathLike[str], memory: bool = True) -> None:
+        """Write the model to a file, in one step; `memory`: with the transitions that are kept."""
+        file.write(path, self.to_bytes(memory))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -320,6 +326,8 @@ class FOLDT:
     ):
         self.arg_classes = _check_classes(arg_classes)
         self._settings = _check_settings(alpha, criterion, memory, branch_updates, max_candidates)
+        if self._settings.pop("memory"):
+            raise SettingError(f"memory must be 0: a FOLDT keeps no transitions, got {memory}")
         self._tree: _engine.Foldt | None = None
         self._lock = Lock()
         self._outcomes: list[Hashable] = []

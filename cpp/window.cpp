@@ -1,0 +1,158 @@
+#include "window.hpp"
+
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "file.hpp"
+
+namespace treethink {
+
+// ---- to and from files ----
+//
+// window      how many transitions, then each: state before, action, state after
+// state       its roster, then a column for each slot
+// part        the number of an equal part written before; or the next number, and then the part
+// roster      for each class how many ids, then those
+// column      its values; how many is known by the roster
+
+namespace {
+
+using Ids = std::vector<std::vector<Int>>;
+
+// Which number a part has. Equal parts have one, whether or not they share memory, which
+// depends on how states were made.
+template <class Part, class Value>
+class Numbers {
+public:
+    /// The part's number, and whether it is the first of its value.
+    std::pair<std::size_t, bool> of(Part const& part, Value const& value) {
+        if (auto const known = by_address_.find(&part); known != by_address_.end()) return {known->second, false};
+        auto const [entry, fresh] = by_value_.try_emplace(value, by_value_.size());
+        by_address_.emplace(&part, entry->second);
+        return {entry->second, fresh};
+    }
+
+private:
+    std::unordered_map<Part const*, std::size_t> by_address_;
+    std::map<Value, std::size_t> by_value_;
+};
+
+class StateWriter {
+public:
+    StateWriter(Writer& out, std::size_t slots) : out_(out), columns_(slots) {}
+
+    void write(State const& state) {
+        Roster const& roster = *state.roster();
+        Ids ids;
+        for (std::size_t c = 0; c < roster.classes(); ++c) ids.push_back(roster.ids(ClassId(c)));
+        if (is_new(rosters_.of(roster, ids)))
+            for (auto const& each : ids) {
+                out_.number(each.size());
+                out_.vector(each);
+            }
+        for (std::size_t s = 0; s < columns_.size(); ++s) {
+            Column const& column = *state.column(SlotId(s));
+            if (is_new(columns_[s].of(column, column.values()))) out_.vector(column.values());
+        }
+    }
+
+private:
+    bool is_new(std::pair<std::size_t, bool> numbered) {
+        out_.number(numbered.first);
+        return numbered.second;
+    }
+
+    Writer& out_;
+    Numbers<Roster, Ids> rosters_;
+    std::vector<Numbers<Column, std::vector<Int>>> columns_;  // by slot
+};
+
+class StateReader {
+public:
+    StateReader(Reader& in, std::shared_ptr<Schema const> schema)
+        : in_(in), schema_(std::move(schema)), columns_(schema_->slots().size()) {}
+
+    State read() {
+        auto const roster = part(rosters_, [&] { return std::make_shared<Roster const>(read_ids()); });
+        std::vector<State::ColumnPtr> columns;
+        for (std::size_t s = 0; s < columns_.size(); ++s) {
+            std::size_t const rows = roster->ids(schema_->slots()[s].class_id).size();
+            std::size_t const length = schema_->length(SlotId(s));
+            columns.push_back(part(columns_[s], [&] {
+                return std::make_shared<Column const>(length, in_.vector(checked(rows) * length));
+            }));
+            if (columns.back()->rows() != rows) throw ModelFileError("the model file has a state with values of no object");
+        }
+        return {schema_, roster, std::move(columns)};
+    }
+
+private:
+    template <class Part, class Read>
+    Part part(std::vector<Part>& known, Read const& read) {
+        auto const number = static_cast<std::size_t>(in_.number(known.size(), "the number of a part"));
+        if (number == known.size()) known.push_back(read());
+        return known[number];
+    }
+    Ids read_ids() {
+        Ids ids;
+        for (std::size_t c = 0; c < schema_->classes().size(); ++c) {
+            ids.push_back(in_.vector(in_.count("a number of objects")));
+            for (std::size_t i = 1; i < ids.back().size(); ++i)
+                if (ids.back()[i - 1] >= ids.back()[i]) throw ModelFileError("the model file has ids out of order");
+        }
+        return ids;
+    }
+    // Every value takes a byte at least, so that rows without bytes are a lie that may be huge.
+    std::size_t checked(std::size_t rows) const {
+        if (rows > in_.left()) throw ModelFileError("the model file ends in the middle of a state");
+        return rows;
+    }
+
+    Reader& in_;
+    std::shared_ptr<Schema const> schema_;
+    std::vector<std::shared_ptr<Roster const>> rosters_;
+    std::vector<std::vector<State::ColumnPtr>> columns_;  // by slot
+};
+
+}  // namespace
+
+void Window::save(Writer& out) const {
+    out.number(kept_.size());
+    if (kept_.empty()) return;
+    StateWriter writer(out, kept_.front().before.columns().size());
+    for (Kept const& each : kept_) {
+        writer.write(each.before);
+        out.number(each.action);
+        writer.write(each.after);
+    }
+}
+
+void Window::load(Reader& in, std::shared_ptr<Schema const> const& schema) {
+    std::uint64_t const count = in.number(most_, "a number of kept transitions");
+    StateReader reader(in, schema);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        if (in.at_end()) throw ModelFileError("the model file ends in the middle of its kept transitions");
+        State const before = reader.read();
+        if (schema->actions().empty()) throw ModelFileError("the model file has a transition where no action is possible");
+        ActionId const action(static_cast<std::size_t>(in.number(schema->actions().size() - 1, "an action")));
+        kept_.push_back({before, reader.read(), action});
+        check_same_objects(before, kept_.back().after);
+    }
+}
+
+std::size_t Window::bytes() const {
+    std::unordered_set<void const*> seen;
+    std::size_t bytes = kept_.size() * sizeof(Kept);
+    for (Kept const& each : kept_)
+        for (State const* const state : {&each.before, &each.after}) {
+            bytes += state->columns().capacity() * sizeof(State::ColumnPtr);
+            if (seen.insert(state->roster().get()).second) bytes += sizeof(Roster) + state->roster()->size() * 64;
+            for (auto const& column : state->columns())
+                if (seen.insert(column.get()).second) bytes += sizeof(Column) + column->values().capacity() * sizeof(Int);
+        }
+    return bytes;
+}
+
+}  // namespace treethink

@@ -1,0 +1,48 @@
+// window.hpp - the transitions that a model keeps, to learn from again.
+//
+// A child of a new split would start from nothing, although most of what it should know has been
+// seen. So the last so many transitions are kept, and every new node first counts those that
+// reach it. States share what did not change, so keeping them costs little.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "state.hpp"
+
+namespace treethink {
+
+class Writer;
+class Reader;
+
+/// A transition, as it was observed.
+struct Kept {
+    State before, after;
+    ActionId action;
+};
+
+/// The last `most` transitions, oldest first.
+class Window {
+public:
+    explicit Window(std::uint64_t most) : most_(most) {}
+
+    [[nodiscard]] bool keeps() const { return most_ > 0; }
+    void keep(Kept transition) {
+        kept_.push_back(std::move(transition));
+        if (kept_.size() > most_) kept_.pop_front();
+    }
+    [[nodiscard]] std::deque<Kept> const& transitions() const { return kept_; }
+    /// What would be freed with it: of what states share, every part once.
+    [[nodiscard]] std::size_t bytes() const;
+
+    void save(Writer& out) const;
+    /// Reads into an empty window. Throws ModelFileError for anything that save() could not have written.
+    void load(Reader& in, std::shared_ptr<Schema const> const& schema);
+
+private:
+    std::uint64_t most_;
+    std::deque<Kept> kept_;
+};
+
+}  // namespace treethink

@@ -1,0 +1,157 @@
+"""Memory: new nodes start with what was kept, and nothing else about a model changes."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import treethink as tt
+from treethink import file
+from treethink.checks import LEARNER_CHECKS
+from treethink.errors import ModelFileError, SettingError
+from treethink.stream import Transition
+
+CRITERIA = ("wilson", "evidence", "proven")
+
+
+def stream(name: str = "coins", steps: int = 600, seed: int = 0) -> list[Transition]:
+    return list(tt.transitions(tt.make(name), steps, seed))
+
+
+def model(memory: int, criterion: str = "evidence", name: str = "coins") -> tt.TreeThink:
+    return tt.TreeThink(tt.make(name).schema, criterion=criterion, memory=memory)
+
+
+def count(node: Any) -> int:
+    return sum(node.counts.values())
+
+
+def test_children_of_a_split_start_with_what_was_kept() -> None:
+    learner, empty = model(memory=10_000), model(memory=0)
+    seen = stream(steps=3_000)
+    for each in (learner, empty):
+        each.observe_many(seen)
+    rule, bare = (each.rules["player", "pos", "left"].root for each in (learner, empty))
+    assert rule.left is not None and rule.right is not None
+    assert (
+        count(rule.left) + count(rule.right) == count(rule) == sum(a == "left" for _, a, _ in seen)
+    )
+    assert bare.left is not None and bare.right is not None
+    assert count(bare.left) + count(bare.right) < count(bare)
+
+
+def test_a_rule_that_begins_to_vary_starts_with_what_was_kept() -> None:
+    schema = tt.Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+    off = tt.State(schema, [tt.Object(0, "lamp", on=0)])
+    for memory, counted in ((0, 1), (5, 5), (100, 8)):
+        learner = tt.TreeThink(schema, memory=memory)
+        for _ in range(7):
+            learner.observe(off, "press", off)
+        learner.observe(off, "press", off.replace(0, on=1))
+        assert sum(learner.rules["lamp", "on", "press"].root.counts.values()) == counted
+
+
+def test_only_so_many_transitions_are_kept() -> None:
+    few, many = model(memory=20), model(memory=10**6)
+    for each in (few, many):
+        each.observe_many(stream(steps=500))
+    assert few.memory_use()["bytes"] < many.memory_use()["bytes"]
+    assert len(few.to_bytes()) < len(many.to_bytes())
+    endless = model(memory=50, name="walls")
+    level = list(islice(tt.transitions(tt.make("walls"), 40, 0), 40))
+    for _ in range(10):
+        endless.observe_many(level)
+    as_it_was = endless.memory_use()["bytes"]
+    for _ in range(20):
+        endless.observe_many(level)
+    assert endless.memory_use()["bytes"] <= as_it_was * 1.05
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("cut", [1, 17, 300, 301, 302, 450])
+def test_saving_and_loading_at_any_moment_changes_nothing(criterion: str, cut: int) -> None:
+    seen = stream()
+    straight = model(memory=120, criterion=criterion)
+    straight.observe_many(seen)
+    cut_off = model(memory=120, criterion=criterion)
+    cut_off.observe_many(seen[:cut])
+    for again in (
+        tt.TreeThink.from_bytes(cut_off.to_bytes()),
+        pickle.loads(pickle.dumps(cut_off)),
+        copy.deepcopy(cut_off),
+    ):
+        assert again.to_bytes() == cut_off.to_bytes()
+        assert again.memory == 120 and again.criterion == criterion
+        again.observe_many(seen[cut:])
+        assert again.to_bytes() == straight.to_bytes()
+
+
+def test_a_model_can_be_saved_at_every_single_step() -> None:
+    """Also between the seeding of nodes and the decisions that wait for the next transition."""
+    seen = stream("maze", steps=160, seed=3)
+    straight, saved = (model(memory=40, name="maze") for _ in range(2))
+    for transition in seen:
+        straight.observe(*transition)
+        saved.observe(*transition)
+        saved = tt.TreeThink.from_bytes(saved.to_bytes())
+    assert saved.to_bytes() == straight.to_bytes()
+
+
+def test_what_was_kept_can_be_left_out(tmp_path: Path) -> None:
+    learner = model(memory=200)
+    learner.observe_many(stream())
+    learner.save(tmp_path / "bare.tt", memory=False)
+    learner.save(tmp_path / "whole.tt")
+    bare, whole = (tt.TreeThink.load(tmp_path / name) for name in ("bare.tt", "whole.tt"))
+    assert (tmp_path / "bare.tt").stat().st_size < (tmp_path / "whole.tt").stat().st_size
+    assert str(bare.rules["player", "pos", "left"]) == str(whole.rules["player", "pos", "left"])
+    bare.observe_many(stream(seed=1))
+    assert bare.memory == 200
+
+
+@pytest.mark.parametrize("wrong", [-1, 0.5, "5", None, True, 2**31])
+def test_a_memory_that_makes_no_sense_is_refused(wrong: object) -> None:
+    with pytest.raises(SettingError, match="memory"):
+        tt.TreeThink(tt.make("walls").schema, memory=wrong)  # type: ignore[arg-type]
+
+
+def test_a_single_tree_keeps_nothing() -> None:
+    with pytest.raises(SettingError, match="memory must be 0: a FOLDT keeps no transitions"):
+        tt.FOLDT(arg_classes=["player"], memory=5)
+
+
+@pytest.mark.parametrize("check", LEARNER_CHECKS.values(), ids=LEARNER_CHECKS)
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_model_with_memory_keeps_what_every_learner_promises(
+    check: object, criterion: str, tmp_path: Path
+) -> None:
+    def make(schema: tt.Schema) -> tt.TreeThink:
+        return tt.TreeThink(schema, criterion=criterion, memory=60)
+
+    check(make, stream("maze", steps=150), tmp_path)  # type: ignore[operator]
+
+
+def test_a_damaged_window_is_refused() -> None:
+    learner = model(memory=10, name="walls")
+    learner.observe_many(stream("walls", steps=30))
+    header, body = file.unpack(learner.to_bytes(), "it")
+    refused = 0
+    for at in range(len(body) - 400, len(body)):
+        for value in (0, 1, 127, 255):
+            changed = bytearray(body)
+            changed[at] = value
+            try:
+                again = tt.TreeThink.from_bytes(file.pack(header, bytes(changed)))
+            except ModelFileError:
+                refused += 1
+            else:  # another model, but a whole one
+                again.observe_many(stream("walls", steps=60, seed=2))
+    assert refused > 100
+    for length in range(len(body) - 200, len(body)):
+        with pytest.raises(ModelFileError):
+            tt.TreeThink.from_bytes(file.pack(header, body[:length]))
