@@ -38,6 +38,9 @@ public:
     /// The most that one observation can add to any test's score.
     [[nodiscard]] virtual double largest_gain() const = 0;
 
+    /// What rounding may add to that, so that a bound remains one.
+    [[nodiscard]] virtual double slack() const { return 1e-6; }
+
     /// What a challenger must be surely better than: the test that is in place (of that price), or none.
     [[nodiscard]] virtual double to_beat(Counts trues, Counts totals, double price) const {
         return score(trues, totals) - price;

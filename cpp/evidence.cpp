@@ -51,6 +51,8 @@ public:
     [[nodiscard]] bool worth_keeping(double test, double none, std::uint64_t) const override { return test >= none; }
     /// The probability of more outcomes is never larger than that of fewer.
     [[nodiscard]] double largest_gain() const override { return 0; }
+    /// Beyond its tables, log_step_product() rounds sums instead of terms: a unit for each half.
+    [[nodiscard]] double slack() const override { return 4; }
     [[nodiscard]] double price_of_length() const override { return 1; }
 
 private:

@@ -179,7 +179,7 @@ bool Tree::decide_node(Learning& learning, std::uint32_t at) {
     bool const leaf = node.is_leaf();
     if (leaf ? stays_leaf(node) : !learning.settings.branch_updates) return false;
     auto const [none, now, to_beat] = standing(learning, node);
-    if (criterion.surely_better(node.bound + 1e-6, to_beat, node.n)) {
+    if (criterion.surely_better(node.bound + criterion.slack(), to_beat, node.n)) {
         auto const best = best_candidate(learning, node, leaf ? std::nullopt : std::optional(current(node)));
         node.bound = best ? std::max(best->score, none) : none;
         if (best && criterion.surely_better(best->score, to_beat, node.n)) {

@@ -113,6 +113,10 @@ class Run:
         return sum(test is None for test in self.tests)
 
 
+#: In `walls` and `maze`, what never changes.
+FIXED = ("wall", "goal")
+
+
 def targets_of(world: World, before: State, after: State) -> list[Target]:
     """The outcomes of all objects of classes that ever change.
 
@@ -120,7 +124,7 @@ def targets_of(world: World, before: State, after: State) -> list[Target]:
     """
     found = []
     for class_name, attributes in world.schema.classes.items():
-        for attribute in () if class_name in world.fixed else attributes:  # type: ignore[attr-defined]
+        for attribute in () if class_name in FIXED else attributes:
             for each in before.of_class(class_name):
                 old, new = (as_vector(state.value(each.id, attribute)) for state in (before, after))
                 delta = tuple(b - a for a, b in zip(old, new, strict=True))

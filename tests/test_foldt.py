@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reference import ReferenceTree, Scene
+from reference import CRITERIA, ReferenceTree, Scene
 from strategies import Stream, streams
 from treethink.errors import (
     SettingError,
@@ -62,7 +62,7 @@ def arguments_of(scene: Scene, classes: tuple[str, ...], rng: random.Random) -> 
 
 
 @settings(thorough, max_examples=40)
-@given(streams(), st.integers(1, 2))
+@given(streams(criteria=list(CRITERIA)), st.integers(1, 2))
 def test_a_tree_equals_its_slow_twin(stream: Stream, n_arguments: int):
     rng = random.Random(stream.shape.seed)
     classes = tuple(rng.choices(list(stream.schema.classes), k=n_arguments))

@@ -140,12 +140,14 @@ def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_event
     criterion, memory
 ):
     happened = shares(32, streams(BUILT_IN, [criterion], [memory], restless=True))
+    hard_to_move = criterion == "proven"
     assert happened["split"] >= 0.5
-    assert happened["change"] >= (0.05 if criterion == "proven" else 0.1)
-    assert happened["return"] >= 0.1
-    assert happened["seeded"] >= (0.0 if memory == "none" else 0.5)
-    if memory == "long" and criterion != "proven":  # which is rarely that sure that soon
-        assert happened["elsewhere"] >= 0.1
+    assert happened["change"] >= (0.05 if hard_to_move else 0.2)
+    assert happened["return"] >= (0.05 if hard_to_move else 0.2)
+    if memory != "none":
+        assert happened["seeded"] >= 0.5
+    if memory == "long" and not hard_to_move:
+        assert happened["elsewhere"] >= 0.2
 
 
 def test_a_new_kind_of_fact_is_learned_from_like_the_built_in_ones():
