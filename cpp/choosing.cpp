@@ -178,15 +178,12 @@ Standing standing(Learning& learning, Node const& node) {
     Criterion const& criterion = learning.criterion;
     auto& counts = learning.scratch.counts;
     counts.assign(node.totals.size(), 0);
-    Standing result{criterion.score(counts, node.totals), 0, criterion.to_beat(counts, node.totals, 0)};
-    result.now = result.none;
-    if (node.is_leaf()) return result;
+    double const none = criterion.score(counts, node.totals);
+    if (node.is_leaf()) return {none, none, criterion.to_beat(counts, node.totals, none)};
     CandidateId const current{node.test_block, node.test_code};
     read_counts(node.blocks[current.block], current.code, node.totals, counts);
-    double const own = price(learning, node, current);
-    result.now = criterion.score(counts, node.totals) - own;
-    result.to_beat = criterion.to_beat(counts, node.totals, own);
-    return result;
+    double const now = criterion.score(counts, node.totals) - price(learning, node, current);
+    return {none, now, criterion.to_beat(counts, node.totals, now)};
 }
 
 std::uint64_t forget_candidates(Learning& learning, Node& node, std::uint64_t most) {

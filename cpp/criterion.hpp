@@ -41,10 +41,9 @@ public:
     /// What rounding may add to that, so that a bound remains one.
     [[nodiscard]] virtual double slack() const { return 1e-6; }
 
-    /// What a challenger must be surely better than: the test that is in place (of that price), or none.
-    [[nodiscard]] virtual double to_beat(Counts trues, Counts totals, double price) const {
-        return score(trues, totals) - price;
-    }
+    /// What a challenger must be surely better than: the test that is in place, or none. `worth` is its score
+    /// less its price.
+    [[nodiscard]] virtual double to_beat(Counts, Counts, double worth) const { return worth; }
     /// Scores that are closer than this must be compared exactly.
     [[nodiscard]] virtual double margin(double score) const = 0;
     /// What a test loses in score for each unit of its length (see length.hpp).

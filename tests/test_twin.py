@@ -150,6 +150,13 @@ def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_event
         assert happened["elsewhere"] >= 0.2
 
 
+def test_engine_and_twin_agree_on_many_plain_streams_with_the_papers_settings():
+    happened = shares(150, streams(BUILT_IN, ["wilson"], ["none"]))
+    assert happened["split"] >= 0.5
+    assert happened["change"] >= 0.1
+    assert happened["return"] >= 0.1
+
+
 def test_a_new_kind_of_fact_is_learned_from_like_the_built_in_ones():
     assert list(KINDS) == list(_engine.fact_kinds())
     assert tuple(_engine.fact_kinds())[: len(BUILT_IN)] == BUILT_IN

@@ -38,6 +38,17 @@ app = typer.Typer(
 )
 
 
+# What several commands take.
+WorldName = Annotated[
+    str, typer.Argument(help="A name from `treethink worlds`, or module:name of your own.")
+]
+Side = Annotated[int | None, typer.Option(help="Of the grid.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=NUMBER", help="Any option of the world."),
+]
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line."""
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -66,9 +77,7 @@ def _options(
 
 @app.command()
 def learn(
-    world: Annotated[
-        str, typer.Argument(help="A name from `treethink worlds`, or module:name of your own.")
-    ],
+    world: WorldName,
     steps: Annotated[int, typer.Option(min=0, help="Observe at most so many.")] = 100_000,
     seed: Annotated[int, typer.Option(min=0, help="Of levels and actions.")] = 0,
     patience: Annotated[
@@ -76,12 +85,9 @@ def learn(
     ] = 5_000,
     episode: Annotated[int, typer.Option(min=1, help="Steps in each level.")] = 50,
     alpha: Annotated[float, typer.Option(help="How readily a rule grows, in (0, 1).")] = 0.01,
-    width: Annotated[int | None, typer.Option(help="Of the grid.")] = None,
-    height: Annotated[int | None, typer.Option(help="Of the grid.")] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=NUMBER", help="Any option of the world."),
-    ] = None,
+    width: Side = None,
+    height: Side = None,
+    set_: Options = None,
     out: Annotated[
         Path | None, typer.Option(help="Where to save the model.", show_default="WORLD.tt")
     ] = None,
@@ -160,19 +166,14 @@ def worlds(
 
 @app.command()
 def play(
-    world: Annotated[
-        str, typer.Argument(help="A name from `treethink worlds`, or module:name of your own.")
-    ],
+    world: WorldName,
     seed: Annotated[int, typer.Option(min=0, help="Of the level, and of chance.")] = 0,
     model: Annotated[
         Path | None, typer.Option(help="A saved model: see its predictions beside the truth.")
     ] = None,
-    width: Annotated[int | None, typer.Option(help="Of the grid.")] = None,
-    height: Annotated[int | None, typer.Option(help="Of the grid.")] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=NUMBER", help="Any option of the world."),
-    ] = None,
+    width: Side = None,
+    height: Side = None,
+    set_: Options = None,
 ) -> None:
     """Walk around in a world with the keyboard; with a model, see what it predicts."""
     place = _make(world, set_ or [], width=width, height=height)

@@ -9,7 +9,6 @@ Out:  `Prediction`s of next states, and `Rule`s that say why.
 engine; what stands here is the part that people touch.
 """
 
-import operator
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from treethink.errors import (
     UnknownNameError,
     WrongTypeError,
     shown,
+    whole_number,
 )
 from treethink.rules import Rule, RuleKey, Rules, Test
 from treethink.state import Schema
@@ -68,18 +68,14 @@ def _check_settings(
         raise SettingError(f"criterion must be the name of a criterion, got {shown(criterion)}")
     if criterion not in _CRITERIA:
         raise UnknownNameError("criterion", criterion, _CRITERIA, "the settings")
-    kept = _integer(memory, "memory")
-    if not 0 <= kept <= _MOST_KEPT:
-        raise SettingError(
-            f"memory must be at least 0 (nothing is kept), at most {_MOST_KEPT}, got {shown(kept)}"
-        )
+    kept = whole_number("memory", memory)
+    if kept > _MOST_KEPT:
+        raise SettingError(f"memory must be at most {_MOST_KEPT}, got {shown(kept)}")
     if not isinstance(branch_updates, bool):
         raise SettingError(f"branch_updates must be True or False, got {shown(branch_updates)}")
-    most = _integer(max_candidates, "max_candidates")
-    if not 1 <= most <= _MOST_CANDIDATES:
-        raise SettingError(
-            f"max_candidates must be at least 1, at most {_MOST_CANDIDATES}, got {shown(most)}"
-        )
+    most = whole_number("max_candidates", max_candidates, least=1)
+    if most > _MOST_CANDIDATES:
+        raise SettingError(f"max_candidates must be at most {_MOST_CANDIDATES}, got {shown(most)}")
     return {
         "alpha": float(alpha),
         "criterion": criterion,
@@ -87,16 +83,6 @@ def _check_settings(
         "max_candidates": most,
         "memory": kept,
     }
-
-
-def _integer(value: object, name: str) -> int:
-    """A setting that counts something."""
-    try:
-        if not isinstance(value, bool):
-            return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        pass
-    raise SettingError(f"{name} must be an integer, got {shown(value)}")
 
 
 class TreeThink(_engine.Model):

@@ -23,9 +23,10 @@ from treethink.parallel import parallel_transitions
 from treethink.state import Object, Schema, State
 from treethink.stream import Transition, check_world_type, transitions
 from treethink.worlds import World
+from treethink.worlds.base import Cell
+from treethink.worlds.grid import beside
 
 Check = Callable[[World], None]
-Cell = tuple[int, ...]
 
 _SEED = 3
 _LEVELS = range(8)
@@ -264,14 +265,8 @@ def _reached(cells: set[Cell]) -> set[Cell]:
     edge = set(sorted(cells)[:1])
     while edge:
         reached |= edge
-        edge = {near for cell in edge for near in _beside(cell) if near in cells} - reached
+        edge = {near for cell in edge for near in beside(cell) if near in cells} - reached
     return reached
-
-
-def _beside(cell: Cell) -> Iterator[Cell]:
-    for axis in range(len(cell)):
-        for by in (-1, 1):
-            yield (*cell[:axis], cell[axis] + by, *cell[axis + 1 :])
 
 
 def things_start_apart(world: World) -> None:

@@ -20,18 +20,17 @@ from functools import partial
 from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from treethink.errors import SettingError, StateError, UnknownNameError, shown, whole_number
 from treethink.state import Object, Schema, State
 from treethink.worlds import draw
+from treethink.worlds.draw.layout import Cell as Cell
+from treethink.worlds.draw.pixels import Pixels as Pixels
 from treethink.worlds.looks import Look
 from treethink.worlds.scene import Distribution, Scene, Thing, populate
 
-Cell = tuple[int, int]
 #: New values of objects: {id: {attribute: value}}.
 Changes = Mapping[int, Mapping[str, Any]]
-Pixels = npt.NDArray[np.uint8]
 Value = int | tuple[int, ...]
 #: The least and the greatest value, for an attribute or for that of one class only.
 Bounds = Mapping[str | tuple[str, str], tuple[Value, Value]]
