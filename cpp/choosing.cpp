@@ -56,7 +56,7 @@ private:
         read_counts(node_.blocks[candidate.block], candidate.code, node_.totals, mine_);
         read_counts(node_.blocks[old.block], old.code, node_.totals, theirs_);
         if (mine_ != theirs_) {
-            auto const order = learning_.criterion.compare(mine_, theirs_, node_.totals);
+            auto const order = learning_.criterion.compare(mine_, theirs_, node_.sample());
             if (order != 0) return order > 0;
         }
         return canonical_order(learning_.codes.types(), node_.classes.size(), test_of(learning_.codes, node_, candidate),
@@ -122,10 +122,10 @@ void erase_candidate(Node& node, CandidateId id) {
 
 // What the candidate's length takes off its score.
 double price(Learning const& learning, Node const& node, CandidateId id) {
-    double const price = learning.criterion.price_of_length();
-    if (price == 0) return 0;
+    if (!learning.criterion.weighs_evidence()) return 0;
     Block const& block = node.blocks[id.block];
-    return price * static_cast<double>(block.length + length_of_value(learning.codes.value(block.type, id.code)));
+    Log const length = block.length + length_of_value(learning.codes.value(block.type, id.code));
+    return static_cast<double>(length);
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ std::optional<Best> best_candidate(Learning& learning, Node const& node, std::op
         Block const& block = node.blocks[b];
         if (block.stride == 0) continue;
         Count const* const counts = all_counts(block, node.totals, learning.scratch.counts);
-        learning.criterion.scores(counts, block.stride, block.stride, node.totals, scores);
+        learning.criterion.scores(counts, block.stride, block.stride, node.sample(), scores);
         for (Code code = 0; code < block.stride; ++code) {
             if (scores[code] < search.floor() || block.births[code] == 0) continue;
             if (except && except->block == b && except->code == code) continue;
@@ -178,12 +178,12 @@ Standing standing(Learning& learning, Node const& node) {
     Criterion const& criterion = learning.criterion;
     auto& counts = learning.scratch.counts;
     counts.assign(node.totals.size(), 0);
-    double const none = criterion.score(counts, node.totals);
-    if (node.is_leaf()) return {none, none, criterion.to_beat(counts, node.totals, none)};
+    double const none = criterion.score(counts, node.sample());
+    if (node.is_leaf()) return {none, none, criterion.to_beat(counts, node.sample(), none)};
     CandidateId const current{node.test_block, node.test_code};
     read_counts(node.blocks[current.block], current.code, node.totals, counts);
-    double const now = criterion.score(counts, node.totals) - price(learning, node, current);
-    return {none, now, criterion.to_beat(counts, node.totals, now)};
+    double const now = criterion.score(counts, node.sample()) - price(learning, node, current);
+    return {none, now, criterion.to_beat(counts, node.sample(), now)};
 }
 
 std::uint64_t forget_candidates(Learning& learning, Node& node, std::uint64_t most) {

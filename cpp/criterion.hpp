@@ -18,18 +18,24 @@ namespace treethink {
 using Count = std::uint32_t;
 using Counts = std::span<Count const>;
 
+/// What was seen at a node: how often each outcome, and how many of those count as one (see Together).
+struct Sample {
+    Counts totals;
+    std::uint64_t copies = 1;
+};
+
 class Criterion {
 public:
     virtual ~Criterion() = default;
 
-    /// How well a test that held `trues` times explains `totals`; larger is better. A test that
+    /// How well a test that held `trues` times explains the sample; larger is better. A test that
     /// never held scores like no test at all, and no test scores less.
-    [[nodiscard]] virtual double score(Counts trues, Counts totals) const = 0;
+    [[nodiscard]] virtual double score(Counts trues, Sample const& sample) const = 0;
     /// The same for many tests at once: scores[i] for trues[outcome * stride + i].
-    virtual void scores(Count const* trues, std::size_t stride, std::size_t tests, Counts totals,
+    virtual void scores(Count const* trues, std::size_t stride, std::size_t tests, Sample const& sample,
                         std::vector<double>& scores) const = 0;
     /// Exact order of two scores, free of rounding: ties are ties.
-    [[nodiscard]] virtual std::strong_ordering compare(Counts trues_a, Counts trues_b, Counts totals) const = 0;
+    [[nodiscard]] virtual std::strong_ordering compare(Counts trues_a, Counts trues_b, Sample const& sample) const = 0;
 
     /// Whether a score is surely better than another after n observations. Monotone in both.
     [[nodiscard]] virtual bool surely_better(double score, double than, std::uint64_t n) const = 0;
@@ -43,11 +49,12 @@ public:
 
     /// What a challenger must be surely better than: the test that is in place, or none. `worth` is its score
     /// less its price.
-    [[nodiscard]] virtual double to_beat(Counts, Counts, double worth) const { return worth; }
+    [[nodiscard]] virtual double to_beat(Counts, Sample const&, double worth) const { return worth; }
     /// Scores that are closer than this must be compared exactly.
     [[nodiscard]] virtual double margin(double score) const = 0;
-    /// What a test loses in score for each unit of its length (see length.hpp).
-    [[nodiscard]] virtual double price_of_length() const { return 0; }
+    /// Whether scores are evidence, in units of a Log. Tests then pay for their length, targets that share their
+    /// fate count once, and a branch is left alone while everything below it is explained.
+    [[nodiscard]] virtual bool weighs_evidence() const { return false; }
 };
 
 // Each in a file of its own.

@@ -2,8 +2,8 @@
 //
 // A test is scored by the logarithm of the probability that it gives to the outcomes: those
 // where it held and those where it failed each come from a distribution of their own, unknown
-// and averaged over. That one forecast is half of two: one that expects always the same
-// outcome, as most rules have it, and one that expects anything (the prior is Jeffreys's).
+// and averaged over. Each half either has always the same outcome, as most rules have it, or
+// may have any (the prior is Jeffreys's).
 //
 // docs/evidence.md has the reasoning, and what is guaranteed.
 #include <algorithm>
@@ -20,27 +20,28 @@ std::uint64_t kinds_of(Counts totals) {
     return static_cast<std::uint64_t>(std::count_if(totals.begin(), totals.end(), [](Count n) { return n > 0; }));
 }
 
+/// How much of a count is its own. Rounded up: what was seen was seen.
+std::uint64_t without_copies(std::uint64_t count, std::uint64_t copies) {
+    return copies == 1 ? count : (count + copies - 1) / copies;
+}
+
 class Evidence : public Criterion {
 public:
     explicit Evidence(double alpha) : needed_(static_cast<double>(log_of(1 / alpha))) {}
 
-    [[nodiscard]] double score(Counts trues, Counts totals) const override {
-        Forecast const forecast(totals);
-        return static_cast<double>(forecast.log([&](std::size_t y) { return trues[y]; }) +
-                                   forecast.log([&](std::size_t y) { return totals[y] - trues[y]; }));
+    [[nodiscard]] double score(Counts trues, Sample const& sample) const override {
+        return static_cast<double>(Forecast(sample)([&](std::size_t y) { return trues[y]; }));
     }
-    void scores(Count const* trues, std::size_t stride, std::size_t tests, Counts totals,
+    void scores(Count const* trues, std::size_t stride, std::size_t tests, Sample const& sample,
                 std::vector<double>& scores) const override {
-        Forecast const forecast(totals);
+        Forecast const forecast(sample);
         scores.resize(tests);
         for (std::size_t i = 0; i < tests; ++i)
-            scores[i] = static_cast<double>(
-                forecast.log([&](std::size_t y) { return trues[y * stride + i]; }) +
-                forecast.log([&](std::size_t y) { return totals[y] - trues[y * stride + i]; }));
+            scores[i] = static_cast<double>(forecast([&](std::size_t y) { return trues[y * stride + i]; }));
     }
     /// Scores are whole numbers already.
-    [[nodiscard]] std::strong_ordering compare(Counts trues_a, Counts trues_b, Counts totals) const override {
-        double const a = score(trues_a, totals), b = score(trues_b, totals);
+    [[nodiscard]] std::strong_ordering compare(Counts trues_a, Counts trues_b, Sample const& sample) const override {
+        double const a = score(trues_a, sample), b = score(trues_b, sample);
         return a < b ? std::strong_ordering::less : a > b ? std::strong_ordering::greater : std::strong_ordering::equal;
     }
     [[nodiscard]] double margin(double) const override { return 0; }
@@ -53,36 +54,59 @@ public:
     [[nodiscard]] double largest_gain() const override { return 0; }
     /// Beyond its tables, log_step_product() rounds sums instead of terms: a unit for each half.
     [[nodiscard]] double slack() const override { return 4; }
-    [[nodiscard]] double price_of_length() const override { return 1; }
+    [[nodiscard]] bool weighs_evidence() const override { return true; }
 
 private:
     // The probability of a sequence of outcomes, foretold one after the other.
     class Forecast {
     public:
-        explicit Forecast(Counts totals)
-            : outcomes_(totals.size()), kinds_(kinds_of(totals)), half_(log_of(2)),
-              always_(-half_ - log_of(static_cast<double>(std::max<std::uint64_t>(kinds_, 1)))) {}
+        explicit Forecast(Sample const& sample)
+            : sample_(sample), kinds_(kinds_of(sample.totals)), which_(log_of(static_cast<double>(std::max<std::uint64_t>(kinds_, 1)))),
+              half_(log_of(2)), sixth_(log_of(6)) {}
 
-        template <class CountOf>
-        [[nodiscard]] Log log(CountOf const& count_of) const {
-            Log anything = -half_;
-            std::uint64_t n = 0, present = 0;
-            for (std::size_t y = 0; y < outcomes_; ++y) {
-                std::uint64_t const count = count_of(y);
-                if (count == 0) continue;
-                anything += log_odd_product(count);
-                n += count;
-                ++present;
-            }
-            if (n == 0) return 0;
-            anything -= log_step_product(kinds_, n);
-            return present == 1 ? std::max(anything, always_) : anything;
+        /// With a test that held so often. One that always or never held says nothing.
+        template <class TruesOf>
+        [[nodiscard]] Log operator()(TruesOf const& trues_of) const {
+            Half const held = half(trues_of);
+            Half const failed = half([&](std::size_t y) { return sample_.totals[y] - trues_of(y); });
+            return held.kinds > 0 && failed.kinds > 0 ? split(held, failed) : unsplit(held.kinds > 0 ? held : failed);
         }
 
     private:
-        std::size_t outcomes_;
+        struct Half {
+            Log any;  // if any outcome may come
+            std::uint64_t kinds = 0;
+        };
+
+        template <class CountOf>
+        [[nodiscard]] Half half(CountOf const& count_of) const {
+            Half half{0, 0};
+            std::uint64_t n = 0;
+            for (std::size_t y = 0; y < sample_.totals.size(); ++y) {
+                std::uint64_t const count = without_copies(count_of(y), sample_.copies);
+                if (count == 0) continue;
+                half.any += log_odd_product(count);
+                n += count;
+                ++half.kinds;
+            }
+            if (n > 0) half.any -= log_step_product(kinds_, n);
+            return half;
+        }
+        [[nodiscard]] Log unsplit(Half const& all) const {
+            return std::max(all.any, all.kinds == 1 ? -which_ : all.any) - half_;
+        }
+        // A half for both being sure, each of another outcome; a sixth for one, the other, or neither.
+        [[nodiscard]] Log split(Half const& held, Half const& failed) const {
+            Log const sure_held = held.kinds == 1 ? -which_ : held.any;
+            Log const sure_failed = failed.kinds == 1 ? -which_ : failed.any;
+            Log const mixed = std::max({held.any + failed.any, sure_held + failed.any, held.any + sure_failed}) - sixth_;
+            bool const both_sure = held.kinds == 1 && failed.kinds == 1 && kinds_ == 2;
+            return both_sure ? std::max(mixed, -which_ - half_) : mixed;
+        }
+
+        Sample sample_;
         std::uint64_t kinds_;
-        Log half_, always_;
+        Log which_, half_, sixth_;
     };
 
     double needed_;
@@ -90,30 +114,38 @@ private:
 
 /// The same against the best that anyone could say in hindsight with the test that is in place.
 ///
-/// Nobody knows how many outcomes there are: a forecast for K of them has a share of 1 / (K (K - 1)).
-/// And the first time that an outcome is seen is no surprise to those who could not know of it.
+/// Nobody knows which outcomes there are, or how many: what counts is the pattern, which earlier outcome came
+/// again. The first time of each is no surprise to those who could not know of it, and costs nothing here. A
+/// forecast for K outcomes has a share of 1 / (K (K - 1)), and K! ways to name them: together (K - 2)!.
 class Proven final : public Evidence {
 public:
     using Evidence::Evidence;
 
-    [[nodiscard]] double to_beat(Counts trues, Counts totals, double) const override {
-        auto const kinds = static_cast<double>(kinds_of(totals));
-        Log const share = kinds < 2 ? 0 : log_of(kinds) + log_of(kinds - 1);
-        return static_cast<double>(share + hindsight([&](std::size_t y) { return trues[y]; }, totals.size()) +
-                                   hindsight([&](std::size_t y) { return totals[y] - trues[y]; }, totals.size()));
+    [[nodiscard]] double to_beat(Counts trues, Sample const& sample, double) const override {
+        Log const held = hindsight(trues, sample, true), failed = hindsight(trues, sample, false);
+        return static_cast<double>(held + failed - ways(kinds_of(sample.totals)));
     }
 
 private:
-    template <class CountOf>
-    static Log hindsight(CountOf const& count_of, std::size_t outcomes) {
+    // Of one half. Where an outcome came first does not matter, so it is said to be where it came more often.
+    static Log hindsight(Counts trues, Sample const& sample, bool held) {
         Log log = 0;
         std::uint64_t n = 0;
-        for (std::size_t y = 0; y < outcomes; ++y) {
-            std::uint64_t const again = count_of(y) > 0 ? count_of(y) - 1 : 0;
+        for (std::size_t y = 0; y < trues.size(); ++y) {
+            Count const falses = sample.totals[y] - trues[y];
+            bool const first = held == (trues[y] >= falses);
+            std::uint64_t const count = without_copies(held ? trues[y] : falses, sample.copies);
+            std::uint64_t const again = count > 0 && first ? count - 1 : count;
             log += log_power(again);
             n += again;
         }
         return log - log_power(n);
+    }
+    // ln (kinds - 2)!
+    static Log ways(std::uint64_t kinds) {
+        Log log = 0;
+        for (std::uint64_t k = 2; k + 2 <= kinds; ++k) log += log_of(static_cast<double>(k));
+        return log;
     }
 };
 

@@ -119,6 +119,8 @@ void Tree::save(Writer& out, Codes const& codes) const {
     for (std::uint32_t const at : preorder()) {
         Node const& node = nodes_[at];
         for (Count const count : node.totals) out.number(count);
+        out.number(node.together.pairs);
+        out.number(node.together.agreeing);
         out.number(node.is_leaf() ? 0 : 1);
         out.number(!node.blocks.empty());
         if (!node.blocks.empty()) save_candidates(out, codes, node);
@@ -179,6 +181,8 @@ private:
             node.n += total;
         }
         node.bound = std::numeric_limits<double>::infinity();
+        node.together.pairs = in_.number(node.n / 2 * node.n, "a number of pairs");
+        node.together.agreeing = in_.number(node.together.pairs, "a number of pairs");
     }
 
     void load_candidates(std::uint32_t at) {

@@ -19,10 +19,22 @@ constexpr std::uint64_t most_counted = std::numeric_limits<Count>::max();
 
 CandidateId current(Node const& node) { return {node.test_block, node.test_code}; }
 
+// One outcome only: nothing to explain.
+bool is_pure(Node const& node) {
+    return std::count_if(node.totals.begin(), node.totals.end(), [](Count n) { return n > 0; }) < 2;
+}
+
 // Nothing to explain, or no room to explain it in.
 bool stays_leaf(Node const& node) {
-    if (node.depth >= deepest || node.classes.size() >= most_variables) return true;
-    return std::count_if(node.totals.begin(), node.totals.end(), [](Count n) { return n > 0; }) < 2;
+    return node.depth >= deepest || node.classes.size() >= most_variables || is_pure(node);
+}
+
+// Scores depend on it, and the bound on scores.
+void weigh_copies(Node& node) {
+    std::uint64_t const copies = node.together.copies(node.totals, node.n);
+    if (copies == node.copies) return;
+    node.copies = copies;
+    node.bound = std::numeric_limits<double>::infinity();
 }
 
 #ifndef NDEBUG
@@ -34,6 +46,30 @@ bool anyone_wins(Learning& learning, Node const& node, double to_beat) {
 #endif
 
 }  // namespace
+
+void Together::add(std::uint64_t transition, std::uint32_t outcome, std::size_t outcomes) {
+    if (transition_ != transition) {
+        transition_ = transition;
+        met_ = 0;
+        by_outcome_.assign(outcomes, 0);
+    }
+    pairs += met_++;
+    agreeing += by_outcome_[outcome]++;
+}
+
+std::uint64_t Together::copies(Counts totals, std::uint64_t n) const {
+    if (pairs == 0) return 1;
+    std::uint64_t squares = 0;
+    for (Count const count : totals) squares += std::uint64_t{count} * count;
+    auto const targets = static_cast<double>(n);
+    double const by_chance = static_cast<double>(squares) / (targets * targets);
+    if (by_chance >= 1) return 1;
+    double const agree = static_cast<double>(agreeing) / static_cast<double>(pairs);
+    double const correlation = (agree - by_chance) / (1 - by_chance);
+    double const others = 2 * static_cast<double>(pairs) / targets;  // that a target meets, on average
+    double const effect = 1 + others * correlation;
+    return effect < 1 ? 1 : static_cast<std::uint64_t>(effect + 0.5);
+}
 
 std::optional<std::uint32_t> Tree::find_outcome(VectorView outcome) const {
     for (std::uint32_t i = 0; i < outcomes_.size(); ++i)
@@ -64,6 +100,7 @@ void Tree::observe(Learning& learning, std::span<Target const> targets) {
         nodes_[add_node(0, arguments_)].blocks = make_blocks(learning.codes.types(), arguments_);
         if (learning.settings.memory > 0) return make_fresh(0);
     }
+    ++counted_;
     for (Target const& target : targets)
         walk(learning, target, [&](Node& node) {
             node.touched = now_;
@@ -103,6 +140,7 @@ void Tree::count(Learning& learning, Node& node, std::uint32_t outcome) {
         NodeCounter(learning, node, learning.scratch.bindings, outcome, birth).count();
     ++node.totals[outcome];
     ++node.n;
+    if (learning.criterion.weighs_evidence()) node.together.add(counted_, outcome, node.totals.size());
     node.bound += learning.criterion.largest_gain();
 }
 
@@ -114,6 +152,7 @@ void Tree::make_fresh(std::uint32_t at) {
 }
 
 void Tree::seed(Learning& learning, std::span<Target const> targets) {
+    ++counted_;
     for (Target const& target : targets)
         walk(learning, target, [&](Node& node) {
             if (node.stage == Node::Stage::fresh) count(learning, node, target.outcome);
@@ -178,21 +217,37 @@ bool Tree::decide_node(Learning& learning, std::uint32_t at) {
     Node& node = nodes_[at];
     bool const leaf = node.is_leaf();
     if (leaf ? stays_leaf(node) : !learning.settings.branch_updates) return false;
+    if (criterion.weighs_evidence()) weigh_copies(node);
     auto const [none, now, to_beat] = standing(learning, node);
-    if (criterion.surely_better(node.bound + criterion.slack(), to_beat, node.n)) {
+    bool const challenged = criterion.surely_better(node.bound + criterion.slack(), to_beat, node.n);
+    assert(challenged || !anyone_wins(learning, node, to_beat));
+    bool const useless = !leaf && !criterion.worth_keeping(now, none, node.n);
+    if (!challenged && !useless) return false;
+    if (!leaf && criterion.weighs_evidence() && explains_everything(at)) return false;
+    if (challenged) {
         auto const best = best_candidate(learning, node, leaf ? std::nullopt : std::optional(current(node)));
         node.bound = best ? std::max(best->score, none) : none;
         if (best && criterion.surely_better(best->score, to_beat, node.n)) {
             adopt(learning, at, best->candidate.block, best->candidate.code, leaf ? Decision::split : Decision::change);
             return true;
         }
-    } else {
-        assert(!anyone_wins(learning, node, to_beat));
     }
-    if (leaf || criterion.worth_keeping(now, none, node.n)) return false;
+    if (!useless) return false;
     drop_below(at);
     node.bound = std::numeric_limits<double>::infinity();  // the test is a candidate again
     report(learning, at, Decision::back);
+    return true;
+}
+
+// Every leaf below has seen one outcome only. Another test could not do better, just look better.
+bool Tree::explains_everything(std::uint32_t at) const {
+    std::vector<std::uint32_t> open{at};
+    while (!open.empty()) {
+        Node const& node = nodes_[open.back()];
+        open.pop_back();
+        if (!node.is_leaf()) open.insert(open.end(), {node.right, node.left});
+        else if (!is_pure(node)) return false;
+    }
     return true;
 }
 
@@ -366,7 +421,7 @@ std::size_t Tree::bytes() const {
     for (Vector const& outcome : outcomes_) bytes += sizeof outcome + outcome.capacity() * sizeof(Int);
     bytes += (nodes_.capacity() - nodes_.size()) * sizeof(Node);
     for (Node const& node : nodes_) {
-        bytes += sizeof node + node.classes.capacity() * 4 + node.totals.capacity() * 4;
+        bytes += sizeof node + node.classes.capacity() * 4 + node.totals.capacity() * 4 + node.together.bytes();
         bytes += (node.blocks.capacity() - node.blocks.size()) * sizeof(Block);
         for (Block const& block : node.blocks)
             bytes += sizeof block + (block.rivals[0].capacity() + block.rivals[1].capacity() + block.reads.capacity() +

@@ -83,6 +83,25 @@ struct Block {
     }
 };
 
+/// How often targets of one transition that came by a node had the same outcome.
+///
+/// Eight objects that share one coin are one toss, not eight. The design effect of a sample of such clusters is
+/// 1 + (size - 1) x correlation: that many copies count as one.
+class Together {
+public:
+    /// A target of this transition; `outcomes` is how many there are.
+    void add(std::uint64_t transition, std::uint32_t outcome, std::size_t outcomes);
+    [[nodiscard]] std::uint64_t copies(Counts totals, std::uint64_t n) const;
+    [[nodiscard]] std::size_t bytes() const { return by_outcome_.capacity() * sizeof(Count); }
+
+    std::uint64_t pairs = 0, agreeing = 0;
+
+private:
+    std::uint64_t transition_ = 0;  // the last one
+    std::uint64_t met_ = 0;         // its targets so far
+    std::vector<Count> by_outcome_;
+};
+
 struct Node {
     std::uint32_t parent = 0, left = 0, right = 0;  // left == 0: a leaf
     std::uint32_t depth = 0;
@@ -91,6 +110,8 @@ struct Node {
     std::vector<ClassId> classes;  // of its variables
     std::vector<Count> totals;     // by outcome
     std::uint64_t n = 0;
+    Together together;
+    std::uint64_t copies = 1;  // as `together` had it when `bound` was made
     std::vector<Block> blocks;
     std::uint64_t candidates = 0;
     double bound = 0;  // no challenger's score is above this
@@ -99,6 +120,7 @@ struct Node {
     Code test_code = no_code;
 
     [[nodiscard]] bool is_leaf() const { return left == 0; }
+    [[nodiscard]] Sample sample() const { return {totals, copies}; }
 };
 
 /// Room that counting uses again and again, by code.
@@ -222,6 +244,7 @@ private:
     void count(Learning& learning, Node& node, std::uint32_t outcome);
     void make_fresh(std::uint32_t node);
     void decide(Learning& learning);
+    [[nodiscard]] bool explains_everything(std::uint32_t node) const;
     bool decide_node(Learning& learning, std::uint32_t node);
     void adopt(Learning& learning, std::uint32_t node, std::size_t block, Code code, Decision kind);
     void report(Learning& learning, std::uint32_t node, Decision kind) const;
@@ -233,6 +256,7 @@ private:
     std::vector<Vector> outcomes_;
     std::vector<std::uint64_t> seen_;  // by outcome, from the very first transition on
     std::uint64_t now_ = 0;            // transitions so far
+    std::uint64_t counted_ = 0;        // the same with kept ones counted again: a stamp
     std::vector<Node> nodes_;          // the root first
     std::vector<std::uint32_t> free_;
     std::uint64_t forgotten_ = 0;

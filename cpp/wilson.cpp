@@ -106,9 +106,11 @@ class Wilson final : public Criterion {
 public:
     explicit Wilson(double alpha) : z_(two_sided_quantile(alpha)) {}
 
-    [[nodiscard]] double score(Counts trues, Counts totals) const override { return Parts(trues, totals).score(); }
+    [[nodiscard]] double score(Counts trues, Sample const& sample) const override {
+        return Parts(trues, sample.totals).score();
+    }
 
-    void scores(Count const* trues, std::size_t stride, std::size_t tests, Counts totals,
+    void scores(Count const* trues, std::size_t stride, std::size_t tests, Sample const& sample,
                 std::vector<double>& scores) const override {
         // Sums of squares stay exact in a double as long as they are below 2^53; beyond that
         // the rounding is far smaller than the margin within which compare() is asked.
@@ -117,9 +119,9 @@ public:
         double* const squares_true = sum + tests;
         double* const squares_false = squares_true + tests;
         double n = 0;
-        for (std::size_t y = 0; y < totals.size(); ++y) {
+        for (std::size_t y = 0; y < sample.totals.size(); ++y) {
             Count const* const row = trues + y * stride;
-            double const total = totals[y];
+            double const total = sample.totals[y];
             n += total;
             for (std::size_t i = 0; i < tests; ++i) {
                 double const t = row[i], f = total - t;
@@ -135,8 +137,8 @@ public:
         scores.resize(tests);
     }
 
-    [[nodiscard]] std::strong_ordering compare(Counts trues_a, Counts trues_b, Counts totals) const override {
-        Parts const a(trues_a, totals), b(trues_b, totals);
+    [[nodiscard]] std::strong_ordering compare(Counts trues_a, Counts trues_b, Sample const& sample) const override {
+        Parts const a(trues_a, sample.totals), b(trues_b, sample.totals);
         Wide left = a.numerator(), right = b.numerator();
         left *= b.denominator();
         right *= a.denominator();

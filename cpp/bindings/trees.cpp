@@ -165,11 +165,11 @@ auto wilson(double alpha, std::vector<Count> const& a, std::vector<Count> const&
     std::vector<Count> both;
     for (std::size_t y = 0; y < totals.size(); ++y) both.insert(both.end(), {a[y], b[y]});
     std::vector<double> scores;
-    criterion->scores(both.data(), 2, 2, totals, scores);
+    criterion->scores(both.data(), 2, 2, {totals}, scores);
     std::uint64_t n = 0;
     for (Count const each : totals) n += each;
-    auto const order = criterion->compare(a, b, totals);
-    double const first = criterion->score(a, totals), second = criterion->score(b, totals);
+    auto const order = criterion->compare(a, b, {totals});
+    double const first = criterion->score(a, {totals}), second = criterion->score(b, {totals});
     return std::tuple(first, second, scores, order < 0 ? -1 : order > 0 ? 1 : 0,
                       criterion->surely_better(first, second, n));
 }
