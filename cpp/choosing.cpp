@@ -10,10 +10,14 @@ namespace treethink {
 
 namespace {
 
+std::uint64_t magnitude(Int value) {
+    return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+}
+
 std::uint64_t l1(VectorView value) {
     std::uint64_t sum = 0;
     for (Int const each : value) {
-        std::uint64_t const size = each < 0 ? 0 - static_cast<std::uint64_t>(each) : static_cast<std::uint64_t>(each);
+        std::uint64_t const size = magnitude(each);
         sum = sum > std::numeric_limits<std::uint64_t>::max() - size ? std::numeric_limits<std::uint64_t>::max() : sum + size;
     }
     return sum;
@@ -131,10 +135,11 @@ double price(Learning const& learning, Node const& node, CandidateId id) {
 }  // namespace
 
 Log length_of_value(VectorView value) {
+    LogTables const& logs = LogTables::get();
     Log length = 0;
     for (Int const each : value) {
-        double const size = each < 0 ? -static_cast<double>(each) : static_cast<double>(each);
-        length += log_of(size + 1) + log_of(size + 2) + (each == 0 ? 0 : log_of(2));
+        std::uint64_t const size = magnitude(each);
+        length += logs.number(size + 1) + logs.number(size + 2) + (each == 0 ? 0 : logs.number(2));
     }
     return length;
 }
@@ -174,15 +179,30 @@ std::optional<Best> best_candidate(Learning& learning, Node const& node, std::op
     return search.best();
 }
 
+double score_without_test(Learning& learning, Node const& node) {
+    auto& counts = learning.scratch.counts;
+    counts.assign(node.totals.size(), 0);
+    return learning.criterion.score(counts, {node.totals});
+}
+
+double score_of_test(Learning& learning, Node const& node) {
+    auto& counts = learning.scratch.counts;
+    read_counts(node.blocks[node.test_block], node.test_code, node.totals, counts);
+    return learning.criterion.score(counts, {node.totals});
+}
+
+double price_of_test(Learning const& learning, Node const& node) {
+    return price(learning, node, {node.test_block, node.test_code});
+}
+
 Standing standing(Learning& learning, Node const& node) {
     Criterion const& criterion = learning.criterion;
     auto& counts = learning.scratch.counts;
     counts.assign(node.totals.size(), 0);
     double const none = criterion.score(counts, node.sample());
     if (node.is_leaf()) return {none, none, criterion.to_beat(counts, node.sample(), none)};
-    CandidateId const current{node.test_block, node.test_code};
-    read_counts(node.blocks[current.block], current.code, node.totals, counts);
-    double const now = criterion.score(counts, node.sample()) - price(learning, node, current);
+    read_counts(node.blocks[node.test_block], node.test_code, node.totals, counts);
+    double const now = criterion.score(counts, node.sample()) - price_of_test(learning, node);
     return {none, now, criterion.to_beat(counts, node.sample(), now)};
 }
 

@@ -33,6 +33,11 @@ struct Best {
 /// What it takes to say which value a test asks for: small numbers are short.
 [[nodiscard]] Log length_of_value(VectorView value);
 
+/// Scores of no test and of a branch's own, as if no target shared its fate with another; and the own one's price.
+[[nodiscard]] double score_without_test(Learning& learning, Node const& node);
+[[nodiscard]] double score_of_test(Learning& learning, Node const& node);
+[[nodiscard]] double price_of_test(Learning const& learning, Node const& node);
+
 /// Where a node stands: scores of no test and of its current one, and what a challenger has to beat.
 struct Standing {
     double none, now, to_beat;

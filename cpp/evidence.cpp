@@ -52,7 +52,7 @@ public:
     [[nodiscard]] bool worth_keeping(double test, double none, std::uint64_t) const override { return test >= none; }
     /// The probability of more outcomes is never larger than that of fewer.
     [[nodiscard]] double largest_gain() const override { return 0; }
-    /// Beyond its tables, log_step_product() rounds sums instead of terms: a unit for each half.
+    /// Beyond its tables, step_product() rounds sums instead of terms: a unit for each half.
     [[nodiscard]] double slack() const override { return 4; }
     [[nodiscard]] bool weighs_evidence() const override { return true; }
 
@@ -61,8 +61,8 @@ private:
     class Forecast {
     public:
         explicit Forecast(Sample const& sample)
-            : sample_(sample), kinds_(kinds_of(sample.totals)), which_(log_of(static_cast<double>(std::max<std::uint64_t>(kinds_, 1)))),
-              half_(log_of(2)), sixth_(log_of(6)) {}
+            : sample_(sample), kinds_(kinds_of(sample.totals)), which_(logs_.number(std::max<std::uint64_t>(kinds_, 1))),
+              half_(logs_.number(2)), sixth_(logs_.number(6)) {}
 
         /// With a test that held so often. One that always or never held says nothing.
         template <class TruesOf>
@@ -85,11 +85,11 @@ private:
             for (std::size_t y = 0; y < sample_.totals.size(); ++y) {
                 std::uint64_t const count = without_copies(count_of(y), sample_.copies);
                 if (count == 0) continue;
-                half.any += log_odd_product(count);
+                half.any += logs_.odd_product(count);
                 n += count;
                 ++half.kinds;
             }
-            if (n > 0) half.any -= log_step_product(kinds_, n);
+            if (n > 0) half.any -= logs_.step_product(kinds_, n);
             return half;
         }
         [[nodiscard]] Log unsplit(Half const& all) const {
@@ -104,6 +104,7 @@ private:
             return both_sure ? std::max(mixed, -which_ - half_) : mixed;
         }
 
+        LogTables const& logs_ = LogTables::get();
         Sample sample_;
         std::uint64_t kinds_;
         Log which_, half_, sixth_;
@@ -129,6 +130,7 @@ public:
 private:
     // Of one half. Where an outcome came first does not matter, so it is said to be where it came more often.
     static Log hindsight(Counts trues, Sample const& sample, bool held) {
+        LogTables const& logs = LogTables::get();
         Log log = 0;
         std::uint64_t n = 0;
         for (std::size_t y = 0; y < trues.size(); ++y) {
@@ -136,15 +138,15 @@ private:
             bool const first = held == (trues[y] >= falses);
             std::uint64_t const count = without_copies(held ? trues[y] : falses, sample.copies);
             std::uint64_t const again = count > 0 && first ? count - 1 : count;
-            log += log_power(again);
+            log += logs.power(again);
             n += again;
         }
-        return log - log_power(n);
+        return log - logs.power(n);
     }
     // ln (kinds - 2)!
     static Log ways(std::uint64_t kinds) {
         Log log = 0;
-        for (std::uint64_t k = 2; k + 2 <= kinds; ++k) log += log_of(static_cast<double>(k));
+        for (std::uint64_t k = 2; k + 2 <= kinds; ++k) log += LogTables::get().number(k);
         return log;
     }
 };

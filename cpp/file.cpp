@@ -70,6 +70,7 @@ namespace {
 
 // Larger numbers are no counts of anything, and counting on from them would overflow.
 constexpr std::uint64_t most_seen = std::uint64_t{1} << 62;
+constexpr std::uint64_t most_surprise = std::uint64_t{1} << 56;  // 2^32 outcomes, each of less than 2^24 units
 
 struct Entry {
     Vector value;
@@ -121,6 +122,7 @@ void Tree::save(Writer& out, Codes const& codes) const {
         for (Count const count : node.totals) out.number(count);
         out.number(node.together.pairs);
         out.number(node.together.agreeing);
+        out.number(static_cast<std::uint64_t>(node.looked_at));
         out.number(node.is_leaf() ? 0 : 1);
         out.number(!node.blocks.empty());
         if (!node.blocks.empty()) save_candidates(out, codes, node);
@@ -183,6 +185,7 @@ private:
         node.bound = std::numeric_limits<double>::infinity();
         node.together.pairs = in_.number(node.n / 2 * node.n, "a number of pairs");
         node.together.agreeing = in_.number(node.together.pairs, "a number of pairs");
+        node.looked_at = static_cast<Log>(in_.number(most_surprise, "a surprise"));
     }
 
     void load_candidates(std::uint32_t at) {

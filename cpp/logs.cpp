@@ -2,13 +2,10 @@
 
 #include <cmath>
 #include <numbers>
-#include <vector>
 
 namespace treethink {
 
 namespace {
-
-constexpr std::uint64_t table_size = 1 << 16;
 
 Log rounded(double nats) { return static_cast<Log>(std::floor(nats * static_cast<double>(nat) + 0.5)); }
 
@@ -16,30 +13,6 @@ Log rounded(double nats) { return static_cast<Log>(std::floor(nats * static_cast
 double log_product(double n, double h) {
     double const x = n + h, inverse = 1 / x;
     return n * std::numbers::ln2 + (x - 0.5) * natural_log(x) - x + inverse / 12 - inverse * inverse * inverse / 360;
-}
-
-struct Tables {
-    // Products of the first n odd numbers, of the first n even ones, and n to the power of n.
-    std::vector<Log> odd, even, power;
-
-    Tables() : odd(table_size + 1), even(table_size + 1), power(table_size + 1) {
-        for (std::uint64_t n = 1; n <= table_size; ++n) {
-            odd[n] = odd[n - 1] + log_of(static_cast<double>(2 * n - 1));
-            even[n] = even[n - 1] + log_of(static_cast<double>(2 * n));
-            power[n] = rounded(static_cast<double>(n) * natural_log(static_cast<double>(n)));
-        }
-    }
-    // Beyond the table: from its end by a formula.
-    static Log beyond(std::vector<Log> const& table, std::uint64_t n, double h) {
-        if (n <= table_size) return table[n];
-        double const end = log_product(static_cast<double>(table_size), h);
-        return table[table_size] + rounded(log_product(static_cast<double>(n), h) - end);
-    }
-};
-
-Tables const& tables() {
-    static Tables const all;
-    return all;
 }
 
 }  // namespace
@@ -60,18 +33,28 @@ double natural_log(double x) {
 
 Log log_of(double x) { return rounded(natural_log(x)); }
 
-Log log_odd_product(std::uint64_t n) { return Tables::beyond(tables().odd, n, 0.5); }
-
-Log log_step_product(std::uint64_t k, std::uint64_t n) {
-    auto const& table = k % 2 == 1 ? tables().odd : tables().even;
-    double const h = k % 2 == 1 ? 0.5 : 1.0;
-    std::uint64_t const before = (k - 1) / 2;  // factors below k
-    return Tables::beyond(table, before + n, h) - Tables::beyond(table, before, h);
+LogTables const& LogTables::get() {
+    static LogTables const tables;
+    return tables;
 }
 
-Log log_power(std::uint64_t n) {
-    if (n <= table_size) return tables().power[n];
-    return rounded(static_cast<double>(n) * natural_log(static_cast<double>(n)));
+LogTables::LogTables() : numbers_(size + 1), odd_(size + 1), even_(size + 1), power_(size + 1) {
+    for (std::uint64_t n = 1; n <= size; ++n) {
+        numbers_[n] = log_of(static_cast<double>(n));
+        odd_[n] = odd_[n - 1] + log_of(static_cast<double>(2 * n - 1));
+        even_[n] = even_[n - 1] + log_of(static_cast<double>(2 * n));
+        power_[n] = rounded(static_cast<double>(n) * natural_log(static_cast<double>(n)));
+    }
+}
+
+// From the table's end by a formula.
+Log LogTables::beyond(std::vector<Log> const& table, std::uint64_t n, double h) {
+    double const end = log_product(static_cast<double>(size), h);
+    return table[size] + rounded(log_product(static_cast<double>(n), h) - end);
+}
+
+Log LogTables::power(std::uint64_t n) const {
+    return n <= size ? power_[n] : rounded(static_cast<double>(n) * natural_log(static_cast<double>(n)));
 }
 
 }  // namespace treethink

@@ -302,6 +302,7 @@ void Model::load(std::span<std::uint8_t const> bytes) {
         SlotId const slot(t / schema_->actions().size());
         auto const recodings = trees[t].load(in, codes, schema_->length(slot), settings_.branch_updates);
         recode(std::span(trees).first(t), codes, recodings);  // those loaded before
+        trees[t].find_rest(*criterion_);
     }
     Window window(settings_.memory);
     std::vector<std::pair<SlotId, ActionId>> seeded;

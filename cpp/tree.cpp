@@ -14,19 +14,18 @@ namespace treethink {
 
 namespace {
 
+// A node is looked at when there is so much more to explain: one part in so many.
+constexpr Log part = 32;
+// How much of what the tests below a branch explain its challengers must make up for.
+constexpr double make_up_for = 0.25;
 // Counters are 32 bits wide. A node that has counted this much has nothing left to learn.
 constexpr std::uint64_t most_counted = std::numeric_limits<Count>::max();
 
 CandidateId current(Node const& node) { return {node.test_block, node.test_code}; }
 
-// One outcome only: nothing to explain.
-bool is_pure(Node const& node) {
-    return std::count_if(node.totals.begin(), node.totals.end(), [](Count n) { return n > 0; }) < 2;
-}
-
 // Nothing to explain, or no room to explain it in.
 bool stays_leaf(Node const& node) {
-    return node.depth >= deepest || node.classes.size() >= most_variables || is_pure(node);
+    return node.depth >= deepest || node.classes.size() >= most_variables || node.is_pure();
 }
 
 // Scores depend on it, and the bound on scores.
@@ -35,6 +34,23 @@ void weigh_copies(Node& node) {
     if (copies == node.copies) return;
     node.copies = copies;
     node.bound = std::numeric_limits<double>::infinity();
+}
+
+// Whether what happened is a part more surprising than when the node was last looked at. Surprises are looked at
+// at once; what is as expected, after a while.
+bool has_more_to_explain(Learning& learning, Node& node) {
+    if (node.n < node.look_again) return false;
+    Log const surprise = -static_cast<Log>(score_without_test(learning, node));
+    Log const missing = node.looked_at + node.looked_at / part - surprise;
+    if (missing > 0) {
+        // One outcome more of n is never a larger surprise than that of a new one. Until n has doubled:
+        Log const largest = LogTables::get().number(4 * node.n + 2 * node.totals.size());
+        node.look_again = node.n + std::min<std::uint64_t>(node.n, static_cast<std::uint64_t>(missing / largest));
+        return false;
+    }
+    node.looked_at = surprise;
+    weigh_copies(node);
+    return true;
 }
 
 #ifndef NDEBUG
@@ -71,6 +87,10 @@ std::uint64_t Together::copies(Counts totals, std::uint64_t n) const {
     return effect < 1 ? 1 : static_cast<std::uint64_t>(effect + 0.5);
 }
 
+bool Node::is_pure() const {
+    return std::count_if(totals.begin(), totals.end(), [](Count n) { return n > 0; }) < 2;
+}
+
 std::optional<std::uint32_t> Tree::find_outcome(VectorView outcome) const {
     for (std::uint32_t i = 0; i < outcomes_.size(); ++i)
         if (same(outcomes_[i], outcome)) return i;
@@ -101,15 +121,29 @@ void Tree::observe(Learning& learning, std::span<Target const> targets) {
         if (learning.settings.memory > 0) return make_fresh(0);
     }
     ++counted_;
-    for (Target const& target : targets)
-        walk(learning, target, [&](Node& node) {
-            node.touched = now_;
-            count(learning, node, target.outcome);
-        });
+    bool awake = false;
+    for (Target const& target : targets) awake |= observe_target(learning, target);
+    if (awake) find_rest(learning.criterion);
     for (Node& node : nodes_)
         if (node.touched == now_)
             forgotten_ += forget_candidates(learning, node, learning.settings.max_candidates);
-    decide(learning);
+    if (!nodes_[0].rests) decide(learning);
+}
+
+// Whether someone who rests has learned that not everything is explained.
+bool Tree::observe_target(Learning& learning, Target const& target) {
+    bool resting = false, explained = true;
+    walk(learning, target, [&](Node& node) {
+        node.touched = now_;
+        resting |= node.rests;
+        if (!node.rests) count(learning, node, target.outcome);
+        explained = !node.is_leaf() || node.is_pure();
+    });
+    if (!resting || explained) return false;
+    walk(learning, target, [&](Node& node) {
+        if (node.rests) count(learning, node, target.outcome);
+    });
+    return true;
 }
 
 // ---- counting ----
@@ -138,7 +172,7 @@ void Tree::count(Learning& learning, Node& node, std::uint32_t outcome) {
     auto const birth = static_cast<std::uint32_t>(std::min<std::uint64_t>(now_, most_counted));
     if (node.is_leaf() || learning.settings.branch_updates)
         NodeCounter(learning, node, learning.scratch.bindings, outcome, birth).count();
-    ++node.totals[outcome];
+    if (node.totals[outcome]++ == 0) node.look_again = 0;  // new kinds of outcomes make others more surprising
     ++node.n;
     if (learning.criterion.weighs_evidence()) node.together.add(counted_, outcome, node.totals.size());
     node.bound += learning.criterion.largest_gain();
@@ -167,6 +201,7 @@ void Tree::end_seeding(Learning& learning) {
         forgotten_ += forget_candidates(learning, node, learning.settings.max_candidates);
     }
     fresh_.clear();
+    find_rest(learning.criterion);
 }
 
 void Tree::decide_seeded(Learning& learning) {
@@ -204,7 +239,7 @@ void Tree::decide(Learning& learning) {
     while (!open.empty()) {
         std::uint32_t const at = open.back();
         open.pop_back();
-        if (nodes_[at].touched != now_ || decide_node(learning, at) || nodes_[at].is_leaf()) continue;
+        if (nodes_[at].touched != now_ || nodes_[at].rests || decide_node(learning, at) || nodes_[at].is_leaf()) continue;
         open.push_back(nodes_[at].right);
         open.push_back(nodes_[at].left);
     }
@@ -216,39 +251,49 @@ bool Tree::decide_node(Learning& learning, std::uint32_t at) {
     Criterion const& criterion = learning.criterion;
     Node& node = nodes_[at];
     bool const leaf = node.is_leaf();
-    if (leaf ? stays_leaf(node) : !learning.settings.branch_updates) return false;
-    if (criterion.weighs_evidence()) weigh_copies(node);
+    if (leaf ? stays_leaf(node) : node.rests || !learning.settings.branch_updates) return false;
+    if (criterion.weighs_evidence() && !has_more_to_explain(learning, node)) return false;
     auto const [none, now, to_beat] = standing(learning, node);
     bool const challenged = criterion.surely_better(node.bound + criterion.slack(), to_beat, node.n);
     assert(challenged || !anyone_wins(learning, node, to_beat));
     bool const useless = !leaf && !criterion.worth_keeping(now, none, node.n);
-    if (!challenged && !useless) return false;
-    if (!leaf && criterion.weighs_evidence() && explains_everything(at)) return false;
     if (challenged) {
         auto const best = best_candidate(learning, node, leaf ? std::nullopt : std::optional(current(node)));
         node.bound = best ? std::max(best->score, none) : none;
-        if (best && criterion.surely_better(best->score, to_beat, node.n)) {
+        if (best && criterion.surely_better(best->score, to_beat + lost_below(learning, at), node.n)) {
             adopt(learning, at, best->candidate.block, best->candidate.code, leaf ? Decision::split : Decision::change);
             return true;
         }
     }
     if (!useless) return false;
     drop_below(at);
+    find_rest(learning.criterion);
     node.bound = std::numeric_limits<double>::infinity();  // the test is a candidate again
     report(learning, at, Decision::back);
     return true;
 }
 
-// Every leaf below has seen one outcome only. Another test could not do better, just look better.
-bool Tree::explains_everything(std::uint32_t at) const {
-    std::vector<std::uint32_t> open{at};
+// A change of test throws away what the tests below explain. A challenger must make up for a part of it: else
+// tests that are equally good, of which each needs the others below it, would take turns for ever.
+double Tree::lost_below(Learning& learning, std::uint32_t at) const {
+    if (nodes_[at].is_leaf() || !learning.criterion.weighs_evidence()) return 0;
+    Log explained = 0;
+    std::uint64_t n = 0;
+    std::vector<std::uint32_t> open{nodes_[at].left, nodes_[at].right};
     while (!open.empty()) {
         Node const& node = nodes_[open.back()];
         open.pop_back();
-        if (!node.is_leaf()) open.insert(open.end(), {node.right, node.left});
-        else if (!is_pure(node)) return false;
+        if (node.is_leaf()) {
+            explained += static_cast<Log>(score_without_test(learning, node));
+            n += node.n;
+        } else {
+            explained -= static_cast<Log>(price_of_test(learning, node));
+            open.insert(open.end(), {node.right, node.left});
+        }
     }
-    return true;
+    if (n == 0) return 0;
+    double const here = static_cast<double>(explained) * static_cast<double>(nodes_[at].n) / static_cast<double>(n);
+    return std::max(0.0, make_up_for * (here - score_of_test(learning, nodes_[at])));
 }
 
 void Tree::adopt(Learning& learning, std::uint32_t at, std::size_t block, Code code, Decision kind) {
@@ -267,6 +312,7 @@ void Tree::adopt(Learning& learning, std::uint32_t at, std::size_t block, Code c
         nodes_[child].blocks = make_blocks(learning.codes.types(), nodes_[child].classes);
     if (learning.settings.memory > 0)
         for (std::uint32_t const child : {nodes_[at].left, nodes_[at].right}) make_fresh(child);
+    find_rest(learning.criterion);
     report(learning, at, kind);
 }
 
@@ -285,6 +331,19 @@ void Tree::report(Learning& learning, std::uint32_t at, Decision kind) const {
 }
 
 // ---- nodes ----
+
+// Where every leaf below has seen one outcome only, another test could not do better, just look better. So nobody
+// looks, and nothing is counted for it.
+void Tree::find_rest(Criterion const& criterion) {
+    if (!criterion.weighs_evidence()) return;
+    std::vector<std::uint32_t> const order = preorder();
+    for (auto at = order.rbegin(); at != order.rend(); ++at) {
+        Node& node = nodes_[*at];
+        if (node.is_leaf()) continue;
+        auto const explained = [&](Node const& child) { return child.is_leaf() ? child.is_pure() : child.rests; };
+        node.rests = explained(nodes_[node.left]) && explained(nodes_[node.right]);
+    }
+}
 
 std::uint32_t Tree::add_node(std::uint32_t parent, std::vector<ClassId> classes) {
     Node node;
@@ -316,6 +375,7 @@ void Tree::drop_below(std::uint32_t at) {
         free_.push_back(each);
     }
     nodes_[at].left = nodes_[at].right = 0;
+    nodes_[at].rests = false;
 }
 
 std::uint32_t Tree::answering(std::uint32_t leaf) const {

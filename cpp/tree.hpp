@@ -107,6 +107,7 @@ struct Node {
     std::uint32_t depth = 0;
     std::uint64_t touched = 0;  // the last transition that came by
     enum class Stage : std::uint8_t { grown, fresh, seeded } stage = Stage::grown;
+    bool rests = false;  // a branch below which everything is explained: it does not count what comes by
     std::vector<ClassId> classes;  // of its variables
     std::vector<Count> totals;     // by outcome
     std::uint64_t n = 0;
@@ -115,11 +116,15 @@ struct Node {
     std::vector<Block> blocks;
     std::uint64_t candidates = 0;
     double bound = 0;  // no challenger's score is above this
+    Log looked_at = 0;  // how much there was to explain when challengers were last thought of
+    std::uint64_t look_again = 0;  // there cannot be much more before it has counted so many
     Test test;
     std::size_t test_block = 0;
     Code test_code = no_code;
 
     [[nodiscard]] bool is_leaf() const { return left == 0; }
+    /// One outcome only: nothing to explain.
+    [[nodiscard]] bool is_pure() const;
     [[nodiscard]] Sample sample() const { return {totals, copies}; }
 };
 
@@ -224,6 +229,8 @@ public:
     /// How many candidates have been dropped for `max_candidates`.
     [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
 
+    /// Which branches rest; to be called when leaves or tests have changed.
+    void find_rest(Criterion const& criterion);
     void recode(Codes const& codes, Recoding const& recoding);
     void mark_used(std::size_t type, std::vector<bool>& used) const;
     [[nodiscard]] std::size_t bytes() const;
@@ -244,7 +251,8 @@ private:
     void count(Learning& learning, Node& node, std::uint32_t outcome);
     void make_fresh(std::uint32_t node);
     void decide(Learning& learning);
-    [[nodiscard]] bool explains_everything(std::uint32_t node) const;
+    [[nodiscard]] double lost_below(Learning& learning, std::uint32_t node) const;
+    [[nodiscard]] bool observe_target(Learning& learning, Target const& target);
     bool decide_node(Learning& learning, std::uint32_t node);
     void adopt(Learning& learning, std::uint32_t node, std::size_t block, Code code, Decision kind);
     void report(Learning& learning, std::uint32_t node, Decision kind) const;

@@ -9,6 +9,61 @@
 
 namespace treethink {
 
+namespace {
+
+bool same(State::ColumnPtr const& a, State::ColumnPtr const& b) { return a == b || *a == *b; }
+
+// Makes a state share the columns of another where they are equal, as states do that were not made one by
+// one. Returns how many integers are left that are its own.
+std::uint64_t share(State& state, State const& with) {
+    std::uint64_t own = 0;
+    bool shares_all = state.roster() == with.roster() || *state.roster() != *with.roster();
+    for (std::size_t s = 0; s < state.columns().size(); ++s) {
+        auto const& mine = state.column(SlotId(s));
+        auto const& other = with.column(SlotId(s));
+        bool const equal = same(mine, other);
+        own += equal ? 0 : mine->values().size();
+        shares_all = shares_all && (!equal || mine == other);
+    }
+    if (shares_all) return own;
+    std::vector<State::ColumnPtr> columns = state.columns();
+    for (std::size_t s = 0; s < columns.size(); ++s)
+        if (same(columns[s], with.column(SlotId(s)))) columns[s] = with.column(SlotId(s));
+    bool const same_objects = *state.roster() == *with.roster();
+    state = State(state.schema(), same_objects ? with.roster() : state.roster(), std::move(columns));
+    return own;
+}
+
+std::uint64_t all_values(State const& state) {
+    std::uint64_t values = 0;
+    for (auto const& column : state.columns()) values += column->values().size();
+    return values;
+}
+
+}  // namespace
+
+void Window::keep(Kept transition) {
+    transition.new_before =
+        kept_.empty() ? all_values(transition.before) : share(transition.before, kept_.back().after);
+    transition.new_after = share(transition.after, transition.before);
+    values_ += transition.new_before + transition.new_after;
+    kept_.push_back(std::move(transition));
+    while (kept_.size() > most_ || (values_ > most_values && kept_.size() > 1)) forget_first();
+}
+
+// What the next one shared with it is the next one's own from now on.
+void Window::forget_first() {
+    Kept const& first = kept_[0];
+    values_ -= first.new_before + first.new_after;
+    if (kept_.size() > 1) {
+        Kept& next = kept_[1];
+        values_ -= next.new_before;
+        next.new_before = all_values(next.before);
+        values_ += next.new_before;
+    }
+    kept_.pop_front();
+}
+
 // ---- to and from files ----
 //
 // window      how many transitions, then each: state before, action, state after
@@ -137,9 +192,11 @@ void Window::load(Reader& in, std::shared_ptr<Schema const> const& schema) {
         State const before = reader.read();
         if (schema->actions().empty()) throw ModelFileError("the model file has a transition where no action is possible");
         ActionId const action(static_cast<std::size_t>(in.number(schema->actions().size() - 1, "an action")));
-        kept_.push_back({before, reader.read(), action});
-        check_same_objects(before, kept_.back().after);
+        State const after = reader.read();
+        check_same_objects(before, after);
+        keep({before, after, action});
     }
+    if (kept_.size() < count) throw ModelFileError("the model file has more kept transitions than would have been kept");
 }
 
 std::size_t Window::bytes() const {

@@ -5,9 +5,10 @@
 In:   seeded streams of the worlds `walls` and `maze`; random trees and scenes.
 Out:  tables on stdout, one for each part. Without a PART, all of them.
 
-The variants of the paper are trees of `variants.py`. They meet the same transitions as ours,
-side by side, so each comparison is paired. A run is judged by the last observation that it
-predicted wrongly, and by held-out transitions of the same and of a larger grid.
+All have the paper's criterion and no memory (`TreeThink.paper`); what those two do is measured
+elsewhere. The variants of the paper are trees of `variants.py`. They meet the same transitions
+as ours, side by side, so each comparison is paired. A run is judged by the last observation
+that it predicted wrongly, and by held-out transitions of the same and of a larger grid.
 """
 
 from __future__ import annotations
@@ -247,7 +248,7 @@ def print_learning(by_seed: list[list[Run]]) -> None:
 
 def check_against_twin(run: Run, world: World, seed: int, steps: int = 150) -> None:
     """The arrays of `Ours` decide as the twin does."""
-    twin = ReferenceModel(world.schema)
+    twin = ReferenceModel(world.schema, criterion="wilson")
     for before, action, after in transitions(world, steps, seed):
         twin.observe(before, action, after)
     (again,) = train([Ours], world, transitions(world, steps, seed))
@@ -415,7 +416,8 @@ def objects(asked: argparse.Namespace) -> None:
     differ: Counter[str] = Counter()
     for seed in range(asked.streams):
         shape = Shape(seed, length=80, objects=5, values="bits", depth=2, noise=0.1)
-        models = [kind(CROWD, alpha=0.05) for kind in (ReferenceModel, OneByOne, Backwards)]
+        kinds = (ReferenceModel, OneByOne, Backwards)
+        models = [kind(CROWD, criterion="wilson", alpha=0.05) for kind in kinds]
         for transition in random_stream(CROWD, shape):
             for model in models:
                 model.observe(*transition)
@@ -489,7 +491,7 @@ def score(asked: argparse.Namespace) -> None:
     steps = 40_000
     for name, world in (("no facts of score", make("maze")), ("facts of score", ScoreFacts())):
         for seed in range(min(asked.seeds, 2)):
-            model = TreeThink(world.schema)
+            model = TreeThink.paper(world.schema)
             told = []
             for step, transition in enumerate(transitions(world, steps, seed, episode=steps), 1):
                 model.observe(*transition)
@@ -513,7 +515,7 @@ def limit(asked: argparse.Namespace) -> None:
     """A small `max_candidates`: what forgetting costs."""
     world, steps = make("maze"), 10_000
     for most in (100, 300, 600, 1_000, 2_000, 100_000):
-        models = [TreeThink(world.schema, max_candidates=most) for _ in range(asked.seeds)]
+        models = [TreeThink.paper(world.schema, max_candidates=most) for _ in range(asked.seeds)]
         last = [last_error(model, world, steps, seed) for seed, model in enumerate(models)]
         forgotten = sum(model.memory_use()["forgotten"] for model in models) // len(models)
         print(
@@ -531,7 +533,7 @@ def values(asked: argparse.Namespace) -> None:
         for seed in range(asked.seeds):
             attributes = {"mark": Attribute(1, outcomes=outcomes)}
             schema = Schema({"dial": ["mark"]}, attributes, ["reset"])
-            model, rng, wrong = TreeThink(schema), random.Random(seed), 0
+            model, rng, wrong = TreeThink.paper(schema), random.Random(seed), 0
             for step in range(1, steps + 1):
                 before = State(schema, [Object(0, "dial", mark=rng.randrange(10))])
                 after = before.replace(0, mark=0)

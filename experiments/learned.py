@@ -1,4 +1,4 @@
-"""Whether every world is learned, and what is wrong where it is not.
+"""Whether every world is learned with the paper's settings, and what is wrong where it is not.
 
     python -m experiments.learned [WORLD ...] [--seeds 3] [--steps N] [--processes 2] [--json FILE]
 
@@ -119,7 +119,7 @@ def run(task: Task) -> Run:
     small = task.world.removesuffix("-t")
     school = make(small) if small in WORLDS else world
     done = Run(**asdict(task), trained_in=small)
-    model = TreeThink(school.schema)
+    model = TreeThink.paper(school.schema)
     if _chance_decides(school):
         done.errors = list(_watched(model, school, world, task))
     else:

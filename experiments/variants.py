@@ -65,7 +65,7 @@ class Ours(ReferenceTree):
     def __init__(self, variables: Iterable[str], **settings: Any):
         #: When, what, and at the end of which path something was decided.
         self.events: list[tuple[int, str, str]] = []
-        super().__init__(variables, on_change=self._record, **settings)
+        super().__init__(variables, on_change=self._record, criterion="wilson", **settings)
         self.z = float(self.criterion.z)
         self.column: dict[Outcome, int] = {}
         self.tables: WeakKeyDictionary[Node, Table] = WeakKeyDictionary()

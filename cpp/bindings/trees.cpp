@@ -159,19 +159,37 @@ std::string formula(std::string const& name, std::string const& x, std::string c
 }
 
 #ifdef TREETHINK_TESTING
-/// Scores of two tests (the second time as one of a batch), their exact order, whether the first is surely better.
-auto wilson(double alpha, std::vector<Count> const& a, std::vector<Count> const& b, std::vector<Count> const& totals) {
-    auto const criterion = make_criterion("wilson", alpha);
+/// Scores of two tests (the second time as one of a batch), their exact order, what is to be beaten where the second
+/// is in place and free of charge, and whether the first beats it.
+auto judged(std::string const& name, double alpha, std::vector<Count> const& a, std::vector<Count> const& b,
+            std::vector<Count> const& totals, std::uint64_t copies) {
+    auto const criterion = make_criterion(name, alpha);
+    Sample const sample{totals, copies};
     std::vector<Count> both;
     for (std::size_t y = 0; y < totals.size(); ++y) both.insert(both.end(), {a[y], b[y]});
     std::vector<double> scores;
-    criterion->scores(both.data(), 2, 2, {totals}, scores);
+    criterion->scores(both.data(), 2, 2, sample, scores);
     std::uint64_t n = 0;
     for (Count const each : totals) n += each;
-    auto const order = criterion->compare(a, b, {totals});
-    double const first = criterion->score(a, {totals}), second = criterion->score(b, {totals});
-    return std::tuple(first, second, scores, order < 0 ? -1 : order > 0 ? 1 : 0,
-                      criterion->surely_better(first, second, n));
+    auto const order = criterion->compare(a, b, sample);
+    double const first = criterion->score(a, sample), second = criterion->score(b, sample);
+    double const to_beat = criterion->to_beat(b, sample, second);
+    return std::tuple(first, second, scores, order < 0 ? -1 : order > 0 ? 1 : 0, to_beat,
+                      criterion->surely_better(first, to_beat, n));
+}
+
+/// Pairs, agreeing pairs and copies after these transitions, each given by the outcomes of its targets.
+auto together(std::vector<std::vector<std::uint32_t>> const& transitions, std::size_t outcomes) {
+    Together together;
+    std::vector<Count> totals(outcomes, 0);
+    std::uint64_t n = 0;
+    for (std::size_t t = 0; t < transitions.size(); ++t)
+        for (std::uint32_t const outcome : transitions[t]) {
+            together.add(t + 1, outcome, outcomes);
+            ++totals.at(outcome);
+            ++n;
+        }
+    return std::tuple(together.pairs, together.agreeing, together.copies(totals, n));
 }
 #endif
 
@@ -189,10 +207,14 @@ void bind_trees(nb::module_& module) {
                "A fact about `x` and `y` written out; `swap` says it the other way round.");
 #ifdef TREETHINK_TESTING
     module.def("log_of", &log_of, "Only in builds for testing: ln x in units of 1/65536 nat.");
-    module.def("log_step_product", &log_step_product, "Only in builds for testing: ln(k (k + 2) (k + 4) ...).");
-    module.def("log_power", &log_power, "Only in builds for testing: n ln n.");
+    module.def("log_step_product", [](std::uint64_t k, std::uint64_t n) { return LogTables::get().step_product(k, n); },
+               "Only in builds for testing: ln(k (k + 2) (k + 4) ...).");
+    module.def("log_power", [](std::uint64_t n) { return LogTables::get().power(n); }, "Only in builds for testing: n ln n.");
     module.def("two_sided_quantile", &two_sided_quantile, "Only in builds for testing: z for an alpha.");
-    module.def("wilson", &wilson, "Only in builds for testing: how the criterion judges two tests.");
+    module.def("judged", &judged, nb::arg("criterion"), nb::arg("alpha"), nb::arg("a"), nb::arg("b"), nb::arg("totals"),
+               nb::arg("copies") = 1, "Only in builds for testing: how a criterion judges two tests.");
+    module.def("together", &together, nb::arg("transitions"), nb::arg("outcomes"),
+               "Only in builds for testing: which targets of a transition share their fate.");
 #endif
 }
 

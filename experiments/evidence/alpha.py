@@ -1,0 +1,60 @@
+"""How much depends on alpha: maze and keys, with the default criterion and memory."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from experiments.evidence.efficiency import converged
+from experiments.evidence.settings import DEFAULT, SETTINGS, held_out, markdown, median
+from treethink.experiment import Curve, trial
+from treethink.learner import TreeThink
+from treethink.worlds import make
+
+ALPHAS = (0.3, 0.1, 0.03, 0.01, 0.001, 0.0001, 0.00001)
+STEPS = {"maze": 20_000, "keys": 60_000}
+
+
+def tasks(seeds: int) -> list[dict[str, Any]]:
+    """Every world, alpha and seed."""
+    return [
+        {"part": "alpha", "world": world, "alpha": alpha, "seed": seed, "steps": steps}
+        for world, steps in STEPS.items()
+        for alpha in ALPHAS
+        for seed in range(seeds)
+    ]
+
+
+def run(task: dict[str, Any]) -> dict[str, Any]:
+    """Learn, then be asked."""
+    world, curve = make(task["world"]), Curve()
+    model = TreeThink(world.schema, alpha=task["alpha"], **SETTINGS[DEFAULT])
+    for wrong_by in trial(model, world, task["steps"], task["seed"]):
+        curve.add(wrong_by)
+    leaves = sum(rule.n_leaves for rule in model.rules.values())
+    return {
+        "last_error": curve.last_error,
+        "leaves": leaves,
+        "held_out": held_out(model, world, 5_000),
+    }
+
+
+def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """Last error, what is exact, and how many leaves it took."""
+    groups: dict[tuple[str, float], list[tuple[float, dict[str, Any]]]] = {}
+    for task, result in zip(asked, results, strict=True):
+        key = task["world"], task["alpha"]
+        groups.setdefault(key, []).append((converged(task, result), result))
+    rows = []
+    for (world, alpha), group in groups.items():
+        last = [each for each, _ in group]
+        exact = [result["held_out"]["exact"] / result["held_out"]["of"] for _, result in group]
+        leaves = [result["leaves"] for _, result in group]
+        worst = f">{STEPS[world]:,}" if math.isinf(max(last)) else f"{max(last):,.0f}"
+        middle = f">{STEPS[world]:,}" if math.isinf(median(last)) else f"{median(last):,.0f}"
+        rows.append(
+            [f"`{world}`", f"{alpha:g}", f"{middle} ({worst})"]
+            + [f"{median(exact):.4f} ({min(exact):.4f})", f"{median(leaves)} ({max(leaves)})"]
+        )
+    header = ["world", "alpha", "last error, median (worst)", "held-out exact", "leaves"]
+    return markdown(header, rows)

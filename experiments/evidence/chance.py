@@ -1,0 +1,92 @@
+"""Where chance decides what follows: how near predictions come, and what the tree asks."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from experiments.evidence.settings import (
+    DEFAULT,
+    HELD_OUT_SEED,
+    PAPER,
+    SETTINGS,
+    markdown,
+    median,
+)
+from treethink.examine import examine
+from treethink.learner import TreeThink
+from treethink.rules import Rule
+from treethink.stream import transitions
+from treethink.worlds import make
+
+FISH = (1, 3)
+COUNTS = (1_000, 4_000, 16_000, 64_000, 256_000)
+BESIDE = {(-1, 0), (1, 0), (0, -1), (0, 1)}
+
+
+def tasks(seeds: int) -> list[dict[str, Any]]:
+    """Every number of fish, setting and seed."""
+    return [
+        {"part": "chance", "fish": fish, "setting": setting, "seed": seed}
+        for fish in FISH
+        for setting in (PAPER, DEFAULT)
+        for seed in range(seeds)
+    ]
+
+
+def run(task: dict[str, Any]) -> dict[str, Any]:
+    """Learn, and be asked again and again."""
+    world = make("fish", fish=task["fish"])
+    model = TreeThink(world.schema, **SETTINGS[task["setting"]])
+    stream, steps = transitions(world, COUNTS[-1], task["seed"]), 0
+    errors = []
+    complete = None
+    for count in COUNTS:
+        model.observe_many(islice(stream, count - steps))
+        steps = count
+        held_out = transitions(world, 500, HELD_OUT_SEED)
+        errors.append(round(examine(model, world, held_out).mean_error, 5))
+        if complete is None and asks_for_walls(model.rules["fish", "pos", "step"]):
+            complete = count
+    rule = model.rules["fish", "pos", "step"]
+    return {
+        "errors": errors,
+        "asks_for_walls": asks_for_walls(rule),
+        "leaves": rule.n_leaves,
+        "complete_at": complete,
+    }
+
+
+def asks_for_walls(rule: Rule) -> bool:
+    """Whether every path asks for a wall on each of the four sides, and for nothing else."""
+    open_, leaves = [(rule.root, frozenset[Any]())], 0
+    while open_:
+        node, asked = open_.pop()
+        if node.test is None:
+            leaves += 1
+            if asked != BESIDE:
+                return False
+            continue
+        test, value = node.test, node.test.value
+        if test.kind != "difference" or set(test.classes) != {"wall", "fish"} or 0 not in test.variables:
+            return False
+        assert isinstance(value, tuple) and node.left is not None and node.right is not None
+        side = value if test.variables[0] == 0 else tuple(-each for each in value)
+        open_ += [(child, asked | {side}) for child in (node.left, node.right)]
+    return leaves == 2 ** len(BESIDE)
+
+
+def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """Distance to the true distribution by observations; whether the tree is the right one."""
+    groups: dict[tuple[int, str], list[dict[str, Any]]] = {}
+    for task, result in zip(asked, results, strict=True):
+        groups.setdefault((task["fish"], task["setting"]), []).append(result)
+    rows = []
+    for (fish, setting), group in groups.items():
+        errors = [
+            f"{median([result['errors'][i] for result in group]):.4f}" for i in range(len(COUNTS))
+        ]
+        right = sum(result["asks_for_walls"] for result in group)
+        rows.append([f"{fish} fish, `{setting}`", *errors, f"{right} of {len(group)}"])
+    header = ["world", *(f"{count:,}" for count in COUNTS), "exactly the four walls"]
+    return markdown(header, rows)

@@ -1,0 +1,71 @@
+"""With some probability, what follows is what another action would have done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from experiments.evidence.settings import DEFAULT, HELD_OUT_SEED, SETTINGS, markdown, median
+from treethink.learner import TreeThink
+from treethink.stream import Transition, transitions
+from treethink.worlds import World, make
+
+STEPS = {"walls": 10_000, "maze": 40_000, "doors": 60_000, "coins": 60_000, "switches": 60_000}
+NOISES = (0.0, 0.01, 0.05)
+_EPISODE = 50
+
+
+def tasks(seeds: int) -> list[dict[str, Any]]:
+    """Every world, noise and seed."""
+    return [
+        {"part": "noise", "world": world, "noise": noise, "seed": seed, "steps": steps}
+        for world, steps in STEPS.items()
+        for noise in NOISES
+        for seed in range(seeds)
+    ]
+
+
+def disturbed(world: World, steps: int, seed: int, noise: float) -> Iterator[Transition]:
+    """Random play in which the world at times does something else than it was told."""
+    rng = np.random.default_rng(seed)
+    for step in range(steps):
+        if step % _EPISODE == 0:
+            state = world.reset(int(rng.integers(2**63)))
+        told, others = rng.integers(len(world.actions)), rng.integers(1, len(world.actions))
+        does = (told + others) % len(world.actions) if rng.random() < noise else told
+        after = world.step(state, world.actions[does], rng)
+        yield state, world.actions[told], after
+        state = after
+
+
+def run(task: dict[str, Any]) -> dict[str, Any]:
+    """Learn from the disturbed world, be asked about the undisturbed one."""
+    world = make(task["world"])
+    model = TreeThink(world.schema, **SETTINGS[DEFAULT])
+    model.observe_many(disturbed(world, task["steps"], task["seed"], task["noise"]))
+    right, mass, asked = 0, 0.0, 2_000
+    for before, action, after in transitions(world, asked, HELD_OUT_SEED):
+        prediction = model.predict(before, action)
+        right += prediction.mode() == after
+        mass += 1 - prediction.probability(after)
+    leaves = sum(rule.n_leaves for rule in model.rules.values())
+    return {"of": asked, "right": right, "mass": mass / asked, "leaves": leaves}
+
+
+def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """Whether the likeliest state is the right one, and how likely the others are held to be."""
+    groups: dict[tuple[str, float], list[dict[str, Any]]] = {}
+    for task, result in zip(asked, results, strict=True):
+        groups.setdefault((task["world"], task["noise"]), []).append(result)
+    rows = []
+    for (world, noise), group in groups.items():
+        right = [each["right"] / each["of"] for each in group]
+        mass, leaves = [each["mass"] for each in group], [each["leaves"] for each in group]
+        rows.append(
+            [f"`{world}`", f"{noise:.0%}", f"{median(right):.4f} ({min(right):.4f})"]
+            + [f"{median(mass):.4f}", f"{median(leaves)} ({max(leaves)})"]
+        )
+    header = ["world", "noise", "likeliest state right, median (worst)", "mass on others", "leaves"]
+    return markdown(header, rows)

@@ -1,0 +1,46 @@
+"""The settings that are compared, and what every part of the experiment shares."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from treethink.examine import examine
+from treethink.learner import TreeThink
+from treethink.stream import transitions
+from treethink.worlds import World
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "wilson": {"criterion": "wilson", "memory": 0},
+    "evidence": {"criterion": "evidence", "memory": 0},
+    "evidence + memory": {"criterion": "evidence", "memory": 5_000},
+    "proven": {"criterion": "proven", "memory": 0},
+    "proven + memory": {"criterion": "proven", "memory": 5_000},
+}
+PAPER, DEFAULT = "wilson", "evidence + memory"
+HELD_OUT_SEED = 1_000_000
+
+
+def held_out(model: TreeThink, world: World, steps: int) -> dict[str, int]:
+    """How many transitions of a stream that nobody has learned from are predicted exactly."""
+    found = examine(model, world, transitions(world, steps, HELD_OUT_SEED))
+    return {
+        "of": found.held_out,
+        "exact": found.plausible if found.chance else found.exact,
+        "right_mode": found.right_mode,
+        "scenes": found.scenes,
+        "wrong_scenes": len(found.wrong_scenes),
+    }
+
+
+def median(values: Iterable[float]) -> float:
+    """The lower one of two: a number that was measured."""
+    return statistics.median_low(values)
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table: text to the left, numbers to the right."""
+    rule = ["---", *["--:"] * (len(header) - 1)]
+    lines = [header, rule, *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines).replace("| --", "|--")

@@ -1,0 +1,65 @@
+"""Learned in levels of 6 x 6 only, asked about levels of 8 x 8 and 16 x 16."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiments.evidence.settings import DEFAULT, PAPER, SETTINGS, held_out, markdown, median
+from treethink.learner import TreeThink
+from treethink.stream import transitions
+from treethink.worlds import make
+
+STEPS = {
+    "walls": 20_000,
+    "doors": 60_000,
+    "fish": 60_000,
+    "gates": 100_000,
+    "maze": 20_000,
+    "coins": 60_000,
+    "keys": 100_000,
+    "switches": 60_000,
+}
+SIZES = (6, 8, 16)
+
+
+def tasks(seeds: int) -> list[dict[str, Any]]:
+    """Every grid world, setting and seed."""
+    return [
+        {"part": "transfer", "world": world, "setting": setting, "seed": seed, "steps": steps}
+        for world, steps in STEPS.items()
+        for setting in (PAPER, DEFAULT)
+        for seed in range(seeds)
+    ]
+
+
+def run(task: dict[str, Any]) -> dict[str, Any]:
+    """Learn in small levels, be asked about larger ones."""
+    small = make(task["world"], width=6, height=6)
+    model = TreeThink(small.schema, **SETTINGS[task["setting"]])
+    model.observe_many(transitions(small, task["steps"], task["seed"]))
+    return {
+        str(size): held_out(model, make(task["world"], width=size, height=size), 2_000)
+        for size in SIZES
+    }
+
+
+def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """The share that was exact, median (worst) of the seeds."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for task, result in zip(asked, results, strict=True):
+        groups.setdefault((task["world"], task["setting"]), []).append(result)
+    rows = []
+    for world in STEPS:
+        cells = [
+            _share([result[str(size)] for result in groups[world, setting]])
+            for setting in (PAPER, DEFAULT)
+            for size in SIZES
+        ]
+        rows.append([f"`{world}`", *cells])
+    header = [f"`{each}`, {size} x {size}" for each in (PAPER, DEFAULT) for size in SIZES]
+    return markdown(["world", *header], rows)
+
+
+def _share(found: list[dict[str, int]]) -> str:
+    shares = [each["exact"] / each["of"] for each in found]
+    return f"{median(shares):.4f} ({min(shares):.4f})"
