@@ -53,13 +53,27 @@ def observe_at_once(model: TreeThink, stream: list[Transition]) -> TreeThink:
 @pytest.mark.parametrize("way", [observe_each, observe_at_once])
 @every_world
 def test_observe(benchmark: Any, name: str, way: Any) -> None:
+    """With the paper's settings."""
     workload = play(WORLDS[name], steps=1_000)
 
     def fresh() -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return (TreeThink(WORLDS[name].schema), workload()), {}
+        return (TreeThink.paper(WORLDS[name].schema), workload()), {}
 
     model = benchmark.pedantic(way, setup=fresh, rounds=5)
     assert model.observations == 1_000
+
+
+@pytest.mark.benchmark(group="observe 10,000, defaults")
+@pytest.mark.parametrize("name", ["maze", "coins", "keys"])
+def test_observe_with_evidence_and_memory(benchmark: Any, name: str) -> None:
+    world = make(name)
+    workload = play(world, steps=10_000)
+
+    def fresh() -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (TreeThink(world.schema), workload()), {}
+
+    model = benchmark.pedantic(observe_at_once, setup=fresh, rounds=3)
+    assert model.observations == 10_000
 
 
 @pytest.mark.benchmark(group="predict 100")

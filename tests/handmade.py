@@ -31,14 +31,19 @@ def dot(x: int) -> State:
     return State(EQUALS, [Object(1, "dot", x=x)])
 
 
+def counted(*totals: int) -> bytes:
+    """So often each outcome; no pairs of targets, none agreeing; and nobody has looked yet."""
+    return b"".join(map(number, totals)) + number(0) * 3
+
+
 def leaf(*totals: int) -> bytes:
     """No branch; has candidates: for X0[x] none, for X1[x] none."""
-    return b"".join(map(number, totals)) + number(0) + number(1) + number(0) * 2
+    return counted(*totals) + number(0) + number(1) + number(0) * 2
 
 
 def branch(value: int, *totals: int) -> bytes:
     """A branch without candidates, which asks X0[x] = value."""
-    start = b"".join(map(number, totals)) + number(1) + number(0)
+    start = counted(*totals) + number(1) + number(0)
     return start + number(0) + number(0) + number(0) + integer(value)
 
 
@@ -49,7 +54,7 @@ def handmade(
     observations: int = 7,
 ) -> bytes:
     """A model file with these outcomes, how often they were seen, and these nodes."""
-    header, _ = file.unpack(TreeThink(EQUALS, branch_updates=False).to_bytes(), "it")
+    header, _ = file.unpack(TreeThink.paper(EQUALS, branch_updates=False).to_bytes(), "it")
     pairs = zip(outcomes, seen, strict=True)
     listed = b"".join(integer(outcome) + number(n) for outcome, n in pairs)
     forgotten = 0

@@ -495,6 +495,7 @@ class Sober:
 
     def __init__(self, schema: Schema):
         self.model = TreeThink(schema)
+        self.memory = self.model.memory
 
     def observe(self, before: State, action: str, after: State) -> None:
         self.model.observe(before, action, after)

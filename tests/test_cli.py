@@ -91,6 +91,24 @@ def test_learn_passes_the_options_on(run: Any) -> None:
     assert "watched 10 transitions" in ran.out
 
 
+@pytest.mark.parametrize(
+    ("options", "criterion", "memory"),
+    [
+        ("", "evidence", 5_000),
+        ("--paper", "wilson", 0),
+        ("--criterion proven", "proven", 5_000),
+        ("--memory 0", "evidence", 0),
+        ("--criterion wilson --memory 30", "wilson", 30),
+    ],
+)
+def test_learn_takes_the_settings_of_the_learner(
+    run: Any, options: str, criterion: str, memory: int
+) -> None:
+    run("learn", "walls", "--steps", "60", "--alpha", "0.2", "--quiet", *options.split())
+    model = TreeThink.load("walls.tt")
+    assert (model.alpha, model.criterion, model.memory) == (0.2, criterion, memory)
+
+
 def test_learn_of_nothing_at_all(run: Any) -> None:
     ran = run("learn", "maze", "--steps", "0")
     assert ran.code == 0 and "no error" in ran.out
@@ -227,7 +245,14 @@ def test_bench_prints_and_writes_its_figures(run: Any, monkeypatch: pytest.Monke
     names = {row["name"] for row in figures["rows"]}
     for world in ("maze 8x8", "maze 32x32"):
         assert {f"predict {world}, {each}" for each in ("none", "eval", "query", "both")} <= names
-    assert "observe walls 8x8" in names
+    for how in ("paper's settings", "defaults"):
+        assert f"observe walls 8x8, {how}" in names
+        assert {
+            f"observe {each}, a run of 20, {how}" for each in ("maze", "coins", "keys")
+        } <= names
+    told = {figure["name"] for figure in figures["figures"]}
+    assert {"longest observe keys, defaults", "memory keys, what is kept"} <= told
+    assert {"learn coins, defaults", "learn coins, paper's settings"} <= told
     assert all(row["timing"]["mean"] > 0 for row in figures["rows"])
     assert "481,822" in ran.out
 
@@ -246,6 +271,9 @@ def test_bench_prints_and_writes_its_figures(run: Any, monkeypatch: pytest.Monke
         ("learn maze --set goals=99", "need a free cell each"),
         ("learn maze --alpha 1.5", "alpha"),
         ("learn maze --alpha nan", "alpha"),
+        ("learn maze --criterion wilsom", "unknown criterion 'wilsom' .* Did you mean 'wilson'?"),
+        ("learn maze --paper --criterion wilson", "--paper means .*: leave out --criterion$"),
+        ("learn maze --memory 0 --paper", "--paper means .*: leave out --memory$"),
         ("learn maze --out nowhere/maze.tt", "there is no folder nowhere"),
         ("learn maze --out .", "it is a folder"),
         ("bench --json nowhere/x.json", "there is no folder nowhere"),

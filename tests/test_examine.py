@@ -97,7 +97,7 @@ def test_a_model_that_learned_its_world_passes() -> None:
 
 
 def test_what_training_showed_too_seldom_is_no_defect() -> None:
-    model, training = trained(TRAP, 300)
+    model, training = trained(TRAP, 80)
     shown = sum(b[0].broken and action == "press" for b, action, _ in training)
     assert 0 < shown < ENOUGH
     found = examine(model, TRAP, transitions(TRAP, 1_000, seed=1, episode=5), training)
@@ -239,7 +239,7 @@ def test_chance_that_nobody_states_is_not_called_a_failure() -> None:
 
 
 def test_without_the_training_nobody_is_blamed() -> None:
-    model, _ = trained(TRAP, 300)
+    model, _ = trained(TRAP, 80)
     (mistake, *_) = examine(model, TRAP, transitions(TRAP, 1_000, 1, 5)).mistakes
     assert mistake.shown is None and not mistake.is_defect
     assert "seen enough" not in str(mistake) and "shown" not in str(mistake)
@@ -278,7 +278,7 @@ def test_enough_is_thirty() -> None:
 
 
 def test_examining_draws_no_random_numbers_and_changes_nothing() -> None:
-    model, training = trained(TRAP, 300)
+    model, training = trained(TRAP, 80)
     as_it_was, drawn = model.to_bytes(), np.random.get_state()[1].tolist()
     one, other = (examine(model, TRAP, transitions(TRAP, 100, 1), training) for _ in range(2))
     assert one == other and model.to_bytes() == as_it_was

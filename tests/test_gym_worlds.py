@@ -187,27 +187,27 @@ def wrong_entries(model: TreeThink, world: ToyText, among: Iterable[int]) -> lis
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_all_3000_entries_of_taxi_are_learned(seed: int) -> None:
     world = TOYS["taxi"]
-    model = learned(world, 120_000, seed)
+    model = learned(world, 10_000, seed)
     assert wrong_entries(model, world, range(500)) == []
 
 
 def test_after_a_tenth_of_that_they_are_not() -> None:
     world = TOYS["taxi"]
-    assert len(wrong_entries(learned(world, 12_000, 0), world, range(500))) >= 500
+    assert len(wrong_entries(learned(world, 1_000, 0), world, range(500))) >= 500
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_cliffwalking_is_first_exact_before_90_000_steps(seed: int) -> None:
-    """Wherever an episode can be. Later it may err again: see the module's docstring."""
+def test_cliffwalking_is_exact_after_10_000_steps_and_stays_so(seed: int) -> None:
+    """Wherever an episode can be."""
     world = TOYS["cliffwalking"]
     cells = [*range(37)]  # three rows of twelve, and the start
-    model, stream = TreeThink(world.schema), transitions(world, 90_000, seed)
-    model.observe_many(islice(stream, 60_000))
+    model, stream = TreeThink(world.schema), transitions(world, 40_000, seed)
+    model.observe_many(islice(stream, 5_000))
     assert wrong_entries(model, world, cells) != []
-    while model.observe_many(islice(stream, 1_000)):
-        if wrong_entries(model, world, cells) == []:
-            return
-    pytest.fail("some entry was wrong every time")
+    model.observe_many(islice(stream, 5_000))
+    assert wrong_entries(model, world, cells) == []
+    while model.observe_many(islice(stream, 5_000)):
+        assert wrong_entries(model, world, cells) == []
 
 
 def implausible(model: TreeThink, state: State, action: str, truth: Distribution) -> list[str]:

@@ -101,6 +101,7 @@ def asked_below(node: Node, path: str = "") -> dict[str, Test]:
 
 LEARNERS = {
     "default": {},
+    "paper": {"criterion": "wilson", "memory": 0},
     "eager": {"alpha": 0.5},
     "frozen": {"alpha": 0.3, "branch_updates": False},
     "forgetful": {"max_candidates": 25},
@@ -165,9 +166,10 @@ def test_nothing_to_learn_or_to_predict_is_no_trouble():
 def test_memory_stays_flat_on_a_repeating_stream(world):
     episode = list(transitions(make(world), steps=400, seed=4, episode=400))
     model = TreeThink(make(world).schema)
-    model.observe_many(episode * 5)
+    model.observe_many(episode * 13)
+    assert model.observations > model.memory  # what it keeps has grown as large as it gets
     before = model.memory_use()
-    model.observe_many(episode * 10)
+    model.observe_many(episode * 20)
     after = model.memory_use()
     assert after["bytes"] <= 1.05 * before["bytes"]
     assert after["candidates"] <= 1.05 * before["candidates"]
@@ -289,8 +291,8 @@ def test_a_rule_that_never_varied_is_predicted_with_all_it_saw():
 
 
 def test_an_empty_leaf_answers_with_its_nearest_ancestors_counts():
-    """Right after a split, both children are empty."""
-    model, splits = TreeThink(make("maze").schema), []
+    """Without a memory both children are empty right after a split."""
+    model, splits = TreeThink.paper(make("maze").schema), []
     model.on_change = splits.append
     paths = set()
     for before, action, after in transitions(make("maze"), steps=3000, seed=0):
@@ -812,11 +814,25 @@ def test_what_is_no_schema_is_refused(schema):
 
 def test_settings_are_kept_and_cannot_be_changed():
     model = TreeThink(LAMP, alpha=0.2, branch_updates=False, max_candidates=np.int64(7))
-    assert (model.alpha, model.criterion, model.memory) == (0.2, "wilson", 0)
+    assert (model.alpha, model.criterion, model.memory) == (0.2, "evidence", 5_000)
     assert (model.branch_updates, model.max_candidates, model.schema) == (False, 7, LAMP)
-    for name in ("alpha", "criterion", "branch_updates", "max_candidates", "schema"):
+    for name in ("alpha", "criterion", "memory", "branch_updates", "max_candidates", "schema"):
         with pytest.raises(AttributeError):
             setattr(model, name, getattr(model, name))
+
+
+def test_the_paper_is_one_call_away():
+    assert TreeThink.paper(LAMP).to_bytes() == TreeThink(LAMP, **LEARNERS["paper"]).to_bytes()
+    given = {"alpha": 0.2, "branch_updates": False, "max_candidates": 7}
+    model = TreeThink.paper(LAMP, **given)
+    assert model.to_bytes() == TreeThink(LAMP, **LEARNERS["paper"], **given).to_bytes()
+    assert TreeThink.from_bytes(model.to_bytes()).criterion == "wilson"
+
+
+@pytest.mark.parametrize("setting", ["criterion", "memory"])
+def test_what_the_paper_has_decided_cannot_be_given(setting):
+    with pytest.raises(TypeError, match=setting):
+        TreeThink.paper(LAMP, **{setting: 0})
 
 
 # ---------------------------------------------------- numbers at the end of 64 bits
@@ -842,20 +858,30 @@ def test_the_widest_changes_that_fit_are_learned():
     assert model.predict(line(0), "go").outcomes(0, "x") == {HIGHEST: 0.5, LOWEST: 0.5}
 
 
+TOO_FAR = f"'x' .*{LOWEST} and {HIGHEST}.*does not fit 64 bits"
+
+
 def test_objects_too_far_apart_for_a_difference_are_refused_once_differences_matter():
-    model = TreeThink(LINE)
+    model = TreeThink(LINE, memory=0)
     apart = line(LOWEST, HIGHEST)
     model.observe(apart, "go", apart)  # nothing varies yet, so no fact is looked at
     model.observe(line(0, 1), "go", line(1, 1))
-    with refused(model, StateError, f"'x' .*{LOWEST} and {HIGHEST}.*does not fit 64 bits"):
+    with refused(model, StateError, TOO_FAR):
         model.observe(apart, "go", apart)
     assert model.predict(line(5, 6), "go").support(0, "x") == 4
+
+
+def test_objects_too_far_apart_for_a_difference_are_never_kept():
+    model = TreeThink(LINE)
+    apart = line(LOWEST, HIGHEST)
+    with refused(model, StateError, TOO_FAR):
+        model.observe(apart, "go", apart)
 
 
 def test_objects_far_apart_are_fine_where_differences_are_no_facts():
     schema = Schema({"dot": ["x"]}, {"x": Attribute(1, facts=["equality"])}, ["go"])
     model = TreeThink(schema)
-    for step in range(60):
+    for step in range(200):  # it takes many to pay for so long a number
         here = State(schema, [Object(0, "dot", x=LOWEST + step % 2), Object(1, "dot", x=HIGHEST)])
         model.observe(here, "go", here.replace(0, x=LOWEST + 1) if step % 2 == 0 else here)
     assert model.predict(here, "go").mode() == here

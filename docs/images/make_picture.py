@@ -20,7 +20,7 @@ from treethink.rules import Node, Rule
 from treethink.state import State
 from treethink.stream import transitions
 
-STEPS, SEED = 3_000, 0
+STEPS, SEED = 1_500, 0
 TARGET = Path(__file__).with_name("learning.svg")
 
 PAPER, EDGE, INK, GREY = "#fcfbf8", "#d9d5cc", "#2b3038", "#767b84"

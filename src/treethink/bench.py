@@ -13,6 +13,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
@@ -20,11 +21,16 @@ from types import ModuleType
 from rich.table import Table
 
 import treethink
+from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
+from treethink.state import Schema
 from treethink.stream import transitions
 from treethink.timing import (
+    EPISODE,
+    Fresh,
     Timing,
     converged,
+    longest_observe,
     play,
     questions,
     time_observe,
@@ -39,6 +45,13 @@ SETTINGS = {
     "eval": {"facts": "full", "bindings": "first"},
     "query": {"facts": "demand", "bindings": "all"},
     "both": {"facts": "demand", "bindings": "first"},
+}
+
+PAPERS = "paper's settings"
+#: How models learn: by intervals and without a memory, or by evidence and with one.
+LEARNERS: dict[str, Callable[[Schema], TreeThink]] = {
+    PAPERS: TreeThink.paper,
+    "defaults": TreeThink,
 }
 
 
@@ -111,6 +124,7 @@ def run(quick: bool = False, tell: Callable[[str], None] = print) -> Report:
     for part, what in (
         (_predict, "predictions of a converged model"),
         (_observe, "observations of a new model"),
+        (_whole_runs, "whole runs, by the paper's settings and by the defaults"),
         (_ten_thousand_objects, "10,000 objects in one state"),
         (_twin, "the slow twin"),
         (_memory, "memory"),
@@ -169,22 +183,84 @@ def _observe(report: Report) -> None:
     )
     for name, world, asked in rows:
         workload = play(world, report.calls(5_000, least=5_000))
-        timing = time_observe(world.schema, workload, report.repeats)
-        report.rows.append(Row(f"observe {name}", timing, asked=asked))
-        many = time_observe_many(world.schema, workload, report.repeats)
-        note = f"{timing.mean / many:.2f} times as fast as observe"
-        report.figures.append(Figure(f"observe_many {name}", many, "us", note))
+        for how, fresh in _fresh(world).items():
+            timing = time_observe(fresh, workload, report.repeats)
+            limit = asked if how == PAPERS else None
+            report.rows.append(Row(f"observe {name}, {how}", timing, asked=limit))
+            many = time_observe_many(fresh, workload, report.repeats)
+            note = f"{timing.mean / many:.2f} times as fast as observe"
+            report.figures.append(Figure(f"observe_many {name}, {how}", many, "us", note))
+
+
+def _fresh(world: World) -> dict[str, Fresh]:
+    """What makes new models of a world, by how they learn."""
+    return {how: partial(learner, world.schema) for how, learner in LEARNERS.items()}
+
+
+def _whole_runs(report: Report) -> None:
+    for name in ("maze", "coins", "keys"):
+        _whole_run(report, name, report.calls(30_000, least=10_000))
+    for name in ("maze", "coins"):  # nobody has so much patience with keys
+        _time_to_learn(report, name, report.calls(30_000, least=30_000))
+    _one_replay(report, "keys", report.calls(30_000, least=10_000))
+
+
+def _whole_run(report: Report, name: str, steps: int) -> None:
+    world = make(name)
+    means, nodes, workload = [], [], play(world, steps)
+    for how, fresh in _fresh(world).items():
+        timing = time_observe(fresh, workload, min(report.repeats, 3))
+        report.rows.append(Row(f"observe {name}, a run of {steps:,}, {how}", timing))
+        means.append(timing.mean)
+        model = fresh()
+        model.observe_many(workload())
+        nodes.append(model.memory_use()["nodes"])
+    paper, ours = means
+    note = f"evidence with memory / wilson; asked: 1.5; nodes in the end: {nodes[1]} / {nodes[0]}"
+    title = f"observe {name}, a run of {steps:,}, defaults / {PAPERS}"
+    report.figures.append(Figure(title, ours / paper, "times", note))
+
+
+def _time_to_learn(report: Report, name: str, steps: int) -> None:
+    world = make(name)
+    for how, fresh in _fresh(world).items():
+        curve = Curve()
+        for wrong_by in trial(fresh(), world, steps, seed=0, episode=EPISODE):
+            curve.add(wrong_by)
+        needed = max(curve.last_error, 1)
+        each = time_observe_many(fresh, play(world, needed), report.repeats)
+        note = f"until the last error, at observation {curve.last_error:,} of {steps:,}"
+        report.figures.append(Figure(f"learn {name}, {how}", each * needed / 1000, "ms", note))
+
+
+def _one_replay(report: Report, name: str, steps: int) -> None:
+    world = make(name)
+    fresh, model = partial(TreeThink, world.schema), TreeThink(world.schema)
+    longest = longest_observe(fresh, play(world, steps), model.memory, report.repeats) / 1000
+    note = f"of {steps:,}, once {model.memory:,} are kept: one replay of them"
+    report.figures.append(Figure(f"longest observe {name}, defaults", longest, "ms", note))
+    model.observe_many(transitions(world, steps, seed=0))
+    note = f"of {model.memory_use()['bytes']:,} in all"
+    report.figures.append(Figure(f"memory {name}, what is kept", _kept(model), "bytes", note))
+
+
+def _kept(model: TreeThink) -> int:
+    """The bytes of the transitions that a model keeps: how much less it takes without them."""
+    copies = (TreeThink.from_bytes(model.to_bytes(memory)) for memory in (True, False))
+    whole, rest = (copy.memory_use()["bytes"] for copy in copies)
+    return whole - rest
 
 
 def _ten_thousand_objects(report: Report) -> None:
     # A border of 708 walls and 9,292 inside it.
-    world = make("maze", width=178, height=178)
-    timing = time_observe(world.schema, play(world, report.calls(100, least=100)))
-    report.rows.append(Row("observe maze 178x178, 10,004 objects", timing))
+    world, name = make("maze", width=178, height=178), "maze 178x178, 10,004 objects"
+    workload = play(world, report.calls(100, least=100))
+    for how, fresh in _fresh(world).items():
+        report.rows.append(Row(f"observe {name}, {how}", time_observe(fresh, workload)))
     timing = time_predict(
         converged(_maze_8()), questions(world, report.calls(500)), SETTINGS["both"]
     )
-    report.rows.append(Row("predict maze 178x178, 10,004 objects", timing))
+    report.rows.append(Row(f"predict {name}", timing))
 
 
 def _twin(report: Report) -> None:
@@ -193,15 +269,16 @@ def _twin(report: Report) -> None:
         report.notes.append("without tests/reference.py there is no twin to compare with")
         return
     world, steps = _maze_8(), report.calls(300)
-    twin = reference.ReferenceModel(world.schema)
+    twin = reference.ReferenceModel(world.schema, criterion="wilson")
     stream = play(world, steps)()
     start = perf_counter()
     for before, action, after in stream:
         twin.observe(before, action, after)
     slow = (perf_counter() - start) * 1e6 / steps
-    fast = time_observe(world.schema, play(world, steps), report.repeats).mean
+    fast = time_observe(_fresh(world)[PAPERS], play(world, steps), report.repeats).mean
     note = f"{slow:,.0f} us / {fast:.2f} us, over the first {steps} observations"
-    report.figures.append(Figure("observe maze 8x8, twin / engine", slow / fast, "times", note))
+    title = f"observe maze 8x8, {PAPERS}, twin / engine"
+    report.figures.append(Figure(title, slow / fast, "times", note))
 
 
 def _load_reference() -> ModuleType | None:
@@ -220,27 +297,28 @@ def _load_reference() -> ModuleType | None:
 def _memory(report: Report) -> None:
     steps = report.calls(5_000, least=5_000)
     for name, world in (("maze 8x8", _maze_8()), ("maze 32x32, 50 goals", _maze_32())):
-        model = TreeThink(world.schema)
-        model.observe_many(transitions(world, steps, seed=0))
-        used = model.memory_use()
-        per_node = used["bytes"] / max(used["nodes"], 1)
-        note = f"after {steps:,} observations, {used['nodes']} nodes"
-        report.figures.append(Figure(f"memory {name}", used["bytes"], "bytes", note))
-        report.figures.append(Figure(f"memory {name}, for each node", per_node, "bytes", note))
-    _endless_episode(report, report.calls(100_000))
+        for how, fresh in _fresh(world).items():
+            model = fresh()
+            model.observe_many(transitions(world, steps, seed=0))
+            used, kept = model.memory_use(), _kept(model)
+            note = f"after {steps:,} observations, {used['nodes']} nodes; {kept:,} for what is kept"
+            title = f"memory {name}, {how}"
+            report.figures.append(Figure(title, used["bytes"], "bytes", note))
+            per_node = (used["bytes"] - kept) / max(used["nodes"], 1)
+            report.figures.append(Figure(f"{title}, for each node", per_node, "bytes"))
+    for how, fresh in _fresh(_maze_8()).items():
+        _endless_episode(report, how, fresh(), report.calls(100_000))
 
 
-def _endless_episode(report: Report, half: int) -> None:
-    world = _maze_8()
-    model = TreeThink(world.schema)
-    stream = transitions(world, 2 * half, seed=0, episode=2 * half)
+def _endless_episode(report: Report, how: str, model: TreeThink, half: int) -> None:
+    stream = transitions(_maze_8(), 2 * half, seed=0, episode=2 * half)
     used = []
     for _ in range(2):
         for _, transition in zip(range(half), stream, strict=False):
             model.observe(*transition)
         used.append(model.memory_use()["bytes"])
     note = f"{used[0]:,} bytes, then {used[1]:,}"
-    name = f"memory, one maze episode, {2 * half:,} / {half:,} steps"
+    name = f"memory, one maze episode, {2 * half:,} / {half:,} steps, {how}"
     report.figures.append(Figure(name, used[1] / used[0], "times", note))
 
 

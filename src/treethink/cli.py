@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -85,6 +85,17 @@ def learn(
     ] = 5_000,
     episode: Annotated[int, typer.Option(min=1, help="Steps in each level.")] = 50,
     alpha: Annotated[float, typer.Option(help="How readily a rule grows, in (0, 1).")] = 0.01,
+    criterion: Annotated[
+        str | None,
+        typer.Option(help="When it does: evidence, proven, wilson.", show_default="evidence"),
+    ] = None,
+    memory: Annotated[
+        int | None,
+        typer.Option(min=0, help="Transitions kept for new nodes.", show_default="5000"),
+    ] = None,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="As the paper learns: wilson, and no memory.")
+    ] = False,
     width: Side = None,
     height: Side = None,
     set_: Options = None,
@@ -95,7 +106,7 @@ def learn(
 ) -> None:
     """Learn a world live; show the error and the rules; save the model. Ctrl-C saves too."""
     place = _make(world, set_ or [], width=width, height=height)
-    model = TreeThink(place.schema, alpha=alpha)
+    model = _learner(place, alpha, criterion, memory, paper)
     path = _writable(out or Path(f"{_file_name(world)}.tt"))
     console = Console()
     curve = Curve()
@@ -211,6 +222,20 @@ def _make(world: str, pairs: list[str], **given: int | None) -> World:
     if ":" in world:
         sys.path.insert(0, os.getcwd())  # a world of one's own mostly lies where one is
     return make(world, **options)
+
+
+def _learner(
+    world: World, alpha: float, criterion: str | None, memory: int | None, paper: bool
+) -> TreeThink:
+    """A new model; what was not asked for has its default."""
+    asked: dict[str, Any] = {"criterion": criterion, "memory": memory}
+    given = {name: value for name, value in asked.items() if value is not None}
+    if paper and given:
+        extra = " and ".join(f"--{name}" for name in given)
+        raise SettingError(f"--paper means --criterion wilson --memory 0: leave out {extra}")
+    if paper:
+        return TreeThink.paper(world.schema, alpha=alpha)
+    return TreeThink(world.schema, alpha=alpha, **given)
 
 
 def _file_name(world: str) -> str:

@@ -34,6 +34,8 @@ __all__ = ["FOLDT", "Change", "Facts", "Prediction", "TreeThink"]
 
 Prediction.__module__ = "treethink"
 
+_CRITERION = "evidence"
+_MEMORY = 5_000
 _MAX_CANDIDATES = 100_000
 _MOST_CANDIDATES = 2**63 - 1
 _MOST_KEPT = 2**31 - 1
@@ -93,13 +95,14 @@ class TreeThink(_engine.Model):
     schema
         What states are made of, and which actions there are.
     alpha
-        How sure to be before a tree changes: smaller means later, surer decisions.
+        The odds against a split where there is nothing to learn: with 0.01, a test must explain
+        the outcomes a hundred times as well as no test. Smaller means later, surer decisions.
     criterion
-        When a test counts as surely better than another: ``"wilson"``, the paper's;
-        ``"evidence"``, which needs far fewer observations; ``"proven"``, evidence with a bound on
-        mistakes. See docs/evidence.md.
+        When a test counts as surely better than another: ``"evidence"``, which weighs how well
+        outcomes are foretold; ``"proven"``, the same with a bound on mistakes; ``"wilson"``, the
+        paper's intervals, which need far more observations. See docs/evidence.md.
     memory
-        How many transitions to keep, for new nodes to start with: 0, none, the paper's.
+        How many transitions to keep, for new nodes to start with. 0: none, as in the paper.
     branch_updates
         False freezes tests once they are chosen (the paper's ablation).
     max_candidates
@@ -118,8 +121,8 @@ class TreeThink(_engine.Model):
     >>> print(model.rules["lamp", "on", "press"])
     lamp.on when press    X0: lamp
     X0[on] = 0 ?
-    ├─ yes: 1 × 9
-    └─ no:  -1 × 10
+    ├─ yes: 1 × 20
+    └─ no:  -1 × 20
     """
 
     name = "treethink"
@@ -129,14 +132,41 @@ class TreeThink(_engine.Model):
         schema: Schema,
         *,
         alpha: float = 0.01,
-        criterion: str = "wilson",
-        memory: int = 0,
+        criterion: str = _CRITERION,
+        memory: int = _MEMORY,
         branch_updates: bool = True,
         max_candidates: int = _MAX_CANDIDATES,
     ):
         settings = _check_settings(alpha, criterion, memory, branch_updates, max_candidates)
         super().__init__(schema, **settings)
         self._on_change: Callable[[Change], object] | None = None
+
+    @classmethod
+    def paper(
+        cls,
+        schema: Schema,
+        *,
+        alpha: float = 0.01,
+        branch_updates: bool = True,
+        max_candidates: int = _MAX_CANDIDATES,
+    ) -> Self:
+        """A model that decides as the paper's does: by intervals, and without a memory.
+
+        `alpha` is then that of two-sided Wilson intervals.
+
+        >>> from treethink import Schema
+        >>> model = TreeThink.paper(Schema({"lamp": ["on"]}, {"on": 1}, ["press"]))
+        >>> model.criterion, model.memory
+        ('wilson', 0)
+        """
+        return cls(
+            schema,
+            alpha=alpha,
+            criterion="wilson",
+            memory=0,
+            branch_updates=branch_updates,
+            max_candidates=max_candidates,
+        )
 
     @property
     def on_change(self) -> Callable[[Change], object] | None:
@@ -175,7 +205,7 @@ class TreeThink(_engine.Model):
         return self._size()[-1]
 
     def memory_use(self) -> dict[str, int]:
-        """Bytes, nodes, candidates and forgotten candidates of all trees together."""
+        """Bytes, with what is kept; nodes, candidates and forgotten candidates of all trees."""
         return dict(zip(("bytes", "nodes", "candidates", "forgotten"), self._size(), strict=False))
 
     def _dump(self, class_name: str, attribute: str, action: str) -> dict[str, Any]:
@@ -280,7 +310,8 @@ class FOLDT:
     """TreeLearn by itself: one first-order logical decision tree over given objects.
 
     `arg_classes` are the classes of the objects it is asked about; the other settings are those
-    of `TreeThink`. Outcomes may be anything hashable.
+    of `TreeThink`, but for `memory`: a tree by itself keeps nothing, so new nodes start empty.
+    Outcomes may be anything hashable.
 
     Examples
     --------
@@ -296,8 +327,8 @@ class FOLDT:
     >>> print(tree.rule)
     tree    X0: player
     ∃ X1: wall.  X1[pos] - X0[pos] = 1 ?
-    ├─ yes: bump × 7
-    └─ no:  walk × 65
+    ├─ yes: bump × 11
+    └─ no:  walk × 97
     """
 
     def __init__(
@@ -305,7 +336,7 @@ class FOLDT:
         arg_classes: Sequence[str],
         *,
         alpha: float = 0.01,
-        criterion: str = "wilson",
+        criterion: str = _CRITERION,
         memory: int = 0,
         branch_updates: bool = True,
         max_candidates: int = _MAX_CANDIDATES,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from time import perf_counter_ns
 
 from treethink.learner import TreeThink
-from treethink.state import Schema, State
+from treethink.state import State
 from treethink.stream import Transition, transitions
 from treethink.worlds import World
 
@@ -32,6 +32,9 @@ class Stream(list[Transition]):
 
 #: Makes the transitions of a workload. Each call makes new states, equal to those before.
 Workload = Callable[[], Stream]
+
+#: Makes a model that has seen nothing yet.
+Fresh = Callable[[], TreeThink]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +93,18 @@ def converged(world: World, steps: int = 20_000) -> TreeThink:
     return model
 
 
-def time_observe(schema: Schema, workload: Workload, repeats: int = 1) -> Timing:
+def time_observe(fresh: Fresh, workload: Workload, repeats: int = 1) -> Timing:
     """A new model observes everything."""
 
     def whole() -> float:
-        stream, observe = workload(), TreeThink(schema).observe
+        stream, observe = workload(), fresh().observe
         with _clock() as clock:
             for before, action, after in stream:
                 observe(before, action, after)
         return clock.microseconds / len(stream)
 
     def each() -> list[int]:
-        stream, observe = workload(), TreeThink(schema).observe
+        stream, observe = workload(), fresh().observe
         times = []
         with _clock():
             for before, action, after in stream:
@@ -111,21 +114,27 @@ def time_observe(schema: Schema, workload: Workload, repeats: int = 1) -> Timing
         return times
 
     def inside() -> float:
-        return statistics.fmean(TreeThink(schema)._time_observe(workload())) / 1000
+        return statistics.fmean(fresh()._time_observe(workload())) / 1000
 
     return _timing(workload(), _best(whole, repeats), each(), _best(inside, repeats))
 
 
-def time_observe_many(schema: Schema, workload: Workload, repeats: int = 1) -> float:
+def time_observe_many(fresh: Fresh, workload: Workload, repeats: int = 1) -> float:
     """Mean microseconds when a new model observes everything in a single call."""
 
     def whole() -> float:
-        stream, model = workload(), TreeThink(schema)
+        stream, model = workload(), fresh()
         with _clock() as clock:
             model.observe_many(stream)
         return clock.microseconds / len(stream)
 
     return _best(whole, repeats)
+
+
+def longest_observe(fresh: Fresh, workload: Workload, after: int, repeats: int = 1) -> float:
+    """Microseconds of the longest single observation later than so many, inside the engine."""
+    passes = [fresh()._time_observe(workload())[after:] for _ in range(repeats)]
+    return max(map(min, zip(*passes, strict=True)), default=0) / 1000
 
 
 def time_predict(
