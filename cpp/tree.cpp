@@ -333,7 +333,7 @@ void Tree::report(Learning& learning, std::uint32_t at, Decision kind) const {
 // ---- nodes ----
 
 // Where every leaf below has seen one outcome only, another test could not do better, just look better. So nobody
-// looks, and nothing is counted for it.
+// looks, and nothing is counted for it but what ends the rest.
 void Tree::find_rest(Criterion const& criterion) {
     if (!criterion.weighs_evidence()) return;
     std::vector<std::uint32_t> const order = preorder();
