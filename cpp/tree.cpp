@@ -17,7 +17,7 @@ namespace {
 // A node is looked at when there is so much more to explain: one part in so many.
 constexpr Log part = 32;
 // How much of what the tests below a branch explain its challengers must make up for.
-constexpr double make_up_for = 0.25;
+constexpr double make_up_for = 1.0 / 16;
 // Counters are 32 bits wide. A node that has counted this much has nothing left to learn.
 constexpr std::uint64_t most_counted = std::numeric_limits<Count>::max();
 
@@ -257,15 +257,17 @@ bool Tree::decide_node(Learning& learning, std::uint32_t at) {
     bool const challenged = criterion.surely_better(node.bound + criterion.slack(), to_beat, node.n);
     assert(challenged || !anyone_wins(learning, node, to_beat));
     bool const useless = !leaf && !criterion.worth_keeping(now, none, node.n);
+    if (!challenged && !useless) return false;
+    double const below = explained_below(learning, at);
     if (challenged) {
         auto const best = best_candidate(learning, node, leaf ? std::nullopt : std::optional(current(node)));
         node.bound = best ? std::max(best->score, none) : none;
-        if (best && criterion.surely_better(best->score, to_beat + lost_below(learning, at), node.n)) {
+        if (best && criterion.surely_better(best->score, to_beat + make_up_for * below, node.n)) {
             adopt(learning, at, best->candidate.block, best->candidate.code, leaf ? Decision::split : Decision::change);
             return true;
         }
     }
-    if (!useless) return false;
+    if (!useless || criterion.worth_keeping(now + below, none, node.n)) return false;
     drop_below(at);
     find_rest(learning.criterion);
     node.bound = std::numeric_limits<double>::infinity();  // the test is a candidate again
@@ -273,9 +275,10 @@ bool Tree::decide_node(Learning& learning, std::uint32_t at) {
     return true;
 }
 
-// A change of test throws away what the tests below explain. A challenger must make up for a part of it: else
-// tests that are equally good, of which each needs the others below it, would take turns for ever.
-double Tree::lost_below(Learning& learning, std::uint32_t at) const {
+// What the tests below explain, beyond what the branch's own does, for as many as it has counted. A change of test
+// throws it away, so a challenger must make up for a part of it: else tests that are equally good, of which each
+// needs the others below it, would take turns for ever.
+double Tree::explained_below(Learning& learning, std::uint32_t at) const {
     if (nodes_[at].is_leaf() || !learning.criterion.weighs_evidence()) return 0;
     Log explained = 0;
     std::uint64_t n = 0;
@@ -293,7 +296,7 @@ double Tree::lost_below(Learning& learning, std::uint32_t at) const {
     }
     if (n == 0) return 0;
     double const here = static_cast<double>(explained) * static_cast<double>(nodes_[at].n) / static_cast<double>(n);
-    return std::max(0.0, make_up_for * (here - score_of_test(learning, nodes_[at])));
+    return std::max(0.0, here - score_of_test(learning, nodes_[at]));
 }
 
 void Tree::adopt(Learning& learning, std::uint32_t at, std::size_t block, Code code, Decision kind) {

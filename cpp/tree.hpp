@@ -251,7 +251,7 @@ private:
     void count(Learning& learning, Node& node, std::uint32_t outcome);
     void make_fresh(std::uint32_t node);
     void decide(Learning& learning);
-    [[nodiscard]] double lost_below(Learning& learning, std::uint32_t node) const;
+    [[nodiscard]] double explained_below(Learning& learning, std::uint32_t node) const;
     [[nodiscard]] bool observe_target(Learning& learning, Target const& target);
     bool decide_node(Learning& learning, std::uint32_t node);
     void adopt(Learning& learning, std::uint32_t node, std::size_t block, Code code, Decision kind);
