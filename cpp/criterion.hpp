@@ -29,7 +29,7 @@ public:
     virtual ~Criterion() = default;
 
     /// How well a test that held `trues` times explains the sample; larger is better. A test that
-    /// never held scores like no test at all, and no test scores less.
+    /// never held scores like no test at all.
     [[nodiscard]] virtual double score(Counts trues, Sample const& sample) const = 0;
     /// The same for many tests at once: scores[i] for trues[outcome * stride + i].
     virtual void scores(Count const* trues, std::size_t stride, std::size_t tests, Sample const& sample,

@@ -62,7 +62,8 @@ Vector Reader::vector(std::size_t length) {
 //
 // tree        transitions, outcomes (each: vector, times seen), whether it varies; if so:
 //             how many candidates were forgotten, nodes in preorder
-// node        count of each outcome, whether it is a branch, whether it has candidates, those, its test
+// node        count of each outcome, pairs of targets that met, how many agreed, how much there was to explain at
+//             the last look, whether it is a branch, whether it has candidates, those, its test
 // candidates  for each block: how many, then each by value: value, birth, times true by outcome
 // test        fact type, variables, value
 

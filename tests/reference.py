@@ -16,13 +16,14 @@ Values, outcomes and differences are tuples of int everywhere, of length 1 too.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
+from math import floor
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -270,7 +271,7 @@ def score(totals: Counts, when_true: Counts) -> Fraction:
 class Wilson:
     """The paper's "surely better": intervals of the scores that do not overlap."""
 
-    price_of_length = 0
+    weighs_evidence = False
 
     def __init__(self, alpha: float):
         self.z = Fraction(NormalDist().inv_cdf(1 - alpha / 2))
@@ -338,29 +339,49 @@ def log_steps(first: int, n: int) -> int:
     return sums[n]
 
 
-def forecast(counts: Counts, kinds: int) -> int:
-    """How likely these outcomes were, foretold one after the other, `kinds` being possible.
+def anything(counts: Counts, kinds: int) -> int:
+    """How likely these outcomes were, if any of so many kinds may come.
 
-    Half of the forecast expects anything: after n outcomes, c of them y, it gives y the
-    probability (c + 1/2) / (n + kinds/2). The other half expects always the same outcome,
-    and which one is as likely as any. Of the two the one that did better is taken.
+    They are foretold one after the other: after n outcomes, c of them y, the probability of
+    y is (c + 1/2) / (n + kinds/2).
     """
     present = [n for n in counts.values() if n > 0]
-    if not present:
-        return 0
-    anything = sum(log_steps(1, n) for n in present) - log_steps(kinds, sum(present)) - log(2)
-    if len(present) > 1:
-        return anything
-    return max(anything, -log(2) - log(kinds))
+    return sum(log_steps(1, n) for n in present) - log_steps(kinds, sum(present))
 
 
-def hindsight(counts: Counts) -> int:
-    """How likely the outcomes were under the one distribution that suits them best.
+def always_the_same(kinds: int) -> int:
+    """How likely they were, if it was said to be one only, and which is as likely as any."""
+    return -log(kinds) if kinds else 0
 
-    Only those that had been seen before: the first of each kind comes for nothing.
+
+def forecast(held: Counts, failed: Counts, kinds: int) -> int:
+    """How likely the outcomes were, foretold where a test held and where it failed.
+
+    In each half anything may come, or always the same. Both sure, each of another outcome, has
+    a share of 1/2; the first alone, the second alone and none a share of 1/6 each. Of those
+    that were not refuted the one that did best is taken. A test that always held, or never,
+    is no test: then there is one half, and the shares of its two forecasts are 1/2.
     """
-    again = [n - 1 for n in counts.values() if n > 0]
-    return sum(log_power(n) for n in again) - log_power(sum(again))
+    if not any(held.values()) or not any(failed.values()):
+        everything = held if any(held.values()) else failed
+        forecasts = [anything(everything, kinds) - log(2)]
+        if is_pure(everything):
+            forecasts.append(always_the_same(kinds) - log(2))
+        return max(forecasts)
+    forecasts = [anything(held, kinds) + anything(failed, kinds) - log(6)]
+    if is_pure(held):
+        forecasts.append(always_the_same(kinds) + anything(failed, kinds) - log(6))
+    if is_pure(failed):
+        forecasts.append(anything(held, kinds) + always_the_same(kinds) - log(6))
+    if is_pure(held) and is_pure(failed) and kinds == 2:
+        # The first may be sure of either of the two; for the second one is left.
+        forecasts.append(always_the_same(2) - log(2))
+    return max(forecasts)
+
+
+def hindsight(again: Counts) -> int:
+    """How likely the outcomes were under the one distribution that suits them best."""
+    return sum(log_power(n) for n in again.values()) - log_power(sum(again.values()))
 
 
 def patterns(scene: Scene, variables: tuple[str, ...]) -> list[Test]:
@@ -404,15 +425,16 @@ def length_of_value(value: Vector) -> int:
 class Evidence:
     """How much more likely a test makes the outcomes, and whether that is worth saying it."""
 
-    price_of_length = 1
+    weighs_evidence = True
 
     def __init__(self, alpha: float):
         self.needed = log(1 / Fraction(alpha))
 
     def score(self, node: Node, when_true: Counts) -> int:
-        """A forecast where the test held, and another one where it failed."""
-        kinds = kinds_of(node)
-        return forecast(when_true, kinds) + forecast(minus(node.totals, when_true), kinds)
+        """The forecast where the test held and where it failed, copies counting once."""
+        held, failed = when_true, minus(node.totals, when_true)
+        copies = node.copies()
+        return forecast(without(copies, held), without(copies, failed), kinds_of(node.totals))
 
     def to_beat(self, node: Node, when_true: Counts, worth: int) -> int:
         """What a challenger must be surely better than; `worth` is that of the test in place."""
@@ -431,22 +453,43 @@ class Proven(Evidence):
     def to_beat(self, node: Node, when_true: Counts, worth: int) -> int:
         """The likelihood in hindsight of both halves, whatever it takes to say the test.
 
-        Nobody knows how many outcomes there are: to foretell K of them has a share of
-        1 / (K (K - 1)).
+        Nobody knows which outcomes there are, so one of each kind comes for nothing: one where
+        it came more often. Nor does anyone know how many there are: to foretell K of them has a
+        share of 1 / (K (K - 1)), and there are K! ways to name them, together (K - 2)!.
         """
-        kinds = kinds_of(node)
-        paid = log(kinds) + log(kinds - 1) if kinds > 1 else 0
-        return paid + hindsight(when_true) + hindsight(minus(node.totals, when_true))
+        held, failed = dict(when_true), minus(node.totals, when_true)
+        free_in_held = {y for y in node.totals if held.get(y, 0) >= failed[y]}
+        free_in_failed = node.totals.keys() - free_in_held
+        copies = node.copies()
+        likelihoods = hindsight(less_one(without(copies, held), free_in_held)) + hindsight(
+            less_one(without(copies, failed), free_in_failed)
+        )
+        return likelihoods - sum(log(k) for k in range(1, kinds_of(node.totals) - 1))
 
 
-def kinds_of(node: Node) -> int:
-    """How many outcomes were seen at a node."""
-    return sum(n > 0 for n in node.totals.values())
+def kinds_of(counts: Counts) -> int:
+    """How many different outcomes were seen."""
+    return sum(n > 0 for n in counts.values())
+
+
+def is_pure(counts: Counts) -> bool:
+    """Whether there was one outcome only, or none yet: nothing is left to explain."""
+    return kinds_of(counts) < 2
 
 
 def minus(totals: Counts, when_true: Counts) -> dict[Outcome, int]:
     """How often the test failed, by outcome."""
     return {outcome: n - when_true.get(outcome, 0) for outcome, n in totals.items()}
+
+
+def without(copies: int, counts: Counts) -> dict[Outcome, int]:
+    """So many count as one. Rounded up: what was seen was seen."""
+    return {outcome: (n + copies - 1) // copies for outcome, n in counts.items()}
+
+
+def less_one(counts: Counts, of: Set[Outcome]) -> dict[Outcome, int]:
+    """The counts, less one of each of these outcomes that was seen."""
+    return {y: n - 1 if n > 0 and y in of else n for y, n in counts.items()}
 
 
 CRITERIA: dict[str, type[Wilson] | type[Evidence]] = {
@@ -474,10 +517,56 @@ class Node:
     variables: tuple[str, ...]
     path: str = ""
     totals: Counter[Outcome] = field(default_factory=Counter)
+    pairs: int = 0
+    """How often two targets of one transition came by."""
+    agreeing: int = 0
+    """In how many of these pairs both had the same outcome."""
     candidates: dict[Test, Candidate] = field(default_factory=dict)
+    looked_at: int = 0
+    """How much there was to explain when it was last asked."""
     test: Test | None = None
     left: Node | None = None
     right: Node | None = None
+
+    def came_together(self, outcomes: Counts) -> None:
+        """Targets with these outcomes came by in one transition."""
+        n = sum(outcomes.values())
+        self.pairs += n * (n - 1) // 2
+        self.agreeing += sum(n * (n - 1) // 2 for n in outcomes.values())
+
+    def copies(self) -> int:
+        """How many targets count as one, because those of one transition share their fate.
+
+        Eight objects that share one coin are one toss, not eight. This is the design effect of
+        a sample in clusters. It is rounded to a whole number, so the operations are the
+        engine's, on plain doubles and in the same order.
+        """
+        if self.pairs == 0:
+            return 1
+        n = self.totals.total()
+        by_chance = sum(each * each for each in self.totals.values()) / (n * n)
+        if by_chance >= 1:
+            return 1
+        correlation = (self.agreeing / self.pairs - by_chance) / (1 - by_chance)
+        others = 2 * self.pairs / n  # that a target meets, on average
+        effect = 1 + others * correlation
+        return 1 if effect < 1 else floor(effect + 0.5)
+
+    def leaves(self) -> list[Node]:
+        """Those below it; of a leaf, itself."""
+        if self.left and self.right:
+            return self.left.leaves() + self.right.leaves()
+        return [self]
+
+    def branches(self) -> list[Node]:
+        """Those below it, and itself."""
+        if self.left and self.right:
+            return [self, *self.left.branches(), *self.right.branches()]
+        return []
+
+    def explains_everything(self) -> bool:
+        """Whether all leaves below have seen one outcome only."""
+        return all(is_pure(leaf.totals) for leaf in self.leaves())
 
     def become_branch(self, test: Test) -> None:
         """Ask `test` from now on. Left, its new variables are bound; right, nothing is."""
@@ -540,6 +629,9 @@ class ReferenceTree:
         self.fresh: list[Node] = []
         self.seeded: list[Node] = []
         """Nodes that were seeded and have not been asked since."""
+        self.spared: Counter[str] = Counter()
+        """How often branches rested, were woken, or were not asked; and changes and returns
+        that did not happen because of what is below."""
         self._lengths_remembered: dict[tuple[str, ...], dict[Test, int]] = {}
 
     # -- the algorithm --
@@ -558,14 +650,24 @@ class ReferenceTree:
         if was_constant and self.memory > 0:
             self.fresh.append(self.root)
             return  # this transition is kept too, and will be counted with the others
-        touched: set[Node] = set()
+        resting = self._resting()
+        touched: defaultdict[Node, Counter[Outcome]] = defaultdict(Counter)
         for arguments, outcome in targets:
-            for node, bindings in self.route(scene, arguments):
-                self._count(node, scene, bindings, outcome)
-                touched.add(node)
-        for node in touched:
+            route = self.route(scene, arguments)
+            for rests in (False, True):
+                # Those that rest only hear of what their leaf cannot explain.
+                if rests and is_pure(route[-1][0].totals):
+                    self.spared["rested"] += any(node in resting for node, _ in route)
+                    continue
+                for node, bindings in route:
+                    if (node in resting) == rests:
+                        self._count(node, scene, bindings, outcome)
+                        touched[node][outcome] += 1
+                        self.spared["woken"] += rests
+        for node, outcomes in touched.items():
+            node.came_together(outcomes)
             self._evict(node, scene)
-        self._decide(scene, touched)
+        self._decide(scene, set(touched))
 
     def route(self, scene: Scene, arguments: Binding) -> list[tuple[Node, list[Binding]]]:
         """The nodes from the root to the reached leaf, each with the bindings it is given."""
@@ -597,10 +699,14 @@ class ReferenceTree:
         """Count a kept transition at fresh nodes, and only there."""
         if not self.fresh:
             return
+        touched: defaultdict[Node, Counter[Outcome]] = defaultdict(Counter)
         for arguments, outcome in targets:
             for node, bindings in self.route(scene, arguments):
                 if node in self.fresh:
                     self._count(node, scene, bindings, outcome)
+                    touched[node][outcome] += 1
+        for node, outcomes in touched.items():
+            node.came_together(outcomes)
 
     def end_seeding(self, scene: Scene) -> None:
         for node in self.fresh:
@@ -619,6 +725,48 @@ class ReferenceTree:
         return found
 
     # -- its steps --
+
+    def _resting(self) -> set[Node]:
+        """By the evidence, branches rest while everything below them is explained.
+
+        Another test could not do better, just look better. So they neither count nor change.
+        """
+        if not self.criterion.weighs_evidence:
+            return set()
+        return {branch for branch in self.root.branches() if branch.explains_everything()}
+
+    def _has_more_to_explain(self, node: Node) -> bool:
+        """Whether a 32nd part more than when it was last asked; if so, it is asked now."""
+        if not self.criterion.weighs_evidence:
+            return True
+        surprise = -forecast({}, node.totals, kinds_of(node.totals))
+        if surprise < node.looked_at + node.looked_at // 32:
+            self.spared["not asked"] += 1
+            return False
+        node.looked_at = surprise
+        return True
+
+    def _explained_below(self, branch: Node, scene: Scene) -> float:
+        """What the tests below a branch explain beyond its own, for as many as it has counted.
+
+        A change throws it away, and must make up for a 16th of it. A return too. On plain
+        doubles, as in the engine.
+        """
+        if not self.criterion.weighs_evidence or branch.test is None:
+            return 0
+        n = sum(leaf.totals.total() for leaf in branch.leaves())
+        if n == 0:
+            return 0
+        explained = sum(
+            forecast({}, leaf.totals, kinds_of(leaf.totals)) for leaf in branch.leaves()
+        )
+        for below in branch.branches()[1:]:
+            assert below.test
+            explained -= self._length(below, scene, below.test)
+        held = branch.candidates[branch.test].counts
+        own = forecast(held, minus(branch.totals, held), kinds_of(branch.totals))
+        here = float(explained) * branch.totals.total() / n
+        return max(0.0, here - own)
 
     def _count(
         self, node: Node, scene: Scene, bindings: Iterable[Binding], outcome: Outcome
@@ -673,9 +821,11 @@ class ReferenceTree:
 
     def _grow(self, leaf: Node, scene: Scene) -> str | None:
         """Make a branch of a leaf if its best candidate is surely better than no test."""
-        best, worth = self._best(leaf, scene)
         full = len(leaf.path) >= MAX_DEPTH or len(leaf.variables) >= MAX_VARIABLES
-        if best is None or full:
+        if full or is_pure(leaf.totals) or not self._has_more_to_explain(leaf):
+            return None
+        best, worth = self._best(leaf, scene)
+        if best is None:
             return None
         to_beat = self.criterion.to_beat(leaf, {}, self.criterion.score(leaf, {}))
         if not self.criterion.surely_better(worth, to_beat, leaf.totals.total()):
@@ -687,20 +837,28 @@ class ReferenceTree:
 
     def _revise(self, branch: Node, scene: Scene) -> str | None:
         """Change a branch's test for a surely better one, or drop one that is no use."""
-        if branch.test is None or not self.branch_updates:
+        if branch.test is None or not self.branch_updates or branch in self._resting():
+            return None
+        if not self._has_more_to_explain(branch):
             return None
         n = branch.totals.total()
         counts = branch.candidates[branch.test].counts
         length = self._length(branch, scene, branch.test)
         current = self.criterion.score(branch, counts) - length
         to_beat = self.criterion.to_beat(branch, counts, current)
+        below = self._explained_below(branch, scene)
         challenger, worth = self._best(branch, scene)
-        if challenger is not None and self.criterion.surely_better(worth, to_beat, n):
+        if challenger is not None and self.criterion.surely_better(worth, to_beat + below / 16, n):
             self._adopt(branch, challenger)
             return "change"
-        if not self.criterion.worth_keeping(current, self.criterion.score(branch, {}), n):
+        if challenger is not None and self.criterion.surely_better(worth, to_beat, n):
+            self.spared["change"] += 1
+        none = self.criterion.score(branch, {})
+        if not self.criterion.worth_keeping(current + below, none, n):
             branch.become_leaf()
             return "return"
+        if not self.criterion.worth_keeping(current, none, n):
+            self.spared["return"] += 1
         return None
 
     def _adopt(self, node: Node, test: Test) -> None:
@@ -733,7 +891,7 @@ class ReferenceTree:
 
     def _length(self, node: Node, scene: Scene, test: Test) -> int:
         """What it takes to say the test, if the criterion minds."""
-        if self.criterion.price_of_length == 0:
+        if not self.criterion.weighs_evidence:
             return 0
         if node.variables not in self._lengths_remembered:
             lengths = lengths_of_patterns(scene, node.variables)

@@ -40,14 +40,14 @@ def exact_score(trues: list[int], totals: list[int]) -> Fraction:
 def test_scores_are_ordered_as_exact_fractions_are(split):
     one, other, totals = split
     a, b = exact_score(one, totals), exact_score(other, totals)
-    *_, order, _ = _engine.wilson(0.05, *split)
+    *_, order, _, _ = _engine.judged("wilson", 0.05, *split)
     assert order == (a > b) - (a < b)
 
 
 @given(anything)
 def test_a_score_is_the_exact_one_rounded_alone_or_in_a_batch(split):
     one, other, totals = split
-    a, b, batch, *_ = _engine.wilson(0.05, *split)
+    a, b, batch, *_ = _engine.judged("wilson", 0.05, *split)
     assert a == pytest.approx(float(exact_score(one, totals)), rel=1e-12)
     assert b == pytest.approx(float(exact_score(other, totals)), rel=1e-12)
     assert batch == pytest.approx([a, b], rel=1e-12)
@@ -57,7 +57,7 @@ def test_a_score_is_the_exact_one_rounded_alone_or_in_a_batch(split):
 def test_no_test_is_worse_than_none(split):
     one, _, totals = split
     none = [0] * len(totals)
-    *_, order, _ = _engine.wilson(0.05, one, none, totals)
+    *_, order, _, _ = _engine.judged("wilson", 0.05, one, none, totals)
     assert order >= 0
 
 
@@ -83,7 +83,7 @@ def test_surely_better_means_intervals_that_do_not_overlap(split, alpha):
 
     (lower, _), (_, upper) = interval(one), interval(other)
     assume(abs(lower - upper) > 1e-9)
-    *_, better = _engine.wilson(alpha, *split)
+    *_, better = _engine.judged("wilson", alpha, *split)
     assert better == (lower > upper)
 
 

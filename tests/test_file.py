@@ -19,8 +19,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handmade import branch, chain, dot, handmade, integer, leaf, number
-from strategies import Shape, Stream, random_state, streams
+from handmade import EQUALS, branch, chain, dot, handmade, integer, leaf, number
+from reference import CRITERIA, forecast
+from strategies import MEMORIES, Shape, Stream, crowded_shapes, random_state, streams
 from treethink import file
 from treethink.errors import ModelFileError, WrongTypeError
 from treethink.learner import TreeThink
@@ -62,7 +63,7 @@ def small() -> TreeThink:
         ["press", "wait"],
     )
     rng = random.Random(0)
-    model = TreeThink(schema, alpha=0.3)
+    model = TreeThink(schema, criterion="evidence", memory=0, alpha=0.3)
     for _ in range(60):
         lamps = [Object(i, "lamp", on=rng.randrange(2)) for i in range(2)]
         cat = Object(9, "cat", on=rng.randrange(2), at=(rng.randrange(2), 0))
@@ -73,11 +74,19 @@ def small() -> TreeThink:
     return model
 
 
+def plain(schema: Schema, **settings_: Any) -> TreeThink:
+    """The paper's criterion, and nothing kept."""
+    return TreeThink(schema, **{"criterion": "wilson", "memory": 0, **settings_})
+
+
 # ---------------------------------------------------- nothing is lost
 
 
-@settings(thorough, max_examples=50)
-@given(streams(), st.lists(st.sampled_from(list(WAYS)), min_size=4, max_size=4))
+@settings(thorough, max_examples=60)
+@given(
+    streams(criteria=list(CRITERIA), memories=list(MEMORIES), mostly=crowded_shapes()),
+    st.lists(st.sampled_from(list(WAYS)), min_size=4, max_size=4),
+)
 def test_stopping_and_going_on_equals_never_having_stopped(stream: Stream, ways: list[str]):
     constant, stopped = (TreeThink(stream.schema, **stream.settings) for _ in range(2))
     for step, transition in enumerate(stream.transitions):
@@ -105,7 +114,7 @@ def test_a_copy_goes_its_own_way(way, small):
 @pytest.mark.parametrize("world", ["walls", "maze"])
 def test_a_loaded_model_has_the_same_schema_rules_and_predictions(world, tmp_path):
     stream = list(transitions(make(world), steps=1500, seed=0))
-    model = TreeThink(make(world).schema, alpha=0.02, branch_updates=False, max_candidates=5000)
+    model = plain(make(world).schema, alpha=0.02, branch_updates=False, max_candidates=5000)
     model.observe_many(stream)
     model.save(tmp_path / "model.tt")
     loaded = TreeThink.load(str(tmp_path / "model.tt"))
@@ -121,8 +130,15 @@ def test_a_loaded_model_has_the_same_schema_rules_and_predictions(world, tmp_pat
 
 def test_equal_models_have_equal_bytes_and_other_models_others(small):
     assert from_bytes(small).to_bytes() == small.to_bytes()
-    for settings_ in ({"alpha": 0.2}, {"branch_updates": False}, {"max_candidates": 5}):
-        assert TreeThink(small.schema, **settings_).to_bytes() != TreeThink(small.schema).to_bytes()
+    others: list[dict[str, Any]] = [
+        {"alpha": 0.2},
+        {"criterion": "evidence"},
+        {"memory": 5},
+        {"branch_updates": False},
+        {"max_candidates": 5},
+    ]
+    for settings_ in others:
+        assert plain(small.schema, **settings_).to_bytes() != plain(small.schema).to_bytes()
 
 
 @pytest.mark.parametrize("facts", [("difference",), ("equality",), ("equality", "difference")])
@@ -135,7 +151,7 @@ def test_values_that_the_next_states_do_not_have_survive_a_load(facts, first, li
     def dots(spread: int) -> State:
         return State(schema, [Object(i, "dot", x=first + rng.randrange(spread)) for i in range(4)])
 
-    model = TreeThink(schema, alpha=0.5, max_candidates=limit)
+    model = plain(schema, alpha=0.5, max_candidates=limit)
     for spread in (300, 3, 40, 3):
         for _ in range(40):
             before = dots(spread)
@@ -149,12 +165,12 @@ def test_values_that_the_next_states_do_not_have_survive_a_load(facts, first, li
 
 def test_a_model_that_saw_nothing_can_be_saved_and_loaded(tmp_path):
     for schema in (Schema({}, {}, []), Schema({"a": []}, {}, ["go"]), make("maze").schema):
-        TreeThink(schema).save(tmp_path / "new")
-        assert TreeThink.load(tmp_path / "new").to_bytes() == TreeThink(schema).to_bytes()
+        plain(schema).save(tmp_path / "new")
+        assert TreeThink.load(tmp_path / "new").to_bytes() == plain(schema).to_bytes()
 
 
 def test_a_hook_stays_behind():
-    model = TreeThink(make("walls").schema)
+    model = plain(make("walls").schema)
     model.on_change = lambda change: None
     assert all(way(model).on_change is None for way in WAYS.values())
 
@@ -165,7 +181,7 @@ def test_there_is_no_code_in_a_file(small):
     assert Schema.from_dict(header["schema"]) == small.schema
     assert header["settings"] == {
         "alpha": 0.3,
-        "criterion": "wilson",
+        "criterion": "evidence",
         "memory": 0,
         "branch_updates": True,
         "max_candidates": 100_000,
@@ -190,7 +206,7 @@ def test_a_save_that_fails_leaves_the_old_file_and_no_other(
     with monkeypatch.context() as patch:
         patch.setattr(os, where, fail)
         with pytest.raises(type(crash)):
-            TreeThink(small.schema).save(path)
+            plain(small.schema).save(path)
     assert path.read_bytes() == old
     assert os.listdir(tmp_path) == ["model.tt"]
 
@@ -204,11 +220,11 @@ def test_a_process_that_dies_while_saving_leaves_the_old_file_whole(small, tmp_p
         "import os, sys; from treethink.learner import TreeThink\n"
         "model = TreeThink.load(sys.argv[1])\n"
         f"os.{where} = lambda *_: os._exit(9)\n"
-        "TreeThink(model.schema).save(sys.argv[1])"
+        "TreeThink(model.schema, criterion='wilson', memory=0).save(sys.argv[1])"
     )
     assert subprocess.run([sys.executable, "-c", script, path], check=False).returncode == 9
     assert path.read_bytes() == old
-    TreeThink(small.schema).save(path)
+    plain(small.schema).save(path)
     assert TreeThink.load(path).observations == 0
 
 
@@ -366,7 +382,7 @@ def test_more_classes_than_a_world_can_have_are_refused_at_once(small):
 
 
 def test_branches_without_candidates_are_refused_where_branches_may_change():
-    model = TreeThink(make("walls").schema, branch_updates=False)
+    model = plain(make("walls").schema, branch_updates=False)
     model.observe_many(transitions(make("walls"), steps=500, seed=0))
     content = with_header(model, lambda header: header["settings"].update(branch_updates=True))
     with pytest.raises(ModelFileError, match="a node with candidates where none belong, or"):
@@ -394,9 +410,8 @@ def test_a_node_that_has_counted_all_it_can_is_still_asked_and_taught(deep):
         model.observe_many([(dot(0), "go", dot(10)), (dot(1), "go", dot(11))] * 20)
         model = from_bytes(model)
     node = model.rules["dot", "x", "go"].root
-    for each in (node, node.right) if deep else (node,):
-        assert each is not None
-        assert sum(each.counts.values()) == most
+    full = node.right if deep else node
+    assert full is not None and sum(full.counts.values()) == most
     support = model.predict(dot(0), "go").support(1, "x")
     assert support == most if deep else support == 2**40 + 122
     assert model.predict(dot(0), "go").mode() == dot(10)
@@ -434,6 +449,11 @@ def candidates(*of_x0: int) -> bytes:
     return leaf(3, 4)[:-2] + number(len(entries)) + listed + number(0)
 
 
+def met(*totals: int, pairs: int, agreeing: int) -> bytes:
+    """How a node begins: so often each outcome, so many pairs in one transition; not yet asked."""
+    return b"".join(map(number, [*totals, pairs, agreeing, 0]))
+
+
 ABSURD = [
     ("a count 4294967296, at most 4294967295", handmade(leaf(2**32, 1))),
     ("a count 2147483648, at most 2147483647", handmade(leaf(2**31, 2**31))),
@@ -445,7 +465,13 @@ ABSURD = [
     ("an outcome twice", handmade(leaf(3, 4), outcomes=(10, 10))),
     ("outcomes and transitions do not agree", handmade(leaf(3, 4), observations=0)),
     ("bytes left over", handmade(leaf(3, 4) + b"\0")),
-    ("a flag 2, at most 1", handmade(number(3) + number(4) + number(2))),
+    ("a flag 2, at most 1", handmade(met(3, 4, pairs=0, agreeing=0) + number(2))),
+    ("a number of pairs 22, at most 21", handmade(met(3, 4, pairs=22, agreeing=0))),
+    ("a number of pairs 1, at most 0", handmade(met(1, 0, pairs=1, agreeing=0))),
+    ("a number of pairs 18446744073709551615", handmade(met(3, 4, pairs=2**64 - 1, agreeing=0))),
+    ("a number of pairs 6, at most 5", handmade(met(3, 4, pairs=5, agreeing=6))),
+    ("a number of pairs 1, at most 0", handmade(met(3, 4, pairs=0, agreeing=1))),
+    (f"a surprise {2**57}", handmade(met(3, 4, pairs=0, agreeing=0)[:-1] + number(2**57))),
     ("ends in the middle of a number", handmade(branch(5, 3, 4))),
     ("a variable 9, at most 2", handmade(branch(5, 3, 4)[:-2] + number(9) + integer(5))),
     ("variables it cannot have", handmade(branch(5, 3, 4)[:-3] + number(2) * 2 + integer(5))),
@@ -463,6 +489,37 @@ ABSURD = [
 def test_an_absurd_body_is_refused(says, content):
     with pytest.raises(ModelFileError, match=f"the data cannot be read: the model file .*{says}"):
         TreeThink.from_bytes(content)
+
+
+@pytest.mark.parametrize(("pairs", "agreeing"), [(0, 0), (21, 21), (21, 0), (1, 1), (5, 3)])
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_model_with_pairs_that_hardly_can_be_learns_on(criterion, pairs, agreeing):
+    """Whatever a file says of pairs: counts are divided by one at least, and by no nonsense."""
+    nodes = met(3, 4, pairs=pairs, agreeing=agreeing) + leaf(3, 4)[5:]
+    header, body = file.unpack(handmade(nodes), "it")
+    header["settings"]["criterion"] = criterion
+    model = TreeThink.from_bytes(file.pack(header, body))
+    for x in [0, 1] * 60:
+        model.observe(dot(x), "go", dot(10 + x))
+    assert model.rules["dot", "x", "go"].depth == 1
+    assert from_bytes(model).to_bytes() == model.to_bytes()
+
+
+def test_a_file_says_how_many_targets_met_and_how_many_of_them_agreed():
+    """Since it varies: 1 of 3 pairs agrees in one transition, then 3 of 3, then 1 of 1."""
+    model = TreeThink(EQUALS, criterion="evidence", memory=0, alpha=1e-9)
+    header, _ = file.unpack(model.to_bytes(), "it")
+    for values in ((10,), (11, 10, 10), (10, 10, 10), (11, 11)):
+        before = State(EQUALS, [Object(i, "dot", x=10) for i in range(len(values))])
+        after = before.replace_many({i: {"x": value} for i, value in enumerate(values)})
+        model.observe(before, "go", after)
+    seen = [4, 2, *integer(10), 6, *integer(11), 3]  # transitions; outcomes
+    totals, pairs, agreeing = [5, 3], 3 + 3 + 1, 1 + 3 + 1
+    this_dot = [1, *integer(10), 2, *totals]  # one candidate: its value, birth, times true
+    other_dot = [1, *integer(10), 2, *totals]
+    surprise = -forecast({}, {0: 5, 1: 3}, kinds=2)
+    node = [*totals, pairs, agreeing, *number(surprise), 0, 1, *this_dot, *other_dot]
+    assert model.to_bytes() == file.pack(header, bytes([4, *seen, 1, 0, *node]))
 
 
 # ---------------------------------------------------- fuzz: a model, or one clear error
@@ -555,7 +612,8 @@ def models(small) -> list[TreeThink]:
             ["go", "wait"],
         )
         options = {"alpha": 0.5, "branch_updates": seed % 2 == 0, "max_candidates": 25}
-        model, rng = TreeThink(schema, **options), random.Random(seed)
+        options["criterion"] = ("evidence", "wilson", "proven", "evidence")[seed]
+        model, rng = plain(schema, **options), random.Random(seed)
         shape = Shape(seed, values=values)
         for _ in range(60):
             before = random_state(rng, schema, shape)

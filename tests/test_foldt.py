@@ -40,6 +40,11 @@ def street(at: int, *walls: int) -> State:
     return State(STREET, [Object(1, "player", pos=at), *objects])
 
 
+def tree_for(*classes: str) -> FOLDT:
+    """A tree over objects of these classes, with the paper's criterion."""
+    return FOLDT(classes, criterion="wilson", memory=0)
+
+
 def dump(tree: FOLDT) -> dict[str, Any]:
     """Everything that a tree counted, as its twin says it; outcomes by their numbers."""
     assert tree._tree is not None
@@ -116,7 +121,7 @@ def test_streams_for_the_twin_do_make_trees():
 
 
 def test_two_given_objects_are_compared():
-    tree = FOLDT(["player", "wall"])
+    tree = tree_for("player", "wall")
     rng = random.Random(0)
     for _ in range(300):
         at, wall = rng.randrange(9), rng.randrange(9)
@@ -130,7 +135,7 @@ def test_two_given_objects_are_compared():
 
 
 def test_two_given_objects_of_one_class_are_not_confused():
-    tree = FOLDT(["wall", "wall"])
+    tree = tree_for("wall", "wall")
     rng = random.Random(0)
     for _ in range(300):
         one, other = rng.randrange(5), rng.randrange(5)
@@ -145,7 +150,7 @@ def test_two_given_objects_of_one_class_are_not_confused():
     ids=repr,
 )
 def test_outcomes_may_be_anything_hashable(outcomes):
-    tree = FOLDT(["player"])
+    tree = tree_for("player")
     for at in [0, 1] * 30:
         tree.observe(street(at), [1], outcomes[at])
     assert tree.predict(street(0), [1]) == {outcomes[0]: 1.0}
@@ -155,7 +160,7 @@ def test_outcomes_may_be_anything_hashable(outcomes):
 
 
 def test_shares_are_those_of_the_leaf():
-    tree = FOLDT(["player"])
+    tree = tree_for("player")
     for outcome in "aabac":
         tree.observe(street(0), [1], outcome)
     assert tree.predict(street(0), [1]) == {"a": 0.6, "b": 0.2, "c": 0.2}
@@ -163,7 +168,7 @@ def test_shares_are_those_of_the_leaf():
 
 
 def test_facts_of_a_state_are_as_good_as_the_state():
-    one, other = FOLDT(["player"]), FOLDT(["player"])
+    one, other = tree_for("player"), tree_for("player")
     for at in [0, 1, 2] * 20:
         one.observe(street(at, 2), [1], at == 1)
         other.observe(Facts(street(at, 2), "full"), (1,), at == 1)
@@ -171,14 +176,14 @@ def test_facts_of_a_state_are_as_good_as_the_state():
 
 
 def test_before_anything_was_observed_there_is_nothing_to_predict():
-    tree = FOLDT(["player"])
+    tree = tree_for("player")
     assert tree.predict(street(0), [1]) == {}
     assert str(tree.rule) == "tree    X0: player\nnot seen yet"
     assert (tree.rule.depth, tree.rule.n_leaves, tree.rule.varies) == (0, 1, False)
 
 
 def test_predicting_changes_nothing():
-    tree = FOLDT(["player"])
+    tree = tree_for("player")
     for at in [0, 1, 2] * 20:
         tree.observe(street(at, 2), [1], at == 1)
     as_it_was = dump(tree)
@@ -203,7 +208,7 @@ def refused(tree: FOLDT, error: type[TreeThinkError], says: str, *arguments: Any
 
 @pytest.mark.parametrize("observed", [False, True])
 def test_arguments_that_do_not_fit_are_refused(observed):
-    tree, here = FOLDT(["player", "wall"]), street(0, 3, 4)
+    tree, here = tree_for("player", "wall"), street(0, 3, 4)
     if observed:
         tree.observe(here, [1, 10], "walk")
         tree.observe(here, [1, 11], "bump")
@@ -221,13 +226,13 @@ def test_arguments_that_do_not_fit_are_refused(observed):
 
 
 def test_an_object_given_twice_is_refused():
-    tree = FOLDT(["wall", "wall"])
+    tree = tree_for("wall", "wall")
     refused(tree, StateError, "object 10 is given twice", street(0, 3, 4), [10, 10])
 
 
 @pytest.mark.parametrize("facts", [None, 3, "facts", {}, STREET])
 def test_what_is_no_state_is_refused(facts):
-    refused(FOLDT(["player"]), WrongTypeError, "facts must be Facts or a State, got ", facts, [1])
+    refused(tree_for("player"), WrongTypeError, "facts must be Facts or a State, got ", facts, [1])
     with pytest.raises(WrongTypeError, match="facts must be of a State, got "):
         Facts(facts)
 
@@ -235,26 +240,26 @@ def test_what_is_no_state_is_refused(facts):
 def test_unknown_ways_to_find_facts_or_bindings_are_refused():
     with pytest.raises(UnknownNameError, match=r"unknown way to find facts 'ful'.*mean 'full'"):
         Facts(street(0), "ful")
-    tree = FOLDT(["player"])
+    tree = tree_for("player")
     with pytest.raises(UnknownNameError, match=r"unknown way to keep bindings 'al'.*'all'"):
         tree.predict(street(0), [1], bindings="al")
 
 
 def test_states_of_another_schema_are_refused():
-    tree = FOLDT(["player"])
+    tree = tree_for("player")
     tree.observe(street(0), [1], "walk")
     other = Schema({"player": ["pos"]}, {"pos": 1}, [])
     refused(tree, StateError, "of another schema", State(other, [Object(1, "player", pos=0)]), [1])
 
 
 def test_a_class_that_the_schema_does_not_have_is_refused_with_the_nearest_name():
-    tree = FOLDT(["plaier"])
+    tree = tree_for("plaier")
     refused(tree, UnknownNameError, "unknown class 'plaier'.*mean 'player'", street(0), [1])
 
 
 @pytest.mark.parametrize("outcome", [[], {}, set(), (1, [2])])
 def test_an_outcome_that_cannot_be_hashed_is_refused(outcome):
-    tree = FOLDT(["player"])
+    tree = tree_for("player")
     with pytest.raises(WrongTypeError, match="an outcome must be hashable, got "):
         tree.observe(street(0), [1], outcome)
     assert tree.predict(street(0), [1]) == {}
@@ -268,9 +273,9 @@ def test_what_is_no_list_of_classes_is_refused(classes):
 
 def test_more_arguments_than_a_tree_takes_are_refused():
     walls = street(0, *range(17))
-    tree = FOLDT(["wall"] * 17)
+    tree = tree_for(*["wall"] * 17)
     refused(tree, SettingError, "1 to 16 arguments, got 17", walls, range(10, 27))
-    most = FOLDT(["wall"] * 16)
+    most = tree_for(*["wall"] * 16)
     most.observe(walls, range(10, 26), "fine")
     assert most.predict(walls, range(10, 26)) == {"fine": 1.0}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -42,14 +43,14 @@ def test_children_of_a_split_start_with_what_was_kept() -> None:
         count(rule.left) + count(rule.right) == count(rule) == sum(a == "left" for _, a, _ in seen)
     )
     assert bare.left is not None and bare.right is not None
-    assert count(bare.left) + count(bare.right) < count(bare)
+    assert count(bare.left) + count(bare.right) == count(bare) < count(rule)
 
 
 def test_a_rule_that_begins_to_vary_starts_with_what_was_kept() -> None:
     schema = tt.Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
     off = tt.State(schema, [tt.Object(0, "lamp", on=0)])
     for memory, counted in ((0, 1), (5, 5), (100, 8)):
-        learner = tt.TreeThink(schema, memory=memory)
+        learner = tt.TreeThink(schema, criterion="evidence", memory=memory)
         for _ in range(7):
             learner.observe(off, "press", off)
         learner.observe(off, "press", off.replace(0, on=1))
@@ -102,6 +103,38 @@ def test_a_model_can_be_saved_at_every_single_step() -> None:
     assert saved.to_bytes() == straight.to_bytes()
 
 
+@pytest.mark.parametrize("criterion", ["evidence", "proven"])
+@pytest.mark.parametrize("memory", [0, 30, 1000])
+def test_targets_that_share_their_fate_are_known_after_a_load(criterion: str, memory: int) -> None:
+    """Four lamps with one coin, then each as it is hot or cold: when that is found out depends
+    on how many count as one, and that on all transitions since the first."""
+    schema = tt.Schema({"lamp": ["heat", "on"]}, {"heat": 1, "on": 1}, ["go"])
+    rng = random.Random(0)
+
+    def transition(step: int) -> Transition:
+        lamps = [tt.Object(i, "lamp", heat=rng.randrange(2), on=0) for i in range(4)]
+        before, coin = tt.State(schema, lamps), rng.randrange(2)
+        on = {each.id: {"on": coin if step < 20 else each.heat} for each in before}
+        return before, "go", before.replace_many(on)
+
+    seen = [transition(step) for step in range(90)]
+    straight, saved, forgetful = (
+        tt.TreeThink(schema, criterion=criterion, memory=memory) for _ in range(3)
+    )
+    split_at: dict[str, int] = {}
+    for step, each in enumerate(seen):
+        straight.observe(*each)
+        saved.observe(*each)
+        saved = tt.TreeThink.from_bytes(saved.to_bytes())
+        assert saved.to_bytes() == straight.to_bytes()
+        if step >= 20:
+            forgetful.observe(*each)
+        for name, learner in (("straight", straight), ("forgetful", forgetful)):
+            if learner.rules["lamp", "on", "go"].depth:
+                split_at.setdefault(name, step)
+    assert split_at["forgetful"] < split_at["straight"] < 89
+
+
 def test_what_was_kept_can_be_left_out(tmp_path: Path) -> None:
     learner = model(memory=200)
     learner.observe_many(stream())
@@ -117,12 +150,12 @@ def test_what_was_kept_can_be_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", [-1, 0.5, "5", None, True, 2**31])
 def test_a_memory_that_makes_no_sense_is_refused(wrong: object) -> None:
     with pytest.raises(SettingError, match="memory"):
-        tt.TreeThink(tt.make("walls").schema, memory=wrong)  # type: ignore[arg-type]
+        tt.TreeThink(tt.make("walls").schema, criterion="evidence", memory=wrong)  # type: ignore[arg-type]
 
 
 def test_a_single_tree_keeps_nothing() -> None:
     with pytest.raises(SettingError, match="memory must be 0: a FOLDT keeps no transitions"):
-        tt.FOLDT(arg_classes=["player"], memory=5)
+        tt.FOLDT(arg_classes=["player"], criterion="evidence", memory=5)
 
 
 @pytest.mark.parametrize("check", LEARNER_CHECKS.values(), ids=LEARNER_CHECKS)

@@ -306,6 +306,72 @@ def test_the_current_test_is_never_evicted():
     assert set(tree.root.candidates) == {WALL_AHEAD}
 
 
+# --- copies, and what explains everything ------------------------------------------
+
+
+def test_targets_of_one_transition_meet_wherever_they_both_come_by():
+    tree = ReferenceTree(["dot"], criterion="evidence")
+    tree.root.become_branch(Test("equality", "x", ("dot",), (0,), (0,)))
+    tree.seen.update([(0,), (1,)])
+    tree.branch_updates = False
+    assert tree.root.left and tree.root.right
+    tree.root.left.totals.update([(7,), (8,)])  # so that the root does not rest
+    tree.observe(line(0, 0, 0, 1), [((0,), (7,)), ((1,), (7,)), ((2,), (8,)), ((3,), (7,))])
+    tree.observe(line(0, 1), [((0,), (7,)), ((1,), (7,))])
+    tree.observe(line(1), [((0,), (7,))])
+    found = [(node.totals.total(), node.pairs, node.agreeing) for node in tree.nodes()]
+    assert found == [(7, 6 + 1, 3 + 1), (2 + 4, 3, 1), (3, 0, 0)]
+
+
+def test_copies_are_the_design_effect():
+    """Of 6 targets, 2 in each of 3 transitions, 4 had one outcome and 2 the other.
+
+    By chance 4/6 · 4/6 + 2/6 · 2/6 = 5/9 of the pairs agree. All do: 1 + 1 · 1. Two in three:
+    1 + (2/3 - 5/9) / (4/9) = 5/4.
+    """
+    agreeing, mixed = Node(("dot",)), Node(("dot",))
+    for node in (agreeing, mixed):
+        node.totals.update({(0,): 4, (1,): 2})
+    for _ in range(2):
+        agreeing.came_together({(0,): 2})
+    agreeing.came_together({(1,): 2})
+    assert (agreeing.pairs, agreeing.agreeing, agreeing.copies()) == (3, 3, 2)
+    mixed.came_together({(0,): 2})
+    mixed.came_together({(0,): 2})
+    mixed.came_together({(0,): 1, (1,): 1})
+    assert (mixed.pairs, mixed.agreeing, mixed.copies()) == (3, 2, 1)
+
+
+def test_kept_transitions_bring_their_targets_together_too():
+    model = ReferenceModel(TWO_ACTIONS, criterion="evidence", memory=3)
+    for outcome in (7, 7, 7, 8):  # the first is forgotten
+        model.observe(dots(0, 1), "go", dots(outcome, outcome))
+    root = model.tree("dot", "x", "go").root
+    assert (root.totals, root.pairs, root.agreeing) == ({(7,): 4, (8,): 2}, 3, 3)
+    model.observe(dots(0, 1, 2), "go", dots(7, 8, 8))
+    assert (root.totals.total(), root.pairs, root.agreeing) == (9, 6, 4)
+
+
+def test_everything_is_explained_if_no_leaf_has_seen_two_outcomes():
+    root = Node(("player",))
+    assert root.explains_everything()
+    root.totals.update([STAYS, MOVES])
+    assert not root.explains_everything()
+    root.become_branch(WALL_AHEAD)
+    assert root.left and root.right
+    assert root.explains_everything()  # of what came since it asks
+    root.left.totals.update([STAYS, STAYS])
+    root.right.totals.update([STAYS, MOVES])
+    assert not root.explains_everything() and root.left.explains_everything()
+    root.right.become_branch(WALL_AHEAD)
+    assert root.explains_everything()
+    assert root.right.left and root.right.right
+    for leaf in (root.left, root.right.left, root.right.right):
+        leaf.totals.update([MOVES, STAYS])
+        assert not root.explains_everything()
+        leaf.totals.clear()
+
+
 # --- the model ---------------------------------------------------------------------
 
 

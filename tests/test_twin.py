@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, product
 from math import prod
 from typing import Any
 
@@ -21,19 +21,26 @@ from reference import (
     KINDS,
     MAX_BINDINGS,
     Kind,
+    Node,
     ReferenceModel,
     ReferenceTree,
     RuleKey,
     Scene,
+    Test,
     as_vector,
+    patterns,
 )
 from strategies import (
     MEMORIES,
     Shape,
     Stream,
     Transition,
+    crowded_shapes,
+    explained_shapes,
+    mistaken_shapes,
     random_state,
     random_tree,
+    restless_shapes,
     streams,
     transitions,
 )
@@ -62,7 +69,9 @@ class Twins:
         self.engine = tt.TreeThink(schema, criterion=criterion, memory=memory, **options)
         self.twin = ReferenceModel(schema, criterion=criterion, memory=memory, **options)
         self.happened: Counter[str] = Counter()
-        """Kinds of events, and what else should happen now and then."""
+        """Kinds of events, and what else should happen now and then (see `shares`)."""
+        self.copies: dict[Node, list[int]] = {}
+        """What a node's copies have been, without repetitions."""
         self.events: list[tuple[str, RuleKey, str]] = []
         self.engine.on_change = lambda event: self.events.append(
             (event.kind, event.rule, event.path)
@@ -74,11 +83,23 @@ class Twins:
         self.engine.observe(before, action, after)
         self.twin.observe(before, action, after)
         assert self.events[so_far:] == self.twin.events[so_far:]
-        for kind, rule, _ in self.events[so_far:]:
+        for kind, rule, path in self.events[so_far:]:
             self.happened[kind] += 1
             self.happened["elsewhere"] += rule[-1] != action
+            copies = node_at(self.twin.tree(*rule), path).copies()
+            self.happened[f"{kind} of copies"] += copies > 1
         for tree in self.twin.trees.values():
             self.happened["seeded"] += any(each.path and each.totals for each in tree.seeded)
+            self._note_copies(tree)
+
+    def _note_copies(self, tree: ReferenceTree) -> None:
+        for node in tree.nodes():
+            so_far = self.copies.setdefault(node, [1])
+            if node.copies() != so_far[-1]:
+                so_far.append(node.copies())
+            fell = any(a > b for a, b in pairwise(so_far))
+            self.happened["copies"] += max(so_far) > 1
+            self.happened["back and forth"] += fell and so_far[-1] > min(so_far[1:])
 
     def assert_same_trees(self, action: str) -> None:
         for class_name, attribute in self.twin.slots():
@@ -98,6 +119,22 @@ class Twins:
                 }, (facts, bindings, x, attribute)
                 assert prediction.support(x, attribute) == support[x, attribute]
 
+    def assert_same_pairs(self) -> None:
+        """Of all nodes: how many targets met and agreed, and when it was last asked.
+
+        Only files say it.
+        """
+        _, body = file.unpack(self.engine.to_bytes(), "it")
+        weighed = self.engine.criterion != "wilson"
+        numbers = iter(numbers_in(body))
+        next(numbers)  # how many transitions
+        for class_name, attribute in self.twin.slots():
+            for action in self.twin.schema.actions:
+                tree = self.twin.tree(class_name, attribute, action)
+                for node, *found in pairs_in(numbers, self.twin.schema, attribute, tree):
+                    expected = [node.pairs, node.agreeing, node.looked_at] if weighed else [0] * 3
+                    assert found == expected, (class_name, attribute, action, node.path)
+
     def follow(self, transitions: Iterable[Transition]) -> Counter[str]:
         """Learn, comparing all the way; returns how often each kind of event happened."""
         actions = self.twin.schema.actions
@@ -108,17 +145,72 @@ class Twins:
                 self.assert_same_trees(each)  # what is decided may seed trees of other actions
             if step % 10 == 0:
                 self.assert_same_predictions(after, action)
+            if step % 50 == 0:
+                self.assert_same_pairs()
         for action in actions:
             self.assert_same_trees(action)
             self.assert_same_predictions(after, action)
+        self.assert_same_pairs()
+        for tree in self.twin.trees.values():
+            self.happened.update({f"spared {each}": n for each, n in tree.spared.items()})
         return self.happened
 
 
-def shares(examples: int, strategy: st.SearchStrategy[Stream]) -> dict[str, float]:
+def node_at(tree: ReferenceTree, path: str) -> Node:
+    return next(node for node in tree.nodes() if node.path == path)
+
+
+def numbers_in(body: bytes) -> Iterator[int]:
+    """All that a model file's body has: seven bits a byte, least significant first."""
+    value = shift = 0
+    for byte in body:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield value
+            value = shift = 0
+
+
+def pairs_in(
+    numbers: Iterator[int], schema: tt.Schema, attribute: str, tree: ReferenceTree
+) -> Iterator[tuple[Node, int, int, int]]:
+    """The tree's nodes, and what its part of a model file says of their pairs."""
+
+    def skip(n: int) -> None:
+        for _ in range(n):
+            next(numbers)
+
+    def length_of_value(test: Test) -> int:
+        zeros = (0,) * schema.attributes[test.attribute].length
+        return len(KINDS[test.kind].value(*[zeros] * KINDS[test.kind].arity))
+
+    skip(1)  # transitions
+    outcomes = next(numbers)
+    skip(outcomes * (schema.attributes[attribute].length + 1))
+    if next(numbers) == 0:
+        return  # it does not vary
+    skip(1)  # forgotten candidates
+    for node in tree.nodes():
+        skip(outcomes)
+        yield node, next(numbers), next(numbers), next(numbers)
+        is_branch, has_candidates = next(numbers), next(numbers)
+        for pattern in patterns(Scene(tt.State(schema, [])), node.variables):
+            if has_candidates:  # each with its value, its birth, and how often it was true
+                skip(next(numbers) * (length_of_value(pattern) + 1 + outcomes))
+        if is_branch and node.test:
+            skip(3 + length_of_value(node.test))
+
+
+def shares(examples: int, strategy: st.SearchStrategy[Stream]) -> Mapping[str, float]:
     """Checks streams; returns in which share of them each kind of event happened.
 
     "seeded": a new child began with data; "elsewhere": a rule decided in the transition of
-    another action, on what it had been seeded with.
+    another action, on what it had been seeded with. "copies": several targets counted as one
+    somewhere, and "split of copies", "change of copies" ...: also where that happened; "back and
+    forth": their number fell and rose again. "spared rested": a branch did not count, since
+    everything below it was explained; "spared woken": it heard of a surprise; "spared not
+    asked": there was hardly more to explain; "spared change": a challenger did not make up for
+    what is below.
     """
     found: list[Counter[str]] = []
 
@@ -128,10 +220,8 @@ def shares(examples: int, strategy: st.SearchStrategy[Stream]) -> dict[str, floa
         found.append(Twins(stream.schema, **stream.settings).follow(stream.transitions))
 
     check()
-    return {
-        kind: sum(each[kind] > 0 for each in found) / len(found)
-        for kind in ("split", "change", "return", "seeded", "elsewhere")
-    }
+    kinds: set[str] = set().union(*found)
+    return Counter({kind: sum(each[kind] > 0 for each in found) / len(found) for kind in kinds})
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
@@ -139,15 +229,43 @@ def shares(examples: int, strategy: st.SearchStrategy[Stream]) -> dict[str, floa
 def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_events(
     criterion, memory
 ):
-    happened = shares(32, streams(BUILT_IN, [criterion], [memory], restless=True))
     hard_to_move = criterion == "proven"
+    mostly = mistaken_shapes() if hard_to_move else restless_shapes()
+    examples = 64 if hard_to_move else 32
+    happened = shares(examples, streams(BUILT_IN, [criterion], [memory], mostly=mostly))
     assert happened["split"] >= 0.5
-    assert happened["change"] >= (0.05 if hard_to_move else 0.2)
-    assert happened["return"] >= (0.05 if hard_to_move else 0.2)
+    assert happened["change"] >= (0 if hard_to_move else 0.1)
+    assert happened["return"] >= (0 if hard_to_move else 0.1)
     if memory != "none":
         assert happened["seeded"] >= 0.5
     if memory == "long" and not hard_to_move:
         assert happened["elsewhere"] >= 0.2
+
+
+@pytest.mark.parametrize("criterion", ["evidence", "proven"])
+def test_engine_and_twin_agree_where_targets_share_their_fate(criterion):
+    mostly = crowded_shapes()
+    happened = shares(50, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
+    hard_to_move = criterion == "proven"
+    assert happened["copies"] >= 0.7
+    assert happened["back and forth"] >= 0.5
+    assert happened["split of copies"] >= 0.3
+    assert happened["change of copies"] >= (0 if hard_to_move else 0.1)
+    assert happened["return of copies"] >= (0 if hard_to_move else 0.1)
+
+
+@pytest.mark.parametrize("criterion", ["evidence", "proven"])
+def test_engine_and_twin_agree_on_what_is_left_alone_because_all_is_explained(criterion):
+    mostly = explained_shapes()
+    happened = shares(80, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
+    hard_to_move = criterion == "proven"
+    assert happened["split"] >= 0.7
+    assert happened["spared rested"] >= 0.7
+    assert happened["spared woken"] >= 0.3
+    assert happened["spared not asked"] >= 0.3
+    assert happened["spared change"] >= (0.01 if hard_to_move else 0.1)
+    assert happened["change"] >= (0.02 if hard_to_move else 0.2)
+    assert happened["return"] >= (0.1 if hard_to_move else 0.2)
 
 
 def test_engine_and_twin_agree_on_many_plain_streams_with_the_papers_settings():
@@ -410,6 +528,7 @@ def frozen_model(schema: tt.Schema, tree: ReferenceTree) -> bytes:
         is_leaf = not (node.left and node.right)
         index = paths.index(node.path) if is_leaf else 0
         body += b"".join(number(int(i == index)) for i in range(outcomes))
+        body += number(0) * 2  # neither pairs nor agreeing ones
         body += number(int(not is_leaf)) + number(int(is_leaf))
         if is_leaf:
             body += number(0) * ways_to_fill(types, node.variables)  # no candidates yet
@@ -418,7 +537,8 @@ def frozen_model(schema: tt.Schema, tree: ReferenceTree) -> bytes:
             body += number(types.index((node.test.kind, node.test.classes)))
             body += b"".join(map(number, variables)) + b"".join(map(integer, node.test.value))
             waiting += [node.right, node.left]
-    header, _ = file.unpack(tt.TreeThink(schema, branch_updates=False).to_bytes(), "it")
+    empty_model = tt.TreeThink(schema, criterion="wilson", memory=0, branch_updates=False)
+    header, _ = file.unpack(empty_model.to_bytes(), "it")
     empty = number(0) + number(0) + number(0)
     trees = {("a", "light"): body}
     slots = [(name, m) for name, owned in schema.classes.items() for m in owned]

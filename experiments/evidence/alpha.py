@@ -7,6 +7,7 @@ from typing import Any
 
 from experiments.evidence.efficiency import converged
 from experiments.evidence.settings import DEFAULT, SETTINGS, held_out, markdown, median
+
 from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.worlds import make
@@ -53,8 +54,13 @@ def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
         worst = f">{STEPS[world]:,}" if math.isinf(max(last)) else f"{max(last):,.0f}"
         middle = f">{STEPS[world]:,}" if math.isinf(median(last)) else f"{median(last):,.0f}"
         rows.append(
-            [f"`{world}`", f"{alpha:g}", f"{middle} ({worst})"]
-            + [f"{median(exact):.4f} ({min(exact):.4f})", f"{median(leaves)} ({max(leaves)})"]
+            [
+                f"`{world}`",
+                f"{alpha:g}",
+                f"{middle} ({worst})",
+                f"{median(exact):.4f} ({min(exact):.4f})",
+                f"{median(leaves)} ({max(leaves)})",
+            ]
         )
     header = ["world", "alpha", "last error, median (worst)", "held-out exact", "leaves"]
     return markdown(header, rows)

@@ -3,9 +3,9 @@
 A coin lies among things. Its outcomes are independent of where anything is, so a tree over them
 should stay a leaf: whatever it asks is a mistake. A stream counts as one if its tree *ever* split.
 
-Below a rule: `depth` flags must all be up before chance decides, else nothing happens; then a tree
-with more than `depth` tests is a mistake. With a plant: where a thing lies to the right of the coin,
-the last outcome is certain, and the test that says so must be found.
+Below a rule: `depth` flags must all be up before chance decides, else nothing happens; then a
+tree with more than `depth` tests is a mistake. With a plant: where a thing lies to the right of
+the coin, the last outcome is certain, and the test that says so must be found.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-
 from experiments.evidence.settings import markdown
+
 from treethink import Attribute, Object, Schema, State
 from treethink.learner import TreeThink
 
@@ -72,7 +72,8 @@ def _chunks(
 ) -> list[dict[str, Any]]:
     fixed = {"part": "calibration", "kind": kind, "criterion": criterion}
     return [
-        fixed | {"alpha": alpha, "plant": plant, "first": first, "streams": min(CHUNK, count - first)}
+        fixed
+        | {"alpha": alpha, "plant": plant, "first": first, "streams": min(CHUNK, count - first)}
         for first in range(0, count, CHUNK)
     ]
 
@@ -96,7 +97,9 @@ class Pool:
             return dict(zip(_FLAGS, [*up, *[1] * (len(_FLAGS) - depth)], strict=True))
 
         objects = [Object(i, "coin", up=0, pos=place(), **flags()) for i in range(coins)]
-        return State(schema, [*objects, *(Object(100 + i, "thing", pos=place()) for i in range(THINGS))])
+        return State(
+            schema, [*objects, *(Object(100 + i, "thing", pos=place()) for i in range(THINGS))]
+        )
 
     @staticmethod
     def _beside(state: State, coins: int) -> list[bool]:
@@ -116,7 +119,9 @@ def stream(options: dict[str, Any], seed: int, plant: bool) -> Iterator[tuple[St
     coins, chances, steps = options["coins"], CHANCES[seed % len(CHANCES)], options["steps"]
     pool, rng = pool_of(coins, options.get("depth", 0)), np.random.default_rng(seed)
     which = rng.integers(POOL, size=steps)
-    tossed = rng.choice(len(chances), p=chances, size=(steps, 1 if options.get("shared") else coins))
+    tossed = rng.choice(
+        len(chances), p=chances, size=(steps, 1 if options.get("shared") else coins)
+    )
     outcomes = np.broadcast_to(tossed, (steps, coins))
     if plant:
         outcomes = np.where(pool.beside[which], len(chances) - 1, outcomes)
@@ -124,7 +129,11 @@ def stream(options: dict[str, Any], seed: int, plant: bool) -> Iterator[tuple[St
         before = pool.states[at]
         if not pool.ready[at]:
             values = [0] * coins
-        yield before, "toss", before.replace_many({i: {"up": up} for i, up in enumerate(values) if up})
+        yield (
+            before,
+            "toss",
+            before.replace_many({i: {"up": up} for i, up in enumerate(values) if up}),
+        )
 
 
 def mistaken(options: dict[str, Any], criterion: str, alpha: float, seed: int) -> bool:
@@ -190,8 +199,11 @@ def _at_most(successes: int, trials: int, chance: float) -> float:
     if chance >= 1:
         return 0.0
     logs = [
-        math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1)
-        + k * math.log(chance) + (trials - k) * math.log1p(-chance)
+        math.lgamma(trials + 1)
+        - math.lgamma(k + 1)
+        - math.lgamma(trials - k + 1)
+        + k * math.log(chance)
+        + (trials - k) * math.log1p(-chance)
         for k in range(successes + 1)
     ]
     return math.fsum(map(math.exp, logs))

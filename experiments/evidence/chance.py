@@ -13,6 +13,7 @@ from experiments.evidence.settings import (
     markdown,
     median,
 )
+
 from treethink.examine import examine
 from treethink.learner import TreeThink
 from treethink.rules import Rule
@@ -70,7 +71,11 @@ def asks_for_walls(rule: Rule) -> bool:
                 return False
             continue
         test, value = node.test, node.test.value
-        if test.kind != "difference" or set(test.classes) != {"wall", "fish"} or 0 not in test.variables:
+        if (
+            test.kind != "difference"
+            or set(test.classes) != {"wall", "fish"}
+            or 0 not in test.variables
+        ):
             return False
         side = value if test.variables[0] == 0 else tuple(-each for each in value)
         if side not in BESIDE or side in asked:

@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from experiments.evidence.settings import DEFAULT, PAPER, SETTINGS, held_out, markdown, median
+
 from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.worlds import WORLDS, make

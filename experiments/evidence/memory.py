@@ -7,6 +7,7 @@ from typing import Any
 
 from experiments.evidence.efficiency import converged
 from experiments.evidence.settings import held_out, markdown, median
+
 from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.worlds import make

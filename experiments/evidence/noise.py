@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-
 from experiments.evidence.settings import DEFAULT, HELD_OUT_SEED, SETTINGS, markdown, median
+
 from treethink.learner import TreeThink
 from treethink.stream import Transition, transitions
 from treethink.worlds import World, make
@@ -64,8 +64,13 @@ def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
         right = [each["right"] / each["of"] for each in group]
         mass, leaves = [each["mass"] for each in group], [each["leaves"] for each in group]
         rows.append(
-            [f"`{world}`", f"{noise:.0%}", f"{median(right):.4f} ({min(right):.4f})"]
-            + [f"{median(mass):.4f}", f"{median(leaves)} ({max(leaves)})"]
+            [
+                f"`{world}`",
+                f"{noise:.0%}",
+                f"{median(right):.4f} ({min(right):.4f})",
+                f"{median(mass):.4f}",
+                f"{median(leaves)} ({max(leaves)})",
+            ]
         )
     header = ["world", "noise", "likeliest state right, median (worst)", "mass on others", "leaves"]
     return markdown(header, rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from experiments.evidence.settings import DEFAULT, PAPER, SETTINGS, held_out, markdown, median
+
 from treethink.learner import TreeThink
 from treethink.stream import transitions
 from treethink.worlds import make

@@ -8,6 +8,7 @@ Out:  `Rule`s that can be walked and printed.
 A snapshot never changes: learning on does not move the tree under a reader's feet.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -78,8 +79,9 @@ class Test:
 class Node:
     """A branch, with a test and two children, or a leaf.
 
-    `left` is taken when the test holds. `counts` says how often each outcome was seen here;
-    `classes` are those of the variables X0, X1, ... that are bound here.
+    `left` is taken when the test holds. `counts` says how often each outcome was seen here: in
+    a leaf since it was made, in a branch in the leaves below it. `classes` are those of the
+    variables X0, X1, ... that are bound here.
     """
 
     classes: tuple[str, ...]
@@ -102,8 +104,11 @@ def build(nodes: list[EngineNode]) -> Node:
         if test is None or left is None or right is None:
             built[index] = Node(classes, plain)
         else:
+            yes, no = built.pop(left), built.pop(right)
+            # A branch does not count all that comes by.
+            below = dict(Counter(yes.counts) + Counter(no.counts))
             read = Test.from_engine(test, len(classes))
-            built[index] = Node(classes, plain, read, built.pop(left), built.pop(right))
+            built[index] = Node(classes, below, read, yes, no)
     return built[0]
 
 
