@@ -27,7 +27,7 @@ std::uint64_t without_copies(std::uint64_t count, std::uint64_t copies) {
 
 class Evidence : public Criterion {
 public:
-    explicit Evidence(double alpha) : needed_(static_cast<double>(log_of(1 / alpha))) {}
+    explicit Evidence(double alpha) : needed_(static_cast<double>(log_of_inverse(alpha))) {}
 
     [[nodiscard]] double score(Counts trues, Sample const& sample) const override {
         return static_cast<double>(Forecast(sample)([&](std::size_t y) { return trues[y]; }));
@@ -52,8 +52,8 @@ public:
     [[nodiscard]] bool worth_keeping(double test, double none, std::uint64_t) const override { return test >= none; }
     /// The probability of more outcomes is never larger than that of fewer.
     [[nodiscard]] double largest_gain() const override { return 0; }
-    /// Beyond its tables, step_product() rounds sums instead of terms: a unit for each half.
-    [[nodiscard]] double slack() const override { return 4; }
+    /// Beyond its tables, step_product() rounds sums instead of terms, and doubles have 53 bits.
+    [[nodiscard]] double slack() const override { return 64; }
     [[nodiscard]] bool weighs_evidence() const override { return true; }
 
 private:
@@ -128,16 +128,14 @@ public:
     }
 
 private:
-    // Of one half. Where an outcome came first does not matter, so it is said to be where it came more often.
+    // Of one half. The first of each outcome comes for nothing.
     static Log hindsight(Counts trues, Sample const& sample, bool held) {
         LogTables const& logs = LogTables::get();
         Log log = 0;
         std::uint64_t n = 0;
         for (std::size_t y = 0; y < trues.size(); ++y) {
-            Count const falses = sample.totals[y] - trues[y];
-            bool const first = held == (trues[y] >= falses);
-            std::uint64_t const count = without_copies(held ? trues[y] : falses, sample.copies);
-            std::uint64_t const again = count > 0 && first ? count - 1 : count;
+            std::uint64_t const count = without_copies(held ? trues[y] : sample.totals[y] - trues[y], sample.copies);
+            std::uint64_t const again = count > 0 ? count - 1 : 0;
             log += logs.power(again);
             n += again;
         }

@@ -32,6 +32,7 @@ double natural_log(double x) {
 }
 
 Log log_of(double x) { return rounded(natural_log(x)); }
+Log log_of_inverse(double x) { return rounded(-natural_log(x)); }
 
 LogTables const& LogTables::get() {
     static LogTables const tables;

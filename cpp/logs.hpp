@@ -18,6 +18,8 @@ inline constexpr Log nat = 65536;
 [[nodiscard]] double natural_log(double x);
 /// The same, rounded. Monotone.
 [[nodiscard]] Log log_of(double x);
+/// ln(1 / x), rounded; also where 1 / x would be infinite.
+[[nodiscard]] Log log_of_inverse(double x);
 
 /// Logarithms of whole numbers and of products of them: tables, and formulas beyond their end.
 class LogTables {

@@ -121,36 +121,42 @@ void Tree::observe(Learning& learning, std::span<Target const> targets) {
         if (learning.settings.memory > 0) return make_fresh(0);
     }
     ++counted_;
-    bool awake = false;
-    for (Target const& target : targets) awake |= observe_target(learning, target);
-    if (awake) find_rest(learning.criterion);
+    count_targets(learning, targets);
     for (Node& node : nodes_)
         if (node.touched == now_)
             forgotten_ += forget_candidates(learning, node, learning.settings.max_candidates);
     if (!nodes_[0].rests) decide(learning);
 }
 
-// Whether someone who rests has learned that not everything is explained.
-bool Tree::observe_target(Learning& learning, Target const& target) {
-    bool resting = false, explained = true;
-    walk(learning, target, [&](Node& node) {
-        node.touched = now_;
-        resting |= node.rests;
-        if (!node.rests) count(learning, node, target.outcome);
-        explained = !node.is_leaf() || node.is_pure();
-    });
-    if (!resting || explained) return false;
-    walk(learning, target, [&](Node& node) {
-        if (node.rests) count(learning, node, target.outcome);
-    });
-    return true;
-}
-
 // ---- counting ----
 
-// Visits the nodes from the root to the leaf that the target reaches; the bindings are in `scratch`.
+void Tree::count_targets(Learning& learning, std::span<Target const> targets) {
+    auto& ends = learning.scratch.ends;  // leaves below someone who rests; 0: nobody does
+    ends.clear();
+    for (Target const& target : targets) {
+        bool resting = false;
+        std::uint32_t const leaf = walk(learning, target, [&](Node& node) {
+            node.touched = now_;
+            resting |= node.rests;
+            if (!node.rests) count(learning, node, target.outcome);
+        });
+        ends.push_back(resting ? leaf : 0);
+    }
+    // Those who rest hear of what their leaves cannot explain, once all targets have been counted there.
+    bool awake = false;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        if (ends[i] == 0 || nodes_[ends[i]].is_pure()) continue;
+        awake = true;
+        walk(learning, targets[i], [&](Node& node) {
+            if (node.rests) count(learning, node, targets[i].outcome);
+        });
+    }
+    if (awake) find_rest(learning.criterion);
+}
+
+// Visits the nodes from the root to the leaf that the target reaches, which is returned; the bindings are in `scratch`.
 template <class Visit>
-void Tree::walk(Learning& learning, Target const& target, Visit&& visit) {
+std::uint32_t Tree::walk(Learning& learning, Target const& target, Visit&& visit) {
     FactsOnDemand const facts(learning.state);
     Bindings& bindings = learning.scratch.bindings;
     Bindings& extended = learning.scratch.extended;
@@ -159,7 +165,7 @@ void Tree::walk(Learning& learning, Target const& target, Visit&& visit) {
     for (std::uint32_t at = 0;;) {
         Node& node = nodes_[at];
         visit(node);
-        if (node.is_leaf()) return;
+        if (node.is_leaf()) return at;
         FactType const& type = learning.codes.types()[node.test.type];
         extend(facts, type, node.test, node.classes, bindings, extended);
         at = extended.size() > 0 ? node.left : node.right;

@@ -136,7 +136,7 @@ struct Scratch {
     std::vector<std::uint32_t> chosen;
     std::array<std::vector<Row>, 2> rows;  // by argument
     Bindings bindings, extended;
-    std::vector<std::uint32_t> open;
+    std::vector<std::uint32_t> open, ends;
     std::vector<Count> counts;
     std::vector<double> scores;
 };
@@ -246,13 +246,13 @@ private:
     [[nodiscard]] std::uint32_t add_node(std::uint32_t parent, std::vector<ClassId> classes);
     void drop_below(std::uint32_t node);
     void add_children(std::uint32_t node, std::vector<FactType> const& types);
+    void count_targets(Learning& learning, std::span<Target const> targets);
     template <class Visit>
-    void walk(Learning& learning, Target const& target, Visit&& visit);
+    std::uint32_t walk(Learning& learning, Target const& target, Visit&& visit);
     void count(Learning& learning, Node& node, std::uint32_t outcome);
     void make_fresh(std::uint32_t node);
     void decide(Learning& learning);
     [[nodiscard]] double explained_below(Learning& learning, std::uint32_t node) const;
-    [[nodiscard]] bool observe_target(Learning& learning, Target const& target);
     bool decide_node(Learning& learning, std::uint32_t node);
     void adopt(Learning& learning, std::uint32_t node, std::size_t block, Code code, Decision kind);
     void report(Learning& learning, std::uint32_t node, Decision kind) const;

@@ -11,13 +11,18 @@ namespace treethink {
 
 namespace {
 
+// What a state takes besides its values, in integers: a handle on each column, and the ids of its objects.
+std::uint64_t per_state(State const& state) { return 8 + 2 * state.columns().size(); }
+constexpr std::uint64_t per_object = 8;
+
 bool same(State::ColumnPtr const& a, State::ColumnPtr const& b) { return a == b || *a == *b; }
 
 // Makes a state share the columns of another where they are equal, as states do that were not made one by
 // one. Returns how many integers are left that are its own.
 std::uint64_t share(State& state, State const& with) {
-    std::uint64_t own = 0;
-    bool shares_all = state.roster() == with.roster() || *state.roster() != *with.roster();
+    bool const same_objects = state.roster() == with.roster() || *state.roster() == *with.roster();
+    std::uint64_t own = per_state(state) + (same_objects ? 0 : per_object * state.roster()->size());
+    bool shares_all = !same_objects || state.roster() == with.roster();
     for (std::size_t s = 0; s < state.columns().size(); ++s) {
         auto const& mine = state.column(SlotId(s));
         auto const& other = with.column(SlotId(s));
@@ -29,13 +34,12 @@ std::uint64_t share(State& state, State const& with) {
     std::vector<State::ColumnPtr> columns = state.columns();
     for (std::size_t s = 0; s < columns.size(); ++s)
         if (same(columns[s], with.column(SlotId(s)))) columns[s] = with.column(SlotId(s));
-    bool const same_objects = *state.roster() == *with.roster();
     state = State(state.schema(), same_objects ? with.roster() : state.roster(), std::move(columns));
     return own;
 }
 
-std::uint64_t all_values(State const& state) {
-    std::uint64_t values = 0;
+std::uint64_t size_of(State const& state) {
+    std::uint64_t values = per_state(state) + per_object * state.roster()->size();
     for (auto const& column : state.columns()) values += column->values().size();
     return values;
 }
@@ -44,7 +48,7 @@ std::uint64_t all_values(State const& state) {
 
 void Window::keep(Kept transition) {
     transition.new_before =
-        kept_.empty() ? all_values(transition.before) : share(transition.before, kept_.back().after);
+        kept_.empty() ? size_of(transition.before) : share(transition.before, kept_.back().after);
     transition.new_after = share(transition.after, transition.before);
     values_ += transition.new_before + transition.new_after;
     kept_.push_back(std::move(transition));
@@ -58,7 +62,7 @@ void Window::forget_first() {
     if (kept_.size() > 1) {
         Kept& next = kept_[1];
         values_ -= next.new_before;
-        next.new_before = all_values(next.before);
+        next.new_before = size_of(next.before);
         values_ += next.new_before;
     }
     kept_.pop_front();

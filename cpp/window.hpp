@@ -21,11 +21,11 @@ class Reader;
 struct Kept {
     State before, after;
     ActionId action;
-    // Integers in columns that are not those of the state before: the last one's `after`, or `before`.
+    // Room, in integers, that is not shared with the state before: the last one's `after`, or `before`.
     std::uint64_t new_before = 0, new_after = 0;
 };
 
-/// The last `most` transitions, oldest first; fewer where they would hold more than `most_values` integers.
+/// The last `most` transitions, oldest first; fewer where they would take more room than `most_values` integers.
 class Window {
 public:
     static constexpr std::uint64_t most_values = std::uint64_t{1} << 23;
@@ -47,7 +47,7 @@ private:
 
     std::uint64_t most_;
     std::deque<Kept> kept_;
-    std::uint64_t values_ = 0;  // integers in all columns, shared ones once
+    std::uint64_t values_ = 0;  // room of all, what is shared once
 };
 
 }  // namespace treethink

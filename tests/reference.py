@@ -17,7 +17,7 @@ Values, outcomes and differences are tuples of int everywhere, of length 1 too.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -453,17 +453,13 @@ class Proven(Evidence):
     def to_beat(self, node: Node, when_true: Counts, worth: int) -> int:
         """The likelihood in hindsight of both halves, whatever it takes to say the test.
 
-        Nobody knows which outcomes there are, so one of each kind comes for nothing: one where
-        it came more often. Nor does anyone know how many there are: to foretell K of them has a
-        share of 1 / (K (K - 1)), and there are K! ways to name them, together (K - 2)!.
+        Nobody knows which outcomes there are, so in each half the first of each kind comes for
+        nothing. Nor does anyone know how many there are: to foretell K of them has a share of
+        1 / (K (K - 1)), and there are K! ways to name them, together (K - 2)!.
         """
-        held, failed = dict(when_true), minus(node.totals, when_true)
-        free_in_held = {y for y in node.totals if held.get(y, 0) >= failed[y]}
-        free_in_failed = node.totals.keys() - free_in_held
         copies = node.copies()
-        likelihoods = hindsight(less_one(without(copies, held), free_in_held)) + hindsight(
-            less_one(without(copies, failed), free_in_failed)
-        )
+        held, failed = without(copies, when_true), without(copies, minus(node.totals, when_true))
+        likelihoods = hindsight(less_one(held)) + hindsight(less_one(failed))
         return likelihoods - sum(log(k) for k in range(1, kinds_of(node.totals) - 1))
 
 
@@ -487,9 +483,9 @@ def without(copies: int, counts: Counts) -> dict[Outcome, int]:
     return {outcome: (n + copies - 1) // copies for outcome, n in counts.items()}
 
 
-def less_one(counts: Counts, of: Set[Outcome]) -> dict[Outcome, int]:
-    """The counts, less one of each of these outcomes that was seen."""
-    return {y: n - 1 if n > 0 and y in of else n for y, n in counts.items()}
+def less_one(counts: Counts) -> dict[Outcome, int]:
+    """The counts, less one of each outcome that was seen."""
+    return {y: max(n - 1, 0) for y, n in counts.items()}
 
 
 CRITERIA: dict[str, type[Wilson] | type[Evidence]] = {
@@ -653,17 +649,20 @@ class ReferenceTree:
         resting = self._resting()
         touched: defaultdict[Node, Counter[Outcome]] = defaultdict(Counter)
         for arguments, outcome in targets:
+            for node, bindings in self.route(scene, arguments):
+                if node not in resting:
+                    self._count(node, scene, bindings, outcome)
+                    touched[node][outcome] += 1
+        for arguments, outcome in targets:
             route = self.route(scene, arguments)
-            for rests in (False, True):
-                # Those that rest only hear of what their leaf cannot explain.
-                if rests and is_pure(route[-1][0].totals):
-                    self.spared["rested"] += any(node in resting for node, _ in route)
-                    continue
-                for node, bindings in route:
-                    if (node in resting) == rests:
-                        self._count(node, scene, bindings, outcome)
-                        touched[node][outcome] += 1
-                        self.spared["woken"] += rests
+            leaf, _ = route[-1]
+            for node, bindings in route:
+                if node in resting and is_pure(leaf.totals):
+                    self.spared["rested"] += 1
+                elif node in resting:  # it hears of what its leaf cannot explain
+                    self._count(node, scene, bindings, outcome)
+                    touched[node][outcome] += 1
+                    self.spared["woken"] += 1
         for node, outcomes in touched.items():
             node.came_together(outcomes)
             self._evict(node, scene)

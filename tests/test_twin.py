@@ -264,8 +264,8 @@ def test_engine_and_twin_agree_on_what_is_left_alone_because_all_is_explained(cr
     assert happened["spared woken"] >= 0.3
     assert happened["spared not asked"] >= 0.3
     assert happened["spared change"] >= (0.01 if hard_to_move else 0.1)
-    assert happened["change"] >= (0.02 if hard_to_move else 0.2)
-    assert happened["return"] >= (0.1 if hard_to_move else 0.2)
+    assert happened["change"] >= (0.01 if hard_to_move else 0.1)
+    assert happened["return"] >= (0.02 if hard_to_move else 0.1)
 
 
 def test_engine_and_twin_agree_on_many_plain_streams_with_the_papers_settings():
@@ -318,7 +318,7 @@ def rules(schema: tt.Schema) -> list[RuleKey]:
 def test_a_fact_true_of_many_pairs_is_told_from_one_true_of_bound_objects_only(criterion, seed):
     classes = {name: ["place"] for name in ("walker", "stone", "lamp")[: 1 + seed % 3]}
     schema = tt.Schema(classes=classes, attributes={"place": 1}, actions=["go", "wait"])
-    shape = Shape(seed, length=60, values="bits", objects=7, episode=1, depth=2, noise=0.1)
+    shape = Shape(seed, length=90, values="bits", objects=7, episode=1, depth=2, noise=0.1)
     twins = Twins(schema, criterion, memory=(0, 20)[seed // 3], alpha=0.4)
     assert twins.follow(transitions(schema, shape))["split"]
 
@@ -528,7 +528,7 @@ def frozen_model(schema: tt.Schema, tree: ReferenceTree) -> bytes:
         is_leaf = not (node.left and node.right)
         index = paths.index(node.path) if is_leaf else 0
         body += b"".join(number(int(i == index)) for i in range(outcomes))
-        body += number(0) * 2  # neither pairs nor agreeing ones
+        body += number(0) * 3  # neither pairs nor agreeing ones, and nobody has looked
         body += number(int(not is_leaf)) + number(int(is_leaf))
         if is_leaf:
             body += number(0) * ways_to_fill(types, node.variables)  # no candidates yet

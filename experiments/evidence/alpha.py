@@ -12,7 +12,7 @@ from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.worlds import make
 
-ALPHAS = (0.3, 0.1, 0.03, 0.01, 0.001, 0.0001, 0.00001)
+ALPHAS = (0.3, 0.1, 0.01, 0.001, 0.00001)
 STEPS = {"maze": 20_000, "keys": 60_000}
 
 
@@ -59,7 +59,7 @@ def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
                 f"{alpha:g}",
                 f"{middle} ({worst})",
                 f"{median(exact):.4f} ({min(exact):.4f})",
-                f"{median(leaves)} ({max(leaves)})",
+                f"{median(leaves):g} ({max(leaves)})",
             ]
         )
     header = ["world", "alpha", "last error, median (worst)", "held-out exact", "leaves"]

@@ -4,7 +4,7 @@ A coin lies among things. Its outcomes are independent of where anything is, so 
 should stay a leaf: whatever it asks is a mistake. A stream counts as one if its tree *ever* split.
 
 Below a rule: `depth` flags must all be up before chance decides, else nothing happens; then a
-tree with more than `depth` tests is a mistake. With a plant: where a thing lies to the right of
+tree that asks for anything but flags is mistaken. With a plant: where a thing lies to the right of
 the coin, the last outcome is certain, and the test that says so must be found.
 """
 
@@ -59,7 +59,8 @@ def tasks(share: float = 1.0) -> list[dict[str, Any]]:
         for criterion in CRITERIA:
             for alpha, streams in STREAMS.items():
                 # Below other tests, and to compare with, fewer have to do.
-                fewer = alpha == 0.001 and ("depth" in options or criterion == "wilson")
+                most = criterion == "evidence" or (criterion == "proven" and kind == "one object")
+                fewer = alpha == 0.001 and ("depth" in options or not most)
                 count = int(share * (STREAMS[0.01] if fewer else streams))
                 every += _chunks(kind, criterion, alpha, False, count)
             if "depth" not in options:
@@ -137,23 +138,14 @@ def stream(options: dict[str, Any], seed: int, plant: bool) -> Iterator[tuple[St
 
 
 def mistaken(options: dict[str, Any], criterion: str, alpha: float, seed: int) -> bool:
-    """Whether the tree of this stream ever asked something that it should not."""
+    """Whether the tree of this stream ever asked for anything but its flags."""
     model = TreeThink(schema, criterion=criterion, alpha=alpha, memory=options.get("memory", 0))
-    allowed, changed = options.get("depth", 0), []
-    model.on_change = changed.append
+    asked: list[Any] = []
+    model.on_change = asked.append
     model.observe_many(stream(options, seed, plant=False))
-    if len(changed) <= allowed or not allowed:
-        return len(changed) > allowed
-    return _most_tests(options, criterion, alpha, seed) > allowed
-
-
-def _most_tests(options: dict[str, Any], criterion: str, alpha: float, seed: int) -> int:
-    model = TreeThink(schema, criterion=criterion, alpha=alpha, memory=options.get("memory", 0))
-    most = 0
-    for transition in stream(options, seed, plant=False):
-        model.observe(*transition)
-        most = max(most, model.rules["coin", "up", "toss"].n_leaves - 1)
-    return most
+    flags = _FLAGS[: options.get("depth", 0)]
+    tests = [change.test for change in asked if change.test is not None]
+    return any(test.attribute not in flags or test.variables != (0,) for test in tests)
 
 
 def found_after(options: dict[str, Any], criterion: str, alpha: float, seed: int) -> int | None:
@@ -167,7 +159,8 @@ def found_after(options: dict[str, Any], criterion: str, alpha: float, seed: int
             test = change.test
             if change.path == "" and test is not None and test.kind == "difference":
                 right = (1, 0) if test.classes[0] == "coin" else (-1, 0)
-                if set(test.classes) == {"coin", "thing"} and test.value == right:
+                of_it = set(test.classes) == {"coin", "thing"} and 0 in test.variables
+                if of_it and test.value == right:
                     return step
         changed.clear()
     return None

@@ -12,8 +12,8 @@ from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.worlds import make
 
-SIZES = (0, 500, 2_000, 5_000, 20_000)
-STEPS = {"doors": 20_000, "gates": 30_000, "keys": 60_000}
+SIZES = (0, 500, 5_000, 20_000)
+STEPS = {"doors": 10_000, "gates": 20_000, "keys": 60_000}
 
 
 def tasks(seeds: int) -> list[dict[str, Any]]:

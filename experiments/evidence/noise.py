@@ -12,7 +12,7 @@ from treethink.learner import TreeThink
 from treethink.stream import Transition, transitions
 from treethink.worlds import World, make
 
-STEPS = {"walls": 10_000, "maze": 40_000, "doors": 60_000, "coins": 60_000, "switches": 60_000}
+STEPS = {"walls": 5_000, "maze": 20_000, "doors": 30_000, "coins": 30_000, "switches": 30_000}
 NOISES = (0.0, 0.01, 0.05)
 _EPISODE = 50
 
@@ -69,7 +69,7 @@ def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
                 f"{noise:.0%}",
                 f"{median(right):.4f} ({min(right):.4f})",
                 f"{median(mass):.4f}",
-                f"{median(leaves)} ({max(leaves)})",
+                f"{median(leaves):g} ({max(leaves)})",
             ]
         )
     header = ["world", "noise", "likeliest state right, median (worst)", "mass on others", "leaves"]
