@@ -287,11 +287,11 @@ def test_of_copies_the_started_ones_count():
         ([0, 0, 0], [4, 2, 1], [], [3, 1, 0], 1),
         ([0] * 4, [4, 2, 1, 1], [], [3, 1, 0, 0], 2),
         ([0] * 6, [2] * 6, [], [1] * 6, 24),
-        # A test: it comes for nothing where it came more often, and there only.
+        # A test: so it is in each half.
         ([6, 0], [0, 5], [5], [4], 1),
-        ([6, 2], [0, 3], [5, 2], [2], 1),
-        ([3, 2], [4, 2], [3, 1], [3, 2], 1),  # as often here as there: here
-        ([1, 1, 9, 2], [1, 8, 1, 2], [0, 1, 8, 1], [1, 7, 1, 2], 2),
+        ([6, 2], [0, 3], [5, 1], [2], 1),
+        ([3, 2], [4, 2], [2, 1], [3, 1], 1),
+        ([1, 1, 9, 2], [1, 8, 1, 2], [0, 0, 8, 1], [0, 7, 0, 1], 2),
     ],
 )
 def test_what_is_to_be_proven_better_than(trues, falses, held, failed, ways):
@@ -306,7 +306,7 @@ def test_what_is_to_be_proven_better_than(trues, falses, held, failed, ways):
 def test_copies_are_taken_off_before_hindsight_begins():
     """6, 4 and 1 in twos are 3, 2 and 1; 5 and 3 are 3 and 2."""
     here, trues = node(counts([11, 7, 1]), copies=2), counts([6, 4])
-    expected = hindsight(counts([2, 1])) + hindsight(counts([3, 2, 0]))
+    expected = hindsight(counts([2, 1])) + hindsight(counts([2, 1, 0]))
     assert Proven(0.01).to_beat(here, trues, 0) == expected
     *_, to_beat, _ = _engine.judged("proven", 0.01, [0, 0, 0], [6, 4, 0], [11, 7, 1], 2)
     assert to_beat == expected
@@ -851,3 +851,51 @@ def test_outcomes_that_never_come_twice_are_no_argument_for_a_split():
 def test_lengths_are_nothing_to_wilson():
     tree = ReferenceTree(["lamp"], criterion="wilson")
     assert tree._length(tree.root, Scene(lamp(0)), asks("heat", 10**9)) == 0
+
+
+@pytest.mark.parametrize("alpha", [1e-300, 1e-309, 5e-324])
+@BY_EVIDENCE
+def test_however_small_alpha_is_chance_is_left_alone_and_enough_evidence_is_enough(
+    criterion, alpha
+):
+    rng = random.Random(2)
+    model = tt.TreeThink(LAMPS, criterion=criterion, memory=0, alpha=alpha)
+    for _ in range(200):
+        before = lamp(rng.randrange(2), rng.randrange(2))
+        model.observe(before, "go", before.replace(0, light=rng.randrange(2)))
+    assert model.rules["lamp", "light", "go"].depth == 0
+    sure = tt.TreeThink(LAMPS, criterion=criterion, memory=0, alpha=alpha)
+    for step in range(1_300):
+        before = lamp(step % 2)
+        sure.observe(before, "go", before.replace(0, light=step % 2))
+    assert sure.rules["lamp", "light", "go"].depth == 1
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("seed", range(8))
+def test_the_order_of_objects_does_not_matter_to_those_who_rest(criterion, seed):
+    """Some are as expected and some are not, in one transition and in one leaf."""
+
+    def learned(ids: list[int]) -> object:
+        rng = random.Random(seed)
+        model, changes = tt.TreeThink(LAMPS, criterion=criterion, memory=0), []
+        model.on_change = lambda change: changes.append(
+            (change.kind, change.path, str(change.test))
+        )
+        for _ in range(150):
+            lamps = [(rng.randrange(3), rng.randrange(3), rng.random() < 0.05) for _ in ids]
+            before = tt.State(
+                LAMPS,
+                [
+                    tt.Object(i, "lamp", heat=heat, hue=hue, light=0)
+                    for i, (heat, hue, _) in zip(ids, lamps, strict=True)
+                ],
+            )
+            lit = {
+                i: {"light": int((heat == 1 and hue != 0) != noise)}
+                for i, (heat, hue, noise) in zip(ids, lamps, strict=True)
+            }
+            model.observe(before, "go", before.replace_many(lit))
+        return model._dump(*RULE), changes
+
+    assert learned([0, 1, 2, 3, 4, 5]) == learned([5, 4, 3, 2, 1, 0])
