@@ -212,6 +212,7 @@ ModelSize Model::size() const {
     std::shared_lock const lock(mutex_);
     ModelSize size;
     size.bytes = sizeof *this + codes_.bytes() + window_.bytes();
+    size.kept = window_.transitions().size();
     for (Tree const& tree : trees_) {
         size.bytes += tree.bytes();
         size.varying += tree.varies();

@@ -27,7 +27,7 @@ struct ModelEvent {
 };
 
 struct ModelSize {
-    std::size_t bytes = 0, nodes = 0, candidates = 0, forgotten = 0, varying = 0;
+    std::size_t bytes = 0, nodes = 0, candidates = 0, forgotten = 0, kept = 0, varying = 0;
 };
 
 class Model {

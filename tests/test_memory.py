@@ -43,7 +43,7 @@ def test_children_of_a_split_start_with_what_was_kept() -> None:
         count(rule.left) + count(rule.right) == count(rule) == sum(a == "left" for _, a, _ in seen)
     )
     assert bare.left is not None and bare.right is not None
-    assert count(bare.left) + count(bare.right) == count(bare) < count(rule)
+    assert count(bare) < count(rule)
 
 
 def test_a_rule_that_begins_to_vary_starts_with_what_was_kept() -> None:
@@ -61,6 +61,7 @@ def test_only_so_many_transitions_are_kept() -> None:
     few, many = model(memory=20), model(memory=10**6)
     for each in (few, many):
         each.observe_many(stream(steps=500))
+    assert (few.memory_use()["kept"], many.memory_use()["kept"]) == (20, 500)
     assert few.memory_use()["bytes"] < many.memory_use()["bytes"]
     assert len(few.to_bytes()) < len(many.to_bytes())
     endless = model(memory=50, name="walls")
@@ -188,3 +189,10 @@ def test_a_damaged_window_is_refused() -> None:
     for length in range(len(body) - 200, len(body)):
         with pytest.raises(ModelFileError):
             tt.TreeThink.from_bytes(file.pack(header, body[:length]))
+
+
+@pytest.mark.parametrize("bad", [0, 1, None, "no"])
+def test_whether_to_save_what_is_kept_is_yes_or_no(bad: Any, tmp_path: Path) -> None:
+    with pytest.raises(tt.WrongTypeError, match=r"memory must be True .* or False, got"):
+        model(memory=5).save(tmp_path / "it.tt", memory=bad)
+    assert not list(tmp_path.iterdir())

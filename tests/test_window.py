@@ -24,6 +24,7 @@ def test_where_much_changes_fewer_transitions_are_kept() -> None:
     for step in range(60):  # 1.6 MB in each state
         model.observe(state(step, step), "go", state(step + 1, step + 1))
     full = kept_bytes(model)
+    assert model.memory_use()["kept"] == 40  # and one more state than transitions
     assert 0.5 * MOST_BYTES < full < 1.2 * MOST_BYTES
     for step in range(60, 70):
         model.observe(state(step, step), "go", state(step + 1, step + 1))

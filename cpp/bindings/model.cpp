@@ -323,7 +323,7 @@ void bind_model(nb::module_& module) {
              [](PyModel const& self) {
                  nb::gil_scoped_release const release;
                  ModelSize const size = self.model.size();
-                 return std::tuple(size.bytes, size.nodes, size.candidates, size.forgotten, size.varying);
+                 return std::tuple(size.bytes, size.nodes, size.candidates, size.forgotten, size.kept, size.varying);
              })
         .def("_save",
              [](PyModel const& self, bool with_memory) {

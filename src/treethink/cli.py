@@ -84,7 +84,9 @@ def learn(
         int, typer.Option(min=0, help="Stop after so many steps without an error; 0: never.")
     ] = 5_000,
     episode: Annotated[int, typer.Option(min=1, help="Steps in each level.")] = 50,
-    alpha: Annotated[float, typer.Option(help="How readily a rule grows, in (0, 1).")] = 0.01,
+    alpha: Annotated[
+        float, typer.Option(help="Risk of asking for nothing, in (0, 1); smaller: later, surer.")
+    ] = 0.01,
     criterion: Annotated[
         str | None,
         typer.Option(help="When it does: evidence, proven, wilson.", show_default="evidence"),
@@ -94,7 +96,7 @@ def learn(
         typer.Option(min=0, help="Transitions kept for new nodes.", show_default="5000"),
     ] = None,
     paper: Annotated[
-        bool, typer.Option("--paper", help="As the paper learns: wilson, and no memory.")
+        bool, typer.Option("--paper", help="The paper's settings: wilson, and no memory.")
     ] = False,
     width: Side = None,
     height: Side = None,
@@ -149,7 +151,8 @@ def rules(
     loaded = TreeThink.load(model)
     console = Console()
     if rule is None:
-        say(console, f"{model}: {loaded.observations:,} observations")
+        settings = f"{loaded.criterion}, alpha {loaded.alpha:g}, memory {loaded.memory:,}"
+        say(console, f"{model}: {loaded.observations:,} observations; {settings}")
         _show_rules(console, loaded)
         return
     by_name = {".".join(key): each for key, each in loaded.rules.items()}

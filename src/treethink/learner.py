@@ -95,12 +95,17 @@ class TreeThink(_engine.Model):
     schema
         What states are made of, and which actions there are.
     alpha
-        The odds against a split where there is nothing to learn: with 0.01, a test must explain
-        the outcomes a hundred times as well as no test. Smaller means later, surer decisions.
+        How much risk of a split where there is nothing to learn is accepted. Smaller means later,
+        surer decisions. With ``"evidence"``, a test that has paid for its length must make the
+        outcomes 1/alpha times as likely as no test does; with ``"proven"``, alpha bounds the
+        chance that a leaf ever splits on chance alone; with ``"wilson"``, it is the level of
+        two-sided intervals.
     criterion
         When a test counts as surely better than another: ``"evidence"``, which weighs how well
-        outcomes are foretold; ``"proven"``, the same with a bound on mistakes; ``"wilson"``, the
-        paper's intervals, which need far more observations. See docs/evidence.md.
+        outcomes are foretold; ``"proven"``, the same against the best forecast in hindsight, a
+        bound on mistakes that is proven for ``memory=0`` and one target in each transition;
+        ``"wilson"``, the paper's intervals, which need far more observations. See
+        docs/evidence.md.
     memory
         How many transitions to keep, for new nodes to start with. 0: none, as in the paper.
     branch_updates
@@ -150,9 +155,10 @@ class TreeThink(_engine.Model):
         branch_updates: bool = True,
         max_candidates: int = _MAX_CANDIDATES,
     ) -> Self:
-        """A model that decides as the paper's does: by intervals, and without a memory.
+        """A model with the paper's criterion, Wilson intervals, and without a memory.
 
-        `alpha` is then that of two-sided Wilson intervals.
+        `alpha` is then the level of the two-sided intervals. What else is not as in the paper,
+        docs/differences.md lists.
 
         >>> from treethink import Schema
         >>> model = TreeThink.paper(Schema({"lamp": ["on"]}, {"on": 1}, ["press"]))
@@ -205,8 +211,9 @@ class TreeThink(_engine.Model):
         return self._size()[-1]
 
     def memory_use(self) -> dict[str, int]:
-        """Bytes, with what is kept; nodes, candidates and forgotten candidates of all trees."""
-        return dict(zip(("bytes", "nodes", "candidates", "forgotten"), self._size(), strict=False))
+        """Bytes in all; nodes, candidates and forgotten ones of all trees; transitions kept."""
+        names = ("bytes", "nodes", "candidates", "forgotten", "kept")
+        return dict(zip(names, self._size(), strict=False))
 
     def _dump(self, class_name: str, attribute: str, action: str) -> dict[str, Any]:
         """Everything that a tree has counted, for comparison with its twin in the tests."""
@@ -220,6 +227,10 @@ class TreeThink(_engine.Model):
 
     def to_bytes(self, memory: bool = True) -> bytes:
         """The content of a model file; `memory`: with the transitions that are kept."""
+        if not isinstance(memory, bool):
+            raise WrongTypeError(
+                f"memory must be True (with what is kept) or False, got {shown(memory)}"
+            )
         settings = {
             "alpha": self.alpha,
             "criterion": self.criterion,
@@ -247,7 +258,10 @@ class TreeThink(_engine.Model):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model. What it learns from then on is what it would have learned anyway."""
+        """Read a model. What it learns from then on is what it would have learned anyway.
+
+        If it was saved without what it had kept, new nodes start empty at first.
+        """
         return cls.from_bytes(file.read(path), repr(os.fspath(path)))
 
     def __reduce__(self) -> tuple[Any, ...]:

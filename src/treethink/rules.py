@@ -79,9 +79,9 @@ class Test:
 class Node:
     """A branch, with a test and two children, or a leaf.
 
-    `left` is taken when the test holds. `counts` says how often each outcome was seen here: in
-    a leaf since it was made, in a branch in the leaves below it. `classes` are those of the
-    variables X0, X1, ... that are bound here.
+    `left` is taken when the test holds. `counts` says how often each outcome was seen here; a
+    branch does not count while everything below it is explained, so if its leaves have seen
+    more, it is that. `classes` are those of the variables X0, X1, ... that are bound here.
     """
 
     classes: tuple[str, ...]
@@ -105,10 +105,10 @@ def build(nodes: list[EngineNode]) -> Node:
             built[index] = Node(classes, plain)
         else:
             yes, no = built.pop(left), built.pop(right)
-            # A branch does not count all that comes by.
-            below = dict(Counter(yes.counts) + Counter(no.counts))
+            below = Counter(yes.counts) + Counter(no.counts)
+            most = dict(below) if below.total() > sum(plain.values()) else plain
             read = Test.from_engine(test, len(classes))
-            built[index] = Node(classes, below, read, yes, no)
+            built[index] = Node(classes, most, read, yes, no)
     return built[0]
 
 
