@@ -31,7 +31,7 @@ CHANCES = (
     (0.6, 0.2, 0.1, 0.06, 0.04),
 )
 #: Who shares a coin with whom; below how many tests.
-KINDS = {
+KINDS: dict[str, dict[str, Any]] = {
     "one object": {"coins": 1, "steps": 200},
     "eight objects": {"coins": 8, "steps": 60},
     "eight that share one coin": {"coins": 8, "steps": 60, "shared": True},
@@ -40,7 +40,7 @@ KINDS = {
     "below 3 tests": {"coins": 1, "steps": 400, "depth": 3, "memory": 1_000},
 }
 CRITERIA = ("wilson", "evidence", "proven")
-PLANTED = 1_000
+PLANTED, PLANTED_STEPS = 1_000, 600
 CHUNK = 2_000
 SIDE, THINGS, POOL = 6, 8, 400
 _FLAGS = ("a", "b", "c")
@@ -171,7 +171,8 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     options, criterion, alpha = KINDS[task["kind"]], task["criterion"], task["alpha"]
     seeds = range(task["first"], task["first"] + task["streams"])
     if task["plant"]:
-        return {"found": [found_after(options, criterion, alpha, seed) for seed in seeds]}
+        longer = options | {"steps": PLANTED_STEPS}
+        return {"found": [found_after(longer, criterion, alpha, seed) for seed in seeds]}
     return {"mistaken": sum(mistaken(options, criterion, alpha, seed) for seed in seeds)}
 
 
@@ -235,4 +236,4 @@ def _share(wrong: int, streams: int) -> str:
 
 def _quantile(ordered: list[float], share: float) -> str:
     value = ordered[math.ceil(share * len(ordered)) - 1]
-    return "not all found" if math.isinf(value) else f"{value:.0f}"
+    return f">{PLANTED_STEPS}" if math.isinf(value) else f"{value:.0f}"

@@ -41,6 +41,5 @@ def median(values: Iterable[float]) -> float:
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table: text to the left, numbers to the right."""
-    rule = ["---", *["--:"] * (len(header) - 1)]
-    lines = [header, rule, *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines).replace("| --", "|--")
+    lines = [f"| {' | '.join(line)} |" for line in (header, *rows)]
+    return "\n".join([lines[0], f"|---|{'--:|' * (len(header) - 1)}", *lines[1:]])
