@@ -198,8 +198,9 @@ def _fresh(world: World) -> dict[str, Fresh]:
 
 
 def _whole_runs(report: Report) -> None:
-    for name in ("maze", "coins", "keys"):
-        _whole_run(report, name, report.calls(30_000, least=10_000))
+    # So long that most of what there is to learn is learned.
+    for name, steps in (("maze", 30_000), ("coins", 30_000), ("keys", 60_000)):
+        _whole_run(report, name, report.calls(steps, least=10_000))
     for name in ("maze", "coins"):  # nobody has so much patience with keys
         _time_to_learn(report, name, report.calls(30_000, least=30_000))
     _one_replay(report, "keys", report.calls(30_000, least=10_000))
