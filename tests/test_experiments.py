@@ -109,7 +109,7 @@ def test_a_part_can_be_run_and_says_the_same_each_time(name: str) -> None:
 
 
 def test_a_run_that_is_wrong_at_its_end_has_not_converged() -> None:
-    converged = module("evidence.efficiency").converged
+    converged = module("evidence.settings").converged
     assert converged({"steps": 100}, {"last_error": 80}) == 80
     assert converged({"steps": 100}, {"last_error": 81}) == float("inf")
 

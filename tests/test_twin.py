@@ -234,8 +234,9 @@ def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_event
     examples = 64 if hard_to_move else 32
     happened = shares(examples, streams(BUILT_IN, [criterion], [memory], mostly=mostly))
     assert happened["split"] >= 0.5
-    assert happened["change"] >= (0 if hard_to_move else 0.1)
-    assert happened["return"] >= (0 if hard_to_move else 0.1)
+    if not hard_to_move:  # that it moves at all is asked of streams made for it, below
+        assert happened["change"] >= 0.1
+        assert happened["return"] >= 0.1
     if memory != "none":
         assert happened["seeded"] >= 0.5
     if memory == "long" and not hard_to_move:
@@ -246,12 +247,12 @@ def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_event
 def test_engine_and_twin_agree_where_targets_share_their_fate(criterion):
     mostly = crowded_shapes()
     happened = shares(50, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
-    hard_to_move = criterion == "proven"
     assert happened["copies"] >= 0.7
     assert happened["back and forth"] >= 0.5
     assert happened["split of copies"] >= 0.3
-    assert happened["change of copies"] >= (0 if hard_to_move else 0.1)
-    assert happened["return of copies"] >= (0 if hard_to_move else 0.1)
+    if criterion != "proven":  # which hardly ever moves
+        assert happened["change of copies"] >= 0.1
+        assert happened["return of copies"] >= 0.1
 
 
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])

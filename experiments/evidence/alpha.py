@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from experiments.evidence.efficiency import converged
-from experiments.evidence.settings import DEFAULT, SETTINGS, held_out, markdown, median
+from experiments.evidence.settings import (
+    DEFAULT,
+    SETTINGS,
+    converged,
+    held_out,
+    last_errors,
+    markdown,
+    median,
+    taught,
+)
 
-from treethink.experiment import Curve, trial
-from treethink.learner import TreeThink
 from treethink.worlds import make
 
 ALPHAS = (0.3, 0.1, 0.01, 0.001, 0.00001)
@@ -28,13 +33,11 @@ def tasks(seeds: int) -> list[dict[str, Any]]:
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
     """Learn, then be asked."""
-    world, curve = make(task["world"]), Curve()
-    model = TreeThink(world.schema, alpha=task["alpha"], **SETTINGS[DEFAULT])
-    for wrong_by in trial(model, world, task["steps"], task["seed"]):
-        curve.add(wrong_by)
+    world = make(task["world"])
+    model, last_error = taught(world, task, alpha=task["alpha"], **SETTINGS[DEFAULT])
     leaves = sum(rule.n_leaves for rule in model.rules.values())
     return {
-        "last_error": curve.last_error,
+        "last_error": last_error,
         "leaves": leaves,
         "held_out": held_out(model, world, 5_000),
     }
@@ -51,13 +54,11 @@ def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
         last = [each for each, _ in group]
         exact = [result["held_out"]["exact"] / result["held_out"]["of"] for _, result in group]
         leaves = [result["leaves"] for _, result in group]
-        worst = f">{STEPS[world]:,}" if math.isinf(max(last)) else f"{max(last):,.0f}"
-        middle = f">{STEPS[world]:,}" if math.isinf(median(last)) else f"{median(last):,.0f}"
         rows.append(
             [
                 f"`{world}`",
                 f"{alpha:g}",
-                f"{middle} ({worst})",
+                last_errors(last, STEPS[world]),
                 f"{median(exact):.4f} ({min(exact):.4f})",
                 f"{median(leaves):g} ({max(leaves)})",
             ]

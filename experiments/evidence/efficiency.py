@@ -10,10 +10,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from experiments.evidence.settings import DEFAULT, PAPER, SETTINGS, held_out, markdown, median
+from experiments.evidence.settings import (
+    DEFAULT,
+    PAPER,
+    SETTINGS,
+    converged,
+    held_out,
+    last_errors,
+    markdown,
+    median,
+    taught,
+)
 
-from treethink.experiment import Curve, trial
-from treethink.learner import TreeThink
 from treethink.worlds import WORLDS, make
 
 WORLDS_AND_STEPS = {
@@ -61,22 +69,14 @@ def steps_for(world: str, setting: str) -> int:
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
     """Learn, then be asked."""
-    world, curve = make(task["world"]), Curve()
-    model = TreeThink(world.schema, **SETTINGS[task["setting"]])
-    for wrong_by in trial(model, world, task["steps"], task["seed"]):
-        curve.add(wrong_by)
-    result: dict[str, Any] = {"last_error": curve.last_error}
+    world = make(task["world"])
+    model, last_error = taught(world, task, **SETTINGS[task["setting"]])
+    result: dict[str, Any] = {"last_error": last_error}
     result["held_out"] = held_out(model, world, 20_000 if task["world"] == "keys" else 2_000)
     larger = f"{task['world']}-t"
     if larger in WORLDS:
         result["larger"] = held_out(model, make(larger), 500)
     return result
-
-
-def converged(task: dict[str, Any], result: dict[str, Any]) -> float:
-    """The last error, or infinity."""
-    last: int = result["last_error"]
-    return last if last <= 0.8 * task["steps"] else math.inf
 
 
 def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
@@ -92,7 +92,7 @@ def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
             larger.setdefault(key, []).append(result["larger"]["exact"] / result["larger"]["of"])
     rows = []
     for world in WORLDS_AND_STEPS:
-        cells = [_last(last[world, each], steps_for(world, each)) for each in SETTINGS]
+        cells = [last_errors(last[world, each], steps_for(world, each)) for each in SETTINGS]
         asked_for = f" ({ASKED[world]})" if world in ASKED else ""
         ratio = _ratio(last[world, PAPER], last[world, DEFAULT], steps_for(world, PAPER))
         rows.append([f"`{world}`", *cells, f"{ratio}{asked_for}"])
@@ -109,13 +109,6 @@ def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
         f"{first}\n\nAfterwards, on a held-out stream, the share of transitions predicted exactly,"
         f" median (worst) of the seeds:\n\n{second}"
     )
-
-
-def _last(values: list[float], steps: int) -> str:
-    def shown(value: float) -> str:
-        return f">{steps:,}" if math.isinf(value) else f"{value:,.0f}"
-
-    return f"{shown(median(values))} ({shown(max(values))})"
 
 
 def _ratio(paper: list[float], ours: list[float], steps: int) -> str:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from experiments.evidence.efficiency import converged
-from experiments.evidence.settings import held_out, markdown, median
+from experiments.evidence.settings import converged, held_out, last_errors, markdown, taught
 
-from treethink.experiment import Curve, trial
-from treethink.learner import TreeThink
 from treethink.worlds import make
 
 SIZES = (0, 500, 5_000, 20_000)
@@ -28,11 +24,9 @@ def tasks(seeds: int) -> list[dict[str, Any]]:
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
     """Learn, then be asked."""
-    world, curve = make(task["world"]), Curve()
-    model = TreeThink(world.schema, criterion="evidence", memory=task["memory"])
-    for wrong_by in trial(model, world, task["steps"], task["seed"]):
-        curve.add(wrong_by)
-    return {"last_error": curve.last_error, "held_out": held_out(model, world, 2_000)}
+    world = make(task["world"])
+    model, last_error = taught(world, task, criterion="evidence", memory=task["memory"])
+    return {"last_error": last_error, "held_out": held_out(model, world, 2_000)}
 
 
 def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
@@ -40,16 +34,8 @@ def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
     last: dict[tuple[str, int], list[float]] = {}
     for task, result in zip(asked, results, strict=True):
         last.setdefault((task["world"], task["memory"]), []).append(converged(task, result))
-
-    def shown(world: str, value: float) -> str:
-        return f">{STEPS[world]:,}" if math.isinf(value) else f"{value:,.0f}"
-
     rows = [
-        [f"`{world}`"]
-        + [
-            f"{shown(world, median(last[world, size]))} ({shown(world, max(last[world, size]))})"
-            for size in SIZES
-        ]
+        [f"`{world}`", *(last_errors(last[world, size], STEPS[world]) for size in SIZES)]
         for world in STEPS
     ]
     return markdown(["world", *(f"{size:,} kept" for size in SIZES)], rows)

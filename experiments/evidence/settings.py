@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from treethink.examine import examine
+from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.stream import transitions
 from treethink.worlds import World
@@ -32,6 +34,29 @@ def held_out(model: TreeThink, world: World, steps: int) -> dict[str, int]:
         "scenes": found.scenes,
         "wrong_scenes": len(found.wrong_scenes),
     }
+
+
+def taught(world: World, task: dict[str, Any], **settings: Any) -> tuple[TreeThink, int]:
+    """A model that has learned from the task's stream, and its last error."""
+    model, curve = TreeThink(world.schema, **settings), Curve()
+    for wrong_by in trial(model, world, task["steps"], task["seed"]):
+        curve.add(wrong_by)
+    return model, curve.last_error
+
+
+def converged(task: dict[str, Any], result: dict[str, Any]) -> float:
+    """The last error, or infinity if it was within the last fifth of the steps."""
+    last: int = result["last_error"]
+    return last if last <= 0.8 * task["steps"] else math.inf
+
+
+def last_errors(values: list[float], steps: int) -> str:
+    """Median and worst of runs of so many steps."""
+
+    def shown(value: float) -> str:
+        return f">{steps:,}" if math.isinf(value) else f"{value:,.0f}"
+
+    return f"{shown(median(values))} ({shown(max(values))})"
 
 
 def median(values: Iterable[float]) -> float:
