@@ -28,13 +28,13 @@ Run = Callable[[Task], Result]
 def finish(tasks: list[Task], run: Run, path: Path, processes: int = 1) -> list[Result]:
     """Run what is not in the file yet; return the results of all tasks."""
     kept = read(path)
-    left = [task for task in tasks if _key(task) not in kept]
+    left = [task for task in tasks if key_of(task) not in kept]
     tell(f"{len(tasks) - len(left)} of {len(tasks)} runs are in {path.name}; {len(left)} to go")
     for done, record in enumerate(_run_all(left, run, processes), 1):
-        kept[_key(record["task"])] = record
+        kept[key_of(record["task"])] = record
         write(path, list(kept.values()))
         tell(f"{done} of {len(left)}: {_title(record['task'])}, {record['seconds']} s")
-    return [kept[_key(task)]["result"] for task in tasks]
+    return [kept[key_of(task)]["result"] for task in tasks]
 
 
 def read(path: Path) -> dict[str, dict[str, Any]]:
@@ -43,7 +43,7 @@ def read(path: Path) -> dict[str, dict[str, Any]]:
         return {}
     try:
         records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        return {_key(record["task"]): record for record in records}
+        return {key_of(record["task"]): record for record in records}
     except (KeyError, TypeError, ValueError) as error:
         sys.exit(f"{path} holds something else than runs: {error!r}")
 
@@ -52,7 +52,7 @@ def write(path: Path, records: list[dict[str, Any]]) -> None:
     """All of them, in one step, in an order that does not depend on who finished first."""
     lines = [
         json.dumps(record, separators=(",", ":"))
-        for record in sorted(records, key=lambda record: _key(record["task"]))
+        for record in sorted(records, key=lambda record: key_of(record["task"]))
     ]
     beside = path.with_name(f"{path.name}.new")
     beside.write_text("\n".join(lines) + "\n", "utf-8")
@@ -86,7 +86,8 @@ def _ignore_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the pool
 
 
-def _key(task: Task) -> str:
+def key_of(task: Task) -> str:
+    """The same for equal tasks."""
     return json.dumps(task, sort_keys=True)
 
 

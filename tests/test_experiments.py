@@ -73,7 +73,7 @@ def test_the_tables_in_the_docs_are_those_of_the_runs_that_are_kept(name: str) -
     part = main.PARTS[name]
     tasks = part.tasks(1.0 if name == "calibration" else 10)
     kept = runs.read(ROOT / "experiments" / "evidence" / "runs" / f"{name}.jsonl")
-    results = [kept[runs._key(task)]["result"] for task in tasks]
+    results = [kept[runs.key_of(task)]["result"] for task in tasks]
     page = (ROOT / "docs" / "evidence.md").read_text("utf-8")
     assert f"<!-- measured: {name} -->" in page
     assert main.inserted(page, name, part.table(tasks, results)) == page

@@ -41,20 +41,16 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     model = TreeThink(world.schema, **SETTINGS[task["setting"]])
     stream, steps = transitions(world, COUNTS[-1], task["seed"]), 0
     errors = []
-    complete = None
     for count in COUNTS:
         model.observe_many(islice(stream, count - steps))
         steps = count
         held_out = transitions(world, 300, HELD_OUT_SEED)
         errors.append(round(examine(model, world, held_out).mean_error, 5))
-        if complete is None and asks_for_walls(model.rules["fish", "pos", "step"]):
-            complete = count
     rule = model.rules["fish", "pos", "step"]
     return {
         "errors": errors,
         "asks_for_walls": asks_for_walls(rule),
         "leaves": rule.n_leaves,
-        "complete_at": complete,
     }
 
 
