@@ -8,6 +8,7 @@ Out:  `Rule`s that can be walked and printed.
 A snapshot never changes: learning on does not move the tree under a reader's feet.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -151,6 +152,24 @@ class Rule:
                 depths[left] = depths[right] = depths[index] + 1
         return max(depths, default=0)
 
+    def draw(self, path: str | os.PathLike[str]) -> None:
+        """Draw the tree to a file: .svg, .png or .pdf. Needs ``treethink[experiments]``."""
+        from treethink.diagram import picture  # few need it, and matplotlib takes its time
+
+        picture.draw(self, path)
+
+    def to_dot(self) -> str:
+        """The tree in the language of Graphviz."""
+        from treethink.diagram import dot
+
+        return dot.text_of(self)
+
+    def to_mermaid(self) -> str:
+        """The tree as a flowchart of Mermaid, which Markdown shows in many places."""
+        from treethink.diagram import mermaid
+
+        return mermaid.text_of(self)
+
     def __str__(self) -> str:
         given = ", ".join(f"X{i}: {name}" for i, name in enumerate(self.classes))
         return "\n".join([f"{self.title}    {given}", *_lines(self.root, self.seen)])
@@ -168,15 +187,21 @@ def distribution(counts: Mapping[Value, int]) -> str:
     '-1 × 9'
     """
     total = sum(counts.values())
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], repr(item[0])))
+    ordered = ranked(counts)
     if not ordered:
         return "not seen yet"
     if len(ordered) == 1:
         return f"{ordered[0][0]} × {total}"
-    return ", ".join(f"{value} × {n} ({_percent(n, total)})" for value, n in ordered)
+    return ", ".join(f"{value} × {n} ({percent(n, total)})" for value, n in ordered)
 
 
-def _percent(n: int, total: int) -> str:
+def ranked(counts: Mapping[Value, int]) -> list[tuple[Value, int]]:
+    """Outcomes with their counts, most frequent first."""
+    return sorted(counts.items(), key=lambda item: (-item[1], repr(item[0])))
+
+
+def percent(n: int, total: int) -> str:
+    """A share as text: never 100% unless it is all, never 0%."""
     share = 100 * n / total
     if 99.5 <= share < 100:
         return f"{min(share, 99.99):.4g}%"  # not quite all

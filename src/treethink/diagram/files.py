@@ -1,0 +1,68 @@
+"""Pictures of many rules, in files of their own: what `treethink rules --draw` does."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from treethink.diagram.picture import FORMATS, check_matplotlib, format_of
+from treethink.errors import SettingError
+from treethink.rules import Rule, RuleKey
+
+LONGEST = 200  # bytes in a file's name, without its ending
+
+
+def check_target(path: Path) -> None:
+    """Refuse now what could not be drawn to after all the work."""
+    check_matplotlib()
+    if is_file(path):
+        format_of(path)
+    elif path.exists() and not path.is_dir():
+        raise SettingError(f"cannot draw to {path}: it is a file, but no .{', .'.join(FORMATS)}")
+    folder = path if path.is_dir() else path.parent
+    if not folder.is_dir():
+        raise SettingError(f"cannot draw to {path}: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise SettingError(f"cannot draw to {path}: the folder {folder} is not writable")
+
+
+def is_file(path: Path) -> bool:
+    """Whether the path stands for a picture; else it does for a folder of pictures."""
+    return bool(path.suffix) and not path.is_dir()
+
+
+def draw_all(rules: Mapping[RuleKey, Rule], path: Path) -> list[Path]:
+    """Draw the only rule to the file, or all of them into the folder, which is made if need be."""
+    if is_file(path):
+        if len(rules) != 1:
+            raise SettingError(
+                f"cannot draw {len(rules)} rules to the file {path}: name a folder, or one rule"
+            )
+        paths = [path]
+    else:
+        path.mkdir(exist_ok=True)
+        paths = [path / f"{name}.svg" for name in file_names(rules)]
+    for rule, each in zip(rules.values(), paths, strict=True):
+        rule.draw(each)
+    return paths
+
+
+def file_names(keys: Iterable[RuleKey]) -> list[str]:
+    """A name for each rule: safe, and no two that some file system would take for one.
+
+    >>> file_names([("game", "score", "left"), ("a/b", "x", "?"), ("A:B", "x", "!")])
+    ['game.score.left', 'a_b.x._', 'A_B.x._-2']
+    """
+    names: list[str] = []
+    taken: set[str] = set()
+    for key in keys:
+        safe = re.sub(r"[^\w.-]", "_", ".".join(key)).encode()[:LONGEST].decode(errors="ignore")
+        name, number = safe, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{safe}-{number}"
+        taken.add(name.casefold())
+        names.append(name)
+    return names
