@@ -75,7 +75,7 @@ def parallel_transitions(
     True
     """
     jobs = _jobs(worlds, steps, seeds, episode)
-    processes = whole_number("processes", _cores() if processes is None else processes)
+    processes = whole_number("processes", cores() if processes is None else processes)
     if not jobs or jobs[0].steps == 0:
         return iter(())
     if processes == 0:
@@ -83,7 +83,7 @@ def parallel_transitions(
     return _play_with(jobs, min(processes, len(jobs)))
 
 
-def _cores() -> int:
+def cores() -> int:
     """How many cores this process may use, as far as the system and Python tell."""
     if hasattr(os, "process_cpu_count"):
         return os.process_cpu_count() or 1
@@ -204,7 +204,7 @@ def _play_with(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, Transitio
     pickled = [_copied(i, job) for i, job in enumerate(jobs)]
     workers: list[_Worker] = []
     try:
-        with _unheard_interrupts():
+        with unheard_interrupts():
             for k in range(count):
                 workers.append(_Worker(pickled[k::count]))
         streams = (_decoded(job, workers[i % count]) for i, job in enumerate(jobs))
@@ -218,7 +218,7 @@ def _play_with(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, Transitio
 
 
 @contextmanager
-def _unheard_interrupts() -> Iterator[None]:
+def unheard_interrupts() -> Iterator[None]:
     """Processes started in here do not hear Ctrl-C: while they start, they would answer with
     a trace each. This one hears it afterwards."""
     if not hasattr(signal, "pthread_sigmask"):

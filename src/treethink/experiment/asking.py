@@ -1,0 +1,80 @@
+"""How a learner is asked in a run: in the way that the run says, with the garbage collector at
+rest while a clock runs, and about another world now and then."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from functools import partial
+from time import perf_counter_ns
+from typing import Any
+
+from treethink.experiment.plan import HELD_OUT, Run
+from treethink.experiment.recording import Recording
+from treethink.metrics import Truth, error
+from treethink.state import State
+from treethink.stream import Transition, transitions
+from treethink.worlds import World, make
+
+
+def asking(learner: Any, run: Run) -> Callable[[State, str], Any]:
+    """Its `predict`, asked in the way that the run says."""
+    return partial(learner.predict, **run.predict) if run.predict else learner.predict
+
+
+class Elsewhere:
+    """Another world that a learner is asked about, over a fixed stream, while it learns here."""
+
+    def __init__(self, run: Run):
+        assert run.transfer is not None
+        self._run, self._transfer = run, run.transfer
+        self.world: World = make(run.transfer.world, **run.transfer.options)
+        self._truths: list[Truth] = [self.world.truth(*each) for each in self._stream()]
+
+    def is_due(self, recording: Recording) -> bool:
+        """Whether the window that ends now has passed a multiple of `every`."""
+        before, every = recording.observed - recording.open_steps, self._transfer.every
+        return recording.observed // every > before // every
+
+    def ask(self, learner: Any) -> tuple[float, float]:
+        """Its mean error, and the mean time of a prediction in microseconds.
+
+        The stream is played anew, so that states come to the learner as they do in play, and no
+        work is found done that an earlier prediction did.
+        """
+        predict, rest = asking(learner, self._run), Rest()
+        errors, nanoseconds = 0.0, 0
+        with rest:
+            for (before, action, _), truth in zip(self._stream(), self._truths, strict=True):
+                rest.begin()
+                start = perf_counter_ns()
+                prediction = predict(before, action)
+                prediction.mode()
+                nanoseconds += perf_counter_ns() - start
+                rest.end()
+                errors += error(prediction, truth)
+        steps = len(self._truths)
+        return errors / steps, nanoseconds / steps / 1000
+
+    def _stream(self) -> Iterator[Transition]:
+        seed = HELD_OUT + self._run.seed
+        return transitions(self.world, self._transfer.steps, seed, self._run.episode)
+
+
+class Rest:
+    """Keeps the garbage collector from running while a clock does, if it runs at all."""
+
+    def __init__(self) -> None:
+        collecting = gc.isenabled()
+        self.begin: Callable[[], None] = gc.disable if collecting else _nothing
+        self.end: Callable[[], None] = gc.enable if collecting else _nothing
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *raised: object) -> None:
+        self.end()
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,274 @@
+"""Which learners meet which worlds, as a file says it.
+
+    TOML -> [ Config ] -> runs
+
+`docs/experiments.md` has the format. Everything that can be wrong is found here, before anything
+runs: worlds and learners are made once, and asked once where the config says how to ask them.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from treethink.errors import SettingError, TreeThinkError, UnknownNameError, shown
+from treethink.experiment.fields import Fields, at
+from treethink.experiment.plan import Limits, Run, Transfer
+from treethink.worlds import World, make
+
+__all__ = ["Config", "Run", "load", "parse"]
+
+_TOP = ["title", "steps", "seeds", "episode", "window", "examine", "limits", "worlds", "learners"]
+_WORLD = ["name", "options", "steps", "transfer"]
+_TRANSFER = ["world", "options", "every", "steps"]
+_LEARNER = ["name", "label", "settings", "paper", "predict", "worlds", "seeds", "steps"]
+#: What `TreeThink.paper` means: no other settings, but these.
+_PAPER: Mapping[str, Any] = {"criterion": "wilson", "memory": 0}
+_EPISODE, _ROWS = 50, 50
+
+
+@dataclass(frozen=True, slots=True)
+class WorldPart:
+    """A world to be met."""
+
+    name: str
+    options: Mapping[str, int]
+    steps: int | None = None
+    transfer: Transfer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerPart:
+    """A learner to meet them; `worlds` None: all of them."""
+
+    name: str
+    label: str
+    settings: Mapping[str, Any]
+    predict: Mapping[str, Any]
+    worlds: tuple[str, ...] | None = None
+    seeds: tuple[int, ...] | None = None
+    steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """An experiment. `window` None: a fiftieth of each run's steps; `raw` is the file as read."""
+
+    title: str
+    worlds: tuple[WorldPart, ...]
+    learners: tuple[LearnerPart, ...]
+    seeds: tuple[int, ...]
+    steps: int | None = None
+    episode: int = _EPISODE
+    window: int | None = None
+    examine: int = 0
+    limits: Limits = field(default_factory=Limits)
+    raw: Mapping[str, Any] = field(default_factory=dict)
+
+    def runs(self, seeds: int | None = None) -> list[Run]:
+        """All of them, by world, learner and seed.
+
+        With `seeds`, there are so many, from 0 on, and at most so many of a learner's own.
+        """
+        return [
+            self._run(world, learner, seed)
+            for world in self.worlds
+            for learner in self.learners
+            if learner.worlds is None or world.name in learner.worlds
+            for seed in self._seeds(learner, seeds)
+        ]
+
+    def _seeds(self, learner: LearnerPart, seeds: int | None) -> Sequence[int]:
+        if learner.seeds is not None:
+            return learner.seeds[:seeds]
+        return self.seeds if seeds is None else range(seeds)
+
+    def _run(self, world: WorldPart, learner: LearnerPart, seed: int) -> Run:
+        asked = (world.steps or self.steps, learner.steps)
+        steps = min(each for each in asked if each is not None)
+        return Run(
+            world=world.name,
+            learner=learner.name,
+            label=learner.label,
+            seed=seed,
+            steps=steps,
+            window=self.window or max(1, steps // _ROWS),
+            episode=self.episode,
+            examine=self.examine,
+            options=world.options,
+            settings=learner.settings,
+            predict=learner.predict,
+            transfer=world.transfer,
+            limits=self.limits,
+        )
+
+
+def load(path: str | os.PathLike[str]) -> Config:
+    """The experiment that a file describes; or one clear error."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SettingError(f"cannot read {os.fspath(path)}: {reason}") from None
+    return parse(text, os.fspath(path))
+
+
+def parse(text: str, where: str) -> Config:
+    """The experiment that a text describes; `where` names it in errors, and is its title if it
+    has none."""
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingError(f"{where} is not TOML: {error}") from None
+    config = _config(raw, where)
+    _try(config, where)
+    return config
+
+
+# --------------------------------------------------------------------------- what it says
+
+
+def _config(raw: dict[str, Any], where: str) -> Config:
+    top = Fields(raw, where, _TOP)
+    limits = Fields(top.table("limits"), top.place("limits"), ("seconds", "megabytes"))
+    worlds = tuple(_worlds(top))
+    for i, each in enumerate(worlds):
+        if each.steps is None and "steps" not in top:
+            raise SettingError(f"{where}: 'steps' is missing, and worlds[{i}] has none of its own")
+    return Config(
+        title=top.text("title", Path(where).stem),
+        worlds=worlds,
+        learners=tuple(_learners(top, [each.name for each in worlds])),
+        seeds=top.maybe_seeds("seeds") or (0,),
+        steps=top.maybe_whole("steps", 1),
+        episode=top.whole("episode", 1, _EPISODE),
+        window=top.maybe_whole("window", 1),
+        examine=top.whole("examine", 0, 0),
+        limits=Limits(limits.maybe_amount("seconds"), limits.maybe_amount("megabytes")),
+        raw=raw,
+    )
+
+
+def _worlds(top: Fields) -> Iterator[WorldPart]:
+    met: list[tuple[str, Mapping[str, int]]] = []
+    for i, each in enumerate(top.many("worlds")):
+        table = {"name": each} if isinstance(each, str) else each
+        fields = Fields(table, top.place(f"worlds[{i}]"), _WORLD)
+        transfer = _transfer(fields) if "transfer" in fields else None
+        part = WorldPart(
+            fields.text("name"), fields.table("options"), fields.maybe_whole("steps", 1), transfer
+        )
+        if (part.name, part.options) in met:
+            raise SettingError(f"{fields.where}: {part.name!r} is there twice")
+        met.append((part.name, part.options))
+        yield part
+
+
+def _transfer(world: Fields) -> Transfer:
+    fields = Fields(world.table("transfer"), world.place("transfer"), _TRANSFER)
+    return Transfer(
+        world=fields.text("world"),
+        every=fields.whole("every", 1),
+        steps=fields.whole("steps", 1, 100),
+        options=fields.table("options"),
+    )
+
+
+def _learners(top: Fields, worlds: Sequence[str]) -> Iterator[LearnerPart]:
+    labels: set[str] = set()
+    for i, each in enumerate(top.many("learners")):
+        table = {"name": each} if isinstance(each, str) else each
+        fields = Fields(table, top.place(f"learners[{i}]"), _LEARNER)
+        name = fields.text("name")
+        label = fields.text("label", name)
+        if label in labels:
+            raise SettingError(
+                f"{fields.where}: there is a learner with the label {label!r} already;"
+                " give this one another"
+            )
+        labels.add(label)
+        yield LearnerPart(
+            name=name,
+            label=label,
+            settings=_settings(fields, name),
+            predict=fields.table("predict"),
+            worlds=_only(fields, worlds),
+            seeds=fields.maybe_seeds("seeds"),
+            steps=fields.maybe_whole("steps", 1),
+        )
+
+
+def _settings(fields: Fields, name: str) -> dict[str, Any]:
+    settings = fields.table("settings")
+    if not fields.flag("paper"):
+        return settings
+    if name != "treethink":
+        raise SettingError(f"{fields.place('paper')} is for the learner 'treethink', not {name!r}")
+    for each in _PAPER:
+        if each in settings:
+            raise SettingError(f"{fields.where}: paper = true decides the setting {each!r}")
+    return {**settings, **_PAPER}
+
+
+def _only(fields: Fields, worlds: Sequence[str]) -> tuple[str, ...] | None:
+    if "worlds" not in fields:
+        return None
+    names = fields.many("worlds")
+    for each in names:
+        if not isinstance(each, str):
+            raise SettingError(
+                f"{fields.place('worlds')} must be names of worlds, got {shown(each)}"
+            )
+        if each not in worlds:
+            raise UnknownNameError("world", each, worlds, fields.place("worlds"))
+    return tuple(names)
+
+
+# --------------------------------------------------------------- whether it can be done
+
+
+def _try(config: Config, where: str) -> None:
+    """Make every world and every learner once."""
+    made = {}
+    for i, part in enumerate(config.worlds):
+        place = f"{where}, worlds[{i}]"
+        world = made[part.name] = _made(part.name, part.options, place)
+        if part.transfer is not None:
+            place = f"{place}, transfer"
+            other = _made(part.transfer.world, part.transfer.options, place)
+            if other.schema != world.schema:
+                raise SettingError(
+                    f"{place}: {part.transfer.world!r} has another schema than {part.name!r}, so"
+                    " what is learned in one says nothing of the other"
+                )
+    for i, learner in enumerate(config.learners):
+        first = learner.worlds[0] if learner.worlds else config.worlds[0].name
+        _try_learner(learner, made[first], f"{where}, learners[{i}]")
+
+
+def _made(name: str, options: Mapping[str, int], place: str) -> World:
+    with at(place):
+        return make(name, **options)
+
+
+def _try_learner(part: LearnerPart, world: World, place: str) -> None:
+    from treethink.baselines import make_learner
+
+    for each in ("name", "world"):  # they are make_learner's own
+        if each in part.settings:
+            raise SettingError(f"{place}: {part.name!r} has no setting {each!r}")
+    with at(place):
+        learner = make_learner(part.name, world, **part.settings)
+    if part.predict:
+        try:
+            learner.predict(world.reset(0), world.actions[0], **part.predict)
+        except (TypeError, TreeThinkError) as error:
+            reason = str(error).partition("\n")[0]
+            asked = ", ".join(f"{name}={value!r}" for name, value in part.predict.items())
+            raise SettingError(
+                f"{place}, predict: {part.name!r} cannot be asked with {asked}: {reason}"
+            ) from None

@@ -1,0 +1,182 @@
+"""Perform many runs, as many at once as there are cores, and keep what comes of them.
+
+    runs -> [ perform_all ] -> a folder of records
+
+Runs that have ended are kept, so the same call goes on where an earlier one stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol
+
+from treethink.errors import whole_number
+from treethink.experiment import machine, records
+from treethink.experiment.plan import Run
+from treethink.experiment.runs import perform
+from treethink.experiment.workers import News, Workers
+from treethink.parallel import cores
+
+# How much longer an observation takes than TreeThink's, very roughly: only to start with the
+# longest runs, so that no core idles at the end.
+_SLOWNESS: Mapping[str, int] = {"paper": 1_000, "qora": 20}
+
+
+class Progress(Protocol):
+    """What wants to know how it goes."""
+
+    def begin(self, kept: int, left: Sequence[Run]) -> None:
+        """So many had ended before; these are left."""
+
+    def at(self, run: Run, observed: int, error: float) -> None:
+        """A run is so far, and its error of late is so large."""
+
+    def warn(self, run: Run, text: str) -> None:
+        """Something to be told."""
+
+    def ended(self, run: Run, entry: records.Entry) -> None:
+        """A run has ended."""
+
+
+def perform_all(
+    runs: Sequence[Run],
+    folder: str | PathLike[str],
+    processes: int | None = None,
+    progress: Progress | None = None,
+    *,
+    title: str = "",
+    config: Mapping[str, Any] | None = None,
+    every: Sequence[Run] | None = None,
+) -> list[records.Entry]:
+    """Perform the runs that have not ended yet; return the entries of all, in their order.
+
+    `processes` says how many at once: None, one for each core that this process may use; 0, no
+    other process, everything is done here. A run that fails is recorded and does not stop the
+    rest; the next call tries it again. Ctrl-C lets every run leave a checkpoint, and is raised
+    again; the next call goes on there. As always with processes of Python, a script that calls
+    this must keep its own work under ``if __name__ == "__main__":``.
+
+    `title` and `config` are kept in the manifest. `every` are all runs of the experiment, where
+    `runs` are only a part of them.
+    """
+    count = whole_number("processes", cores() if processes is None else processes)
+    book = _Book(records.made(folder), every or runs, title, config or {})
+    left = [run for run in runs if not book.has_ended(run)]
+    left.sort(key=_length, reverse=True)
+    told = progress or _Silence()
+    told.begin(len(runs) - len(left), left)
+    try:
+        book.write()
+        with closing(_performed(left, book.folder, count, _teller(told))) as performed:
+            for run, entry in performed:
+                book.add(entry)
+                told.ended(run, entry)
+    finally:
+        book.write()
+    return [book.entries[run.key] for run in runs]
+
+
+def _performed(
+    left: Sequence[Run], folder: Path, processes: int, news: News
+) -> Generator[tuple[Run, records.Entry]]:
+    if processes == 0:
+        yield from _performed_here(left, folder, news)
+    elif left:
+        with Workers(folder, min(processes, len(left)), news) as workers:
+            yield from workers.performed(left)
+
+
+def _performed_here(
+    left: Sequence[Run], folder: Path, news: News
+) -> Iterator[tuple[Run, records.Entry]]:
+    for run in left:
+
+        def tell(observed: int, error: float, run: Run = run) -> bool:
+            news(run, ("at", observed, error))
+            return True
+
+        def warn(text: str, run: Run = run) -> None:
+            news(run, ("warning", text))
+
+        entry = perform(run, folder, tell=tell, warn=warn)
+        assert entry is not None
+        yield run, entry
+
+
+def _length(run: Run) -> int:
+    return run.steps * _SLOWNESS.get(run.learner, 1)
+
+
+def _teller(progress: Progress) -> Callable[[Run, tuple[Any, ...]], None]:
+    def news(run: Run, message: tuple[Any, ...]) -> None:
+        if message[0] == "at":
+            progress.at(run, *message[1:])
+        else:
+            progress.warn(run, *message[1:])
+
+    return news
+
+
+class _Silence:
+    """Nobody wants to know."""
+
+    def begin(self, kept: int, left: Sequence[Run]) -> None:
+        pass
+
+    def at(self, run: Run, observed: int, error: float) -> None:
+        pass
+
+    def warn(self, run: Run, text: str) -> None:
+        pass
+
+    def ended(self, run: Run, entry: records.Entry) -> None:
+        pass
+
+
+class _Book:
+    """The manifest, and the entries of all runs that it lists."""
+
+    def __init__(self, folder: Path, runs: Sequence[Run], title: str, config: Mapping[str, Any]):
+        self.folder, self._runs = folder, {run.key: run for run in runs}
+        before = records.manifest(folder) if (folder / "manifest.json").exists() else {}
+        self._about = {
+            "format": records.FORMAT,
+            "title": title,
+            "config": dict(config),
+            "versions": machine.versions(),
+            "commit": machine.commit(),
+            "machine": machine.machine(),
+            "started": before.get("started") or _now(),
+        }
+        self._finished: str | None = before.get("finished")
+        self.entries = {key: records.entry(run) for key, run in self._runs.items()}
+
+    def has_ended(self, run: Run) -> bool:
+        """Whether it need not be run again."""
+        found = records.ended(self.folder, run)
+        if found is not None:
+            self.entries[run.key] = found
+        return found is not None
+
+    def add(self, entry: records.Entry) -> None:
+        """A run has ended. The manifest is written at once."""
+        self.entries[entry["key"]] = entry
+        self.write()
+
+    def write(self) -> None:
+        """The manifest as it is now; what another process has ended meanwhile is in it too."""
+        for key, entry in self.entries.items():
+            if entry["status"] in ("missing", "failed"):
+                self.entries[key] = records.written(self.folder, key) or entry
+        done = all(each["status"] != "missing" for each in self.entries.values())
+        self._finished = (self._finished or _now()) if done else None
+        whole = {**self._about, "finished": self._finished, "runs": list(self.entries.values())}
+        records.write_json(self.folder / "manifest.json", whole)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,254 @@
+"""The folder in which an experiment is kept.
+
+    entries, recordings -> [ records ] -> files -> Records
+
+`manifest.json` lists all runs. In `runs/`, each run that has ended has an entry, `KEY.json`, its
+errors and its windows, both as Parquet. Every file is written whole or not at all, and the
+entry last, so an entry stands for a run that is complete.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treethink import file
+from treethink.errors import MissingPackageError, RecordsError, WrongTypeError, shown
+from treethink.experiment.plan import Run
+from treethink.experiment.recording import COLUMNS, Recording
+
+FORMAT = 1
+_INT32 = ("first", "last")
+_FLOAT64 = tuple(name for name in COLUMNS if name not in _INT32)
+#: What an entry says of how a run went, and what it says of one that has not.
+_UNKNOWN: Mapping[str, Any] = {
+    "status": "missing",
+    "message": "",
+    "observed": 0,
+    "last_error": None,
+    "seconds": 0.0,
+    "examined": None,
+    "examined_transfer": None,
+    "commit": None,
+    "traceback": None,
+}
+
+Array = NDArray[Any]
+Entry = dict[str, Any]
+
+
+def entry(run: Run, **told: Any) -> Entry:
+    """What is said of a run; what is not told is unknown."""
+    return {**run.to_dict(), **_UNKNOWN, **told}
+
+
+# --------------------------------------------------------------------------------- reading
+
+
+def read(folder: str | os.PathLike[str]) -> Records:
+    """What was recorded in a folder; or one clear error."""
+    arrow()
+    path = _path(folder)
+    return Records(path, manifest(path))
+
+
+@dataclass(frozen=True)
+class Records:
+    """An experiment: the manifest, and its runs in the order of the config."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    @cached_property
+    def runs(self) -> list[RunRecord]:
+        """All of them, those that are missing too."""
+        return [RunRecord(self.folder, each) for each in self.manifest["runs"]]
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One run. The fields of its entry are attributes; what is long is read when asked for."""
+
+    folder: Path
+    entry: Entry = field(repr=False)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in self.__dict__.get("entry", {}):
+            raise AttributeError(f"a run has no {name!r}")
+        return self.entry[name]
+
+    @cached_property
+    def windows(self) -> dict[str, Array]:
+        """A column for each name. Where nothing was measured it is NaN."""
+        columns = self._columns("windows")
+        return columns or {name: np.zeros(0) for name in COLUMNS}
+
+    @cached_property
+    def errors(self) -> tuple[Array, Array]:
+        """The steps that had an error, counted from 1, and the errors. All others had none."""
+        columns = self._columns("errors")
+        if not columns:
+            return np.zeros(0, np.int32), np.zeros(0)
+        return columns["step"], columns["error"]
+
+    def _columns(self, what: str) -> dict[str, Array]:
+        path = _runs(self.folder) / f"{self.entry['key']}.{what}.parquet"
+        if not path.exists() and self.entry["status"] in ("missing", "failed"):
+            return {}  # one whose process was killed wrote nothing
+        try:
+            table = arrow().parquet.read_table(path)
+            return {
+                name: table.column(name).to_numpy(zero_copy_only=False)
+                for name in table.column_names
+            }
+        except (OSError, arrow().ArrowException) as error:
+            raise RecordsError(f"cannot read {path}: {error}") from None
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a folder of ours."""
+    path = folder / "manifest.json"
+    found = _json(path)
+    if found is None:
+        raise RecordsError(f"{folder} holds no records: there is no {path.name}")
+    ours = isinstance(found.get("runs"), list) and isinstance(found.get("format"), int)
+    if not ours or not all(isinstance(each, dict) and "key" in each for each in found["runs"]):
+        raise RecordsError(f"{path} is not a manifest of treethink")
+    if found["format"] > FORMAT:
+        raise RecordsError(f"{path} is of a newer treethink; this one reads up to {FORMAT}")
+    return found
+
+
+# --------------------------------------------------------------------------------- writing
+
+
+def made(folder: str | os.PathLike[str]) -> Path:
+    """The folder, which is made unless it is there. Refuses now what could not be written."""
+    arrow()
+    path = _path(folder)
+    try:
+        _runs(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordsError(f"cannot write to {path}: {error.strerror or error}") from None
+    if not os.access(_runs(path), os.W_OK):
+        raise RecordsError(f"cannot write to {path}: it is not writable")
+    return path
+
+
+def ended(folder: Path, run: Run) -> Entry | None:
+    """The entry of a run that has ended and need not be run again.
+
+    One that was stopped by other limits than it has now is run again, and so is one that failed.
+    """
+    found = written(folder, run.key)
+    if found is None or found["status"] not in ("finished", "stopped"):
+        return None
+    if found["status"] == "stopped" and found.get("limits") != asdict(run.limits):
+        return None
+    whole = all(_parquet(folder, run.key, what).exists() for what in ("errors", "windows"))
+    return found if whole else None
+
+
+def written(folder: Path, key: str) -> Entry | None:
+    """The entry of a run, if there is one that can be read: a damaged one is as none."""
+    try:
+        found = _json(_runs(folder) / f"{key}.json")
+    except RecordsError:
+        return None
+    return found if found and found.get("key") == key and "status" in found else None
+
+
+def write_run(folder: Path, told: Entry, recording: Recording | None) -> None:
+    """All that a run left behind, its entry last."""
+    key = told["key"]
+    _entry_path(folder, key).unlink(missing_ok=True)  # it would speak of other files
+    if recording is not None:
+        file.write(_parquet(folder, key, "errors"), _errors(recording))
+        file.write(_parquet(folder, key, "windows"), _windows(recording))
+    write_json(_entry_path(folder, key), told)
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """In one step, for people and programs."""
+    text = json.dumps(content, indent=1, default=str, ensure_ascii=False)
+    file.write(path, f"{text}\n".encode())
+
+
+def _errors(recording: Recording) -> bytes:
+    steps = np.array(recording.wrong_steps, np.int32)
+    return _to_parquet({"step": steps, "error": np.array(recording.errors, np.float64)})
+
+
+def _windows(recording: Recording) -> bytes:
+    pa, rows = arrow(), recording.rows
+    kinds = {name: pa.int32() for name in _INT32} | {name: pa.float64() for name in _FLOAT64}
+    names = dict.fromkeys(COLUMNS) | {name: None for row in rows for name in row}
+    return _to_parquet(
+        {
+            name: pa.array([row.get(name) for row in rows], kinds.get(name, pa.int64()))
+            for name in names
+        }
+    )
+
+
+def _to_parquet(columns: Mapping[str, Any]) -> bytes:
+    pa = arrow()
+    sink = pa.BufferOutputStream()
+    pa.parquet.write_table(pa.table(dict(columns)), sink)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+# --------------------------------------------------------------------------------- helpers
+
+
+def arrow() -> Any:
+    """The package pyarrow, with its part for Parquet."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingPackageError(
+            "records are kept as Parquet, for which pyarrow is not installed:"
+            ' pip install "treethink[experiments]"'
+        ) from error
+    return pyarrow
+
+
+def _runs(folder: Path) -> Path:
+    return folder / "runs"
+
+
+def _entry_path(folder: Path, key: str) -> Path:
+    return _runs(folder) / f"{key}.json"
+
+
+def _parquet(folder: Path, key: str, what: str) -> Path:
+    return _runs(folder) / f"{key}.{what}.parquet"
+
+
+def _json(path: Path) -> dict[str, Any] | None:
+    """The table in a file; None: there is no such file."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        raise RecordsError(f"cannot read {path}: {error}") from None
+    if not isinstance(found, dict):
+        raise RecordsError(f"{path} holds something else than records")
+    return found
+
+
+def _path(folder: object) -> Path:
+    try:
+        return Path(folder)  # type: ignore[arg-type]
+    except TypeError:
+        raise WrongTypeError(f"a folder must be a str or a path, got {shown(folder)}") from None

@@ -1,0 +1,70 @@
+"""What came of an experiment, in one table: a row for each world and learner."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from treethink.experiment.records import Entry
+
+_STATUSES = ("finished", "stopped", "failed", "missing")
+
+
+def table(entries: Sequence[Entry]) -> Table:
+    """The last error (median over seeds, and worst), who has learned its world, and the status.
+
+    A run that did not learn its world, or did not end, had its last error later than it ran.
+    """
+    shown = Table("world", "learner", "last error: median (worst)", "learned", "status")
+    for group in _groups(entries):
+        first = group[0]
+        options = " ".join(f"{name}={value}" for name, value in first["options"].items())
+        world = f"{first['world']} {options}".strip()
+        shown.add_row(world, first["label"], last_errors(group), _learned(group), _status(group))
+    return shown
+
+
+def last_errors(entries: Sequence[Entry]) -> str:
+    """Median and worst; `>` where that is only known to be later."""
+    last = sorted(_last_error(each) for each in entries)
+    median, worst = (
+        _censored(value, entries) for value in (statistics.median_high(last), last[-1])
+    )
+    return f"{median} ({worst})"
+
+
+def _last_error(entry: Entry) -> float:
+    unlearned = entry["examined"] is not None and not entry["examined"]["learned"]
+    if unlearned or entry["status"] != "finished" or entry["last_error"] is None:
+        return math.inf
+    return float(entry["last_error"])
+
+
+def _censored(value: float, entries: Sequence[Entry]) -> str:
+    if not math.isinf(value):
+        return f"{value:,.0f}"
+    observed = (each["observed"] for each in entries if math.isinf(_last_error(each)))
+    return f">{min(observed):,}"
+
+
+def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:
+    groups: dict[str, list[Entry]] = {}
+    for each in entries:
+        groups.setdefault(repr((each["world"], each["options"], each["label"])), []).append(each)
+    return list(groups.values())
+
+
+def _learned(entries: Sequence[Entry]) -> str:
+    examined = [each["examined"] for each in entries if each["examined"] is not None]
+    if not examined:
+        return "–"
+    return f"{sum(each['learned'] for each in examined)} of {len(entries)}"
+
+
+def _status(entries: Sequence[Entry]) -> str:
+    counts = Counter(each["status"] for each in entries)
+    return ", ".join(f"{counts[each]} {each}" for each in _STATUSES if counts[each])
