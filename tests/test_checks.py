@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 from treethink import checks
+from treethink.baselines import LEARNERS, make_learner
 from treethink.chance import p_value, tail
 from treethink.checks import LEARNER_CHECKS, WORLD_CHECKS, check_learner, check_world
-from treethink.errors import CheckFailed, WrongTypeError
+from treethink.checks.learners import declared
+from treethink.errors import CheckFailed, UnknownNameError, WrongTypeError
 from treethink.learner import TreeThink
 from treethink.state import Object, Schema, State
 from treethink.stream import transitions
@@ -472,9 +474,33 @@ def test_checks_also_fail_when_python_optimises(tmp_path: Path) -> None:
     assert done.stdout.startswith("True Partial(") and "no scene shows" in done.stdout
 
 
-# ------------------------------------------------------------------ broken learners
+# ------------------------------------------------------------------------ learners
 
-STREAM = list(transitions(make("walls", width=5, height=5), steps=120, seed=0, episode=20))
+STREAMS = [  # the first class of the second changes
+    (world, list(transitions(world, steps=120, seed=0, episode=20)))
+    for world in (make("walls", width=5, height=5), make("lights", lights=2))
+]
+STREAM = STREAMS[0][1]
+
+
+@pytest.mark.parametrize("check", LEARNER_CHECKS)
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_learner_keeps_what_every_learner_promises_or_declares_that_it_cannot(
+    name: str, check: str, tmp_path: Path
+) -> None:
+    broken = []
+    for world, stream in STREAMS:
+        try:
+            LEARNER_CHECKS[check](lambda schema, w=world: make_learner(name, w), stream, tmp_path)
+        except CheckFailed as failed:
+            broken.append(failed)
+    if check in declared(make_learner(name, STREAMS[0][0])):
+        assert broken, "what is declared must really fail"
+    elif broken:
+        raise broken[0]
+
+
+# ------------------------------------------------------------------ broken learners
 
 
 class Answer:
@@ -692,6 +718,39 @@ def test_check_learner_makes_all_checks_and_stops_at_the_first_that_fails() -> N
     check_learner(Sober, STREAM)
     with pytest.raises(CheckFailed, match="of 'pos' of object 0"):
         check_learner(Doubting, STREAM)
+
+
+def test_check_learner_leaves_out_what_a_learner_declares_that_it_cannot_keep() -> None:
+    class Modest(Doubting):
+        cannot_keep = {
+            "probabilities_sum_to_one": "it is never quite sure",
+            "an_unseen_class_gets_a_defined_answer": "not of what it has not seen either",
+        }
+
+    class Careless(Guessing):
+        cannot_keep = Modest.cannot_keep
+
+    check_learner(Modest, STREAM)
+    with pytest.raises(CheckFailed, match="never seen 'down'"):
+        check_learner(Careless, STREAM)  # what is not declared is still asked for
+
+
+@pytest.mark.parametrize(
+    ("reasons", "error", "says"),
+    [
+        ({"probabilities_sum_to_on": "x"}, UnknownNameError, "mean 'probabilities_sum_to_one'"),
+        (["probabilities_sum_to_one"], WrongTypeError, "must be a dict from checks to reasons"),
+        ({"probabilities_sum_to_one": ""}, WrongTypeError, "must give a reason for 'prob.*got ''"),
+    ],
+)
+def test_a_declaration_names_checks_and_gives_reasons(
+    reasons: Any, error: type[Exception], says: str
+) -> None:
+    class Wrong(Sober):
+        cannot_keep = reasons
+
+    with pytest.raises(error, match=f"cannot_keep of learner 'sober'.*{says}"):
+        check_learner(Wrong, STREAM)
 
 
 def test_an_error_of_the_learner_itself_is_passed_on_with_the_place() -> None:

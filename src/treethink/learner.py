@@ -58,14 +58,20 @@ class Change:
     observation: int
 
 
-def _check_settings(
-    alpha: object, criterion: object, memory: object, branch_updates: object, max_candidates: object
-) -> dict[str, Any]:
-    """The settings as the engine takes them, or one clear error."""
+def check_alpha(alpha: object) -> float:
+    """A level strictly between 0 and 1, or one clear error."""
     if isinstance(alpha, bool) or not isinstance(alpha, Real):
         raise SettingError(f"alpha must be a number, got {shown(alpha)}")
     if not 0 < alpha < 1:  # type: ignore[operator]  # also refuses NaN
         raise SettingError(f"alpha must lie strictly between 0 and 1, got {shown(alpha)}")
+    return float(alpha)
+
+
+def _check_settings(
+    alpha: object, criterion: object, memory: object, branch_updates: object, max_candidates: object
+) -> dict[str, Any]:
+    """The settings as the engine takes them, or one clear error."""
+    level = check_alpha(alpha)
     if not isinstance(criterion, str):
         raise SettingError(f"criterion must be the name of a criterion, got {shown(criterion)}")
     if criterion not in _CRITERIA:
@@ -79,7 +85,7 @@ def _check_settings(
     if most > _MOST_CANDIDATES:
         raise SettingError(f"max_candidates must be at most {_MOST_CANDIDATES}, got {shown(most)}")
     return {
-        "alpha": float(alpha),
+        "alpha": level,
         "criterion": criterion,
         "branch_updates": branch_updates,
         "max_candidates": most,
@@ -245,6 +251,9 @@ class TreeThink(_engine.Model):
     def from_bytes(cls, content: bytes, where: str = "the data") -> Self:
         """A model from the content of a model file. `where` names it in errors."""
         header, body = file.unpack(content, where)
+        if "learner" in header:
+            found = shown(header["learner"])
+            raise ModelFileError(f"{where} was written by the learner {found}, not by TreeThink")
         try:
             model = cls(Schema.from_dict(header["schema"]), **header["settings"])
             model._load(body)

@@ -1,0 +1,58 @@
+"""Learners to compare with, by name, behind the same verbs as `TreeThink`.
+
+    world -> [ learner ] -> prediction -> metric
+
+A new learner is one file beside this one and one line in `LEARNERS`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from difflib import get_close_matches
+from typing import Any
+
+from treethink.baselines.paper import Paper
+from treethink.baselines.qora import Qora
+from treethink.baselines.trivial import Oracle, Static
+from treethink.errors import SettingError, UnknownNameError, WrongTypeError, shown
+from treethink.learner import TreeThink
+from treethink.stream import check_world_type
+from treethink.worlds import World
+
+LEARNERS: dict[str, type] = {each.name: each for each in (TreeThink, Static, Oracle, Paper, Qora)}
+
+__all__ = ["LEARNERS", "make_learner", "TreeThink", "Static", "Oracle", "Paper", "Qora"]
+
+
+def make_learner(name: str, world: World, **settings: Any) -> Any:
+    """A learner of that name for a world.
+
+    >>> from treethink.worlds import make
+    >>> make_learner("paper", make("walls"), alpha=0.05)
+    <Paper: 0 observations, 0 rules vary>
+    >>> make_learner("papers", make("walls"))
+    Traceback (most recent call last):
+    treethink.errors.UnknownNameError: unknown learner 'papers' ... Did you mean 'paper'? ...
+    >>> make_learner("paper", make("walls"), alhpa=0.05)
+    Traceback (most recent call last):
+    treethink.errors.SettingError: learner 'paper' has no setting 'alhpa'. ... It has: 'alpha'.
+    """
+    if not isinstance(name, str):
+        raise WrongTypeError(f"a learner is made by its name, got {shown(name)}")
+    check_world_type(world, "a learner")
+    if name not in LEARNERS:
+        raise UnknownNameError("learner", name, LEARNERS, "the registry of learners")
+    learner = LEARNERS[name]
+    _check_settings(name, learner, settings)
+    return learner(world if learner is Oracle else world.schema, **settings)
+
+
+def _check_settings(name: str, learner: type, settings: dict[str, Any]) -> None:
+    parameters = inspect.signature(learner).parameters.values()
+    known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    for each in settings:
+        if each not in known:
+            close = get_close_matches(each, known, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            listed = ", ".join(map(repr, known)) or "none"
+            raise SettingError(f"learner {name!r} has no setting {each!r}.{hint} It has: {listed}.")

@@ -1,0 +1,203 @@
+"""The paper's TreeThink as its appendix has it, with its mistakes mended: its executable form.
+
+    transition -> extractFacts -> FOLDT (one for each class, attribute and action) -> prediction
+
+Names and order are the paper's, to be read beside it: `combinatorics.py`, `ftable.py`,
+`predicates.py` and `foldt.py` are appendix A, and B is here (facts: `predicates.py`). Slow is
+fine. `TreeThink` is what it became; docs/differences.md says what was mended here, and why.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from treethink.baselines.base import Learner
+from treethink.baselines.paper import storage
+from treethink.baselines.paper.foldt import FOLDT, Hypothesis, Tree
+from treethink.baselines.paper.predicates import (
+    Numbered,
+    PredicateNumbers,
+    QueryPredicateSet,
+    Vector,
+    extractFacts,
+    minus,
+    negative,
+    plus,
+)
+from treethink.baselines.prediction import Product
+from treethink.errors import StateError, TransitionError
+from treethink.learner import check_alpha
+from treethink.metrics import Value
+from treethink.rules import EngineNode, EngineTest, Rule, RuleKey, Rules, value_of
+from treethink.state import Schema, State
+
+
+class Paper(Learner):
+    """TreeThink as published: counters from first sight, a bubbling list, empty children.
+
+    `alpha` is the level of its confidence intervals.
+
+    >>> from treethink import Object, Schema, State
+    >>> schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+    >>> off, on = (State(schema, [Object(1, "lamp", on=value)]) for value in (0, 1))
+    >>> model = Paper(schema)
+    >>> for _ in range(20):
+    ...     model.observe(off, "press", on)
+    ...     model.observe(on, "press", off)
+    >>> print(model.rules["lamp", "on", "press"])
+    lamp.on when press    X0: lamp
+    X0[on] = 0 ?
+    ├─ yes: 1 × 10
+    └─ no:  -1 × 11
+    """
+
+    name = "paper"
+
+    def __init__(self, schema: Schema, *, alpha: float = 0.01):
+        super().__init__(schema)
+        self.alpha = check_alpha(alpha)
+        self.observations = 0
+        self._numbers = PredicateNumbers()
+        self._rules: dict[RuleKey, FOLDT] = {}
+
+    # ---- the paper's observe and predict ----
+
+    def learn(self, before: State, action: str, after: State) -> None:
+        """The paper's observe(s, a, s')."""
+        s = Numbered(before, after)
+        changes = list(self._changes(s))  # refuses before anything is learned
+        facts = extractFacts(s, self._numbers)
+        for i, m, v in changes:
+            t = self._rule(s.classes[i], m, action)
+            t.observe(facts, (i,), v)
+        self.observations += 1
+
+    def answer(self, state: State, action: str) -> Product:
+        """The paper's predict(s, a)."""
+        s = Numbered(state)
+        facts = QueryPredicateSet(s)
+        counts: dict[tuple[int, str], Mapping[Value, int]] = {}
+        for i, each in enumerate(s.objects):
+            for m, now in s.values[i].items():
+                t = self._rules.get((each.class_name, m, action))
+                if t is not None:
+                    counts[each.id, m] = {
+                        value_of(self._result(m, now, v)): n
+                        for v, n in t.predict(facts, (i,)).items()
+                    }
+        return Product(state, counts)
+
+    def _rule(self, class_name: str, attribute: str, action: str) -> FOLDT:
+        key = (class_name, attribute, action)
+        if key not in self._rules:
+            self._rules[key] = FOLDT(self.alpha, [class_name])
+        return self._rules[key]
+
+    def _changes(self, s: Numbered) -> Iterator[tuple[int, str, Vector]]:
+        """For each object and attribute by how much it changes, or what it becomes."""
+        for i, then in enumerate(s.values_after):
+            for m, now in s.values[i].items():
+                v = then[m] if self._is_value(m) else minus(then[m], now)
+                if not _fits(v):
+                    raise TransitionError(
+                        f"attribute {m!r} of object {s.objects[i].id} changes from"
+                        f" {value_of(now)} to {value_of(then[m])}, a difference that does not fit"
+                        " 64 bits"
+                    )
+                yield i, m, v
+
+    def _result(self, m: str, now: Vector, v: Vector) -> Vector:
+        result = v if self._is_value(m) else plus(now, v)
+        if not _fits(result):
+            raise StateError(f"a predicted value of {m!r} does not fit 64 bits")
+        return result
+
+    def _is_value(self, m: str) -> bool:
+        return self.schema.attributes[m].outcomes == "value"
+
+    # ---- what was learned ----
+
+    @property
+    def rules(self) -> Rules:
+        """All rules, by (class, attribute, action)."""
+        keys = [
+            (class_name, attribute, action)
+            for class_name, attributes in self.schema.classes.items()
+            for attribute in attributes
+            for action in self.schema.actions
+        ]
+        return Rules(keys, self._snapshot)
+
+    def _snapshot(self, class_name: str, attribute: str, action: str) -> Rule:
+        title = f"{class_name}.{attribute} when {action}"
+        t = self._rules.get((class_name, attribute, action))
+        nodes: list[EngineNode] = []
+        if t is not None and len(t.outputs) > 1:
+            _list_nodes(t, t.tree, nodes)
+        seen = {} if t is None else _counts(t, t.tree)
+        return Rule(title, (class_name,), sum(seen.values()), seen, nodes)
+
+    def memory_use(self) -> dict[str, int]:
+        """Bytes in all, roughly; nodes and candidates of all trees."""
+        nodes = [node for t in self._rules.values() for node in _nodes(t.tree)]
+        candidates = [h for node in nodes for h in node.tracking.candidates]
+        own = sum(node.tracking.nbytes for node in nodes)
+        listed = sum(map(sys.getsizeof, candidates)) + sum(
+            sys.getsizeof(h.var_ids) for h in candidates
+        )
+        return {"bytes": own + listed, "nodes": len(nodes), "candidates": len(candidates)}
+
+    def __repr__(self) -> str:
+        varying = sum(len(t.outputs) > 1 for t in self._rules.values())
+        return f"<Paper: {self.observations} observations, {varying} rules vary>"
+
+    # ---- to and from files ----
+
+    def settings(self) -> dict[str, Any]:
+        """As given."""
+        return {"alpha": self.alpha}
+
+    def body(self) -> bytes:
+        """All trees."""
+        return storage.dump(self.observations, self._numbers, self._rules)
+
+    def restore(self, body: bytes) -> None:
+        """All trees."""
+        keys = set(self.rules)
+        self.observations, self._numbers, self._rules = storage.load(body, self.alpha, keys)
+
+
+def _fits(v: Vector) -> bool:
+    return all(-(2**63) <= component < 2**63 for component in v)
+
+
+def _nodes(t: Tree) -> Iterator[Tree]:
+    yield t
+    for child in t.children:
+        yield from _nodes(child)
+
+
+def _counts(t: FOLDT, node: Tree) -> dict[Vector, int]:
+    counts = node.tracking.baseline.getConditionalDistribution(0).tolist()
+    return {y: n for y, n in zip(t.outputs, counts, strict=False) if n}
+
+
+def _list_nodes(t: FOLDT, node: Tree, nodes: list[EngineNode]) -> int:
+    """Append a node and all below it, in preorder; returns the node's place."""
+    place = len(nodes)
+    classes, counts = node.tracking.var_class_types, _counts(t, node)
+    nodes.append((None, None, classes, counts, None))
+    if node.isBranch():
+        left, right = (_list_nodes(t, child, nodes) for child in node.children)
+        nodes[place] = (left, right, classes, counts, as_test(node.getBranchData().hypothesis))
+    return place
+
+
+def as_test(h: Hypothesis) -> EngineTest:
+    """The test as the engine would say it: within a class the older variable comes first."""
+    kind = "equality" if len(h.var_ids) == 1 else "difference"
+    if len(set(h.p.types)) < len(h.p.types) and h.var_ids[0] > h.var_ids[1]:
+        return kind, h.p.m, h.p.types, h.var_ids[::-1], negative(h.p.v)
+    return kind, h.p.m, h.p.types, h.var_ids, h.p.v

@@ -1,0 +1,94 @@
+"""The two ends of every comparison: a learner that never learns, and one that need not.
+
+`Static` says that nothing changes; `Oracle` asks the world itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from treethink.baselines.base import Learner
+from treethink.baselines.prediction import Joint, Product
+from treethink.errors import SchemaError, SettingError
+from treethink.state import Schema, State
+from treethink.stream import check_world_type
+from treethink.worlds import WORLDS, World, make
+
+
+class Static(Learner):
+    """Nothing ever changes.
+
+    >>> from treethink.worlds import make
+    >>> world = make("walls")
+    >>> state = world.reset(seed=0)
+    >>> Static(world.schema).predict(state, "right").mode() == state
+    True
+    """
+
+    name = "static"
+
+    def learn(self, before: State, action: str, after: State) -> None:
+        """Nothing is learned."""
+
+    def answer(self, state: State, action: str) -> Product:
+        """The state, as it is."""
+        return Product(state, {})
+
+    def memory_use(self) -> dict[str, int]:
+        """No bytes."""
+        return {"bytes": 0}
+
+
+class Oracle(Learner):
+    """The world itself, asked for its distribution. Its error is 0.
+
+    >>> from treethink.worlds import make
+    >>> world = make("walls")
+    >>> state = world.reset(seed=0)
+    >>> prediction = Oracle(world).predict(state, "right")
+    >>> [(prediction.mode(), 1.0)] == world.distribution(state, "right")
+    True
+    """
+
+    name = "oracle"
+    cannot_keep: ClassVar[Mapping[str, str]] = {
+        "an_unseen_action_gets_a_defined_answer": "it knows what an action does without seeing it",
+        "an_unseen_class_gets_a_defined_answer": "it knows of a class without having seen any",
+    }
+
+    def __init__(self, world: World):
+        check_world_type(world, "an oracle")
+        if not world.pure:
+            raise SettingError(f"an oracle must ask about any state, and {world!r} stands in one")
+        super().__init__(world.schema)
+        self.world = world
+
+    def learn(self, before: State, action: str, after: State) -> None:
+        """Nothing is learned."""
+
+    def answer(self, state: State, action: str) -> Joint:
+        """What the world says."""
+        return Joint(state, self.world.distribution(state, action))
+
+    def memory_use(self) -> dict[str, int]:
+        """No bytes."""
+        return {"bytes": 0}
+
+    def settings(self) -> dict[str, Any]:
+        """The world's name and options: it must be one of ours."""
+        world = self.world
+        if WORLDS.get(world.name) is not type(world):
+            raise SettingError(
+                f"{world!r} cannot be saved with its oracle: a file can name the worlds of"
+                " `treethink worlds` only"
+            )
+        return {"world": world.name, "options": dict(world.options)}
+
+    @classmethod
+    def made(cls, schema: Schema, settings: Mapping[str, Any]) -> Self:
+        """The oracle of the world that is named, which must have the schema."""
+        oracle = cls(make(settings["world"], **settings["options"]))
+        if oracle.schema != schema:
+            raise SchemaError(f"the world {settings['world']!r} has another schema by now")
+        return oracle
