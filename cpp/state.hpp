@@ -63,6 +63,7 @@ struct StateError : Error { using Error::Error; };
 struct TransitionError : Error { using Error::Error; };
 struct SettingError : Error { using Error::Error; };
 struct ModelFileError : Error { using Error::Error; };
+struct ResourceError : Error { using Error::Error; };
 /// A name that is not in the list it should come from.
 struct UnknownName : Error {
     UnknownName(std::string kind_, std::string name_, std::vector<std::string> known_, std::string where_)

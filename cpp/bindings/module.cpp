@@ -8,6 +8,7 @@ void bind_state(nb::module_& module);
 void bind_prediction(nb::module_& module);
 void bind_model(nb::module_& module);
 void bind_trees(nb::module_& module);
+void bind_qora(nb::module_& module);
 
 namespace {
 
@@ -50,6 +51,8 @@ void translate(std::exception_ptr const& thrown, void*) {
         set_error("SettingError", error);
     } catch (ModelFileError const& error) {
         set_error("ModelFileError", error);
+    } catch (ResourceError const& error) {
+        set_error("ResourceError", error);
     } catch (Error const& error) {
         set_error("TreeThinkError", error);
     }
@@ -82,4 +85,5 @@ NB_MODULE(_engine, module) {
     bind_prediction(module);
     bind_model(module);
     bind_trees(module);
+    bind_qora(module);
 }

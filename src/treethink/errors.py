@@ -71,6 +71,14 @@ class StreamError(TreeThinkError, RuntimeError):
     """A stream that broke off in another process."""
 
 
+class RecordsError(TreeThinkError, ValueError):
+    """A folder or file of records that is none, is damaged, or was written by a newer version."""
+
+
+class ResourceError(TreeThinkError, RuntimeError):
+    """A learner that would take more memory or time than it may."""
+
+
 class CheckFailed(TreeThinkError, AssertionError):  # noqa: N818  # it is a verdict
     """A world or a learner that breaks a promise. See `treethink.checks`."""
 
