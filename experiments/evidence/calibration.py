@@ -58,11 +58,7 @@ def tasks(share: float = 1.0) -> list[dict[str, Any]]:
     for kind, options in KINDS.items():
         for criterion in CRITERIA:
             for alpha, streams in STREAMS.items():
-                # Below other tests, and to compare with, fewer have to do.
-                most = criterion == "evidence" or (criterion == "proven" and kind == "one object")
-                fewer = alpha == 0.001 and ("depth" in options or not most)
-                count = int(share * (STREAMS[0.01] if fewer else streams))
-                every += _chunks(kind, criterion, alpha, False, count)
+                every += _chunks(kind, criterion, alpha, False, int(share * streams))
             if "depth" not in options:
                 every += _chunks(kind, criterion, 0.01, True, int(share * PLANTED))
     return every

@@ -10,6 +10,7 @@ import io
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ from treethink.examine import examine
 from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.play import check_fit, in_terminal
+from treethink.rules import Rule, RuleKey
 from treethink.terminal import Progress, chart, say
 from treethink.worlds import WORLDS, World, draw, make
 
@@ -37,6 +39,13 @@ app = typer.Typer(
     help="Watch any world made of objects; get back an exact, readable program of how it works.",
 )
 
+
+#: How `rules` prints them.
+STYLES: dict[str, Callable[[Rule], str]] = {
+    "text": str,
+    "dot": Rule.to_dot,
+    "mermaid": Rule.to_mermaid,
+}
 
 # What several commands take.
 WorldName = Annotated[
@@ -146,20 +155,35 @@ def rules(
             metavar="CLASS.ATTRIBUTE.ACTION", help="Only this one, or `player.pos`: these."
         ),
     ] = None,
+    style: Annotated[
+        str, typer.Option(metavar="text|dot|mermaid", help="How to print them.")
+    ] = "text",
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--draw", metavar="FOLDER|FILE", help="Draw them there instead: .svg, .png, .pdf."
+        ),
+    ] = None,
 ) -> None:
-    """Print what a saved model knows: the rules that vary, or a single one."""
+    """Print or draw what a saved model knows: the rules that vary, or a single one."""
+    if style not in STYLES:
+        raise UnknownNameError("style", style, STYLES, "--style")
+    if to is not None:
+        _check_drawing(to, style, rule)
     loaded = TreeThink.load(model)
     console = Console()
-    if rule is None:
+    if to is None and style == "text" and rule is None:
         settings = f"{loaded.criterion}, alpha {loaded.alpha:g}, memory {loaded.memory:,}"
         say(console, f"{model}: {loaded.observations:,} observations; {settings}")
         _show_rules(console, loaded)
         return
-    by_name = {".".join(key): each for key, each in loaded.rules.items()}
-    meant = [each for name, each in by_name.items() if f"{name}.".startswith(f"{rule}.")]
-    if not meant:
-        raise UnknownNameError("rule", rule, by_name, str(model))
-    say(console, "\n\n".join(str(each).rstrip() for each in meant))
+    meant = loaded.rules.varying() if rule is None else _meant(loaded, rule, str(model))
+    if to is not None:
+        _draw(console, meant, to)
+    elif style == "text":
+        say(console, "\n\n".join(str(each).rstrip() for each in meant.values()))
+    else:
+        print("\n".join(STYLES[style](each) for each in meant.values()), end="")
 
 
 @app.command()
@@ -211,6 +235,119 @@ def bench(
     if path is not None:
         path.write_text(report.to_json())
         say(console, f"written to {path}")
+
+
+@app.command()
+def run(
+    config: Annotated[Path, typer.Argument(help="A file such as experiments/example.toml.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the records.", show_default="runs/NAME")
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Runs at once.", show_default="one for each core")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="So many, instead of the config's.")
+    ] = None,
+) -> None:
+    """Run an experiment: learners in worlds, over seeds. Ctrl-C stops it; again goes on."""
+    from treethink.experiment import config as configs  # not all who learn need what it needs
+    from treethink.experiment.pool import perform_all
+    from treethink.experiment.progress import Display
+    from treethink.experiment.table import table
+
+    sys.path.insert(0, os.getcwd())  # as for `learn`: worlds of one's own
+    asked = configs.load(config)
+    runs, folder = asked.runs(seeds), out or Path("runs") / config.stem
+    try:
+        with Display(Console(stderr=True)) as display:
+            ended = perform_all(
+                runs, folder, processes, display, title=asked.title, config=asked.raw
+            )
+    except KeyboardInterrupt:
+        print(
+            f"interrupted; what there is is in {folder}: the same command goes on", file=sys.stderr
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    console = Console() if sys.stdout.isatty() else Console(width=120)
+    console.print(table(ended), markup=False, highlight=False)
+    failed = [each for each in ended if each["status"] == "failed"]
+    for each in failed:
+        say(console, f"{each['key']} failed: {each['message'].splitlines()[0]}")
+    say(console, f"records in {folder}")
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def reproduce(
+    figure: Annotated[
+        list[str] | None, typer.Argument(help="Names from --list, or `all`.", show_default=False)
+    ] = None,
+    list_: Annotated[
+        bool, typer.Option("--list", help="What there is, and what it takes.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small version of everything, in minutes.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Where it goes.", show_default="reproduced[-quick]")
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Runs at once.", show_default="one for each core")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="So many, instead of each figure's own.")
+    ] = None,
+    part: Annotated[
+        str | None, typer.Option(metavar="K/N", help="Only this share, of machines that split it.")
+    ] = None,
+) -> None:
+    """Make figures and tables of the paper, and a report. Ctrl-C stops it; again goes on."""
+    from treethink import figures  # not all who learn need what it needs
+    from treethink.experiment.progress import Display
+    from treethink.figures.listing import listing
+    from treethink.figures.reproduce import Part
+    from treethink.figures.reproduce import reproduce as make_all
+
+    console = Console() if sys.stdout.isatty() else Console(width=120)
+    if list_ or not figure:
+        console.print(listing(), markup=False, highlight=False)
+        return
+    wanted = figures.chosen(figure)
+    share = None if part is None else Part.read(part)
+    folder = out or Path("reproduced-quick" if quick else "reproduced")
+    errors = Console(stderr=True)
+    try:
+        made = make_all(
+            wanted, folder, small=quick, processes=processes, seeds=seeds, part=share,
+            tell=lambda text: say(errors, text), display=lambda: Display(errors),
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        print(
+            f"interrupted; what there is is in {folder}: the same command goes on", file=sys.stderr
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    say(console, f"{made.performed:,} runs performed, {made.kept:,} kept from before; in {folder}")
+    if share is not None:
+        say(console, "copy the folders of all parts into one; there, run it without --part")
+    else:
+        report(folder, None)
+    if made.failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="Records of `run` or `reproduce`.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where it goes.", show_default="FOLDER/report")
+    ] = None,
+) -> None:
+    """Tables, plots and verdicts on the paper's claims, from records alone."""
+    from treethink.report import write
+
+    say(Console(), f"the report is {write(folder, out)}")
 
 
 def _make(world: str, pairs: list[str], **given: int | None) -> World:
@@ -270,6 +407,38 @@ def _show_rules(console: Console, model: TreeThink) -> None:
     say(console, f"\nrules that vary: {len(varying)}; that saw one outcome or none: {constant}")
     for rule in varying:
         say(console, f"\n{rule}")
+
+
+def _meant(model: TreeThink, name: str, where: str) -> dict[RuleKey, Rule]:
+    """The rules whose names begin so."""
+    rules = model.rules
+    meant = [key for key in rules if f"{'.'.join(key)}.".startswith(f"{name}.")]
+    if not meant:
+        raise UnknownNameError("rule", name, map(".".join, rules), where)
+    return {key: rules[key] for key in meant}
+
+
+def _check_drawing(to: Path, style: str, rule: str | None) -> None:
+    """Whatever can be refused before the model is read."""
+    from treethink.diagram import files
+
+    if style != "text":
+        raise SettingError("--style says how to print rules, --draw draws them: leave out one")
+    files.check_target(to)
+    if files.is_file(to) and rule is None:
+        raise SettingError(
+            f"{to} is a picture of one rule: say which with --rule, or name a folder"
+        )
+
+
+def _draw(console: Console, rules: dict[RuleKey, Rule], to: Path) -> None:
+    from treethink.diagram import files
+
+    if not rules:
+        say(console, "nothing to draw: no rule has seen more than one outcome")
+        return
+    paths = files.draw_all(rules, to)
+    say(console, f"{len(paths)} rule{'s' if len(paths) > 1 else ''} drawn to {to}")
 
 
 def _show_world(console: Console, world: World) -> None:

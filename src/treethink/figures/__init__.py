@@ -1,0 +1,113 @@
+"""Every figure and table of the paper, by name.
+
+    FIGURES -> [ figures ] -> runs -> records -> report
+
+Each figure that needs runs has a file `NAME.toml` beside this one, as `treethink run` reads it.
+`reproduce.py` makes them, `quick.py` makes them small, `pictures.py` draws what is no curve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from treethink.errors import SettingError, UnknownNameError
+
+__all__ = ["FIGURES", "Figure", "chosen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One name for `treethink reproduce`.
+
+    `paper` says where the paper has it, `kind` how the report draws it, and `minutes` what all
+    its runs took on one core. `parts` are the figures whose records a composite is made of;
+    `log` says that errors are drawn on a logarithmic scale too, as in the paper.
+    """
+
+    name: str
+    title: str
+    paper: str
+    kind: str
+    minutes: float = 0.0
+    parts: tuple[str, ...] = ()
+    log: bool = False
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it can be made yet."""
+        return self.kind != "later"
+
+    @property
+    def config(self) -> Traversable | None:
+        """The file with its runs; None if it has none of its own."""
+        file = files(__package__) / f"{self.name}.toml"
+        return file if file.is_file() else None
+
+
+_ALL = (
+    Figure("predict", "TreeThink and QORA, side by side", "Fig. 3", "predict", parts=(
+        "maze-scoreless", "coins-scoreless", "keys-scoreless", "maze", "coins", "keys", "fish",
+        "fish-0.001", "transfer-maze", "transfer-keys",
+    )),
+    Figure("ablation", "Ablation and performance", "Fig. 4", "ablation", parts=(
+        "inference", "branches", "alpha", "complexity",
+    )),
+    Figure("worlds", "Example states", "Figs. 7-10", "worlds", 0.1),
+    Figure("walls", "walls", "Fig. 11, row 1", "curves", 0.1),
+    Figure("doors", "doors", "Fig. 11, row 2", "curves", 4),
+    Figure("lights", "lights", "Fig. 11, row 3", "curves", 0.3),
+    Figure("lights-scoreless", "lights-scoreless", "Fig. 11, row 4", "curves", 0.1),
+    Figure("gates", "gates", "Fig. 11, row 5", "curves", 5),
+    Figure("maze", "maze", "Fig. 12, row 1", "curves", 0.3),
+    Figure("maze-scoreless", "maze-scoreless", "Fig. 12, row 2", "curves", 0.2),
+    Figure("coins", "coins", "Fig. 12, row 3", "curves", 3),
+    Figure("coins-scoreless", "coins-scoreless", "Fig. 12, row 4", "curves", 3),
+    Figure("switches", "switches", "Fig. 12, row 5", "curves", 2),
+    Figure("keys", "keys", "Fig. 13, rows 1-2", "curves", 23),
+    Figure("keys-scoreless", "keys-scoreless", "Fig. 13, rows 3-4", "curves", 19),
+    Figure("fish", "fish, alpha 0.01", "Fig. 14, rows 1-2, 5", "curves", 12, log=True),
+    Figure("fish-0.001", "fish, alpha 0.001", "Fig. 14, rows 3-5", "curves", 14, log=True),
+    Figure("transfer-maze", "maze-t, learned in maze", "Fig. 15, row 1", "transfer", 0.5),
+    Figure("transfer-coins", "coins-t, learned in coins", "Fig. 15, row 2", "transfer", 3),
+    Figure("transfer-keys", "keys-t, learned in keys", "Fig. 15, row 3", "transfer", 7),
+    Figure("scale-players", "scale: more players", "Fig. 16", "scale", 0.5),
+    Figure("scale-actions", "scale: more actions", "Fig. 17", "scale", 0.5),
+    Figure("scale-both", "scale: more players and actions", "Fig. 18", "scale", 4),
+    Figure("trees", "Learned trees", "Fig. 19", "trees", 0.5),
+    Figure("inference", "The two savings of prediction", "Figs. 4a, 4b, 20", "inference", 7),
+    Figure("branches", "Branches that change their test", "Figs. 4c, 4d", "branches", 11, log=True),
+    Figure("alpha", "Values of alpha", "Fig. 4e", "alpha", 1),
+    Figure("complexity", "Time to convergence", "Fig. 4f", "complexity", 3),
+    Figure("baselines", "The appendix in Python", "Appendix A", "baselines", 8),
+    Figure("neural", "Neural baselines", "Figs. 5, 22", "later"),
+    Figure("neural-planning", "Planning with networks", "Figs. 24, 25", "later"),
+    Figure("planning", "Planning", "Figs. 23, 26", "later"),
+)  # fmt: skip
+
+FIGURES: dict[str, Figure] = {each.name: each for each in _ALL}
+
+
+def chosen(names: list[str]) -> list[Figure]:
+    """The figures of these names, `all` being every one that is here, in the paper's order.
+
+    A composite stands for its parts as well.
+
+    >>> [each.name for each in chosen(["ablation"])]
+    ['ablation', 'inference', 'branches', 'alpha', 'complexity']
+    """
+    wanted: set[str] = set()
+    for name in names:
+        if name == "all":
+            wanted.update(each.name for each in _ALL if each.is_here)
+            continue
+        figure = FIGURES.get(name)
+        if figure is None:
+            raise UnknownNameError("figure", name, [*FIGURES, "all"], "the paper's figures")
+        if not figure.is_here:
+            raise SettingError(
+                f"the figure {name!r} is not here yet; `treethink reproduce --list` has what is"
+            )
+        wanted.update({name, *figure.parts})
+    return [each for each in _ALL if each.name in wanted]

@@ -1,0 +1,66 @@
+"""A faithful small version of a figure: the same worlds and learners, fewer seeds and steps.
+
+It shows in minutes that everything works. What it shows of learners is marked as quick.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from treethink.experiment.config import Config, LearnerPart, WorldPart
+from treethink.experiment.plan import Limits
+
+#: What a quick experiment's title ends with; the report looks for it.
+MARK = "(quick)"
+_SEEDS, _SEEDS_OF_SLOW = 2, 1
+_SLOW = {"qora": 4_000, "paper": 300}  # at most so many steps
+_FEWEST_STEPS = 2_000
+_MOST_WORLDS = 12
+_HELD_OUT = 500
+#: Only QORA is known to need them.
+_LIMITS = Limits(seconds=20.0, megabytes=1_000.0)
+
+
+def steps(full: int, world: str = "") -> int:
+    """A tenth, but enough for what is learned soon.
+
+    How time grows with `scale` is the question there, so that all of it must be learned.
+
+    >>> [steps(each) for each in (1_000, 10_000, 150_000)], steps(60_000, "scale(6,10)")
+    ([1000, 2000, 15000], 20000)
+    """
+    share = 3 if world.startswith("scale(") else 10
+    return min(full, max(_FEWEST_STEPS, full // share))
+
+
+def quick(config: Config) -> Config:
+    """The same experiment, small."""
+    # A sweep that has each world once, as for random pairs, makes do with one seed.
+    sweep = len(config.worlds) > _MOST_WORLDS
+    return replace(
+        config,
+        title=f"{config.title} {MARK}",
+        worlds=tuple(_world(each, config.steps) for each in config.worlds[:_MOST_WORLDS]),
+        learners=tuple(_learner(each) for each in config.learners),
+        seeds=config.seeds[: 1 if sweep else _SEEDS],
+        steps=None if config.steps is None else steps(config.steps),
+        window=None if config.window is None else max(1, steps(config.steps or 0) // 50),
+        examine=min(config.examine, _HELD_OUT),
+        limits=_LIMITS if any(each.name == "qora" for each in config.learners) else Limits(),
+    )
+
+
+def _world(part: WorldPart, all_steps: int | None) -> WorldPart:
+    full = part.steps or all_steps or 0
+    transfer = part.transfer
+    if transfer is not None:
+        transfer = replace(transfer, every=max(1, steps(full) // 4), steps=min(20, transfer.steps))
+    return replace(part, steps=steps(full, part.name), transfer=transfer)
+
+
+def _learner(part: LearnerPart) -> LearnerPart:
+    most = _SLOW.get(part.name)
+    if most is None:
+        return replace(part, steps=None if part.steps is None else steps(part.steps))
+    own = most if part.steps is None else min(most, part.steps)
+    return replace(part, steps=own, seeds=(part.seeds or (0,))[:_SEEDS_OF_SLOW])

@@ -1,0 +1,150 @@
+"""Make the records of figures, or what is missing of them.
+
+    names -> figures -> [ reproduce ] -> OUT/NAME/ -> report
+
+Records of each figure lie in a folder of its own. Runs that have ended are kept, so the same
+command goes on where it was interrupted, and does nothing where nothing is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from treethink.errors import RecordsError, SettingError
+from treethink.experiment import records
+from treethink.experiment.config import Config, parse
+from treethink.experiment.plan import Run
+from treethink.experiment.pool import Progress, perform_all
+from treethink.figures import Figure, pictures
+from treethink.figures.quick import MARK, quick
+
+__all__ = ["Made", "Part", "configured", "reproduce"]
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of several machines that share the work."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def read(cls, text: str) -> Part:
+        """From the command line.
+
+        >>> Part.read("2/3")
+        Part(number=2, of=3)
+        """
+        number, _, of = text.partition("/")
+        try:
+            part = cls(int(number), int(of))
+        except ValueError:
+            part = cls(0, 0)
+        if not 1 <= part.number <= part.of:
+            raise SettingError(f"--part takes K/N with K from 1 to N, such as 1/3, got {text!r}")
+        return part
+
+    def has(self, index: int) -> bool:
+        """Whether the run of this number is one of its own."""
+        return index % self.of == self.number - 1
+
+
+@dataclass(slots=True)
+class Made:
+    """What a call did."""
+
+    performed: int = 0
+    kept: int = 0
+    failed: int = 0
+
+
+def configured(figure: Figure, small: bool) -> Config | None:
+    """A figure's experiment; None if it has none of its own."""
+    if figure.config is None:
+        return None
+    config = parse(figure.config.read_text(encoding="utf-8"), figure.config.name)
+    return quick(config) if small else config
+
+
+def reproduce(
+    figures: Sequence[Figure],
+    out: Path,
+    *,
+    small: bool = False,
+    processes: int | None = None,
+    seeds: int | None = None,
+    part: Part | None = None,
+    tell: Tell = lambda text: None,
+    display: Callable[[], AbstractContextManager[Progress]] | None = None,
+) -> Made:
+    """Perform what is missing of the figures. Ctrl-C leaves checkpoints and is raised again."""
+    part = part or Part(1, 1)
+    planned = [(figure, configured(figure, small)) for figure in figures]
+    for figure, config in planned:
+        if config is not None and figure.kind != "trees":
+            _check_kind(out / figure.name, small)
+    made, index = Made(), 0
+    for figure, config in planned:
+        folder = out / figure.name
+        if figure.kind in ("trees", "worlds"):
+            if part.number == 1:
+                _draw(figure, config, folder, tell)
+            continue
+        if config is None:
+            continue
+        every = config.runs(seeds)
+        mine = [run for i, run in enumerate(every, start=index) if part.has(i)]
+        index += len(every)
+        _perform(figure, config, every, mine, folder, made, processes, tell, display)
+    return made
+
+
+def _draw(figure: Figure, config: Config | None, folder: Path, tell: Tell) -> None:
+    if config is not None:
+        pictures.models(config, folder, tell)
+    else:
+        pictures.states(folder)
+
+
+def _perform(
+    figure: Figure,
+    config: Config,
+    every: Sequence[Run],
+    mine: Sequence[Run],
+    folder: Path,
+    made: Made,
+    processes: int | None,
+    tell: Tell,
+    display: Callable[[], AbstractContextManager[Progress]] | None,
+) -> None:
+    kept = sum(records.ended(folder, run) is not None for run in mine)
+    if kept < len(mine):
+        tell(f"{figure.name}: {len(mine) - kept} of {len(mine)} runs to perform")
+    about = {"title": config.title, "config": config.raw, "every": every}
+    if display is None or kept == len(mine):
+        entries = perform_all(mine, folder, processes, **about)  # type: ignore[arg-type]
+    else:
+        with display() as progress:
+            entries = perform_all(mine, folder, processes, progress, **about)  # type: ignore[arg-type]
+    made.kept += kept
+    made.performed += len(mine) - kept
+    for entry in entries:
+        if entry["status"] == "failed":
+            made.failed += 1
+            tell(f"{entry['key']} failed: {str(entry['message']).partition(chr(10))[0]}")
+
+
+def _check_kind(folder: Path, small: bool) -> None:
+    """Quick and full records do not mix: a report could not tell which it shows."""
+    try:
+        title = str(records.manifest(folder).get("title", ""))
+    except RecordsError:
+        return  # nothing there yet
+    if title.endswith(MARK) != small:
+        has, asked = ("full", "--quick") if small else ("quick", "full records")
+        raise SettingError(f"{folder} has {has} records; give {asked} another folder with --out")

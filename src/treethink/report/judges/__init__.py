@@ -1,0 +1,1 @@
+"""How claims are held against records: one judge for each kind of claim."""

@@ -1,0 +1,204 @@
+"""Single panels: what is drawn into one pair of axes.
+
+Zeroes have no place on a logarithmic scale: there the curve breaks, as in the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treethink.report.data import Data
+from treethink.report.judges.inference import INFERENCE_ROWS, times_of
+from treethink.report.judges.performance import pair_of
+from treethink.report.series import Run, curve, ended
+from treethink.report.statistics import Array, converged, fit, last_error, median
+from treethink.report.style import GREY, THE_PAPERS, looks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: The paper's microseconds: none, eval, query, both.
+PAPER_TIMES = {
+    "maze": (1842.0, 1835.0, 62.3, 53.2),
+    "maze-t": (481822.0, 481597.0, 710.0, 546.0),
+    "switches": (1920.0, 1909.0, 78.6, 67.0),
+    "keys": (2748.0, 2736.0, 99.4, 85.2),
+}
+INFERENCE = ("none", "eval", "query", "both")
+
+
+def curves(
+    axes: Axes,
+    groups: dict[str, list[Run]],
+    column: str,
+    *,
+    log: bool = False,
+    colours: dict[str, str] | None = None,
+    most: int = 100,
+) -> None:
+    """The middle with its band for each label; a cross where a run was stopped."""
+    drawn = False
+    for label, runs in groups.items():
+        found = curve(runs, column, most)
+        if found is None:
+            continue
+        drawn = True
+        colour, dashes = looks(label, list(groups))
+        if colours is not None:
+            colour, dashes = colours[label], "-"
+        x, middle, low, high = found.x, found.middle, found.low, found.high
+        if log:
+            middle = np.where(middle > 0, middle, np.nan)
+            low = np.where(low > 0, low, middle)
+        axes.plot(x, middle, dashes, color=colour, label=label)
+        axes.plot(x, alone(middle), "o", color=colour, markersize=2.5)
+        axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+        for at, value in found.ends:
+            axes.plot([at], [value], "x", color=colour, markersize=5, markeredgewidth=1.4)
+    _finish(axes, drawn, log)
+
+
+def alone(values: Array) -> Array:
+    """Only those without a neighbour, between which no line would be seen."""
+    there = ~np.isnan(values)
+    padded = np.concatenate([[False], there, [False]])
+    lonely: Array = np.where(there & ~padded[:-2] & ~padded[2:], values, np.nan)
+    return lonely
+
+
+def _finish(axes: Axes, drawn: bool, log: bool) -> None:
+    if not drawn:
+        empty(axes)
+        return
+    from matplotlib.ticker import MaxNLocator
+
+    if log:
+        by_powers(axes)
+    else:
+        axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("observations")
+    axes.xaxis.set_major_formatter(short)
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+
+
+def by_powers(axes: Axes) -> None:
+    """A logarithmic scale with plain numbers, over a power of ten at least."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    lacks = max(0.0, 1 - math.log10(high / low)) / 2
+    axes.set_ylim(low / 10**lacks, high * 10**lacks)
+    narrow = math.log10(high / low) < 1.5
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,), numticks=6))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(short)
+
+
+def empty(axes: Axes) -> None:
+    """Nothing was recorded, and the panel says so."""
+    axes.text(0.5, 0.5, "no records", ha="center", va="center", color=GREY, size=9)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.grid(False)
+
+
+def short(value: float, _: object = None) -> str:
+    """A tick: 20k rather than 20000.
+
+    >>> [short(each) for each in (0, 500, 2_500, 20_000, 1_500_000)]
+    ['0', '500', '2.5k', '20k', '1.5M']
+    """
+    for unit, sign in ((1e6, "M"), (1e3, "k")):
+        if abs(value) >= unit:
+            return f"{value / unit:g}{sign}"
+    return f"{value:g}"
+
+
+def bars(axes: Axes, data: Data) -> None:
+    """Inference: four settings in four worlds, the paper's times as marks."""
+    worlds = [name for _, _, name in INFERENCE_ROWS]
+    drawn = False
+    for i, setting in enumerate(INFERENCE):
+        colour, _ = looks(setting, INFERENCE)
+        for place, (world, column, _) in enumerate(INFERENCE_ROWS):
+            at = place + (i - 1.5) * 0.2
+            found = list(times_of(data, "inference", setting, world, column).values())
+            if found:
+                drawn = True
+                label = setting if place == 0 else None
+                axes.bar(at, median(found), 0.18, color=colour, label=label)
+                axes.plot([at, at], [min(found), max(found)], color="#333333", linewidth=0.8)
+    if not drawn:
+        empty(axes)
+        return
+    for place, name in enumerate(worlds):
+        for i, value in enumerate(PAPER_TIMES[name]):
+            marks = THE_PAPERS if place == i == 0 else None
+            axes.plot([place + (i - 1.5) * 0.2], [value], "_k", markersize=9, label=marks)
+    by_powers(axes)
+    axes.set_xticks(range(len(worlds)), worlds)
+    axes.set_ylabel("µs for each prediction")
+
+
+def over_alpha(axes: Axes, data: Data) -> None:
+    """The last error by alpha, one line for each setting; a hollow mark is a lower bound."""
+    drawn = False
+    for name, suffix in (("TreeThink", ""), ("TreeThink (paper)", " (paper)")):
+        labels = [each for each in data.labels("alpha") if each.endswith("(paper)") == bool(suffix)]
+        points = []
+        colour, dashes = looks(name, [name])
+        for label in labels:
+            runs = ended(data.runs("alpha", label))
+            alpha = float(label.removeprefix("alpha ").removesuffix(suffix))
+            for run in runs:
+                fill = colour if converged(run) else "none"
+                axes.plot(
+                    [alpha], [max(1, last_error(run).low)], "o", color=colour, markersize=2.5,
+                    markerfacecolor=fill, alpha=0.6, linewidth=0,
+                )  # fmt: skip
+            if runs:
+                points.append((alpha, median([last_error(run).low for run in runs])))
+        if points:
+            drawn = True
+            axes.plot(*zip(*sorted(points), strict=True), dashes, color=colour, label=name)
+    if not drawn:
+        empty(axes)
+        return
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(short)
+    axes.set_xlabel("alpha")
+    axes.set_ylabel("last error at")
+
+
+def against_size(axes: Axes, data: Data, labels: Sequence[str]) -> None:
+    """The last error against players × actions, with a straight line through it."""
+    drawn = False
+    for label in labels:
+        runs = ended(data.runs("complexity", label))
+        if not runs:
+            continue
+        drawn = True
+        colour, dashes = looks(label, labels)
+        sizes = [math.prod(pair_of(run.world)) for run in runs]
+        steps = [last_error(run).low for run in runs]
+        axes.plot(sizes, steps, "o", color=colour, markersize=2.6, alpha=0.7, label=label)
+        if len(set(sizes)) > 1:
+            a, b = fit([sizes], steps).coefficients
+            ends = [0, max(sizes)]
+            axes.plot(ends, [a + b * each for each in ends], dashes, color=colour, linewidth=1)
+    if not drawn:
+        empty(axes)
+        return
+    axes.set_xlabel("players × actions")
+    axes.set_ylabel("last error at")
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(short)

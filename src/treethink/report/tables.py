@@ -1,0 +1,185 @@
+"""Tables, as rows of text: what both the page and the Markdown show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from treethink.report.claims import Judged
+from treethink.report.data import Data
+from treethink.report.judges.common import has_learned, summary
+from treethink.report.judges.inference import INFERENCE_ROWS, speed_up, times_of
+from treethink.report.judges.performance import pair_of
+from treethink.report.panels import INFERENCE, PAPER_TIMES
+from treethink.report.series import Run, ended, final, measured, time_of
+from treethink.report.statistics import converged, estimate, fit, last_error, median, number
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A header, rows of as many cells, and what it shows."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def claims(all_: Sequence[Judged]) -> Table:
+    """Claim, paper's number, ours, seeds, verdict."""
+    rows = []
+    for each in all_:
+        claim, verdict = each.claim, each.verdict
+        text = f"{claim.text} ({claim.setting})" if claim.setting else claim.text
+        rows.append((text, claim.paper, verdict.ours, verdict.seeds, answer(each), verdict.why))
+    header = ("claim", "paper", "ours", "seeds", "borne out", "because")
+    return Table("Claims", header, tuple(rows))
+
+
+def answer(each: Judged) -> str:
+    """The verdict, marked where it comes from quick runs."""
+    return f"{each.verdict.answer} (quick)" if each.quick else each.verdict.answer
+
+
+def learning(data: Data, name: str) -> Table:
+    """One row for each world and label."""
+    rows = []
+    several = len(data.worlds(name)) > 1
+    for world in data.worlds(name):
+        for label in data.labels(name):
+            runs = data.runs(name, label, world)
+            if runs:
+                rows.append((*((world,) if several else ()), label, *_learned(runs)))
+    header = (
+        *(("world",) if several else ()), "learner", "steps", "last error, median (worst)",
+        "converged", "learned", "held-out exact", "observe µs", "predict µs", "MB", "runs",
+    )  # fmt: skip
+    return Table("", header, tuple(rows))
+
+
+def _learned(runs: Sequence[Run]) -> tuple[str, ...]:
+    done = ended(runs)
+    asked = [run.examined for run in done if run.examined is not None]
+    exact = [each["exact"] / each["held_out"] for each in asked if each["held_out"]]
+    return (
+        f"{max(run.steps for run in runs):,}",
+        summary(runs).replace("worst ", ""),
+        f"{sum(map(converged, done))} of {len(done)}",
+        f"{sum(map(has_learned, done))} of {len(done)}" if asked else "–",
+        f"{share(median(exact))} ({share(min(exact))})" if exact else "–",
+        _middle(done, "observe_us", 0.1),
+        _middle(done, "predict_us", 0.1),
+        _megabytes(done),
+        states(runs),
+    )
+
+
+def states(runs: Sequence[Run]) -> str:
+    """How runs ended.
+
+    An odd ending says why, as the first of its kind had it.
+    """
+    kinds: dict[str, list[Run]] = {}
+    for run in runs:
+        kinds.setdefault(run.status, []).append(run)
+    told = []
+    for status, group in kinds.items():
+        why = f" ({group[0].message})" if status in ("stopped", "failed") else ""
+        told.append(f"{len(group)} {status}{why if group[0].message else ''}")
+    return ", ".join(told)
+
+
+def share(value: float) -> str:
+    """`all`, or a share that is never rounded up to it."""
+    return "all" if value == 1 else f"{math.floor(value * 1e4) / 1e4:.4f}"
+
+
+def _middle(runs: Sequence[Run], column: str, part: float = 1.0) -> str:
+    values = [value for run in runs if not math.isnan(value := time_of(run, column, part))]
+    return number(median(values)) if values else "–"
+
+
+def _megabytes(runs: Sequence[Run]) -> str:
+    values = [value / 1e6 for run in runs if not math.isnan(value := final(run, "bytes"))]
+    return number(median(values)) if values else "–"
+
+
+def transfer(data: Data, name: str) -> Table:
+    """How it went in the larger world."""
+    rows = []
+    for label in data.labels(name):
+        runs = data.runs(name, label)
+        last = [float(y[-1]) for run in ended(runs) if len(y := measured(run, "transfer_error")[1])]
+        rows.append((
+            label,
+            f"{max(run.steps for run in runs):,}",
+            summary(runs).replace("worst ", ""),
+            f"{number(median(last))} ({number(max(last))})" if last else "–",
+            f"{sum(each <= 1e-9 for each in last)} of {len(last)}",
+            _exact_elsewhere(ended(runs)),
+            _middle(ended(runs), "predict_us", 0.1),
+            _middle(ended(runs), "transfer_us", 0.1),
+            states(runs),
+        ))  # fmt: skip
+    header = (
+        "learner", "steps", "last error at 8 × 8", "last error measured at 32 × 32, median (worst)",
+        "without error there", "held-out exact there", "predict µs", "predict µs at 32 × 32",
+        "runs",
+    )  # fmt: skip
+    return Table("", header, tuple(rows))
+
+
+def _exact_elsewhere(runs: Sequence[Run]) -> str:
+    asked = [run.examined_transfer for run in runs if run.examined_transfer is not None]
+    exact = [each["exact"] / each["held_out"] for each in asked if each["held_out"]]
+    return f"{share(median(exact))} ({share(min(exact))})" if exact else "–"
+
+
+def inference(data: Data, name: str) -> Table:
+    """Our times beside the paper's."""
+    rows = []
+    for world, column, title in INFERENCE_ROWS:
+        found = [list(times_of(data, name, each, world, column).values()) for each in INFERENCE]
+        ours = [number(median(each)) if each else "–" for each in found]
+        ratios = speed_up(data, world, column, "both")
+        rows.append((title, *ours, str(estimate(ratios)) if ratios else "–"))
+        paper = PAPER_TIMES[title]
+        rows.append((f"{title}, the paper's", *map(number, paper), number(paper[0] / paper[3])))
+    header = ("world", *(f"{each}, µs" for each in INFERENCE), "none / both")
+    return Table("", header, tuple(rows))
+
+
+def complexity(data: Data, name: str) -> Table:
+    """Fits of the last error, one row for each label and form."""
+    rows = []
+    for label in data.labels(name):
+        runs = ended(data.runs(name, label))
+        pairs = [pair_of(run.world) for run in runs]
+        if len(set(pairs)) < 4:
+            continue
+        steps = [max(1.0, last_error(run).low) for run in runs]
+        logs = [math.log(each) for each in steps]
+        product = fit([[p * c for p, c in pairs]], steps)
+        apart = fit([[p for p, _ in pairs], [c for _, c in pairs]], steps)
+        power = fit([[math.log(p) for p, _ in pairs], [math.log(c) for _, c in pairs]], logs)
+        forms = (
+            ("{} + {} · players · actions", product),
+            ("{} + {} · players + {} · actions", apart),
+            ("exp({}) · players^{} · actions^{}", power),
+        )
+        for form, found in forms:
+            said = form.format(*map(number, found.coefficients))
+            rows.append((label, f"{len(runs)}", said, f"{found.r_squared:.3f}"))
+    return Table("", ("learner", "runs", "last error =", "R²"), tuple(rows))
+
+
+TABLES: dict[str, Callable[[Data, str], Table]] = {
+    "curves": learning,
+    "scale": learning,
+    "baselines": learning,
+    "branches": learning,
+    "alpha": learning,
+    "transfer": transfer,
+    "inference": inference,
+    "complexity": complexity,
+}

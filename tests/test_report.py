@@ -1,0 +1,537 @@
+"""`treethink report`: statistics that hold, verdicts from data alone, a page that needs nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthetic import Unwritten, made_up, write
+from treethink import cli, report
+from treethink.errors import RecordsError
+from treethink.report import statistics as stats
+from treethink.report.claims import CLAIMS, judged
+from treethink.report.data import Data, read_all
+from treethink.report.judges import inference, learning, performance, resources
+from treethink.report.panels import alone
+from treethink.report.series import curve, growth, mean_of, time_of
+from treethink.report.statistics import Bounds
+
+OURS, PAPER = "TreeThink", "TreeThink (paper)"
+known = st.integers(1, 1_000).map(lambda n: Bounds(n, n))
+censored = st.integers(1, 1_000).map(lambda n: Bounds(n, math.inf))
+either = st.one_of(known, censored)
+
+
+def data(**figures: list[dict[str, Any]]) -> Data:
+    return Data({name.replace("_", "-"): Unwritten(*runs) for name, runs in figures.items()})
+
+
+def seeds(n: int = 4, **told: Any) -> list[dict[str, Any]]:
+    return [made_up(seed=seed, **told) for seed in range(n)]
+
+
+# --------------------------------------------------------------------------- statistics
+
+
+def some_completion(bounds: Bounds, rng: np.random.Generator) -> float:
+    """A number that the bounds allow."""
+    return bounds.low if bounds.is_known else bounds.low + 1_000 * rng.random()
+
+
+@given(either, either, st.integers(0, 99))
+def test_a_ratio_of_bounds_has_every_ratio_that_they_allow(a: Bounds, b: Bounds, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    true = some_completion(a, rng) / some_completion(b, rng)
+    found = stats.ratio(a, b)
+    assert found.low <= true * (1 + 1e-12) and true <= found.high * (1 + 1e-12)
+
+
+@settings(max_examples=40)
+@given(st.lists(either, min_size=1, max_size=7), st.integers(0, 99))
+def test_an_estimate_has_the_median_of_whatever_the_bounds_allow(
+    values: list[Bounds], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    true = float(np.median([some_completion(each, rng) for each in values]))
+    found = stats.estimate(values)
+    assert found.median.low <= true <= found.median.high
+    assert found.interval.low <= found.median.low and found.median.high <= found.interval.high
+    assert found.seeds == len(values)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9))
+def test_medians_are_those_of_numpy(values: list[float]) -> None:
+    assert stats.median(values) == pytest.approx(float(np.median(values)))
+    assert stats.medians(np.array([values]))[0] == pytest.approx(float(np.median(values)))
+
+
+def test_a_bootstrap_is_what_resampling_one_by_one_gives() -> None:
+    rows = np.array([[1.0, 10.0], [2.0, 20.0], [6.0, 0.0]])
+    rng = np.random.default_rng(20_260)
+    picks = rng.integers(3, size=(200, 3))
+    slow = sorted(sum(rows[i][0] for i in each) / 3 for each in picks)
+    low, high = stats.bootstrap(rows, stats.means, draws=200)
+    assert low[0] == slow[round(0.025 * 199)] and high[0] == slow[round(0.975 * 199)]
+    assert [*low, *high] == [*stats.bootstrap(rows, stats.means, draws=200)[0], *high]
+
+
+def test_a_band_takes_each_column_over_the_rows_that_reached_it() -> None:
+    rows = np.array([[1.0, 2.0, 3.0], [3.0, 4.0, np.nan], [5.0, np.nan, np.nan]])
+    middle, low, high = stats.band(rows, stats.means)
+    assert middle.tolist() == [3.0, 3.0, 3.0]
+    assert low[2] == high[2] == 3.0  # one run says nothing of others
+    assert low[0] == 1.0 and high[0] == 5.0 and (low[1], high[1]) == (2.0, 4.0)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-99, 99)), min_size=3, max_size=20))
+def test_a_fit_is_the_best_of_all_lines_nearby(points: list[tuple[int, int]]) -> None:
+    x, y = [p[0] for p in points], [p[1] for p in points]
+    found = stats.fit([x], y)
+
+    def missed(a: float, b: float) -> float:
+        return sum((v - a - b * u) ** 2 for u, v in zip(x, y, strict=True))
+
+    a, b = found.coefficients
+    best = missed(a, b)
+    assert all(best <= missed(a + da, b + db) + 1e-6 for da in (-1, 0, 1) for db in (-1, 0, 1))
+    total = missed(sum(y) / len(y), 0)
+    if total:
+        assert found.r_squared == pytest.approx(1 - best / total, abs=1e-9)
+
+
+def test_an_error_in_the_last_tenth_means_not_converged() -> None:
+    by = {last: Unwritten(made_up(steps=1_000, last=last)).runs[0] for last in (0, 900, 901)}
+    assert stats.last_error(by[0]) == Bounds(0, 0)
+    assert stats.last_error(by[900]) == Bounds(900, 900)
+    assert stats.last_error(by[901]) == Bounds(1_000, math.inf)
+    stopped = Unwritten(made_up(steps=1_000, last=5, status="stopped", observed=600)).runs[0]
+    assert str(stats.last_error(stopped)) == ">600"
+
+
+# --------------------------------------------------------------------------- curves
+
+
+def test_a_curve_is_the_mean_of_errors_and_the_median_of_times() -> None:
+    times = ([1.0, 9.0], [2.0, 9.0], [900.0, 9.0])
+    runs = [
+        made_up(seed=i, steps=200, errors=[(i + 1, 3.0)], observe_us=each)
+        for i, each in enumerate(times)
+    ]
+    found = Unwritten(*runs).runs
+    errors, observing = curve(found, "error"), curve(found, "observe_us")
+    assert errors is not None and observing is not None
+    assert errors.x.tolist() == [50.5, 150.5] and errors.middle.tolist() == [0.03, 0.0]
+    assert observing.middle.tolist() == [2.0, 9.0]
+    assert curve(found, "transfer_error") is None
+
+
+def test_a_run_that_was_stopped_counts_as_far_as_it_came() -> None:
+    whole = made_up(steps=300, errors=[(250, 100.0)])
+    part = made_up(seed=1, steps=300, errors=[], status="stopped", observed=150)
+    found = curve(Unwritten(whole, part).runs, "error")
+    assert found is not None
+    assert [x for x, _ in found.ends] == [125.5]
+    assert found.middle[-1] == 1.0  # of one run only
+
+
+def test_a_point_without_neighbours_is_drawn_as_one() -> None:
+    found = alone(np.array([1.0, np.nan, 2.0, 3.0, np.nan, 4.0]))
+    assert np.flatnonzero(~np.isnan(found)).tolist() == [0, 5]
+
+
+def test_thinner_curves_are_means_of_neighbours() -> None:
+    whole = made_up(steps=500, error=[1, 2, 3, 4, 5])
+    part = made_up(seed=1, steps=500, error=[3, 4, 5], status="stopped", observed=300)
+    found = curve(Unwritten(whole, part).runs, "error", most=3)
+    assert found is not None
+    assert found.x.tolist() == [100.5, 300.5, 450.5]
+    assert found.middle.tolist() == [2.5, 4.25, 5.0]
+
+
+def test_shares_of_a_run_are_its_latest_windows() -> None:
+    (run,) = Unwritten(made_up(steps=1_000, last=0, observe_us=range(10), error=range(10))).runs
+    assert mean_of(run, "error") == 4.5 and mean_of(run, "error", 0.2) == 8.5
+    assert time_of(run, "observe_us", 0.1) == 9
+    (run,) = Unwritten(made_up(steps=1_000, observe_us=[2] * 9 + [30])).runs
+    assert growth(run, "observe_us") == 15
+
+
+# --------------------------------------------------------------------------- verdicts
+
+
+def answers(judge: Any, *cases: Data) -> list[str]:
+    return [judge(each).answer for each in cases]
+
+
+def test_a_world_is_learned_when_every_seed_says_so() -> None:
+    judge = learning.learns(OURS, ["walls", "doors"])
+    good, bad = seeds(learned=True), seeds(learned=False)
+    missing = [*seeds(3, learned=True), made_up(seed=3, status="missing")]
+    assert answers(
+        judge,
+        data(walls=good, doors=good),
+        data(walls=good, doors=bad),
+        data(walls=bad, doors=bad),
+        data(walls=good),
+        data(walls=good, doors=missing),
+    ) == ["yes", "partly", "no", "not enough data", "not enough data"]
+    assert "doors (of 4 runs, 1 missing)" in judge(data(walls=good, doors=missing)).why
+
+
+@pytest.mark.parametrize("status", ["missing", "failed", "stopped"])
+def test_no_verdict_on_treethink_from_runs_that_did_not_end(status: str) -> None:
+    runs = [*seeds(3), made_up(seed=3, status=status)]
+    assert learning.converges("maze", OURS)(data(maze=runs)).answer == "not enough data"
+
+
+def test_errors_end_or_they_do_not() -> None:
+    late = seeds(last=990)
+    cases = data(maze=seeds()), data(maze=[*seeds(3), late[3]]), data(maze=late)
+    judge = learning.converges("maze", OURS)
+    assert answers(judge, *cases) == ["yes", "partly", "no"]
+    assert judge(cases[1]).ours == "100 (worst >1,000)"
+
+
+@pytest.mark.parametrize(
+    ("last", "answer"), [(1_700, "yes"), (1_500, "yes"), (500, "partly"), (4_000, "no")]
+)
+def test_about_as_many_observations_as_the_paper_has(last: int, answer: str) -> None:
+    runs = seeds(last=last, steps=10_000)
+    assert learning.about("maze", OURS, 1_700)(data(maze=runs)).answer == answer
+
+
+def test_a_bound_is_no_number_about() -> None:
+    judge = learning.about("maze", OURS, 1_700)
+    short, long = seeds(last=1_690, steps=1_700), seeds(last=4_990, steps=5_000)
+    assert answers(judge, data(maze=short), data(maze=long)) == ["not enough data", "no"]
+
+
+def test_qora_never_learns_only_if_it_had_the_time() -> None:
+    judge = learning.never("QORA", ["maze"], OURS)
+    ours = seeds(last=500)
+    for_ever = seeds(label="QORA", last=1_000)
+    stopped = seeds(label="QORA", last=700, status="stopped", observed=700)
+    too_soon = seeds(label="QORA", last=300, status="stopped", observed=300)
+    failed = seeds(label="QORA", status="failed")
+    learns_it = seeds(label="QORA", last=600)
+    assert judge(data(maze=[*seeds(last=990), *for_ever])).answer == "not enough data"
+    cases = [data(maze=ours + each) for each in (for_ever, stopped, too_soon, failed, learns_it)]
+    expected = ["yes", "yes", "not enough data", "not enough data", "no"]
+    assert answers(judge, *cases) == expected
+    assert "4 of 4 runs were stopped" in judge(cases[1]).why
+
+
+def test_four_times_slower_is_judged_by_pairs_and_never_by_dropping_any() -> None:
+    judge = learning.slower("coins-scoreless", "QORA", OURS, 4)
+
+    def case(*last: int) -> Data:
+        slow = [made_up(label="QORA", seed=i, last=n, steps=2_000) for i, n in enumerate(last)]
+        return data(coins_scoreless=[*seeds(len(last), last=100), *slow])
+
+    assert judge(case(400, 400, 420)).answer == "yes"
+    assert judge(case(900, 900, 900)).answer == "partly"  # more than that
+    assert judge(case(150, 160, 170)).answer == "partly"  # slower, not by so much
+    assert judge(case(50, 50, 50)).answer == "no"
+    censored_ = judge(case(1_999, 1_999, 1_999))
+    assert censored_.answer == "partly" and censored_.ours.startswith(">20")
+    assert judge(data(coins_scoreless=seeds())).answer == "not enough data"
+
+
+def test_where_chance_decides_it_is_asked_whether_chance_would_do_that() -> None:
+    judge = resources.approaches("fish", OURS)
+    naive = seeds(label="static", error=0.5)
+    near = seeds(learned=False, error=[0.5] * 9 + [0.01])
+    cases = (
+        data(fish=[*naive, *seeds(learned=True)]),
+        data(fish=[*naive, *near]),
+        data(fish=[*naive, *seeds(learned=False, error=0.4)]),
+        data(fish=seeds(learned=True)),
+    )
+    assert answers(judge, *cases) == ["yes", "partly", "no", "not enough data"]
+
+
+def test_resources_blow_up_at_a_limit_or_by_growing_tenfold() -> None:
+    flat, grows = seeds(label="QORA"), seeds(label="QORA", observe_us=range(1, 11))
+    stopped = seeds(label="QORA", status="stopped", observed=500)
+    judge = resources.blows_up("fish", "QORA")
+    cases = [data(fish=each) for each in (grows, stopped, flat, [*flat[:2], *grows[2:]])]
+    assert answers(judge, *cases) == ["yes", "yes", "no", "partly"]
+    assert answers(resources.blows_up("fish", "QORA", expected=False), *cases[:3]) == [
+        "no",
+        "no",
+        "yes",
+    ]
+    assert judge(data()).answer == "not enough data"
+
+
+def test_far_longer_is_ten_times_as_long_seed_by_seed() -> None:
+    judge = resources.slower_to_observe("keys", "QORA", OURS)
+    ours = seeds(observe_us=2.0)
+    cases = [data(keys=ours + seeds(label="QORA", observe_us=us)) for us in (50.0, 9.0, 1.0)]
+    assert answers(judge, *cases) == ["yes", "partly", "no"]
+    stopped = seeds(label="QORA", observe_us=50.0, status="stopped", observed=500)
+    assert "4 of 4 runs were stopped" in judge(data(keys=ours + stopped)).why
+    assert judge(data(keys=ours)).answer == "not enough data"
+
+
+def test_stable_means_that_an_observation_does_not_take_longer_and_longer() -> None:
+    judge = resources.stable("keys", OURS)
+    cases = [data(keys=seeds()), data(keys=seeds(observe_us=range(1, 11))), data()]
+    assert answers(judge, *cases) == ["yes", "no", "not enough data"]
+
+
+def test_transfer_is_perfect_when_the_last_question_had_no_error() -> None:
+    judge = resources.transfers("transfer-maze", OURS)
+    right, wrong = [np.nan, 1.0] * 4 + [0.0, np.nan], [np.nan, 0.0] * 4 + [0.2, np.nan]
+    perfect, flawed = seeds(transfer_error=right), seeds(transfer_error=wrong)
+    nearly = seeds(transfer_error=right, examined_transfer={"exact": 499, "held_out": 500})
+    assert answers(
+        judge,
+        data(transfer_maze=perfect),
+        data(transfer_maze=flawed),
+        data(transfer_maze=[*perfect[:2], *flawed[2:]]),
+        data(transfer_maze=nearly),
+        data(transfer_maze=seeds()),
+    ) == ["yes", "no", "partly", "no", "not enough data"]
+
+
+def four_settings(both: float = 1.0, **told: Any) -> list[dict[str, Any]]:
+    times = {"none": 34.6, "eval": 34.5, "query": 1.2, "both": both}
+    return [
+        made_up(world, label, seed, predict_us=us, transfer_us=[us * 25] * 10, **told)
+        for label, us in times.items()
+        for world in ("maze", "switches", "keys")
+        for seed in range(3)
+    ]
+
+
+def test_speed_ups_are_judged_by_their_size_and_their_growth() -> None:
+    runs = four_settings()
+    judge = inference.faster("maze", "predict_us", 34.6)
+    cases = [data(inference=each) for each in (runs, four_settings(both=10), [])]
+    assert answers(judge, *cases) == ["yes", "partly", "not enough data"]
+    assert inference.eval_alone_gains_little(cases[0]).answer == "yes"
+    for run in runs:
+        if run["entry"]["label"] == "both":
+            run["columns"]["transfer_us"] = [2.0] * 10
+    assert inference.grows_with_objects(cases[0]).answer == "no"
+    assert inference.grows_with_objects(data(inference=runs)).answer == "yes"
+
+
+def test_eval_alone_gains_more_than_that() -> None:
+    runs = four_settings()
+    for run in runs:
+        if run["entry"]["label"] == "eval" and run["entry"]["world"] == "keys":
+            run["columns"]["predict_us"] = 20.0
+    assert inference.eval_alone_gains_little(data(inference=runs)).answer == "partly"
+
+
+def test_settings_learn_identically_only_if_every_error_is_equal() -> None:
+    runs = four_settings()
+    assert inference.learn_identically(data(inference=runs)).answer == "yes"
+    runs[0]["errors"][3] = (runs[0]["errors"][3][0], 1.0 + 1e-12)
+    other = inference.learn_identically(data(inference=runs))
+    assert other.answer == "partly" and "maze seed 0" in other.why
+    without = [run for run in runs if run["entry"]["label"] != "eval"]
+    assert inference.learn_identically(data(inference=without)).answer == "not enough data"
+
+
+def test_updating_branches_helps_if_fixed_ones_take_longer_beyond_chance() -> None:
+    judge = performance.updating_helps("switches", OURS, "fixed")
+
+    def case(*last: int) -> Data:
+        stiff = [made_up("switches", "fixed", i, last=n) for i, n in enumerate(last)]
+        return data(branches=[*seeds(len(last), world="switches"), *stiff])
+
+    cases = case(300, 400, 500), case(50, 400, 120, 90, 110), case(50, 60, 70), data()
+    assert answers(judge, *cases) == ["yes", "partly", "no", "not enough data"]
+    neither = [
+        *seeds(world="switches", last=990),
+        *seeds(world="switches", label="fixed", last=999),
+    ]
+    assert judge(data(branches=neither)).answer == "not enough data"
+    fish = performance.updating_helps("fish", OURS, "fixed")
+    free, stiff = seeds(world="fish", error=0.1), seeds(world="fish", label="fixed", error=0.3)
+    assert fish(data(branches=[*free, *stiff])).answer == "yes"
+
+
+def test_alpha_does_not_matter_if_all_converge_alike() -> None:
+    judge = performance.stable_over_alpha("")
+
+    def case(*last: int) -> Data:
+        return data(
+            alpha=[
+                made_up(label=f"alpha {0.1**i:g}", seed=seed, last=n)
+                for i, n in enumerate(last)
+                for seed in range(2)
+            ]
+        )
+
+    cases = case(100, 200, 300), case(100, 600, 100), case(100, 1_000), case(999, 1_000), data()
+    assert answers(judge, *cases) == ["yes", "partly", "partly", "no", "not enough data"]
+
+
+def test_learning_time_is_linear_or_it_is_not() -> None:
+    judge = performance.linear("complexity", OURS)
+
+    def case(grows: Any) -> Data:
+        pairs = [(p, c) for p in (1, 2, 4, 8) for c in (1, 3, 8)]
+        return data(
+            complexity=[
+                made_up(f"scale({p},{c})", last=grows(p * c), steps=10**7, window=10**6)
+                for p, c in pairs
+            ]
+        )
+
+    cases = case(lambda n: 100 * n), case(lambda n: n**3), case(lambda n: 500), data()
+    assert answers(judge, *cases) == ["yes", "no", "no", "not enough data"]
+    assert "R² 1.000, exponent 1.00" in judge(cases[0]).ours
+
+
+def test_two_learners_that_err_alike() -> None:
+    judge = learning.alike("baselines", "python", PAPER, "maze")
+    errors = [(step, 1.0) for step in range(1, 101)]
+    engine = seeds(label=PAPER, errors=[*errors, (900, 500.0)])
+    near = seeds(label="python", errors=errors[:90], steps=200)  # less of the same stream
+    far = seeds(label="python", errors=errors[:10])
+    cases = data(baselines=engine + near), data(baselines=engine + far), data(baselines=near)
+    assert answers(judge, *cases) == ["yes", "no", "not enough data"]
+
+
+def test_without_any_records_no_claim_is_judged() -> None:
+    verdicts = judged(data())
+    assert len(verdicts) == len(CLAIMS) > 50
+    assert {each.verdict.answer for each in verdicts} == {"not enough data"}
+    assert all(each.verdict.why.endswith(".") for each in verdicts)
+
+
+# --------------------------------------------------------------------------- the report
+
+HOSTILE = "</title><script>alert('x')</script> | `a` $x^$ \n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Records of two figures and of something else, with hostile names."""
+    top = tmp_path_factory.mktemp("records")
+    labels = [OURS, PAPER, HOSTILE]
+    runs = [made_up(label=label, seed=s, learned=True) for label in labels for s in range(2)]
+    runs.append(made_up(label="QORA", status="failed", message=HOSTILE))
+    write(top / "maze", runs, "maze (quick)")
+    write(top / "of mine", [made_up(world="my:World", label=HOSTILE, last=1_000)], HOSTILE)
+    report.write(top)
+    return top
+
+
+class Links(HTMLParser):
+    """Whatever a page refers to, and its tags."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.targets += [v or "" for k, v in attrs if k in ("src", "href", "srcset", "data")]
+        assert not any(k.startswith("on") for k, _ in attrs)
+
+
+def test_the_page_refers_to_nothing_outside_and_runs_nothing(folder: Path) -> None:
+    text = (folder / "report" / "index.html").read_text(encoding="utf-8")
+    page = Links()
+    page.feed(text)
+    assert page.targets and all(each.startswith(("#", "data:image/")) for each in page.targets)
+    assert not page.tags & {"script", "link", "iframe", "object", "embed", "base"}
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
+    assert style and "url(" not in style[1] and "@import" not in style[1]
+    assert "prefers-color-scheme: dark" in style[1]
+    assert {each[1:] for each in page.targets if each[0] == "#"} <= set(
+        re.findall(r'id="([^"]+)"', text)
+    )
+
+
+def test_hostile_text_stays_text(folder: Path) -> None:
+    page = (folder / "report" / "index.html").read_text(encoding="utf-8")
+    assert "<script" not in page and "&lt;script&gt;" in page
+    results = (folder / "report" / "results.md").read_text(encoding="utf-8")
+    assert "<script" not in results
+    rows = [line for line in results.splitlines() if "alert" in line and line.startswith("|")]
+    assert rows
+    header = "| learner |"
+    columns = next(line for line in results.splitlines() if line.startswith(header)).count("|")
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == columns for row in rows)
+
+
+def test_quick_records_are_marked_wherever_they_count(folder: Path) -> None:
+    for name in ("index.html", "results.md"):
+        text = (folder / "report" / name).read_text(encoding="utf-8")
+        assert "These are quick runs" in text and "yes (quick)" in text
+        assert re.search(r"maze \(quick\)|maze \\\(quick\\\)", text)
+
+
+def test_every_figure_is_there_as_svg_and_png_and_small(folder: Path) -> None:
+    out = folder / "report"
+    for name in ("maze", "of-mine"):
+        svg, png = out / f"{name}.svg", out / f"{name}.png"
+        assert svg.stat().st_size < 150_000 and png.read_bytes()[:4] == b"\x89PNG"
+        assert f"]({name}.svg)" in (out / "results.md").read_text(encoding="utf-8")
+
+
+def test_the_same_records_make_the_same_report(folder: Path, tmp_path: Path) -> None:
+    report.write(folder, tmp_path)
+    for path in (folder / "report").iterdir():
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_records_of_one_experiment_are_a_report_too(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["report", str(folder / "of mine"), "--out", str(tmp_path / "out")])
+    assert not ended.value.code and "index.html" in capsys.readouterr().out
+    assert (tmp_path / "out" / "of-mine.svg").is_file()
+    results = (tmp_path / "out" / "results.md").read_text(encoding="utf-8")
+    assert "No claim of the paper is about these records." in results
+
+
+def test_what_is_no_record_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(RecordsError, match="there is no folder"):
+        report.write(tmp_path / "nowhere")
+    with pytest.raises(RecordsError, match="has no records"):
+        report.write(tmp_path)
+    bad = tmp_path / "maze"
+    bad.mkdir()
+    (bad / "manifest.json").write_text("{")
+    with pytest.raises(RecordsError, match="cannot read"):
+        report.write(tmp_path)
+    (bad / "manifest.json").write_text("[]")
+    with pytest.raises(RecordsError):
+        report.write(tmp_path)
+
+
+def test_a_damaged_run_is_one_clear_error_that_names_the_file(tmp_path: Path) -> None:
+    write(tmp_path / "maze", seeds(1))
+    (path,) = (tmp_path / "maze" / "runs").glob("*.windows.parquet")
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(RecordsError, match=re.escape(str(path))):
+        report.write(tmp_path)
+    manifest = json.loads((tmp_path / "maze" / "manifest.json").read_text())
+    assert read_all(tmp_path).runs("maze")[0].key == manifest["runs"][0]["key"]
+
+
+def test_runs_that_are_missing_leave_an_empty_figure_and_no_verdict(tmp_path: Path) -> None:
+    write(tmp_path / "maze", seeds(2, status="missing", observed=0))
+    report.write(tmp_path)
+    text = (tmp_path / "report" / "results.md").read_text(encoding="utf-8")
+    assert "2 missing" in text and "yes" not in text.split("## Claims")[1].split("claims:")[1]
