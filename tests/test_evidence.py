@@ -42,7 +42,8 @@ from reference import (
     patterns,
     without,
 )
-from strategies import schemas
+from strategies import Shape, schemas
+from strategies import transitions as transitions_of
 from test_twin import Twins
 from treethink import _engine
 
@@ -607,6 +608,7 @@ def shown(twins: Twins, before: tt.State, light: int, action: str = "go") -> lis
     so_far = len(twins.events)
     twins.observe(before, action, before.replace(0, light=light))
     twins.assert_same_trees("go")
+    twins.assert_same_pairs()
     return [(kind, path) for kind, _, path in twins.events[so_far:]]
 
 
@@ -899,3 +901,119 @@ def test_the_order_of_objects_does_not_matter_to_those_who_rest(criterion, seed)
         return model._dump(*RULE), changes
 
     assert learned([0, 1, 2, 3, 4, 5]) == learned([5, 4, 3, 2, 1, 0])
+
+
+def test_a_node_is_looked_at_when_there_is_exactly_a_part_more_to_explain():
+    """These 73 lamps are a 32nd part more surprising than the first 71, to the unit."""
+    twins = Twins(LAMPS, "evidence")
+    light(twins, lamps(*[0] * 71), *[0] * 14, *[1] * 27, *[2] * 30)
+    at_first = root(twins).looked_at
+    light(twins, lamps(0, 0), 0, 2)
+    assert root(twins).looked_at == at_first + at_first // 32
+    twins.assert_same_pairs()
+
+
+@pytest.mark.parametrize(
+    ("so_far", "then"),
+    [
+        ([0, 1] * 2_000, range(2, 20)),  # new kinds of outcomes, one after the other
+        (([0] * 9 + [1]) * 200, [1] * 30),  # what is rare
+        ([0, 1] * 2_000, [0, 1] * 100),  # what is as expected
+    ],
+)
+@BY_EVIDENCE
+def test_nobody_looks_later_than_those_who_ask_at_every_step(criterion, so_far, then):
+    """A model does not ask while there cannot be enough more to explain. A loaded one does not
+    know for how long that will be, so that it asks at once."""
+
+    def see(model: tt.TreeThink, value: int) -> tt.TreeThink:
+        model.observe(lamp(0), "go", lamp(0).replace(0, light=value))
+        return model
+
+    model = tt.TreeThink(LAMPS, criterion=criterion, memory=0)
+    for value in so_far:
+        see(model, value)
+    asking = tt.TreeThink.from_bytes(model.to_bytes())
+    for value in then:
+        asking = tt.TreeThink.from_bytes(see(asking, value).to_bytes())
+        assert see(model, value).to_bytes() == asking.to_bytes()
+
+
+@BY_EVIDENCE
+def test_a_number_that_is_not_0_takes_one_bit_more_for_its_sign(criterion):
+    """Lamps of heat -3 light up. No other heat ever comes again."""
+    twins = Twins(LAMPS, criterion, alpha=0.3)
+    step = 0
+    while not twins.events:
+        step += 1
+        shown(twins, lamp((10**6 + step, -3)[step % 2]), step % 2)
+    assert root(twins).test == asks("heat", -3)
+    extra = length(twins, asks("heat", -3)) - length(twins, asks("heat", 0))
+    assert extra == log(4) + log(5) + log(2) - log(1) - log(2)
+
+
+def test_of_tests_that_are_worth_the_same_the_one_with_the_higher_score_is_asked():
+    """That the stove is at 1 says all, and its score is ln 1/2 · 1/2. That the hue is 0 leaves one
+    of each, and scores ln 1/6 · 1/2 · 1/2 · 1/4: ln 24 less. It is shorter by just that: ln 4
+    for no new variable, and ln 2 for a 0 instead of ln 2 · 3 · 2 for a 1.
+    """
+    schema = tt.Schema(
+        classes={"lamp": ["hue", "light"], "stove": ["heat"]},
+        attributes={
+            "hue": only,
+            "heat": only,
+            "light": tt.Attribute(1, facts=(), outcomes="value"),
+        },
+        actions=["go", "wait"],
+    )
+    twins = Twins(schema, "evidence", memory=100, alpha=0.9)
+    often = [(0, 10**6 + step, 0) for step in range(29)]  # a stove is never as hot as before
+    for hue, heat, value in [*often, (10**6, 10**7, 0), (10**7, 1, 1)]:
+        lamp_and_stove = [tt.Object(0, "lamp", hue=hue, light=0), tt.Object(1, "stove", heat=heat)]
+        before = tt.State(schema, lamp_and_stove)
+        twins.observe(before, "go", before.replace(0, light=value))
+    twins.observe(before, "wait", before)  # all were counted when the light began to vary
+    here, tree = root(twins), twins.twin.tree(*RULE)
+    simple = Test("equality", "hue", ("lamp",), (0,), (0,))
+    telling = Test("equality", "heat", ("stove",), (1,), (1,))
+    scores, worths = {}, {}
+    for test in (simple, telling):
+        scores[test] = tree.criterion.score(here, here.candidates[test].counts)
+        worths[test] = scores[test] - tree._length(here, Scene(before), test)
+    assert worths[simple] == worths[telling] and scores[simple] < scores[telling]
+    assert here.test == telling
+    twins.assert_same_trees("go")
+
+
+@BY_EVIDENCE
+def test_a_short_test_is_found_at_once_although_all_that_were_there_are_long(criterion):
+    """Lamps of heat and hue 1,000,000 are a coin. Then cold ones come, and always light up."""
+    twins = Twins(LAMPS, criterion, alpha=0.1)
+    for step in range(40):
+        shown(twins, lamp(10**6, 10**6), step % 2)
+    while not twins.events:
+        shown(twins, lamp(0, 10**6), 1)
+    assert root(twins).test == asks("heat", 0)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "memory", "seed"), [("evidence", 20, 3), ("evidence", 20, 75), ("wilson", 0, 11)]
+)
+def test_what_is_below_a_branch_counts_alike_to_the_last_part(criterion, memory, seed):
+    """In these streams there would be other decisions if a 15th or a 17th of what is below had
+    to be made up for, if the tests there cost nothing, if it could be less than nothing, or if
+    copies were taken off; or if a branch that becomes a leaf forgot to reckon with its test."""
+    shape = Shape(
+        seed,
+        length=200,
+        values="bits",
+        objects=4,
+        episode=1,
+        depth=2,
+        noise=0.1,
+        shared="by turns",
+        switch="other",
+        switch_at=60,
+    )
+    twins = Twins(LAMPS, criterion, memory, alpha=0.5)
+    assert twins.follow(transitions_of(LAMPS, shape))["return"]

@@ -136,6 +136,58 @@ def test_targets_that_share_their_fate_are_known_after_a_load(criterion: str, me
     assert split_at["forgetful"] < split_at["straight"] < 89
 
 
+fact = tt.Attribute(1, facts=("equality",))
+LAMPS = tt.Schema(
+    {"lamp": ["heat", "hue", "light"]},
+    {"heat": fact, "hue": fact, "light": tt.Attribute(1, facts=(), outcomes="value")},
+    ["go", "wait"],
+)
+
+
+def lamps(*kinds: tuple[int, int]) -> tt.State:
+    return tt.State(
+        LAMPS,
+        [tt.Object(i, "lamp", heat=heat, hue=hue, light=0) for i, (heat, hue) in enumerate(kinds)],
+    )
+
+
+def test_what_was_seeded_is_heard_in_the_next_transition_also_after_a_load() -> None:
+    """Thirty cold lamps stay dark and the first hot one lights up: all are counted at once, and
+    what they say is heard when somebody waits."""
+    learner = tt.TreeThink(LAMPS, criterion="evidence", memory=100, alpha=0.1)
+    cold, hot = lamps((0, 0)), lamps((1, 0))
+    for _ in range(30):
+        learner.observe(cold, "go", cold)
+    learner.observe(hot, "go", hot.replace(0, light=1))
+    assert learner.rules["lamp", "light", "go"].depth == 0
+    again = tt.TreeThink.from_bytes(learner.to_bytes())
+    for each in (learner, again):
+        each.observe(cold, "wait", cold)
+        root = each.rules["lamp", "light", "go"].root
+        assert root.left is not None and root.right is not None
+        assert sorted((count(root.left), count(root.right))) == [1, 30]
+    assert again.to_bytes() == learner.to_bytes()
+
+
+@pytest.mark.parametrize("criterion", ["wilson", "evidence"])
+def test_one_look_at_what_is_kept_is_one_level_of_a_rule_from_left_to_right(criterion: str) -> None:
+    """All that heat and hue decide is seen in a single transition, of sixty-four lamps."""
+    learner = tt.TreeThink(LAMPS, criterion=criterion, memory=5, alpha=0.1, max_candidates=6)
+    changes: list[tuple[str, str]] = []
+    learner.on_change = lambda change: changes.append((change.kind, change.path))
+    before = lamps(*[(i % 2, i // 2 % 2) for i in range(64)])
+    lit = {each.id: {"light": 2 * each.heat + each.hue} for each in before}
+    learner.observe(before, "go", before.replace_many(lit))
+    levels = []
+    for _ in range(4):
+        learner.observe(before, "wait", before)
+        levels.append([*changes])
+        changes.clear()
+        use = learner.memory_use()
+        assert use["candidates"] <= 6 * use["nodes"]
+    assert levels == [[("split", "")], [("split", "L"), ("split", "R")], [], []]
+
+
 def test_what_was_kept_can_be_left_out(tmp_path: Path) -> None:
     learner = model(memory=200)
     learner.observe_many(stream())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import treethink as tt
 
 LONG = tt.Schema(
@@ -46,3 +48,46 @@ def test_a_model_with_a_full_window_is_saved_and_goes_on_alike() -> None:
     for each in (model, again):
         each.observe(state(45, 45), "go", state(46, 46))
     assert again.to_bytes() == model.to_bytes()
+
+
+@pytest.mark.parametrize(("more", "kept"), [(0, 19), (1, 18)])
+def test_what_is_kept_takes_as_much_room_as_it_may_and_not_one_integer_more(
+    more: int, kept: int
+) -> None:
+    """A state takes 8 integers and 2 for each of its columns, and 8 for each object whose ids are
+    its own. 19 transitions have 20 tapes, of 419,400 cells; labels are all the same."""
+    room = 20 * 419_400 + 2 * 19 * (8 + 2 * 2) + 8
+    cells, label = (tt.Attribute(n, facts=()) for n in (419_400, 2**23 - room + more))
+    schema = tt.Schema({"tape": ["cells", "label"]}, {"cells": cells, "label": label}, ["go"])
+    model = tt.TreeThink(schema, memory=10_000)
+
+    def written(step: int) -> tt.State:
+        values = {"cells": [step] * cells.length, "label": [0] * label.length}
+        return tt.State(schema, [tt.Object(0, "tape", **values)])
+
+    for step in range(25):
+        model.observe(written(step), "go", written(step + 1))
+        assert model.memory_use()["kept"] == min(step + 1, kept)
+
+
+def test_a_single_transition_is_kept_however_large_it_is() -> None:
+    tapes = [tt.Object(i, "tape", cells=[i] * 200_000) for i in range(2**23 // 200_000 + 1)]
+    before = tt.State(LONG, [*tapes, tt.Object(-1, "pen", x=0)])
+    model = tt.TreeThink(LONG, memory=10_000)
+    for _ in range(3):
+        model.observe(before, "go", before)
+        assert model.memory_use()["kept"] == 1
+
+
+def test_the_same_objects_are_kept_once_although_states_were_made_one_by_one() -> None:
+    schema = tt.Schema({"dot": ["x"]}, {"x": tt.Attribute(1, facts=())}, ["go"])
+    model = tt.TreeThink(schema, memory=10_000)
+    sizes = []
+    for step in range(40):
+        before, after = (
+            tt.State(schema, [tt.Object(i, "dot", x=each) for i in range(2_000)])
+            for each in (step, step + 1)
+        )
+        model.observe(before, "go", after)
+        sizes.append(kept_bytes(model))
+    assert sizes[-1] - sizes[0] < 40 * 2_000 * 16  # 8 for a value, and an id takes 64
