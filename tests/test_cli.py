@@ -127,7 +127,7 @@ def test_an_interrupt_saves_what_there_is(run: Any, monkeypatch: pytest.MonkeyPa
             if step == 300:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "trial", interrupted)
+    monkeypatch.setattr(cli.learning, "trial", interrupted)
     ran = run("learn", "walls")
     assert ran.code == 130
     assert "interrupted after 300 transitions" in ran.out and "saved to walls.tt" in ran.out

@@ -8,6 +8,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
@@ -486,6 +487,14 @@ def test_every_figure_is_there_as_svg_and_png_and_small(folder: Path) -> None:
         svg, png = out / f"{name}.svg", out / f"{name}.png"
         assert svg.stat().st_size < 150_000 and png.read_bytes()[:4] == b"\x89PNG"
         assert f"]({name}.svg)" in (out / "results.md").read_text(encoding="utf-8")
+
+
+def test_markdown_can_lie_elsewhere_and_still_finds_the_plots(folder: Path, tmp_path: Path) -> None:
+    report.write(folder, tmp_path / "docs" / "all plots", tmp_path / "results.md")
+    text = (tmp_path / "results.md").read_text(encoding="utf-8")
+    linked = [unquote(each) for each in re.findall(r"\]\(([^)]+\.svg)\)", text)]
+    assert linked
+    assert all((tmp_path / each).is_file() for each in linked)
 
 
 def test_the_same_records_make_the_same_report(folder: Path, tmp_path: Path) -> None:

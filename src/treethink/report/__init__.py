@@ -17,10 +17,15 @@ from treethink.errors import RecordsError
 __all__ = ["write"]
 
 
-def write(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
+def write(
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    text: str | os.PathLike[str] | None = None,
+) -> Path:
     """Write the report on a folder of records; returns the page's path.
 
-    Without `out` it goes to the folder `report` beside the records.
+    Without `out` it goes to the folder `report` beside the records. `text` says where the same as
+    Markdown goes, with links to the plots, if not beside them.
     """
     from treethink.report.claims import judged
     from treethink.report.data import read_all
@@ -40,7 +45,9 @@ def write(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = N
     parts = list(sections(data, found, target))
     about, claims = facts(data), overview(found)
     title = _title(data.records)
-    (target / "results.md").write_text(markdown(title, about, claims, parts), encoding="utf-8")
+    beside = target / "results.md" if text is None else Path(text)
+    plots = Path(os.path.relpath(target, beside.parent)).as_posix()
+    beside.write_text(markdown(title, about, claims, parts, plots), encoding="utf-8")
     index = target / "index.html"
     index.write_text(page(title, about, claims, parts, target), encoding="utf-8")
     return index

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import quote
 
 from treethink.report.manifest import Facts
 from treethink.report.sections import Section
@@ -13,8 +14,11 @@ _QUICK = (
 )
 
 
-def markdown(title: str, facts: Facts, all_claims: Table, parts: Sequence[Section]) -> str:
-    """One page."""
+def markdown(
+    title: str, facts: Facts, all_claims: Table, parts: Sequence[Section], plots: str = "."
+) -> str:
+    """One page; `plots` is where the pictures are, seen from it."""
+    folder = "" if plots == "." else f"{quote(plots)}/"
     lines = [f"# {plain(title)}", ""]
     if facts.quick:
         lines += [f"**{_QUICK}**", ""]
@@ -25,7 +29,7 @@ def markdown(title: str, facts: Facts, all_claims: Table, parts: Sequence[Sectio
         lines += [table(all_claims), ""]
     for part in parts:
         lines += [f"## {plain(part.title)}", "", f"{plain(part.paper)}. {plain(part.caption)}", ""]
-        lines += [f"![{plain(says)}]({name})" for name, says in part.pictures] + [""]
+        lines += [f"![{plain(says)}]({folder}{name})" for name, says in part.pictures] + [""]
         for each in part.tables:
             if each.rows:
                 lines += [table(each), ""]

@@ -1,0 +1,94 @@
+"""`treethink rules`: what a saved model knows, printed or drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from treethink.cli.shared import show_rules
+from treethink.errors import SettingError, UnknownNameError
+from treethink.learner import TreeThink
+from treethink.rules import Rule, RuleKey
+from treethink.terminal import say
+
+#: How `rules` prints them.
+STYLES: dict[str, Callable[[Rule], str]] = {
+    "text": str,
+    "dot": Rule.to_dot,
+    "mermaid": Rule.to_mermaid,
+}
+
+
+def rules(
+    model: Annotated[Path, typer.Argument(help="A saved model.")],
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS.ATTRIBUTE.ACTION", help="Only this one, or `player.pos`: these."
+        ),
+    ] = None,
+    style: Annotated[
+        str, typer.Option(metavar="text|dot|mermaid", help="How to print them.")
+    ] = "text",
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--draw", metavar="FOLDER|FILE", help="Draw them there instead: .svg, .png, .pdf."
+        ),
+    ] = None,
+) -> None:
+    """Print or draw what a saved model knows: the rules that vary, or a single one."""
+    if style not in STYLES:
+        raise UnknownNameError("style", style, STYLES, "--style")
+    if to is not None:
+        _check_drawing(to, style, rule)
+    loaded = TreeThink.load(model)
+    console = Console()
+    if to is None and style == "text" and rule is None:
+        settings = f"{loaded.criterion}, alpha {loaded.alpha:g}, memory {loaded.memory:,}"
+        say(console, f"{model}: {loaded.observations:,} observations; {settings}")
+        show_rules(console, loaded)
+        return
+    meant = loaded.rules.varying() if rule is None else _meant(loaded, rule, str(model))
+    if to is not None:
+        _draw(console, meant, to)
+    elif style == "text":
+        say(console, "\n\n".join(str(each).rstrip() for each in meant.values()))
+    else:
+        print("\n".join(STYLES[style](each) for each in meant.values()), end="")
+
+
+def _meant(model: TreeThink, name: str, where: str) -> dict[RuleKey, Rule]:
+    """The rules whose names begin so."""
+    rules = model.rules
+    meant = [key for key in rules if f"{'.'.join(key)}.".startswith(f"{name}.")]
+    if not meant:
+        raise UnknownNameError("rule", name, map(".".join, rules), where)
+    return {key: rules[key] for key in meant}
+
+
+def _check_drawing(to: Path, style: str, rule: str | None) -> None:
+    """Whatever can be refused before the model is read."""
+    from treethink.diagram import files
+
+    if style != "text":
+        raise SettingError("--style says how to print rules, --draw draws them: leave out one")
+    files.check_target(to)
+    if files.is_file(to) and rule is None:
+        raise SettingError(
+            f"{to} is a picture of one rule: say which with --rule, or name a folder"
+        )
+
+
+def _draw(console: Console, rules: dict[RuleKey, Rule], to: Path) -> None:
+    from treethink.diagram import files
+
+    if not rules:
+        say(console, "nothing to draw: no rule has seen more than one outcome")
+        return
+    paths = files.draw_all(rules, to)
+    say(console, f"{len(paths)} rule{'s' if len(paths) > 1 else ''} drawn to {to}")
