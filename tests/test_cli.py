@@ -16,6 +16,7 @@ import pytest
 
 import treethink
 from treethink import bench, cli
+from treethink.baselines import LEARNERS
 from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.terminal import chart
@@ -253,6 +254,7 @@ def test_bench_prints_and_writes_its_figures(run: Any, monkeypatch: pytest.Monke
     told = {figure["name"] for figure in figures["figures"]}
     assert {"longest observe keys, defaults", "memory keys, what is kept"} <= told
     assert {"learn coins, defaults", "learn coins, paper's settings"} <= told
+    assert {f"observe maze 8x8 while learning, {name}" for name in LEARNERS} <= told
     assert all(row["timing"]["mean"] > 0 for row in figures["rows"])
     assert "481,822" in ran.out
 

@@ -21,6 +21,7 @@ from types import ModuleType
 from rich.table import Table
 
 import treethink
+from treethink.baselines import LEARNERS, make_learner
 from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.state import Schema
@@ -33,6 +34,7 @@ from treethink.timing import (
     longest_observe,
     play,
     questions,
+    time_both,
     time_observe,
     time_observe_many,
     time_predict,
@@ -49,7 +51,7 @@ SETTINGS = {
 
 PAPERS = "paper's settings"
 #: How models learn: by intervals and without a memory, or by evidence and with one.
-LEARNERS: dict[str, Callable[[Schema], TreeThink]] = {
+MODELS: dict[str, Callable[[Schema], TreeThink]] = {
     PAPERS: TreeThink.paper,
     "defaults": TreeThink,
 }
@@ -125,6 +127,7 @@ def run(quick: bool = False, tell: Callable[[str], None] = print) -> Report:
         (_predict, "predictions of a converged model"),
         (_observe, "observations of a new model"),
         (_whole_runs, "whole runs, by the paper's settings and by the defaults"),
+        (_baselines, "the learners that it is compared with"),
         (_ten_thousand_objects, "10,000 objects in one state"),
         (_twin, "the slow twin"),
         (_memory, "memory"),
@@ -194,7 +197,22 @@ def _observe(report: Report) -> None:
 
 def _fresh(world: World) -> dict[str, Fresh]:
     """What makes new models of a world, by how they learn."""
-    return {how: partial(learner, world.schema) for how, learner in LEARNERS.items()}
+    return {how: partial(learner, world.schema) for how, learner in MODELS.items()}
+
+
+def _baselines(report: Report) -> None:
+    """Every learner of the registry on one stream, each from the start."""
+    world = _maze_8()
+    stream = play(world, report.calls(1_000, least=200))
+    ours: tuple[float, float] | None = None
+    for name in LEARNERS:
+        times = time_both(partial(make_learner, name, world), stream, min(report.repeats, 2))
+        ours = ours or times
+        for verb, time, own in zip(("predict", "observe"), times, ours, strict=True):
+            note = f"{time / own:.3g} times TreeThink's"
+            report.figures.append(
+                Figure(f"{verb} maze 8x8, while learning, {name}", time, "us", note)
+            )
 
 
 def _whole_runs(report: Report) -> None:

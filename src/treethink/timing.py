@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter_ns
+from typing import Any
 
 from treethink.learner import TreeThink
 from treethink.state import State
@@ -129,6 +130,28 @@ def time_observe_many(fresh: Fresh, workload: Workload, repeats: int = 1) -> flo
         return clock.microseconds / len(stream)
 
     return _best(whole, repeats)
+
+
+def time_both(
+    fresh: Callable[[], Any], workload: Workload, repeats: int = 1
+) -> tuple[float, float]:
+    """Mean microseconds of `predict` (with `mode`) and of `observe`, of any learner."""
+
+    def once() -> tuple[float, float]:
+        stream, learner = workload(), fresh()
+        predicting = observing = 0
+        with _clock():
+            for before, action, after in stream:
+                start = perf_counter_ns()
+                learner.predict(before, action).mode()
+                predicted = perf_counter_ns()
+                learner.observe(before, action, after)
+                observing += perf_counter_ns() - predicted
+                predicting += predicted - start
+        return predicting / len(stream) / 1000, observing / len(stream) / 1000
+
+    predicts, observes = zip(*(once() for _ in range(repeats)), strict=True)
+    return min(predicts), min(observes)
 
 
 def longest_observe(fresh: Fresh, workload: Workload, after: int, repeats: int = 1) -> float:
