@@ -12,6 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+#: Who stands behind the labels of the paper's figures.
+LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "TreeThink (paper)": ("treethink", {"criterion": "wilson", "memory": 0}),
+    "QORA": ("qora", {}),
+    "static": ("static", {}),
+}
+
 
 def made_up(
     world: str = "maze",
@@ -26,9 +33,15 @@ def made_up(
     message: str = "",
     examined_transfer: dict[str, int] | None = None,
     window: int = 100,
+    settings: dict[str, Any] | None = None,
+    told: dict[str, Any] | None = None,
     **columns: Any,
 ) -> dict[str, Any]:
-    """A run whose errors end at `last`. A column is a number, or one for each window."""
+    """A run whose errors end at `last`. A column is a number, or one for each window.
+
+    `told` is what its entry says otherwise.
+    """
+    learner, usual = LEARNERS.get(label, ("treethink", {}))
     seen = steps if observed is None else observed
     every = max(10, (last or 0) // 100)
     steady = [(step, 1.0) for step in range(every, (last or 0) + 1, every)]
@@ -44,10 +57,13 @@ def made_up(
     return {
         "entry": {
             "key": "".join(c if c.isalnum() else "-" for c in f"{world}.{label}.{seed}"),
-            "world": world, "options": {}, "learner": "treethink", "label": label, "settings": {},
+            "world": world, "options": {}, "learner": learner, "label": label,
+            "settings": usual if settings is None else settings, "episode": 50, "window": window,
+            "examine": 0, "transfer": None, "limits": {"seconds": None, "megabytes": None},
             "predict": {}, "seed": seed, "steps": steps, "status": status, "message": message,
             "observed": seen, "last_error": last or 0, "seconds": 1.0, "examined": examined,
-            "examined_transfer": examined_transfer,
+            "examined_transfer": examined_transfer, "commit": None, "traceback": None,
+            **(told or {}),
         },
         "errors": wrong,
         "window": window,

@@ -338,11 +338,45 @@ def damaged(change: Any) -> bytes:
         lambda header, data: data["rules"][0]["tree"].update(baseline=[]),
         lambda header, data: data["rules"][0]["tree"]["baseline"][0][0].append(-1),
         lambda header, data: data["rules"][0]["tree"].update(counters=[[[1]], [[1]]]),
+        lambda header, data: data["rules"][0].update(outputs=["up", "on"]),
+        lambda header, data: data["rules"][0].update(outputs=[["a", "b"]]),
+        lambda header, data: data["rules"][0].update(outputs=[[0, 0, 0]]),
+        lambda header, data: data["rules"][0].update(outputs=[[0, 2**63]]),
+        lambda header, data: data["rules"][0].update(outputs=[[0, 0], [0, 0]]),
+        lambda header, data: data["rules"][0].update(outputs=[]),
+        lambda header, data: data["rules"].append(data["rules"][0]),
+        lambda header, data: data["predicates"][0].__setitem__(0, "colour"),
+        lambda header, data: data["predicates"][0].__setitem__(1, ["ghost"]),
+        lambda header, data: data["predicates"][0].__setitem__(1, ["wall"] * 3),
+        lambda header, data: data["predicates"][0].__setitem__(2, ["a", "b"]),
+        lambda header, data: data["predicates"][0].__setitem__(2, [1]),
+        lambda header, data: data["predicates"].append(data["predicates"][0]),
+        lambda header, data: data["rules"][0]["tree"]["baseline"][0][0].__setitem__(0, 2**62),
+        lambda header, data: [
+            x[0].__setitem__(0, 2**62) for x in data["rules"][0]["tree"]["baseline"]
+        ],
+        lambda header, data: data["rules"][0]["tree"]["baseline"][0][0].__setitem__(0, 2**70),
+        lambda header, data: data["rules"][0]["tree"]["baseline"][0][0].__setitem__(0, "3"),
+        lambda header, data: data["rules"][0]["tree"]["baseline"][0][0].__setitem__(0, 1.5),
+        lambda header, data: data["rules"][0]["tree"]["current"].__setitem__(
+            0, float(data["rules"][0]["tree"]["current"][0])
+        ),
+        lambda header, data: data["rules"][0]["tree"]["candidates"].__setitem__(
+            1, data["rules"][0]["tree"]["candidates"][0]
+        ),
     ],
 )
 def test_a_file_of_paper_that_cannot_be_is_refused(change: Any) -> None:
     with pytest.raises(ModelFileError, match="the data cannot be read"):
         Paper.from_bytes(damaged(change))
+
+
+def test_a_file_of_paper_has_no_facts_that_the_schema_does_not_have() -> None:
+    coin = Schema({"coin": ["face"]}, {"face": Attribute(1, [], outcomes="value")}, ["toss"])
+    header, body = file.unpack(Paper(coin).to_bytes(), "it")
+    data = json.loads(body) | {"predicates": [["face", ["coin"], [1]]]}
+    with pytest.raises(ModelFileError, match="the schema has no facts about 'face'"):
+        Paper.from_bytes(file.pack(header, json.dumps(data).encode()))
 
 
 def test_a_static_file_with_something_in_it_is_refused() -> None:
@@ -356,6 +390,33 @@ def test_an_oracle_of_a_world_with_another_schema_is_refused() -> None:
     header["schema"] = make("maze").schema.to_dict()
     with pytest.raises(ModelFileError, match="'walls' has another schema by now"):
         Oracle.from_bytes(file.pack(header, b""))
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"world": "os:system", "options": {"command": "touch called"}}, "names the world 'os:s"),
+        ({"world": "called:made", "options": {}}, "names the world 'called:made'"),
+        ({"world": "walls(3)", "options": {}}, "names the world"),
+        ({"world": ["walls"], "options": {}}, "names the world"),
+        ({"world": "walls", "options": {"width": "5"}}, "options of a world must be whole numbers"),
+        ({"world": "walls", "options": {"width": True}}, "must be whole numbers"),
+        ({"world": "walls", "options": [["width", 5]]}, "must be whole numbers"),
+        ({"world": "walls", "options": {"self": 5}}, "unknown option 'self'"),
+        ({"world": "walls"}, "cannot be read"),
+    ],
+)
+def test_loading_an_oracle_makes_our_worlds_and_calls_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "called.py").write_text("open('called', 'w')")
+    header, _ = file.unpack(Oracle(WALLS).to_bytes(), "it")
+    header["settings"] = settings
+    with pytest.raises(ModelFileError, match=says):
+        Oracle.from_bytes(file.pack(header, b""))
+    assert not (tmp_path / "called").exists()
 
 
 def test_paper_predicts_what_chance_does_as_a_distribution() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,11 @@ import treethink as tt
 from treethink.baselines import make_learner
 from treethink.errors import SettingError, TreeThinkError, UnknownNameError
 from treethink.experiment.config import Config, load, parse
+from treethink.experiment.fields import MOST_STEPS
 from treethink.experiment.plan import Limits, Run, Transfer
+from treethink.figures import FIGURES
+from treethink.figures.reproduce import configured
+from treethink.naming import is_plain
 
 ROOT = Path(__file__).parents[1]
 SMALL = """
@@ -169,6 +175,66 @@ def test_the_example_can_be_run() -> None:
     assert len(runs) == len({run.key for run in runs}) == 18
 
 
+def test_what_a_config_says_of_itself_is_read_as_the_same() -> None:
+    asked = config(
+        """
+        title = "all of it"
+        steps = 5_000
+        seeds = [7, 9]
+        episode = 20
+        examine = 100
+        limits = { seconds = 600 }
+        [[worlds]]
+        name = "walls"
+        [[worlds]]
+        name = "maze"
+        options = { width = 6 }
+        steps = 300
+        transfer = { world = "maze-t", every = 50 }
+        [[learners]]
+        name = "paper"
+        worlds = ["maze"]
+        seeds = [3, 4]
+        steps = 20
+        [[learners]]
+        name = "treethink"
+        label = "p"
+        paper = true
+        settings = { alpha = 0.1 }
+        [[learners]]
+        name = "treethink"
+        predict = { facts = "full" }
+        """
+    )
+    for each in (asked, asked.with_seeds(1), asked.with_seeds(5)):
+        again = parsed(each.to_dict())
+        assert again.runs() == each.runs() and again.title == each.title
+    assert asked.raw["seeds"] == [7, 9]
+    assert parsed(asked.with_seeds(3).raw).runs() == asked.runs(3)
+
+
+def parsed(raw: Mapping[str, Any]) -> Config:
+    """What a file with this content is read as."""
+    with_lists = json.loads(json.dumps(raw))  # as a manifest keeps it
+    text = "\n".join(f"{name} = {toml(value)}" for name, value in with_lists.items())
+    return parse(text, "again.toml")
+
+
+def toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name} = {toml(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    return json.dumps(value)
+
+
+@pytest.mark.parametrize("name", [name for name, each in FIGURES.items() if each.config])
+def test_the_raw_form_of_a_quick_figure_is_what_is_run(name: str) -> None:
+    small = configured(FIGURES[name], small=True)
+    assert small is not None and small.raw["title"].endswith("(quick)")
+    assert parsed(small.raw).runs() == small.runs()
+
+
 # --------------------------------------------------------------------------------- keys
 
 RUN = Run("maze", "treethink", "TreeThink", seed=3, steps=100, window=10)
@@ -178,6 +244,22 @@ def test_a_key_is_readable_and_safe_for_files() -> None:
     assert re.fullmatch(r"maze\.TreeThink\.seed3\.[0-9a-f]{8}", RUN.key)
     odd = replace(RUN, world="../../my.worlds:Lamp", label="α / (β)" * 40)
     assert re.fullmatch(r"Lamp\.[\w-]{1,60}\.seed3\.[0-9a-f]{8}", odd.key)
+
+
+@pytest.mark.parametrize("label", ["ä" * 300, "模型" * 300, "🌲" * 300, "a" * 300, "???"])
+def test_files_of_any_label_have_names_that_file_systems_take(tmp_path: Path, label: str) -> None:
+    key = replace(RUN, label=label, world="模" * 300, seed=999_999).key
+    for name in (f"{key}.windows.parquet", f"{key}.{MOST_STEPS}.learner"):
+        assert len(name.encode()) <= 255
+        (tmp_path / name).touch()
+    assert is_plain(key)
+
+
+def test_labels_that_differ_in_case_alone_have_keys_that_do_more() -> None:
+    one, other = RUN.key, replace(RUN, label="treethink").key
+    assert one.casefold() != other.casefold()
+    long, longer = (replace(RUN, label="a" * n).key for n in (300, 301))
+    assert long != longer
 
 
 @pytest.mark.parametrize(
@@ -310,6 +392,40 @@ WORLDS, LEARNERS = 'worlds = ["walls"]\n', 'learners = ["static"]\n'
             r"unknown world 'maze' in some.toml, learners\[0\], worlds",
         ),
         (
+            "steps = 5\nseeds = 2_000_000_000\n" + WORLDS + LEARNERS,
+            r"some.toml, seeds must be at most 10,000, got 2000000000",
+        ),
+        (
+            "steps = 5\n" + WORLDS + "learners = [{ name = 'static', seeds = 10_001 }]",
+            r"some.toml, learners\[0\], seeds must be at most 10,000, got 10001",
+        ),
+        (
+            f"steps = 5\nseeds = {list(range(10_001))}\n" + WORLDS + LEARNERS,
+            r"some.toml, seeds must be at most 10,000, got 10001",
+        ),
+        (
+            "steps = 5\nseeds = [0, 1_000_000]\n" + WORLDS + LEARNERS,
+            r"seeds\[1\] must be below 1,000,000, where held-out streams begin",
+        ),
+        ("a = " + "[" * 5_000 + "]" * 5_000, r"some.toml is not TOML: .*recursion"),
+        ("title" + ".a" * 5_000 + " = 1", r"some.toml is nested deeper than 20"),
+        ("steps = " + "9" * 5_000, r"some.toml is not TOML: .*4300 digits"),
+        ("steps = 0x" + "f" * 5_000, r"some.toml, steps must fit 64 bits, got <int>"),
+        (
+            "steps = 5\n" + WORLDS + LEARNERS + "limits.seconds = " + "9" * 400,
+            r"some.toml, limits, seconds must fit 64 bits, got 999",
+        ),
+        (
+            "steps = 5\n" + LEARNERS + "worlds = [{ name = 'walls', options = { self = 3 } }]",
+            r"unknown option 'self' in some.toml, worlds\[0\]",
+        ),
+        (
+            "steps = 5\n"
+            + LEARNERS
+            + "worlds = [{ name = 'treethink.worlds.walls:Walls', options = { self = 3 } }]",
+            r"worlds\[0\]: .*cannot be called with .*no option 'self'",
+        ),
+        (
             "steps = 5\n" + WORLDS + "learners = [{ name = 'static', worlds = [3] }]",
             r"learners\[0\], worlds must be names of worlds, got 3",
         ),
@@ -320,6 +436,12 @@ def test_what_is_wrong_is_said_with_its_place(text: str, says: str) -> None:
         config(text)
     assert isinstance(raised.value, SettingError | UnknownNameError)
     assert "some.toml" in str(raised.value)
+
+
+@pytest.mark.parametrize("seeds", [0, -1, 10_001, 10**30, "3"])
+def test_a_number_of_seeds_that_cannot_be_is_refused(seeds: Any) -> None:
+    with pytest.raises(SettingError, match="seeds must be"):
+        config(SMALL).runs(seeds)
 
 
 def test_a_file_that_cannot_be_read_is_one_clear_error(tmp_path: Path) -> None:

@@ -10,17 +10,23 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from treethink import cli
+from treethink.errors import RecordsError
 from treethink.experiment import records
+from treethink.experiment.entries import STATUSES
 from treethink.experiment.plan import Run
 from treethink.experiment.pool import perform_all
 from treethink.experiment.progress import Display
 from treethink.experiment.table import last_errors
+from treethink.report import statistics
 
 RUN = Run("walls", "treethink", "TreeThink", 0, 400, 50, options={"width": 5}, examine=30)
 RUNS = [replace(RUN, seed=seed, steps=400 - 100 * seed) for seed in range(3)]
@@ -137,6 +143,44 @@ def test_a_run_that_breaks_or_is_killed_is_recorded_and_the_rest_goes_on(
     }
 
 
+@pytest.mark.parametrize("processes", [0, 1])
+@pytest.mark.parametrize("suffix", ["json", "errors.parquet"])
+def test_a_run_that_cannot_be_written_fails_alone_and_is_tried_again(
+    tmp_path: Path, suffix: str, processes: int
+) -> None:
+    runs = [replace(each, steps=each.steps // 10, examine=0) for each in RUNS]
+    in_the_way = tmp_path / "runs" / f"{runs[1].key}.{suffix}"
+    in_the_way.mkdir(parents=True)
+    entries = perform_all(runs, tmp_path, processes=processes)
+    assert [each["status"] for each in entries] == ["finished", "failed", "finished"]
+    assert entries[1]["message"].startswith("its records cannot be written: ")
+    assert "write_run" in entries[1]["traceback"]
+    assert [run.status for run in records.read(tmp_path).runs] == [e["status"] for e in entries]
+    in_the_way.rmdir()
+    again = perform_all(runs, tmp_path, processes=0)
+    assert [each["status"] for each in again] == ["finished"] * 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+def test_a_killed_run_that_cannot_be_written_is_listed_as_failed(odd_worlds: Path) -> None:
+    runs = [replace(RUN, world="oddworlds:Killed", steps=3_000), RUNS[2]]
+    (odd_worlds / "out" / "runs" / f"{runs[0].key}.json").mkdir(parents=True)
+    entries = perform_all(runs, odd_worlds / "out", processes=1)
+    assert [each["status"] for each in entries] == ["failed", "finished"]
+    assert [run.status for run in records.read(odd_worlds / "out").runs] == ["failed", "finished"]
+
+
+def test_a_manifest_that_cannot_be_written_is_one_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(records, "write_json", full)
+    with pytest.raises(RecordsError, match=r"cannot write .*manifest\.json: No space left"):
+        perform_all(RUNS, tmp_path, processes=0)
+
+
 # ------------------------------------------------------------------------- the command
 
 CONFIG = """
@@ -171,7 +215,8 @@ def test_the_command_runs_a_config_and_ends_with_a_table(
     assert "2 runs to go" in err and "2 of 2: walls." in err
     assert "nothing changes" in out and ">300 (>300)" in out and "1 of 1" in out
     assert out.splitlines()[-1] == f"records in {Path('runs') / 'small'}"
-    assert records.read("runs/small").manifest["title"] == "small"
+    manifest = records.read("runs/small").manifest
+    assert manifest["title"] == "small" and manifest["config"]["seeds"] == [0]  # what was run
     assert call("run", "small.toml", "--out", "runs/small", "--seeds", "1") == 0
     assert "2 of 2 runs have ended before; 0 runs to go" in capsys.readouterr().err
 
@@ -261,16 +306,25 @@ def test_progress_is_bars_in_a_terminal_and_few_lines_elsewhere() -> None:
     assert "finished" not in bars
 
 
-def test_runs_that_did_not_end_or_learn_count_as_later_and_are_never_left_out() -> None:
+def test_runs_that_did_not_end_or_err_to_the_end_count_as_later_and_are_never_left_out() -> None:
     def entry(last: int | None, **told: Any) -> records.Entry:
         return records.entry(
             RUN, **{"status": "finished", "last_error": last, "observed": 400, **told}
         )
 
-    learned, not_learned = {"learned": True}, {"learned": False}
     assert last_errors([entry(5), entry(9), entry(7)]) == "7 (9)"
-    assert (
-        last_errors([entry(5, examined=learned), entry(7, examined=not_learned)]) == ">400 (>400)"
-    )
     assert last_errors([entry(5), entry(6), entry(7, status="stopped")]) == "6 (>400)"
-    assert last_errors([entry(None, status="missing", observed=0)]) == ">0 (>0)"
+    assert last_errors([entry(360), entry(360)]) == "360 (360)"
+    assert last_errors([entry(361), entry(361)]) == ">400 (>400)"  # in the last tenth
+    assert last_errors([entry(0)]) == "0 (0)"
+    assert last_errors([entry(100), entry(400)]) == ">250 (>400)"
+    assert last_errors([entry(None, status="missing", observed=0)]) == "unknown (unknown)"
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.sampled_from(STATUSES)), min_size=1))
+def test_the_table_says_what_a_report_says(ends: list[tuple[int, str]]) -> None:
+    entries = [
+        records.entry(RUN, status=status, last_error=last, observed=400) for last, status in ends
+    ]
+    runs = [statistics.last_error(SimpleNamespace(**each)) for each in entries]
+    assert last_errors(entries).startswith(f"{statistics.estimate(runs).median} (")

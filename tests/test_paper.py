@@ -100,7 +100,7 @@ counts = st.lists(st.integers(0, 2) | st.integers(0, 400), min_size=4, max_size=
 @given(counts, st.sampled_from([0.5, 0.05, 0.01, 1e-9]))
 @few
 def test_an_interval_is_wilsons_of_the_papers_score(counts: list[int], alpha: float) -> None:
-    table = FTable.from_counts([[[counts[0]], [counts[1]]], [[counts[2]], [counts[3]]]])
+    table = FTable.from_counts([[[counts[0]], [counts[1]]], [[counts[2]], [counts[3]]]], 2)
     n = sum(counts)
     score = 0.0  # the sum over x and y of P(y | x) · P(x, y)
     for half in (counts[:2], counts[2:]):
@@ -439,6 +439,21 @@ def test_candidates_do_not_decide_the_classes_of_each_others_variables() -> None
         ("hand", "lamp"),
     }
     assert tracking.var_class_types == ("hand",)
+
+
+def test_a_fact_for_which_there_is_no_candidate_makes_none_true() -> None:
+    facts, tracking = facts_of(lamps(1)), TrackingData(("hand",))
+    addPredicates(tracking, facts)
+    whole = checkBranches(facts, tracking, [(0,)])
+    (true, *_) = np.flatnonzero(whole)
+    few, last = TrackingData(("hand",)), TrackingData(("hand",))
+    for number, h in enumerate(tracking.candidates):
+        if number != true:  # as a file may have it
+            few.append(h, facts.numbers[h.p])
+    (false, *_) = (h for h, holds in zip(tracking.candidates, whole, strict=True) if not holds)
+    last.append(false, facts.numbers[false.p])
+    assert not checkBranches(facts, last, [(0,)]).any()
+    assert checkBranches(facts, few, [(0,)]).tolist() == np.delete(whole, true).tolist()
 
 
 def test_matching_leaves_the_binding_alone_and_binds_no_object_twice() -> None:

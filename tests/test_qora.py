@@ -507,6 +507,19 @@ def test_files_of_other_learners_are_refused_in_both_directions(small, tmp_path)
         Qora.from_bytes(file.pack({"learner": "qora"}, b""))
 
 
+@pytest.mark.parametrize("error", [ValueError, RecursionError, TypeError, KeyError])
+def test_whatever_goes_wrong_with_a_body_is_one_error_as_for_other_learners(
+    small, monkeypatch, error
+):
+    def broken(*_):
+        raise error("odd")
+
+    content = small.to_bytes()
+    monkeypatch.setattr(Qora, "restore", broken)
+    with pytest.raises(ModelFileError, match=r"the data cannot be read: .*odd"):
+        Qora.from_bytes(content)
+
+
 def test_seventy_predicates_on_one_object_are_answered_as_one_number():
     """More than any word has bits: so many no stream of a test would ever join."""
     n = 70

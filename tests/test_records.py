@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from itertools import islice
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +19,7 @@ from hypothesis import strategies as st
 from treethink.errors import MissingPackageError, RecordsError, SettingError, WrongTypeError
 from treethink.experiment import TOLERANCE, records
 from treethink.experiment.plan import Limits, Run
-from treethink.experiment.pool import perform_all
+from treethink.experiment.pool import _Silence, perform_all
 from treethink.experiment.recording import Recording
 from treethink.experiment.runs import perform
 
@@ -143,7 +147,12 @@ def test_the_manifest_says_what_was_run_and_where(tmp_path: Path) -> None:
         ("{", "cannot read .*manifest.json"),
         ("[1]", "holds something else than records"),
         ('{"name": "my-app"}', "is not a manifest of treethink"),
-        ('{"format": 1, "runs": [3]}', "is not a manifest of treethink"),
+        ('{"format": 1, "runs": 3}', "is not a manifest of treethink"),
+        (
+            '{"format": 1, "runs": [3]}',
+            r"manifest.json, runs\[0\] must be the entry of a run, got 3",
+        ),
+        ('{"format": 1, "runs": [{}]}', r"manifest.json, runs\[0\]: 'key' is missing"),
         ('{"format": 99, "runs": []}', "of a newer treethink; this one reads up to 1"),
     ],
 )
@@ -158,6 +167,151 @@ def test_a_folder_of_something_else_is_one_clear_error_and_left_alone(
         with pytest.raises(RecordsError, match=says):
             perform_all([RUN], tmp_path, processes=0)
         assert (tmp_path / "manifest.json").read_text() == content
+
+
+EXAMINED = dict.fromkeys(
+    ("held_out", "exact", "right_mode", "plausible", "scenes", "wrong_scenes"), 3
+) | {"mean_error": 0.5, "learned": True}
+NO_ENTRIES = [
+    ("key", "../../x", "the name of a file"),
+    ("key", "..", "the name of a file"),
+    ("key", "/etc/passwd", "the name of a file"),
+    ("key", "a\\b", "the name of a file"),
+    ("key", "a\0b", "the name of a file"),
+    ("key", "", "the name of a file"),
+    ("key", 3, "the name of a file"),
+    ("status", "done", "one of finished, stopped, failed, missing"),
+    ("status", [], "one of finished"),
+    ("label", 7, "a text"),
+    ("message", None, "a text"),
+    ("seed", -1, "a whole number"),
+    ("steps", 1.5, "a whole number"),
+    ("observed", True, "a whole number"),
+    ("observed", 10**30, "a whole number"),
+    ("last_error", "7", "a whole number of at least 0, of 64 bits or null"),
+    ("seconds", math.nan, "a finite number"),
+    ("seconds", math.inf, "a finite number"),
+    ("seconds", -0.5, "a finite number"),
+    ("seconds", 10**400, "a finite number"),
+    ("options", [], "a table"),
+    ("limits", None, "a table"),
+    ("transfer", 3, "a table or null"),
+    ("traceback", 3, "a text or null"),
+    ("examined", True, "a table or null"),
+    ("examined", {**EXAMINED, "learned": 1}, "true or false"),
+    ("examined", {**EXAMINED, "mean_error": math.nan}, "a finite number"),
+    ("examined_transfer", {"exact": -3}, "a whole number"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "says"), NO_ENTRIES)
+def test_an_entry_that_cannot_be_is_one_clear_error_with_its_place(
+    tmp_path: Path, name: str, value: Any, says: str
+) -> None:
+    perform_all([RUN], tmp_path, processes=0)
+    path = tmp_path / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["runs"][0][name] = value
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(RecordsError, match=rf"manifest\.json, runs\[0\], {name}.* must be {says}"):
+        records.read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["key", "status", "label", "seconds", "observed", "examined"])
+def test_an_entry_that_lacks_something_is_one_clear_error(tmp_path: Path, name: str) -> None:
+    entry = {key: each for key, each in records.entry(RUN).items() if key != name}
+    with pytest.raises(RecordsError, match=f"here: {name!r} is missing"):
+        records.checked(entry, "here")
+    lacking = {key: each for key, each in EXAMINED.items() if key != "learned"}
+    with pytest.raises(RecordsError, match="here, examined: 'learned' is missing"):
+        records.checked(records.entry(RUN, examined=lacking), "here")
+    assert records.checked(records.entry(RUN, examined=EXAMINED), "here")["key"] == RUN.key
+
+
+def test_a_run_that_is_listed_twice_is_one_clear_error(tmp_path: Path) -> None:
+    both = {"format": 1, "runs": [records.entry(RUN)] * 2}
+    (tmp_path / "manifest.json").write_text(json.dumps(both))
+    with pytest.raises(RecordsError, match=r"runs\[1\]: .* is there twice"):
+        records.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("what", "change", "says"),
+    [
+        ("errors", {"step": None}, "the column 'step' is missing"),
+        ("errors", {"error": [1.0, None, 2.0]}, "the column 'error' has gaps"),
+        ("errors", {"error": [math.nan] * 3}, "the column 'error' has gaps"),
+        ("errors", {"step": [1.5] * 3}, "the column 'step' must be whole numbers"),
+        ("windows", {"last": None}, "the column 'last' is missing"),
+        ("windows", {"first": [1, None, 3]}, "the column 'first' must be whole numbers"),
+        ("windows", {"error": ["a", "b", "c"]}, "the column 'error' must be numbers"),
+        ("windows", {"predict_us": [-1.0] * 3}, "'predict_us' has gaps or negative numbers"),
+        ("windows", {"bytes": ["a", "b", "c"]}, "the column 'bytes' must be numbers"),
+    ],
+)
+def test_columns_that_cannot_be_are_one_clear_error(
+    tmp_path: Path, what: str, change: dict[str, Any], says: str
+) -> None:
+    perform_all([RUN], tmp_path, processes=0)
+    path = tmp_path / "runs" / f"{RUN.key}.{what}.parquet"
+    table = pq.read_table(path).slice(0, 3)
+    columns = {name: table.column(name) for name in table.column_names} | change
+    kept = {name: each for name, each in columns.items() if each is not None}
+    pq.write_table(pa.table(kept), path)
+    with pytest.raises(RecordsError, match=rf"{what}\.parquet: .*{says}"):
+        getattr(records.read(tmp_path).runs[0], what)
+
+
+@pytest.mark.parametrize(
+    "change", [{"status": "done"}, {"seconds": math.nan}, {"key": "other"}, {"label": None}]
+)
+def test_an_invalid_entry_is_told_and_its_run_done_again(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    (good,) = perform_all([RUN], tmp_path, processes=0)
+    path = tmp_path / "runs" / f"{RUN.key}.json"
+    path.write_text(json.dumps(good | change))
+    other = Run("walls", "static", "other", seed=0, steps=60, window=25)
+    perform_all([other], tmp_path, processes=0, every=[RUN, other])  # lists it as missing
+    assert [run.status for run in records.read(tmp_path).runs] == ["missing", "finished"]
+
+    class Heard(_Silence):
+        warnings: ClassVar[list[str]] = []
+
+        def warn(self, run: Run, text: str) -> None:
+            self.warnings.append(text)
+
+    Heard.warnings.clear()
+    (again,) = perform_all([RUN], tmp_path, processes=0, progress=Heard())
+    (told,) = Heard.warnings
+    assert f"{RUN.key} counts as not ended" in told and f"{RUN.key}.json" in told
+    assert {**again, "seconds": 0} == {**good, "seconds": 0}
+    assert json.loads(path.read_text()) == again
+
+
+# ------------------------------------------------------------------- several experiments
+
+OTHER = Run("walls", "static", "other", seed=0, steps=60, window=25)
+
+
+def test_a_folder_of_another_experiment_is_refused_and_left_alone(tmp_path: Path) -> None:
+    perform_all([RUN], tmp_path, processes=0, title="one")
+    before = (tmp_path / "manifest.json").read_bytes()
+    with pytest.raises(RecordsError, match=r"has 1 runs of another experiment, 'one', such as"):
+        perform_all([OTHER], tmp_path, processes=0, title="two")
+    assert (tmp_path / "manifest.json").read_bytes() == before
+    assert not list((tmp_path / "runs").glob("*other*"))
+
+
+def test_an_experiment_may_be_renamed_extended_and_changed(tmp_path: Path) -> None:
+    perform_all([RUN], tmp_path, processes=0, title="one")
+    perform_all([RUN, OTHER], tmp_path, processes=0, title="two")
+    perform_all([OTHER], tmp_path, processes=0, title="two")
+    assert [run.key for run in records.read(tmp_path).runs] == [OTHER.key]
+    stamp = (tmp_path / "runs" / f"{RUN.key}.json").stat().st_mtime_ns
+    perform_all([RUN, OTHER], tmp_path, processes=0, title="two")  # nothing was lost
+    assert (tmp_path / "runs" / f"{RUN.key}.json").stat().st_mtime_ns == stamp
+    assert [run.status for run in records.read(tmp_path).runs] == ["finished"] * 2
 
 
 def test_damaged_columns_are_one_clear_error(tmp_path: Path) -> None:

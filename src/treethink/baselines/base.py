@@ -25,41 +25,13 @@ from treethink.errors import (
 from treethink.state import Schema, State
 
 
-class Learner(ABC):
-    """A learner that is no `TreeThink`, with the same verbs and the same errors."""
+class Filed:
+    """How every baseline is written to files, whatever else it derives from."""
 
     name: ClassVar[str]
     #: Contracts of `treethink.checks.LEARNER_CHECKS` that it cannot keep, each with the reason.
     cannot_keep: ClassVar[Mapping[str, str]] = {}
-
-    def __init__(self, schema: Schema):
-        if not isinstance(schema, Schema):
-            raise WrongTypeError(f"schema must be a Schema, got {shown(schema)}")
-        self.schema = schema
-
-    # ---- what it does ----
-
-    def observe(self, before: State, action: str, after: State) -> None:
-        """Learn one transition."""
-        self._check_state(before, "before", "before")
-        self._check_action(action)
-        self._check_state(after, "after", "after")
-        before.changes_to(after)  # refuses other objects
-        self.learn(before, action, after)
-
-    def predict(self, state: State, action: str) -> Any:
-        """The distribution over next states."""
-        self._check_state(state, "state", "given")
-        self._check_action(action)
-        return self.answer(state, action)
-
-    @abstractmethod
-    def learn(self, before: State, action: str, after: State) -> None:
-        """What `observe` does; states and action have been checked."""
-
-    @abstractmethod
-    def answer(self, state: State, action: str) -> Any:
-        """What `predict` returns; state and action have been checked."""
+    schema: Schema
 
     # ---- what is written ----
 
@@ -79,7 +51,7 @@ class Learner(ABC):
     @classmethod
     def made(cls, schema: Schema, settings: Mapping[str, Any]) -> Self:
         """A learner as a file describes it."""
-        return cls(schema, **settings)
+        return cls(schema, **settings)  # type: ignore[call-arg]
 
     # ---- to and from files ----
 
@@ -113,6 +85,39 @@ class Learner(ABC):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a learner. What it learns from then on is what it would have learned anyway."""
         return cls.from_bytes(file.read(path), repr(os.fspath(path)))
+
+
+class Learner(Filed, ABC):
+    """A learner that is no `TreeThink`, with the same verbs and the same errors."""
+
+    def __init__(self, schema: Schema):
+        if not isinstance(schema, Schema):
+            raise WrongTypeError(f"schema must be a Schema, got {shown(schema)}")
+        self.schema = schema
+
+    # ---- what it does ----
+
+    def observe(self, before: State, action: str, after: State) -> None:
+        """Learn one transition."""
+        self._check_state(before, "before", "before")
+        self._check_action(action)
+        self._check_state(after, "after", "after")
+        before.changes_to(after)  # refuses other objects
+        self.learn(before, action, after)
+
+    def predict(self, state: State, action: str) -> Any:
+        """The distribution over next states."""
+        self._check_state(state, "state", "given")
+        self._check_action(action)
+        return self.answer(state, action)
+
+    @abstractmethod
+    def learn(self, before: State, action: str, after: State) -> None:
+        """What `observe` does; states and action have been checked."""
+
+    @abstractmethod
+    def answer(self, state: State, action: str) -> Any:
+        """What `predict` returns; state and action have been checked."""
 
     # ---- what is refused ----
 

@@ -8,25 +8,19 @@ docs/qora.md tells what it does.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from treethink import _engine, file
-from treethink.errors import (
-    ModelFileError,
-    SettingError,
-    TreeThinkError,
-    shown,
-    whole_number,
-)
+from treethink import _engine
+from treethink.baselines.base import Filed
+from treethink.errors import SettingError, shown, whole_number
 from treethink.learner import check_alpha
 from treethink.state import Schema
 
 _MOST_BYTES = 2**63 - 1
 
 
-class Qora(_engine.Qora):
+class Qora(Filed, _engine.Qora):
     """The learner that TreeThink is compared with.
 
     Parameters
@@ -55,7 +49,6 @@ class Qora(_engine.Qora):
     """
 
     name = "qora"
-    #: Contracts of `treethink.checks.LEARNER_CHECKS` that it cannot keep, each with the reason.
     cannot_keep: ClassVar[Mapping[str, str]] = {
         "other_names_and_another_order_of_objects_only_rename_the_prediction": (
             "objects are learned from in the order of their ids, and of conditions that are equally"
@@ -81,36 +74,17 @@ class Qora(_engine.Qora):
 
     # ---- to and from files ----
 
-    def to_bytes(self) -> bytes:
-        """The content of its file."""
-        settings = {"alpha": self.alpha, "max_bytes": self.max_bytes}
-        header = {"learner": self.name, "schema": self.schema.to_dict(), "settings": settings}
-        return file.pack(header, self._save())
+    def settings(self) -> dict[str, Any]:
+        """As given."""
+        return {"alpha": self.alpha, "max_bytes": self.max_bytes}
 
-    @classmethod
-    def from_bytes(cls, content: bytes, where: str = "the data") -> Self:
-        """A learner from the content of a file. `where` names it in errors."""
-        header, body = file.unpack(content, where)
-        found = header.get("learner", "treethink")
-        if found != cls.name:
-            raise ModelFileError(
-                f"{where} was written by the learner {shown(found)}, not by {cls.name!r}"
-            )
-        try:
-            learner = cls(Schema.from_dict(header["schema"]), **header["settings"])
-            learner._load(body)
-        except (TreeThinkError, LookupError, TypeError) as error:
-            raise ModelFileError(f"{where} cannot be read: {error}") from None
-        return learner
+    def body(self) -> bytes:
+        """What it has learned."""
+        return self._save()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the learner to a file, in one step."""
-        file.write(path, self.to_bytes())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a learner. What it learns from then on is what it would have learned anyway."""
-        return cls.from_bytes(file.read(path), repr(os.fspath(path)))
+    def restore(self, body: bytes) -> None:
+        """What it had learned."""
+        self._load(body)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 from treethink.baselines.base import Learner
 from treethink.baselines.prediction import Joint, Product
-from treethink.errors import SchemaError, SettingError
+from treethink.errors import SchemaError, SettingError, shown
 from treethink.state import Schema, State
 from treethink.stream import check_world_type
 from treethink.worlds import WORLDS, World, make
@@ -88,7 +88,18 @@ class Oracle(Learner):
     @classmethod
     def made(cls, schema: Schema, settings: Mapping[str, Any]) -> Self:
         """The oracle of the world that is named, which must have the schema."""
-        oracle = cls(make(settings["world"], **settings["options"]))
+        oracle = cls(_named(settings["world"], settings["options"]))
         if oracle.schema != schema:
             raise SchemaError(f"the world {settings['world']!r} has another schema by now")
         return oracle
+
+
+def _named(name: object, options: object) -> World:
+    """One of our worlds: a file must not say what is imported and called."""
+    if not isinstance(name, str) or name not in WORLDS:
+        raise SettingError(
+            f"it names the world {shown(name)}; a file can name those of `treethink worlds` only"
+        )
+    if not isinstance(options, dict) or any(type(each) is not int for each in options.values()):
+        raise SettingError(f"options of a world must be whole numbers, got {shown(options)}")
+    return make(name, **options)

@@ -37,7 +37,8 @@ def run(
 
     look_here()
     asked = configs.load(config)
-    runs, folder = asked.runs(seeds), out or Path("runs") / config.stem
+    asked = asked if seeds is None else asked.with_seeds(seeds)
+    runs, folder = asked.runs(), out or Path("runs") / config.stem
     with _interruptible(folder), Display(Console(stderr=True)) as display:
         ended = perform_all(runs, folder, processes, display, title=asked.title, config=asked.raw)
     console = wide_console()

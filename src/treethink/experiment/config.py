@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from treethink.errors import SettingError, TreeThinkError, UnknownNameError, shown
-from treethink.experiment.fields import Fields, at
+from treethink.experiment.fields import Fields, at, check_plain, number_of_seeds
 from treethink.experiment.plan import Limits, Run, Transfer
 from treethink.worlds import World, make
 
@@ -56,7 +56,7 @@ class LearnerPart:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """An experiment. `window` None: a fiftieth of each run's steps; `raw` is the file as read."""
+    """An experiment. `window` None: a fiftieth of each run's steps; `raw`: as a file says it."""
 
     title: str
     worlds: tuple[WorldPart, ...]
@@ -74,18 +74,39 @@ class Config:
 
         With `seeds`, there are so many, from 0 on, and at most so many of a learner's own.
         """
+        if seeds is not None:
+            return self.with_seeds(seeds).runs()
         return [
             self._run(world, learner, seed)
             for world in self.worlds
             for learner in self.learners
             if learner.worlds is None or world.name in learner.worlds
-            for seed in self._seeds(learner, seeds)
+            for seed in learner.seeds or self.seeds
         ]
 
-    def _seeds(self, learner: LearnerPart, seeds: int | None) -> Sequence[int]:
-        if learner.seeds is not None:
-            return learner.seeds[:seeds]
-        return self.seeds if seeds is None else range(seeds)
+    def with_seeds(self, seeds: int) -> Config:
+        """The same experiment with so many seeds, from 0 on; a learner keeps to its own."""
+        number_of_seeds("seeds", seeds)
+        learners = (
+            each if each.seeds is None else replace(each, seeds=each.seeds[:seeds])
+            for each in self.learners
+        )
+        changed = replace(self, seeds=tuple(range(seeds)), learners=tuple(learners))
+        return replace(changed, raw=changed.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a file would say it: what is read from it has the same runs."""
+        return _without_nothing(
+            title=self.title,
+            steps=self.steps,
+            seeds=list(self.seeds),
+            episode=self.episode,
+            window=self.window,
+            examine=self.examine,
+            limits=_without_nothing(**asdict(self.limits)),
+            worlds=[_without_nothing(**_plain(each)) for each in self.worlds],
+            learners=[_without_nothing(**_plain(each)) for each in self.learners],
+        )
 
     def _run(self, world: WorldPart, learner: LearnerPart, seed: int) -> Run:
         asked = (world.steps or self.steps, learner.steps)
@@ -107,6 +128,16 @@ class Config:
         )
 
 
+def _plain(part: WorldPart | LearnerPart) -> dict[str, Any]:
+    return {
+        name: list(each) if isinstance(each, tuple) else each for name, each in asdict(part).items()
+    }
+
+
+def _without_nothing(**said: Any) -> dict[str, Any]:
+    return {name: each for name, each in said.items() if each is not None}
+
+
 def load(path: str | os.PathLike[str]) -> Config:
     """The experiment that a file describes; or one clear error."""
     try:
@@ -122,8 +153,9 @@ def parse(text: str, where: str) -> Config:
     has none."""
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number of too many digits is no TOMLError
         raise SettingError(f"{where} is not TOML: {error}") from None
+    check_plain(raw, where)
     config = _config(raw, where)
     _try(config, where)
     return config
@@ -268,7 +300,7 @@ def _try_learner(part: LearnerPart, world: World, place: str) -> None:
             learner.predict(world.reset(0), world.actions[0], **part.predict)
         except (TypeError, TreeThinkError) as error:
             reason = str(error).partition("\n")[0]
-            asked = ", ".join(f"{name}={value!r}" for name, value in part.predict.items())
+            asked = ", ".join(f"{name}={shown(value)}" for name, value in part.predict.items())
             raise SettingError(
                 f"{place}, predict: {part.name!r} cannot be asked with {asked}: {reason}"
             ) from None

@@ -11,9 +11,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from treethink.errors import SettingError, TreeThinkError, UnknownNameError, shown, whole_number
+from treethink.experiment.plan import HELD_OUT
 
 #: Steps are recorded as integers of 32 bits.
 MOST_STEPS = 2**31 - 1
+MOST_SEEDS = 10_000
+_DEEPEST = 20
 
 
 @contextmanager
@@ -56,7 +59,7 @@ class Fields:
         """A whole number."""
         number = whole_number(self.place(name), self._get(name, default), least)
         if number > MOST_STEPS:
-            raise SettingError(f"{self.place(name)} must be at most {MOST_STEPS}, got {number}")
+            raise SettingError(f"{self.place(name)} must be at most {MOST_STEPS:,}, got {number}")
         return number
 
     def maybe_whole(self, name: str, least: int) -> int | None:
@@ -96,10 +99,9 @@ class Fields:
         if name not in self:
             return None
         if not isinstance(self._content[name], list):
-            return tuple(range(self.whole(name, 1)))
-        seeds = [
-            whole_number(f"{self.place(name)}[{i}]", each) for i, each in enumerate(self.many(name))
-        ]
+            return tuple(range(number_of_seeds(self.place(name), self.whole(name, 1))))
+        seeds = [_seed(f"{self.place(name)}[{i}]", each) for i, each in enumerate(self.many(name))]
+        number_of_seeds(self.place(name), len(seeds))
         if len(set(seeds)) < len(seeds):
             raise SettingError(f"{self.place(name)} must not name a seed twice, got {shown(seeds)}")
         return tuple(seeds)
@@ -108,6 +110,38 @@ class Fields:
         if name not in self and default is None:
             raise SettingError(f"{self.where}: {name!r} is missing")
         return self._content.get(name, default)
+
+
+def number_of_seeds(place: str, number: object) -> int:
+    """As many as can be listed."""
+    seeds = whole_number(place, number, 1)
+    if seeds > MOST_SEEDS:
+        raise SettingError(f"{place} must be at most {MOST_SEEDS:,}, got {shown(seeds)}")
+    return seeds
+
+
+def _seed(place: str, number: object) -> int:
+    seed = whole_number(place, number)
+    if seed >= HELD_OUT:
+        raise SettingError(
+            f"{place} must be below {HELD_OUT:,}, where held-out streams begin, got {shown(seed)}"
+        )
+    return seed
+
+
+def check_plain(raw: object, where: str) -> None:
+    """Refuse what no config needs, and what would break whoever handles it later."""
+    left = [(raw, where, 0)]
+    while left:
+        value, place, depth = left.pop()
+        if depth > _DEEPEST:
+            raise SettingError(f"{where} is nested deeper than {_DEEPEST} tables and lists")
+        if isinstance(value, dict):
+            left += [(each, f"{place}, {name}", depth + 1) for name, each in value.items()]
+        elif isinstance(value, list):
+            left += [(each, f"{place}[{i}]", depth + 1) for i, each in enumerate(value)]
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise SettingError(f"{place} must fit 64 bits, got {shown(value)}")
 
 
 def _table(content: object, where: str) -> dict[str, Any]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from treethink.naming import file_safe
+
 #: Held-out streams have seeds from here on, which nobody trains with.
 HELD_OUT = 1_000_000
-_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,10 @@ class Run:
         """
         decides = {name: each for name, each in asdict(self).items() if name != "limits"}
         digest = hashlib.sha256(json.dumps(decides, sort_keys=True, default=str).encode())
-        names = f"{_file_safe(self.world)}.{_file_safe(self.label)}"
-        return f"{names}.seed{self.seed}.{digest.hexdigest()[:8]}"
+        # `Lamp` of `lamps:Lamp`
+        names = [file_safe(each.rpartition(":")[2]) for each in (self.world, self.label)]
+        return ".".join([*names, f"seed{self.seed}", digest.hexdigest()[:8]])
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, with its key."""
         return {"key": self.key, **asdict(self)}
-
-
-def _file_safe(name: str) -> str:
-    """`scale-3-2` of `scale(3,2)`, `Lamp` of `lamps:Lamp`."""
-    return "-".join(re.findall(r"[\w-]+", name.rpartition(":")[2]))[:_LONGEST_NAME]

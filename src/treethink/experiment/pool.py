@@ -8,13 +8,13 @@ Runs that have ended are kept, so the same call goes on where an earlier one sto
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
-from treethink.errors import whole_number
+from treethink.errors import RecordsError, shown, whole_number
 from treethink.experiment import machine, records
 from treethink.experiment.plan import Run
 from treethink.experiment.runs import perform
@@ -65,10 +65,13 @@ def perform_all(
     """
     count = whole_number("processes", cores() if processes is None else processes)
     book = _Book(records.made(folder), every or runs, title, config or {})
-    left = [run for run in runs if not book.has_ended(run)]
+    warnings: list[tuple[Run, str]] = []
+    left = [run for run in runs if not book.has_ended(run, warnings)]
     left.sort(key=_length, reverse=True)
     told = progress or _Silence()
     told.begin(len(runs) - len(left), left)
+    for run, text in warnings:
+        told.warn(run, text)
     try:
         book.write()
         with closing(_performed(left, book.folder, count, _teller(told))) as performed:
@@ -143,6 +146,7 @@ class _Book:
     def __init__(self, folder: Path, runs: Sequence[Run], title: str, config: Mapping[str, Any]):
         self.folder, self._runs = folder, {run.key: run for run in runs}
         before = records.manifest(folder) if (folder / "manifest.json").exists() else {}
+        self._check_same(before, title)
         self._about = {
             "format": records.FORMAT,
             "title": title,
@@ -155,17 +159,33 @@ class _Book:
         self._finished: str | None = before.get("finished")
         self.entries = {key: records.entry(run) for key, run in self._runs.items()}
 
-    def has_ended(self, run: Run) -> bool:
-        """Whether it need not be run again."""
-        found = records.ended(self.folder, run)
+    def _check_same(self, before: Mapping[str, Any], title: str) -> None:
+        """A folder is for one experiment. Its title says which; its runs may change with it."""
+        if before.get("title", title) == title:
+            return
+        others = [
+            each["key"]
+            for each in before["runs"]
+            if each["status"] != "missing" and each["key"] not in self._runs
+        ]
+        if others:
+            raise RecordsError(
+                f"{self.folder} has {len(others):,} runs of another experiment,"
+                f" {shown(before['title'])}, such as {others[0]}; give {title!r} another folder"
+            )
+
+    def has_ended(self, run: Run, warnings: list[tuple[Run, str]]) -> bool:
+        """Whether it need not be run again. What is wrong with its files joins the warnings."""
+        found = records.ended(self.folder, run, lambda text: warnings.append((run, text)))
         if found is not None:
             self.entries[run.key] = found
         return found is not None
 
     def add(self, entry: records.Entry) -> None:
-        """A run has ended. The manifest is written at once."""
+        """A run has ended. The manifest is written at once, or else with the next one."""
         self.entries[entry["key"]] = entry
-        self.write()
+        with suppress(RecordsError):
+            self.write()
 
     def write(self) -> None:
         """The manifest as it is now; what another process has ended meanwhile is in it too."""
@@ -175,7 +195,11 @@ class _Book:
         done = all(each["status"] != "missing" for each in self.entries.values())
         self._finished = (self._finished or _now()) if done else None
         whole = {**self._about, "finished": self._finished, "runs": list(self.entries.values())}
-        records.write_json(self.folder / "manifest.json", whole)
+        path = self.folder / "manifest.json"
+        try:
+            records.write_json(path, whole)
+        except OSError as error:
+            raise RecordsError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def _now() -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,32 +22,19 @@ from numpy.typing import NDArray
 
 from treethink import file
 from treethink.errors import MissingPackageError, RecordsError, WrongTypeError, shown
+from treethink.experiment.entries import Entry as Entry
+from treethink.experiment.entries import checked as checked
+from treethink.experiment.entries import entry as entry
 from treethink.experiment.plan import Run
 from treethink.experiment.recording import COLUMNS, Recording
 
 FORMAT = 1
+_ERRORS = ("step", "error")
 _INT32 = ("first", "last")
+_INTEGERS = ("step", *_INT32)
 _FLOAT64 = tuple(name for name in COLUMNS if name not in _INT32)
-#: What an entry says of how a run went, and what it says of one that has not.
-_UNKNOWN: Mapping[str, Any] = {
-    "status": "missing",
-    "message": "",
-    "observed": 0,
-    "last_error": None,
-    "seconds": 0.0,
-    "examined": None,
-    "examined_transfer": None,
-    "commit": None,
-    "traceback": None,
-}
-
 Array = NDArray[Any]
-Entry = dict[str, Any]
-
-
-def entry(run: Run, **told: Any) -> Entry:
-    """What is said of a run; what is not told is unknown."""
-    return {**run.to_dict(), **_UNKNOWN, **told}
+Warn = Callable[[str], None]
 
 
 # --------------------------------------------------------------------------------- reading
@@ -100,17 +87,17 @@ class RunRecord:
         return columns["step"], columns["error"]
 
     def _columns(self, what: str) -> dict[str, Array]:
-        path = _runs(self.folder) / f"{self.entry['key']}.{what}.parquet"
+        path = _parquet(self.folder, self.entry["key"], what)
         if not path.exists() and self.entry["status"] in ("missing", "failed"):
             return {}  # one whose process was killed wrote nothing
         try:
             table = arrow().parquet.read_table(path)
-            return {
-                name: table.column(name).to_numpy(zero_copy_only=False)
-                for name in table.column_names
-            }
-        except (OSError, arrow().ArrowException) as error:
+            names = table.column_names
+            found = {name: table.column(name).to_numpy(zero_copy_only=False) for name in names}
+        except (OSError, ValueError, arrow().ArrowException) as error:
             raise RecordsError(f"cannot read {path}: {error}") from None
+        _check_columns(found, _ERRORS if what == "errors" else COLUMNS, path)
+        return found
 
 
 def manifest(folder: Path) -> dict[str, Any]:
@@ -119,12 +106,32 @@ def manifest(folder: Path) -> dict[str, Any]:
     found = _json(path)
     if found is None:
         raise RecordsError(f"{folder} holds no records: there is no {path.name}")
-    ours = isinstance(found.get("runs"), list) and isinstance(found.get("format"), int)
-    if not ours or not all(isinstance(each, dict) and "key" in each for each in found["runs"]):
+    if not isinstance(found.get("runs"), list) or type(found.get("format")) is not int:
         raise RecordsError(f"{path} is not a manifest of treethink")
     if found["format"] > FORMAT:
         raise RecordsError(f"{path} is of a newer treethink; this one reads up to {FORMAT}")
+    keys: set[str] = set()
+    for i, each in enumerate(found["runs"]):
+        key = checked(each, f"{path}, runs[{i}]")["key"]
+        if key in keys:
+            raise RecordsError(f"{path}, runs[{i}]: {key!r} is there twice")
+        keys.add(key)
     return found
+
+
+def _check_columns(columns: Mapping[str, Array], expected: Sequence[str], path: Path) -> None:
+    """Whether these are the columns that we write. Only `transfer_...` may have gaps."""
+    for name in expected:
+        if name not in columns:
+            raise RecordsError(f"{path}: the column {name!r} is missing")
+    for name, column in columns.items():
+        if name in _INTEGERS and not np.issubdtype(column.dtype, np.integer):
+            raise RecordsError(f"{path}: the column {name!r} must be whole numbers")
+        if column.dtype.kind not in "iuf":
+            raise RecordsError(f"{path}: the column {name!r} must be numbers")
+        measured = name in expected and not name.startswith("transfer_")
+        if measured and not (np.isfinite(column).all() and (column >= 0).all()):
+            raise RecordsError(f"{path}: the column {name!r} has gaps or negative numbers")
 
 
 # --------------------------------------------------------------------------------- writing
@@ -143,12 +150,12 @@ def made(folder: str | os.PathLike[str]) -> Path:
     return path
 
 
-def ended(folder: Path, run: Run) -> Entry | None:
+def ended(folder: Path, run: Run, warn: Warn | None = None) -> Entry | None:
     """The entry of a run that has ended and need not be run again.
 
     One that was stopped by other limits than it has now is run again, and so is one that failed.
     """
-    found = written(folder, run.key)
+    found = written(folder, run.key, warn)
     if found is None or found["status"] not in ("finished", "stopped"):
         return None
     if found["status"] == "stopped" and found.get("limits") != asdict(run.limits):
@@ -157,13 +164,18 @@ def ended(folder: Path, run: Run) -> Entry | None:
     return found if whole else None
 
 
-def written(folder: Path, key: str) -> Entry | None:
-    """The entry of a run, if there is one that can be read: a damaged one is as none."""
+def written(folder: Path, key: str, warn: Warn | None = None) -> Entry | None:
+    """The entry of a run, if there is one. One that is damaged is as none, and `warn` is told."""
+    path = _entry_path(folder, key)
     try:
-        found = _json(_runs(folder) / f"{key}.json")
-    except RecordsError:
+        found = _json(path)
+        if found is None or checked(found, str(path))["key"] == key:
+            return found
+        raise RecordsError(f"{path} is of another run: {found['key']}")
+    except RecordsError as error:
+        if warn is not None:
+            warn(f"{key} counts as not ended: {error}")
         return None
-    return found if found and found.get("key") == key and "status" in found else None
 
 
 def write_run(folder: Path, told: Entry, recording: Recording | None) -> None:

@@ -14,6 +14,7 @@ import math
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from os import PathLike
 from time import perf_counter_ns
@@ -63,7 +64,7 @@ def perform(
     """Perform a run, from its last checkpoint if it left one, and write what came of it.
 
     Returns its entry; None if `tell` stopped it, which leaves a checkpoint. Whatever goes wrong in
-    a world or a learner is in the entry, with the status "failed".
+    a world or a learner, or with the files, is in the entry, with the status "failed".
     """
     path = records.made(folder)
     checkpoint = Checkpoint(path / "runs", run.key)
@@ -76,15 +77,26 @@ def perform(
         told = {"status": "stopped", "message": str(stop)}
     except Exception as failure:
         where = f"after step {course.recording.observed:,}: " if course.recording.observed else ""
-        told = {
-            "status": "failed",
-            "message": f"{where}{type(failure).__name__}: {failure}",
-            "traceback": traceback.format_exc(),
-        }
+        told = _failed(failure, where)
     entry = records.entry(run, **told, **course.so_far())
-    records.write_run(path, entry, course.recording)
-    checkpoint.remove()
+    try:
+        records.write_run(path, entry, course.recording)
+    except Exception as failure:  # a full disk, say: the checkpoint stays, and others go on
+        entry |= _failed(failure, "its records cannot be written: ")
+        with suppress(OSError):
+            records.write_run(path, entry, None)
+        return entry
+    with suppress(OSError):
+        checkpoint.remove()
     return entry
+
+
+def _failed(failure: Exception, where: str) -> dict[str, Any]:
+    return {
+        "status": "failed",
+        "message": f"{where}{type(failure).__name__}: {failure}",
+        "traceback": traceback.format_exc(),
+    }
 
 
 def _warn(text: str) -> None:

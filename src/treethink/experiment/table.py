@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections import Counter
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 from rich.table import Table
 
-from treethink.experiment.records import Entry
-
-_STATUSES = ("finished", "stopped", "failed", "missing")
+from treethink.experiment.entries import STATUSES, Entry
+from treethink.experiment.settled import last_error, middle, worst
 
 
 def table(entries: Sequence[Entry]) -> Table:
     """The last error (median over seeds, and worst), who has learned its world, and the status.
 
-    A run that did not learn its world, or did not end, had its last error later than it ran.
+    A run that did not end, or that errs in its last tenth, had its last error later than it ran.
     """
     shown = Table("world", "learner", "last error: median (worst)", "learned", "status")
     for group in _groups(entries):
@@ -30,25 +28,8 @@ def table(entries: Sequence[Entry]) -> Table:
 
 def last_errors(entries: Sequence[Entry]) -> str:
     """Median and worst; `>` where that is only known to be later."""
-    last = sorted(_last_error(each) for each in entries)
-    median, worst = (
-        _censored(value, entries) for value in (statistics.median_high(last), last[-1])
-    )
-    return f"{median} ({worst})"
-
-
-def _last_error(entry: Entry) -> float:
-    unlearned = entry["examined"] is not None and not entry["examined"]["learned"]
-    if unlearned or entry["status"] != "finished" or entry["last_error"] is None:
-        return math.inf
-    return float(entry["last_error"])
-
-
-def _censored(value: float, entries: Sequence[Entry]) -> str:
-    if not math.isinf(value):
-        return f"{value:,.0f}"
-    observed = (each["observed"] for each in entries if math.isinf(_last_error(each)))
-    return f">{min(observed):,}"
+    last = [last_error(SimpleNamespace(**each)) for each in entries]
+    return f"{middle(last)} ({worst(last)})"
 
 
 def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:
@@ -67,4 +48,4 @@ def _learned(entries: Sequence[Entry]) -> str:
 
 def _status(entries: Sequence[Entry]) -> str:
     counts = Counter(each["status"] for each in entries)
-    return ", ".join(f"{counts[each]} {each}" for each in _STATUSES if counts[each])
+    return ", ".join(f"{counts[each]} {each}" for each in STATUSES if counts[each])

@@ -134,7 +134,8 @@ class Workers:
             message=f"its process ended by itself after about step {worker.observed:,},"
             f" with exit code {code}{_reason(code)}",
         )
-        records.write_run(self._folder, entry, None)
+        with suppress(OSError):  # the manifest has it too
+            records.write_run(self._folder, entry, None)
         return entry
 
 

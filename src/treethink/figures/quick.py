@@ -37,7 +37,7 @@ def quick(config: Config) -> Config:
     """The same experiment, small."""
     # A sweep that has each world once, as for random pairs, makes do with one seed.
     sweep = len(config.worlds) > _MOST_WORLDS
-    return replace(
+    small = replace(
         config,
         title=f"{config.title} {MARK}",
         worlds=tuple(_world(each, config.steps) for each in config.worlds[:_MOST_WORLDS]),
@@ -48,6 +48,7 @@ def quick(config: Config) -> Config:
         examine=min(config.examine, _HELD_OUT),
         limits=_LIMITS if any(each.name == "qora" for each in config.learners) else Limits(),
     )
+    return replace(small, raw=small.to_dict())
 
 
 def _world(part: WorldPart, all_steps: int | None) -> WorldPart:

@@ -9,7 +9,7 @@ command goes on where it was interrupted, and does nothing where nothing is miss
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from treethink.figures.quick import MARK, quick
 __all__ = ["Made", "Part", "configured", "reproduce"]
 
 Tell = Callable[[str], None]
+Show = Callable[[], AbstractContextManager[Progress]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,13 @@ class Made:
     failed: int = 0
 
 
-def configured(figure: Figure, small: bool) -> Config | None:
-    """A figure's experiment; None if it has none of its own."""
+def configured(figure: Figure, small: bool, seeds: int | None = None) -> Config | None:
+    """A figure's experiment, with so many seeds if told; None if it has none of its own."""
     if figure.config is None:
         return None
     config = parse(figure.config.read_text(encoding="utf-8"), figure.config.name)
-    return quick(config) if small else config
+    config = quick(config) if small else config
+    return config if seeds is None else config.with_seeds(seeds)
 
 
 def reproduce(
@@ -80,15 +82,15 @@ def reproduce(
     seeds: int | None = None,
     part: Part | None = None,
     tell: Tell = lambda text: None,
-    display: Callable[[], AbstractContextManager[Progress]] | None = None,
+    display: Show | None = None,
 ) -> Made:
     """Perform what is missing of the figures. Ctrl-C leaves checkpoints and is raised again."""
     part = part or Part(1, 1)
-    planned = [(figure, configured(figure, small)) for figure in figures]
+    planned = [(figure, configured(figure, small, seeds)) for figure in figures]
     for figure, config in planned:
         if config is not None and figure.kind != "trees":
             _check_kind(out / figure.name, small)
-    made, index = Made(), 0
+    maker, index = _Maker(processes, tell, display), 0
     for figure, config in planned:
         folder = out / figure.name
         if figure.kind in ("trees", "worlds"):
@@ -97,11 +99,11 @@ def reproduce(
             continue
         if config is None:
             continue
-        every = config.runs(seeds)
+        every = config.runs()
         mine = [run for i, run in enumerate(every, start=index) if part.has(i)]
         index += len(every)
-        _perform(figure, config, every, mine, folder, made, processes, tell, display)
-    return made
+        maker.perform(config, folder, mine, every)
+    return maker.made
 
 
 def _draw(figure: Figure, config: Config | None, folder: Path, tell: Tell) -> None:
@@ -111,32 +113,31 @@ def _draw(figure: Figure, config: Config | None, folder: Path, tell: Tell) -> No
         pictures.states(folder)
 
 
-def _perform(
-    figure: Figure,
-    config: Config,
-    every: Sequence[Run],
-    mine: Sequence[Run],
-    folder: Path,
-    made: Made,
-    processes: int | None,
-    tell: Tell,
-    display: Callable[[], AbstractContextManager[Progress]] | None,
-) -> None:
-    kept = sum(records.ended(folder, run) is not None for run in mine)
-    if kept < len(mine):
-        tell(f"{figure.name}: {len(mine) - kept} of {len(mine)} runs to perform")
-    about = {"title": config.title, "config": config.raw, "every": every}
-    if display is None or kept == len(mine):
-        entries = perform_all(mine, folder, processes, **about)  # type: ignore[arg-type]
-    else:
-        with display() as progress:
-            entries = perform_all(mine, folder, processes, progress, **about)  # type: ignore[arg-type]
-    made.kept += kept
-    made.performed += len(mine) - kept
-    for entry in entries:
-        if entry["status"] == "failed":
-            made.failed += 1
-            tell(f"{entry['key']} failed: {str(entry['message']).partition(chr(10))[0]}")
+class _Maker:
+    """Performs runs of one figure after another, and counts them."""
+
+    def __init__(self, processes: int | None, tell: Tell, display: Show | None):
+        self.made = Made()
+        self._processes, self._tell, self._display = processes, tell, display
+
+    def perform(
+        self, config: Config, folder: Path, mine: Sequence[Run], every: Sequence[Run]
+    ) -> None:
+        """What is missing of `mine`, which are some of `every` run of a figure."""
+        kept = sum(records.ended(folder, run) is not None for run in mine)
+        if kept < len(mine):
+            self._tell(f"{folder.name}: {len(mine) - kept} of {len(mine)} runs to perform")
+        with nullcontext() if self._display is None or kept == len(mine) else self._display() as at:
+            entries = perform_all(
+                mine, folder, self._processes, at,
+                title=config.title, config=config.raw, every=every,
+            )  # fmt: skip
+        self.made.kept += kept
+        self.made.performed += len(mine) - kept
+        for entry in entries:
+            if entry["status"] == "failed":
+                self.made.failed += 1
+                self._tell(f"{entry['key']} failed: {str(entry['message']).partition(chr(10))[0]}")
 
 
 def _check_kind(folder: Path, small: bool) -> None:

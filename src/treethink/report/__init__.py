@@ -8,11 +8,13 @@ Records are all that is read, so a report can be made again at any time, anywher
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from treethink.errors import RecordsError
+
+if TYPE_CHECKING:
+    from treethink.report.data import Data
 
 __all__ = ["write"]
 
@@ -31,8 +33,9 @@ def write(
     from treethink.report.data import read_all
     from treethink.report.manifest import facts
     from treethink.report.markdown import markdown
+    from treethink.report.matching import parted
     from treethink.report.page import page
-    from treethink.report.sections import overview, sections
+    from treethink.report.sections import Report, sections
 
     data = read_all(Path(folder))
     target = Path(folder) / "report" if out is None else Path(out)
@@ -40,22 +43,40 @@ def write(
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RecordsError(f"cannot write to {target}: {error.strerror or error}") from None
+    figures, own = parted(data)
     # Of what was not run, nothing is said.
-    found = [j for j in judged(data) if any(name in data.records for name in j.claim.figures)]
-    parts = list(sections(data, found, target))
-    about, claims = facts(data), overview(found)
-    title = _title(data.records)
+    found = [e for e in judged(figures) if any(name in figures.records for name in e.claim.figures)]
+    parts = list(sections(figures, own, found, target))
+    about = Report(_title(data, figures), facts(data), tuple(found), tuple(parts))
     beside = target / "results.md" if text is None else Path(text)
     plots = Path(os.path.relpath(target, beside.parent)).as_posix()
-    beside.write_text(markdown(title, about, claims, parts, plots), encoding="utf-8")
+    command = _command(data, figures, out, text)
+    beside.write_text(markdown(about, command, plots), encoding="utf-8", newline="\n")
     index = target / "index.html"
-    index.write_text(page(title, about, claims, parts, target), encoding="utf-8")
+    index.write_text(page(about, target), encoding="utf-8", newline="\n")
     return index
 
 
-def _title(records: Mapping[str, Any]) -> str:
+def _title(data: Data, figures: Data) -> str:
     """Of one experiment its own; of many, that of the paper's figures."""
-    if len(records) == 1:
-        (only,) = records.values()
-        return str(only.manifest.get("title") or next(iter(records)))
-    return "TreeThink: the paper's figures and claims, from records"
+    if len(data.records) == 1:
+        ((name, only),) = data.records.items()
+        return str(only.manifest.get("title") or name)
+    return "Results: the paper's figures and claims" if figures.records else "Results"
+
+
+def _command(data: Data, figures: Data, *out: str | os.PathLike[str] | None) -> list[str]:
+    """What makes the same again. Where the folders of this machine lie is nobody's business."""
+    folder = data.folder.resolve().name
+    quick = " --quick" if any(map(data.is_quick, data.records)) else ""
+    lines = [f"treethink reproduce all{quick} --out {folder}"] if len(figures.records) > 1 else []
+    told = [
+        f" {option} {_short(Path(path))}"
+        for option, path in zip(("--out", "--markdown"), out, strict=True)
+        if path is not None and out[1] is not None
+    ]
+    return [*lines, f"treethink report {folder}{''.join(told)}"]
+
+
+def _short(path: Path) -> str:
+    return path.name if path.is_absolute() else path.as_posix()

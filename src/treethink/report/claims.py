@@ -1,15 +1,17 @@
 """What the paper claims, and who judges it.
 
 Each claim says beside which figures it stands, in which words and with which number the paper
-has it, and how it is held against records (`judges.py`). Where both ran, the paper's settings and
+has it, and how it is held against records (`judges/`). Where both ran, the paper's settings and
 our defaults are judged apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 
+from treethink.figures import FIGURES
 from treethink.report.data import Data
 from treethink.report.judges.common import Judge, Verdict
 from treethink.report.judges.inference import (
@@ -37,17 +39,35 @@ DETERMINISTIC = (
 WITH_REWARD = ("lights", "maze", "coins", "keys")
 #: Setting by label, as the table of claims has it.
 SETTINGS = {PAPER: "paper's settings", OURS: "defaults"}
+#: What learning time grows with, by figure.
+GROWTH = {
+    "complexity": "players × actions, in random pairs",
+    "scale-players": "the number of players",
+    "scale-actions": "the number of actions",
+    "scale-both": "players × actions",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence that data can bear out. `setting` says of which learner, where there are two."""
+    """A sentence that data can bear out.
+
+    `setting` says of which learner, where there are two. `world` is that of a claim which is made
+    of each of many worlds, so that they fit into one table.
+    """
 
     figures: tuple[str, ...]
     text: str
     paper: str
     judge: Judge
     setting: str = ""
+    world: str = ""
+
+    @property
+    def home(self) -> str:
+        """The figure that it is about; empty if it is about several."""
+        single = [name for name in self.figures if not FIGURES[name].parts]
+        return single[0] if len(single) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,40 +87,45 @@ def _all() -> Iterator[Claim]:
     yield from _performance()
 
 
+def _both(
+    figures: tuple[str, ...],
+    text: str,
+    paper: str,
+    judge: Callable[[str], Judge],
+    world: str = "",
+) -> Iterator[Claim]:
+    """The same claim of both settings; `judge` makes its judge from a label."""
+    for label, setting in SETTINGS.items():
+        yield Claim(figures, text, paper, judge(label), setting, world)
+
+
 def _learning() -> Iterator[Claim]:
-    for label, setting in SETTINGS.items():
-        yield Claim(
-            ("predict", *DETERMINISTIC),
-            "TreeThink learns every deterministic world.",
-            "all 12",
-            learns(label, DETERMINISTIC),
-            setting,
-        )
+    yield from _both(
+        ("predict", *DETERMINISTIC),
+        "TreeThink learns every deterministic world.",
+        "all 12",
+        lambda label: learns(label, DETERMINISTIC),
+    )
     for world in DETERMINISTIC:
-        for label, setting in SETTINGS.items():
-            yield Claim(
-                (world,),
-                f"TreeThink converges to zero error in {world}.",
-                "zero",
-                converges(world, label),
-                setting,
-            )
-    for label, setting in SETTINGS.items():
-        yield Claim(
-            ("maze",),
-            "TreeThink learns maze in about 1,700 observations.",
-            "1,700",
-            about("maze", label, 1_700),
-            setting,
+        yield from _both(
+            (world,),
+            f"TreeThink converges to zero error in {world}.",
+            "zero",
+            partial(converges, world),
+            world,
         )
-    for label, setting in SETTINGS.items():
-        yield Claim(
-            ("fish",),
-            "TreeThink converges in fish, with alpha as high as 0.01.",
-            "reliably",
-            approaches("fish", label),
-            setting,
-        )
+    yield from _both(
+        ("maze",),
+        "TreeThink learns maze in about 1,700 observations.",
+        "1,700",
+        lambda label: about("maze", label, 1_700),
+    )
+    yield from _both(
+        ("fish",),
+        "TreeThink converges in fish, with alpha as high as 0.01.",
+        "reliably",
+        partial(approaches, "fish"),
+    )
 
 
 def _qora() -> Iterator[Claim]:
@@ -114,32 +139,26 @@ def _qora() -> Iterator[Claim]:
         yield Claim(
             ("predict", world), f"QORA does not learn {world}.", "never", never(QORA, [world], OURS)
         )
-    for label, setting in SETTINGS.items():
-        yield Claim(
-            ("predict", "coins-scoreless"),
-            "In coins-scoreless, QORA takes about four times as long as TreeThink.",
-            "4 times",
-            slower("coins-scoreless", QORA, label, 4),
-            setting,
-        )
+    yield from _both(
+        ("predict", "coins-scoreless"),
+        "In coins-scoreless, QORA takes about four times as long as TreeThink.",
+        "4 times",
+        lambda label: slower("coins-scoreless", QORA, label, 4),
+    )
     for world in ("keys-scoreless", "keys", "fish"):
-        for label, setting in SETTINGS.items():
-            yield Claim(
-                ("predict", world),
-                f"TreeThink's observation time stays stable in {world}.",
-                "highly stable",
-                stable(world, label),
-                setting,
-            )
+        yield from _both(
+            ("predict", world),
+            f"TreeThink's observation time stays stable in {world}.",
+            "highly stable",
+            partial(stable, world),
+        )
     for world in ("keys-scoreless", "keys"):
-        for label, setting in SETTINGS.items():
-            yield Claim(
-                ("predict", world),
-                f"An observation in {world} takes QORA far longer than TreeThink.",
-                "significant performance issues",
-                slower_to_observe(world, QORA, label),
-                setting,
-            )
+        yield from _both(
+            ("predict", world),
+            f"An observation in {world} takes QORA far longer than TreeThink.",
+            "significant performance issues",
+            partial(slower_to_observe, world, QORA),
+        )
     yield Claim(
         ("predict", "fish"),
         "QORA's resources blow up in fish at alpha 0.01.",
@@ -156,14 +175,12 @@ def _qora() -> Iterator[Claim]:
 
 def _transfer() -> Iterator[Claim]:
     for world in ("maze", "coins", "keys"):
-        for label, setting in SETTINGS.items():
-            yield Claim(
-                (f"transfer-{world}",),
-                f"What TreeThink learned in {world} at 8 x 8 is perfect at 32 x 32.",
-                "perfect",
-                transfers(f"transfer-{world}", label),
-                setting,
-            )
+        yield from _both(
+            (f"transfer-{world}",),
+            f"What TreeThink learned in {world} at 8 x 8 is perfect at 32 x 32.",
+            "perfect",
+            partial(transfers, f"transfer-{world}"),
+        )
 
 
 def _inference() -> Iterator[Claim]:
@@ -200,40 +217,26 @@ def _inference() -> Iterator[Claim]:
 
 
 def _performance() -> Iterator[Claim]:
-    fixed = {OURS: "TreeThink (fixed)", PAPER: "TreeThink (paper, fixed)"}
     for world in ("switches", "fish"):
-        for label, setting in SETTINGS.items():
-            yield Claim(
-                ("ablation", "branches"),
-                f"Branch updating improves convergence in {world}.",
-                "improves",
-                updating_helps(world, label, fixed[label]),
-                setting,
-            )
-    for label, setting in SETTINGS.items():
-        yield Claim(
-            ("ablation", "alpha"),
-            "TreeThink operates well across a wide range of alpha.",
-            "wide range",
-            stable_over_alpha("(paper)" if label == PAPER else ""),
-            setting,
+        yield from _both(
+            ("ablation", "branches"),
+            f"Branch updating improves convergence in {world}.",
+            "improves",
+            partial(_updating_helps, world),
         )
-    for figure in ("complexity", "scale-players", "scale-actions", "scale-both"):
-        what = {
-            "complexity": "players × actions, in random pairs",
-            "scale-players": "the number of players",
-            "scale-actions": "the number of actions",
-            "scale-both": "players × actions",
-        }[figure]
-        for label, setting in SETTINGS.items():
-            beside = ("ablation", figure) if figure == "complexity" else (figure,)
-            yield Claim(
-                beside,
-                f"Learning time is linear in {what}.",
-                "linear",
-                linear(figure, label),
-                setting,
-            )
+    yield from _both(
+        ("ablation", "alpha"),
+        "TreeThink operates well across a wide range of alpha.",
+        "wide range",
+        lambda label: stable_over_alpha(paper=label == PAPER),
+    )
+    for figure, what in GROWTH.items():
+        yield from _both(
+            ("ablation", figure) if figure == "complexity" else (figure,),
+            f"Learning time is linear in {what}.",
+            "linear",
+            partial(linear, figure),
+        )
     for world in ("walls", "maze"):
         yield Claim(
             ("baselines",),
@@ -250,12 +253,19 @@ def _performance() -> Iterator[Claim]:
         )
 
 
+def _updating_helps(world: str, label: str) -> Judge:
+    fixed = {OURS: "TreeThink (fixed)", PAPER: "TreeThink (paper, fixed)"}
+    return updating_helps(world, label, fixed[label])
+
+
 CLAIMS = tuple(_all())
 
 
 def judged(data: Data) -> list[Judged]:
-    """Every claim, held against the data."""
-    return [
-        Judged(each, each.judge(data), any(data.is_quick(name) for name in each.figures))
-        for each in CLAIMS
-    ]
+    """Every claim, held against the data; quick records need few seeds, as they are marked."""
+    few = replace(data, fewest=1)
+    found = []
+    for each in CLAIMS:
+        quick = any(data.is_quick(name) for name in each.figures)
+        found.append(Judged(each, each.judge(few if quick else data), quick))
+    return found

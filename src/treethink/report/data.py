@@ -19,6 +19,8 @@ from treethink.report.series import Run
 MANIFEST = "manifest.json"
 #: What the title of a quick configuration ends with.
 QUICK = "(quick)"
+#: Fewer seeds say nothing of others; quick records are marked instead.
+FEWEST_SEEDS = 3
 
 
 class Records(Protocol):
@@ -32,10 +34,14 @@ class Records(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Records by the name of their folder, and where folders without runs lie."""
+    """Records by the name of their folder, and where folders without runs lie.
+
+    `fewest` is the number of seeds below which nothing is judged.
+    """
 
     records: Mapping[str, Records]
     folder: Path = field(default_factory=Path)
+    fewest: int = FEWEST_SEEDS
 
     def runs(self, figure: str, label: str | None = None, world: str | None = None) -> list[Run]:
         """The runs of a figure, of one label and world if told; none if it was not made."""

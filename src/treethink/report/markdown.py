@@ -2,49 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from treethink.report.manifest import Facts
-from treethink.report.sections import Section
-from treethink.report.tables import Table, claims
+from treethink.report.claims import Judged
+from treethink.report.judges.common import YES
+from treethink.report.sections import READING, Report, Section
+from treethink.report.tables import Table, answer, claims, overview
 
 _QUICK = (
     "These are quick runs: few seeds, few steps. They show that everything works, not what holds."
 )
+_SENTENCES = ("claim", "because", "runs")
 
 
-def markdown(
-    title: str, facts: Facts, all_claims: Table, parts: Sequence[Section], plots: str = "."
-) -> str:
+def markdown(report: Report, command: Sequence[str], plots: str = ".") -> str:
     """One page; `plots` is where the pictures are, seen from it."""
     folder = "" if plots == "." else f"{quote(plots)}/"
-    lines = [f"# {plain(title)}", ""]
-    if facts.quick:
+    lines = [f"# {plain(report.title)}", ""]
+    if report.facts.quick:
         lines += [f"**{_QUICK}**", ""]
-    lines += ["Made by `treethink report` from records alone.", ""]
-    lines += [f"- {plain(name)}: {plain(value)}" for name, value in facts.lines]
-    lines += ["", "## Claims", "", counted(all_claims), ""]
-    if all_claims.rows:
-        lines += [table(all_claims), ""]
-    for part in parts:
-        lines += [f"## {plain(part.title)}", "", f"{plain(part.paper)}. {plain(part.caption)}", ""]
-        lines += [f"![{plain(says)}]({folder}{name})" for name, says in part.pictures] + [""]
-        for each in part.tables:
-            if each.rows:
-                lines += [table(each), ""]
-        if part.claims:
-            lines += [table(claims(part.claims)), ""]
-    return "\n".join(lines)
+    lines += [*_introduction(report, command), *_claims(report.claims)]
+    lines += ["## Figures", "", READING, ""]
+    for part in report.parts:
+        lines += [*_section(part, folder)]
+    lines += ["## How it was made", ""]
+    lines += [f"- {plain(name)}: {plain(value)}" for name, value in report.facts.lines]
+    return "\n".join(lines) + "\n"
 
 
-def counted(all_claims: Table) -> str:
+def _introduction(report: Report, command: Sequence[str]) -> list[str]:
+    what = "What our runs say of the paper's claims, and its figures as we find them."
+    if not report.claims:
+        what = "Tables and plots of an experiment."
+    return [
+        f"{what} Everything below is made from records alone, by:",
+        "",
+        *("```sh", *command, "```"),
+        "",
+    ]
+
+
+def _claims(found: Sequence[Judged]) -> list[str]:
+    lines = ["## Claims", "", counted(found), ""]
+    for each in overview(found):
+        lines += [f"### {plain(each.title)}", "", table(each), ""]
+    if odd := reasons(found):
+        lines += ["### What is not borne out, or not quite, and why", ""]
+        lines += [f"- {plain(text)}" for text in odd] + [""]
+    return lines
+
+
+def _section(part: Section, folder: str) -> Iterator[str]:
+    yield from (f"### {plain(part.title)}", "")
+    for name, says in part.pictures:
+        yield from (f"![{plain(says)}]({folder}{quote(name)})", "")
+        if len(part.pictures) > 1:
+            yield from (f"*{plain(says)}*", "")
+    yield from (f"{plain(part.paper)}. {plain(part.caption)}", "")
+    for each in part.tables:
+        if each.rows:
+            yield from (table(each), "")
+    if part.claims:
+        yield from (table(claims(part.claims)), "")
+
+
+def counted(found: Sequence[Judged]) -> str:
     """How many verdicts of each kind there are."""
-    answers = [row[4] for row in all_claims.rows]
-    if not answers:
+    if not found:
         return "No claim of the paper is about these records."
-    kinds = sorted(set(answers))
-    return f"{len(answers)} claims: " + ", ".join(f"{answers.count(k)} {k}" for k in kinds) + "."
+    answers = [answer(each) for each in found]
+    count = len({each.claim.text for each in found})
+    kinds = ", ".join(f"{answers.count(each)} {each}" for each in sorted(set(answers)))
+    return f"{len(found)} verdicts on {count} claims, some with two settings: {kinds}."
+
+
+def reasons(found: Sequence[Judged]) -> list[str]:
+    """Why some claims are not borne out, or not quite; what two settings share is said once."""
+    told: dict[str, list[str]] = {}
+    for each in found:
+        claim, verdict = each.claim, each.verdict
+        if verdict.answer != YES:
+            said = verdict.why.removeprefix("Not enough data: ")
+            text = f"{claim.text} {answer(each).capitalize()}{{}}: {said}"
+            told.setdefault(text, []).append(claim.setting)
+    return [
+        text.replace("{}", f", {' and '.join(settings)}" if all(settings) else "")
+        for text, settings in told.items()
+    ]
 
 
 def table(shown: Table) -> str:
@@ -61,6 +106,8 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _rule(shown: Table, column: int) -> str:
+    if shown.header[column] in _SENTENCES:
+        return "---"
     cells = [row[column] for row in shown.rows]
     numbers = bool(cells) and all(cell[:1].isdigit() or cell[:1] in "–><" for cell in cells)
     return "--:" if numbers else "---"

@@ -6,16 +6,18 @@ Whatever comes from records is escaped: titles, labels and messages may hold any
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from treethink.report.manifest import Facts
-from treethink.report.markdown import counted
-from treethink.report.sections import Section
-from treethink.report.tables import Table, claims
+from treethink.report.claims import SETTINGS
+from treethink.report.markdown import counted, reasons
+from treethink.report.sections import READING, Report, Section
+from treethink.report.tables import Table, claims, overview
 
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
+#: Columns that may begin with a verdict, and the words that do.
+_JUDGED = ("borne out", "ours", *SETTINGS.values())
+_VERDICTS = ("yes", "no", "partly", "not")
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fcfbf8; --line: #d8d5cc;
   --soft: #6a6862; --link: #0a5c96; --yes: #1d6b3a; --no: #a5301f; --partly: #8a5a00; }
@@ -48,35 +50,44 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 """
 
 
-def page(
-    title: str, facts: Facts, all_claims: Table, parts: Sequence[Section], folder: Path
-) -> str:
+def page(report: Report, folder: Path) -> str:
     """The whole page. `folder` is where the pictures lie."""
     quick = (
         '<p class="quick">These are quick runs: few seeds, few steps. They show that everything'
         " works, not what holds.</p>"
-        if facts.quick
+        if report.facts.quick
         else ""
     )
     told = "".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.lines
+        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in report.facts.lines
     )
     contents = "".join(
         f'<li><a href="#{_anchor(part.name)}">{escape(part.title)}</a>'
         f' <span class="soft">{escape(part.paper)}</span></li>'
-        for part in parts
+        for part in report.parts
     )
-    body = "".join(_section(part, folder) for part in parts)
+    body = "".join(_section(part, folder) for part in report.parts)
+    title = escape(report.title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{quick}\n<p>Made by <code>treethink report</code> from records"
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<h1>{title}</h1>\n{quick}\n<p>Made by <code>treethink report</code> from records"
         f" alone.</p>\n<dl>{told}</dl>\n"
         f'<nav><h2>Contents</h2><ol><li><a href="#claims">Claims</a></li>{contents}</ol></nav>\n'
-        f'<section id="claims"><h2>Claims</h2><p>{escape(counted(all_claims))}</p>'
-        f"{_table(all_claims) if all_claims.rows else ''}</section>\n{body}</body>\n</html>\n"
+        f'<section id="claims"><h2>Claims</h2>{_claims(report)}</section>\n'
+        f"<h2>Figures</h2><p>{escape(READING.replace('`', ''))}</p>\n{body}</body>\n</html>\n"
     )
+
+
+def _claims(report: Report) -> str:
+    tables = "".join(
+        f"<h3>{escape(each.title)}</h3>{_table(each)}" for each in overview(report.claims)
+    )
+    odd = "".join(f"<li>{escape(each)}</li>" for each in reasons(report.claims))
+    if odd:
+        odd = f"<h3>What is not borne out, or not quite, and why</h3><ul>{odd}</ul>"
+    return f"<p>{escape(counted(report.claims))}</p>{tables}{odd}"
 
 
 def _section(part: Section, folder: Path) -> str:
@@ -102,19 +113,17 @@ def _picture(path: Path, says: str) -> str:
 
 def _table(shown: Table) -> str:
     head = "".join(f"<th>{escape(each)}</th>" for each in shown.header)
-    rows = "".join(
-        "<tr>" + "".join(_cell(shown, i, cell) for i, cell in enumerate(row)) + "</tr>"
-        for row in shown.rows
-    )
+    judged = [name in _JUDGED for name in shown.header]
+    rows = "".join(f"<tr>{''.join(map(_cell, row, judged))}</tr>" for row in shown.rows)
     return (
         f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
 
-def _cell(shown: Table, column: int, cell: str) -> str:
-    verdict = shown.header[column] == "borne out"
-    mark = f' class="{cell.split()[0]}"' if verdict and cell else ""
+def _cell(cell: str, verdict: bool) -> str:
+    word = cell.split(":")[0].split(" ")[0]
+    mark = f' class="{word}"' if verdict and word in _VERDICTS else ""
     return f"<td{mark}>{escape(cell)}</td>"
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from treethink.report.data import Data
 from treethink.report.judges.inference import INFERENCE_ROWS, times_of
-from treethink.report.judges.performance import pair_of
+from treethink.report.judges.performance import by_alpha, pair_of
 from treethink.report.series import Run, curve, ended
 from treethink.report.statistics import Array, converged, fit, last_error, median
 from treethink.report.style import GREY, THE_PAPERS, looks
@@ -149,19 +149,12 @@ def bars(axes: Axes, data: Data) -> None:
 def over_alpha(axes: Axes, data: Data) -> None:
     """The last error by alpha, one line for each setting; a hollow mark is a lower bound."""
     drawn = False
-    for name, suffix in (("TreeThink", ""), ("TreeThink (paper)", " (paper)")):
-        labels = [each for each in data.labels("alpha") if each.endswith("(paper)") == bool(suffix)]
+    for name, paper in (("TreeThink", False), ("TreeThink (paper)", True)):
         points = []
         colour, dashes = looks(name, [name])
-        for label in labels:
-            runs = ended(data.runs("alpha", label))
-            alpha = float(label.removeprefix("alpha ").removesuffix(suffix))
-            for run in runs:
-                fill = colour if converged(run) else "none"
-                axes.plot(
-                    [alpha], [max(1, last_error(run).low)], "o", color=colour, markersize=2.5,
-                    markerfacecolor=fill, alpha=0.6, linewidth=0,
-                )  # fmt: skip
+        for alpha, group in by_alpha(data, "alpha", paper).items():
+            runs = ended(group)
+            marks(axes, [alpha] * len(runs), runs, colour)
             if runs:
                 points.append((alpha, median([last_error(run).low for run in runs])))
         if points:
@@ -178,6 +171,21 @@ def over_alpha(axes: Axes, data: Data) -> None:
     axes.set_ylabel("last error at")
 
 
+def marks(axes: Axes, at: Sequence[float], runs: Sequence[Run], colour: str) -> None:
+    """The last error of each run; a hollow mark is a run that did not converge."""
+    for done, fill in ((True, colour), (False, "none")):
+        shown = [
+            (x, max(1, last_error(run).low))
+            for x, run in zip(at, runs, strict=True)
+            if converged(run) == done
+        ]
+        if shown:
+            axes.plot(
+                *zip(*shown, strict=True), "o", color=colour, markersize=2.6, alpha=0.7,
+                markerfacecolor=fill, linewidth=0,
+            )  # fmt: skip
+
+
 def against_size(axes: Axes, data: Data, labels: Sequence[str]) -> None:
     """The last error against players × actions, with a straight line through it."""
     drawn = False
@@ -189,11 +197,12 @@ def against_size(axes: Axes, data: Data, labels: Sequence[str]) -> None:
         colour, dashes = looks(label, labels)
         sizes = [math.prod(pair_of(run.world)) for run in runs]
         steps = [last_error(run).low for run in runs]
-        axes.plot(sizes, steps, "o", color=colour, markersize=2.6, alpha=0.7, label=label)
+        marks(axes, sizes, runs, colour)
         if len(set(sizes)) > 1:
             a, b = fit([sizes], steps).coefficients
-            ends = [0, max(sizes)]
-            axes.plot(ends, [a + b * each for each in ends], dashes, color=colour, linewidth=1)
+            x = [0, max(sizes)]
+            line = [a + b * each for each in x]
+            axes.plot(x, line, dashes, color=colour, linewidth=1, label=label)
     if not drawn:
         empty(axes)
         return

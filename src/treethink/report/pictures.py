@@ -5,11 +5,11 @@ folder of `treethink reproduce` -> [ pictures ] -> files in the report's folder
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from treethink.learner import TreeThink
+from treethink.report.style import panels, save
 
 #: The rules that are drawn, of each model there is; the last has no figure in the paper.
 TREES = {
@@ -17,10 +17,14 @@ TREES = {
     "coins": ("player.pos.right", "game.score.right", "coin.used.right"),
     "keys": ("player.pos.right",),
 }
+_IN_A_ROW = 4
 
 
 def trees(folder: Path, out: Path) -> Iterator[tuple[str, str]]:
-    """Draw rules of the models in a folder; yields file names, and what they show."""
+    """Draw rules of the models in a folder; yields file names, and what they show.
+
+    Beside each picture lies the tree as text, for Graphviz and for Mermaid.
+    """
     for world, names in TREES.items():
         path = folder / f"{world}.tt"
         if not path.is_file():
@@ -32,12 +36,23 @@ def trees(folder: Path, out: Path) -> Iterator[tuple[str, str]]:
             rule = rules[owner, attribute, action]
             rule.draw(out / f"{file}.png")
             rule.draw(out / f"{file}.svg")
+            for ending, text in (("dot", rule.to_dot()), ("mmd", rule.to_mermaid())):
+                path = out / f"{file}.{ending}"
+                path.write_text(f"{text.rstrip()}\n", encoding="utf-8", newline="\n")
             yield f"{file}.svg", f"{world}: {owner}.{attribute}"
 
 
-def states(folder: Path, out: Path) -> Iterator[tuple[str, str]]:
-    """Copy the pictures of example states; yields file names, and what they show."""
-    for path in sorted(folder.glob("*.png")):
-        name = f"world-{path.name}"
-        shutil.copyfile(path, out / name)
-        yield name, path.stem.partition("-")[2]
+def states(folder: Path, path: Path) -> Iterator[tuple[str, str]]:
+    """The pictures of example states as one; yields its name, and what it shows."""
+    from matplotlib.image import imread
+
+    files = sorted(folder.glob("*.png"))
+    if not files:
+        return
+    figure, grid = panels(-(-len(files) // _IN_A_ROW), _IN_A_ROW, width=0.8)
+    for axes in grid.flat:
+        axes.set_axis_off()
+    for axes, file in zip(grid.flat, files, strict=False):
+        axes.imshow(imread(file), interpolation="none")
+        axes.set_title(file.stem.partition("-")[2])
+    yield save(figure, path)[0].name, "Example states"

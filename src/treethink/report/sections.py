@@ -5,29 +5,33 @@ data -> [ sections ] -> plots in a folder, tables, claims -> page, Markdown
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from treethink.figures import FIGURES, Figure
-from treethink.report import tables
+from treethink.naming import apart, file_safe
 from treethink.report.claims import Judged
 from treethink.report.data import Data
+from treethink.report.manifest import Facts
 from treethink.report.plots import PLOTS
 from treethink.report.style import save, styled
 from treethink.report.tables import TABLES, Table
 
+#: How to read them all.
+READING = (
+    "The error is the earth mover's distance between the prediction and the true next state, before"
+    " it is observed. Errors are means over seeds, times are medians over seeds; bands and"
+    " intervals in brackets are 95% bootstrap intervals. The last error is the observation after"
+    " which there was none; a run that errs in its last tenth has not converged, and `>` says that"
+    " its last error comes later than all that it saw. A world is learned if all held-out"
+    " transitions and all scenes of its rules are right: predicted exactly or, where chance"
+    " decides, as well as chance allows. A cross marks a run that was stopped at a limit."
+)
 #: What is said below a figure of each kind.
 CAPTIONS = {
-    "curves": (
-        "Errors: mean over seeds; times: median over seeds; both with a 95% bootstrap interval."
-        " The error is the earth mover's distance to the true next state, before it is observed."
-        " A cross marks a run that was stopped at a limit."
-    ),
-    "transfer": (
-        "Learned at 8 × 8; asked about 32 × 32 while learning goes on. Errors: mean over seeds;"
-        " times: median over seeds; both with a 95% bootstrap interval."
-    ),
+    "curves": "The error, and the times of observing and of predicting, while learning goes on.",
+    "transfer": "Learned at 8 × 8; asked about 32 × 32 while learning goes on.",
     "scale": (
         "The scale of observations grows with what there is to learn: if learning time is linear,"
         " the curves keep their shape."
@@ -39,7 +43,10 @@ CAPTIONS = {
     ),
     "branches": "Breaks in a curve are zeroes. Fixed: a branch keeps the test it was born with.",
     "alpha": "Up to the last error of any seed. A hollow mark is a run that did not converge.",
-    "complexity": "Every point is a run: the observation of its last error. Lines: least squares.",
+    "complexity": (
+        "Every point is a run: the observation of its last error. A hollow mark is a run that did"
+        " not converge, so that it is a lower bound. Lines: least squares."
+    ),
     "baselines": (
         "The appendix in plain Python beside the engine, with the paper's settings and with ours."
     ),
@@ -50,6 +57,9 @@ CAPTIONS = {
     ),
     "worlds": "One state of each world.",
 }
+
+#: Files from which figures without records are drawn.
+_DRAWN_FROM = {"trees": "*.tt", "worlds": "*.png"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +75,60 @@ class Section:
     claims: tuple[Judged, ...] = ()
 
 
-def sections(data: Data, judged: Sequence[Judged], out: Path) -> Iterator[Section]:
-    """Draw and describe every figure that has records, in the paper's order."""
-    for figure in _present(data):
-        beside = tuple(each for each in judged if figure.name in each.claim.figures)
-        pictures = tuple(_drawn(data, figure, out))
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that there is to say: where it comes from, every verdict, and the figures."""
+
+    title: str
+    facts: Facts
+    claims: tuple[Judged, ...]
+    parts: tuple[Section, ...]
+
+
+def sections(data: Data, own: Data, judged: Sequence[Judged], out: Path) -> Iterator[Section]:
+    """Draw and describe every figure that has records, in the paper's order, then one's own."""
+    figures = [(data, each) for each in _present(data)] + [(own, each) for each in _others(own)]
+    for (source, figure), file in zip(figures, file_names(e.name for _, e in figures), strict=True):
+        pictures = tuple(_drawn(source, figure, out, file))
         if not pictures:
             continue
         made_of = data.records if figure.kind == "trees" else (figure.name, *figure.parts)
-        quick = any(data.is_quick(each) for each in made_of)
+        quick = any(source.is_quick(each) for each in made_of)
         yield Section(
-            name=figure.name,
+            name=file,
             title=f"{figure.title} (quick)" if quick else figure.title,
             paper=figure.paper,
             caption=CAPTIONS.get(figure.kind, CAPTIONS["curves"]),
             pictures=pictures,
-            tables=(TABLES[figure.kind](data, figure.name),) if figure.kind in TABLES else (),
-            claims=beside,
+            tables=(TABLES[figure.kind](source, figure.name),) if figure.kind in TABLES else (),
+            claims=tuple(_beside(judged, figure)) if source is data else (),
         )
 
 
+def file_names(names: Iterable[str]) -> list[str]:
+    """Folders of one's own may have any name; their files have names of their own."""
+    return apart(name if name in FIGURES else file_safe(name) or "figure" for name in names)
+
+
+def _beside(judged: Sequence[Judged], figure: Figure) -> Iterator[Judged]:
+    """Each claim stands beside one figure: what is about several, beside the one of them all.
+
+    Whether errors end in a world, its table says.
+    """
+    for each in judged:
+        if each.claim.world:
+            continue
+        if each.claim.home == figure.name or (
+            not each.claim.home and figure.parts and figure.name in each.claim.figures
+        ):
+            yield each
+
+
 def _present(data: Data) -> Iterator[Figure]:
-    """Figures of the paper that have records, then other records that lie there."""
+    """Figures of the paper that have records."""
     for figure in FIGURES.values():
-        if figure.kind in ("trees", "worlds"):
-            if (data.folder / figure.name).is_dir():
+        if figure.kind in _DRAWN_FROM:
+            if any((data.folder / figure.name).glob(_DRAWN_FROM[figure.kind])):
                 yield figure
         elif figure.parts:
             # Of too few parts it would be mostly empty.
@@ -97,13 +136,15 @@ def _present(data: Data) -> Iterator[Figure]:
                 yield figure
         elif figure.name in data.records:
             yield figure
-    for name, records in data.records.items():
-        if name not in FIGURES:
-            title = str(records.manifest.get("title") or name)
-            yield Figure(name, title, "not in the paper", "curves")
 
 
-def _drawn(data: Data, figure: Figure, out: Path) -> Iterator[tuple[str, str]]:
+def _others(own: Data) -> Iterator[Figure]:
+    """Other records that lie there, as curves."""
+    for name, records in own.records.items():
+        yield Figure(name, str(records.manifest.get("title") or name), "Not in the paper", "curves")
+
+
+def _drawn(data: Data, figure: Figure, out: Path, file: str) -> Iterator[tuple[str, str]]:
     """File names of the pictures, once they are written, and what they show."""
     if figure.kind == "trees":
         from treethink.report.pictures import trees
@@ -112,18 +153,9 @@ def _drawn(data: Data, figure: Figure, out: Path) -> Iterator[tuple[str, str]]:
     elif figure.kind == "worlds":
         from treethink.report.pictures import states
 
-        yield from states(data.folder / figure.name, out)
+        with styled():
+            yield from states(data.folder / figure.name, out / file)
     elif figure.kind in PLOTS:
         with styled():
             drawn = PLOTS[figure.kind](data, figure.name)
-            yield save(drawn, out / _file_name(figure.name))[0].name, figure.title
-
-
-def _file_name(name: str) -> str:
-    """Folders of one's own may have any name."""
-    return "".join(each if each.isalnum() or each in "-._" else "-" for each in name) or "figure"
-
-
-def overview(judged: Sequence[Judged]) -> Table:
-    """All claims."""
-    return tables.claims(judged)
+            yield save(drawn, out / file)[0].name, figure.title

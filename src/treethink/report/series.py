@@ -103,6 +103,13 @@ def error_until(run: Run, steps: int) -> float:
     return float(errors[at <= steps].sum()) / steps
 
 
+def error_in(run: Run, first: float, last: float) -> float:
+    """The mean error of a run between two shares of its steps."""
+    at, errors = run.errors
+    low, high = first * run.observed, last * run.observed
+    return float(errors[(at > low) & (at <= high)].sum()) / (high - low) if high > low else 0.0
+
+
 def is_time(name: str) -> bool:
     """Whether a column has microseconds."""
     return name.endswith("_us")

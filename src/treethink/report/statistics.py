@@ -1,8 +1,8 @@
 """What many seeds say together: bands, intervals, ratios and fits.
 
 Every interval is a percentile bootstrap with a fixed seed, so that the same records make the same
-report. What did not converge is censored: it is known to lie above what was observed, and is
-never left out. So quantities here have two ends (`Bounds`), and medians are taken of both.
+report. What did not converge is censored (`experiment.settled`), so quantities here have two ends,
+and medians are taken of both.
 """
 
 from __future__ import annotations
@@ -10,54 +10,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from treethink.experiment.settled import (
+    Bounds,
+    between,
+    converged,
+    last_error,
+    median,
+    middle,
+    number,
+    worst,
+)
+
+__all__ = [
+    "Array", "Bounds", "Estimate", "Fit", "band", "bootstrap", "converged", "estimate", "fit",
+    "last_error", "means", "median", "medians", "number", "paired", "ratio", "worst",
+]  # fmt: skip
 
 Array = npt.NDArray[np.float64]
 
 DRAWS = 2_000
 LEVEL = 0.95
-#: A run that errs within the last tenth of its steps has not converged.
-CONVERGED_BY = 0.9
 _SEED = 20_260
-
-
-class Ended(Protocol):
-    """What is asked of a run."""
-
-    @property
-    def status(self) -> str: ...
-    @property
-    def steps(self) -> int: ...
-    @property
-    def observed(self) -> int: ...
-    @property
-    def last_error(self) -> int | None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """A number that lies between `low` and `high`; both are the same where it is known.
-
-    >>> print(Bounds(3, 3), Bounds(60_000, math.inf), Bounds(2.5, 4))
-    3 >60,000 2.5 to 4
-    """
-
-    low: float
-    high: float
-
-    @property
-    def is_known(self) -> bool:
-        return self.low == self.high and math.isfinite(self.high)
-
-    def __str__(self) -> str:
-        if self.is_known:
-            return number(self.low)
-        if math.isinf(self.high):
-            return f">{number(self.low)}" if self.low > 0 else "unknown"
-        return f"<{number(self.high)}" if self.low <= 0 else f"{_between(self.low, self.high)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +46,7 @@ class Estimate:
     seeds: int
 
     def __str__(self) -> str:
-        return f"{self.median} ({_between(self.interval.low, self.interval.high)})"
-
-
-def number(value: float) -> str:
-    """As people write it.
-
-    >>> [number(each) for each in (12345.6, 34.62, 0.0123, 2.0, math.inf)]
-    ['12,346', '34.6', '0.0123', '2', '∞']
-    """
-    if not math.isfinite(value):
-        return "∞" if value > 0 else "unknown"
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
-
-
-def _between(low: float, high: float) -> str:
-    return f"{number(low)} to {number(high)}"
+        return f"{self.median} ({between(self.interval.low, self.interval.high)})"
 
 
 # ------------------------------------------------------------------- bootstrap
@@ -106,10 +66,10 @@ def bootstrap(
     return ends[0], ends[1]
 
 
-def band(rows: Array, middle: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
+def band(rows: Array, reduced: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
     """The middle over seeds, and its interval, at every column; a row may end early in NaN.
 
-    `middle` is `means` or `medians`: it reduces the second axis of what it gets.
+    `reduced` is `means` or `medians`: it reduces the second axis of what it gets.
     """
     center = np.empty(rows.shape[1])
     low, high = np.empty_like(center), np.empty_like(center)
@@ -118,9 +78,9 @@ def band(rows: Array, middle: Callable[[Array], Array]) -> tuple[Array, Array, A
     for pattern in np.unique(reached, axis=1).T:
         columns = np.all(reached == pattern[:, None], axis=0)
         kept = rows[pattern][:, columns]
-        center[columns] = low[columns] = high[columns] = middle(kept[None])[0]
+        center[columns] = low[columns] = high[columns] = reduced(kept[None])[0]
         if len(kept) > 1:
-            low[columns], high[columns] = bootstrap(kept, middle)
+            low[columns], high[columns] = bootstrap(kept, reduced)
     return center, low, high
 
 
@@ -139,39 +99,20 @@ def medians(rows: Array) -> Array:
     return found
 
 
-def median(values: Sequence[float]) -> float:
-    """The middle one; of an even number the mean of two, unless one of them is infinite."""
-    ordered = sorted(values)
-    below, above = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
-    return below if below == above else (below + above) / 2
-
-
 def estimate(values: Sequence[Bounds]) -> Estimate:
     """The median of numbers of which some are only bounded, with a bootstrap interval."""
     if not values:
         raise ValueError("an estimate needs at least one value")
     lows, highs = [each.low for each in values], [each.high for each in values]
-    middle = Bounds(median(lows), median(highs))
+    center = middle(values)
     if len(values) == 1:
-        return Estimate(middle, middle, 1)
+        return Estimate(center, center, 1)
     low = bootstrap(np.array(lows), medians)[0]
     high = bootstrap(np.array(highs), medians)[1]
-    return Estimate(middle, Bounds(float(low), float(high)), len(values))
+    return Estimate(center, Bounds(float(low), float(high)), len(values))
 
 
-# ------------------------------------------------------------------- convergence
-
-
-def last_error(run: Ended) -> Bounds:
-    """The observation of the last error; where the run has not converged, after all of it."""
-    if converged(run):
-        return Bounds(run.last_error or 0, run.last_error or 0)
-    return Bounds(run.observed, math.inf)
-
-
-def converged(run: Ended) -> bool:
-    """Whether a run ended, and well after its last error."""
-    return run.status == "finished" and (run.last_error or 0) <= CONVERGED_BY * run.steps
+# ------------------------------------------------------------------- ratios
 
 
 def ratio(above: Bounds, below: Bounds) -> Bounds:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from treethink.report.claims import Judged
+from treethink.report.claims import SETTINGS, Judged
 from treethink.report.data import Data
 from treethink.report.judges.common import has_learned, summary
 from treethink.report.judges.inference import INFERENCE_ROWS, speed_up, times_of
@@ -26,7 +26,7 @@ class Table:
 
 
 def claims(all_: Sequence[Judged]) -> Table:
-    """Claim, paper's number, ours, seeds, verdict."""
+    """In detail: claim, paper's number, ours, seeds, verdict, and why."""
     rows = []
     for each in all_:
         claim, verdict = each.claim, each.verdict
@@ -34,6 +34,51 @@ def claims(all_: Sequence[Judged]) -> Table:
         rows.append((text, claim.paper, verdict.ours, verdict.seeds, answer(each), verdict.why))
     header = ("claim", "paper", "ours", "seeds", "borne out", "because")
     return Table("Claims", header, tuple(rows))
+
+
+def overview(all_: Sequence[Judged]) -> list[Table]:
+    """Every claim once: what both settings say side by side, what has one, and each world."""
+    twice = [each for each in all_ if each.claim.setting and not each.claim.world]
+    once = [each for each in all_ if not each.claim.setting]
+    worlds = [each for each in all_ if each.claim.world]
+    header = ("claim", "the paper says", *SETTINGS.values(), "seeds")
+    tables = [
+        Table(
+            "TreeThink, with the paper's settings and with our defaults",
+            header,
+            tuple((row[0].claim.text, row[0].claim.paper, *_beside(row)) for row in _rows(twice)),
+        ),
+        Table(
+            "QORA, inference, and the appendix in Python",
+            ("claim", "the paper says", "ours", "seeds"),
+            tuple((e.claim.text, e.claim.paper, _cell(e), e.verdict.seeds) for e in once),
+        ),
+        Table(
+            "Zero error, world by world: the observation of the last error",
+            ("world", *SETTINGS.values(), "seeds"),
+            tuple((row[0].claim.world, *_beside(row)) for row in _rows(worlds)),
+        ),
+    ]
+    return [each for each in tables if each.rows]
+
+
+def _rows(all_: Sequence[Judged]) -> list[list[Judged]]:
+    """Those of one claim together."""
+    rows: dict[str, list[Judged]] = {}
+    for each in all_:
+        rows.setdefault(each.claim.text, []).append(each)
+    return list(rows.values())
+
+
+def _beside(row: Sequence[Judged]) -> tuple[str, ...]:
+    by = {each.claim.setting: each for each in row}
+    cells = tuple(_cell(by[each]) if each in by else "–" for each in SETTINGS.values())
+    return *cells, " and ".join(dict.fromkeys(each.verdict.seeds for each in row))
+
+
+def _cell(each: Judged) -> str:
+    ours = each.verdict.ours
+    return answer(each) if ours == "–" else f"{answer(each)}: {ours}"
 
 
 def answer(each: Judged) -> str:
@@ -46,27 +91,34 @@ def learning(data: Data, name: str) -> Table:
     rows = []
     several = len(data.worlds(name)) > 1
     for world in data.worlds(name):
+        right = "plausible" if by_chance(data.runs(name, world=world)) else "exact"
         for label in data.labels(name):
             runs = data.runs(name, label, world)
             if runs:
-                rows.append((*((world,) if several else ()), label, *_learned(runs)))
+                rows.append((*((world,) if several else ()), label, *_learned(runs, right)))
     header = (
         *(("world",) if several else ()), "learner", "steps", "last error, median (worst)",
-        "converged", "learned", "held-out exact", "observe µs", "predict µs", "MB", "runs",
+        "converged", "learned", "held-out right", "observe µs", "predict µs", "MB", "runs",
     )  # fmt: skip
     return Table("", header, tuple(rows))
 
 
-def _learned(runs: Sequence[Run]) -> tuple[str, ...]:
+def by_chance(runs: Sequence[Run]) -> bool:
+    """Whether chance decides in a world: someone learned it, and did not get all of it exactly."""
+    asked = [run.examined for run in ended(runs) if run.examined is not None]
+    return any(each["learned"] and each["exact"] < each["held_out"] for each in asked)
+
+
+def _learned(runs: Sequence[Run], right: str) -> tuple[str, ...]:
     done = ended(runs)
     asked = [run.examined for run in done if run.examined is not None]
-    exact = [each["exact"] / each["held_out"] for each in asked if each["held_out"]]
+    shares = [each[right] / each["held_out"] for each in asked if each["held_out"]]
     return (
         f"{max(run.steps for run in runs):,}",
         summary(runs).replace("worst ", ""),
         f"{sum(map(converged, done))} of {len(done)}",
         f"{sum(map(has_learned, done))} of {len(done)}" if asked else "–",
-        f"{share(median(exact))} ({share(min(exact))})" if exact else "–",
+        f"{share(median(shares))} ({share(min(shares))})" if shares else "–",
         _middle(done, "observe_us", 0.1),
         _middle(done, "predict_us", 0.1),
         _megabytes(done),
@@ -150,13 +202,17 @@ def inference(data: Data, name: str) -> Table:
 
 
 def complexity(data: Data, name: str) -> Table:
-    """Fits of the last error, one row for each label and form."""
+    """Fits of the last error, one row for each label and form.
+
+    Of a run that did not converge, all its observations are a lower bound.
+    """
     rows = []
     for label in data.labels(name):
         runs = ended(data.runs(name, label))
         pairs = [pair_of(run.world) for run in runs]
         if len(set(pairs)) < 4:
             continue
+        late = sum(not converged(run) for run in runs)
         steps = [max(1.0, last_error(run).low) for run in runs]
         logs = [math.log(each) for each in steps]
         product = fit([[p * c for p, c in pairs]], steps)
@@ -169,8 +225,10 @@ def complexity(data: Data, name: str) -> Table:
         )
         for form, found in forms:
             said = form.format(*map(number, found.coefficients))
-            rows.append((label, f"{len(runs)}", said, f"{found.r_squared:.3f}"))
-    return Table("", ("learner", "runs", "last error =", "R²"), tuple(rows))
+            told = (f"{len(runs)}", f"{late}", said, f"{found.r_squared:.3f}")
+            rows.append((label, *told))
+    header = ("learner", "runs", "not converged (bounds)", "last error =", "R²")
+    return Table("", header, tuple(rows))
 
 
 TABLES: dict[str, Callable[[Data, str], Table]] = {

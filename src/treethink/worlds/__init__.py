@@ -95,6 +95,9 @@ def _together(
         takes = ", ".join(world.positional) or "nothing"
         raise SettingError(f"world {world.name!r} takes {takes} in brackets, got {shown(name)}")
     given = dict(zip(world.positional, map(int, in_brackets), strict=False))
+    for each in options:  # by any name: what has one of Python's own, such as `self`, too
+        if each not in world.defaults:
+            raise UnknownNameError("option", each, world.defaults, f"world {world.name!r}")
     for each in given.keys() & options.keys():
         raise SettingError(f"the option {each!r} is given twice: in {name!r} and by its name")
     return given | options
@@ -129,6 +132,8 @@ def _imported(name: str, options: dict[str, int]) -> World:
 
 def _called(make_one: Any, options: dict[str, int], name: str) -> Any:
     try:
+        if isinstance(make_one, type) and "self" in options:
+            raise TypeError("there is no option 'self'")
         inspect.signature(make_one).bind(**options)
     except (TypeError, ValueError) as error:
         raise SettingError(f"{name!r} cannot be called with {options}: {error}") from None

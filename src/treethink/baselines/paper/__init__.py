@@ -165,8 +165,8 @@ class Paper(Learner):
 
     def restore(self, body: bytes) -> None:
         """All trees."""
-        keys = set(self.rules)
-        self.observations, self._numbers, self._rules = storage.load(body, self.alpha, keys)
+        found = storage.load(body, self.alpha, self.schema, set(self.rules))
+        self.observations, self._numbers, self._rules = found
 
 
 def _fits(v: Vector) -> bool:

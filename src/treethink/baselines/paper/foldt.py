@@ -82,7 +82,7 @@ class TrackingData:
     def numbers_at(
         self, x: NDArray[np.intp], y: NDArray[np.intp], predicate: NDArray[np.intp]
     ) -> NDArray[np.intp]:
-        """The candidates with these variables and predicates."""
+        """The candidates with these variables and predicates; -1 where there is none."""
         return self._numbers[x, y, predicate]
 
 
@@ -316,7 +316,7 @@ def checkBranches(
     """
     predicate, first, second = observation.table
     e = tracking.n_existing_vars
-    holds = np.zeros(len(tracking.candidates), dtype=np.bool_)
+    holds = np.zeros(len(tracking.candidates) + 1, dtype=np.bool_)  # the last is for none
     for binding in bindings_in:
         variable = np.full(observation.n_objects + 1, e)
         variable[-1] = 0  # of the second argument that is none
@@ -325,7 +325,7 @@ def checkBranches(
         x, y = variable[first], variable[second]
         y = y + ((x == e) & (y == e))
         holds[tracking.numbers_at(x, y, predicate)] = True
-    return holds
+    return holds[:-1]
 
 
 def evaluateShortCircuit(

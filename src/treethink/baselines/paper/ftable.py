@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+_MOST = 2**31  # observations of a table: sums of squares of counts must fit 64 bits
 
 
 class ConfidenceInterval(NamedTuple):
@@ -54,13 +55,19 @@ class FTable:
         self._counts = np.zeros((2, 2, max(16, tables)), dtype=np.int64)  # x, y, table
 
     @classmethod
-    def from_counts(cls, counts: object) -> Self:
-        """Tables with these counts, as lists."""
-        array = np.array(counts, dtype=np.int64)
-        if array.ndim != 3 or array.shape[0] != 2 or array.shape[1] < 2 or (array < 0).any():
+    def from_counts(cls, counts: object, outputs: int) -> Self:
+        """Tables with these counts, as lists, of so many outputs."""
+        array = np.array(counts)
+        if array.ndim != 3 or array.shape[0] != 2 or array.shape[1] < 2:
             raise ValueError("the counts of a table must be numbers for each input and output")
+        if array.size and (array.dtype != np.int64 or array.min() < 0 or array.max() > _MOST):
+            raise ValueError(f"the counts of a table must be whole numbers from 0 to {_MOST:,}")
+        if array.size and array.sum(axis=(0, 1)).max() > _MOST:
+            raise ValueError(f"a table counts more than {_MOST:,} observations")
+        if array[:, outputs:].any():
+            raise ValueError(f"a table counts more outputs than the {outputs} that there are")
         table = cls(array.shape[2])
-        table._counts = array
+        table._counts = array.astype(np.int64)
         return table
 
     @property

@@ -2,9 +2,10 @@
 
     data -> [ judge ] -> yes, no, partly, or not enough data; our number, seeds, a sentence
 
-A judge never guesses: where a run that it needs is missing or has failed, it says so. A run of
-TreeThink that was stopped at a limit is such a run too. One of QORA that was stopped counts as
-not having learned if it had seen as many observations as TreeThink needed.
+A judge never guesses: where a run that it needs is missing or has failed, where there are too few
+seeds, or where an interval is too wide, it says so. A run of TreeThink that was stopped at a
+limit is such a run too. One of QORA that was stopped counts as not having learned if it had seen
+several times as many observations as TreeThink needed.
 """
 
 from __future__ import annotations
@@ -22,11 +23,16 @@ from treethink.report.statistics import (
     estimate,
     last_error,
     number,
+    worst,
 )
 
 YES, NO, PARTLY, UNKNOWN = "yes", "no", "partly", "not enough data"
 #: Errors of fewer than this are rounding.
 NO_ERROR = 1e-9
+#: A number is about another if it is off by no more than this share.
+TOLERANCE = 0.25
+#: An interval that reaches further than this many times the median, either way, is too wide.
+WIDEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +48,32 @@ class Verdict:
 Judge = Callable[[Data], Verdict]
 
 
-def lacking(runs: Sequence[Run], stopped_too: bool = True) -> str:
-    """What keeps these runs from being enough; empty if nothing does."""
+def lacking(runs: Sequence[Run], fewest: int, stopped_too: bool = True) -> str:
+    """What keeps these runs from being enough; empty if nothing does.
+
+    `fewest` is how many seeds there must be of every label in every world.
+    """
     if not runs:
         return "it was not run"
     enough = ("finished",) if stopped_too else ("finished", "stopped")
     bad = [run for run in runs if run.status not in enough]
     if not bad:
-        return ""
+        return _too_few(runs, fewest)
     kinds = ", ".join(
         f"{sum(run.status == kind for run in bad)} {kind}"
         for kind in dict.fromkeys(run.status for run in bad)
     )
     return f"of {len(runs)} runs, {kinds}"
+
+
+def _too_few(runs: Sequence[Run], fewest: int) -> str:
+    seeds: dict[tuple[str, str], set[int]] = {}
+    for run in runs:
+        seeds.setdefault((run.label, run.world), set()).add(run.seed)
+    least = min(len(each) for each in seeds.values())
+    if least >= fewest:
+        return ""
+    return f"{least} seed{'s' if least > 1 else ''} only, where {fewest} are needed"
 
 
 def unknown(why: str, ours: str = "–", runs: Sequence[Run] = ()) -> Verdict:
@@ -77,8 +96,7 @@ def summary(runs: Sequence[Run]) -> str:
     values = [last_error(run) for run in ended(runs)]
     if not values:
         return "–"
-    worst = max(values, key=lambda each: (each.high, each.low))
-    return f"{estimate(values).median} (worst {worst})"
+    return f"{estimate(values).median} (worst {worst(values)})"
 
 
 def has_learned(run: Run) -> bool:
@@ -92,15 +110,16 @@ def judged_ratio(found: Estimate, times: float, what: str) -> Verdict:
     """Whether a ratio is about the paper's. `what` is the beginning of a sentence."""
     ours, seeds = f"{found} times", str(found.seeds)
     said = f"{what} {found.median} times as long; the paper's number is {number(times)}."
-    if is_about(found, times):
-        return Verdict(YES, ours, seeds, said)
     if says_nothing(found):
         return Verdict(UNKNOWN, ours, seeds, "Not enough data: neither converged.")
+    if too_wide(found, times):
+        return Verdict(UNKNOWN, ours, seeds, f"Not enough data: {wide(found)}.")
+    if is_about(found, times):
+        return Verdict(YES, ours, seeds, said)
     if found.interval.low > times:
         return Verdict(PARTLY, ours, seeds, f"{said} The difference is larger.")
     if found.interval.low > 1:
-        size = "not the size" if found.median.is_known else "the runs were too short for the size"
-        return Verdict(PARTLY, ours, seeds, f"{said} The direction is right, {size}.")
+        return Verdict(PARTLY, ours, seeds, f"{said} The direction is right, not the size.")
     return Verdict(NO, ours, seeds, said)
 
 
@@ -110,10 +129,24 @@ def says_nothing(found: Estimate) -> bool:
 
 
 def is_about(found: Estimate, paper: float) -> bool:
-    """Within a quarter of the paper's number, or its interval has it; a mere bound is not."""
-    middle = found.median
-    if not middle.is_known:
+    """Whether the median is within a quarter of the paper's number; a mere bound is not."""
+    low, high = (1 - TOLERANCE) * paper, (1 + TOLERANCE) * paper
+    return found.median.is_known and low <= found.median.low <= high
+
+
+def too_wide(found: Estimate, paper: float) -> bool:
+    """Whether the interval says neither that the number is about the paper's nor that it is not."""
+    low, high = (1 - TOLERANCE) * paper, (1 + TOLERANCE) * paper
+    if found.interval.high < low or found.interval.low > high:
         return False
-    return found.interval.low <= paper <= found.interval.high or (
-        0.75 * paper <= middle.low <= 1.25 * paper
+    middle, ends = found.median, found.interval
+    return ends.high > WIDEST * middle.high or ends.low * WIDEST < middle.low or not middle.is_known
+
+
+def wide(found: Estimate) -> str:
+    """Why it is too wide."""
+    if not found.median.is_known:
+        return f"half of the runs ended too early to say more than {found.median}"
+    return f"the median may be anything from {number(found.interval.low)} to" + (
+        f" {number(found.interval.high)}"
     )

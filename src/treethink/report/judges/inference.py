@@ -47,7 +47,7 @@ def faster(world: str, column: str, times: float) -> Judge:
     def judge(data: Data) -> Verdict:
         runs = [run for name in ("none", "both") for run in data.runs("inference", name, world)]
         found = speed_up(data, world, column, "both")
-        if gap := lacking(runs) or ("" if found else "nothing was timed"):
+        if gap := lacking(runs, data.fewest) or ("" if found else "nothing was timed"):
             return unknown(gap, "–", runs)
         return judged_ratio(estimate(found), times, "Without them, a prediction takes")
 
@@ -59,7 +59,7 @@ def grows_with_objects(data: Data) -> Verdict:
     runs = [run for name in ("none", "both") for run in data.runs("inference", name, "maze")]
     small = speed_up(data, "maze", "predict_us", "both")
     large = speed_up(data, "maze", "transfer_us", "both")
-    if gap := lacking(runs) or ("" if small and large else "nothing was timed"):
+    if gap := lacking(runs, data.fewest) or ("" if small and large else "nothing was timed"):
         return unknown(gap, "–", runs)
     found = estimate([ratio(b, a) for a, b in zip(small, large, strict=True)])
     ours = f"{estimate(small).median} at 8 x 8, {estimate(large).median} at 32 x 32"
@@ -77,7 +77,9 @@ def eval_alone_gains_little(data: Data) -> Verdict:
         if found:
             gains[name] = 1 - 1 / estimate(found).median.low
     ours = ", ".join(f"{name} {gain:+.1%}" for name, gain in gains.items()) or "–"
-    if gap := lacking(runs) or ("" if len(gains) == len(INFERENCE_ROWS) else "not all were timed"):
+    if gap := lacking(runs, data.fewest) or (
+        "" if len(gains) == len(INFERENCE_ROWS) else "not all were timed"
+    ):
         return unknown(gap, ours, runs)
     small = sum(gain < 0.01 for gain in gains.values())
     answer = YES if small == len(gains) else PARTLY if small else NO
@@ -98,7 +100,7 @@ INFERENCE_ROWS = (
 def learn_identically(data: Data) -> Verdict:
     """Whether the four settings made the very same errors."""
     runs = data.runs("inference")
-    if gap := lacking(runs):
+    if gap := lacking(runs, data.fewest):
         return unknown(gap, "–", runs)
     groups: dict[tuple[str, int], list[Run]] = {}
     for run in runs:
