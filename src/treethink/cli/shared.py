@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +12,7 @@ from rich.console import Console
 
 from treethink.errors import SettingError
 from treethink.learner import TreeThink
+from treethink.naming import file_safe
 from treethink.terminal import say
 from treethink.worlds import World, make
 
@@ -57,7 +57,7 @@ def make_world(world: str, pairs: list[str], **given: int | None) -> World:
 
 def file_name(world: str) -> str:
     """A name for files: `scale-3-2` of `scale(3,2)`, `Lamp` of `lamps:Lamp`."""
-    return "-".join(re.findall(r"[\w-]+", world.rpartition(":")[2]))
+    return file_safe(world.rpartition(":")[2])
 
 
 def writable(path: Path) -> Path:

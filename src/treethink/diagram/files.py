@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from treethink.diagram.picture import FORMATS, check_matplotlib, format_of
 from treethink.errors import SettingError
+from treethink.naming import apart, file_safe
 from treethink.rules import Rule, RuleKey
 
 LONGEST = 200  # bytes in a file's name, without its ending
@@ -53,16 +53,8 @@ def file_names(keys: Iterable[RuleKey]) -> list[str]:
     """A name for each rule: safe, and no two that some file system would take for one.
 
     >>> file_names([("game", "score", "left"), ("a/b", "x", "?"), ("A:B", "x", "!")])
-    ['game.score.left', 'a_b.x._', 'A_B.x._-2']
+    ['game.score.left', 'a-b.x._', 'A-B.x._-2']
     """
-    names: list[str] = []
-    taken: set[str] = set()
-    for key in keys:
-        safe = re.sub(r"[^\w.-]", "_", ".".join(key)).encode()[:LONGEST].decode(errors="ignore")
-        name, number = safe, 1
-        while name.casefold() in taken:
-            number += 1
-            name = f"{safe}-{number}"
-        taken.add(name.casefold())
-        names.append(name)
-    return names
+    return apart(
+        ".".join(file_safe(each, most=LONGEST // 3) or "_" for each in key) for key in keys
+    )
