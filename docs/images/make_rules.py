@@ -15,8 +15,8 @@ from treethink.rules import Rule
 HERE = Path(__file__).parent
 #: For each picture the world, how many transitions were watched, and the rule.
 RULES = {
-    "rule_maze_player.svg": ("maze", 5_000, ("player", "pos", "right")),
-    "rule_maze_score.svg": ("maze", 5_000, ("game", "score", "right")),
+    "rule_maze_player.svg": ("maze", 1_500, ("player", "pos", "right")),
+    "rule_maze_score.svg": ("maze", 1_500, ("game", "score", "right")),
     "rule_coins_used.svg": ("coins", 10_000, ("coin", "used", "right")),
     "rule_keys_player.svg": ("keys", 20_000, ("player", "pos", "right")),
 }

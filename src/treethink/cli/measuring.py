@@ -96,7 +96,8 @@ def reproduce(
     if share is not None:
         say(console, "copy the folders of all parts into one; there, run it without --part")
     else:
-        report(folder)
+        with _interruptible(folder):
+            report(folder)
     if made.failed:
         raise typer.Exit(1)
 
