@@ -239,6 +239,89 @@ def test_settings_are_passed_on_and_unknown_ones_refused() -> None:
         Static("walls")  # type: ignore[arg-type]
 
 
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A module of learners."""
+    (tmp_path / "own_learners.py").write_text(
+        """
+from treethink.baselines import Static
+from treethink.baselines.base import Learner
+
+class Mine(Static):
+    name = "mine"
+
+    def __init__(self, schema, *, depth=1):
+        super().__init__(schema)
+        self.depth = depth
+
+class Half:
+    def observe(self, before, action, after): ...
+    def predict(self, state, action): ...
+
+class Abstract(Learner):
+    name = "abstract"
+
+class Nameless(Learner):
+    def learn(self, before, action, after): ...
+    def answer(self, state, action): ...
+"""
+    )
+    (tmp_path / "broken_learners.py").write_text("import no_such_package")
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_a_learner_of_ones_own_is_found_and_made(own: Path) -> None:
+    learner = make_learner("own_learners:Mine", WALLS, depth=3)
+    assert (learner.name, learner.depth, learner.schema) == ("mine", 3, WALLS.schema)
+    assert repr(learner) == "<Mine: nothing changes>"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "says"),
+    [
+        ("no_such:Mine", SettingError, "no learner at 'no_such:Mine': No module named 'no_such'"),
+        ("own_learners:Yours", SettingError, "no 'Yours' in <module 'own_learners'"),
+        ("own_learners:", SettingError, "no learner at 'own_learners:': no ''"),
+        ("../own:Mine", SettingError, "given as module:name, such as .*, got '../own:Mine'"),
+        ("own_learners:__name__", WrongTypeError, "must be a class of learners, got 'own_learn"),
+        ("own_learners:Half", WrongTypeError, "is no learner: it has no save, load; a learner"),
+        ("own_learners:Abstract", WrongTypeError, "cannot be made: it leaves answer, learn"),
+        ("own_learners:Nameless", WrongTypeError, "'own_learners:Nameless' has no name"),
+        ("broken_learners:Mine", ModuleNotFoundError, "no_such_package"),  # not ours to hide
+    ],
+)
+def test_what_is_no_learner_of_ones_own_is_refused(
+    own: Path, name: str, kind: type[Exception], says: str
+) -> None:
+    with pytest.raises(kind, match=says):
+        make_learner(name, WALLS)
+
+
+@pytest.mark.parametrize("settings", [{"width": 1}, {"self": 1}])
+def test_settings_that_a_learner_of_ones_own_does_not_take_are_refused(
+    own: Path, settings: dict[str, Any]
+) -> None:
+    with pytest.raises(SettingError, match="cannot be made with a schema and the settings"):
+        make_learner("own_learners:Mine", WALLS, **settings)
+
+
+def test_a_file_never_says_what_is_imported(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(own)
+    (own / "called.py").write_text("open('called', 'w')")
+    header, _ = file.unpack(Static(WALLS.schema).to_bytes(), "it")
+    content = file.pack({**header, "learner": "called:Learner"}, b"")
+    for learner in LEARNERS.values():
+        with pytest.raises(ModelFileError):
+            learner.from_bytes(content)
+    assert not (own / "called").exists()
+
+
+def test_static_and_oracle_say_what_they_are() -> None:
+    assert repr(make_learner("static", WALLS)) == "<Static: nothing changes>"
+    assert repr(make_learner("oracle", WALLS)) == f"<Oracle of {WALLS!r}>"
+
+
 def nonsense(learner: Any) -> list[tuple[type[Exception], str]]:
     """How a learner refuses what it cannot learn from or answer."""
     moved = WALLS.step(STATE, "left", np.random.default_rng(0))

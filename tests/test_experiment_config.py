@@ -13,7 +13,7 @@ import pytest
 
 import treethink as tt
 from treethink.baselines import make_learner
-from treethink.errors import SettingError, TreeThinkError, UnknownNameError
+from treethink.errors import SettingError, TreeThinkError, UnknownNameError, WrongTypeError
 from treethink.experiment.config import Config, load, parse
 from treethink.experiment.fields import MOST_STEPS
 from treethink.experiment.plan import Limits, Run, Transfer
@@ -381,11 +381,32 @@ WORLDS, LEARNERS = 'worlds = ["walls"]\n', 'learners = ["static"]\n'
         ),
         (
             "steps = 5\n" + WORLDS + "learners = [{ name = 'treethink', predict = {facts = 'f'} }]",
-            r"learners\[0\], predict: 'treethink' cannot be asked with facts='f'",
+            r"learners\[0\], predict: facts must be 'demand' or 'full', got 'f'",
         ),
         (
             "steps = 5\n" + WORLDS + "learners = [{ name = 'static', predict = {facts = 'full'} }]",
-            r"learners\[0\], predict: 'static' cannot be asked with facts='full'",
+            r"learners\[0\], predict: static's predict takes no options, got facts",
+        ),
+        (
+            "steps = 5\n" + WORLDS + "learners = [{ name = 'qora', predict = {bindings = 'all'} }]",
+            r"learners\[0\], predict: qora's predict takes no options, got bindings",
+        ),
+        (
+            "steps = 5\n" + WORLDS + "learners = [{ name = 'treethink', predict = {fact = 'f'} }]",
+            r"predict: treethink's predict takes facts \('demand' or 'full'\) and bindings"
+            r" \('first' or 'all'\), got fact",
+        ),
+        (
+            "steps = 5\nworlds = 'maze'\n" + LEARNERS,
+            r"""some.toml, worlds must be a list: worlds = \["maze"\], got 'maze'""",
+        ),
+        (
+            "steps = 5\n" + WORLDS + "learners = ['no.such:Learner']",
+            r"some.toml, learners\[0\]: there is no learner at 'no.such:Learner': No module named",
+        ),
+        (
+            "steps = 5\n" + WORLDS + "learners = [{ name = 'json:JSONDecoder' }]",
+            r"learners\[0\]: 'json:JSONDecoder' is no learner: it has no observe, predict, save,",
         ),
         (
             "steps = 5\n" + WORLDS + "learners = [{ name = 'static', worlds = ['maze'] }]",
@@ -442,6 +463,53 @@ def test_what_is_wrong_is_said_with_its_place(text: str, says: str) -> None:
 def test_a_number_of_seeds_that_cannot_be_is_refused(seeds: Any) -> None:
     with pytest.raises(SettingError, match="seeds must be"):
         config(SMALL).runs(seeds)
+
+
+def test_a_text_needs_no_name_and_must_be_one() -> None:
+    assert parse(SMALL).title == "the config"
+    with pytest.raises(UnknownNameError, match="unknown key 'stepz' in the config"):
+        parse("stepz = 5")
+    with pytest.raises(WrongTypeError, match=r"a config must be a str, got .*; load reads a file"):
+        parse(Path("some.toml"))  # type: ignore[arg-type]
+
+
+OWN = """
+from treethink.baselines import Static
+
+class Asked(Static):
+    name = "asked"
+
+    def __init__(self, schema, *, depth=1):
+        super().__init__(schema)
+
+    def predict(self, state, action, *, deep=False):
+        if deep > 1:
+            raise TypeError("deep is true or false")
+        return super().predict(state, action)
+"""
+
+
+def test_a_learner_of_ones_own_is_tried_with_its_settings_and_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ownlearner.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def asked(more: str) -> Config:
+        learner = f"learners = [{{ name = 'ownlearner:Asked', {more} }}]"
+        return config(f"steps = 5\n{WORLDS}{learner}")
+
+    (run,) = asked("settings = { depth = 2 }, predict = { deep = true }").runs()
+    assert (run.learner, run.settings, run.predict) == (
+        "ownlearner:Asked", {"depth": 2}, {"deep": True},
+    )  # fmt: skip
+    assert run.key.startswith("walls.Asked.seed0.")
+    with pytest.raises(SettingError, match=r"learners\[0\]: .*cannot be made with .*'width'"):
+        asked("settings = { width = 2 }")
+    with pytest.raises(SettingError, match=r"ownlearner:Asked's predict takes deep, got facts"):
+        asked("predict = { facts = 'full' }")
+    with pytest.raises(SettingError, match=r"cannot be asked with deep=2: deep is true or false"):
+        asked("predict = { deep = 2 }")
 
 
 def test_a_file_that_cannot_be_read_is_one_clear_error(tmp_path: Path) -> None:

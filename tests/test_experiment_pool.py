@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from treethink.experiment.entries import STATUSES
 from treethink.experiment.plan import Run
 from treethink.experiment.pool import perform_all
 from treethink.experiment.progress import Display
-from treethink.experiment.table import last_errors
+from treethink.experiment.table import last_errors, table
 from treethink.report import statistics
 
 RUN = Run("walls", "treethink", "TreeThink", 0, 400, 50, options={"width": 5}, examine=30)
@@ -299,6 +300,7 @@ def test_progress_is_bars_in_a_terminal_and_few_lines_elsewhere() -> None:
     many = [replace(RUN, seed=seed) for seed in range(40)]
     plain = [line for line in shown(False, many).splitlines() if "warning" not in line]
     assert plain[0] == "3 of 43 runs have ended before; 40 runs to go"
+    assert shown(False, [RUN]).splitlines()[0] == "3 of 4 runs have ended before; 1 run to go"
     assert plain[-1].startswith(f"40 of 40: {many[-1].key} finished, last error at step 7")
     assert len(plain) <= 4
     bars = shown(True, many[:2])
@@ -328,3 +330,48 @@ def test_the_table_says_what_a_report_says(ends: list[tuple[int, str]]) -> None:
     ]
     runs = [statistics.last_error(SimpleNamespace(**each)) for each in entries]
     assert last_errors(entries).startswith(f"{statistics.estimate(runs).median} (")
+
+
+def lines(entries: list[records.Entry]) -> str:
+    out = io.StringIO()
+    Console(file=out, width=120).print(table(entries))
+    return out.getvalue()
+
+
+def test_the_table_says_how_far_a_stopped_run_came_and_why_nothing_was_examined() -> None:
+    def stopped(*observed: int, examine: int = 0) -> list[records.Entry]:
+        run = replace(RUN, examine=examine)
+        return [records.entry(run, status="stopped", observed=each) for each in observed]
+
+    finished = records.entry(replace(RUN, examine=0), status="finished", last_error=3)
+    one = lines([*stopped(1_200), finished])
+    assert "1 finished, 1 stopped after 1,200 steps" in one
+    assert one.splitlines()[-1].strip() == "– not examined: set `examine` in the config"
+    two = lines(stopped(90, 1_200, examine=30))
+    assert "2 stopped after 90 to 1,200 steps" in two and "not examined" not in two
+
+
+# -------------------------------------------------------------- a learner of one's own
+
+
+def test_the_learner_in_the_docs_can_be_run_in_processes_by_its_config(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    _, section = page.split("## A learner of your own\n")
+    (module, *_), (text, *_) = (
+        re.findall(rf"^```{kind}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+        for kind in ("python", "toml")
+    )
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the command looks where one is
+    monkeypatch.chdir(tmp_path)
+    Path("habits.py").write_text(module, encoding="utf-8")
+    Path("compare.toml").write_text(text, encoding="utf-8")
+    assert call("run", "compare.toml", "--processes", "2") == 0
+    ours, habits = records.read("runs/compare").runs
+    assert (ours.learner, habits.learner) == ("treethink", "habits:Habits")
+    assert ours.errors[1].sum() < habits.errors[1].sum()
+    Path("compare.toml").write_text(text.replace("Habits", "Habit"), encoding="utf-8")
+    capsys.readouterr()
+    assert call("run", "compare.toml", "--processes", "2") == 2
+    assert "compare.toml, learners[1]: there is no learner at" in capsys.readouterr().err

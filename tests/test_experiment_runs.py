@@ -339,6 +339,18 @@ def test_a_run_beyond_its_memory_is_stopped_at_the_end_of_a_window(tmp_path: Pat
     assert columns(tmp_path, run, "windows")["last"].tolist() == list(range(20, step + 1, 20))
 
 
+@pytest.mark.parametrize(
+    ("limit", "says"), [(0.001, "0.001 megabytes: "), (1, "1 megabyte: "), (2, "2 megabytes: ")]
+)
+def test_limits_are_told_as_people_say_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: float, says: str
+) -> None:
+    monkeypatch.setattr(Static, "memory_use", lambda self: {"bytes": 3_000_000})
+    run = replace(RUN, learner="static", settings={}, predict={}, limits=Limits(megabytes=limit))
+    entry = perform(run, tmp_path)
+    assert entry is not None and f"it used more than {says}3,000,000 bytes" in entry["message"]
+
+
 def test_a_run_beyond_its_time_is_stopped_and_time_is_kept_over_interruptions(
     tmp_path: Path,
 ) -> None:

@@ -17,7 +17,7 @@ from treethink.errors import SettingError, UnknownNameError
 from treethink.experiment.config import Config, parse
 from treethink.experiment.records import read
 from treethink.figures import FIGURES, chosen
-from treethink.figures.listing import listing
+from treethink.figures.listing import DRAWINGS, listing, takes
 from treethink.figures.pictures import STATES
 from treethink.figures.quick import quick
 from treethink.figures.reproduce import Part, configured, reproduce
@@ -151,6 +151,30 @@ def test_the_list_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     assert all(re.search(rf"\b{re.escape(name)}\b", told) for name in FIGURES)
     assert told.count("not here yet") == 3
+
+
+def test_the_list_says_what_quick_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["reproduce", "--list", "--quick"])
+    told = capsys.readouterr().out
+    small = configured(FIGURES["maze"], small=True)
+    assert small is not None and takes(FIGURES["maze"], small=True)[0] == f"{len(small.runs())}"
+    assert re.search(rf"\bmaze .*│ {len(small.runs())} +│ under 1 ", told)
+    every, minutes = re.search(r"all of these.*│ ([\d,]+) +│ about (\d+)", told).groups()  # type: ignore[union-attr]
+    assert int(every) == sum(len(quick(e).runs()) for k, e in CONFIGS.items() if k != "trees")
+    assert 1 <= int(minutes) <= sum(each.minutes for each in FIGURES.values()) / 5
+
+
+def test_every_figure_of_the_paper_is_listed_or_a_drawing() -> None:
+    made: set[int] = set()
+    for figure in FIGURES.values():
+        if figure.paper.startswith("Fig"):
+            numbers = re.sub(r"rows? [\d\-, ]+|[a-f]", "", figure.paper.removeprefix("Fig"))
+            for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers):
+                made.update(range(int(first), int(last or first) + 1))
+    assert made | set(DRAWINGS) == set(range(1, 27)) and not made & set(DRAWINGS)
+    caption = str(listing().caption)
+    assert all(f"{number} ({what})" in caption for number, what in DRAWINGS.items())
 
 
 @given(st.integers(1, 9), st.integers(0, 200))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treethink.errors import MissingPackageError, RecordsError, SettingError, WrongTypeError
-from treethink.experiment import TOLERANCE, records
+from treethink.experiment import TOLERANCE, pool, records
 from treethink.experiment.plan import Limits, Run
 from treethink.experiment.pool import _Silence, perform_all
 from treethink.experiment.recording import Recording
@@ -138,6 +139,54 @@ def test_the_manifest_says_what_was_run_and_where(tmp_path: Path) -> None:
     assert found["started"] <= found["finished"]
     assert found["commit"] is None or len(found["commit"].removesuffix("-dirty")) == 40
     assert json.loads((tmp_path / "runs" / f"{RUN.key}.json").read_text()) == entries[0]
+
+
+def test_an_experiment_is_finished_when_its_last_run_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def finished(hour: int, runs: list[Run]) -> str | None:
+        monkeypatch.setattr(pool, "_now", lambda: f"{hour:02}:00")
+        perform_all(runs[:2], tmp_path, processes=0, every=runs)
+        found: str | None = records.read(tmp_path).manifest["finished"]
+        return found
+
+    stopped = replace(RUN, limits=Limits(1e-9))
+    other = replace(RUN, seed=1)
+    assert finished(1, [stopped, other]) == "01:00"
+    assert finished(2, [stopped, other]) == "01:00"  # nothing was run
+    assert finished(3, [RUN, other]) == "03:00"  # the one that was stopped, alone
+    entry = json.loads((tmp_path / "runs" / f"{other.key}.json").read_text())
+    records.write_run(tmp_path, {**entry, "status": "failed"}, None)
+    assert finished(4, [RUN, other]) == "04:00"  # the one that failed, alone
+    assert finished(5, [RUN, other, replace(RUN, seed=2)]) is None
+
+
+def test_records_and_runs_say_what_they_are(tmp_path: Path) -> None:
+    missing = replace(RUN, seed=1)
+    perform_all([RUN], tmp_path / "some", processes=0, every=[RUN, missing], title="a title")
+    found = records.read(tmp_path / "some")
+    assert repr(found) == "<Records 'a title': 2 runs, 1 finished, 1 missing>"
+    assert [repr(run) for run in found.runs] == [
+        f"<RunRecord: static in walls, seed 0, finished, last error {found.runs[0].last_error}>",
+        "<RunRecord: static in walls, seed 1, missing>",
+    ]
+    assert {"label", "last_error", "windows", "errors", "entry"} <= set(dir(found.runs[0]))
+    perform_all([], tmp_path / "none", processes=0)
+    assert repr(records.read(tmp_path / "none")) == "<Records 'none': 0 runs>"
+
+
+def test_the_table_of_records_is_plain_and_says_all_that_entries_do(tmp_path: Path) -> None:
+    run = replace(RUN, examine=20, settings={}, limits=Limits(seconds=60))
+    (entry,) = perform_all([run], tmp_path, processes=0)
+    (row,) = records.read(tmp_path).table()
+    assert not any(isinstance(each, dict) for each in row.values())
+    for name, told in entry.items():
+        if isinstance(told, dict):
+            assert {f"{name}.{inner}": each for inner, each in told.items()}.items() <= row.items()
+        elif name not in ("transfer", "examined_transfer"):  # there is none
+            assert row[name] == told
+    assert row["options.width"] == 5 and row["examined.learned"] is False
+    assert "transfer" not in row and row["limits.megabytes"] is None
 
 
 @pytest.mark.parametrize(
@@ -297,7 +346,7 @@ OTHER = Run("walls", "static", "other", seed=0, steps=60, window=25)
 def test_a_folder_of_another_experiment_is_refused_and_left_alone(tmp_path: Path) -> None:
     perform_all([RUN], tmp_path, processes=0, title="one")
     before = (tmp_path / "manifest.json").read_bytes()
-    with pytest.raises(RecordsError, match=r"has 1 runs of another experiment, 'one', such as"):
+    with pytest.raises(RecordsError, match=r"has 1 run of another experiment, 'one', such as"):
         perform_all([OTHER], tmp_path, processes=0, title="two")
     assert (tmp_path / "manifest.json").read_bytes() == before
     assert not list((tmp_path / "runs").glob("*other*"))

@@ -24,17 +24,22 @@ from treethink.figures import FIGURES
 from treethink.figures.reproduce import configured
 from treethink.report import pictures
 from treethink.report import statistics as stats
-from treethink.report.claims import CLAIMS, judged
+from treethink.report.claims import CLAIMS, DETERMINISTIC, judged
 from treethink.report.data import Data, read_all
 from treethink.report.judges import inference, learning, performance, resources
 from treethink.report.judges.common import UNKNOWN
-from treethink.report.markdown import reasons
+from treethink.report.looks import LOOKS, looks
+from treethink.report.markdown import BETTER, NOT_BORNE_OUT, odd, reasons
 from treethink.report.matching import is_figure, parted
+from treethink.report.origin import Origin, origin
 from treethink.report.panels import against_size, alone
+from treethink.report.plots import PLOTS
 from treethink.report.series import curve, growth, mean_of, time_of
 from treethink.report.statistics import Bounds
+from treethink.report.style import BLUE, RED, styled
 from treethink.report.tables import complexity, overview
 from treethink.report.tables import learning as learning_table
+from treethink.report.tables import transfer as transfer_table
 from treethink.stream import transitions
 from treethink.worlds import make
 
@@ -740,7 +745,7 @@ def test_the_overview_has_both_settings_side_by_side() -> None:
             "TreeThink learns maze in about 1,700 observations.",
             "1,700",
             "yes: 1,700 (1,700 to 1,700)",
-            "partly: 400 (400 to 400)",
+            "partly: 400 (400 to 400), better",
             "4",
         ),
     )
@@ -748,15 +753,172 @@ def test_the_overview_has_both_settings_side_by_side() -> None:
     assert len(reasons(found)) == 1 and "Partly, defaults: The median" in reasons(found)[0]
 
 
-def test_the_page_begins_with_what_made_it_and_the_claims(folder: Path, tmp_path: Path) -> None:
+def test_the_page_begins_with_what_it_was_made_of_and_the_claims(
+    folder: Path, tmp_path: Path
+) -> None:
     text = (folder / "report" / "results.md").read_text(encoding="utf-8")
-    assert f"```sh\ntreethink report {folder.name}\n```" in text
+    assert "Made by `treethink report` from the records of: maze, of mine." in text
+    assert "```sh\ntreethink reproduce maze --quick\n```" in text
+    page = (folder / "report" / "index.html").read_text(encoding="utf-8")
+    assert "from the records of: maze, of mine." in page
+    assert "<code>treethink reproduce maze --quick</code>" in page
     heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert heads == ["Claims", "Figures", "How it was made"]
     report.write(folder, tmp_path / "docs" / "results", tmp_path / "results.md")
     text = (tmp_path / "results.md").read_text(encoding="utf-8")
-    assert f"treethink report {folder.name} --out results --markdown results.md\n" in text
-    assert str(tmp_path) not in text  # it may be published
+    assert str(tmp_path) not in text and folder.name not in text  # it may be published
+
+
+def test_only_commands_that_make_such_records_are_told(tmp_path: Path) -> None:
+    def told(*names: str, quick: tuple[str, ...] = (), own: tuple[str, ...] = ()) -> Origin:
+        figures = {n: Unwritten(title=f"{n} (quick)" if n in quick else n) for n in names}
+        every = Data(figures | {n: Unwritten() for n in own}, tmp_path)
+        return origin(every, Data(figures, tmp_path))
+
+    assert told(own=("mine",)) == Origin("mine", ())
+    some = told("keys", "maze", own=("mine",))
+    assert some == Origin("maze, keys, mine", ("treethink reproduce maze keys",))
+    mixed = told("walls", "maze", quick=("maze",))
+    assert mixed.commands == ("treethink reproduce walls", "treethink reproduce maze --quick")
+    recorded = [k for k, v in FIGURES.items() if v.config and k != "trees"]
+    assert told(*recorded).commands[0].startswith("treethink reproduce walls doors")
+    for name, file in (("trees", "maze.tt"), ("worlds", "00-walls.png")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).touch()
+    whole = told(*recorded, own=("mine",))
+    assert whole.commands == ("treethink reproduce all",) and whole.records.endswith(", mine")
+    assert told(*recorded, quick=tuple(recorded)).commands == ("treethink reproduce all --quick",)
+
+
+def test_a_claim_is_left_out_if_most_of_its_figures_were_not_run(tmp_path: Path) -> None:
+    write(tmp_path / "maze", [*seeds(3), *seeds(3, label=PAPER), *seeds(3, label="QORA")])
+    report.write(tmp_path)
+    for name in ("results.md", "index.html"):
+        text = (tmp_path / "report" / name).read_text(encoding="utf-8")
+        assert "it was not run" not in text and "every deterministic world" not in text
+        left = re.search(r"(\d+) claims of the paper are left out:", text)
+        shown = re.search(r"verdicts on (\d+) claims", text)
+        assert left and shown
+        assert int(left[1]) + int(shown[1]) == len({claim.text for claim in CLAIMS})
+    (every,) = (c for c in CLAIMS if c.paper == "all 12" and c.setting == "defaults")
+    assert not every.can_be_judged(
+        data(**{name.replace("-", "_"): [] for name in DETERMINISTIC[:5]})
+    )
+    assert every.can_be_judged(data(**{name.replace("-", "_"): [] for name in DETERMINISTIC[:6]}))
+
+
+def test_what_is_better_than_the_papers_number_stands_apart() -> None:
+    runs = [*seeds(last=4_000, steps=9_000, label=PAPER), *seeds(last=400, steps=9_000)]
+    fast = four_settings(both=0.001)
+    found = judged(data(maze=runs, inference=fast))
+    told = odd(found)
+    better, bad = told[BETTER], told[NOT_BORNE_OUT]
+    assert any(e.startswith("TreeThink learns maze in about 1,700") for e in better)
+    assert any("about 35 times faster" in e and "Partly: " in e for e in better)
+    assert all("It is better: " in each for each in better)
+    assert any("learns maze" in e and "No, paper's settings" in e for e in bad)
+    assert not any("better" in each for each in bad)
+    assert {e.verdict.answer for e in found if e.verdict.better} == {"partly"}
+
+
+# --------------------------------------------------------------------------- transfer, looks
+
+
+def asked(**told: Any) -> list[dict[str, Any]]:
+    """An experiment of one's own that asks about another world."""
+    elsewhere = {"world": "maze-t", "options": {"width": 9}, "every": 500, "steps": 10}
+    return [
+        *seeds(3, transfer_error=[np.nan, 1.0] * 4 + [np.nan, 0.25], transfer_us=7.0,
+               told={"transfer": elsewhere}, **told),
+        *seeds(3, world="walls", **told),
+    ]  # fmt: skip
+
+
+def test_a_transfer_of_ones_own_has_its_panel_and_its_table(tmp_path: Path) -> None:
+    write(tmp_path / "mine", asked(), "mine")
+    report.write(tmp_path / "mine")
+    out = tmp_path / "mine" / "report"
+    drawn = (out / "mine.svg").read_text(encoding="utf-8")
+    assert drawn.count(">maze: error in maze-t with width 9<") == 1
+    assert "no records" not in drawn and "walls: error in" not in drawn
+    text = (out / "results.md").read_text(encoding="utf-8")
+    assert "| learned in | asked about | learner | error there, at the end" in text
+    assert "| maze | maze-t with width 9 | TreeThink | 0.25 (0.25) | 0 of 3 | – | 7 |" in text
+    assert "The error in another world" in text
+
+
+def test_without_a_transfer_nothing_is_said_of_one(folder: Path) -> None:
+    text = (folder / "report" / "results.md").read_text(encoding="utf-8")
+    assert "asked about" not in text and "another world" not in text
+
+
+def test_the_panel_of_a_transfer_has_what_was_recorded() -> None:
+    with styled():
+        figure = PLOTS["curves"](data(mine=asked()), "mine")
+    axes = next(each for each in figure.axes if "maze-t" in each.get_title())
+    assert np.asarray(axes.lines[0].get_ydata()).tolist() == [1.0] * 4 + [0.25]
+
+
+def test_an_error_and_the_observation_of_the_last_one_have_different_headings() -> None:
+    shown = transfer_table(data(transfer_maze=seeds(3, transfer_error=0.5)), "transfer-maze")
+    row = dict(zip(shown.header, shown.rows[0], strict=True))
+    assert row["error at 32 × 32, at the end, median (worst)"] == "0.5 (0.5)"
+    assert row["last error at 8 × 8, median (worst)"] == "100 (100)"
+    assert all(len(each) == len(shown.header) for each in shown.rows)
+
+
+def runs_of(**labels: dict[str, Any]) -> dict[str, Any]:
+    usual = {"learner": "treethink", "settings": {}, "predict": {}}
+    return {label: [SimpleNamespace(**usual | told)] for label, told in labels.items()}
+
+
+def test_treethink_as_it_is_by_default_is_always_blue() -> None:
+    paper = {"criterion": "wilson", "memory": 0}
+    first: dict[str, dict[str, Any]] = {
+        "other": {"settings": {"alpha": 0.5}},
+        "mine": {},
+        "old": {"settings": paper},
+    }
+    found = looks(runs_of(**first))
+    assert found["mine"][0] == BLUE and found["old"][0] == RED
+    assert looks(runs_of(**dict(reversed(first.items())))) == found  # whatever the order
+    assert looks(runs_of(mine={"settings": {"alpha": 0.01}}))["mine"][0] == BLUE
+    # A name alone does not take it away.
+    found = looks(runs_of(TreeThink={"settings": {"alpha": 0.5}}, mine={}))
+    assert found["mine"][0] == BLUE != found["TreeThink"][0]
+    assert looks(runs_of(TreeThink={"settings": {"alpha": 0.5}}))["TreeThink"][0] == BLUE
+    assert looks(runs_of(a={"learner": "qora"}, b={"learner": "static"})) == {
+        "a": LOOKS["QORA"], "b": LOOKS["static"],
+    }  # fmt: skip
+
+
+@given(st.lists(st.sampled_from([*LOOKS, "a", "b", "c", "d"]), unique=True, max_size=6))
+def test_no_two_learners_look_alike_while_there_are_colours(labels: list[str]) -> None:
+    told = {label: {"learner": "mine:Learner"} for label in labels}
+    found = looks(runs_of(**told))
+    assert sorted(found) == sorted(labels)
+    assert len({colour for colour, _ in found.values()}) == len(labels)
+
+
+@pytest.mark.parametrize("name", [k for k, v in FIGURES.items() if v.config and k != "trees"])
+def test_the_papers_figures_look_as_their_labels_say(name: str) -> None:
+    config = configured(FIGURES[name], small=True)
+    assert config is not None and name
+    groups: dict[str, Any] = {}
+    for run in config.runs():
+        groups.setdefault(run.label, []).append(run)
+    if name != "alpha":  # it has shades of its own
+        assert looks(groups) == {label: LOOKS[label] for label in groups}
+
+
+def test_a_logarithmic_axis_says_so() -> None:
+    every = data(mine=seeds(3), inference=four_settings(), branches=seeds(3, world="switches"))
+    for kind, name in (("curves", "mine"), ("inference", "inference"), ("branches", "branches")):
+        with styled():
+            figure = PLOTS[kind](every, name)
+        scales = [(axes.get_yscale(), "log scale" in axes.get_ylabel()) for axes in figure.axes]
+        assert {said for scale, said in scales if scale == "log"} == {True}
+        assert {said for scale, said in scales if scale == "linear"} <= {False}
 
 
 def test_pictures_are_linked_once_and_never_as_png(folder: Path) -> None:

@@ -2,7 +2,8 @@
 
     world -> [ learner ] -> prediction -> metric
 
-A new learner is one file beside this one and one line in `LEARNERS`.
+A new learner is one file beside this one and one line in `LEARNERS`. One of your own, elsewhere,
+is `module:Class`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import inspect
 from difflib import get_close_matches
 from typing import Any
 
+from treethink.baselines.own import found_learner, made_learner
 from treethink.baselines.paper import Paper
 from treethink.baselines.qora import Qora
 from treethink.baselines.trivial import Oracle, Static
@@ -27,6 +29,9 @@ __all__ = ["LEARNERS", "make_learner", "TreeThink", "Static", "Oracle", "Paper",
 def make_learner(name: str, world: World, **settings: Any) -> Any:
     """A learner of that name for a world.
 
+    A name with a colon is where to find one of your own: `package.module:Class`, which is made
+    with the world's schema and the settings.
+
     >>> from treethink.worlds import make
     >>> make_learner("paper", make("walls"), alpha=0.05)
     <Paper: 0 observations, 0 rules vary>
@@ -40,6 +45,8 @@ def make_learner(name: str, world: World, **settings: Any) -> Any:
     if not isinstance(name, str):
         raise WrongTypeError(f"a learner is made by its name, got {shown(name)}")
     check_world_type(world, "a learner")
+    if ":" in name:
+        return made_learner(name, found_learner(name), world.schema, settings)
     if name not in LEARNERS:
         raise UnknownNameError("learner", name, LEARNERS, "the registry of learners")
     learner = LEARNERS[name]

@@ -95,6 +95,9 @@ class Learner(Filed, ABC):
             raise WrongTypeError(f"schema must be a Schema, got {shown(schema)}")
         self.schema = schema
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.name}>"
+
     # ---- what it does ----
 
     def observe(self, before: State, action: str, after: State) -> None:

@@ -28,6 +28,9 @@ class Static(Learner):
 
     name = "static"
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: nothing changes>"
+
     def learn(self, before: State, action: str, after: State) -> None:
         """Nothing is learned."""
 
@@ -63,6 +66,9 @@ class Oracle(Learner):
             raise SettingError(f"an oracle must ask about any state, and {world!r} stands in one")
         super().__init__(world.schema)
         self.world = world
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.world!r}>"
 
     def learn(self, before: State, action: str, after: State) -> None:
         """Nothing is learned."""

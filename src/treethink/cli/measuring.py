@@ -75,13 +75,14 @@ def reproduce(
     """Make figures and tables of the paper, and a report. Ctrl-C stops it; again goes on."""
     from treethink import figures
     from treethink.experiment.progress import Display
+    from treethink.experiment.settled import counted
     from treethink.figures.listing import listing
     from treethink.figures.reproduce import Part
     from treethink.figures.reproduce import reproduce as make_all
 
     console = wide_console()
     if list_ or not figure:
-        console.print(listing(), markup=False, highlight=False)
+        console.print(listing(quick), markup=False, highlight=False)
         return
     wanted = figures.chosen(figure)
     share = None if part is None else Part.read(part)
@@ -92,7 +93,8 @@ def reproduce(
             wanted, folder, small=quick, processes=processes, seeds=seeds, part=share,
             tell=lambda text: say(errors, text), display=lambda: Display(errors),
         )  # fmt: skip
-    say(console, f"{made.performed:,} runs performed, {made.kept:,} kept from before; in {folder}")
+    performed = counted(made.performed, "run")
+    say(console, f"{performed} performed, {made.kept:,} kept from before; in {folder}")
     if share is not None:
         say(console, "copy the folders of all parts into one; there, run it without --part")
     else:

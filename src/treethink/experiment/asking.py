@@ -4,13 +4,16 @@ rest while a clock runs, and about another world now and then."""
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
+from treethink.errors import SettingError, shown
 from treethink.experiment.plan import HELD_OUT, Run
 from treethink.experiment.recording import Recording
+from treethink.learner import TreeThink
 from treethink.metrics import Truth, error
 from treethink.state import State
 from treethink.stream import Transition, transitions
@@ -20,6 +23,47 @@ from treethink.worlds import World, make
 def asking(learner: Any, run: Run) -> Callable[[State, str], Any]:
     """Its `predict`, asked in the way that the run says."""
     return partial(learner.predict, **run.predict) if run.predict else learner.predict
+
+
+#: How TreeThink's predict can be told to evaluate its trees.
+_WAYS: Mapping[str, Sequence[str]] = {"facts": ("demand", "full"), "bindings": ("first", "all")}
+
+
+def check_options(name: str, learner: Any, options: Mapping[str, Any]) -> None:
+    """Refuse what a learner's `predict` does not take."""
+    if isinstance(learner, TreeThink):
+        _check_ways(name, options)
+        return
+    known = _options(name, learner)
+    unknown = [] if known is None else [each for each in options if each not in known]
+    if unknown:
+        takes = ", ".join(known or ()) or "no options"
+        raise SettingError(f"{name}'s predict takes {takes}, got {', '.join(unknown)}")
+
+
+def _check_ways(name: str, options: Mapping[str, Any]) -> None:
+    accepted = {each: " or ".join(map(repr, values)) for each, values in _WAYS.items()}
+    for each, value in options.items():
+        if each not in _WAYS:
+            takes = " and ".join(f"{known} ({values})" for known, values in accepted.items())
+            raise SettingError(f"{name}'s predict takes {takes}, got {each}")
+        if value not in _WAYS[each]:
+            raise SettingError(f"{each} must be {accepted[each]}, got {shown(value)}")
+
+
+def _options(name: str, learner: Any) -> list[str] | None:
+    """What its `predict` takes beside a state and an action; None: that cannot be told."""
+    from treethink.baselines import LEARNERS
+
+    if type(learner) is LEARNERS.get(name):
+        return []
+    try:
+        _, _, *others = inspect.signature(learner.predict).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(each.kind is each.VAR_KEYWORD for each in others):
+        return None
+    return [each.name for each in others if each.kind is not each.VAR_POSITIONAL]
 
 
 class Elsewhere:

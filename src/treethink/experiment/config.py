@@ -15,7 +15,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from treethink.errors import SettingError, TreeThinkError, UnknownNameError, shown
+from treethink.errors import SettingError, TreeThinkError, UnknownNameError, WrongTypeError, shown
+from treethink.experiment.asking import check_options
 from treethink.experiment.fields import Fields, at, check_plain, number_of_seeds
 from treethink.experiment.plan import Limits, Run, Transfer
 from treethink.worlds import World, make
@@ -148,9 +149,17 @@ def load(path: str | os.PathLike[str]) -> Config:
     return parse(text, os.fspath(path))
 
 
-def parse(text: str, where: str) -> Config:
-    """The experiment that a text describes; `where` names it in errors, and is its title if it
-    has none."""
+def parse(text: str, where: str = "the config") -> Config:
+    """The experiment that a text describes.
+
+    `where` names it in errors, and is its title if it has none.
+
+    >>> parse('steps = 9\\nworlds = ["walls"]\\nlearners = "static"')
+    Traceback (most recent call last):
+    treethink.errors.SettingError: the config, learners must be a list: learners = ["static"], ...
+    """
+    if not isinstance(text, str):
+        raise WrongTypeError(f"a config must be a str, got {shown(text)}; load reads a file")
     try:
         raw = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a number of too many digits is no TOMLError
@@ -296,6 +305,8 @@ def _try_learner(part: LearnerPart, world: World, place: str) -> None:
     with at(place):
         learner = make_learner(part.name, world, **part.settings)
     if part.predict:
+        with at(f"{place}, predict"):
+            check_options(part.name, learner, part.predict)
         try:
             learner.predict(world.reset(0), world.actions[0], **part.predict)
         except (TypeError, TreeThinkError) as error:

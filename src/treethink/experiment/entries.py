@@ -30,11 +30,28 @@ _UNKNOWN: Mapping[str, Any] = {
     "commit": None,
     "traceback": None,
 }
+#: What is a table, or null where there is none.
+_TABLES = ("transfer", "examined", "examined_transfer")
 
 
 def entry(run: Run, **told: Any) -> Entry:
     """What is said of a run; what is not told is unknown."""
     return {**run.to_dict(), **_UNKNOWN, **told}
+
+
+def flat(told: Mapping[str, Any]) -> Entry:
+    """An entry without tables in it: what they say has names with dots. Empty ones say nothing.
+
+    >>> flat({"seed": 0, "options": {"width": 5}, "settings": {}, "examined": None})
+    {'seed': 0, 'options.width': 5}
+    """
+    found: Entry = {}
+    for name, value in told.items():
+        if isinstance(value, Mapping):
+            found |= {f"{name}.{inner}": each for inner, each in flat(value).items()}
+        elif value is not None or name not in _TABLES:
+            found[name] = value
+    return found
 
 
 def checked(found: object, where: str) -> Entry:

@@ -5,6 +5,7 @@ a table of TOML -> [ Fields ] -> checked values
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -90,6 +91,11 @@ class Fields:
     def many(self, name: str) -> list[Any]:
         """A list that is not empty."""
         value = self._get(name, None)
+        if isinstance(value, str):
+            listed = json.dumps([value], ensure_ascii=False)
+            raise SettingError(
+                f"{self.place(name)} must be a list: {name} = {listed}, got {shown(value)}"
+            )
         if not isinstance(value, list) or not value:
             raise SettingError(f"{self.place(name)} must list one at least, got {shown(value)}")
         return value

@@ -18,6 +18,7 @@ from treethink.errors import RecordsError, shown, whole_number
 from treethink.experiment import machine, records
 from treethink.experiment.plan import Run
 from treethink.experiment.runs import perform
+from treethink.experiment.settled import counted
 from treethink.experiment.workers import News, Workers
 from treethink.parallel import cores
 
@@ -170,7 +171,7 @@ class _Book:
         ]
         if others:
             raise RecordsError(
-                f"{self.folder} has {len(others):,} runs of another experiment,"
+                f"{self.folder} has {counted(len(others), 'run')} of another experiment,"
                 f" {shown(before['title'])}, such as {others[0]}; give {title!r} another folder"
             )
 
@@ -184,6 +185,7 @@ class _Book:
     def add(self, entry: records.Entry) -> None:
         """A run has ended. The manifest is written at once, or else with the next one."""
         self.entries[entry["key"]] = entry
+        self._finished = None  # that was before this one
         with suppress(RecordsError):
             self.write()
 

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from treethink.experiment.plan import Run
 from treethink.experiment.records import Entry
+from treethink.experiment.settled import counted
 from treethink.terminal import say
 
 # Seconds between two lines about runs that went well, where there are no bars.
@@ -56,8 +57,10 @@ class Display:
     def begin(self, kept: int, left: Sequence[Run]) -> None:
         """So many had ended before; these are left."""
         self._left = len(left)
-        kept_text = f"{kept:,} of {kept + len(left):,} runs have ended before; " if kept else ""
-        self._say(f"{kept_text}{len(left):,} runs to go")
+        runs = counted(kept + len(left), "run")
+        have = "has" if kept == 1 else "have"
+        kept_text = f"{kept:,} of {runs} {have} ended before; " if kept else ""
+        self._say(f"{kept_text}{counted(len(left), 'run')} to go")
         if left:
             self._bars.start()
             self._overall = self._bars.add_task("all runs", total=len(left), told="")

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,13 @@ from numpy.typing import NDArray
 
 from treethink import file
 from treethink.errors import MissingPackageError, RecordsError, WrongTypeError, shown
+from treethink.experiment.entries import STATUSES, flat
 from treethink.experiment.entries import Entry as Entry
 from treethink.experiment.entries import checked as checked
 from treethink.experiment.entries import entry as entry
 from treethink.experiment.plan import Run
 from treethink.experiment.recording import COLUMNS, Recording
+from treethink.experiment.settled import counted
 
 FORMAT = 1
 _ERRORS = ("step", "error")
@@ -47,7 +50,7 @@ def read(folder: str | os.PathLike[str]) -> Records:
     return Records(path, manifest(path))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Records:
     """An experiment: the manifest, and its runs in the order of the config."""
 
@@ -59,13 +62,34 @@ class Records:
         """All of them, those that are missing too."""
         return [RunRecord(self.folder, each) for each in self.manifest["runs"]]
 
+    def table(self) -> list[Entry]:
+        """A plain dict for each run, without tables in it: `examined.learned`, `settings.alpha`.
 
-@dataclass(frozen=True)
+        What a run does not have is left out; `pandas.DataFrame(records.table())` has gaps there.
+        """
+        return [flat(each) for each in self.manifest["runs"]]
+
+    def __repr__(self) -> str:
+        counts = Counter(each["status"] for each in self.manifest["runs"])
+        told = ", ".join(f"{counts[each]:,} {each}" for each in STATUSES if counts[each])
+        title = self.manifest.get("title") or self.folder.name
+        return f"<Records {title!r}: {counted(counts.total(), 'run')}{told and f', {told}'}>"
+
+
+@dataclass(frozen=True, repr=False)
 class RunRecord:
     """One run. The fields of its entry are attributes; what is long is read when asked for."""
 
     folder: Path
-    entry: Entry = field(repr=False)
+    entry: Entry
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.entry})
+
+    def __repr__(self) -> str:
+        last = self.entry["last_error"]
+        told = "" if last is None else f", last error {last:,}"
+        return f"<RunRecord: {self.label} in {self.world}, seed {self.seed}, {self.status}{told}>"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name not in self.__dict__.get("entry", {}):

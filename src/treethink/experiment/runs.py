@@ -28,6 +28,7 @@ from treethink.experiment.checkpoint import Checkpoint
 from treethink.experiment.machine import commit
 from treethink.experiment.plan import HELD_OUT, Run
 from treethink.experiment.recording import Recording
+from treethink.experiment.settled import counted
 from treethink.metrics import error
 from treethink.state import State
 from treethink.stream import Transition, transitions
@@ -194,8 +195,8 @@ class _Course:
                 rest.end()
                 if recording.add(wrong_by, predicted - start, end - scored, end - start):
                     self._close_window()
-                if recording.nanoseconds > most:
-                    self._stop(f"it took more than {seconds:,g} seconds")
+                if seconds is not None and recording.nanoseconds > most:
+                    self._stop(f"it took more than {counted(seconds, 'second')}")
                 if end >= self._next_look:
                     self._look()
 
@@ -224,7 +225,7 @@ class _Course:
         most = self.run.limits.megabytes
         used = memory.get("bytes", 0)
         if limited and most is not None and used > 1_000_000 * most:
-            self._stop(f"it used more than {most:,g} megabytes: {used:,} bytes")
+            self._stop(f"it used more than {counted(most, 'megabyte')}: {used:,} bytes")
 
     # -------------------------------------------------------- what happens now and then
 

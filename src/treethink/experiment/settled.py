@@ -104,3 +104,13 @@ def number(value: float) -> str:
 def between(low: float, high: float) -> str:
     """From one number to another, for people."""
     return f"{number(low)} to {number(high)}"
+
+
+def counted(count: float, what: str) -> str:
+    """So many of them, for people.
+
+    >>> counted(1, "run"), counted(2_000_000, "run"), counted(1.0, "megabyte")
+    ('1 run', '2,000,000 runs', '1 megabyte')
+    """
+    amount = f"{count:,}" if isinstance(count, int) else f"{count:,g}"
+    return f"{amount} {what}{'' if count == 1 else 's'}"

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 
 from rich.table import Table
+from rich.text import Text
 
 from treethink.experiment.entries import STATUSES, Entry
-from treethink.experiment.settled import last_error, middle, worst
+from treethink.experiment.settled import counted, last_error, middle, worst
+
+NOT_EXAMINED = "– not examined: set `examine` in the config"
 
 
 def table(entries: Sequence[Entry]) -> Table:
@@ -23,6 +26,9 @@ def table(entries: Sequence[Entry]) -> Table:
         options = " ".join(f"{name}={value}" for name, value in first["options"].items())
         world = f"{first['world']} {options}".strip()
         shown.add_row(world, first["label"], last_errors(group), _learned(group), _status(group))
+    if not any(each.get("examine") for each in entries):
+        shown.caption = Text(NOT_EXAMINED)
+        shown.caption_justify = "left"
     return shown
 
 
@@ -48,4 +54,9 @@ def _learned(entries: Sequence[Entry]) -> str:
 
 def _status(entries: Sequence[Entry]) -> str:
     counts = Counter(each["status"] for each in entries)
-    return ", ".join(f"{counts[each]} {each}" for each in STATUSES if counts[each])
+    told = {each: f"{counts[each]} {each}" for each in STATUSES if counts[each]}
+    if "stopped" in told:
+        did = [each["observed"] for each in entries if each["status"] == "stopped"]
+        fewest = "" if min(did) == max(did) else f"{min(did):,} to "
+        told["stopped"] += f" after {fewest}{counted(max(did), 'step')}"
+    return ", ".join(told.values())

@@ -7,26 +7,58 @@ from rich.table import Table
 from treethink.figures import FIGURES, Figure
 from treethink.figures.reproduce import configured
 
+#: Figures of the paper that show no data, and what they are.
+DRAWINGS = {
+    1: "a transition in keys, with its objects",
+    2: "a rule as a tree and as code",
+    6: "objects as people and as learners see them",
+    21: "the architecture of the NPE",
+}
 
-def listing() -> Table:
-    """A row for each figure."""
-    table = Table("figure", "what it shows", "in the paper", "runs", "core-minutes")
-    total = 0.0
+
+def listing(small: bool = False) -> Table:
+    """A row for each figure, as `reproduce` makes it or, `small`, as `reproduce --quick` does."""
+    table = Table(
+        "figure", "what it shows", "in the paper", "runs (quick)" if small else "runs",
+        "core-minutes (quick)" if small else "core-minutes",
+        caption=_not_made(), caption_justify="left", caption_style="",
+    )  # fmt: skip
     for figure in FIGURES.values():
-        runs, minutes = takes(figure)
-        total += figure.minutes
-        table.add_row(figure.name, figure.title, figure.paper, runs, minutes)
+        table.add_row(figure.name, figure.title, figure.paper, *takes(figure, small))
     table.add_section()
-    table.add_row("all", "all of these", "", "", f"about {total:.0f}")
+    every = sum(number_of_runs(each, small) for each in FIGURES.values())
+    total = sum(minutes(each, small) for each in FIGURES.values())
+    table.add_row("all", "all of these", "", f"{every:,}", f"about {total:.0f}")
     return table
 
 
-def takes(figure: Figure) -> tuple[str, str]:
+def _not_made() -> str:
+    drawn = ", ".join(f"{number} ({what})" for number, what in DRAWINGS.items())
+    return f"Not made, as they are drawings without data: Figs. {drawn}."
+
+
+def takes(figure: Figure, small: bool = False) -> tuple[str, str]:
     """Runs and minutes, as text."""
     if not figure.is_here:
         return "not here yet", "–"
     if figure.parts:
         return "those of its parts", "–"
-    config = configured(figure, small=False)
-    runs = "–" if config is None or figure.kind == "trees" else f"{len(config.runs()):,}"
-    return runs, f"{figure.minutes:g}"
+    runs = number_of_runs(figure, small)
+    time = minutes(figure, small)
+    rough = "under 1" if time < 1 else f"about {time:.0f}"
+    return f"{runs:,}" if runs else "–", rough if small else f"{time:g}"
+
+
+def number_of_runs(figure: Figure, small: bool) -> int:
+    """How many runs a figure has of its own; models whose trees are drawn are none."""
+    config = None if figure.kind == "trees" else configured(figure, small)
+    return 0 if config is None else len(config.runs())
+
+
+def minutes(figure: Figure, small: bool) -> float:
+    """What a figure took. Of a small version it is a guess: as much less as it has fewer steps."""
+    full, less = configured(figure, small=False), configured(figure, small=True)
+    if not small or full is None or less is None:
+        return figure.minutes
+    share = sum(run.steps for run in less.runs()) / sum(run.steps for run in full.runs())
+    return figure.minutes * share

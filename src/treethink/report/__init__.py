@@ -29,11 +29,12 @@ def write(
     Without `out` it goes to the folder `report` beside the records. `text` says where the same as
     Markdown goes, with links to the plots, if not beside them.
     """
-    from treethink.report.claims import judged
+    from treethink.report.claims import CLAIMS, judged
     from treethink.report.data import read_all
     from treethink.report.manifest import facts
     from treethink.report.markdown import markdown
     from treethink.report.matching import parted
+    from treethink.report.origin import origin
     from treethink.report.page import page
     from treethink.report.sections import Report, sections
 
@@ -44,14 +45,16 @@ def write(
     except OSError as error:
         raise RecordsError(f"cannot write to {target}: {error.strerror or error}") from None
     figures, own = parted(data)
-    # Of what was not run, nothing is said.
-    found = [e for e in judged(figures) if any(name in figures.records for name in e.claim.figures)]
+    found = [each for each in judged(figures) if each.claim.can_be_judged(figures)]
+    left_out = len({claim.text for claim in CLAIMS} - {each.claim.text for each in found})
     parts = list(sections(figures, own, found, target))
-    about = Report(_title(data, figures), facts(data), tuple(found), tuple(parts))
+    about = Report(
+        _title(data, figures), origin(data, figures), facts(data), tuple(found), tuple(parts),
+        left_out if figures.records else 0,
+    )  # fmt: skip
     beside = target / "results.md" if text is None else Path(text)
     plots = Path(os.path.relpath(target, beside.parent)).as_posix()
-    command = _command(data, figures, out, text)
-    beside.write_text(markdown(about, command, plots), encoding="utf-8", newline="\n")
+    beside.write_text(markdown(about, plots), encoding="utf-8", newline="\n")
     index = target / "index.html"
     index.write_text(page(about, target), encoding="utf-8", newline="\n")
     return index
@@ -63,20 +66,3 @@ def _title(data: Data, figures: Data) -> str:
         ((name, only),) = data.records.items()
         return str(only.manifest.get("title") or name)
     return "Results: the paper's figures and claims" if figures.records else "Results"
-
-
-def _command(data: Data, figures: Data, *out: str | os.PathLike[str] | None) -> list[str]:
-    """What makes the same again. Where the folders of this machine lie is nobody's business."""
-    folder = data.folder.resolve().name
-    quick = " --quick" if any(map(data.is_quick, data.records)) else ""
-    lines = [f"treethink reproduce all{quick} --out {folder}"] if len(figures.records) > 1 else []
-    told = [
-        f" {option} {_short(Path(path))}"
-        for option, path in zip(("--out", "--markdown"), out, strict=True)
-        if path is not None and out[1] is not None
-    ]
-    return [*lines, f"treethink report {folder}{''.join(told)}"]
-
-
-def _short(path: Path) -> str:
-    return path.name if path.is_absolute() else path.as_posix()

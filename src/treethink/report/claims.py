@@ -66,8 +66,16 @@ class Claim:
     @property
     def home(self) -> str:
         """The figure that it is about; empty if it is about several."""
-        single = [name for name in self.figures if not FIGURES[name].parts]
-        return single[0] if len(single) == 1 else ""
+        return self.single[0] if len(self.single) == 1 else ""
+
+    @property
+    def single(self) -> tuple[str, ...]:
+        """The figures that have its records."""
+        return tuple(name for name in self.figures if not FIGURES[name].parts)
+
+    def can_be_judged(self, data: Data) -> bool:
+        """Whether there are records of half of its figures or more; else there is no point."""
+        return 2 * sum(name in data.records for name in self.single) >= len(self.single)
 
 
 @dataclass(frozen=True, slots=True)

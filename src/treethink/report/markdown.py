@@ -13,16 +13,19 @@ from treethink.report.tables import Table, answer, claims, overview
 _QUICK = (
     "These are quick runs: few seeds, few steps. They show that everything works, not what holds."
 )
+SUCH = "Such records of the paper's figures are made by:"
+BETTER = "Where ours is better than the paper's number"
+NOT_BORNE_OUT = "What is not borne out, or not quite, and why"
 _SENTENCES = ("claim", "because", "runs")
 
 
-def markdown(report: Report, command: Sequence[str], plots: str = ".") -> str:
+def markdown(report: Report, plots: str = ".") -> str:
     """One page; `plots` is where the pictures are, seen from it."""
     folder = "" if plots == "." else f"{quote(plots)}/"
     lines = [f"# {plain(report.title)}", ""]
     if report.facts.quick:
         lines += [f"**{_QUICK}**", ""]
-    lines += [*_introduction(report, command), *_claims(report.claims)]
+    lines += [*_introduction(report), *_claims(report)]
     lines += ["## Figures", "", READING, ""]
     for part in report.parts:
         lines += [*_section(part, folder)]
@@ -31,25 +34,26 @@ def markdown(report: Report, command: Sequence[str], plots: str = ".") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _introduction(report: Report, command: Sequence[str]) -> list[str]:
+def _introduction(report: Report) -> list[str]:
     what = "What our runs say of the paper's claims, and its figures as we find them."
     if not report.claims:
         what = "Tables and plots of an experiment."
-    return [
-        f"{what} Everything below is made from records alone, by:",
-        "",
-        *("```sh", *command, "```"),
-        "",
-    ]
+    made = f"Made by `treethink report` from the records of: {plain(report.origin.records)}."
+    lines = [what, made, ""]
+    if report.origin.commands:
+        lines += [SUCH, "", *("```sh", *report.origin.commands, "```"), ""]
+    return lines
 
 
-def _claims(found: Sequence[Judged]) -> list[str]:
+def _claims(report: Report) -> list[str]:
+    found = report.claims
     lines = ["## Claims", "", counted(found), ""]
     for each in overview(found):
         lines += [f"### {plain(each.title)}", "", table(each), ""]
-    if odd := reasons(found):
-        lines += ["### What is not borne out, or not quite, and why", ""]
-        lines += [f"- {plain(text)}" for text in odd] + [""]
+    for title, told in odd(found).items():
+        lines += [f"### {title}", "", *(f"- {plain(text)}" for text in told), ""]
+    if report.left_out:
+        lines += [left_out(report.left_out), ""]
     return lines
 
 
@@ -75,6 +79,22 @@ def counted(found: Sequence[Judged]) -> str:
     count = len({each.claim.text for each in found})
     kinds = ", ".join(f"{answers.count(each)} {each}" for each in sorted(set(answers)))
     return f"{len(found)} verdicts on {count} claims, some with two settings: {kinds}."
+
+
+def left_out(claims: int) -> str:
+    """Of how many claims nothing is said."""
+    are = "claim of the paper is" if claims == 1 else "claims of the paper are"
+    their = "its" if claims == 1 else "their"
+    return f"{claims} {are} left out: {their} figures, or most of them, were not run."
+
+
+def odd(found: Sequence[Judged]) -> dict[str, list[str]]:
+    """What is to be explained, by heading: where ours is better, and what is not borne out."""
+    told = {
+        BETTER: reasons([each for each in found if each.verdict.better]),
+        NOT_BORNE_OUT: reasons([each for each in found if not each.verdict.better]),
+    }
+    return {title: texts for title, texts in told.items() if texts}
 
 
 def reasons(found: Sequence[Judged]) -> list[str]:

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from treethink.report.claims import SETTINGS
-from treethink.report.markdown import counted, reasons
+from treethink.report.markdown import SUCH, counted, left_out, odd
 from treethink.report.sections import READING, Report, Section
 from treethink.report.tables import Table, claims, overview
 
@@ -30,6 +30,7 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 h1 { line-height: 1.2; }
 h2 { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
 a { color: var(--link); } nav ol { columns: 20rem; column-gap: 3rem; padding-left: 1.4rem; }
+pre { white-space: pre-wrap; }
 figure { margin: 1rem 0; } figure img { display: block; width: 100%; height: auto;
   background: #fff; border-radius: 6px; padding: 6px; }
 .many { display: flex; flex-wrap: wrap; gap: 14px; align-items: flex-end; }
@@ -72,22 +73,33 @@ def page(report: Report, folder: Path) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{title}</h1>\n{quick}\n<p>Made by <code>treethink report</code> from records"
-        f" alone.</p>\n<dl>{told}</dl>\n"
+        f"<h1>{title}</h1>\n{quick}\n{_origin(report)}\n<dl>{told}</dl>\n"
         f'<nav><h2>Contents</h2><ol><li><a href="#claims">Claims</a></li>{contents}</ol></nav>\n'
         f'<section id="claims"><h2>Claims</h2>{_claims(report)}</section>\n'
         f"<h2>Figures</h2><p>{escape(READING.replace('`', ''))}</p>\n{body}</body>\n</html>\n"
     )
 
 
+def _origin(report: Report) -> str:
+    records = escape(report.origin.records)
+    made = f"<p>Made by <code>treethink report</code> from the records of: {records}.</p>"
+    if not report.origin.commands:
+        return made
+    commands = "\n".join(report.origin.commands)
+    return f"{made}\n<p>{escape(SUCH)}</p><pre><code>{escape(commands)}</code></pre>"
+
+
 def _claims(report: Report) -> str:
     tables = "".join(
         f"<h3>{escape(each.title)}</h3>{_table(each)}" for each in overview(report.claims)
     )
-    odd = "".join(f"<li>{escape(each)}</li>" for each in reasons(report.claims))
-    if odd:
-        odd = f"<h3>What is not borne out, or not quite, and why</h3><ul>{odd}</ul>"
-    return f"<p>{escape(counted(report.claims))}</p>{tables}{odd}"
+    told = ""
+    for title, texts in odd(report.claims).items():
+        items = "".join(f"<li>{escape(each)}</li>" for each in texts)
+        told += f"<h3>{escape(title)}</h3><ul>{items}</ul>"
+    if report.left_out:
+        told += f"<p>{escape(left_out(report.left_out))}</p>"
+    return f"<p>{escape(counted(report.claims))}</p>{tables}{told}"
 
 
 def _section(part: Section, folder: Path) -> str:

@@ -6,7 +6,7 @@ Zeroes have no place on a logarithmic scale: there the curve breaks, as in the p
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +14,10 @@ import numpy as np
 from treethink.report.data import Data
 from treethink.report.judges.inference import INFERENCE_ROWS, times_of
 from treethink.report.judges.performance import by_alpha, pair_of
+from treethink.report.looks import LOOKS, Look, looks
 from treethink.report.series import Run, curve, ended
 from treethink.report.statistics import Array, converged, fit, last_error, median
-from treethink.report.style import GREY, THE_PAPERS, looks
+from treethink.report.style import GREY, THE_PAPERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +29,8 @@ PAPER_TIMES = {
     "switches": (1920.0, 1909.0, 78.6, 67.0),
     "keys": (2748.0, 2736.0, 99.4, 85.2),
 }
+#: What a logarithmic axis says of itself.
+LOG = "log scale"
 INFERENCE = ("none", "eval", "query", "both")
 
 
@@ -37,19 +40,21 @@ def curves(
     column: str,
     *,
     log: bool = False,
-    colours: dict[str, str] | None = None,
+    shown: Mapping[str, Look] | None = None,
     most: int = 100,
 ) -> None:
-    """The middle with its band for each label; a cross where a run was stopped."""
+    """The middle with its band for each label; a cross where a run was stopped.
+
+    `shown` is how each label looks, if not as these groups alone would have it.
+    """
     drawn = False
+    shown = looks(groups) if shown is None else shown
     for label, runs in groups.items():
         found = curve(runs, column, most)
         if found is None:
             continue
         drawn = True
-        colour, dashes = looks(label, list(groups))
-        if colours is not None:
-            colour, dashes = colours[label], "-"
+        colour, dashes = shown[label]
         x, middle, low, high = found.x, found.middle, found.low, found.high
         if log:
             middle = np.where(middle > 0, middle, np.nan)
@@ -87,7 +92,7 @@ def _finish(axes: Axes, drawn: bool, log: bool) -> None:
 
 
 def by_powers(axes: Axes) -> None:
-    """A logarithmic scale with plain numbers, over a power of ten at least."""
+    """A logarithmic scale with plain numbers, over a power of ten at least; it says so."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     axes.set_yscale("log")
@@ -98,6 +103,7 @@ def by_powers(axes: Axes) -> None:
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,), numticks=6))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(short)
+    axes.set_ylabel(LOG)
 
 
 def empty(axes: Axes) -> None:
@@ -125,7 +131,7 @@ def bars(axes: Axes, data: Data) -> None:
     worlds = [name for _, _, name in INFERENCE_ROWS]
     drawn = False
     for i, setting in enumerate(INFERENCE):
-        colour, _ = looks(setting, INFERENCE)
+        colour, _ = LOOKS[setting]
         for place, (world, column, _) in enumerate(INFERENCE_ROWS):
             at = place + (i - 1.5) * 0.2
             found = list(times_of(data, "inference", setting, world, column).values())
@@ -143,7 +149,7 @@ def bars(axes: Axes, data: Data) -> None:
             axes.plot([place + (i - 1.5) * 0.2], [value], "_k", markersize=9, label=marks)
     by_powers(axes)
     axes.set_xticks(range(len(worlds)), worlds)
-    axes.set_ylabel("µs for each prediction")
+    axes.set_ylabel(f"µs for each prediction ({LOG})")
 
 
 def over_alpha(axes: Axes, data: Data) -> None:
@@ -151,7 +157,7 @@ def over_alpha(axes: Axes, data: Data) -> None:
     drawn = False
     for name, paper in (("TreeThink", False), ("TreeThink (paper)", True)):
         points = []
-        colour, dashes = looks(name, [name])
+        colour, dashes = LOOKS[name]
         for alpha, group in by_alpha(data, "alpha", paper).items():
             runs = ended(group)
             marks(axes, [alpha] * len(runs), runs, colour)
@@ -167,7 +173,7 @@ def over_alpha(axes: Axes, data: Data) -> None:
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(short)
-    axes.set_xlabel("alpha")
+    axes.set_xlabel(f"alpha ({LOG})")
     axes.set_ylabel("last error at")
 
 
@@ -189,12 +195,13 @@ def marks(axes: Axes, at: Sequence[float], runs: Sequence[Run], colour: str) -> 
 def against_size(axes: Axes, data: Data, labels: Sequence[str]) -> None:
     """The last error against players × actions, with a straight line through it."""
     drawn = False
+    shown = looks({label: data.runs("complexity", label) for label in labels})
     for label in labels:
         runs = ended(data.runs("complexity", label))
         if not runs:
             continue
         drawn = True
-        colour, dashes = looks(label, labels)
+        colour, dashes = shown[label]
         sizes = [math.prod(pair_of(run.world)) for run in runs]
         steps = [last_error(run).low for run in runs]
         marks(axes, sizes, runs, colour)

@@ -8,13 +8,14 @@ prediction, over observations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from treethink.figures import FIGURES
 from treethink.report.data import Data
+from treethink.report.looks import Look, looks
 from treethink.report.panels import against_size, bars, curves, over_alpha
-from treethink.report.series import Run
+from treethink.report.series import Run, asked_about
 from treethink.report.style import legend, panels
 
 if TYPE_CHECKING:
@@ -47,26 +48,44 @@ def panel(
     title: str,
     log: bool = False,
     most: int = 100,
+    shown: Mapping[str, Look] | None = None,
 ) -> None:
     """A panel of curves with its title. Times span too much for a linear scale."""
-    curves(axes, runs, column, log=log or column in TIMES, most=most)
+    curves(axes, runs, column, log=log or column in TIMES, most=most, shown=shown)
     axes.set_title(title)
 
 
 def learning(data: Data, name: str) -> Figure:
-    """Rows of three, one for each world; where the paper has it, errors on a log scale too."""
+    """A row for each world; where the paper has it, errors on a log scale too.
+
+    Where it was asked, the error in another world stands beside the error.
+    """
     worlds = data.worlds(name)
     log = name in FIGURES and FIGURES[name].log
     columns = [(ERROR, False), *([(ERROR, True)] if log else []), (OBSERVE, True), (PREDICT, True)]
-    figure, grid = panels(max(1, len(worlds)), len(columns), width=0.86 if log else 1)
+    if any(run.transfer for run in data.runs(name)):
+        columns.insert(1, (TRANSFER_ERROR, False))
+    width = 0.86 if len(columns) > 3 else 1
+    figure, grid = panels(max(1, len(worlds)), len(columns), width=width)
+    most, shown = 100 if len(worlds) == 1 else MANY, looks(groups(data, name))
     for row, world in zip(grid, worlds, strict=False):
         runs = groups(data, name, world)
         for axes, (column, is_log) in zip(row, columns, strict=True):
-            shown = f"{NAMES[column]}, log" if is_log and column == ERROR else NAMES[column]
-            title = f"{world}: {shown}" if len(worlds) > 1 else shown
-            panel(axes, runs, column, title, is_log, 100 if len(worlds) == 1 else MANY)
+            title = there(data.runs(name, world=world)) if column == TRANSFER_ERROR else ""
+            if column == TRANSFER_ERROR and not title:
+                axes.set_axis_off()
+                continue
+            title = title or NAMES[column]
+            title = f"{world}: {title}" if len(worlds) > 1 else title
+            panel(axes, runs, column, title, is_log, most, shown)
     legend(figure, list(grid.flat))
     return figure
+
+
+def there(runs: list[Run]) -> str:
+    """What the error of these runs in another world is called; empty if none was asked about."""
+    names = dict.fromkeys(asked_about(run) for run in runs if run.transfer)
+    return f"error in {' or '.join(names)}" if names else ""
 
 
 def transfer(data: Data, name: str) -> Figure:
@@ -103,7 +122,7 @@ def branches(data: Data, name: str) -> Figure:
     """Two worlds, log scale; breaks are zeroes."""
     figure, grid = panels(1, 2, width=1.5, height=1.15)
     for axes, world in zip(grid[0], ("switches", "fish"), strict=True):
-        panel(axes, groups(data, name, world), ERROR, f"{world}: error, log", log=True)
+        panel(axes, groups(data, name, world), ERROR, f"{world}: error", log=True)
     legend(figure, list(grid.flat))
     return figure
 
@@ -115,7 +134,7 @@ def alpha(data: Data, name: str) -> Figure:
         labels = [each for each in data.labels(name) if each.endswith("(paper)") == wants_paper]
         shown = {each.removeprefix("alpha ").removesuffix(" (paper)"): each for each in labels}
         runs = {short: data.runs(name, label) for short, label in shown.items()}
-        curves(axes, runs, ERROR, colours=_shades(list(runs)))
+        curves(axes, runs, ERROR, shown=_shades(list(runs)))
         axes.set_title("error, paper's settings" if wants_paper else "error, defaults")
         if runs:
             axes.legend(title="alpha", fontsize=6, title_fontsize=7, labelspacing=0.2)
@@ -133,13 +152,13 @@ def _until_all_have_learned(axes: Axes, runs: dict[str, list[Run]]) -> None:
         axes.set_xlim(0, max(last) * 1.05)
 
 
-def _shades(labels: list[str]) -> dict[str, str]:
+def _shades(labels: list[str]) -> dict[str, Look]:
     """From dark to light, in order."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
     return {
-        label: to_hex(colormaps["viridis"](0.9 * i / max(1, len(labels) - 1)))
+        label: (to_hex(colormaps["viridis"](0.9 * i / max(1, len(labels) - 1))), "-")
         for i, label in enumerate(labels)
     }
 

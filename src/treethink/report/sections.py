@@ -14,9 +14,10 @@ from treethink.naming import apart, file_safe
 from treethink.report.claims import Judged
 from treethink.report.data import Data
 from treethink.report.manifest import Facts
+from treethink.report.origin import Origin, present
 from treethink.report.plots import PLOTS
 from treethink.report.style import save, styled
-from treethink.report.tables import TABLES, Table
+from treethink.report.tables import TABLES, Table, elsewhere
 
 #: How to read them all.
 READING = (
@@ -57,9 +58,11 @@ CAPTIONS = {
     ),
     "worlds": "One state of each world.",
 }
-
-#: Files from which figures without records are drawn.
-_DRAWN_FROM = {"trees": "*.tt", "worlds": "*.png"}
+#: What is added where an experiment asks about other worlds.
+_ELSEWHERE = (
+    "The error in another world is that of what was learned here, asked about there while learning"
+    " goes on."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +80,17 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that there is to say: where it comes from, every verdict, and the figures."""
+    """All that there is to say: where it comes from, every verdict, and the figures.
+
+    `left_out` is how many claims are not judged for lack of figures.
+    """
 
     title: str
+    origin: Origin
     facts: Facts
     claims: tuple[Judged, ...]
     parts: tuple[Section, ...]
+    left_out: int = 0
 
 
 def sections(data: Data, own: Data, judged: Sequence[Judged], out: Path) -> Iterator[Section]:
@@ -98,11 +106,27 @@ def sections(data: Data, own: Data, judged: Sequence[Judged], out: Path) -> Iter
             name=file,
             title=f"{figure.title} (quick)" if quick else figure.title,
             paper=figure.paper,
-            caption=CAPTIONS.get(figure.kind, CAPTIONS["curves"]),
+            caption=_caption(source, figure),
             pictures=pictures,
-            tables=(TABLES[figure.kind](source, figure.name),) if figure.kind in TABLES else (),
+            tables=tuple(_tables(source, figure)),
             claims=tuple(_beside(judged, figure)) if source is data else (),
         )
+
+
+def _asks_elsewhere(data: Data, figure: Figure) -> bool:
+    return figure.kind == "curves" and any(run.transfer for run in data.runs(figure.name))
+
+
+def _caption(data: Data, figure: Figure) -> str:
+    caption = CAPTIONS[figure.kind]
+    return f"{caption} {_ELSEWHERE}" if _asks_elsewhere(data, figure) else caption
+
+
+def _tables(data: Data, figure: Figure) -> Iterator[Table]:
+    if figure.kind in TABLES:
+        yield TABLES[figure.kind](data, figure.name)
+    if _asks_elsewhere(data, figure):
+        yield elsewhere(data, figure.name)
 
 
 def file_names(names: Iterable[str]) -> list[str]:
@@ -126,15 +150,11 @@ def _beside(judged: Sequence[Judged], figure: Figure) -> Iterator[Judged]:
 
 def _present(data: Data) -> Iterator[Figure]:
     """Figures of the paper that have records."""
+    own = present(data)
     for figure in FIGURES.values():
-        if figure.kind in _DRAWN_FROM:
-            if any((data.folder / figure.name).glob(_DRAWN_FROM[figure.kind])):
-                yield figure
-        elif figure.parts:
-            # Of too few parts it would be mostly empty.
-            if 2 * sum(each in data.records for each in figure.parts) >= len(figure.parts):
-                yield figure
-        elif figure.name in data.records:
+        # Of too few parts it would be mostly empty.
+        half = 2 * sum(each in own for each in figure.parts) >= len(figure.parts)
+        if figure.name in own or (figure.parts and half):
             yield figure
 
 

@@ -27,6 +27,12 @@ class Run(Protocol):
     @property
     def label(self) -> str: ...
     @property
+    def learner(self) -> str: ...
+    @property
+    def predict(self) -> Mapping[str, Any]: ...
+    @property
+    def transfer(self) -> Mapping[str, Any] | None: ...
+    @property
     def settings(self) -> Mapping[str, Any]: ...
     @property
     def seed(self) -> int: ...
@@ -66,6 +72,14 @@ class Curve:
 def ended(runs: Iterable[Run]) -> list[Run]:
     """Those that finished, or were stopped at a limit."""
     return [run for run in runs if run.status in ENDED]
+
+
+def asked_about(run: Run) -> str:
+    """The world that a learner was asked about while it learned in another; empty if none."""
+    if not run.transfer:
+        return ""
+    options = ", ".join(f"{k} {v}" for k, v in (run.transfer.get("options") or {}).items())
+    return f"{run.transfer['world']} with {options}" if options else str(run.transfer["world"])
 
 
 def column(run: Run, name: str) -> Array:

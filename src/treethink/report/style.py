@@ -26,21 +26,6 @@ BLUE, RED, GREEN, PINK, ORANGE, SKY = (
 GREY = "#767676"
 #: The label of marks that come from the paper; it is the last of a legend.
 THE_PAPERS = "the paper's"
-#: Colour and dashes of each label that has its own.
-LOOKS: dict[str, tuple[str, str]] = {
-    "TreeThink": (BLUE, "-"),
-    "TreeThink (paper)": (RED, "--"),
-    "QORA": (GREEN, "-."),
-    "static": (GREY, ":"),
-    "TreeThink (fixed)": (SKY, "-."),
-    "TreeThink (paper, fixed)": (ORANGE, ":"),
-    "paper (in Python)": (GREEN, "-."),
-    "none": (GREY, "-"),
-    "eval": (ORANGE, "--"),
-    "query": (SKY, "-."),
-    "both": (BLUE, "-"),
-}
-_OTHERS = ((PINK, "-"), (ORANGE, "--"), (SKY, "-."), ("#000000", ":"), (GREEN, "-"), (RED, "-"))
 _SETTINGS: dict[Any, Any] = {
     "font.size": 8,
     "font.family": ["DejaVu Sans", "sans-serif"],
@@ -65,14 +50,6 @@ _SETTINGS: dict[Any, Any] = {
     "path.simplify": True,
     "text.parse_math": False,  # a label may have any sign
 }
-
-
-def looks(label: str, labels: Sequence[str]) -> tuple[str, str]:
-    """Colour and dashes of a label; those without their own take what is left, in order."""
-    if label in LOOKS:
-        return LOOKS[label]
-    others = [each for each in labels if each not in LOOKS]
-    return _OTHERS[others.index(label) % len(_OTHERS)]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from treethink.report.judges.common import has_learned, summary
 from treethink.report.judges.inference import INFERENCE_ROWS, speed_up, times_of
 from treethink.report.judges.performance import pair_of
 from treethink.report.panels import INFERENCE, PAPER_TIMES
-from treethink.report.series import Run, ended, final, measured, time_of
+from treethink.report.series import Run, asked_about, ended, final, measured, time_of
 from treethink.report.statistics import converged, estimate, fit, last_error, median, number
 
 
@@ -77,7 +77,7 @@ def _beside(row: Sequence[Judged]) -> tuple[str, ...]:
 
 
 def _cell(each: Judged) -> str:
-    ours = each.verdict.ours
+    ours = f"{each.verdict.ours}, better" if each.verdict.better else each.verdict.ours
     return answer(each) if ours == "–" else f"{answer(each)}: {ours}"
 
 
@@ -161,24 +161,40 @@ def transfer(data: Data, name: str) -> Table:
     rows = []
     for label in data.labels(name):
         runs = data.runs(name, label)
-        last = [float(y[-1]) for run in ended(runs) if len(y := measured(run, "transfer_error")[1])]
-        rows.append((
-            label,
-            f"{max(run.steps for run in runs):,}",
-            summary(runs).replace("worst ", ""),
-            f"{number(median(last))} ({number(max(last))})" if last else "–",
-            f"{sum(each <= 1e-9 for each in last)} of {len(last)}",
-            _exact_elsewhere(ended(runs)),
-            _middle(ended(runs), "predict_us", 0.1),
-            _middle(ended(runs), "transfer_us", 0.1),
-            states(runs),
-        ))  # fmt: skip
+        steps, last = f"{max(run.steps for run in runs):,}", summary(runs).replace("worst ", "")
+        here = _middle(ended(runs), "predict_us", 0.1)
+        *right, time = _there(ended(runs))
+        rows.append((label, steps, last, *right, here, time, states(runs)))
     header = (
-        "learner", "steps", "last error at 8 × 8", "last error measured at 32 × 32, median (worst)",
-        "without error there", "held-out exact there", "predict µs", "predict µs at 32 × 32",
-        "runs",
+        "learner", "steps", "last error at 8 × 8, median (worst)",
+        "error at 32 × 32, at the end, median (worst)", "without error there",
+        "held-out exact there", "predict µs", "predict µs at 32 × 32", "runs",
     )  # fmt: skip
     return Table("", header, tuple(rows))
+
+
+def elsewhere(data: Data, name: str) -> Table:
+    """How it went in other worlds, of an experiment that asks about some."""
+    groups: dict[tuple[str, str, str], list[Run]] = {}
+    for run in data.runs(name):
+        if run.transfer:
+            groups.setdefault((run.world, asked_about(run), run.label), []).append(run)
+    header = (
+        "learned in", "asked about", "learner", "error there, at the end, median (worst)",
+        "without error there", "held-out exact there", "predict µs there",
+    )  # fmt: skip
+    return Table("", header, tuple((*who, *_there(ended(runs))) for who, runs in groups.items()))
+
+
+def _there(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Of runs that were asked about another world: their errors, and times, there."""
+    last = [float(y[-1]) for run in runs if len(y := measured(run, "transfer_error")[1])]
+    return (
+        f"{number(median(last))} ({number(max(last))})" if last else "–",
+        f"{sum(each <= 1e-9 for each in last)} of {len(last)}",
+        _exact_elsewhere(runs),
+        _middle(runs, "transfer_us", 0.1),
+    )
 
 
 def _exact_elsewhere(runs: Sequence[Run]) -> str:

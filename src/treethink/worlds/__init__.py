@@ -5,12 +5,12 @@ A new world is one file beside this one and one line in `WORLDS`.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from typing import Any
 
 from treethink.errors import SettingError, UnknownNameError, WrongTypeError, shown
+from treethink.found import found_at
 from treethink.worlds.base import World
 from treethink.worlds.coins import Coins, CoinsScoreless, CoinsT
 from treethink.worlds.doors import Doors
@@ -104,22 +104,8 @@ def _together(
 
 
 def _imported(name: str, options: dict[str, int]) -> World:
-    """A world of one's own. What goes wrong inside its module is not ours to hide."""
-    module_name, _, attribute = name.partition(":")
-    if not all(part.isidentifier() for part in module_name.split(".")):
-        raise SettingError(
-            f"a world of your own is given as module:name, such as mygame.worlds:Lamp, got {name!r}"
-        )
-    try:
-        found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise
-        raise SettingError(f"there is no world at {name!r}: {error}") from error
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise SettingError(f"there is no world at {name!r}: no {part!r} in {shown(found)}")
-        found = getattr(found, part)
+    """A world of one's own."""
+    found = found_at(name, "world", "mygame.worlds:Lamp")
     if isinstance(found, World) and options:
         raise SettingError(f"{name!r} is made already and takes no options, got {options}")
     world = found

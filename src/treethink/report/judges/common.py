@@ -37,12 +37,13 @@ WIDEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the data say of a claim."""
+    """What the data say of a claim; `better`: our number is off, for the better."""
 
     answer: str
     ours: str
     seeds: str
     why: str
+    better: bool = False
 
 
 Judge = Callable[[Data], Verdict]
@@ -106,8 +107,11 @@ def has_learned(run: Run) -> bool:
     return bool(run.examined["learned"])
 
 
-def judged_ratio(found: Estimate, times: float, what: str) -> Verdict:
-    """Whether a ratio is about the paper's. `what` is the beginning of a sentence."""
+def judged_ratio(found: Estimate, times: float, what: str, gain: bool = False) -> Verdict:
+    """Whether a ratio is about the paper's. `what` is the beginning of a sentence.
+
+    `gain` says that the larger it is, the better.
+    """
     ours, seeds = f"{found} times", str(found.seeds)
     said = f"{what} {found.median} times as long; the paper's number is {number(times)}."
     if says_nothing(found):
@@ -116,6 +120,9 @@ def judged_ratio(found: Estimate, times: float, what: str) -> Verdict:
         return Verdict(UNKNOWN, ours, seeds, f"Not enough data: {wide(found)}.")
     if is_about(found, times):
         return Verdict(YES, ours, seeds, said)
+    if found.interval.low > times and gain:
+        said = f"{said} It is better: the gain is larger."
+        return Verdict(PARTLY, ours, seeds, said, better=True)
     if found.interval.low > times:
         return Verdict(PARTLY, ours, seeds, f"{said} The difference is larger.")
     if found.interval.low > 1:

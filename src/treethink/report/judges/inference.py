@@ -49,7 +49,7 @@ def faster(world: str, column: str, times: float) -> Judge:
         found = speed_up(data, world, column, "both")
         if gap := lacking(runs, data.fewest) or ("" if found else "nothing was timed"):
             return unknown(gap, "–", runs)
-        return judged_ratio(estimate(found), times, "Without them, a prediction takes")
+        return judged_ratio(estimate(found), times, "Without them, a prediction takes", gain=True)
 
     return judge
 

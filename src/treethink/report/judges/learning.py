@@ -116,7 +116,8 @@ def about(figure: str, label: str, paper: float) -> Judge:
         if is_about(found, paper):
             return Verdict(YES, ours, seeds, said)
         if found.median.high < paper:
-            return Verdict(PARTLY, ours, seeds, f"{said} It takes fewer.")
+            said = f"{said} It is better: it takes fewer."
+            return Verdict(PARTLY, ours, seeds, said, better=True)
         answer = PARTLY if found.interval.low <= paper else NO
         return Verdict(answer, ours, seeds, f"{said} It takes more.")
 
