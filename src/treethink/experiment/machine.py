@@ -29,7 +29,7 @@ def versions() -> dict[str, str | None]:
 
 def machine() -> dict[str, str | int]:
     """Processor, cores that may be used, and system."""
-    return {"cpu": _cpu(), "cores": cores(), "system": platform.platform()}
+    return {"cpu": _cpu(), "cores": cores(), "system": f"{platform.system()} {platform.machine()}"}
 
 
 @cache
