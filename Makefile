@@ -47,7 +47,7 @@ bench: $(test)/.installed
 sanitize: $(sanitize)/.installed
 	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	    $(sanitize)/bin/python -m pytest $(on_all_cores) tests
+	    $(sanitize)/bin/python -m pytest $(on_all_cores) --capture=sys tests
 
 format: $(test)/.installed
 	@$(test)/bin/ruff check --fix --quiet . ; $(test)/bin/ruff format .
