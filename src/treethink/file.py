@@ -15,8 +15,9 @@ import json
 import os
 import secrets
 import struct
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from treethink.errors import ModelFileError, WrongTypeError
 
@@ -24,6 +25,22 @@ MAGIC = b"TREETHINK\n"
 FORMAT = 1
 _FIXED = struct.Struct("<IQQ")  # format, length of header, length of body
 _DIGEST = hashlib.sha256().digest_size
+
+
+class Copied:
+    """Pickled and copied by the content of its file: what the engine holds, Python cannot see."""
+
+    to_bytes: Callable[..., bytes]
+    from_bytes: Callable[..., Self]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def __copy__(self) -> Self:
+        return type(self).from_bytes(self.to_bytes())
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.__copy__()
 
 
 def pack(header: dict[str, Any], body: bytes) -> bytes:

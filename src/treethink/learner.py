@@ -93,7 +93,7 @@ def _check_settings(
     }
 
 
-class TreeThink(_engine.Model):
+class TreeThink(file.Copied, _engine.Model):
     """A model of a world: one tree for every class, attribute and action.
 
     Parameters
@@ -272,15 +272,6 @@ class TreeThink(_engine.Model):
         If it was saved without what it had kept, new nodes start empty at first.
         """
         return cls.from_bytes(file.read(path), repr(os.fspath(path)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_bytes, (self.to_bytes(),)
-
-    def __copy__(self) -> Self:
-        return type(self).from_bytes(self.to_bytes())
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self.__copy__()
 
 
 class _Teller:

@@ -9,18 +9,19 @@ docs/qora.md tells what it does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from treethink import _engine
 from treethink.baselines.base import Filed
 from treethink.errors import SettingError, shown, whole_number
+from treethink.file import Copied
 from treethink.learner import check_alpha
 from treethink.state import Schema
 
 _MOST_BYTES = 2**63 - 1
 
 
-class Qora(Filed, _engine.Qora):
+class Qora(Copied, Filed, _engine.Qora):
     """The learner that TreeThink is compared with.
 
     Parameters
@@ -85,12 +86,3 @@ class Qora(Filed, _engine.Qora):
     def restore(self, body: bytes) -> None:
         """What it had learned."""
         self._load(body)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_bytes, (self.to_bytes(),)
-
-    def __copy__(self) -> Self:
-        return type(self).from_bytes(self.to_bytes())
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self.__copy__()

@@ -27,8 +27,6 @@ from treethink.report.statistics import (
 )
 
 YES, NO, PARTLY, UNKNOWN = "yes", "no", "partly", "not enough data"
-#: Errors of fewer than this are rounding.
-NO_ERROR = 1e-9
 #: A number is about another if it is off by no more than this share.
 TOLERANCE = 0.25
 #: An interval that reaches further than this many times the median, either way, is too wide.

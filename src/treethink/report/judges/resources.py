@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from treethink.experiment import TOLERANCE
 from treethink.report.data import Data
 from treethink.report.judges.common import (
     NO,
-    NO_ERROR,
     PARTLY,
     YES,
     Judge,
@@ -136,7 +136,7 @@ def transfers(figure: str, label: str) -> Judge:
         if len(last) < len(runs):
             return unknown("it was not asked about the larger world", ours, runs)
         right = [
-            each <= NO_ERROR and exact_elsewhere(run) for run, each in zip(runs, last, strict=True)
+            each <= TOLERANCE and exact_elsewhere(run) for run, each in zip(runs, last, strict=True)
         ]
         good = sum(right)
         # What was not learned at home says nothing of how it travels.
