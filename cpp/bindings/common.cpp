@@ -136,6 +136,10 @@ std::shared_ptr<Schema const> schema_of(nb::handle value) {
     throw WrongType("schema must be a Schema, got " + shown(value));
 }
 
+ActionId action_of(Schema const& schema, nb::handle action) {
+    return schema.action_named(text_of(action, "an action must be a str"));
+}
+
 Place place_of(State const& state, Int id) {
     if (auto const place = state.roster()->find(id)) return *place;
     auto const count = state.roster()->size();

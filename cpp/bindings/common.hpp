@@ -53,6 +53,8 @@ State const& state_of(nb::handle value, char const* demand);
 /// The schema in a Python object, which stays alive with it. Throws WrongType.
 std::shared_ptr<Schema const> schema_of(nb::handle value);
 
+/// The action of that name. Throws WrongType or UnknownName.
+ActionId action_of(Schema const& schema, nb::handle action);
 /// The place of an object. Throws StateError when the state has no such object.
 Place place_of(State const& state, Int id);
 /// The column of an attribute of a class. Throws UnknownName.

@@ -7,6 +7,8 @@
 #include <chrono>
 
 #include "../model.hpp"
+#include "model.hpp"
+#include "signals.hpp"
 #include "trees.hpp"
 
 namespace treethink::bindings {
@@ -19,14 +21,7 @@ struct PyModel {
     nb::object on_change;
 };
 
-using Clock = std::chrono::steady_clock;
-constexpr auto between_signals = std::chrono::milliseconds(50);
-
 // ------------------------------------------------------------ arguments
-
-ActionId action_of(Schema const& schema, nb::handle action) {
-    return schema.action_named(text_of(action, "an action must be a str"));
-}
 
 struct Transition {
     State before;
@@ -92,10 +87,6 @@ std::vector<Item> next_items(nb::handle iterator, std::size_t most, Convert&& co
     return items;
 }
 
-void check_signals() {
-    if (PyErr_CheckSignals() != 0) nb::raise_python_error();
-}
-
 // ------------------------------------------------------------ model
 
 void tell(PyModel& self, std::vector<ModelEvent> const& events) {
@@ -122,20 +113,6 @@ void observe(PyModel& self, nb::handle before_object, nb::handle action_name, nb
     }
     tell(self, events);
 }
-
-/// Looks at signals now and then, while the GIL is released.
-class SignalWatch {
-public:
-    void look() {
-        if (Clock::now() - last_ < between_signals) return;
-        nb::gil_scoped_acquire const acquire;
-        check_signals();
-        last_ = Clock::now();
-    }
-
-private:
-    Clock::time_point last_ = Clock::now();
-};
 
 std::uint64_t observe_many(PyModel& self, nb::handle transitions) {
     Schema const& schema = *self.model.schema();
@@ -258,6 +235,10 @@ PyType_Slot const model_slots[] = {
     {Py_tp_traverse, reinterpret_cast<void*>(&traverse)}, {Py_tp_clear, reinterpret_cast<void*>(&clear)}, {0, nullptr}};
 
 }  // namespace
+
+Model const* model_in(nb::handle object) {
+    return nb::isinstance<PyModel>(object) ? &nb::inst_ptr<PyModel>(object)->model : nullptr;
+}
 
 void bind_model(nb::module_& module) {
     nb::class_<PyModel>(module, "Model", nb::type_slots(model_slots),

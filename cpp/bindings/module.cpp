@@ -9,6 +9,7 @@ void bind_prediction(nb::module_& module);
 void bind_model(nb::module_& module);
 void bind_trees(nb::module_& module);
 void bind_qora(nb::module_& module);
+void bind_search(nb::module_& module);
 
 namespace {
 
@@ -86,4 +87,5 @@ NB_MODULE(_engine, module) {
     bind_model(module);
     bind_trees(module);
     bind_qora(module);
+    bind_search(module);
 }

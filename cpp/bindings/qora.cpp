@@ -17,10 +17,6 @@ using qora::Predicates;
 using qora::Predictor;
 using qora::Table;
 
-ActionId action_of(Schema const& schema, nb::handle action) {
-    return schema.action_named(text_of(action, "an action must be a str"));
-}
-
 void observe(Qora& self, nb::handle before_object, nb::handle action_name, nb::handle after_object) {
     State const& before = state_of(before_object, "before must be a State");
     ActionId const action = action_of(*self.schema(), action_name);

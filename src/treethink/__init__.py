@@ -3,8 +3,8 @@
     world -> state -> facts -> tree (one per class, attribute and action) -> prediction
 
 In:   transitions: a `State` before, an action, and the `State` after.
-Out:  a `TreeThink` model: it predicts the next state, as a distribution, and its rules can be
-      read.
+Out:  a `TreeThink` model: it predicts the next state, as a distribution, its rules can be
+      read, and `plan` and `Agent` act by it.
 """
 
 from contextlib import suppress
@@ -27,6 +27,7 @@ from treethink.errors import (
 )
 from treethink.learner import FOLDT, Change, Facts, Prediction, TreeThink
 from treethink.metrics import error
+from treethink.planning import Agent, Episode, Plan, plan
 from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream import transitions
@@ -53,6 +54,10 @@ __all__ = [
     "make",
     "transitions",
     "error",
+    "plan",
+    "Plan",
+    "Agent",
+    "Episode",
     "TreeThinkError",
     "UnknownNameError",
     "WrongTypeError",

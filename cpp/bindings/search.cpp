@@ -1,0 +1,202 @@
+// search.cpp - the search as Python sees it.
+//
+// A model of the engine is asked without Python: the GIL is released all the while. Anything else is
+// asked through its `predict`, with the GIL held.
+#include "../search.hpp"
+
+#include <nanobind/stl/pair.h>
+
+#include <atomic>
+
+#include "common.hpp"
+#include "model.hpp"
+#include "signals.hpp"
+
+namespace treethink::bindings {
+
+namespace {
+
+/// A search, of which only one call is under way at a time.
+struct PySearch {
+    Search search;
+    std::atomic<bool> busy = false;
+
+    PySearch(State const& state, SearchSettings settings, std::uint64_t seed) : search(state, settings, seed) {}
+};
+
+class Use {
+public:
+    explicit Use(PySearch& self) : self_(self) {
+        if (self_.busy.exchange(true))
+            throw Error("this search is under way already: each thread, and each model that plans, needs its own");
+    }
+    ~Use() { self_.busy = false; }
+    Use(Use const&) = delete;
+    Use& operator=(Use const&) = delete;
+
+private:
+    PySearch& self_;
+};
+
+// ------------------------------------------------------------ what is asked in Python
+
+constexpr double certain = 1 - 1e-9;
+
+class PythonChance final : public Chance {
+public:
+    PythonChance(nb::object prediction, nb::object rng) : prediction_(std::move(prediction)), rng_(std::move(rng)) {}
+    State draw(Random&) override {
+        nb::object const drawn = nb::borrow(prediction_.attr("sample"))(rng_);
+        return state_of(drawn, "sample(rng) of a prediction must give a State");
+    }
+    [[nodiscard]] double probability(State const& state) const {
+        nb::object const answer = prediction_.attr("probability")(state);
+        double found = 0;
+        if (!nb::try_cast(answer, found))
+            throw WrongType("probability(state) of a prediction must give a number, got " + shown(answer));
+        return found;
+    }
+
+private:
+    nb::object prediction_, rng_;
+};
+
+class PythonForesight final : public Foresight {
+public:
+    PythonForesight(nb::object predict, nb::object rng, Schema const& schema)
+        : predict_(std::move(predict)), rng_(std::move(rng)), schema_(schema) {}
+
+    Foreseen foresee(State const& state, ActionId action) override {
+        nb::object const prediction = predict_(state, schema_.actions()[action]);
+        if (!nb::hasattr(prediction, "sample") || !nb::hasattr(prediction, "probability"))
+            throw WrongType("a prediction must have sample(rng) and probability(state), got " + shown(prediction));
+        auto chance = std::make_unique<PythonChance>(prediction, rng_);
+        State const drawn = chance->draw(nobody_);
+        if (drawn.schema() != state.schema() && !(*drawn.schema() == *state.schema()))
+            throw StateError("a predicted state is of another schema than the state that was asked about");
+        if (chance->probability(drawn) >= certain) return drawn;
+        return chance;
+    }
+
+private:
+    nb::object predict_, rng_;
+    Schema const& schema_;
+    Random nobody_{0};  // Python's predictions draw from a Generator of their own
+};
+
+// ------------------------------------------------------------ searching
+
+struct Budget {
+    std::uint64_t simulations;  // 0: no limit
+    double milliseconds;        // 0: no limit
+};
+
+std::uint64_t simulate(Search& search, Foresight& foresight, Budget budget, std::uint64_t horizon) {
+    using Milliseconds = std::chrono::duration<double, std::milli>;
+    constexpr std::uint64_t between_looks = 16;
+    auto const start = Clock::now();
+    SignalWatch watch;
+    for (std::uint64_t done = 0; budget.simulations == 0 || done < budget.simulations;) {
+        search.simulate(foresight, horizon);
+        if (++done % between_looks != 0 && budget.milliseconds == 0) continue;
+        watch.look();
+        if (budget.milliseconds > 0 && Milliseconds(Clock::now() - start).count() >= budget.milliseconds) return done;
+    }
+    return budget.simulations;
+}
+
+std::uint64_t run(PySearch& self, nb::handle model, nb::object rng, std::uint64_t simulations, double milliseconds,
+                  std::uint64_t horizon) {
+    Use const use(self);
+    Budget const budget{simulations, milliseconds};
+    if (Model const* const native = model_in(model)) {
+        ModelForesight foresight(*native);
+        nb::gil_scoped_release const release;
+        return simulate(self.search, foresight, budget, horizon);
+    }
+    PythonForesight foresight(nb::borrow(model), std::move(rng), *self.search.schema());
+    return simulate(self.search, foresight, budget, horizon);
+}
+
+// ------------------------------------------------------------ what came of it
+
+nb::list actions(PySearch& self) {
+    Use const use(self);
+    nb::list all;
+    auto const& edges = self.search.root().edges;
+    for (std::size_t a = 0; a < self.search.schema()->actions().size(); ++a) {
+        Search::Edge const* const edge = edges.empty() ? nullptr : &edges[a];
+        bool const tried = edge != nullptr && edge->visits > 0;
+        all.append(nb::make_tuple(tried ? edge->visits : 0, tried ? nb::cast(edge->value) : nb::none()));
+    }
+    return all;
+}
+
+nb::list variation(PySearch& self) {
+    Use const use(self);
+    nb::list all;
+    for (Search::Step& step : self.search.variation())
+        all.append(nb::make_tuple(self.search.schema()->actions()[step.action], std::move(step.state)));
+    return all;
+}
+
+nb::list tree(PySearch& self) {
+    Use const use(self);
+    nb::list all;
+    for (Search::Node const& node : self.search.nodes()) {
+        nb::list edges;
+        for (Search::Edge const& edge : node.edges) {
+            nb::list outcomes;
+            for (auto const& each : edge.outcomes) outcomes.append(nb::make_tuple(each.node, each.reward, each.count));
+            edges.append(nb::make_tuple(edge.visits, edge.value, outcomes));
+        }
+        all.append(nb::make_tuple(node.state, node.depth, node.visits, node.value, edges));
+    }
+    return all;
+}
+
+}  // namespace
+
+void bind_search(nb::module_& module) {
+    nb::class_<PySearch>(module, "Search", "Monte-Carlo tree search. See treethink.plan.")
+        .def("__init__",
+             [](PySearch* self, nb::handle state, double discount, double exploration, bool merge, bool by_value,
+                std::uint64_t seed) {
+                 SearchSettings const settings{discount, exploration, merge, by_value ? Choice::value : Choice::visits};
+                 new (self) PySearch(state_of(state, "state must be a State"), settings, seed);
+             },
+             nb::arg("state").none(), nb::arg("discount"), nb::arg("exploration"), nb::arg("merge"),
+             nb::arg("by_value"), nb::arg("seed"))
+        .def("start",
+             [](PySearch& self, nb::handle state) {
+                 Use const use(self);
+                 self.search.start(state_of(state, "state must be a State"));
+             },
+             nb::sig("def start(self, state: State) -> None"), nb::arg("state").none())
+        .def("follow",
+             [](PySearch& self, nb::handle action, nb::handle state) {
+                 Use const use(self);
+                 ActionId const taken = action_of(*self.search.schema(), action);
+                 return self.search.follow(taken, state_of(state, "state must be a State"));
+             },
+             nb::sig("def follow(self, action: str, state: State) -> bool"), nb::arg("action").none(),
+             nb::arg("state").none())
+        .def("run", &run, nb::arg("model"), nb::arg("rng").none(), nb::arg("simulations"), nb::arg("milliseconds"),
+             nb::arg("horizon"))
+        .def("best",
+             [](PySearch& self) {
+                 Use const use(self);
+                 return self.search.schema()->actions()[self.search.best()];
+             })
+        .def("actions", &actions, nb::sig("def actions(self) -> list[tuple[int, float | None]]"))
+        .def("variation", &variation, nb::sig("def variation(self) -> list[tuple[str, State]]"))
+        .def("size",
+             [](PySearch& self) {
+                 Use const use(self);
+                 return std::pair(self.search.nodes().size(), self.search.predictions());
+             },
+             nb::sig("def size(self) -> tuple[int, int]"))
+        .def("_tree", &tree);
+}
+
+}  // namespace treethink::bindings

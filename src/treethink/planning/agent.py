@@ -1,0 +1,151 @@
+"""Act in a world by planning in a model of it.
+
+world -> state -> [ Agent: plan, act, follow ] -> Episode
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from treethink.errors import SettingError, StateError, shown, whole_number
+from treethink.planning.search import Plan, Search, Settings
+from treethink.state import State
+from treethink.stream import check_world_type
+from treethink.worlds.base import World
+
+#: Called after each step with the episode so far and the plan that led to it.
+Tell = Callable[["Episode", Plan], object]
+
+
+@dataclass(slots=True)
+class Episode:
+    """What was done in a world, and what came of it; `seconds` is the time that planning took."""
+
+    states: list[State]
+    actions: list[str] = field(default_factory=list)
+    rewards: list[int] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def score(self) -> int:
+        """The sum of all rewards."""
+        return sum(self.rewards)
+
+    def add(self, action: str, state: State, seconds: float) -> None:
+        """One more step."""
+        self.rewards.append(score_of(state) - score_of(self.states[-1]))
+        self.actions.append(action)
+        self.states.append(state)
+        self.seconds += seconds
+
+
+class Agent:
+    """Plays by looking ahead in a model, action by action.
+
+    The settings are those of `tt.plan`. With `reuse`, what was found about the situation that an
+    action led to is kept for the next one, to which as many simulations are added.
+
+    Examples
+    --------
+    >>> import treethink as tt
+    >>> world = tt.make("maze")
+    >>> model = tt.TreeThink(world.schema)
+    >>> model.observe_many(tt.transitions(world, steps=3_000, seed=0))
+    3000
+    >>> episode = tt.Agent(model).play(world, steps=10, level=5)
+    >>> episode.score, episode.actions[:5]
+    (6, ['right', 'right', 'right', 'stay', 'stay'])
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        simulations: int | None = 100,
+        seed: int = 0,
+        milliseconds: float | None = None,
+        discount: float = 1.0,
+        horizon: int | None = None,
+        exploration: float = 1.25,
+        choose: str = "visits",
+        transpositions: bool = True,
+        reuse: bool = True,
+    ):
+        self.model = model
+        self.settings = Settings(
+            simulations=simulations,
+            milliseconds=milliseconds,
+            discount=discount,
+            horizon=horizon,
+            exploration=exploration,
+            choose=choose,
+            transpositions=transpositions,
+        )
+        if not isinstance(reuse, bool):
+            raise SettingError(f"reuse must be True or False, got {shown(reuse)}")
+        self.reuse = reuse
+        self.seed = seed
+        self.reset()
+
+    def reset(self, seed: int | None = None) -> None:
+        """Forget what was planned, and begin with the random numbers again, or with others."""
+        search = Search(self.model, self.settings, self.seed if seed is None else seed)
+        self.seed, self._search = search.seed, search
+        self._last: str | None = None
+
+    def plan(self, state: State, steps_left: int | None = None) -> Plan:
+        """What to do in a state; with `steps_left`, it looks no further than that."""
+        if steps_left is not None:
+            whole_number("steps_left", steps_left, least=1)
+        found = self._search.plan(state, self._last if self.reuse else None, steps_left)
+        self._last = found.action
+        return found
+
+    def act(self, state: State, steps_left: int | None = None) -> str:
+        """The action of `plan`."""
+        return self.plan(state, steps_left).action
+
+    def play(
+        self,
+        world: World,
+        steps: int,
+        *,
+        level: int = 0,
+        start: State | None = None,
+        tell: Tell | None = None,
+    ) -> Episode:
+        """An episode of so many steps in the world, from `start` or from `world.reset(level)`.
+
+        It depends on nothing that was played before. `tell` is called after each step with the
+        episode so far and the plan; if it returns False, the episode ends there.
+        """
+        check_world_type(world, "an agent")
+        steps = whole_number("steps", steps, least=1)
+        state = world.reset(level) if start is None else start
+        self.reset()
+        rng = np.random.default_rng([self.seed, 1])  # not the one that the search draws from
+        episode = Episode([state])
+        for left in range(steps, 0, -1):
+            if world.is_over(state):
+                break
+            begin = perf_counter()
+            found = self.plan(state, left)
+            seconds = perf_counter() - begin
+            state = world.step(state, found.action, rng)
+            episode.add(found.action, state, seconds)
+            if tell is not None and tell(episode, found) is False:
+                break
+        return episode
+
+
+def score_of(state: State) -> int:
+    """The score of a state's only game."""
+    games = state.of_class("game")
+    if len(games) != 1:
+        raise StateError(f"planning needs exactly one game, the state has {len(games)}")
+    return int(games[0].score)

@@ -1,0 +1,259 @@
+"""Choose an action by looking ahead in a model.
+
+    model, state -> [ plan ] -> Plan: action, visits, values, what is expected
+
+Monte-Carlo tree search with the pUCT rule, as in appendix G of the paper. The search itself is the
+engine's (cpp/search.hpp says how it goes); what stands here is the part that people touch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from treethink import _engine
+from treethink.errors import (
+    SettingError,
+    StateError,
+    UnknownNameError,
+    WrongTypeError,
+    shown,
+    whole_number,
+)
+from treethink.learner import TreeThink
+from treethink.state import State
+from treethink.worlds.base import World
+
+_NO_HORIZON = 2**64 - 1
+_MOST = 2**63 - 1
+_CHOICES = ("visits", "value")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a search found.
+
+    `visits` and `values` say of each action how often it was tried and its mean return (None if it
+    never was); `actions` and `states` are what it expects if all goes well, from the state it was
+    asked about on. `nodes` are the situations that it knows of.
+    """
+
+    action: str
+    visits: dict[str, int]
+    values: dict[str, float | None]
+    actions: list[str]
+    states: list[State]
+    simulations: int
+    nodes: int
+
+    def __str__(self) -> str:
+        wide = max(len(each) for each in self.visits)
+        lines = [f"{self.action} after {self.simulations:,} simulations, {self.nodes:,} situations"]
+        for each, visits in self.visits.items():
+            value = self.values[each]
+            mark = "*" if each == self.action else " "
+            tried = "not tried" if value is None else f"{value:9.3f}"
+            lines.append(f"{mark} {each:<{wide}} {visits:9,} {tried:>9}")
+        return "\n".join([*lines, "expected: " + " ".join(self.actions)])
+
+
+@dataclass(slots=True, kw_only=True)
+class Settings:
+    """How a search goes, checked. `plan` says what each of them means."""
+
+    simulations: int | None = 100
+    milliseconds: float | None = None
+    discount: float = 1.0
+    horizon: int | None = None
+    exploration: float = 1.25
+    choose: str = "visits"
+    transpositions: bool = True
+
+    def __post_init__(self) -> None:
+        if self.simulations is None and self.milliseconds is None:
+            raise SettingError("simulations and milliseconds must not both be None")
+        if self.simulations is not None:
+            self.simulations = _count("simulations", self.simulations)
+        if self.milliseconds is not None:
+            self.milliseconds = _number("milliseconds", self.milliseconds)
+            if self.milliseconds == 0:
+                raise SettingError("milliseconds must be above 0, got 0")
+        self.discount = _number("discount", self.discount, most=1)
+        self.exploration = _number("exploration", self.exploration)
+        if self.horizon is not None:
+            self.horizon = _count("horizon", self.horizon)
+        if not isinstance(self.choose, str) or self.choose not in _CHOICES:
+            raise UnknownNameError("choice", str(self.choose), _CHOICES, "the settings of a plan")
+        if not isinstance(self.transpositions, bool):
+            found = shown(self.transpositions)
+            raise SettingError(f"transpositions must be True or False, got {found}")
+
+
+@dataclass(slots=True)
+class Search:
+    """A search that goes on from state to state."""
+
+    model: Any
+    settings: Settings
+    seed: int
+    _tree: _engine.Search | None = field(default=None, init=False)
+    _rng: np.random.Generator = field(init=False)
+    _asked: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.seed = whole_number("seed", self.seed)
+        if self.seed >= 2**64:
+            raise SettingError(f"seed must be below 2**64, got {shown(self.seed)}")
+        self._rng = np.random.default_rng(self.seed)
+        self._asked = asked(self.model)
+
+    def plan(self, state: State, after: str | None = None, steps_left: int | None = None) -> Plan:
+        """What to do in `state`, which the action `after` led to, if it goes on."""
+        check_state(self.model, state)
+        search = self._search(state, after)
+        settings, horizon = self.settings, self._horizon(steps_left)
+        done = search.run(
+            self._asked, self._rng, settings.simulations or 0, settings.milliseconds or 0.0, horizon
+        )
+        names = state.schema.actions
+        each = search.actions()
+        expected = search.variation()
+        return Plan(
+            action=search.best(),
+            visits={name: visits for name, (visits, _) in zip(names, each, strict=True)},
+            values={name: value for name, (_, value) in zip(names, each, strict=True)},
+            actions=[action for action, _ in expected],
+            states=[state, *(reached for _, reached in expected)],
+            simulations=done,
+            nodes=search.size()[0],
+        )
+
+    def _search(self, state: State, after: str | None) -> _engine.Search:
+        if self._tree is None:
+            settings = self.settings
+            self._tree = _engine.Search(
+                state,
+                settings.discount,
+                settings.exploration,
+                settings.transpositions,
+                settings.choose == "value",
+                self.seed,
+            )
+        elif after is None or not self._tree.follow(after, state):
+            self._tree.start(state)
+        return self._tree
+
+    def _horizon(self, steps_left: int | None) -> int:
+        given = [each for each in (self.settings.horizon, steps_left) if each is not None]
+        return min(given, default=_NO_HORIZON)
+
+
+def plan(
+    model: Any,
+    state: State,
+    simulations: int | None = 100,
+    seed: int = 0,
+    *,
+    milliseconds: float | None = None,
+    discount: float = 1.0,
+    horizon: int | None = None,
+    exploration: float = 1.25,
+    choose: str = "visits",
+    transpositions: bool = True,
+) -> Plan:
+    """Choose an action in a state by Monte-Carlo tree search in a model.
+
+    Parameters
+    ----------
+    model
+        A `TreeThink`, which is asked within the engine, the GIL being free; a world, which plans
+        with the truth; or anything with ``predict(state, action)``, as all learners have.
+    simulations
+        How many times to look ahead, each of which asks for one prediction at most. None: as many
+        as there is time for.
+    seed
+        Decides what is left to chance, and between equals. The same seed gives the same plan.
+    milliseconds
+        Stop after this time, even if simulations are left. None: take the time it takes.
+    discount
+        What a reward is worth one step later, from 0 to 1.
+    horizon
+        How many steps ahead it looks at most, such as those that an episode has left. None: no
+        limit.
+    exploration
+        How much is tried that does not look best.
+    choose
+        The action with the most ``"visits"``, or that with the best ``"value"``.
+    transpositions
+        Whether what is reached on several ways, after as many steps, is one situation.
+
+    Examples
+    --------
+    >>> import treethink as tt
+    >>> world = tt.make("maze")
+    >>> model = tt.TreeThink(world.schema)
+    >>> model.observe_many(tt.transitions(world, steps=3_000, seed=0))
+    3000
+    >>> found = tt.plan(model, world.reset(seed=5), horizon=10)
+    >>> found.action, found.actions[:5]
+    ('right', ['right', 'right', 'right', 'stay', 'stay'])
+    >>> [each.of_class("player")[0].pos for each in found.states][:4]
+    [(2, 3), (3, 3), (4, 3), (5, 3)]
+    """
+    settings = Settings(
+        simulations=simulations,
+        milliseconds=milliseconds,
+        discount=discount,
+        horizon=horizon,
+        exploration=exploration,
+        choose=choose,
+        transpositions=transpositions,
+    )
+    return Search(model, settings, seed).plan(state)
+
+
+def asked(model: Any) -> Any:
+    """What the engine asks: a model of its own, or a function of state and action."""
+    if isinstance(model, TreeThink) and type(model).predict is TreeThink.predict:
+        return model
+    if isinstance(model, World):
+        from treethink.baselines.trivial import Oracle
+
+        return Oracle(model).predict
+    predict: Callable[[State, str], Any] | None = getattr(model, "predict", None)
+    if not callable(predict):
+        raise WrongTypeError(
+            f"a model must be a TreeThink, a world or something with predict(state, action),"
+            f" got {shown(model)}"
+        )
+    return predict
+
+
+def check_state(model: Any, state: object) -> None:
+    """Whether it is a state that the model can be asked about."""
+    if not isinstance(state, State):
+        raise WrongTypeError(f"state must be a State, got {shown(state)}")
+    schema = getattr(model, "schema", None)
+    if schema is not None and schema is not state.schema and schema != state.schema:
+        raise StateError("the given state is of another schema than the model")
+
+
+def _count(name: str, value: object) -> int:
+    count = whole_number(name, value, least=1)
+    if count > _MOST:
+        raise SettingError(f"{name} must be at most {_MOST}, got {shown(value)}")
+    return count
+
+
+def _number(name: str, value: object, most: float = math.inf) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise SettingError(f"{name} must be a number, got {shown(value)}")
+    if not (0 <= value <= most and math.isfinite(value)):  # type: ignore[operator]  # nor NaN
+        high = "" if most == math.inf else f" and at most {most:g}"
+        raise SettingError(f"{name} must be finite, at least 0{high}, got {shown(value)}")
+    return float(value)

@@ -1,0 +1,233 @@
+"""The search of cpp/search.hpp, slow and obvious: lists and dicts, one rule after the other.
+
+Nodes are numbered in the order in which they are met, as in the engine, so that both can be
+compared number by number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from treethink.state import State
+
+GROWTH = 19652
+
+
+class SplitMix:
+    """The engine's random numbers."""
+
+    def __init__(self, seed: int):
+        self.state = seed
+
+    def next(self) -> int:
+        self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
+        z = self.state
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+        return z ^ (z >> 31)
+
+    def random(self) -> float:
+        """What `Prediction.sample` asks a Generator for."""
+        return (self.next() >> 11) * 2.0**-53
+
+
+@dataclass
+class Edge:
+    visits: int = 0
+    value: float = 0.0
+    outcomes: list[list[Any]] = field(default_factory=list)  # [node, reward, count]
+    prediction: Any = None
+    is_certain: bool = False
+
+
+@dataclass
+class Node:
+    state: State
+    depth: int
+    visits: int = 1
+    value: float = 0.0
+    edges: list[Edge] = field(default_factory=list)
+
+
+class ReferenceSearch:
+    """`rng` is what predictions are sampled with; `looks_first`: a sample shows what is certain."""
+
+    def __init__(
+        self,
+        predict: Callable[[State, str], Any],
+        state: State,
+        *,
+        discount: float = 1.0,
+        exploration: float = 1.25,
+        merge: bool = True,
+        by_value: bool = False,
+        seed: int = 0,
+        rng: Any = None,
+        looks_first: bool = True,
+    ):
+        self.predict, self.discount, self.exploration = predict, discount, exploration
+        self.merge, self.by_value = merge, by_value
+        self.ties = SplitMix(seed)
+        self.rng = SplitMix(~seed % 2**64) if rng is None else rng
+        self.looks_first = looks_first
+        score = state.schema.attributes["score"]
+        self.without_score = not score.facts and score.outcomes == "delta"
+        self.start(state)
+
+    def start(self, state: State) -> None:
+        self.base, self.now = game(state).score, state
+        self.nodes = [Node(state, 0)]
+
+    # ---- one simulation ----
+
+    def simulate(self, horizon: float = math.inf) -> None:
+        path, at = [], 0
+        while self.nodes[at].depth - self.nodes[0].depth < horizon:
+            node = self.nodes[at]
+            node.edges = node.edges or [Edge() for _ in node.state.schema.actions]
+            action = self.select(node)
+            outcome, is_new = self.step(node, action)
+            path.append((node, action, outcome))
+            at = node.edges[action].outcomes[outcome][0]
+            if is_new:
+                break
+        for node, action, outcome in reversed(path):
+            self.back_up(node, node.edges[action], outcome)
+
+    def select(self, node: Node) -> int:
+        seen = [node.value, *(each.value for each in node.edges if each.visits)]
+        low, high = min(seen), max(seen)
+
+        def share(value: float) -> float:
+            return (value - low) / (high - low) if high > low else 0.0
+
+        rate = self.exploration + math.log((node.visits + GROWTH + 1) / GROWTH)
+        unsure = rate * (1 / len(node.edges)) * math.sqrt(node.visits)
+        scores = [
+            share(each.value if each.visits else node.value) + unsure / (1 + each.visits)
+            for each in node.edges
+        ]
+        best = [action for action, score in enumerate(scores) if score == max(scores)]
+        return best[self.ties.next() % len(best)] if len(best) > 1 else best[0]
+
+    def step(self, node: Node, action: int) -> tuple[int, bool]:
+        edge = node.edges[action]
+        if edge.is_certain:
+            return 0, False
+        if edge.prediction is None:
+            edge.prediction = self.predict(node.state, node.state.schema.actions[action])
+            if self.looks_first:
+                drawn = edge.prediction.sample(self.rng)
+                edge.is_certain = edge.prediction.probability(drawn) >= 1 - 1e-9
+            else:
+                drawn = edge.prediction.mode()
+                edge.is_certain = edge.prediction.probability(drawn) == 1
+            if edge.is_certain:
+                return self.reach(node, edge, drawn)
+        return self.reach(node, edge, edge.prediction.sample(self.rng))
+
+    def reach(self, node: Node, edge: Edge, after: State) -> tuple[int, bool]:
+        reward = game(after).score - game(node.state).score
+        situation = self.situation(after)
+        for i, (known, paid, _) in enumerate(edge.outcomes):
+            if paid == reward and self.nodes[known].state == situation:
+                return i, False
+        edge.outcomes.append([self.node_for(situation, node.depth + 1), reward, 0])
+        return len(edge.outcomes) - 1, True
+
+    def node_for(self, situation: State, depth: int) -> int:
+        if self.merge:
+            for i, node in enumerate(self.nodes):
+                if node.depth == depth and node.state == situation:
+                    return i
+        self.nodes.append(Node(situation, depth))
+        return len(self.nodes) - 1
+
+    def situation(self, state: State) -> State:
+        if not self.without_score:
+            return state
+        return state.replace(game(state).id, score=self.base)
+
+    def back_up(self, node: Node, edge: Edge, outcome: int) -> None:
+        edge.outcomes[outcome][2] += 1
+        edge.visits += 1
+        node.visits += 1
+        total = 0.0
+        for known, reward, count in edge.outcomes:
+            total += count * (reward + self.discount * self.nodes[known].value)
+        edge.value = total / edge.visits
+        total = 0.0
+        for each in node.edges:
+            total += each.visits * each.value
+        node.value = total / node.visits
+
+    # ---- what came of it ----
+
+    def follow(self, action: int, now: State) -> bool:
+        for known, _, _ in self.nodes[0].edges[action].outcomes if self.nodes[0].edges else ():
+            if self.nodes[known].state == self.situation(now):
+                self.now = now
+                self.keep_only(known)
+                return True
+        return False
+
+    def keep_only(self, root: int) -> None:
+        order = [root]
+        for each in order:
+            for edge in self.nodes[each].edges:
+                order.extend(
+                    known
+                    for known in dict.fromkeys(o[0] for o in edge.outcomes)
+                    if known not in order
+                )
+        moved = {old: new for new, old in enumerate(order)}
+        self.nodes = [self.nodes[each] for each in order]
+        for node in self.nodes:
+            for edge in node.edges:
+                for outcome in edge.outcomes:
+                    outcome[0] = moved[outcome[0]]
+
+    def best(self, node: Node) -> int:
+        def rank(action: int) -> tuple[float, float]:
+            edge = node.edges[action]
+            value = edge.value if edge.visits else -math.inf
+            return (value, edge.visits) if self.by_value else (edge.visits, value)
+
+        return max(range(len(node.edges)), key=rank)
+
+    def variation(self) -> list[tuple[str, State]]:
+        found, node, score = [], self.nodes[0], game(self.now).score
+        while node.edges:
+            action = self.best(node)
+            outcomes = node.edges[action].outcomes
+            if not outcomes:
+                break
+            known, reward, _ = max(outcomes, key=lambda each: each[2])
+            node, score = self.nodes[known], score + reward
+            state = node.state.replace(game(node.state).id, score=score)
+            found.append((state.schema.actions[action], state))
+        return found
+
+    def dump(self) -> list[Any]:
+        """As `_engine.Search._tree` has it."""
+        return [
+            (
+                node.state,
+                node.depth,
+                node.visits,
+                node.value,
+                [
+                    (each.visits, each.value, [tuple(o) for o in each.outcomes])
+                    for each in node.edges
+                ],
+            )
+            for node in self.nodes
+        ]
+
+
+def game(state: State) -> Any:
+    (only,) = state.of_class("game")
+    return only
