@@ -24,8 +24,7 @@ import treethink as tt
 from reference_search import ReferenceSearch
 from small_games import GAME, TOKEN, TableGame, games, schema_of
 from treethink import _engine
-from treethink.baselines import Oracle
-from treethink.baselines.paper import Paper
+from treethink.baselines import LEARNERS, Oracle, make_learner
 from treethink.planning.search import Search, Settings
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -607,13 +606,21 @@ def test_scores_at_the_end_of_all_numbers() -> None:
         tt.plan(game, game.start(score=2**63 - 1), 40, horizon=3)
 
 
-def test_any_learner_can_be_planned_with(maze: Any) -> None:
+@pytest.mark.parametrize("name", LEARNERS)
+def test_any_learner_can_be_planned_with(name: str) -> None:
+    world = tt.make("maze")
+    learner = make_learner(name, world)
+    for transition in tt.transitions(world, steps=30, seed=0):
+        learner.observe(*transition)
+    state = world.reset(5)
+    plan = tt.plan(learner, state, 20, seed=1)
+    assert plan.action in world.actions and sum(plan.visits.values()) == 20
+    assert plan == tt.plan(learner, state, 20, seed=1)
+
+
+def test_a_world_is_its_own_oracle(maze: Any) -> None:
     world, model = maze
     state = world.reset(5)
-    paper = Paper(world.schema)
-    for transition in tt.transitions(world, steps=30, seed=0):
-        paper.observe(*transition)
-    assert tt.plan(paper, state, 20).action in world.actions
     assert tt.plan(Oracle(world), state, horizon=10) == tt.plan(world, state, horizon=10)
     assert tt.plan(model, state, horizon=10) == tt.plan(world, state, horizon=10)
 

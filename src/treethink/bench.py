@@ -11,12 +11,13 @@ import importlib.util
 import json
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
+from typing import Any
 
 from rich.table import Table
 
@@ -24,6 +25,8 @@ import treethink
 from treethink.baselines import LEARNERS, make_learner
 from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
+from treethink.planning.search import Settings
+from treethink.planning.timing import time_plans
 from treethink.state import Schema
 from treethink.stream import transitions
 from treethink.timing import (
@@ -128,6 +131,7 @@ def run(quick: bool = False, tell: Callable[[str], None] = print) -> Report:
         (_observe, "observations of a new model"),
         (_whole_runs, "whole runs, by the paper's settings and by the defaults"),
         (_baselines, "the learners that it is compared with"),
+        (_plans, "plans"),
         (_ten_thousand_objects, "10,000 objects in one state"),
         (_twin, "the slow twin"),
         (_memory, "memory"),
@@ -211,6 +215,40 @@ def _baselines(report: Report) -> None:
         for verb, time, own in zip(("predict", "observe"), times, ours, strict=True):
             what, note = f"{verb} maze 8x8 while learning", f"{time / own:.3g} times TreeThink's"
             report.figures.append(Figure(f"{what}, {name}", time, "us", note))
+
+
+def _plans(report: Report) -> None:
+    """Simulations a second: in the engine, and through Python with the world and a slow learner."""
+    world, model = _maze_8(), converged(_maze_8())
+    paper = make_learner("paper", world)
+    for transition in play(world, 100)():
+        paper.observe(*transition)
+    searched: tuple[tuple[str, Any, World, int], ...] = (
+        ("maze 8x8, learned model", model, world, 200),
+        ("maze 32x32, learned model", model, _maze_32(), 200),
+        ("maze 8x8, the world itself, in Python", world, world, 10),
+        ("maze 8x8, the paper's appendix, in Python", paper, world, 2),
+    )
+    for name, asked, where, plans in searched:
+        for way in (True, False):
+            settings = Settings(simulations=100, horizon=EPISODE, transpositions=way)
+            speed = time_plans(asked, where, settings, max(plans // 4, 1), report.repeats)
+            kind = "situations merged" if way else "a tree"
+            note = f"{speed.microseconds:.3g} us each, {speed.depth:.1f} steps deep"
+            title = f"plan {name}, 100 simulations, {kind}"
+            report.figures.append(Figure(title, speed.rate, "simulations/s", note))
+    _deep_plans(report, model, (("maze 8x8", world), ("maze 32x32", _maze_32())))
+
+
+def _deep_plans(report: Report, model: TreeThink, worlds: Sequence[tuple[str, World]]) -> None:
+    """How the time of a simulation grows with how deep it goes."""
+    for name, world in worlds:
+        for horizon in (5, 10, 20, 40, 80):
+            settings = Settings(simulations=5_000, horizon=horizon)
+            speed = time_plans(model, world, settings, report.calls(20), min(report.repeats, 3))
+            note = f"{speed.depth:.1f} steps deep, {speed.microseconds / speed.depth:.3f} us a step"
+            title = f"plan {name}, 5,000 simulations, horizon {horizon}"
+            report.figures.append(Figure(title, speed.microseconds, "us/simulation", note))
 
 
 def _whole_runs(report: Report) -> None:

@@ -133,6 +133,17 @@ class Search:
             nodes=search.size()[0],
         )
 
+    @property
+    def predictions(self) -> int:
+        """How many predictions were asked for, in all."""
+        return 0 if self._tree is None else self._tree.size()[1]
+
+    @property
+    def steps(self) -> int:
+        """How many steps its simulations went down, as far as their situations are still known."""
+        tree = [] if self._tree is None else self._tree._tree()
+        return sum(edge[0] for *_, edges in tree for edge in edges)
+
     def _search(self, state: State, after: str | None) -> _engine.Search:
         if self._tree is None:
             settings = self.settings
