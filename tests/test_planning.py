@@ -454,6 +454,10 @@ def test_a_plan_can_be_read(maze: Any) -> None:
     assert [line[2:].split()[0] for line in lines[1:6]] == list(world.actions)
     assert sum(line.startswith("*") for line in lines) == 1
     assert lines[-1].startswith("expected: right")
+    plan = tt.plan(model, world.reset(5), 2_000, horizon=30)
+    assert repr(plan) == "<Plan: right, 2,000 simulations>"
+    assert len(plan.actions) > 12 and str(plan).endswith(" ...")
+    assert repr(tt.Agent(model).play(world, 10, level=5)) == "<Episode: 10 steps, score +6>"
     untried = str(tt.plan(model, world.reset(5), 1))
     assert untried.count("not tried") == 4
 

@@ -22,7 +22,7 @@ from treethink.worlds.base import World
 Tell = Callable[["Episode", Plan], object]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Episode:
     """What was done in a world, and what came of it; `seconds` is the time that planning took."""
 
@@ -35,6 +35,9 @@ class Episode:
     def score(self) -> int:
         """The sum of all rewards."""
         return sum(self.rewards)
+
+    def __repr__(self) -> str:
+        return f"<Episode: {len(self.actions)} steps, score {self.score:+}>"
 
     def add(self, action: str, state: State, seconds: float) -> None:
         """One more step."""

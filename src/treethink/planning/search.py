@@ -32,9 +32,11 @@ from treethink.worlds.base import World
 _NO_HORIZON = 2**64 - 1
 _MOST = 2**63 - 1
 _CHOICES = ("visits", "value")
+#: How many of the expected actions are printed.
+_SHOWN = 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Plan:
     """What a search found.
 
@@ -59,7 +61,11 @@ class Plan:
             mark = "*" if each == self.action else " "
             tried = "not tried" if value is None else f"{value:9.3f}"
             lines.append(f"{mark} {each:<{wide}} {visits:9,} {tried:>9}")
-        return "\n".join([*lines, "expected: " + " ".join(self.actions)])
+        more = ["..."] if len(self.actions) > _SHOWN else []
+        return "\n".join([*lines, " ".join(["expected:", *self.actions[:_SHOWN], *more])])
+
+    def __repr__(self) -> str:
+        return f"<Plan: {self.action}, {self.simulations:,} simulations>"
 
 
 @dataclass(slots=True, kw_only=True)
