@@ -6,6 +6,7 @@
 """
 
 from treethink.planning.agent import Agent, Episode
+from treethink.planning.scores import ScoreBounds, score_bounds
 from treethink.planning.search import Plan, plan
 
-__all__ = ["Agent", "Episode", "Plan", "plan"]
+__all__ = ["Agent", "Episode", "Plan", "ScoreBounds", "plan", "score_bounds"]

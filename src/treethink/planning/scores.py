@@ -1,0 +1,137 @@
+"""What a score is worth: the worst, the trivial and the best that an episode allows.
+
+    world, state, steps -> [ score_bounds ] -> ScoreBounds -> normalised(score) in [-1, 1]
+
+The score of an episode is by how much the `score` of the world's `game` changes in so many
+steps. The paper compares episodes of different levels by a scale of three scores: -1 is
+*pessimal* (the lowest that can be had), 0 is *trivial* (that of doing nothing: `stay` at every
+step), and 1 is *optimal*. All three are worked out here exactly, not estimated.
+
+`exact.py` does it for any world by looking at every state within reach. `coins.py` does it for
+`coins`, where each subset of coins makes other states, which are too many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treethink.errors import SettingError, shown, whole_number
+from treethink.planning import coins
+from treethink.planning.exact import expected_score, explore
+from treethink.state import State
+from treethink.stream import check_world_type
+from treethink.worlds import World
+
+_IDLE = "stay"
+_MOST_STEPS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBounds:
+    """The three scores that give an episode its scale.
+
+    Parameters
+    ----------
+    pessimal, trivial, optimal
+        Ints where nothing is left to chance; otherwise floats, which are expectations.
+    exact
+        False: `optimal` is an upper bound, proven, that perhaps nobody reaches.
+    by_chance
+        Whether chance has a say. Then an episode may score more or less than can be expected.
+
+    >>> bounds = ScoreBounds(pessimal=-20, trivial=-10, optimal=6)
+    >>> bounds.normalised(-10), bounds.normalised(-2), bounds.normalised(-15)
+    (0.0, 0.5, -0.5)
+    """
+
+    pessimal: int | float
+    trivial: int | float
+    optimal: int | float
+    exact: bool = True
+    by_chance: bool = False
+
+    @property
+    def worth_playing(self) -> bool:
+        """Whether anything is better than to do nothing."""
+        return self.optimal > self.trivial
+
+    def normalised(self, score: int | float) -> float:
+        """A score on the scale: -1 pessimal, 0 trivial, 1 optimal, linear in between."""
+        if not self.by_chance and not self.pessimal <= score <= self.optimal:
+            raise SettingError(
+                f"a score of this episode lies from {self.pessimal} (pessimal) to"
+                f" {self.optimal} (optimal), got {shown(score)}"
+            )
+        if score == self.trivial:
+            return 0.0
+        end = self.optimal if score > self.trivial else self.pessimal
+        if end == self.trivial:  # by chance alone; see above
+            raise SettingError(
+                f"the score {shown(score)} has no place on the scale: nothing but"
+                f" {self.trivial} can be expected on that side"
+            )
+        return float((score - self.trivial) / abs(end - self.trivial))
+
+
+def score_bounds(
+    world: World, state: State, steps: int, *, most_states: int = 2_000_000
+) -> ScoreBounds:
+    """The pessimal, the trivial and the optimal score of an episode from `state` on.
+
+    Parameters
+    ----------
+    world
+        A world with a `game` that has a `score`, with an action `stay`, and that can be
+        asked about any state.
+    state
+        Where the episode starts. What was scored before does not count.
+    steps
+        How many there are, at most 100,000.
+    most_states
+        How many states are looked at before it is a `ResourceError`; in `coins`, how many
+        sets of coins before the optimal score is only bounded.
+
+    >>> from treethink.worlds import make
+    >>> world = make("maze")
+    >>> score_bounds(world, world.reset(0), steps=10)
+    ScoreBounds(pessimal=-20, trivial=-10, optimal=4, exact=True, by_chance=False)
+    """
+    steps, most_states = _check(world, steps, most_states)
+    world.distribution(state, _IDLE)  # which refuses a state of another schema, or without a game
+    if coins.knows(world):
+        pessimal, trivial, optimal, exact = coins.bounds(world, state, steps, most_states)
+        return ScoreBounds(pessimal, trivial, optimal, exact)
+    table = explore(world, state, steps, most_states)
+    idle = world.actions.index(_IDLE)
+    return ScoreBounds(
+        pessimal=expected_score(table, steps, lambda scores: scores.min(axis=0)),
+        trivial=expected_score(table, steps, lambda scores: scores[idle]),
+        optimal=expected_score(table, steps, lambda scores: scores.max(axis=0)),
+        by_chance=not table.is_sure,
+    )
+
+
+def _check(world: World, steps: int, most_states: int) -> tuple[int, int]:
+    """Refuse what has no such scores; the two numbers as ints of our own."""
+    check_world_type(world, "score_bounds")
+    where = f"world {world.name!r}"
+    schema = world.schema
+    if "score" not in schema.classes.get("game", ()) or schema.attributes["score"].length != 1:
+        raise SettingError(
+            f"{where} keeps no score: it needs a class 'game' with a 'score' of one number, and"
+            f" its classes are {', '.join(map(repr, schema.classes))}"
+        )
+    if _IDLE not in world.actions:
+        raise SettingError(
+            f"{where} has no action {_IDLE!r}, so nobody can do nothing in it, which is the"
+            f" trivial score; its actions are {', '.join(map(repr, world.actions))}"
+        )
+    if not world.pure:
+        raise SettingError(
+            f"{where} stands in one state and cannot be asked about others: its scores are not"
+            " known before they are played"
+        )
+    steps = whole_number("steps", steps)
+    if steps > _MOST_STEPS:
+        raise SettingError(f"steps must be at most {_MOST_STEPS:,}, got {shown(steps)}")
+    return steps, whole_number("most_states", most_states, 1)
