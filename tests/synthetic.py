@@ -12,11 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from treethink.experiment.recording import EPISODES
+
 #: Who stands behind the labels of the paper's figures.
 LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
     "TreeThink (paper)": ("treethink", {"criterion": "wilson", "memory": 0}),
     "QORA": ("qora", {}),
     "static": ("static", {}),
+    "Oracle (the world itself)": ("oracle", {}),
 }
 
 
@@ -35,11 +38,12 @@ def made_up(
     window: int = 100,
     settings: dict[str, Any] | None = None,
     told: dict[str, Any] | None = None,
+    played: Iterable[dict[str, Any]] = (),
     **columns: Any,
 ) -> dict[str, Any]:
     """A run whose errors end at `last`. A column is a number, or one for each window.
 
-    `told` is what its entry says otherwise.
+    `told` is what its entry says otherwise; `played` has the rows of episodes.
     """
     learner, usual = LEARNERS.get(label, ("treethink", {}))
     seen = steps if observed is None else observed
@@ -62,12 +66,26 @@ def made_up(
             "examine": 0, "transfer": None, "limits": {"seconds": None, "megabytes": None},
             "predict": {}, "seed": seed, "steps": steps, "status": status, "message": message,
             "observed": seen, "last_error": last or 0, "seconds": 1.0, "examined": examined,
-            "examined_transfer": examined_transfer, "commit": None, "traceback": None,
+            "examined_transfer": examined_transfer, "plans": {}, "planned": None,
+            "commit": None, "traceback": None,
             **(told or {}),
         },
         "errors": wrong,
         "window": window,
         "columns": columns,
+        "played": list(played),
+    }  # fmt: skip
+
+
+def episode(
+    setting: str, number: int, normalised: float, actions: str = "0 1", **told: Any
+) -> dict[str, Any]:
+    """An episode of a level in which 10 is optimal, 0 trivial and -10 pessimal."""
+    return {
+        "observed": 1_000, "setting": setting, "episode": number, "level": 2_000_000 + number,
+        "redrawn": 0, "score": round(10 * normalised), "pessimal": -10.0, "trivial": 0.0,
+        "optimal": 10.0, "exact": True, "normalised": normalised, "seconds": 0.5,
+        "actions": actions, **told,
     }  # fmt: skip
 
 
@@ -94,6 +112,15 @@ def _write_run(folder: Path, run: dict[str, Any]) -> None:
     steps, errors = _errors(run)
     pq.write_table(pa.table({"step": steps, "error": errors}), folder / f"{key}.errors.parquet")
     pq.write_table(pa.table(_windows(run)), folder / f"{key}.windows.parquet")
+    if entry["plans"]:
+        pq.write_table(pa.table(_episodes(run)), folder / f"{key}.episodes.parquet")
+
+
+def _episodes(run: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: np.array([row[name] for row in run["played"]], object if kind == "string" else kind)
+        for name, kind in EPISODES.items()
+    }
 
 
 def _errors(run: dict[str, Any]) -> tuple[Any, Any]:
@@ -125,6 +152,8 @@ class Unwritten:
     def __init__(self, *runs: dict[str, Any], title: str = "made up"):
         self.manifest = {"title": title}
         self.runs = [
-            SimpleNamespace(**run["entry"], windows=_windows(run), errors=_errors(run))
+            SimpleNamespace(
+                **run["entry"], windows=_windows(run), errors=_errors(run), episodes=_episodes(run)
+            )
             for run in runs
         ]

@@ -196,7 +196,7 @@ def test_garbage_is_collected_again_afterwards(tmp_path: Path) -> None:
 
 def until(step: int) -> Tell:
     """Stops a run once it has observed so many, or is being examined."""
-    return lambda observed, error: observed < step
+    return lambda observed, error, doing: observed < step
 
 
 def interrupted(run: Run, folder: Path, stops: list[int]) -> None:
@@ -248,7 +248,7 @@ def test_every_learner_can_be_interrupted(
 def test_an_examination_can_be_interrupted(tmp_path: Path, whole: dict[str, Any]) -> None:
     steps: list[int] = []
 
-    def tell(observed: int, error: float) -> bool:
+    def tell(observed: int, error: float, doing: str) -> bool:
         steps.append(observed)
         return steps.count(ELSEWHERE.steps) < 20
 
@@ -265,7 +265,7 @@ class Killed(BaseException):
 def test_a_run_that_is_killed_goes_on_from_its_last_checkpoint(
     tmp_path: Path, whole: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def power(observed: int, error: float) -> bool:
+    def power(observed: int, error: float, doing: str) -> bool:
         if observed == 150:
             raise Killed
         return True

@@ -21,7 +21,8 @@ from treethink.figures.listing import DRAWINGS, listing, takes
 from treethink.figures.pictures import STATES
 from treethink.figures.quick import quick
 from treethink.figures.reproduce import Part, configured, reproduce
-from treethink.report.claims import CLAIMS, DETERMINISTIC
+from treethink.planning.levels import settings
+from treethink.report.claims import CLAIMS, DETERMINISTIC, ORACLE, PLANNING
 from treethink.report.judges.performance import pair_of
 from treethink.report.pictures import TREES
 from treethink.report.plots import PLOTS
@@ -44,8 +45,10 @@ def test_every_figure_of_the_paper_has_one_name() -> None:
     series = {f"scale-{each}" for each in ("players", "actions", "both")}
     transfer = {f"transfer-{each}" for each in ("maze", "coins", "keys")}
     others = {"inference", "branches", "alpha", "complexity", "trees", "worlds", "baselines"}
-    later = {"neural", "neural-planning", "planning"}
-    assert set(FIGURES) == curves | series | transfer | others | later | {"predict", "ablation"}
+    planning = {"planning", "planning-coins", "planning-keys"}
+    later = {"neural", "neural-planning"}
+    whole = {"predict", "ablation"}
+    assert set(FIGURES) == curves | series | transfer | others | planning | later | whole
 
 
 def test_every_file_belongs_to_a_figure_and_the_other_way_round() -> None:
@@ -79,7 +82,8 @@ def test_every_figure_can_be_drawn_and_has_something_to_say() -> None:
 def test_curves_carry_four_learners_and_ten_seeds(name: str) -> None:
     config = CONFIGS[name]
     assert [each.label for each in config.learners] == FOUR
-    assert config.seeds == tuple(range(10)) and config.limits.seconds == 600
+    slow = name.startswith("keys")  # they run longest
+    assert config.seeds == tuple(range(10)) and config.limits.seconds == (2_400 if slow else 600)
     paper = config.learners[1].settings
     assert paper["criterion"] == "wilson" and paper["memory"] == 0
     if name.startswith("fish"):
@@ -88,6 +92,19 @@ def test_curves_carry_four_learners_and_ten_seeds(name: str) -> None:
 
 def config_alpha(name: str) -> float:
     return 0.001 if name.endswith("0.001") else 0.01
+
+
+@pytest.mark.parametrize("world", PLANNING)
+def test_plans_are_in_the_papers_five_sizes(world: str) -> None:
+    config = CONFIGS[PLANNING[world]]
+    assert [(each.name, each.options) for each in config.worlds] == [(world, {})]
+    assert [each.label for each in config.learners] == ["TreeThink", ORACLE]
+    assert config.seeds == (0, 1, 2) and config.examine
+    found = [(plan.label, plan.options, plan.steps) for plan in config.plans]
+    assert found == [(each.label, said, each.steps) for each, said in settings(world)]
+    assert {(plan.episodes, plan.simulations, plan.every) for plan in config.plans} == {
+        (100, 100, None)
+    }
 
 
 def test_random_pairs_are_distinct_and_cover_the_range() -> None:
@@ -118,7 +135,9 @@ def test_quick_is_the_same_experiment_but_small(name: str) -> None:
     assert {each.name for each in small.worlds} <= {each.name for each in full.worlds}
     assert sum(run.steps for run in small.runs()) < sum(run.steps for run in full.runs())
     assert max(run.seed for run in small.runs()) <= 1
-    assert max(run.steps for run in small.runs()) <= 40_000
+    assert max(run.steps for run in small.runs()) <= 30_000
+    assert all(plan.episodes <= 5 for plan in small.plans)
+    assert len(small.plans) == len(full.plans)
 
 
 def test_trees_are_drawn_of_rules_that_there_are() -> None:
@@ -150,7 +169,7 @@ def test_the_list_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
         cli.main(["reproduce", "--list"])
     told = capsys.readouterr().out
     assert all(re.search(rf"\b{re.escape(name)}\b", told) for name in FIGURES)
-    assert told.count("not here yet") == 3
+    assert told.count("not here yet") == 2
 
 
 def test_the_list_says_what_quick_takes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
     TOML -> [ Config ] -> runs
 
 `docs/experiments.md` has the format. Everything that can be wrong is found here, before anything
-runs: worlds and learners are made once, and asked once where the config says how to ask them.
+runs: what the file says is read, and then tried once (`trying.py`).
 """
 
 from __future__ import annotations
@@ -15,17 +15,21 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from treethink.errors import SettingError, TreeThinkError, UnknownNameError, WrongTypeError, shown
-from treethink.experiment.asking import check_options
-from treethink.experiment.fields import Fields, at, check_plain, number_of_seeds
-from treethink.experiment.plan import Limits, Run, Transfer
-from treethink.worlds import World, make
+from treethink.errors import SettingError, UnknownNameError, WrongTypeError, shown
+from treethink.experiment.fields import Fields, check_plain, number_of_seeds
+from treethink.experiment.plan import Episodes, Limits, Run, Transfer
+from treethink.experiment.playing import LONGEST, MOST_EPISODES
+from treethink.experiment.trying import attempt
 
 __all__ = ["Config", "Run", "load", "parse"]
 
-_TOP = ["title", "steps", "seeds", "episode", "window", "examine", "limits", "worlds", "learners"]
+_TOP = [
+    "title", "steps", "seeds", "episode", "window", "examine", "limits", "worlds", "learners",
+    "plans",
+]  # fmt: skip
 _WORLD = ["name", "options", "steps", "transfer"]
 _TRANSFER = ["world", "options", "every", "steps"]
+_PLAN = ["label", "world", "options", "steps", "episodes", "simulations", "every"]
 _LEARNER = ["name", "label", "settings", "paper", "predict", "worlds", "seeds", "steps"]
 #: What `TreeThink.paper` means: no other settings, but these.
 _PAPER: Mapping[str, Any] = {"criterion": "wilson", "memory": 0}
@@ -56,6 +60,35 @@ class LearnerPart:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanPart:
+    """Episodes to be played with what was learned.
+
+    `world` None: that in which it was learned, with these options instead of some of its own.
+    """
+
+    label: str
+    steps: int
+    episodes: int
+    simulations: int = 100
+    every: int | None = None
+    world: str | None = None
+    options: Mapping[str, int] = field(default_factory=dict)
+
+    def after(self, learned: WorldPart) -> Episodes:
+        """The same, once it is known where it was learned."""
+        here = self.world is None
+        return Episodes(
+            label=self.label,
+            world=learned.name if self.world is None else self.world,
+            steps=self.steps,
+            episodes=self.episodes,
+            simulations=self.simulations,
+            every=self.every,
+            options={**learned.options, **self.options} if here else self.options,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """An experiment. `window` None: a fiftieth of each run's steps; `raw`: as a file says it."""
 
@@ -68,6 +101,7 @@ class Config:
     window: int | None = None
     examine: int = 0
     limits: Limits = field(default_factory=Limits)
+    plans: tuple[PlanPart, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def runs(self, seeds: int | None = None) -> list[Run]:
@@ -107,6 +141,7 @@ class Config:
             limits=_without_nothing(**asdict(self.limits)),
             worlds=[_without_nothing(**_plain(each)) for each in self.worlds],
             learners=[_without_nothing(**_plain(each)) for each in self.learners],
+            plans=[_without_nothing(**_plain(each)) for each in self.plans] or None,
         )
 
     def _run(self, world: WorldPart, learner: LearnerPart, seed: int) -> Run:
@@ -126,10 +161,11 @@ class Config:
             predict=learner.predict,
             transfer=world.transfer,
             limits=self.limits,
+            plans=tuple(each.after(world) for each in self.plans),
         )
 
 
-def _plain(part: WorldPart | LearnerPart) -> dict[str, Any]:
+def _plain(part: WorldPart | LearnerPart | PlanPart) -> dict[str, Any]:
     return {
         name: list(each) if isinstance(each, tuple) else each for name, each in asdict(part).items()
     }
@@ -166,7 +202,7 @@ def parse(text: str, where: str = "the config") -> Config:
         raise SettingError(f"{where} is not TOML: {error}") from None
     check_plain(raw, where)
     config = _config(raw, where)
-    _try(config, where)
+    attempt(config, where)
     return config
 
 
@@ -190,6 +226,7 @@ def _config(raw: dict[str, Any], where: str) -> Config:
         window=top.maybe_whole("window", 1),
         examine=top.whole("examine", 0, 0),
         limits=Limits(limits.maybe_amount("seconds"), limits.maybe_amount("megabytes")),
+        plans=tuple(_plans(top)) if "plans" in top else (),
         raw=raw,
     )
 
@@ -217,6 +254,30 @@ def _transfer(world: Fields) -> Transfer:
         steps=fields.whole("steps", 1, 100),
         options=fields.table("options"),
     )
+
+
+def _plans(top: Fields) -> Iterator[PlanPart]:
+    labels: set[str] = set()
+    for i, each in enumerate(top.many("plans")):
+        fields = Fields(each, top.place(f"plans[{i}]"), _PLAN)
+        options, world = fields.table("options"), fields.maybe_text("world")
+        said = ", ".join(f"{name} {value}" for name, value in options.items())
+        label = fields.text("label", " ".join(filter(None, (world, said))) or "the same world")
+        if label in labels:
+            raise SettingError(
+                f"{fields.where}: there is a plan with the label {label!r} already;"
+                " give this one another"
+            )
+        labels.add(label)
+        yield PlanPart(
+            label=label,
+            steps=fields.whole("steps", 1, most=LONGEST),
+            episodes=fields.whole("episodes", 1, most=MOST_EPISODES),
+            simulations=fields.whole("simulations", 1, 100),
+            every=fields.maybe_whole("every", 1),
+            world=world,
+            options=options,
+        )
 
 
 def _learners(top: Fields, worlds: Sequence[str]) -> Iterator[LearnerPart]:
@@ -267,51 +328,3 @@ def _only(fields: Fields, worlds: Sequence[str]) -> tuple[str, ...] | None:
         if each not in worlds:
             raise UnknownNameError("world", each, worlds, fields.place("worlds"))
     return tuple(names)
-
-
-# --------------------------------------------------------------- whether it can be done
-
-
-def _try(config: Config, where: str) -> None:
-    """Make every world and every learner once."""
-    made = {}
-    for i, part in enumerate(config.worlds):
-        place = f"{where}, worlds[{i}]"
-        world = made[part.name] = _made(part.name, part.options, place)
-        if part.transfer is not None:
-            place = f"{place}, transfer"
-            other = _made(part.transfer.world, part.transfer.options, place)
-            if other.schema != world.schema:
-                raise SettingError(
-                    f"{place}: {part.transfer.world!r} has another schema than {part.name!r}, so"
-                    " what is learned in one says nothing of the other"
-                )
-    for i, learner in enumerate(config.learners):
-        first = learner.worlds[0] if learner.worlds else config.worlds[0].name
-        _try_learner(learner, made[first], f"{where}, learners[{i}]")
-
-
-def _made(name: str, options: Mapping[str, int], place: str) -> World:
-    with at(place):
-        return make(name, **options)
-
-
-def _try_learner(part: LearnerPart, world: World, place: str) -> None:
-    from treethink.baselines import make_learner
-
-    for each in ("name", "world"):  # they are make_learner's own
-        if each in part.settings:
-            raise SettingError(f"{place}: {part.name!r} has no setting {each!r}")
-    with at(place):
-        learner = make_learner(part.name, world, **part.settings)
-    if part.predict:
-        with at(f"{place}, predict"):
-            check_options(part.name, learner, part.predict)
-        try:
-            learner.predict(world.reset(0), world.actions[0], **part.predict)
-        except (TypeError, TreeThinkError) as error:
-            reason = str(error).partition("\n")[0]
-            asked = ", ".join(f"{name}={shown(value)}" for name, value in part.predict.items())
-            raise SettingError(
-                f"{place}, predict: {part.name!r} cannot be asked with {asked}: {reason}"
-            ) from None

@@ -27,11 +27,14 @@ _UNKNOWN: Mapping[str, Any] = {
     "seconds": 0.0,
     "examined": None,
     "examined_transfer": None,
+    "planned": None,
     "commit": None,
     "traceback": None,
 }
 #: What is a table, or null where there is none.
-_TABLES = ("transfer", "examined", "examined_transfer")
+_TABLES = ("transfer", "examined", "examined_transfer", "planned")
+#: What entries did not say before there were plans.
+NEWER: Mapping[str, Any] = {"plans": {}, "planned": None}
 
 
 def entry(run: Run, **told: Any) -> Entry:
@@ -72,6 +75,9 @@ def checked(found: object, where: str) -> Entry:
         for whole in ("examined", "examined_transfer"):
             if name in (found.get(whole) or {}):
                 _check(found[whole][name], kind, f"{where}, {whole}, {name}")
+    for whole, kinds in (("plans", _PLAN), ("planned", _PLANNED)):
+        for label, told in (found.get(whole) or {}).items():
+            _check_all(told, kinds, f"{where}, {whole}, {label}")
     return found
 
 
@@ -93,6 +99,10 @@ _AMOUNT: Kind = (
 )
 _TABLE: Kind = ("a table", lambda value: isinstance(value, dict))
 _FLAG: Kind = ("true or false", lambda value: isinstance(value, bool))
+_NUMBER: Kind = (
+    "a finite number",
+    lambda value: type(value) in (int, float) and -math.inf < value < math.inf,
+)
 
 
 def _or_null(kind: Kind) -> Kind:
@@ -112,7 +122,8 @@ _REQUIRED: Mapping[str, Kind] = {
 }
 _OPTIONAL: Mapping[str, Kind] = {
     **dict.fromkeys(("window", "episode", "examine"), _COUNT),
-    **dict.fromkeys(("transfer", "examined_transfer"), _or_null(_TABLE)),
+    **dict.fromkeys(("transfer", "examined_transfer", "planned"), _or_null(_TABLE)),
+    "plans": _TABLE,
     **dict.fromkeys(("commit", "traceback"), _or_null(_TEXT)),
     "limits": _TABLE,
 }
@@ -122,6 +133,27 @@ _EXAMINED: Mapping[str, Kind] = {
     "mean_error": _AMOUNT,
     "learned": _FLAG,
 }
+_PLAN: Mapping[str, Kind] = {
+    "world": _TEXT,
+    "options": _TABLE,
+    **dict.fromkeys(("steps", "episodes", "simulations"), _COUNT),
+    "every": _or_null(_COUNT),
+}
+_PLANNED: Mapping[str, Kind] = {
+    "mean": _NUMBER,
+    **dict.fromkeys(("deviation", "seconds"), _AMOUNT),
+    **dict.fromkeys(("episodes", "redrawn"), _COUNT),
+}
+
+
+def _check_all(found: object, kinds: Mapping[str, Kind], where: str) -> None:
+    """A table that must have all of these."""
+    _check(found, _TABLE, where)
+    assert isinstance(found, dict)
+    for name, kind in kinds.items():
+        if name not in found:
+            raise RecordsError(f"{where}: {name!r} is missing")
+        _check(found[name], kind, f"{where}, {name}")
 
 
 def _check(value: object, kind: Kind, where: str) -> None:

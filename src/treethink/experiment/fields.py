@@ -56,11 +56,17 @@ class Fields:
             raise SettingError(f"{self.place(name)} must be a text, got {shown(value)}")
         return value
 
-    def whole(self, name: str, least: int, default: int | None = None) -> int:
+    def maybe_text(self, name: str) -> str | None:
+        """A text that is not empty, or None where the key is missing."""
+        return self.text(name) if name in self else None
+
+    def whole(
+        self, name: str, least: int, default: int | None = None, most: int = MOST_STEPS
+    ) -> int:
         """A whole number."""
         number = whole_number(self.place(name), self._get(name, default), least)
-        if number > MOST_STEPS:
-            raise SettingError(f"{self.place(name)} must be at most {MOST_STEPS:,}, got {number}")
+        if number > most:
+            raise SettingError(f"{self.place(name)} must be at most {most:,}, got {number}")
         return number
 
     def maybe_whole(self, name: str, least: int) -> int | None:

@@ -22,9 +22,9 @@ from treethink.experiment.settled import counted
 from treethink.experiment.workers import News, Workers
 from treethink.parallel import cores
 
-# How much longer an observation takes than TreeThink's, very roughly: only to start with the
-# longest runs, so that no core idles at the end.
-_SLOWNESS: Mapping[str, int] = {"paper": 1_000, "qora": 20}
+# How much longer an observation or a prediction takes than TreeThink's, very roughly: only to
+# start with the longest runs, so that no core idles at the end.
+_SLOWNESS: Mapping[str, int] = {"paper": 1_000, "qora": 20, "oracle": 5}
 
 
 class Progress(Protocol):
@@ -33,8 +33,8 @@ class Progress(Protocol):
     def begin(self, kept: int, left: Sequence[Run]) -> None:
         """So many had ended before; these are left."""
 
-    def at(self, run: Run, observed: int, error: float) -> None:
-        """A run is so far, and its error of late is so large."""
+    def at(self, run: Run, observed: int, error: float, doing: str = "") -> None:
+        """A run is so far, its error of late is so large, and it does this else, if anything."""
 
     def warn(self, run: Run, text: str) -> None:
         """Something to be told."""
@@ -99,8 +99,8 @@ def _performed_here(
 ) -> Iterator[tuple[Run, records.Entry]]:
     for run in left:
 
-        def tell(observed: int, error: float, run: Run = run) -> bool:
-            news(run, ("at", observed, error))
+        def tell(observed: int, error: float, doing: str, run: Run = run) -> bool:
+            news(run, ("at", observed, error, doing))
             return True
 
         def warn(text: str, run: Run = run) -> None:
@@ -112,7 +112,7 @@ def _performed_here(
 
 
 def _length(run: Run) -> int:
-    return run.steps * _SLOWNESS.get(run.learner, 1)
+    return run.questions * _SLOWNESS.get(run.learner, 1)
 
 
 def _teller(progress: Progress) -> Callable[[Run, tuple[Any, ...]], None]:
@@ -131,7 +131,7 @@ class _Silence:
     def begin(self, kept: int, left: Sequence[Run]) -> None:
         pass
 
-    def at(self, run: Run, observed: int, error: float) -> None:
+    def at(self, run: Run, observed: int, error: float, doing: str = "") -> None:
         pass
 
     def warn(self, run: Run, text: str) -> None:

@@ -65,9 +65,9 @@ class Display:
             self._bars.start()
             self._overall = self._bars.add_task("all runs", total=len(left), told="")
 
-    def at(self, run: Run, observed: int, error: float) -> None:
-        """A run is so far, and its error of late is so large."""
-        told = "being examined" if observed >= run.steps else f"recent error {error:.4f}"
+    def at(self, run: Run, observed: int, error: float, doing: str = "") -> None:
+        """A run is so far, its error of late is so large, and it does this else, if anything."""
+        told = doing or f"recent error {error:.4f}"
         task = self._tasks.get(run.key)
         if task is None:
             title = f"{run.world}, {run.label}, seed {run.seed}"

@@ -1,6 +1,6 @@
 """What a run has measured so far.
 
-    errors and times of every step -> [ Recording ] -> errors, windows
+    errors and times of every step, episodes -> [ Recording ] -> errors, windows, episodes
 
 Nothing is written here. All of it can be put into plain data and taken out again, to the last
 bit, in the middle of a window too: a run that is resumed records what it would have recorded.
@@ -20,11 +20,28 @@ from treethink.experiment.trial import TOLERANCE
 #: What every window has; what `memory_use` says of a learner comes after these.
 COLUMNS = ("first", "last", "error", "observe_us", "predict_us", "transfer_error", "transfer_us")
 
+#: What is said of every episode that was played, and as what it is kept.
+EPISODES: Mapping[str, str] = {
+    "observed": "int32",
+    "setting": "string",
+    "episode": "int32",
+    "level": "int64",
+    "redrawn": "int32",
+    "score": "int64",
+    "pessimal": "float64",
+    "trivial": "float64",
+    "optimal": "float64",
+    "exact": "bool",
+    "normalised": "float64",
+    "seconds": "float64",
+    "actions": "string",
+}
+
 Row = dict[str, Any]
 
 
 class Recording:
-    """The errors and times of one run: single errors, and a row for each window of steps."""
+    """What one run measured: single errors, a row for each window of steps and each episode."""
 
     def __init__(self, window: int):
         self.window = window
@@ -33,6 +50,8 @@ class Recording:
         #: The steps with an error, counted from 1, and how large it was.
         self.wrong_steps, self.errors = array("i"), array("d")
         self.rows: list[Row] = []
+        #: A row for each episode, in the order in which they were played.
+        self.episodes: list[Row] = []
         self._error, self._predict, self._observe = 0.0, 0, 0  # sums over the open window
 
     @property
@@ -76,6 +95,14 @@ class Recording:
         self.rows.append(row | {name: int(value) for name, value in memory.items()})
         self._error, self._predict, self._observe = 0.0, 0, 0
 
+    def played(self, setting: str) -> list[Row]:
+        """The episodes of a setting that were played after what is observed by now."""
+        return [
+            row
+            for row in self.episodes
+            if row["setting"] == setting and row["observed"] == self.observed
+        ]
+
     def recent(self) -> float:
         """The mean error of late."""
         if self.open_steps and (self.open_steps > self.window // 2 or not self.rows):
@@ -92,6 +119,7 @@ class Recording:
             "nanoseconds": self.nanoseconds,
             "open": [self._error, self._predict, self._observe],
             "rows": self.rows,
+            "episodes": self.episodes,
             "wrong": len(self.wrong_steps),
         }
         steps = np.array(self.wrong_steps, "<i4").tobytes()
@@ -103,7 +131,7 @@ class Recording:
         made = cls(data["window"])
         made.observed, made.nanoseconds = data["observed"], data["nanoseconds"]
         made._error, made._predict, made._observe = data["open"]
-        made.rows = data["rows"]
+        made.rows, made.episodes = data["rows"], data.get("episodes", [])
         middle = 4 * data["wrong"]
         made.wrong_steps.extend(np.frombuffer(long[:middle], "<i4").tolist())
         made.errors.extend(np.frombuffer(long[middle:], "<f8").tolist())

@@ -2,9 +2,9 @@
 
     entries, recordings -> [ records ] -> files -> Records
 
-`manifest.json` lists all runs. In `runs/`, each run that has ended has an entry, `KEY.json`, its
-errors and its windows, both as Parquet. Every file is written whole or not at all, and the
-entry last, so an entry stands for a run that is complete.
+`manifest.json` lists all runs. In `runs/`, each run that has ended has an entry, `KEY.json`, and as
+Parquet its errors, its windows and, if it planned, the episodes that it played. Every file is
+written whole or not at all, and the entry last, so an entry stands for a run that is complete.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treethink import file
-from treethink.errors import MissingPackageError, RecordsError, WrongTypeError, shown
-from treethink.experiment.entries import STATUSES, flat
+from treethink.errors import RecordsError, WrongTypeError, shown
+from treethink.experiment.columns import Array, arrow, no_episodes, packed, unpacked
+from treethink.experiment.entries import NEWER, STATUSES, flat
 from treethink.experiment.entries import Entry as Entry
 from treethink.experiment.entries import checked as checked
 from treethink.experiment.entries import entry as entry
@@ -32,11 +32,6 @@ from treethink.experiment.recording import COLUMNS, Recording
 from treethink.experiment.settled import counted
 
 FORMAT = 1
-_ERRORS = ("step", "error")
-_INT32 = ("first", "last")
-_INTEGERS = ("step", *_INT32)
-_FLOAT64 = tuple(name for name in COLUMNS if name not in _INT32)
-Array = NDArray[Any]
 Warn = Callable[[str], None]
 
 
@@ -92,9 +87,11 @@ class RunRecord:
         return f"<RunRecord: {self.label} in {self.world}, seed {self.seed}, {self.status}{told}>"
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name not in self.__dict__.get("entry", {}):
+        entry = self.__dict__.get("entry", {})
+        told = entry if name in entry else NEWER
+        if name.startswith("__") or name not in told:
             raise AttributeError(f"a run has no {name!r}")
-        return self.entry[name]
+        return told[name]
 
     @cached_property
     def windows(self) -> dict[str, Array]:
@@ -110,18 +107,16 @@ class RunRecord:
             return np.zeros(0, np.int32), np.zeros(0)
         return columns["step"], columns["error"]
 
+    @cached_property
+    def episodes(self) -> dict[str, Array]:
+        """A column for each name, a row for each episode; none if it did not plan."""
+        return (self._columns("episodes") if self.plans else {}) or no_episodes()
+
     def _columns(self, what: str) -> dict[str, Array]:
         path = _parquet(self.folder, self.entry["key"], what)
         if not path.exists() and self.entry["status"] in ("missing", "failed"):
             return {}  # one whose process was killed wrote nothing
-        try:
-            table = arrow().parquet.read_table(path)
-            names = table.column_names
-            found = {name: table.column(name).to_numpy(zero_copy_only=False) for name in names}
-        except (OSError, ValueError, arrow().ArrowException) as error:
-            raise RecordsError(f"cannot read {path}: {error}") from None
-        _check_columns(found, _ERRORS if what == "errors" else COLUMNS, path)
-        return found
+        return unpacked(path, what)
 
 
 def manifest(folder: Path) -> dict[str, Any]:
@@ -141,21 +136,6 @@ def manifest(folder: Path) -> dict[str, Any]:
             raise RecordsError(f"{path}, runs[{i}]: {key!r} is there twice")
         keys.add(key)
     return found
-
-
-def _check_columns(columns: Mapping[str, Array], expected: Sequence[str], path: Path) -> None:
-    """Whether these are the columns that we write. Only `transfer_...` may have gaps."""
-    for name in expected:
-        if name not in columns:
-            raise RecordsError(f"{path}: the column {name!r} is missing")
-    for name, column in columns.items():
-        if name in _INTEGERS and not np.issubdtype(column.dtype, np.integer):
-            raise RecordsError(f"{path}: the column {name!r} must be whole numbers")
-        if column.dtype.kind not in "iuf":
-            raise RecordsError(f"{path}: the column {name!r} must be numbers")
-        measured = name in expected and not name.startswith("transfer_")
-        if measured and not (np.isfinite(column).all() and (column >= 0).all()):
-            raise RecordsError(f"{path}: the column {name!r} has gaps or negative numbers")
 
 
 # --------------------------------------------------------------------------------- writing
@@ -184,7 +164,7 @@ def ended(folder: Path, run: Run, warn: Warn | None = None) -> Entry | None:
         return None
     if found["status"] == "stopped" and found.get("limits") != asdict(run.limits):
         return None
-    whole = all(_parquet(folder, run.key, what).exists() for what in ("errors", "windows"))
+    whole = all(_parquet(folder, run.key, what).exists() for what in _parts(bool(run.plans)))
     return found if whole else None
 
 
@@ -207,8 +187,8 @@ def write_run(folder: Path, told: Entry, recording: Recording | None) -> None:
     key = told["key"]
     _entry_path(folder, key).unlink(missing_ok=True)  # it would speak of other files
     if recording is not None:
-        file.write(_parquet(folder, key, "errors"), _errors(recording))
-        file.write(_parquet(folder, key, "windows"), _windows(recording))
+        for what in _parts(bool(told["plans"])):
+            file.write(_parquet(folder, key, what), packed(recording, what))
     write_json(_entry_path(folder, key), told)
 
 
@@ -218,44 +198,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     file.write(path, f"{text}\n".encode())
 
 
-def _errors(recording: Recording) -> bytes:
-    steps = np.array(recording.wrong_steps, np.int32)
-    return _to_parquet({"step": steps, "error": np.array(recording.errors, np.float64)})
-
-
-def _windows(recording: Recording) -> bytes:
-    pa, rows = arrow(), recording.rows
-    kinds = {name: pa.int32() for name in _INT32} | {name: pa.float64() for name in _FLOAT64}
-    names = dict.fromkeys(COLUMNS) | {name: None for row in rows for name in row}
-    return _to_parquet(
-        {
-            name: pa.array([row.get(name) for row in rows], kinds.get(name, pa.int64()))
-            for name in names
-        }
-    )
-
-
-def _to_parquet(columns: Mapping[str, Any]) -> bytes:
-    pa = arrow()
-    sink = pa.BufferOutputStream()
-    pa.parquet.write_table(pa.table(dict(columns)), sink)
-    return bytes(sink.getvalue().to_pybytes())
-
-
 # --------------------------------------------------------------------------------- helpers
-
-
-def arrow() -> Any:
-    """The package pyarrow, with its part for Parquet."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingPackageError(
-            "records are kept as Parquet, for which pyarrow is not installed:"
-            ' pip install "treethink[experiments]"'
-        ) from error
-    return pyarrow
 
 
 def _runs(folder: Path) -> Path:
@@ -264,6 +207,11 @@ def _runs(folder: Path) -> Path:
 
 def _entry_path(folder: Path, key: str) -> Path:
     return _runs(folder) / f"{key}.json"
+
+
+def _parts(plans: bool) -> tuple[str, ...]:
+    """What a run leaves behind beside its entry."""
+    return ("errors", "windows", "episodes") if plans else ("errors", "windows")
 
 
 def _parquet(folder: Path, key: str, what: str) -> Path:

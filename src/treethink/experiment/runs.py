@@ -1,6 +1,6 @@
 """Perform one run: predict, score, then observe, step by step, and record what happens.
 
-    Run -> world, learner -> [ perform ] -> entry, errors, windows
+    Run -> world, learner -> [ perform ] -> entry, errors, windows, episodes
 
 Seeds decide everything but times (and the bytes that a loaded learner holds): the same run gives
 the same record in any process, in any order, and however often it was interrupted. Clocks stand
@@ -27,6 +27,7 @@ from treethink.experiment.asking import Elsewhere, Rest, asking
 from treethink.experiment.checkpoint import Checkpoint
 from treethink.experiment.machine import commit
 from treethink.experiment.plan import HELD_OUT, Run
+from treethink.experiment.playing import Playing, summary
 from treethink.experiment.recording import Recording
 from treethink.experiment.settled import counted
 from treethink.metrics import error
@@ -34,8 +35,9 @@ from treethink.state import State
 from treethink.stream import Transition, transitions
 from treethink.worlds import World, make
 
-#: Called now and then with (steps observed, recent error); False means: leave a checkpoint, stop.
-Tell = Callable[[int, float], bool]
+#: Called now and then with (steps observed, recent error, what else is being done, if anything);
+#: False means: leave a checkpoint, stop.
+Tell = Callable[[int, float, str], bool]
 Warn = Callable[[str], None]
 
 _SAVE_EVERY, _TELL_EVERY = 30.0, 0.2  # seconds
@@ -121,17 +123,24 @@ class _Course:
         self._checkpoint = checkpoint
         self._tell, self._warn = tell, warn
         self._save_every, self._tell_every = save_every * _SECOND, tell_every * _SECOND
+        self._doing = ""
+        self._playing = Playing(run)
         self._next_look = 0.0
         self._next_save = perf_counter_ns() + self._save_every
 
     def whole(self) -> dict[str, Any]:
-        """From where it stands to its end. Returns how it was examined."""
+        """From where it stands to its end. Returns how it planned, and how it was examined."""
         self.world: World = make(self.run.world, **self.run.options)
         self.learner = self._resumed()
         self._elsewhere = Elsewhere(self.run) if self.run.transfer else None
         self._learn()
+        self._play()
         found: dict[str, Any] = {}
+        if self.run.plans:
+            rows = {each.label: self.recording.played(each.label) for each in self.run.plans}
+            found["planned"] = {label: summary(played) for label, played in rows.items()}
         if steps := self.run.examine:
+            self._doing = "being examined"
             found["examined"] = self._examined(self.world, steps)
             if self._elsewhere is not None:
                 there, fewer = self._elsewhere.world, min(steps, _MOST_EXAMINED_ELSEWHERE)
@@ -179,6 +188,8 @@ class _Course:
         truth, rest = self.world.truth, Rest()
         seconds = self.run.limits.seconds
         most = math.inf if seconds is None else seconds * _SECOND
+        self._play()  # before the first step, or what an interruption left of it
+        next_played = self._playing.next_due(recording.observed)
         with rest:
             for before, action, after in self._stream():
                 rest.begin()
@@ -197,6 +208,9 @@ class _Course:
                     self._close_window()
                 if seconds is not None and recording.nanoseconds > most:
                     self._stop(f"it took more than {counted(seconds, 'second')}")
+                if recording.observed == next_played:
+                    self._play()
+                    next_played = self._playing.next_due(recording.observed)
                 if end >= self._next_look:
                     self._look()
 
@@ -232,7 +246,9 @@ class _Course:
     def _look(self, save: bool = True) -> None:
         """Say how far it is, hear whether to stop, leave a checkpoint when it is time to."""
         recording = self.recording
-        go_on = self._tell is None or self._tell(recording.observed, recording.recent())
+        go_on = self._tell is None or self._tell(
+            recording.observed, recording.recent(), self._doing
+        )
         start = perf_counter_ns()
         if save and (not go_on or start >= self._next_save):
             self._checkpoint.save(self.learner, recording)
@@ -241,6 +257,25 @@ class _Course:
         if not go_on:
             raise _Interrupted
         self._next_look = perf_counter_ns() + self._tell_every
+
+    # ------------------------------------------------------------------------- planning
+
+    def _play(self) -> None:
+        """All episodes that are due now and were not played before."""
+        observed, played = self.recording.observed, self.recording.episodes
+        if observed == self.run.steps and self.recording.open_steps:
+            return  # the last window is closed first
+        left = list(self._playing.left(self.recording))
+        for number, (plan, episode) in enumerate(left, start=1):
+            self._doing = f"planning, {plan.label}: episode {number:,} of {len(left):,}"
+            self._heed()
+            row = self._playing.play(self.learner, plan, episode, self._heed)
+            played.append({"observed": observed, **row})
+        self._doing = ""
+
+    def _heed(self) -> None:
+        if perf_counter_ns() >= self._next_look:
+            self._look()
 
     # ------------------------------------------------------------------------ examining
 
@@ -251,8 +286,7 @@ class _Course:
 
     def _heeding(self, stream: Iterator[Transition]) -> Iterator[Transition]:
         for transition in stream:
-            if perf_counter_ns() >= self._next_look:
-                self._look()
+            self._heed()
             yield transition
 
 

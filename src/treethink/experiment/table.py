@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from statistics import fmean
 from types import SimpleNamespace
 
 from rich.table import Table
@@ -17,15 +18,19 @@ NOT_EXAMINED = "– not examined: set `examine` in the config"
 
 def table(entries: Sequence[Entry]) -> Table:
     """The last error (median over seeds, and worst), who has learned its world, and the status.
+    Where it was planned with, the scores stand beside that.
 
     A run that did not end, or that errs in its last tenth, had its last error later than it ran.
     """
-    shown = Table("world", "learner", "last error: median (worst)", "learned", "status")
+    planned = any(each.get("planned") for each in entries)
+    shown = Table("world", "learner", "last error: median (worst)", "learned",
+                  *(["planned: mean score"] if planned else []), "status")  # fmt: skip
     for group in _groups(entries):
         first = group[0]
         options = " ".join(f"{name}={value}" for name, value in first["options"].items())
         world = f"{first['world']} {options}".strip()
-        shown.add_row(world, first["label"], last_errors(group), _learned(group), _status(group))
+        cells = [world, first["label"], last_errors(group), _learned(group)]
+        shown.add_row(*cells, *([_planned(group)] if planned else []), _status(group))
     if not any(each.get("examine") for each in entries):
         shown.caption = Text(NOT_EXAMINED)
         shown.caption_justify = "left"
@@ -50,6 +55,15 @@ def _learned(entries: Sequence[Entry]) -> str:
     if not examined:
         return "–"
     return f"{sum(each['learned'] for each in examined)} of {len(entries)}"
+
+
+def _planned(entries: Sequence[Entry]) -> str:
+    """By setting, the mean over seeds of the normalised score."""
+    found: dict[str, list[float]] = {}
+    for each in entries:
+        for label, told in (each.get("planned") or {}).items():
+            found.setdefault(label, []).append(told["mean"])
+    return "\n".join(f"{label}: {fmean(each):.3f}" for label, each in found.items()) or "–"
 
 
 def _status(entries: Sequence[Entry]) -> str:

@@ -23,7 +23,8 @@ from treethink.experiment.plan import Run
 from treethink.experiment.runs import perform
 from treethink.parallel import unheard_interrupts
 
-#: Called with what a run says while it is under way: ("at", observed, error) or ("warning", text).
+#: Called with what a run says while it is under way: ("at", observed, error, doing) or
+#: ("warning", text).
 News = Callable[[Run, tuple[Any, ...]], None]
 _PATIENCE = 2.0  # seconds that a process may take to end when there is nothing left to do
 
@@ -35,9 +36,9 @@ def _work(pipe: Connection, folder: Path) -> None:
     """Perform what comes through the pipe, until nothing does or nobody listens."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def tell(observed: int, error: float) -> bool:
+    def tell(observed: int, error: float, doing: str) -> bool:
         try:
-            pipe.send(("at", observed, error))
+            pipe.send(("at", observed, error, doing))
             return not pipe.poll()  # whatever comes while a run is under way means: stop
         except OSError:
             return False

@@ -82,8 +82,10 @@ _ALL = (
     Figure("complexity", "Time to convergence", "Fig. 4f", "complexity", 3),
     Figure("baselines", "The appendix in Python", "Appendix A", "baselines", 8),
     Figure("neural", "Neural baselines", "Figs. 5, 22", "later"),
+    Figure("planning", "Planning in maze", "Figs. 23, 26", "planning", 0.6),
+    Figure("planning-coins", "Planning in coins", "Not in the paper", "planning", 0.8),
+    Figure("planning-keys", "Planning in keys", "Not in the paper", "planning", 2),
     Figure("neural-planning", "Planning with networks", "Figs. 24, 25", "later"),
-    Figure("planning", "Planning", "Figs. 23, 26", "later"),
 )  # fmt: skip
 
 FIGURES: dict[str, Figure] = {each.name: each for each in _ALL}

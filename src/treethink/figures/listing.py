@@ -56,9 +56,9 @@ def number_of_runs(figure: Figure, small: bool) -> int:
 
 
 def minutes(figure: Figure, small: bool) -> float:
-    """What a figure took. Of a small version it is a guess: as much less as it has fewer steps."""
+    """What a figure took. Of a small version it is a guess: as much less as it asks less."""
     full, less = configured(figure, small=False), configured(figure, small=True)
     if not small or full is None or less is None:
         return figure.minutes
-    share = sum(run.steps for run in less.runs()) / sum(run.steps for run in full.runs())
-    return figure.minutes * share
+    asked = [sum(run.questions for run in each.runs()) for each in (less, full)]
+    return figure.minutes * asked[0] / asked[1]

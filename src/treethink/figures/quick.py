@@ -14,39 +14,45 @@ from treethink.experiment.plan import Limits
 MARK = "(quick)"
 _SEEDS, _SEEDS_OF_SLOW = 2, 1
 _SLOW = {"qora": 4_000, "paper": 300}  # at most so many steps
-_FEWEST_STEPS = 2_000
+_FEWEST_STEPS, _MOST_STEPS = 2_000, 20_000
 _MOST_WORLDS = 12
 _HELD_OUT = 500
+_EPISODES = 5
 #: Only QORA is known to need them.
 _LIMITS = Limits(seconds=20.0, megabytes=1_000.0)
 
 
 def steps(full: int, world: str = "") -> int:
-    """A tenth, but enough for what is learned soon.
+    """A tenth, but enough for what is learned soon, and no more than can be waited for.
 
     How time grows with `scale` is the question there, so that all of it must be learned.
 
-    >>> [steps(each) for each in (1_000, 10_000, 150_000)], steps(60_000, "scale(6,10)")
-    ([1000, 2000, 15000], 20000)
+    >>> [steps(each) for each in (1_000, 10_000, 150_000, 1_000_000)]
+    [1000, 2000, 15000, 20000]
+    >>> steps(60_000, "scale(6,10)"), steps(63_000, "scale(7,9)")
+    (20000, 21000)
     """
-    share = 3 if world.startswith("scale(") else 10
-    return min(full, max(_FEWEST_STEPS, full // share))
+    if world.startswith("scale("):
+        return min(full, max(_FEWEST_STEPS, full // 3))
+    return min(full, max(_FEWEST_STEPS, min(_MOST_STEPS, full // 10)))
 
 
 def quick(config: Config) -> Config:
     """The same experiment, small."""
-    # A sweep that has each world once, as for random pairs, makes do with one seed.
-    sweep = len(config.worlds) > _MOST_WORLDS
+    # A sweep that has each world once, as for random pairs, makes do with one seed; and where
+    # episodes are played, there are several of each.
+    one = len(config.worlds) > _MOST_WORLDS or bool(config.plans)
     small = replace(
         config,
         title=f"{config.title} {MARK}",
         worlds=tuple(_world(each, config.steps) for each in config.worlds[:_MOST_WORLDS]),
         learners=tuple(_learner(each) for each in config.learners),
-        seeds=config.seeds[: 1 if sweep else _SEEDS],
+        seeds=config.seeds[: 1 if one else _SEEDS],
         steps=None if config.steps is None else steps(config.steps),
         window=None if config.window is None else max(1, steps(config.steps or 0) // 50),
         examine=min(config.examine, _HELD_OUT),
         limits=_LIMITS if any(each.name == "qora" for each in config.learners) else Limits(),
+        plans=tuple(replace(e, episodes=min(_EPISODES, e.episodes)) for e in config.plans),
     )
     return replace(small, raw=small.to_dict())
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from treethink.learner import TreeThink
 from treethink.report.series import Run
-from treethink.report.style import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
+from treethink.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
 
 Look = tuple[str, str]
 
@@ -24,13 +24,19 @@ LOOKS: dict[str, Look] = {
     "TreeThink (fixed)": (SKY, "-."),
     "TreeThink (paper, fixed)": (ORANGE, ":"),
     "paper (in Python)": (GREEN, "-."),
+    "Oracle (the world itself)": (BLACK, ":"),
     "none": (GREY, "-"),
     "eval": (ORANGE, "--"),
     "query": (SKY, "-."),
     "both": (BLUE, "-"),
 }
-_LEARNERS = {"qora": LOOKS["QORA"], "static": LOOKS["static"], "paper": LOOKS["paper (in Python)"]}
-_OTHERS = ((PINK, "-"), (ORANGE, "--"), (SKY, "-."), ("#000000", ":"), (GREEN, "-"), (RED, "-"))
+_LEARNERS = {
+    "qora": LOOKS["QORA"],
+    "static": LOOKS["static"],
+    "paper": LOOKS["paper (in Python)"],
+    "oracle": LOOKS["Oracle (the world itself)"],
+}
+_OTHERS = ((PINK, "-"), (ORANGE, "--"), (SKY, "-."), (BLACK, ":"), (GREEN, "-"), (RED, "-"))
 _DEFAULTS = {
     name: each.default
     for name, each in inspect.signature(TreeThink.__init__).parameters.items()

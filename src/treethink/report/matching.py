@@ -22,6 +22,8 @@ from treethink.report.series import Run
 
 #: What a run has in common with that of the figure's file.
 _DECIDES = ("label", "world", "options", "learner", "settings", "predict", "episode")
+#: And what its plans have.
+_PLANS = ("world", "options", "steps", "simulations")
 
 
 def parted(data: Data) -> tuple[Data, Data]:
@@ -50,12 +52,17 @@ def _planned(name: str) -> frozenset[str]:
 
 
 def _told(run: Run) -> dict[str, Any]:
-    return {name: getattr(run, name, None) for name in (*_DECIDES, "transfer")}
+    return {name: getattr(run, name, None) for name in (*_DECIDES, "transfer", "plans")}
 
 
 def _decided(told: Mapping[str, Any]) -> str:
-    """As text, in which equal things are equal. Of a transfer, it is the world that counts."""
+    """As text, in which equal things are equal. Of a transfer, it is the world that counts; of
+    plans, everything but the number of episodes and when they are played."""
     transfer = told["transfer"] or {}
     elsewhere = {name: transfer.get(name) for name in ("world", "options")}
-    decides = {name: told[name] for name in _DECIDES} | {"elsewhere": elsewhere}
+    plans = {
+        label: {name: plan.get(name) for name in _PLANS}
+        for label, plan in (told["plans"] or {}).items()
+    }
+    decides = {name: told[name] for name in _DECIDES} | {"elsewhere": elsewhere, "plans": plans}
     return json.dumps(decides, sort_keys=True, default=str)

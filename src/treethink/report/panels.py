@@ -99,7 +99,8 @@ def by_powers(axes: Axes) -> None:
     low, high = axes.get_ylim()
     lacks = max(0.0, 1 - math.log10(high / low)) / 2
     axes.set_ylim(low / 10**lacks, high * 10**lacks)
-    narrow = math.log10(high / low) < 1.5
+    powers = math.floor(math.log10(high)) - math.ceil(math.log10(low)) + 1
+    narrow = powers < 2 or math.log10(high / low) < 1.5
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,), numticks=6))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(short)

@@ -15,6 +15,7 @@ from treethink.figures import FIGURES
 from treethink.report.data import Data
 from treethink.report.looks import Look, looks
 from treethink.report.panels import against_size, bars, curves, over_alpha
+from treethink.report.planning import planning
 from treethink.report.series import Run, asked_about
 from treethink.report.style import legend, panels
 
@@ -229,4 +230,5 @@ PLOTS: dict[str, Callable[[Data, str], Figure]] = {
     "complexity": complexity,
     "predict": predict,
     "ablation": ablation,
+    "planning": planning,
 }

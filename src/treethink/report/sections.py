@@ -17,7 +17,7 @@ from treethink.report.manifest import Facts
 from treethink.report.origin import Origin, present
 from treethink.report.plots import PLOTS
 from treethink.report.style import save, styled
-from treethink.report.tables import TABLES, Table, elsewhere
+from treethink.report.tables import TABLES, Table, elsewhere, learning, planning
 
 #: How to read them all.
 READING = (
@@ -51,6 +51,13 @@ CAPTIONS = {
     "baselines": (
         "The appendix in plain Python beside the engine, with the paper's settings and with ours."
     ),
+    "planning": (
+        "A planner acts with what was learned, 100 simulations for each action. Scores are"
+        " normalised in each level: 1 is the best that it allows, 0 is what doing nothing brings,"
+        " -1 is the worst. Means over all episodes of all seeds, at the end of learning; bands are"
+        " one standard deviation over episodes. Levels in which nothing is better than doing"
+        " nothing are drawn again."
+    ),
     "predict": "The figure of the main text, from the records of the figures below.",
     "ablation": "The figure of the main text, from the records of the figures below.",
     "trees": (
@@ -62,6 +69,11 @@ CAPTIONS = {
 _ELSEWHERE = (
     "The error in another world is that of what was learned here, asked about there while learning"
     " goes on."
+)
+#: What is added where an experiment plans.
+_PLANS = (
+    "A planner acts with what was learned; its scores are normalised in each level: 1 is the best"
+    " that it allows, 0 is what doing nothing brings, -1 is the worst."
 )
 
 
@@ -117,9 +129,14 @@ def _asks_elsewhere(data: Data, figure: Figure) -> bool:
     return figure.kind == "curves" and any(run.transfer for run in data.runs(figure.name))
 
 
+def _plans(data: Data, figure: Figure) -> bool:
+    return figure.kind == "curves" and any(run.plans for run in data.runs(figure.name))
+
+
 def _caption(data: Data, figure: Figure) -> str:
-    caption = CAPTIONS[figure.kind]
-    return f"{caption} {_ELSEWHERE}" if _asks_elsewhere(data, figure) else caption
+    more = [_ELSEWHERE] if _asks_elsewhere(data, figure) else []
+    more += [_PLANS] if _plans(data, figure) else []
+    return " ".join([CAPTIONS[figure.kind], *more])
 
 
 def _tables(data: Data, figure: Figure) -> Iterator[Table]:
@@ -127,6 +144,10 @@ def _tables(data: Data, figure: Figure) -> Iterator[Table]:
         yield TABLES[figure.kind](data, figure.name)
     if _asks_elsewhere(data, figure):
         yield elsewhere(data, figure.name)
+    if _plans(data, figure):
+        yield planning(data, figure.name)
+    if figure.kind == "planning":
+        yield learning(data, figure.name)
 
 
 def file_names(names: Iterable[str]) -> list[str]:
@@ -179,3 +200,7 @@ def _drawn(data: Data, figure: Figure, out: Path, file: str) -> Iterator[tuple[s
         with styled():
             drawn = PLOTS[figure.kind](data, figure.name)
             yield save(drawn, out / file)[0].name, figure.title
+            if _plans(data, figure):  # a dot is in no other name of one's own
+                planned = PLOTS["planning"](data, figure.name)
+                title = f"{figure.title}: planning"
+                yield save(planned, out / f"{file}.planning")[0].name, title

@@ -23,7 +23,7 @@ PANEL = (2.5, 1.95)  # inches
 BLUE, RED, GREEN, PINK, ORANGE, SKY = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
 )  # fmt: skip
-GREY = "#767676"
+GREY, BLACK = "#767676", "#000000"
 #: The label of marks that come from the paper; it is the last of a legend.
 THE_PAPERS = "the paper's"
 _SETTINGS: dict[Any, Any] = {

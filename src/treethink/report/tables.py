@@ -12,6 +12,7 @@ from treethink.report.judges.common import has_learned, summary
 from treethink.report.judges.inference import INFERENCE_ROWS, speed_up, times_of
 from treethink.report.judges.performance import pair_of
 from treethink.report.panels import INFERENCE, PAPER_TIMES
+from treethink.report.played import Played, played, settings
 from treethink.report.series import Run, asked_about, ended, final, measured, time_of
 from treethink.report.statistics import converged, estimate, fit, last_error, median, number
 
@@ -49,7 +50,7 @@ def overview(all_: Sequence[Judged]) -> list[Table]:
             tuple((row[0].claim.text, row[0].claim.paper, *_beside(row)) for row in _rows(twice)),
         ),
         Table(
-            "QORA, inference, and the appendix in Python",
+            "QORA, inference, planning, and the appendix in Python",
             ("claim", "the paper says", "ours", "seeds"),
             tuple((e.claim.text, e.claim.paper, _cell(e), e.verdict.seeds) for e in once),
         ),
@@ -203,6 +204,37 @@ def _exact_elsewhere(runs: Sequence[Run]) -> str:
     return f"{share(median(exact))} ({share(min(exact))})" if exact else "–"
 
 
+def planning(data: Data, name: str) -> Table:
+    """One row for each setting and label; before these the world, where there are several."""
+    worlds = list(dict.fromkeys(run.world for run in data.runs(name) if run.plans))
+    several, rows = len(worlds) > 1, []
+    for world in worlds:
+        by_label = {label: played(data.runs(name, label, world)) for label in data.labels(name)}
+        for setting in settings(data.runs(name, world=world)):
+            for label, found in by_label.items():
+                if setting in found:
+                    first = (world,) if several else ()
+                    rows.append((*first, setting, label, *_planned(found[setting])))
+    header = (
+        *(("learned in",) if several else ()), "setting", "learner", "mean score", "deviation",
+        "episodes", "optimal", "levels drawn again", "optimum known", "planning ms, of an episode",
+    )  # fmt: skip
+    return Table("", header, tuple(rows))
+
+
+def _planned(found: Played) -> tuple[str, ...]:
+    episodes = len(found.scores)
+    return (
+        f"{found.mean:.3f}",
+        f"{found.deviation:.3f}",
+        f"{episodes:,}",
+        f"{found.optimal / episodes:.0%}",
+        f"{found.redrawn:,}",
+        "exactly" if not found.bounded else f"{found.bounded:,} times only bounded",
+        number(found.milliseconds),
+    )
+
+
 def inference(data: Data, name: str) -> Table:
     """Our times beside the paper's."""
     rows = []
@@ -256,4 +288,5 @@ TABLES: dict[str, Callable[[Data, str], Table]] = {
     "transfer": transfer,
     "inference": inference,
     "complexity": complexity,
+    "planning": planning,
 }
