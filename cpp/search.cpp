@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "logs.hpp"
 #include "model.hpp"
 
 namespace treethink {
@@ -125,7 +126,7 @@ void Search::simulate(Foresight& foresight, std::uint64_t horizon) {
 ActionId Search::select(Node const& node) {
     auto const visits = static_cast<double>(node.visits);
     double const prior = 1 / static_cast<double>(node.edges.size());
-    double const unsure = (settings_.exploration + std::log((visits + growth + 1) / growth)) * prior * std::sqrt(visits);
+    double const unsure = (settings_.exploration + natural_log((visits + growth + 1) / growth)) * prior * std::sqrt(visits);
     scores_.clear();
     Range range{node.value, node.value};
     for (Edge const& edge : node.edges)

@@ -16,6 +16,18 @@ from treethink.state import State
 GROWTH = 19652
 
 
+def natural_log(x: float) -> float:
+    """The engine's own, which is the same on every machine."""
+    m, exponent = math.frexp(x)
+    if m < 1 / math.sqrt(2):
+        m, exponent = 2 * m, exponent - 1
+    s = (m - 1) / (m + 1)
+    total = 0.0
+    for k in range(25, 0, -2):
+        total = total * (s * s) + 1.0 / k
+    return 2 * s * total + exponent * math.log(2)
+
+
 class SplitMix:
     """The engine's random numbers."""
 
@@ -104,7 +116,7 @@ class ReferenceSearch:
         def share(value: float) -> float:
             return (value - low) / (high - low) if high > low else 0.0
 
-        rate = self.exploration + math.log((node.visits + GROWTH + 1) / GROWTH)
+        rate = self.exploration + natural_log((node.visits + GROWTH + 1) / GROWTH)
         unsure = rate * (1 / len(node.edges)) * math.sqrt(node.visits)
         scores = [
             share(each.value if each.visits else node.value) + unsure / (1 + each.visits)

@@ -1,6 +1,7 @@
 """The command `treethink`.
 
-    cli/learning.py (learn), reading.py (rules), looking.py (worlds, play), measuring.py (the rest)
+    cli/learning.py (learn), reading.py (rules), looking.py (worlds, play), planning.py (plan),
+    measuring.py (the rest)
 
 Commands only put the parts together; what they do is done elsewhere. An error of our own
 types is one line on stderr and exit code 2.
@@ -15,7 +16,7 @@ from typing import Annotated
 import typer
 
 import treethink
-from treethink.cli import learning, looking, measuring, reading
+from treethink.cli import learning, looking, measuring, planning, reading
 from treethink.errors import TreeThinkError
 
 app = typer.Typer(
@@ -31,6 +32,7 @@ for command in (
     reading.rules,
     looking.worlds,
     looking.play,
+    planning.plan,
     measuring.run,
     measuring.reproduce,
     measuring.report,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,15 +26,18 @@ from treethink.learner import TreeThink
 from treethink.terminal import Progress, chart, say
 from treethink.worlds import World
 
+#: How it learns unless told: at most so many steps, until so many were without an error.
+STEPS, PATIENCE, EPISODE = 100_000, 5_000, 50
+
 
 def learn(
     world: WorldName,
-    steps: Annotated[int, typer.Option(min=0, help="Observe at most so many.")] = 100_000,
+    steps: Annotated[int, typer.Option(min=0, help="Observe at most so many.")] = STEPS,
     seed: Annotated[int, typer.Option(min=0, help="Of levels and actions.")] = 0,
     patience: Annotated[
         int, typer.Option(min=0, help="Stop after so many steps without an error; 0: never.")
-    ] = 5_000,
-    episode: Annotated[int, typer.Option(min=1, help="Steps in each level.")] = 50,
+    ] = PATIENCE,
+    episode: Annotated[int, typer.Option(min=1, help="Steps in each level.")] = EPISODE,
     alpha: Annotated[
         float, typer.Option(help="Risk of asking for nothing, in (0, 1); smaller: later, surer.")
     ] = 0.01,
@@ -61,30 +65,53 @@ def learn(
     model = _learner(place, alpha, criterion, memory, paper)
     path = writable(out or Path(f"{file_name(world)}.tt"))
     console = Console()
-    curve = Curve()
-    interrupted = False
+    watched = watch(model, place, steps, seed, patience, episode, quiet)
+    model.save(path)
+    if not quiet:
+        _show_errors(console, watched.curve)
+        show_rules(console, model)
+        say(console, "")
+    say_how_it_ended(console, place, model.observations, watched)
+    if not watched.interrupted:
+        say(console, str(examine(model, place)))
+    say(console, f"saved to {path}")
+    if watched.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+@dataclass(slots=True)
+class Watched:
+    """What came of learning: the errors on the way, the time it took, whether it was stopped."""
+
+    curve: Curve = field(default_factory=Curve)
+    seconds: float = 0.0
+    interrupted: bool = False
+
+
+def watch(
+    model: TreeThink,
+    world: World,
+    steps: int = STEPS,
+    seed: int = 0,
+    patience: int = PATIENCE,
+    episode: int = EPISODE,
+    quiet: bool = False,
+) -> Watched:
+    """Let a model observe a world, and show how it goes, until it has learned it or Ctrl-C."""
+    watched = Watched()
+    curve = watched.curve
     with Progress(Console(stderr=True), quiet) as progress:
         try:
-            for wrong_by in trial(model, place, steps, seed, episode):
+            for wrong_by in trial(model, world, steps, seed, episode):
                 curve.add(wrong_by)
                 if curve.steps % 50 == 0:
                     progress.show(curve, model.n_varying)
                 if patience and curve.steps - curve.last_error >= patience:
                     break
         except KeyboardInterrupt:
-            interrupted = True
-        seconds = progress.seconds
-    model.save(path)
-    if not quiet:
-        _show_errors(console, curve)
-        show_rules(console, model)
-        say(console, "")
-    _say_how_it_ended(console, place, model.observations, curve, seconds, interrupted)
-    if not interrupted:
-        say(console, str(examine(model, place)))
-    say(console, f"saved to {path}")
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
+            watched.interrupted = True
+        watched.seconds = progress.seconds
+    return watched
 
 
 def _learner(
@@ -107,16 +134,11 @@ def _show_errors(console: Console, curve: Curve) -> None:
         say(console, chart(curve.means, curve.steps, console.encoding))
 
 
-def _say_how_it_ended(
-    console: Console,
-    world: World,
-    observations: int,
-    curve: Curve,
-    seconds: float,
-    interrupted: bool,
-) -> None:
-    verb = "interrupted after" if interrupted else "watched"
-    say(console, f"{world!r}: {verb} {observations:,} transitions in {seconds:.1f} s")
+def say_how_it_ended(console: Console, world: World, observations: int, watched: Watched) -> None:
+    """How much was observed, and when the last error was."""
+    curve = watched.curve
+    verb = "interrupted after" if watched.interrupted else "watched"
+    say(console, f"{world!r}: {verb} {observations:,} transitions in {watched.seconds:.1f} s")
     if not curve.last_error:
         say(console, "no error")
         return

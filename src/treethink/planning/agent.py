@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from treethink.errors import SettingError, StateError, shown, whole_number
-from treethink.planning.search import Plan, Search, Settings
+from treethink.planning.search import HORIZON, Plan, Search, Settings
 from treethink.state import State
 from treethink.stream import check_world_type
 from treethink.worlds.base import World
@@ -73,7 +73,7 @@ class Agent:
         seed: int = 0,
         milliseconds: float | None = None,
         discount: float = 1.0,
-        horizon: int | None = None,
+        horizon: int | None = HORIZON,
         exploration: float = 1.25,
         choose: str = "visits",
         transpositions: bool = True,

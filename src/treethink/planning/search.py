@@ -29,6 +29,8 @@ from treethink.learner import TreeThink
 from treethink.state import State
 from treethink.worlds.base import World
 
+#: How many steps ahead a search looks, unless told.
+HORIZON = 50
 _NO_HORIZON = 2**64 - 1
 _MOST = 2**63 - 1
 _CHOICES = ("visits", "value")
@@ -75,7 +77,7 @@ class Settings:
     simulations: int | None = 100
     milliseconds: float | None = None
     discount: float = 1.0
-    horizon: int | None = None
+    horizon: int | None = HORIZON
     exploration: float = 1.25
     choose: str = "visits"
     transpositions: bool = True
@@ -178,7 +180,7 @@ def plan(
     *,
     milliseconds: float | None = None,
     discount: float = 1.0,
-    horizon: int | None = None,
+    horizon: int | None = HORIZON,
     exploration: float = 1.25,
     choose: str = "visits",
     transpositions: bool = True,
@@ -201,7 +203,7 @@ def plan(
         What a reward is worth one step later, from 0 to 1.
     horizon
         How many steps ahead it looks at most, such as those that an episode has left. None: no
-        limit.
+        limit, which takes ever longer where there are few situations and many simulations.
     exploration
         How much is tried that does not look best.
     choose

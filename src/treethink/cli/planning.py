@@ -1,0 +1,215 @@
+"""`treethink plan`: look ahead in a model, and play by it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from treethink.cli import learning
+from treethink.cli.shared import (
+    INTERRUPTED,
+    Options,
+    Side,
+    WorldName,
+    make_world,
+    writable,
+)
+from treethink.errors import SettingError
+from treethink.learner import TreeThink
+from treethink.planning import film
+from treethink.planning.account import Account, together
+from treethink.planning.agent import Agent, score_of
+from treethink.planning.watch import Viewer
+from treethink.play import check_fit
+from treethink.terminal import say
+from treethink.worlds import World, make
+
+_SIMULATIONS = 100
+
+
+def plan(
+    world: WorldName,
+    model: Annotated[
+        Path | None, typer.Option(help="A saved model to plan in.", show_default="learn one now")
+    ] = None,
+    oracle: Annotated[
+        bool, typer.Option("--oracle", help="Plan in the world itself instead.")
+    ] = False,
+    simulations: Annotated[
+        int | None,
+        typer.Option(
+            help="Look ahead so many times for an action.",
+            show_default=f"{_SIMULATIONS}, or as time allows",
+        ),
+    ] = None,
+    milliseconds: Annotated[
+        float | None, typer.Option(help="For an action, at most.", show_default="as it takes")
+    ] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="Play so many levels.")] = 1,
+    steps: Annotated[int, typer.Option(min=1, help="Of an episode.")] = 50,
+    seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
+    level: Annotated[int, typer.Option(min=0, help="The first to play.")] = 0,
+    discount: Annotated[
+        float, typer.Option(help="What a point is worth one step later, from 0 to 1.")
+    ] = 1.0,
+    horizon: Annotated[
+        int | None,
+        typer.Option(help="Look ahead so many steps.", show_default="to the episode's end"),
+    ] = None,
+    exploration: Annotated[
+        float, typer.Option(help="How much is tried that does not look best.")
+    ] = 1.25,
+    choose: Annotated[
+        str, typer.Option(metavar="visits|value", help="Which action is the best.")
+    ] = "visits",
+    width: Side = None,
+    height: Side = None,
+    set_: Options = None,
+    pause: Annotated[
+        float, typer.Option(min=0, max=60, help="Seconds for each step, in a terminal.")
+    ] = 0.1,
+    gif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a film of it (needs Pillow).")
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print what came of it as JSON.")] = False,
+) -> None:
+    """Play levels by planning in a model; show how it goes and what it scores."""
+    place = make_world(world, set_ or [], width=width, height=height)
+    _check_score(place, level)
+    by_time = simulations is None and milliseconds is not None
+    agent = Agent(
+        _model(place, model, oracle),
+        simulations=None if by_time else _SIMULATIONS if simulations is None else simulations,
+        seed=seed,
+        milliseconds=milliseconds,
+        discount=discount,
+        horizon=horizon,
+        exploration=exploration,
+        choose=choose,
+    )
+    if gif is not None:
+        _check_film(writable(gif), place, level, episodes * (steps + 1))
+    console = Console(stderr=True) if json_ else Console()
+    if model is None and not oracle:
+        _learn(console, agent.model, world, place)
+    quiet = Console(quiet=True, force_terminal=False) if json_ else console
+    accounts, interrupted = [], False
+    for each in range(level, level + episodes):
+        viewer = Viewer(quiet, place, steps, each, pause=pause, lines=episodes == 1)
+        account, interrupted = _play(agent, place, steps, each, viewer)
+        if account is not None:
+            accounts.append(account)
+            say(quiet, str(account))
+        if interrupted:
+            break
+    for text in together(accounts):
+        say(quiet, text)
+    if gif is not None and accounts:
+        _film(console, gif, place, accounts)
+    if json_:
+        print(json.dumps(_told(place, agent, model, oracle, accounts)))
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+# ------------------------------------------------------------------ before it starts
+
+
+def _check_score(world: World, level: int) -> None:
+    """Refuse a world in which there is nothing to gain."""
+    if "score" not in world.schema.classes.get("game", ()):
+        raise SettingError(
+            f"world {world.name!r} keeps no score, so there is nothing to plan for;"
+            " those that do have a `game`, as 'maze' has"
+        )
+    score_of(world.reset(level))
+
+
+def _model(world: World, path: Path | None, oracle: bool) -> Any:
+    """What to plan in; a new model still has to learn."""
+    if oracle and path is not None:
+        raise SettingError("--oracle plans in the world itself, --model in a model: leave out one")
+    if oracle:
+        return world
+    if path is None:
+        return TreeThink(world.schema)
+    model = TreeThink.load(path)
+    check_fit(model.schema, world, str(path))
+    return model
+
+
+def _check_film(path: Path, world: World, level: int, states: int) -> None:
+    """Refuse now what could not be filmed after all the playing."""
+    film.check_path(path)
+    film.check_pillow()
+    film.check_size(world, world.reset(level), states)
+
+
+# --------------------------------------------------------------------- what it does
+
+
+def _learn(console: Console, model: TreeThink, name: str, place: World) -> None:
+    """Learn the world as `treethink learn` does, and tell it."""
+    world = _usual(name, place)
+    say(console, f"no --model: learns {world!r} first, as `treethink learn {name}` does")
+    watched = learning.watch(model, world)
+    learning.say_how_it_ended(console, world, model.observations, watched)
+    if watched.interrupted:
+        say(console, "nothing was played")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _usual(name: str, place: World) -> World:
+    """The world without the options of the command line, unless that is another world."""
+    try:
+        usual = make(name)
+    except SettingError:  # one of the user's own, that takes options
+        return place
+    return usual if usual.schema == place.schema else place
+
+
+def _play(
+    agent: Agent, world: World, steps: int, level: int, viewer: Viewer
+) -> tuple[Account | None, bool]:
+    """What came of a level, if anything was done there, and whether it was interrupted."""
+    account = None
+    try:
+        with viewer:
+            episode = agent.play(world, steps, level=level, tell=viewer.tell)
+        account = Account(level, episode, viewer.simulations)
+        account.weigh(world, steps)
+    except KeyboardInterrupt:
+        if account is None and viewer.episode is not None:
+            account = Account(level, viewer.episode, viewer.simulations, finished=False)
+        return account, True
+    return account, False
+
+
+def _film(console: Console, path: Path, world: World, accounts: list[Account]) -> None:
+    try:
+        film.write(path, world, [each.episode for each in accounts])
+    except KeyboardInterrupt:
+        say(console, f"interrupted; {path} was not written")
+        raise typer.Exit(INTERRUPTED) from None
+    say(console, f"film written to {path}")
+
+
+def _told(
+    world: World, agent: Agent, path: Path | None, oracle: bool, accounts: list[Account]
+) -> dict[str, Any]:
+    """All of it for `--json`."""
+    model = agent.model
+    return {
+        "world": world.name,
+        "options": world.options,
+        "model": "the world itself" if oracle else "learned" if path is None else str(path),
+        "observations": None if oracle else model.observations,
+        "seed": agent.seed,
+        "settings": asdict(agent.settings),
+        "episodes": [each.to_dict() for each in accounts],
+    }
