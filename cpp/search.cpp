@@ -23,17 +23,6 @@ SlotId score_of(Schema const& schema) {
     throw SettingError("there is nothing to plan for: the schema has no class 'game' with a 'score' of length 1");
 }
 
-// Smallest and largest value at a node, by which its actions are measured: rewards may be of any size.
-struct Range {
-    double low, high;
-
-    void see(double value) {
-        low = std::min(low, value);
-        high = std::max(high, value);
-    }
-    [[nodiscard]] double share(double value) const { return high > low ? (value - low) / (high - low) : 0; }
-};
-
 // Nothing that happens depends on it, and it changes by differences.
 bool is_idle(Attribute const& score) { return score.facts.empty() && !score.outcomes_are_values; }
 
@@ -44,6 +33,11 @@ std::uint64_t Random::next() {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
+}
+
+void Search::Range::see(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
 }
 
 // ---- the root ----
@@ -63,6 +57,7 @@ void Search::start(State const& state) {
     if (games != 1) throw StateError("planning needs exactly one game, the state has " + std::to_string(games));
     nodes_.clear();
     known_.clear();
+    range_.reset();
     now_ = State(schema_, state.roster(), state.columns());
     root_ = node_for(now_, 0);
 }
@@ -70,13 +65,25 @@ void Search::start(State const& state) {
 bool Search::follow(ActionId action, State const& now) {
     if (root().edges.empty() || !(*now.schema() == *schema_) || !(*now.roster() == *now_.roster())) return false;
     State const wanted = situation(now);
+    Int reward = 0;
+    bool const fits = subtract(score(now), score(now_), reward);
+    Outcome const* found = nullptr;  // the same situation, and if possible with the same reward
     for (Outcome const& outcome : root().edges[action].outcomes) {
-        if (!(nodes_[outcome.node].state == wanted)) continue;
-        now_ = State(schema_, now_.roster(), now.columns());
-        keep_only(outcome.node);
-        return true;
+        bool const better = found == nullptr || (fits && outcome.reward == reward && found->reward != reward);
+        if (better && nodes_[outcome.node].state == wanted) found = &outcome;
     }
-    return false;
+    if (found == nullptr) return false;
+    now_ = State(schema_, now_.roster(), now.columns());
+    keep_only(found->node);
+    return true;
+}
+
+std::vector<std::unique_ptr<Search::Drawn>> Search::give_up() {
+    std::vector<std::unique_ptr<Drawn>> given;
+    for (Node& node : nodes_)
+        for (Edge& edge : node.edges)
+            if (edge.drawn) given.push_back(std::move(edge.drawn));
+    return given;
 }
 
 // Moves what can be reached from the new root to the front, in the order in which it is met.
@@ -122,18 +129,23 @@ void Search::simulate(Foresight& foresight, std::uint64_t horizon) {
     back_up();
 }
 
-// pUCT: how good an action looks, and how little it was tried. What was never tried looks like the node itself.
+// pUCT: how good an action looks, and how little it was tried. What was never tried looks like the node itself. Rewards
+// may be of any size, so values are measured by those beside them; but where chance has a say, by all values of the
+// search: a few unlucky draws must not rule an action out.
 ActionId Search::select(Node const& node) {
     auto const visits = static_cast<double>(node.visits);
     double const prior = 1 / static_cast<double>(node.edges.size());
     double const unsure = (settings_.exploration + natural_log((visits + growth + 1) / growth)) * prior * std::sqrt(visits);
     scores_.clear();
-    Range range{node.value, node.value};
-    for (Edge const& edge : node.edges)
-        if (edge.visits > 0) range.see(edge.value);
-    for (Edge const& edge : node.edges)
-        scores_.push_back(range.share(edge.visits > 0 ? edge.value : node.value) +
-                          unsure / (1 + static_cast<double>(edge.visits)));
+    Range range;
+    range.see(node.value);
+    for (Edge const& edge : node.edges) {
+        scores_.push_back(edge.visits > 0 ? value(edge) : node.value);
+        range.see(scores_.back());
+    }
+    if (range_) range = *range_;
+    for (std::size_t a = 0; a < scores_.size(); ++a)
+        scores_[a] = range.share(scores_[a]) + unsure / (1 + static_cast<double>(node.edges[a].visits));
     double const most = *std::max_element(scores_.begin(), scores_.end());
     auto const equal = static_cast<std::size_t>(std::count(scores_.begin(), scores_.end(), most));
     std::size_t left = equal > 1 ? ties_.next() % equal : 0;
@@ -143,27 +155,43 @@ ActionId Search::select(Node const& node) {
 
 std::pair<std::size_t, bool> Search::step(Foresight& foresight, NodeId at, ActionId action) {
     Edge& edge = nodes_[at].edges[action];
-    if (edge.chance) return reach(at, action, edge.chance->draw(draws_));
-    if (!edge.outcomes.empty()) return {0, false};
-    Foreseen foreseen = foresight.foresee(nodes_[at].state, action);
-    ++predictions_;
-    if (auto const* const state = std::get_if<State>(&foreseen)) return reach(at, action, *state);
-    edge.chance = std::move(std::get<std::unique_ptr<Chance>>(foreseen));
-    return reach(at, action, edge.chance->draw(draws_));
+    if (!edge.drawn) {
+        if (!edge.outcomes.empty()) return {0, false};
+        Foreseen foreseen = foresight.foresee(nodes_[at].state, action);
+        ++predictions_;
+        if (auto const* const state = std::get_if<State>(&foreseen)) return reach(at, action, *state);
+        edge.drawn = std::make_unique<Drawn>();
+        if (!range_) range_.emplace();
+        edge.drawn->chance = std::move(std::get<std::unique_ptr<Chance>>(foreseen));
+    }
+    return reach(at, action, edge.drawn->chance->draw(draws_));
 }
 
 std::pair<std::size_t, bool> Search::reach(NodeId at, ActionId action, State const& next) {
+    if (next.schema() != schema_ && !(*next.schema() == *schema_))
+        throw StateError("a predicted state is of another schema than the state that was asked about");
     check_same_objects(nodes_[at].state, next);
     Int reward = 0;
     if (!subtract(score(next), score(nodes_[at].state), reward))
         throw StateError("a predicted change of the score does not fit 64 bits");
     State const reached = situation(next);
-    auto const& outcomes = nodes_[at].edges[action].outcomes;
-    for (std::size_t i = 0; i < outcomes.size(); ++i)
-        if (outcomes[i].reward == reward && nodes_[outcomes[i].node].state == reached) return {i, false};
+    Edge& edge = nodes_[at].edges[action];  // which stays where it is when there are more nodes
+    if (auto const known = find(edge, reward, reached)) return {*known, false};
     NodeId const node = node_for(reached, nodes_[at].depth + 1);
-    nodes_[at].edges[action].outcomes.push_back({node, reward});
-    return {nodes_[at].edges[action].outcomes.size() - 1, true};
+    edge.outcomes.push_back({node, reward});
+    std::size_t const outcome = edge.outcomes.size() - 1;
+    if (edge.drawn) edge.drawn->known.emplace(reached.hash(), outcome);
+    return {outcome, true};
+}
+
+std::optional<std::size_t> Search::find(Edge const& edge, Int reward, State const& reached) const {
+    if (!edge.drawn) return std::nullopt;
+    auto const [first, last] = edge.drawn->known.equal_range(reached.hash());
+    for (auto each = first; each != last; ++each) {
+        Outcome const& outcome = edge.outcomes[each->second];
+        if (outcome.reward == reward && nodes_[outcome.node].state == reached) return each->second;
+    }
+    return std::nullopt;
 }
 
 Search::NodeId Search::node_for(State state, std::uint64_t depth) {
@@ -178,32 +206,44 @@ Search::NodeId Search::node_for(State state, std::uint64_t depth) {
     return static_cast<NodeId>(nodes_.size() - 1);
 }
 
-// Values of actions and nodes on the path, from the bottom up: those below may have learned on other ways too.
+// Values of nodes on the path, from the bottom up. What lies below may have learned on other ways too; where it is
+// drawn, that is seen when it is drawn again.
 void Search::back_up() {
     for (auto taken = path_.rbegin(); taken != path_.rend(); ++taken) {
         Node& node = nodes_[taken->node];
         Edge& edge = node.edges[taken->action];
-        ++edge.outcomes[taken->outcome].count;
+        Outcome& outcome = edge.outcomes[taken->outcome];
+        ++outcome.count;
         ++edge.visits;
         ++node.visits;
-        double sum = 0;
-        for (Outcome const& each : edge.outcomes)
-            sum += static_cast<double>(each.count) *
-                   (static_cast<double>(each.reward) + settings_.discount * nodes_[each.node].value);
-        edge.value = sum / static_cast<double>(edge.visits);
+        if (edge.drawn) {
+            double const before = outcome.worth;
+            outcome.worth = static_cast<double>(outcome.count) * value(outcome);
+            edge.drawn->worth = (edge.drawn->worth - before) + outcome.worth;
+        }
+        if (range_) range_->see(value(edge));
         double all = 0;
-        for (Edge const& each : node.edges) all += static_cast<double>(each.visits) * each.value;
+        for (Edge const& each : node.edges)
+            if (each.visits > 0) all += static_cast<double>(each.visits) * value(each);
         node.value = all / static_cast<double>(node.visits);
     }
 }
 
 // ---- what came of it ----
 
+double Search::value(Outcome const& outcome) const {
+    return static_cast<double>(outcome.reward) + settings_.discount * nodes_[outcome.node].value;
+}
+
+double Search::value(Edge const& edge) const {
+    return edge.drawn ? edge.drawn->worth / static_cast<double>(edge.visits) : value(edge.outcomes.front());
+}
+
 ActionId Search::best(Node const& node) const {
     auto const rank = [this](Edge const& edge) {
         auto const visits = static_cast<double>(edge.visits);
-        double const value = edge.visits > 0 ? edge.value : -std::numeric_limits<double>::infinity();
-        return settings_.choice == Choice::visits ? std::pair(visits, value) : std::pair(value, visits);
+        double const mean = edge.visits > 0 ? value(edge) : -std::numeric_limits<double>::infinity();
+        return settings_.choice == Choice::visits ? std::pair(visits, mean) : std::pair(mean, visits);
     };
     std::size_t best = 0;
     for (std::size_t a = 1; a < node.edges.size(); ++a)

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -73,13 +74,19 @@ public:
         NodeId node;
         Int reward;
         std::uint64_t count = 0;  // how often it was drawn
+        double worth = 0;         // if drawn: all its returns together, as of the last time
+    };
+    /// Where chance has a say: what is drawn from, the outcomes by what they look like, and their worth together.
+    struct Drawn {
+        std::unique_ptr<Chance> chance;
+        std::unordered_multimap<std::uint64_t, std::size_t> known;
+        double worth = 0;
     };
     /// An action at a node.
     struct Edge {
         std::uint64_t visits = 0;
-        double value = 0;  // mean return from here on
         std::vector<Outcome> outcomes;
-        std::unique_ptr<Chance> chance;  // none: there is one outcome
+        std::unique_ptr<Drawn> drawn;  // none: there is one outcome
     };
     struct Node {
         State state;  // with the score that the root had, if situations are told apart without it
@@ -104,11 +111,13 @@ public:
     /// False, and nothing happens, if that was not foreseen.
     bool follow(ActionId action, State const& now);
 
-    /// Goes down once, at most `horizon` steps. What the foresight throws leaves all as it was.
+    /// Goes down once, at most `horizon` steps. What the foresight throws leaves visits and values as they were.
     void simulate(Foresight& foresight, std::uint64_t horizon);
 
     /// The action to take. Before any simulation: the first.
     [[nodiscard]] ActionId best() const { return best(nodes_[root_]); }
+    /// The mean return of an action that was tried, by all that is known of what it leads to.
+    [[nodiscard]] double value(Edge const& edge) const;
     /// What it expects: the best action, its likeliest outcome, and so on.
     [[nodiscard]] std::vector<Step> variation() const;
 
@@ -116,6 +125,8 @@ public:
     [[nodiscard]] Node const& root() const { return nodes_[root_]; }
     [[nodiscard]] NodeId root_id() const { return root_; }
     [[nodiscard]] std::vector<Node> const& nodes() const { return nodes_; }
+    /// Takes away all that is drawn from. Nothing may be simulated after that.
+    [[nodiscard]] std::vector<std::unique_ptr<Drawn>> give_up();
     /// Predictions that were asked for, since the beginning.
     [[nodiscard]] std::uint64_t predictions() const { return predictions_; }
 
@@ -126,11 +137,20 @@ private:
         std::size_t outcome;
     };
 
+    /// Smallest and largest of some values, by which others are measured.
+    struct Range {
+        double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+        void see(double value);
+        [[nodiscard]] double share(double value) const { return high > low ? (value - low) / (high - low) : 0; }
+    };
+
     [[nodiscard]] ActionId select(Node const& node);
+    [[nodiscard]] double value(Outcome const& outcome) const;
     [[nodiscard]] ActionId best(Node const& node) const;
     /// The outcome of an action this time, and whether it is one that was not seen there before.
     std::pair<std::size_t, bool> step(Foresight& foresight, NodeId at, ActionId action);
     std::pair<std::size_t, bool> reach(NodeId at, ActionId action, State const& next);
+    [[nodiscard]] std::optional<std::size_t> find(Edge const& edge, Int reward, State const& reached) const;
     [[nodiscard]] NodeId node_for(State state, std::uint64_t depth);
     void back_up();
     void keep_only(NodeId root);
@@ -147,6 +167,7 @@ private:
     NodeId root_ = 0;
     std::unordered_multimap<std::uint64_t, NodeId> known_;
     State now_;  // the root, with its own score
+    std::optional<Range> range_;  // of all values of actions, since something was first left to chance
     std::uint64_t predictions_ = 0;
     std::vector<Taken> path_;
     std::vector<double> scores_;

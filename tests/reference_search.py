@@ -49,8 +49,8 @@ class SplitMix:
 @dataclass
 class Edge:
     visits: int = 0
-    value: float = 0.0
-    outcomes: list[list[Any]] = field(default_factory=list)  # [node, reward, count]
+    worth: float = 0.0
+    outcomes: list[list[Any]] = field(default_factory=list)  # [node, reward, count, worth]
     prediction: Any = None
     is_certain: bool = False
 
@@ -92,6 +92,7 @@ class ReferenceSearch:
     def start(self, state: State) -> None:
         self.base, self.now = game(state).score, state
         self.nodes = [Node(state, 0)]
+        self.range: list[float] | None = None  # all values since something was first drawn
 
     # ---- one simulation ----
 
@@ -110,8 +111,10 @@ class ReferenceSearch:
             self.back_up(node, node.edges[action], outcome)
 
     def select(self, node: Node) -> int:
-        seen = [node.value, *(each.value for each in node.edges if each.visits)]
-        low, high = min(seen), max(seen)
+        values = [self.value(each) if each.visits else node.value for each in node.edges]
+        low, high = min([node.value, *values]), max([node.value, *values])
+        if self.range is not None:
+            low, high = min(self.range, default=math.inf), max(self.range, default=-math.inf)
 
         def share(value: float) -> float:
             return (value - low) / (high - low) if high > low else 0.0
@@ -119,8 +122,8 @@ class ReferenceSearch:
         rate = self.exploration + natural_log((node.visits + GROWTH + 1) / GROWTH)
         unsure = rate * (1 / len(node.edges)) * math.sqrt(node.visits)
         scores = [
-            share(each.value if each.visits else node.value) + unsure / (1 + each.visits)
-            for each in node.edges
+            share(value) + unsure / (1 + each.visits)
+            for value, each in zip(values, node.edges, strict=True)
         ]
         best = [action for action, score in enumerate(scores) if score == max(scores)]
         return best[self.ties.next() % len(best)] if len(best) > 1 else best[0]
@@ -139,15 +142,16 @@ class ReferenceSearch:
                 edge.is_certain = edge.prediction.probability(drawn) == 1
             if edge.is_certain:
                 return self.reach(node, edge, drawn)
+            self.range = [] if self.range is None else self.range
         return self.reach(node, edge, edge.prediction.sample(self.rng))
 
     def reach(self, node: Node, edge: Edge, after: State) -> tuple[int, bool]:
         reward = game(after).score - game(node.state).score
         situation = self.situation(after)
-        for i, (known, paid, _) in enumerate(edge.outcomes):
+        for i, (known, paid, *_) in enumerate(edge.outcomes):
             if paid == reward and self.nodes[known].state == situation:
                 return i, False
-        edge.outcomes.append([self.node_for(situation, node.depth + 1), reward, 0])
+        edge.outcomes.append([self.node_for(situation, node.depth + 1), reward, 0, 0.0])
         return len(edge.outcomes) - 1, True
 
     def node_for(self, situation: State, depth: int) -> int:
@@ -164,27 +168,38 @@ class ReferenceSearch:
         return state.replace(game(state).id, score=self.base)
 
     def back_up(self, node: Node, edge: Edge, outcome: int) -> None:
-        edge.outcomes[outcome][2] += 1
         edge.visits += 1
         node.visits += 1
-        total = 0.0
-        for known, reward, count in edge.outcomes:
-            total += count * (reward + self.discount * self.nodes[known].value)
-        edge.value = total / edge.visits
+        known, reward, count, before = edge.outcomes[outcome]
+        worth = (count + 1) * (reward + self.discount * self.nodes[known].value)
+        edge.outcomes[outcome][2:] = [count + 1, worth]
+        edge.worth = (edge.worth - before) + worth
+        if self.range is not None:
+            self.range.append(self.value(edge))
         total = 0.0
         for each in node.edges:
-            total += each.visits * each.value
+            if each.visits:
+                total += each.visits * self.value(each)
         node.value = total / node.visits
+
+    def value(self, edge: Edge) -> float:
+        if not edge.is_certain:
+            return edge.worth / edge.visits
+        ((known, reward, *_),) = edge.outcomes
+        return reward + self.discount * self.nodes[known].value
 
     # ---- what came of it ----
 
     def follow(self, action: int, now: State) -> bool:
-        for known, _, _ in self.nodes[0].edges[action].outcomes if self.nodes[0].edges else ():
-            if self.nodes[known].state == self.situation(now):
-                self.now = now
-                self.keep_only(known)
-                return True
-        return False
+        edges, situation = self.nodes[0].edges, self.situation(now)
+        reward = game(now).score - game(self.now).score
+        outcomes = edges[action].outcomes if edges else []
+        likely = [each for each in outcomes if self.nodes[each[0]].state == situation]
+        if not likely:
+            return False
+        self.now = now
+        self.keep_only(max(likely, key=lambda each: each[1] == reward)[0])
+        return True
 
     def keep_only(self, root: int) -> None:
         order = [root]
@@ -205,7 +220,7 @@ class ReferenceSearch:
     def best(self, node: Node) -> int:
         def rank(action: int) -> tuple[float, float]:
             edge = node.edges[action]
-            value = edge.value if edge.visits else -math.inf
+            value = self.value(edge) if edge.visits else -math.inf
             return (value, edge.visits) if self.by_value else (edge.visits, value)
 
         return max(range(len(node.edges)), key=rank)
@@ -217,7 +232,7 @@ class ReferenceSearch:
             outcomes = node.edges[action].outcomes
             if not outcomes:
                 break
-            known, reward, _ = max(outcomes, key=lambda each: each[2])
+            known, reward, *_ = max(outcomes, key=lambda each: each[2])
             node, score = self.nodes[known], score + reward
             state = node.state.replace(game(node.state).id, score=score)
             found.append((state.schema.actions[action], state))
@@ -226,18 +241,13 @@ class ReferenceSearch:
     def dump(self) -> list[Any]:
         """As `_engine.Search._tree` has it."""
         return [
-            (
-                node.state,
-                node.depth,
-                node.visits,
-                node.value,
-                [
-                    (each.visits, each.value, [tuple(o) for o in each.outcomes])
-                    for each in node.edges
-                ],
-            )
+            (node.state, node.depth, node.visits, node.value, list(map(self.told, node.edges)))
             for node in self.nodes
         ]
+
+    def told(self, edge: Edge) -> tuple[int, float, list[Any]]:
+        value = self.value(edge) if edge.visits else 0
+        return edge.visits, value, [tuple(each[:3]) for each in edge.outcomes]
 
 
 def game(state: State) -> Any:

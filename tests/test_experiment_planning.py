@@ -90,7 +90,7 @@ def test_episodes_are_those_that_an_agent_plays(tmp_path: Path) -> None:
     for i in range(3):
         level = int(columns["level"][i])
         first = LEVELS + MOST_EPISODES * 1 + i
-        assert level == first + 1_000_000 * columns["redrawn"][i]
+        assert level == first + 1_000_000_000 * columns["redrawn"][i]
         agent = Agent(model, simulations=20, seed=i)
         episode = agent.play(world, 4, level=level)
         bounds = score_bounds(world, world.reset(level), 4)

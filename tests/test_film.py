@@ -159,6 +159,6 @@ def test_the_film_of_the_documentation_is_what_its_script_makes() -> None:
     path = Path(__file__).parent.parent / "docs" / "images" / "make_film.py"
     module = runpy.run_path(str(path))
     made, kept = frames(module["content"]()), frames(module["TARGET"].read_bytes())
-    assert len(made) == len(kept) == 31
+    assert len(made) == len(kept) == 19
     for (picture, time), (kept_picture, kept_time) in zip(made, kept, strict=True):
         assert time == kept_time and np.array_equal(picture, kept_picture)

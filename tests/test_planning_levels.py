@@ -56,12 +56,12 @@ def test_levels_are_worth_playing_and_know_their_scores(name: str) -> None:
     found = list(levels(world, setting.steps, 100, 40))
     assert len(found) == 40
     for i, level in enumerate(found):
-        assert level.seed == 100 + i + level.redrawn * 1_000_000
+        assert level.seed == 100 + i + level.redrawn * 1_000_000_000
         assert level.state == world.reset(level.seed)
         assert level.bounds == score_bounds(world, level.state, setting.steps)
         assert level.bounds.worth_playing
         for k in range(level.redrawn):
-            dull = world.reset(100 + i + k * 1_000_000)
+            dull = world.reset(100 + i + k * 1_000_000_000)
             assert not score_bounds(world, dull, setting.steps).worth_playing
 
 

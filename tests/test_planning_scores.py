@@ -426,9 +426,9 @@ def test_with_luck_more_is_scored_than_can_be_expected() -> None:
     world = Casino(prize=7)
     bounds = score_bounds(world, world.reset(0), 1)
     assert bounds == ScoreBounds(-1.0, 0.0, 1.0, by_chance=True)
-    assert bounds.normalised(7) == 7.0
-    with pytest.raises(SettingError, match="has no place on the scale"):
-        ScoreBounds(0.0, 0.0, 1.0, by_chance=True).normalised(-1)
+    assert bounds.normalised(7) == 1.0 and bounds.normalised(-7) == -1.0
+    assert ScoreBounds(0.0, 0.0, 1.0, by_chance=True).normalised(-1) == -1.0
+    assert ScoreBounds(-1.0, 0.0, 0.0, by_chance=True).normalised(0.5) == 1.0
 
 
 def test_points_too_large_for_64_bits_are_added_up_all_the_same() -> None:
@@ -465,7 +465,14 @@ def test_a_normalised_score_goes_from_minus_one_over_zero_to_one(
             bounds.normalised(score)
 
 
-@pytest.mark.parametrize("score", [-21, 7, float("nan"), float("inf")])
+@pytest.mark.parametrize("score", ["7", None, True, float("nan"), 7j])
+def test_what_is_no_score_is_refused(score: Any) -> None:
+    for by_chance in (True, False):
+        with pytest.raises(WrongTypeError, match="a score must be a number, got"):
+            ScoreBounds(-20, -10, 6, by_chance=by_chance).normalised(score)
+
+
+@pytest.mark.parametrize("score", [-21, 7, float("inf")])
 def test_a_score_that_cannot_be_is_refused(score: float) -> None:
     for exact in (True, False):  # nor is a bound ever exceeded
         with pytest.raises(ValueError, match=r"from -20 \(pessimal\) to 6 \(optimal\)"):

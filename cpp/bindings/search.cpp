@@ -49,6 +49,11 @@ public:
         nb::object const drawn = nb::borrow(prediction_.attr("sample"))(rng_);
         return state_of(drawn, "sample(rng) of a prediction must give a State");
     }
+    int visit(visitproc visit, void* arg) const {
+        Py_VISIT(prediction_.ptr());
+        Py_VISIT(rng_.ptr());
+        return 0;
+    }
     [[nodiscard]] double probability(State const& state) const {
         nb::object const answer = prediction_.attr("probability")(state);
         double found = 0;
@@ -72,8 +77,6 @@ public:
             throw WrongType("a prediction must have sample(rng) and probability(state), got " + shown(prediction));
         auto chance = std::make_unique<PythonChance>(prediction, rng_);
         State const drawn = chance->draw(nobody_);
-        if (drawn.schema() != state.schema() && !(*drawn.schema() == *state.schema()))
-            throw StateError("a predicted state is of another schema than the state that was asked about");
         if (chance->probability(drawn) >= certain) return drawn;
         return chance;
     }
@@ -118,6 +121,31 @@ std::uint64_t run(PySearch& self, nb::handle model, nb::object rng, std::uint64_
     return simulate(self.search, foresight, budget, horizon);
 }
 
+// ------------------------------------------------------------ garbage
+
+// A prediction may lead back to who plans with it. A search that is under way has an owner: it is no garbage.
+int traverse(PyObject* object, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(object));
+    if (!nb::inst_ready(object)) return 0;
+    auto const* const self = nb::inst_ptr<PySearch>(object);
+    if (self->busy) return 0;
+    for (Search::Node const& node : self->search.nodes())
+        for (Search::Edge const& edge : node.edges)
+            if (edge.drawn)
+                if (auto const* const chance = dynamic_cast<PythonChance const*>(edge.drawn->chance.get()))
+                    if (int const stop = chance->visit(visit, arg)) return stop;
+    return 0;
+}
+
+int clear(PyObject* object) {
+    auto* const self = nb::inst_ptr<PySearch>(object);
+    if (!self->busy) (void)self->search.give_up();
+    return 0;
+}
+
+PyType_Slot const search_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(&traverse)}, {Py_tp_clear, reinterpret_cast<void*>(&clear)}, {0, nullptr}};
+
 // ------------------------------------------------------------ what came of it
 
 nb::list actions(PySearch& self) {
@@ -127,7 +155,7 @@ nb::list actions(PySearch& self) {
     for (std::size_t a = 0; a < self.search.schema()->actions().size(); ++a) {
         Search::Edge const* const edge = edges.empty() ? nullptr : &edges[a];
         bool const tried = edge != nullptr && edge->visits > 0;
-        all.append(nb::make_tuple(tried ? edge->visits : 0, tried ? nb::cast(edge->value) : nb::none()));
+        all.append(nb::make_tuple(tried ? edge->visits : 0, tried ? nb::cast(self.search.value(*edge)) : nb::none()));
     }
     return all;
 }
@@ -148,7 +176,8 @@ nb::list tree(PySearch& self) {
         for (Search::Edge const& edge : node.edges) {
             nb::list outcomes;
             for (auto const& each : edge.outcomes) outcomes.append(nb::make_tuple(each.node, each.reward, each.count));
-            edges.append(nb::make_tuple(edge.visits, edge.value, outcomes));
+            double const value = edge.visits > 0 ? self.search.value(edge) : 0;
+            edges.append(nb::make_tuple(edge.visits, value, outcomes));
         }
         all.append(nb::make_tuple(node.state, node.depth, node.visits, node.value, edges));
     }
@@ -158,7 +187,7 @@ nb::list tree(PySearch& self) {
 }  // namespace
 
 void bind_search(nb::module_& module) {
-    nb::class_<PySearch>(module, "Search", "Monte-Carlo tree search. See treethink.plan.")
+    nb::class_<PySearch>(module, "Search", nb::type_slots(search_slots), "Monte-Carlo tree search. See treethink.plan.")
         .def("__init__",
              [](PySearch* self, nb::handle state, double discount, double exploration, bool merge, bool by_value,
                 std::uint64_t seed) {

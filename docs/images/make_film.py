@@ -21,7 +21,7 @@ def content() -> bytes:
     model = tt.TreeThink(small.schema)
     model.observe_many(tt.transitions(small, steps=5_000, seed=0))
     world = tt.make("coins", width=10, height=10, coins=8)
-    return film.gif(world, [tt.Agent(model).play(world, steps=30, level=4)])
+    return film.gif(world, [tt.Agent(model).play(world, steps=18, level=4)])
 
 
 if __name__ == "__main__":

@@ -48,12 +48,12 @@ def plan(
         ),
     ] = None,
     milliseconds: Annotated[
-        float | None, typer.Option(help="For an action, at most.", show_default="as it takes")
+        float | None, typer.Option(help="Time for each action, at most.", show_default="no limit")
     ] = None,
     episodes: Annotated[int, typer.Option(min=1, help="Play so many levels.")] = 1,
-    steps: Annotated[int, typer.Option(min=1, help="Of an episode.")] = 50,
-    seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
-    level: Annotated[int, typer.Option(min=0, help="The first to play.")] = 0,
+    steps: Annotated[int, typer.Option(min=1, help="How many steps an episode has.")] = 50,
+    seed: Annotated[int, typer.Option(min=0, help="What decides the search's random numbers.")] = 0,
+    level: Annotated[int, typer.Option(min=0, help="The seed of the first level to play.")] = 0,
     discount: Annotated[
         float, typer.Option(help="What a point is worth one step later, from 0 to 1.")
     ] = 1.0,
@@ -181,7 +181,8 @@ def _play(
     try:
         with viewer:
             episode = agent.play(world, steps, level=level, tell=viewer.tell)
-        account = Account(level, episode, viewer.simulations)
+        ended = len(episode.actions) < steps
+        account = Account(level, episode, viewer.simulations, ended=ended)
         account.weigh(world, steps)
     except KeyboardInterrupt:
         if account is None and viewer.episode is not None:

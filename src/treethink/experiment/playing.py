@@ -32,11 +32,11 @@ _REMEMBERED = 20_000
 Heed = Callable[[], None]
 
 
-def check_world(world: World) -> None:
-    """Refuse a world in which no score can be made, or none that can be judged."""
-    from treethink.planning.scores import score_bounds
+def check_level(world: World, steps: int) -> None:
+    """Refuse a world in which no score can be made, or none that is worth playing for."""
+    from treethink.planning.levels import levels
 
-    score_bounds(world, world.reset(0), 0)
+    list(levels(world, steps, LEVELS, 1))
 
 
 class Playing:

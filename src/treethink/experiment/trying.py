@@ -12,7 +12,7 @@ from treethink.errors import SettingError, TreeThinkError, shown
 from treethink.experiment.asking import check_options
 from treethink.experiment.fields import at
 from treethink.experiment.plan import Episodes
-from treethink.experiment.playing import check_world
+from treethink.experiment.playing import check_level
 from treethink.worlds import World, make
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _try_plan(plan: Episodes, learned: World, place: str) -> None:
             " in one is of no use in the other"
         )
     with at(place):
-        check_world(world)
+        check_level(world, plan.steps)
 
 
 def _try_learner(part: LearnerPart, world: World, place: str) -> None:

@@ -23,13 +23,15 @@ _MOST_STATES = 100_000
 class Account:
     """An episode in a level, and all simulations of its plans.
 
-    Without `bounds`, `unknown` says why there are none.
+    `ended` says that the world ended it, before its time. Without `bounds`, `unknown` says why
+    there are none.
     """
 
     level: int
     episode: Episode
     simulations: int
     finished: bool = True
+    ended: bool = False
     bounds: ScoreBounds | None = None
     unknown: str = ""
 
@@ -43,11 +45,8 @@ class Account:
 
     @property
     def normalised(self) -> float | None:
-        """The score on the scale of its bounds; None: it has no place there."""
-        try:
-            return None if self.bounds is None else self.bounds.normalised(self.episode.score)
-        except SettingError:  # by chance it scored what could not be expected
-            return None
+        """The score on the scale of its bounds; None: they are not known."""
+        return None if self.bounds is None else self.bounds.normalised(self.episode.score)
 
     @property
     def is_least(self) -> bool:
@@ -60,6 +59,8 @@ class Account:
         said = f"level {self.level}: score {score} in {taken} step{'' if taken == 1 else 's'}"
         if not self.finished:
             said += ", interrupted"
+        elif self.ended:
+            said += ", where the world ended it"
         return said if self.bounds is None else f"{said}; {self._worth(self.bounds)}"
 
     def _worth(self, bounds: ScoreBounds) -> str:
@@ -71,7 +72,7 @@ class Account:
         if not bounds.worth_playing:
             said = "nothing to gain there"
         else:
-            said = "not on the scale" if worth is None else f"normalised {worth:.3f}{more}"
+            said = f"normalised {worth:.3f}{more}"
         most = "" if bounds.exact else "at most "
         expected = ", all three as expected by chance" if bounds.by_chance else ""
         return f"{said} (pessimal {pessimal}, trivial {trivial}, optimal {most}{optimal}{expected})"
@@ -83,6 +84,7 @@ class Account:
         return {
             "level": self.level,
             "finished": self.finished,
+            "ended": self.ended,
             "score": episode.score,
             "normalised": self.normalised,
             **{each: None if bounds is None else getattr(bounds, each) for each in scale},

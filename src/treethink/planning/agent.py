@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from treethink.errors import SettingError, StateError, shown, whole_number
-from treethink.planning.search import HORIZON, Plan, Search, Settings
+from treethink.errors import SettingError, StateError, WrongTypeError, shown, whole_number
+from treethink.planning.search import Plan, Search, Settings
 from treethink.state import State
 from treethink.stream import check_world_type
 from treethink.worlds.base import World
@@ -50,8 +50,10 @@ class Episode:
 class Agent:
     """Plays by looking ahead in a model, action by action.
 
-    The settings are those of `tt.plan`. With `reuse`, what was found about the situation that an
-    action led to is kept for the next one, to which as many simulations are added.
+    The settings are those of `tt.plan`; without a `horizon` it looks as far ahead as steps are
+    left, or 50 if it is not told how many. With `reuse`, what was found about the situation that an
+    action led to is kept for the next one, to which as many simulations are added; unless the
+    model has learned since, or is not to look as far any more.
 
     Examples
     --------
@@ -73,7 +75,7 @@ class Agent:
         seed: int = 0,
         milliseconds: float | None = None,
         discount: float = 1.0,
-        horizon: int | None = HORIZON,
+        horizon: int | None = None,
         exploration: float = 1.25,
         choose: str = "visits",
         transpositions: bool = True,
@@ -100,6 +102,26 @@ class Agent:
         search = Search(self.model, self.settings, self.seed if seed is None else seed)
         self.seed, self._search = search.seed, search
         self._last: str | None = None
+
+    def __repr__(self) -> str:
+        settings = self.settings
+        budget = f"{settings.simulations:,} simulations" if settings.simulations else ""
+        time = f"{settings.milliseconds:g} ms" if settings.milliseconds else ""
+        each = ", ".join(filter(None, (budget, time)))
+        return f"<Agent: {each} for each action, in {self.model!r}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it is, without what it has planned: a copy begins anew."""
+        return {
+            "model": self.model,
+            "settings": self.settings,
+            "seed": self.seed,
+            "reuse": self.reuse,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.reset()
 
     def plan(self, state: State, steps_left: int | None = None) -> Plan:
         """What to do in a state; with `steps_left`, it looks no further than that."""
@@ -128,6 +150,8 @@ class Agent:
         episode so far and the plan; if it returns False, the episode ends there.
         """
         check_world_type(world, "an agent")
+        if tell is not None and not callable(tell):
+            raise WrongTypeError(f"tell must be callable or None, got {shown(tell)}")
         steps = whole_number("steps", steps, least=1)
         state = world.reset(level) if start is None else start
         self.reset()

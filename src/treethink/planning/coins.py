@@ -26,18 +26,13 @@ from treethink.planning.tours import most_places
 from treethink.state import State
 from treethink.worlds import World
 from treethink.worlds.base import Cell
-from treethink.worlds.coins import Coins
+from treethink.worlds.coins import Coins, CoinsT
 from treethink.worlds.grid import beside
 
 
 def knows(world: World) -> TypeGuard[Coins]:
-    """Whether it is `coins`, or a variant that plays by the same rules."""
-    mine = type(world)
-    return (
-        isinstance(world, Coins)
-        and mine.dynamics is Coins.dynamics
-        and mine.is_over is Coins.is_over
-    )
+    """Whether it is `coins` itself, and not something that may play by other rules."""
+    return type(world) in (Coins, CoinsT)
 
 
 def bounds(world: Coins, state: State, steps: int, most_states: int) -> tuple[int, int, int, bool]:

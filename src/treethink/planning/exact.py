@@ -8,8 +8,8 @@ steps to go, is the best over actions of the points that come now and of what is
 them. Where chance decides, that is an expectation.
 
 States that differ in nothing but the score are one state here, which is what makes them few:
-a score that takes part in no facts is taken to change nothing but itself. In a world whose
-score does take part in facts, they stay apart.
+a score that takes part in no facts, and is learned by its changes, is taken to change nothing but
+itself, as in the engine's search. In any other world they stay apart.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ class _Search:
         self._world = world
         self._most_states = most_states
         self._game = world.the(state, "game").id
-        self._merges = not world.schema.attributes["score"].facts
+        score = world.schema.attributes["score"]
+        self._merges = not score.facts and score.outcomes == "delta"
         self._numbers: dict[State, int] = {}
         #: The states that were met and not expanded yet, in the order of their numbers.
         self.edge: list[State] = []

@@ -23,7 +23,7 @@ _WORLDS: dict[str, tuple[str, dict[str, int]]] = {
     "coins": ("coins", {}),
     "keys": ("goals", {"doors": 2, "keys": 3}),
 }
-_BETWEEN_DRAWS = 1_000_000
+_BETWEEN_DRAWS = 1_000_000_000  # no experiment has so many levels
 _MOST_DRAWS = 1_000
 
 
@@ -107,12 +107,12 @@ class Level:
 def levels(world: World, steps: int, first: int, n: int) -> Iterator[Level]:
     """So many levels that are worth playing for so many steps.
 
-    Level i has the seed `first` + i. As long as it is not worth playing, a million is added
+    Level i has the seed `first` + i. As long as it is not worth playing, a billion is added
     to that; so it depends on no other level, nor on how many there are.
 
     >>> from treethink.worlds import make
     >>> [(each.seed, each.redrawn) for each in levels(make("maze"), steps=4, first=0, n=3)]
-    [(0, 0), (1, 0), (1000002, 1)]
+    [(0, 0), (1, 0), (1000000002, 1)]
     """
     check_world_type(world, "levels")
     first, n = whole_number("first", first), whole_number("n", n)

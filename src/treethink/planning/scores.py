@@ -14,8 +14,9 @@ step), and 1 is *optimal*. All three are worked out here exactly, not estimated.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
-from treethink.errors import SettingError, shown, whole_number
+from treethink.errors import SettingError, WrongTypeError, shown, whole_number
 from treethink.planning import coins
 from treethink.planning.exact import expected_score, explore
 from treethink.state import State
@@ -56,7 +57,12 @@ class ScoreBounds:
         return self.optimal > self.trivial
 
     def normalised(self, score: int | float) -> float:
-        """A score on the scale: -1 pessimal, 0 trivial, 1 optimal, linear in between."""
+        """A score on the scale: -1 pessimal, 0 trivial, 1 optimal, linear in between.
+
+        Where chance has a say, who is luckier than can be expected gets 1, and who is unluckier -1.
+        """
+        if isinstance(score, bool) or not isinstance(score, Real) or score != score:
+            raise WrongTypeError(f"a score must be a number, got {shown(score)}")
         if not self.by_chance and not self.pessimal <= score <= self.optimal:
             raise SettingError(
                 f"a score of this episode lies from {self.pessimal} (pessimal) to"
@@ -64,13 +70,10 @@ class ScoreBounds:
             )
         if score == self.trivial:
             return 0.0
-        end = self.optimal if score > self.trivial else self.pessimal
+        side, end = (1.0, self.optimal) if score > self.trivial else (-1.0, self.pessimal)
         if end == self.trivial:  # by chance alone; see above
-            raise SettingError(
-                f"the score {shown(score)} has no place on the scale: nothing but"
-                f" {self.trivial} can be expected on that side"
-            )
-        return float((score - self.trivial) / abs(end - self.trivial))
+            return side
+        return side * min(float((score - self.trivial) / (end - self.trivial)), 1.0)
 
 
 def score_bounds(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -29,9 +29,8 @@ from treethink.learner import TreeThink
 from treethink.state import State
 from treethink.worlds.base import World
 
-#: How many steps ahead a search looks, unless told.
+#: How many steps ahead a search looks where nobody says how many are left.
 HORIZON = 50
-_NO_HORIZON = 2**64 - 1
 _MOST = 2**63 - 1
 _CHOICES = ("visits", "value")
 #: How many of the expected actions are printed.
@@ -54,6 +53,7 @@ class Plan:
     states: list[State]
     simulations: int
     nodes: int
+    __hash__ = None  # type: ignore[assignment]  # dicts have none either
 
     def __str__(self) -> str:
         wide = max(len(each) for each in self.visits)
@@ -77,7 +77,7 @@ class Settings:
     simulations: int | None = 100
     milliseconds: float | None = None
     discount: float = 1.0
-    horizon: int | None = HORIZON
+    horizon: int | None = None
     exploration: float = 1.25
     choose: str = "visits"
     transpositions: bool = True
@@ -102,44 +102,63 @@ class Settings:
             raise SettingError(f"transpositions must be True or False, got {found}")
 
 
-@dataclass(slots=True)
 class Search:
     """A search that goes on from state to state."""
 
-    model: Any
-    settings: Settings
-    seed: int
-    _tree: _engine.Search | None = field(default=None, init=False)
-    _rng: np.random.Generator = field(init=False)
-    _asked: Any = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.seed = whole_number("seed", self.seed)
+    def __init__(self, model: Any, settings: Settings, seed: int):
+        self.model, self.settings = model, settings
+        self.seed = whole_number("seed", seed)
         if self.seed >= 2**64:
             raise SettingError(f"seed must be below 2**64, got {shown(self.seed)}")
+        self._asked = asked(model)
         self._rng = np.random.default_rng(self.seed)
-        self._asked = asked(self.model)
+        self._tree: _engine.Search | None = None
+        self._known: Any = None
+        self._horizon = 0
 
     def plan(self, state: State, after: str | None = None, steps_left: int | None = None) -> Plan:
         """What to do in `state`, which the action `after` led to, if it goes on."""
         check_state(self.model, state)
-        search = self._search(state, after)
-        settings, horizon = self.settings, self._horizon(steps_left)
-        done = search.run(
-            self._asked, self._rng, settings.simulations or 0, settings.milliseconds or 0.0, horizon
+        limits = [each for each in (self.settings.horizon, steps_left) if each is not None]
+        tree = self._at(state, after, min(limits, default=HORIZON))
+        settings = self.settings
+        done = tree.run(
+            self._asked,
+            self._rng,
+            settings.simulations or 0,
+            settings.milliseconds or 0.0,
+            self._horizon,
         )
-        names = state.schema.actions
-        each = search.actions()
-        expected = search.variation()
+        names, found, expected = state.schema.actions, tree.actions(), tree.variation()
         return Plan(
-            action=search.best(),
-            visits={name: visits for name, (visits, _) in zip(names, each, strict=True)},
-            values={name: value for name, (_, value) in zip(names, each, strict=True)},
+            action=tree.best(),
+            visits={name: visits for name, (visits, _) in zip(names, found, strict=True)},
+            values={name: value for name, (_, value) in zip(names, found, strict=True)},
             actions=[action for action, _ in expected],
             states=[state, *(reached for _, reached in expected)],
             simulations=done,
-            nodes=search.size()[0],
+            nodes=tree.size()[0],
         )
+
+    def _at(self, state: State, after: str | None, horizon: int) -> _engine.Search:
+        """The tree with `state` as its root: what is left of the old one, if that still holds."""
+        # Not if it looked further than is asked for now, or if the model has learned since.
+        known = getattr(self.model, "observations", None)
+        holds = horizon >= self._horizon - 1 and known == self._known
+        self._known, self._horizon = known, horizon
+        if self._tree is None:
+            settings = self.settings
+            self._tree = _engine.Search(
+                state,
+                settings.discount,
+                settings.exploration,
+                settings.transpositions,
+                settings.choose == "value",
+                self.seed,
+            )
+        elif after is None or not holds or not self._tree.follow(after, state):
+            self._tree.start(state)
+        return self._tree
 
     @property
     def predictions(self) -> int:
@@ -152,25 +171,6 @@ class Search:
         tree = [] if self._tree is None else self._tree._tree()
         return sum(edge[0] for *_, edges in tree for edge in edges)
 
-    def _search(self, state: State, after: str | None) -> _engine.Search:
-        if self._tree is None:
-            settings = self.settings
-            self._tree = _engine.Search(
-                state,
-                settings.discount,
-                settings.exploration,
-                settings.transpositions,
-                settings.choose == "value",
-                self.seed,
-            )
-        elif after is None or not self._tree.follow(after, state):
-            self._tree.start(state)
-        return self._tree
-
-    def _horizon(self, steps_left: int | None) -> int:
-        given = [each for each in (self.settings.horizon, steps_left) if each is not None]
-        return min(given, default=_NO_HORIZON)
-
 
 def plan(
     model: Any,
@@ -180,7 +180,7 @@ def plan(
     *,
     milliseconds: float | None = None,
     discount: float = 1.0,
-    horizon: int | None = HORIZON,
+    horizon: int | None = None,
     exploration: float = 1.25,
     choose: str = "visits",
     transpositions: bool = True,
@@ -202,8 +202,8 @@ def plan(
     discount
         What a reward is worth one step later, from 0 to 1.
     horizon
-        How many steps ahead it looks at most, such as those that an episode has left. None: no
-        limit, which takes ever longer where there are few situations and many simulations.
+        How many steps ahead it looks at most, such as those that an episode has left. None: 50.
+        Where there are few situations and many simulations, each goes down all the way.
     exploration
         How much is tried that does not look best.
     choose
@@ -238,18 +238,32 @@ def plan(
 
 def asked(model: Any) -> Any:
     """What the engine asks: a model of its own, or a function of state and action."""
-    if isinstance(model, TreeThink) and type(model).predict is TreeThink.predict:
+    own = "predict" in getattr(model, "__dict__", {})
+    if isinstance(model, TreeThink) and type(model).predict is TreeThink.predict and not own:
         return model
     if isinstance(model, World):
-        from treethink.baselines.trivial import Oracle
-
-        return Oracle(model).predict
+        return _truth(model)
     predict: Callable[[State, str], Any] | None = getattr(model, "predict", None)
-    if not callable(predict):
+    if not callable(predict) or isinstance(model, type):
         raise WrongTypeError(
             f"a model must be a TreeThink, a world or something with predict(state, action),"
             f" got {shown(model)}"
         )
+    return predict
+
+
+def _truth(world: World) -> Callable[[State, str], Any]:
+    """What the world says; once an episode is over there, nothing happens any more."""
+    from treethink.baselines.prediction import Joint
+    from treethink.baselines.trivial import Oracle
+
+    oracle = Oracle(world)
+
+    def predict(state: State, action: str) -> Any:
+        return (
+            Joint(state, [(state, 1.0)]) if world.is_over(state) else oracle.answer(state, action)
+        )
+
     return predict
 
 
@@ -272,7 +286,11 @@ def _count(name: str, value: object) -> int:
 def _number(name: str, value: object, most: float = math.inf) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise SettingError(f"{name} must be a number, got {shown(value)}")
-    if not (0 <= value <= most and math.isfinite(value)):  # type: ignore[operator]  # nor NaN
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not (0 <= number <= most and math.isfinite(number)):  # nor NaN
         high = "" if most == math.inf else f" and at most {most:g}"
         raise SettingError(f"{name} must be finite, at least 0{high}, got {shown(value)}")
-    return float(value)
+    return number

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SCORE, TIME = "normalised score", "planning time of an episode (ms)"
+SCORE, TIME = "normalised score", "ms of planning an episode"
 Groups = Mapping[str, Sequence[Run]]
 
 
@@ -39,7 +39,7 @@ def planning(data: Data, name: str) -> Figure:
         _scores(row[0], groups, shown)
         _times(row[1], groups, shown)
         _times(row[2], groups, shown, log=True)
-        for axes, title in zip(row, (SCORE, TIME, TIME), strict=True):
+        for axes, title in zip(row, (SCORE, TIME, f"{TIME}, log"), strict=True):
             axes.set_title(f"{world}: {title}" if len(worlds) > 1 else title)
     legend(figure, list(grid.flat))
     return figure
@@ -54,7 +54,8 @@ def _scores(axes: Axes, groups: Groups, shown: Mapping[str, Look]) -> None:
         mean = np.array([each.mean for each in found])
         off = np.array([each.deviation for each in found])
         axes.plot(x, mean, dashes, color=colour, marker="o", markersize=2.5, label=label)
-        axes.fill_between(x, mean - off, mean + off, color=colour, alpha=0.18, linewidth=0)
+        low, high = np.maximum(mean - off, -1), np.minimum(mean + off, 1)  # no score lies beyond
+        axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
 
 
 def _times(axes: Axes, groups: Groups, shown: Mapping[str, Look], log: bool = False) -> None:
