@@ -480,6 +480,16 @@ def test_an_agent_plays_in_a_world_of_chance() -> None:
     assert episode.actions == again.actions and episode.states == again.states
 
 
+def test_a_world_that_ends_an_episode_is_heeded() -> None:
+    """Each step costs, and nothing draws the player on but the end of all costs."""
+    pytest.importorskip("gymnasium")
+    world = tt.make("cliffwalking")
+    episode = tt.Agent(world, simulations=1_000).play(world, 50)
+    assert world.is_over(episode.states[-1]) and len(episode.actions) < 40
+    plan = tt.plan(world, episode.states[-1], 50)
+    assert set(plan.values.values()) == {0.0}
+
+
 def test_an_agent_looks_no_further_than_the_end(maze: Any) -> None:
     world, model = maze
     told: list[tt.Plan] = []

@@ -65,8 +65,8 @@ _ALL = (
     Figure("coins", "coins", "Fig. 12, row 3", "curves", 3),
     Figure("coins-scoreless", "coins-scoreless", "Fig. 12, row 4", "curves", 3),
     Figure("switches", "switches", "Fig. 12, row 5", "curves", 2),
-    Figure("keys", "keys", "Fig. 13, rows 1-2", "curves", 23),
-    Figure("keys-scoreless", "keys-scoreless", "Fig. 13, rows 3-4", "curves", 19),
+    Figure("keys", "keys", "Fig. 13, rows 1-2", "curves", 53),
+    Figure("keys-scoreless", "keys-scoreless", "Fig. 13, rows 3-4", "curves", 69),
     Figure("fish", "fish, alpha 0.01", "Fig. 14, rows 1-2, 5", "curves", 12, log=True),
     Figure("fish-0.001", "fish, alpha 0.001", "Fig. 14, rows 3-5", "curves", 14, log=True),
     Figure("transfer-maze", "maze-t, learned in maze", "Fig. 15, row 1", "transfer", 0.5),
@@ -82,9 +82,9 @@ _ALL = (
     Figure("complexity", "Time to convergence", "Fig. 4f", "complexity", 3),
     Figure("baselines", "The appendix in Python", "Appendix A", "baselines", 8),
     Figure("neural", "Neural baselines", "Figs. 5, 22", "later"),
-    Figure("planning", "Planning in maze", "Figs. 23, 26", "planning", 0.6),
-    Figure("planning-coins", "Planning in coins", "Not in the paper", "planning", 0.8),
-    Figure("planning-keys", "Planning in keys", "Not in the paper", "planning", 2),
+    Figure("planning", "Planning in maze", "Figs. 23, 26", "planning", 2),
+    Figure("planning-coins", "Planning in coins", "Not in the paper", "planning", 3),
+    Figure("planning-keys", "Planning in keys", "Not in the paper", "planning", 3),
     Figure("neural-planning", "Planning with networks", "Figs. 24, 25", "later"),
 )  # fmt: skip
 
