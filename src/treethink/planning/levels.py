@@ -112,7 +112,7 @@ def levels(world: World, steps: int, first: int, n: int) -> Iterator[Level]:
 
     >>> from treethink.worlds import make
     >>> [(each.seed, each.redrawn) for each in levels(make("maze"), steps=4, first=0, n=3)]
-    [(0, 0), (1, 0), (1000000002, 1)]
+    [(0, 0), (1, 0), (2000000002, 2)]
     """
     check_world_type(world, "levels")
     first, n = whole_number("first", first), whole_number("n", n)
