@@ -81,6 +81,7 @@ $(test)/.tools $(sanitize)/.tools: pyproject.toml
 
 # Editable, from a kept build folder: after a change only what changed is compiled.
 install_editable = $(@D)/bin/python $(pip) install --no-build-isolation --editable ".[test]" \
+	--constraint constraints.txt \
 	--config-settings=build-dir=build/$(@D) --config-settings=cmake.define.TREETHINK_TESTING=ON
 
 $(test)/.installed: $(test)/.tools $(engine)

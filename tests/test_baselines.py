@@ -207,7 +207,7 @@ def test_an_oracle_needs_a_world_that_can_be_asked_about_any_state() -> None:
 
 
 def test_learners_are_listed_by_their_names() -> None:
-    assert {"treethink", "static", "oracle", "paper", "qora"} <= LEARNERS.keys()
+    assert {"treethink", "static", "oracle", "paper", "qora", "npe", "npe-star"} == LEARNERS.keys()
     assert all(learner.name == name for name, learner in LEARNERS.items())
 
 
@@ -347,7 +347,7 @@ def nonsense(learner: Any) -> list[tuple[type[Exception], str]]:
     return refused
 
 
-@pytest.mark.parametrize("name", ["static", "oracle", "paper"])
+@pytest.mark.parametrize("name", ["static", "oracle", "paper", "npe", "npe-star"])
 def test_a_learner_refuses_nonsense_in_the_engines_words_and_learns_nothing(
     name: str, tmp_path: Path
 ) -> None:

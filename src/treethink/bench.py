@@ -12,6 +12,7 @@ import json
 import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,11 +24,12 @@ from rich.table import Table
 
 import treethink
 from treethink.baselines import LEARNERS, make_learner
+from treethink.errors import MissingPackageError
 from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.planning.search import Settings
 from treethink.planning.timing import time_plans
-from treethink.state import Schema
+from treethink.state import Schema, State
 from treethink.stream import transitions
 from treethink.timing import (
     EPISODE,
@@ -52,6 +54,7 @@ SETTINGS = {
     "both": {"facts": "demand", "bindings": "first"},
 }
 
+Situation = tuple[State, str]
 PAPERS = "paper's settings"
 #: How models learn: by intervals and without a memory, or by evidence and with one.
 MODELS: dict[str, Callable[[Schema], TreeThink]] = {
@@ -131,6 +134,7 @@ def run(quick: bool = False, tell: Callable[[str], None] = print) -> Report:
         (_observe, "observations of a new model"),
         (_whole_runs, "whole runs, by the paper's settings and by the defaults"),
         (_baselines, "the learners that it is compared with"),
+        (_networks, "networks"),
         (_plans, "plans"),
         (_ten_thousand_objects, "10,000 objects in one state"),
         (_twin, "the slow twin"),
@@ -210,11 +214,53 @@ def _baselines(report: Report) -> None:
     stream = play(world, report.calls(1_000, least=200))
     ours: tuple[float, float] | None = None
     for name in LEARNERS:
+        try:
+            make_learner(name, world)
+        except MissingPackageError as error:
+            report.notes.append(f"left out: {error}")
+            continue
         times = time_both(partial(make_learner, name, world), stream, min(report.repeats, 2))
         ours = ours or times
         for verb, time, own in zip(("predict", "observe"), times, ours, strict=True):
             what, note = f"{verb} maze 8x8 while learning", f"{time / own:.3g} times TreeThink's"
             report.figures.append(Figure(f"{what}, {name}", time, "us", note))
+
+
+def _networks(report: Report) -> None:
+    """Predictions of the paper's smallest and largest networks, one by one and together."""
+    world = _maze_8()
+    asked = [(before, action) for before, action, _ in play(world, report.calls(200, least=50))()]
+    learners = {"TreeThink": converged(world)}
+    for width, layers in ((1, 1), (8, 3)):
+        with suppress(MissingPackageError):  # which was told before
+            learner = make_learner("npe", world, width=width, layers=layers)
+            learners[f"NPE_{width}_{layers}"] = learner
+    for name, each in learners.items():
+        alone = _best(report, partial(_ask_one_by_one, each, asked))
+        together = _best(report, partial(_ask_at_once, each, asked))
+        for how, seconds in (("one by one", alone), (f"{len(asked)} at once", together)):
+            title = f"predict maze 8x8, {name}, {how}"
+            report.figures.append(Figure(title, 1e6 * seconds / len(asked), "us"))
+
+
+def _ask_one_by_one(learner: Any, asked: Sequence[Situation]) -> None:
+    for each in asked:
+        learner.predict(*each).mode()
+
+
+def _ask_at_once(learner: Any, asked: Sequence[Situation]) -> None:
+    for each in learner.predict_many(asked):
+        each.mode()
+
+
+def _best(report: Report, call: Callable[[], object]) -> float:
+    """Seconds that a call takes, the best of several passes."""
+    times = []
+    for _ in range(report.repeats):
+        start = perf_counter()
+        call()
+        times.append(perf_counter() - start)
+    return min(times)
 
 
 def _plans(report: Report) -> None:

@@ -3,25 +3,63 @@
     world -> [ learner ] -> prediction -> metric
 
 A new learner is one file beside this one and one line in `LEARNERS`. One of your own, elsewhere,
-is `module:Class`.
+is `module:Class`. Those of neural networks need PyTorch, and are imported when they are asked for.
 """
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
 from treethink.baselines.own import found_learner, made_learner
 from treethink.baselines.paper import Paper
 from treethink.baselines.qora import Qora
 from treethink.baselines.trivial import Oracle, Static
-from treethink.errors import SettingError, UnknownNameError, WrongTypeError, shown
+from treethink.errors import (
+    MissingPackageError,
+    SettingError,
+    UnknownNameError,
+    WrongTypeError,
+    shown,
+)
 from treethink.learner import TreeThink
 from treethink.stream import check_world_type
 from treethink.worlds import World
 
-LEARNERS: dict[str, type] = {each.name: each for each in (TreeThink, Static, Oracle, Paper, Qora)}
+_HERE: dict[str, type] = {each.name: each for each in (TreeThink, Static, Oracle, Paper, Qora)}
+_NEURAL = {"npe": "npe:NPE", "npe-star": "npe_star:HandBuilt"}
+
+
+class _Learners(Mapping[str, type]):
+    """Classes by name, of which the neural ones are imported when they are looked up."""
+
+    def __getitem__(self, name: str) -> type:
+        if name in _HERE:
+            return _HERE[name]
+        module, _, found = _NEURAL[name].partition(":")
+        try:
+            learner = getattr(import_module(f"{__name__}.{module}"), found)
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] != "torch":
+                raise
+            raise MissingPackageError(
+                f"learner {name!r} needs PyTorch: pip install 'treethink[neural]'"
+            ) from None
+        assert isinstance(learner, type)
+        return learner
+
+    def __iter__(self) -> Iterator[str]:
+        yield from _HERE
+        yield from _NEURAL
+
+    def __len__(self) -> int:
+        return len(_HERE) + len(_NEURAL)
+
+
+LEARNERS: Mapping[str, type] = _Learners()
 
 __all__ = ["LEARNERS", "make_learner", "TreeThink", "Static", "Oracle", "Paper", "Qora"]
 

@@ -1,0 +1,371 @@
+"""The neural baselines: as the appendix has them, trained and built by hand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import treethink as tt
+from treethink.baselines import LEARNERS, Static, make_learner
+from treethink.baselines.npe import NPE, Encoding, Experience, Replay
+from treethink.baselines.npe_star import HandBuilt
+from treethink.errors import ModelFileError, SettingError
+from treethink.state import Object, State
+from treethink.worlds import WORLDS, make
+
+MAZE = make("maze")
+
+
+def widths(block: Any) -> list[int]:
+    linear = [each for each in block if isinstance(each, nn.Linear)]
+    return [linear[0].in_features, *(each.out_features for each in linear)]
+
+
+def wrong(learner: Any, stream: list[Any], at_once: int = 50) -> int:
+    """How many transitions it gets wrong."""
+    count = 0
+    for first in range(0, len(stream), at_once):
+        part = stream[first : first + at_once]
+        found = learner.predict_many([(before, action) for before, action, _ in part])
+        count += sum(each.mode() != after for each, (*_, after) in zip(found, part, strict=True))
+    return count
+
+
+# ------------------------------------------------------------------------ architecture
+
+
+def test_the_networks_are_as_wide_as_in_the_appendix() -> None:
+    networks = NPE(MAZE.schema).networks
+    assert widths(networks["transitions"].inner.f1) == [10, 16, 8, 8, 4]
+    assert widths(networks["transitions"].inner.f2) == [14, 4, 5]
+    assert widths(networks["rewards"].inner.f1) == [10, 16, 8, 8, 16]
+    assert widths(networks["rewards"].inner.f2) == [26, 16]
+    assert widths([networks["rewards"].last]) == [16, 1]
+
+
+def test_npe_x_y_is_wider_and_deeper() -> None:
+    learner = NPE(MAZE.schema, width=8, layers=3)
+    networks = learner.networks
+    assert widths(networks["transitions"].inner.f1) == [10, 128, 64, 64, 32, 32, 32]
+    assert widths(networks["transitions"].inner.f2) == [42, 32, 32, 32, 5]
+    assert widths(networks["rewards"].inner.f1) == [10, 128, 64, 64, 128, 128, 128]
+    assert widths(networks["rewards"].inner.f2) == [138, 128, 128, 128]
+    assert repr(learner) == "<NPE_8_3: 0 observations>"
+
+
+def test_f1_ends_with_a_relu_and_f2_does_not() -> None:
+    inner = NPE(MAZE.schema, layers=2).networks["transitions"].inner
+    assert isinstance(inner.f1[-1], nn.ReLU) and isinstance(inner.f2[-1], nn.Linear)
+    assert all(isinstance(each, nn.ReLU) for each in (*inner.f1[1::2], *inner.f2[1::2]))
+
+
+def test_a_network_is_what_the_paper_writes() -> None:
+    """One object after the other, pair after pair, against all of them at once."""
+    learner = NPE(MAZE.schema, width=2, layers=2, seed=3)
+    state = MAZE.reset(0)
+    x = torch.from_numpy(learner.encoding.encoded(state).vectors)
+    action = torch.eye(5)[2]
+    transitions, rewards = learner.networks["transitions"], learner.networks["rewards"]
+    deltas = torch.zeros(len(x), 5), torch.zeros(len(x), 32)
+    for found, inner in zip(deltas, (transitions.inner, rewards.inner), strict=True):
+        for i in range(len(x)):
+            effects = sum(inner.f1(torch.cat([x[i], x[j]])) for j in range(len(x)))
+            found[i] = inner.f2(torch.cat([x[i], action, effects]))
+    there = torch.ones(1, len(x))
+    assert torch.allclose(transitions(x[None], action[None], there)[0], x + deltas[0], atol=1e-4)
+    reward = rewards.last(torch.relu(deltas[1]).sum(dim=0))
+    assert torch.allclose(rewards(x[None], action[None], there), reward, atol=1e-3)
+
+
+def test_padding_changes_nothing() -> None:
+    learner = NPE(make("lights").schema, seed=1)
+    world = make("lights")
+    asked = [(world.reset(seed), "toggle") for seed in range(8)]
+    assert len({len(state) for state, _ in asked}) > 1
+    together = learner.predict_many(asked)
+    assert [each.mode() for each in together] == [learner.predict(*each).mode() for each in asked]
+
+
+# ----------------------------------------------------------------------------- vectors
+
+
+def test_an_object_is_its_class_and_its_attributes() -> None:
+    world = make("keys")
+    encoding = Encoding(world.schema)
+    assert encoding.classes == ["wall", "door", "key", "goal", "player"]
+    assert encoding.attributes == ["pos", "open", "status"] and encoding.d == 5 + 2 + 1 + 1
+    state = State(
+        world.schema, [Object(3, "key", pos=(4, 7), status=2), Object(9, "game", score=5)]
+    )
+    assert encoding.encoded(state).vectors.tolist() == [[0, 0, 1, 0, 0, 4, 7, 0, 2]]
+
+
+def test_what_changed_is_read_as_the_whole_would_be() -> None:
+    for name in ("maze", "keys", "lights", "switches"):
+        world = make(name)
+        kept = Encoding(world.schema)
+        for before, _, after in tt.transitions(world, steps=120, seed=0):
+            for state in (before, after):
+                fast, slow = kept.encoded(state), Encoding(world.schema).encoded(state)
+                assert np.array_equal(fast.vectors, slow.vectors)
+                row = dict(zip(fast.ids.tolist(), fast.vectors.tolist(), strict=True))
+                assert row == dict(zip(slow.ids.tolist(), slow.vectors.tolist(), strict=True))
+
+
+# ------------------------------------------------------------------------------ replay
+
+
+def test_a_full_replay_evicts_at_random() -> None:
+    replay, rng = Replay(10, 2, 3, torch.device("cpu")), np.random.default_rng(0)
+    for i in range(200):
+        vectors = np.full((1 + i % 3, 2), i, dtype=np.float32)
+        replay.add(Experience(vectors, vectors + 1, i % 3, float(i)), rng)
+        if i % 7 == 0:
+            assert len(replay.all().reward) == len(replay) == min(i + 1, 10)
+    kept = replay.all()
+    rewards = kept.reward.tolist()
+    assert len(set(rewards)) == 10 and min(rewards) < 190  # not simply the last ten
+    for before, after, there, action, reward in zip(*kept, strict=True):
+        n = 1 + int(reward) % 3
+        assert there.tolist() == [1.0] * n + [0.0] * (len(there) - n)
+        assert before[:n].unique().tolist() == [reward] and after[:n].unique().tolist() == [
+            reward + 1
+        ]
+        assert action.argmax() == int(reward) % 3 and not before[n:].any()
+    parts = list(replay.batches(4, rng))
+    assert sorted(len(each.reward) for each in parts) == [2, 2, 3, 3]
+    assert sorted(torch.cat([each.reward for each in parts]).tolist()) == sorted(rewards)
+
+
+# ---------------------------------------------------------------------------- learning
+
+
+def test_it_trains_at_the_end_of_each_episode() -> None:
+    learner = NPE(MAZE.schema, episode=20, batches=3)
+    weights = [each.clone() for each in learner.networks.parameters()]
+    for i, transition in enumerate(tt.transitions(MAZE, steps=40, seed=0), start=1):
+        learner.observe(*transition)
+        now = list(learner.networks.parameters())
+        same = all(torch.equal(a, b) for a, b in zip(weights, now, strict=True))
+        assert same == (i < 20)
+        assert math.isnan(learner.loss[0]) == (i < 20)
+    assert learner.observations == 40
+
+
+def test_it_learns() -> None:
+    world = make("walls", width=4, height=4, wall_percent=0)
+    learner = NPE(world.schema, width=4, episode=10, replay=200, learning_rate=0.003)
+    stream = list(tt.transitions(world, steps=1_500, seed=0))
+    first: tuple[float, float] | None = None
+    for transition in stream:
+        learner.observe(*transition)
+        first = first or (None if math.isnan(learner.loss[0]) else learner.loss)
+    assert first is not None and learner.loss[0] < first[0] / 20
+    held_out = list(tt.transitions(world, steps=100, seed=9))
+    static = sum(before != after for before, _, after in held_out)
+    assert wrong(learner, held_out) < static / 3
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_it_can_be_had_for_every_world(name: str) -> None:
+    world = make(name)
+    learner = NPE(world.schema, episode=3, batches=2)
+    for before, action, after in tt.transitions(world, steps=6, seed=0):
+        learner.observe(before, action, after)
+        assert isinstance(learner.predict(before, action).mode(), State)
+    assert not math.isnan(learner.loss[0])
+    assert ("rewards" in learner.networks) == world.keeps_score
+    assert learner.memory_use()["bytes"] > 1_000
+
+
+def test_whatever_a_network_says_is_a_state() -> None:
+    learner = NPE(MAZE.schema)
+    for value in (math.nan, math.inf, -math.inf, 1e30):
+        with torch.no_grad():
+            for each in learner.networks.parameters():
+                each.fill_(value)
+        assert isinstance(learner.predict(MAZE.reset(0), "right").mode(), State)
+
+
+def test_seeds_decide() -> None:
+    stream = list(tt.transitions(MAZE, steps=60, seed=0))
+
+    def taught(**settings: Any) -> bytes:
+        learner = NPE(MAZE.schema, replay=40, **settings)
+        for transition in stream:
+            learner.observe(*transition)
+        return learner.to_bytes()
+
+    torch.manual_seed(1)
+    one = taught(seed=1)
+    torch.manual_seed(2)  # nobody else's random numbers matter, and nobody's are used up
+    mine = torch.rand(1)
+    torch.manual_seed(2)
+    assert taught(seed=1) == one and torch.equal(torch.rand(1), mine)
+    assert taught(seed=2) != one
+
+
+# ------------------------------------------------------------------------------- files
+
+
+def test_files_that_are_damaged_are_refused(tmp_path: Path) -> None:
+    learner = NPE(MAZE.schema)
+    for transition in tt.transitions(MAZE, steps=60, seed=0):
+        learner.observe(*transition)
+    content = learner.to_bytes()
+    assert NPE.from_bytes(content).to_bytes() == content
+    for damaged in (content[:-1], content[:-400], content[: len(content) // 2], content + b"1234"):
+        with pytest.raises(ModelFileError):
+            NPE.from_bytes(damaged)
+    other = NPE(MAZE.schema, width=2).to_bytes()
+    with pytest.raises(ModelFileError):
+        HandBuilt.from_bytes(other)
+
+
+@pytest.mark.parametrize(
+    "head", [(1, 0, 2**60, 1), (1, 0, 1_000, 2**60), (1, 2**60, 0, 0), (0, 0, 1, 1)]
+)
+def test_a_hostile_head_is_refused(head: tuple[int, ...]) -> None:
+    from treethink.baselines.npe import _HEAD
+
+    learner = NPE(MAZE.schema)
+    body = _HEAD.pack(*head, 0.0, 0.0) + learner.body()[_HEAD.size :]
+    with pytest.raises(ValueError, match=r"transitions|numbers"):
+        learner.restore(body)
+
+
+# ----------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"width": 0}, "width must be at least 1, got 0"),
+        ({"layers": 1.5}, "layers must be a whole number, got 1.5"),
+        ({"replay": 10**9}, "replay must be at most 1,000,000"),
+        ({"batches": True}, "batches must be a whole number, got True"),
+        ({"learning_rate": 0}, "learning_rate must be above 0 and at most 1, got 0"),
+        ({"learning_rate": math.nan}, "learning_rate must be above 0"),
+        ({"learning_rate": "fast"}, "learning_rate must be above 0 and at most 1, got 'fast'"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"device": "abacus"}, "device must be one that PyTorch has here, got 'abacus'"),
+        ({"device": 3.5}, "device must be one that PyTorch has here, got 3.5"),
+    ],
+)
+def test_wrong_settings(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        NPE(MAZE.schema, **settings)
+
+
+def test_questions_are_checked() -> None:
+    for learner in (NPE(MAZE.schema), HandBuilt(MAZE.schema)):
+        assert learner.predict_many([]) == []
+        with pytest.raises(tt.StateError, match="another schema"):
+            learner.predict_many([(make("walls").reset(0), "right")])
+        with pytest.raises(tt.UnknownNameError, match="rihgt"):
+            learner.predict_many([(MAZE.reset(0), "rihgt")])
+
+
+def test_without_pytorch_all_else_works() -> None:
+    code = """
+import sys
+sys.modules["torch"] = None
+import treethink as tt
+from treethink.baselines import LEARNERS, make_learner
+assert {"npe", "npe-star", "qora"} <= set(LEARNERS) and len(LEARNERS) == len(list(LEARNERS))
+make_learner("qora", tt.make("walls"))
+try:
+    make_learner("npe", tt.make("walls"))
+except tt.MissingPackageError as error:
+    print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "learner 'npe' needs PyTorch: pip install 'treethink[neural]'\n"
+
+
+def test_pytorch_is_not_imported_unless_asked_for() -> None:
+    code = "import sys, treethink.baselines, treethink.cli; print('torch' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"
+    assert LEARNERS["npe"] is NPE and LEARNERS["npe-star"] is HandBuilt
+
+
+# ------------------------------------------------------------------------ built by hand
+
+
+@pytest.mark.parametrize(
+    "size, goals, steps", [(8, 2, 2_000), (8, 20, 500), (13, 9, 200), (20, 25, 40)]
+)
+def test_the_hand_built_network_is_right(size: int, goals: int, steps: int) -> None:
+    world = make("maze", width=size, height=size, goals=goals)
+    assert wrong(HandBuilt(world.schema), list(tt.transitions(world, steps, seed=1))) == 0
+
+
+def test_the_hand_built_network_is_right_about_all_small_scenes() -> None:
+    """Everything that can be around a player, on it and in the way, and far away as well."""
+    here, beside = (7, -3), ((6, -3), (8, -3), (7, -4), (7, -2))
+    learner = HandBuilt(MAZE.schema)
+    found: list[Any] = []
+    kinds = ("", "wall", "goal", "wall goal", "wall wall goal goal")
+    for around in itertools.product(kinds, repeat=4):
+        for under in ("", "goal", "wall"):
+            things = list(zip(around, beside, strict=True))
+            things += [(under, here), ("wall goal", (900, -3)), ("wall", (8, -2))]
+            objects = [Object(0, "player", pos=here), Object(1, "game", score=-12)]
+            for names, place in things:
+                for name in names.split():
+                    objects.append(Object(len(objects), name, pos=place))
+            state = State(MAZE.schema, objects)
+            found += [
+                (state, action, MAZE.distribution(state, action)[0][0]) for action in MAZE.actions
+            ]
+    assert len(found) == 5**4 * 3 * 5
+    assert wrong(learner, found, at_once=500) == 0
+
+
+def test_the_hand_built_network_has_the_appendix_widths_and_whole_weights() -> None:
+    networks, plain = HandBuilt(MAZE.schema).networks, NPE(MAZE.schema).networks
+    shapes = [each.shape for each in plain.parameters()]
+    assert [each.shape for each in networks.parameters()] == shapes
+    for each in networks.parameters():
+        assert torch.equal(each, each.round()) and each.abs().max() <= 3
+
+
+@pytest.mark.parametrize("name", ["walls", "maze-scoreless", "maze-t"])
+def test_it_can_be_had_where_there_are_walls_and_goals_alone(name: str) -> None:
+    world = make(name)
+    learner = make_learner("npe-star", world)
+    assert wrong(learner, list(tt.transitions(world, 20, seed=2)), at_once=10) == 0
+    assert repr(learner) == "<NPE*: built by hand>"
+    assert type(learner).from_bytes(learner.to_bytes()).to_bytes() == learner.to_bytes()
+
+
+@pytest.mark.parametrize("name", ["coins", "keys", "doors", "lights", "fish", "taxi"])
+def test_it_was_built_for_no_other_world(name: str) -> None:
+    with pytest.raises(SettingError, match="built by hand for `maze`"):
+        make_learner("npe-star", make(name))
+
+
+def test_what_is_planned_with_it_is_what_is_planned_with_the_world() -> None:
+    world = make("maze", width=10, height=10, goals=5)
+    learner = HandBuilt(world.schema)
+    for level in range(2):
+        state = world.reset(level)
+        assert tt.plan(learner, state, 60, horizon=10) == tt.plan(world, state, 60, horizon=10)
+
+
+def test_static_for_reference() -> None:
+    """A network that has learned nothing yet is worse than to expect no change."""
+    stream = list(tt.transitions(MAZE, steps=50, seed=0))
+    network = sum(tt.error(NPE(MAZE.schema).predict(b, a), after) for b, a, after in stream)
+    nothing = sum(tt.error(Static(MAZE.schema).predict(b, a), after) for b, a, after in stream)
+    assert network > nothing
