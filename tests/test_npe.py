@@ -19,6 +19,9 @@ from treethink.baselines import LEARNERS, Static, make_learner
 from treethink.baselines.npe import NPE, Encoding, Experience, Replay
 from treethink.baselines.npe_star import HandBuilt
 from treethink.errors import ModelFileError, SettingError
+from treethink.experiment import records
+from treethink.experiment.plan import Run, Transfer
+from treethink.experiment.runs import perform
 from treethink.state import Object, State
 from treethink.worlds import WORLDS, make
 
@@ -369,3 +372,53 @@ def test_static_for_reference() -> None:
     network = sum(tt.error(NPE(MAZE.schema).predict(b, a), after) for b, a, after in stream)
     nothing = sum(tt.error(Static(MAZE.schema).predict(b, a), after) for b, a, after in stream)
     assert network > nothing
+
+
+# ------------------------------------------------------------------------- experiments
+
+
+def test_asked_at_once_or_one_by_one_a_run_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two epochs its answers do not change: it is asked about all steps at once."""
+    run = Run(
+        "walls", "npe", "NPE", seed=0, steps=75, window=15, episode=10, examine=20,
+        options={"width": 5, "height": 5}, settings={"episode": 20, "replay": 40},
+        transfer=Transfer("walls", every=30, steps=5, options={"width": 6, "height": 6}),
+    )  # fmt: skip
+    asked: list[int] = []
+    many = NPE.predict_many
+    monkeypatch.setattr(NPE, "predict_many", lambda self, x: asked.append(len(x)) or many(self, x))
+    together = perform(run, tmp_path / "together")
+    assert asked == [20, 20, 20, 15]
+    monkeypatch.setattr(NPE, "steady_for", 1)
+    alone = perform(run, tmp_path / "alone")
+    assert len(asked) == 4 and together is not None and alone is not None
+    times = ("seconds", "commit")
+    assert {k: v for k, v in together.items() if k not in times} == {
+        k: v for k, v in alone.items() if k not in times
+    }
+    kept = [
+        records.RunRecord(tmp_path / "together", together),
+        records.RunRecord(tmp_path / "alone", alone),
+    ]
+    assert kept[0].errors[0].tolist() == kept[1].errors[0].tolist()
+    windows = [each.windows for each in kept]
+    for name in ("error", "transfer_error", "loss_vectors"):
+        assert np.array_equal(windows[0][name], windows[1][name], equal_nan=True)
+    assert np.isnan(windows[0]["loss_vectors"]).tolist() == [True, False, False, False, False]
+
+
+def test_an_interrupted_run_of_a_network_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    run = Run(
+        "walls", "npe", "NPE", seed=1, steps=60, window=20, options={"width": 5, "height": 5},
+        settings={"episode": 15, "replay": 30},
+    )  # fmt: skip
+    whole = perform(run, tmp_path / "whole")
+    stops = iter([True] * 25 + [False] + [True] * 1_000)
+    part = tmp_path / "part"
+    assert perform(run, part, tell=lambda *_: next(stops), tell_every=0.0, save_every=0.0) is None
+    again = perform(run, part)
+    assert whole is not None and again is not None and whole["last_error"] == again["last_error"]
+    one, other = records.RunRecord(tmp_path / "whole", whole), records.RunRecord(part, again)
+    assert one.errors[1].tolist() == other.errors[1].tolist()

@@ -9,7 +9,7 @@ is `module:Class`. Those of neural networks need PyTorch, and are imported when 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -29,37 +29,49 @@ from treethink.learner import TreeThink
 from treethink.stream import check_world_type
 from treethink.worlds import World
 
-_HERE: dict[str, type] = {each.name: each for each in (TreeThink, Static, Oracle, Paper, Qora)}
-_NEURAL = {"npe": "npe:NPE", "npe-star": "npe_star:HandBuilt"}
 
+class _Learners(MutableMapping[str, type]):
+    """Classes by name. Of some only the place is known, until they are looked up."""
 
-class _Learners(Mapping[str, type]):
-    """Classes by name, of which the neural ones are imported when they are looked up."""
+    def __init__(self, known: Mapping[str, type | str]):
+        self._known = dict(known)
 
     def __getitem__(self, name: str) -> type:
-        if name in _HERE:
-            return _HERE[name]
-        module, _, found = _NEURAL[name].partition(":")
-        try:
-            learner = getattr(import_module(f"{__name__}.{module}"), found)
-        except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] != "torch":
-                raise
-            raise MissingPackageError(
-                f"learner {name!r} needs PyTorch: pip install 'treethink[neural]'"
-            ) from None
-        assert isinstance(learner, type)
+        learner = self._known[name]
+        if isinstance(learner, str):
+            learner = self._known[name] = _imported(name, learner)
         return learner
 
+    def __setitem__(self, name: str, learner: type) -> None:
+        self._known[name] = learner
+
+    def __delitem__(self, name: str) -> None:
+        del self._known[name]
+
     def __iter__(self) -> Iterator[str]:
-        yield from _HERE
-        yield from _NEURAL
+        return iter(self._known)
 
     def __len__(self) -> int:
-        return len(_HERE) + len(_NEURAL)
+        return len(self._known)
 
 
-LEARNERS: Mapping[str, type] = _Learners()
+def _imported(name: str, place: str) -> type:
+    module, _, found = place.partition(":")
+    try:
+        learner: type = getattr(import_module(f"{__name__}.{module}"), found)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "torch":
+            raise
+        raise MissingPackageError(
+            f"learner {name!r} needs PyTorch: pip install 'treethink[neural]'"
+        ) from None
+    return learner
+
+
+LEARNERS: MutableMapping[str, type] = _Learners(
+    {each.name: each for each in (TreeThink, Static, Oracle, Paper, Qora)}
+    | {"npe": "npe:NPE", "npe-star": "npe_star:HandBuilt"}
+)
 
 __all__ = ["LEARNERS", "make_learner", "TreeThink", "Static", "Oracle", "Paper", "Qora"]
 

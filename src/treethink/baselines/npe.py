@@ -361,6 +361,16 @@ class NPE(Learner):
         return nn.ModuleDict(parts)
 
     @property
+    def steady_for(self) -> int:
+        """For how many observations its answers stay the same."""
+        return int(self._settings["episode"] - self.observations % self._settings["episode"])
+
+    def measures(self) -> dict[str, float]:
+        """The mean squared errors of its last epoch, of vectors and of rewards."""
+        named = zip(("loss_vectors", "loss_rewards"), self.loss, strict=True)
+        return {name: value for name, value in named if math.isfinite(value)}
+
+    @property
     def memory(self) -> int:
         """How many transitions it keeps at most."""
         return int(self._settings["replay"])

@@ -7,6 +7,7 @@ import gc
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from time import perf_counter_ns
 from typing import Any
 
@@ -19,10 +20,42 @@ from treethink.state import State
 from treethink.stream import Transition, transitions
 from treethink.worlds import World, make
 
+#: More transitions than this are not held at a time.
+_MOST_AT_ONCE = 1_000
+
 
 def asking(learner: Any, run: Run) -> Callable[[State, str], Any]:
     """Its `predict`, asked in the way that the run says."""
     return partial(learner.predict, **run.predict) if run.predict else learner.predict
+
+
+def answers(
+    learner: Any, run: Run, stream: Iterator[Transition], rest: Rest
+) -> Iterator[tuple[Transition, Any, int]]:
+    """Each transition with what the learner says of it before, and the time in nanoseconds.
+
+    It is asked about one transition after the other, each once those before were observed. A
+    learner whose answers stay the same for a while, such as a network between two epochs, says for
+    how many observations (`steady_for`); then it is asked about all of them at once.
+    """
+    predict = asking(learner, run)
+    while block := list(islice(stream, _at_once(learner))):
+        rest.begin()
+        start = perf_counter_ns()
+        if len(block) == 1:
+            found = [predict(block[0][0], block[0][1])]
+        else:
+            found = learner.predict_many([each[:2] for each in block], **run.predict)
+        for prediction in found:
+            prediction.mode()
+        took = (perf_counter_ns() - start) // len(block)
+        rest.end()
+        for transition, prediction in zip(block, found, strict=True):
+            yield transition, prediction, took
+
+
+def _at_once(learner: Any) -> int:
+    return max(1, min(getattr(learner, "steady_for", 1), _MOST_AT_ONCE))
 
 
 #: How TreeThink's predict can be told to evaluate its trees.

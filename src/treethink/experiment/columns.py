@@ -55,6 +55,8 @@ def _windows(recording: Recording) -> dict[str, Any]:
     pa, rows = arrow(), recording.rows
     kinds = {name: pa.int32() for name in _INT32} | {name: pa.float64() for name in _FLOAT64}
     names = dict.fromkeys(COLUMNS) | {name: None for row in rows for name in row}
+    measured = {name for row in rows for name, value in row.items() if isinstance(value, float)}
+    kinds |= {name: pa.float64() for name in measured}
     return {
         name: pa.array([row.get(name) for row in rows], kinds.get(name, pa.int64()))
         for name in names

@@ -17,7 +17,7 @@ import numpy as np
 from treethink.errors import SettingError
 from treethink.experiment.trial import TOLERANCE
 
-#: What every window has; what `memory_use` says of a learner comes after these.
+#: What every window has; what `memory_use` and `measures` of a learner say comes after these.
 COLUMNS = ("first", "last", "error", "observe_us", "predict_us", "transfer_error", "transfer_us")
 
 #: What is said of every episode that was played, and as what it is kept.
@@ -38,6 +38,7 @@ EPISODES: Mapping[str, str] = {
 }
 
 Row = dict[str, Any]
+_NOTHING: Mapping[str, float] = {}
 
 
 class Recording:
@@ -76,11 +77,17 @@ class Recording:
             self.errors.append(wrong_by)
         return self.observed % self.window == 0
 
-    def close(self, memory: Mapping[str, int], transfer: tuple[float, float] | None) -> None:
-        """End the window: what the learner's memory holds now, and how it did elsewhere."""
-        for each in memory:
-            if each in COLUMNS:
-                raise SettingError(f"memory_use says {each!r}, which is a column of its own")
+    def close(
+        self,
+        memory: Mapping[str, int],
+        transfer: tuple[float, float] | None,
+        measures: Mapping[str, float] = _NOTHING,
+    ) -> None:
+        """End the window: what the learner holds and measures now, and how it did elsewhere."""
+        for told, names in (("memory_use", memory), ("measures", measures)):
+            for each in names:
+                if each in COLUMNS or (names is measures and each in memory):
+                    raise SettingError(f"{told} says {each!r}, which is a column of its own")
         steps = self.open_steps
         error_there, time_there = transfer or (None, None)
         row: Row = {
@@ -92,7 +99,8 @@ class Recording:
             "transfer_error": error_there,
             "transfer_us": time_there,
         }
-        self.rows.append(row | {name: int(value) for name, value in memory.items()})
+        row |= {name: int(value) for name, value in memory.items()}
+        self.rows.append(row | {name: float(value) for name, value in measures.items()})
         self._error, self._predict, self._observe = 0.0, 0, 0
 
     def played(self, setting: str) -> list[Row]:

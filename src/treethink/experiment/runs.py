@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from treethink.errors import ModelFileError, ResourceError
 from treethink.examine import Examination, examine
 from treethink.experiment import records
-from treethink.experiment.asking import Elsewhere, Rest, asking
+from treethink.experiment.asking import Elsewhere, Rest, answers, asking
 from treethink.experiment.checkpoint import Checkpoint
 from treethink.experiment.machine import commit
 from treethink.experiment.plan import HELD_OUT, Run
@@ -184,27 +184,23 @@ class _Course:
 
     def _observe_all(self) -> None:
         recording, clock = self.recording, perf_counter_ns
-        predict, observe = asking(self.learner, self.run), self.learner.observe
-        truth, rest = self.world.truth, Rest()
+        observe, truth, rest = self.learner.observe, self.world.truth, Rest()
         seconds = self.run.limits.seconds
         most = math.inf if seconds is None else seconds * _SECOND
         self._play()  # before the first step, or what an interruption left of it
         next_played = self._playing.next_due(recording.observed)
         with rest:
-            for before, action, after in self._stream():
-                rest.begin()
+            stream = answers(self.learner, self.run, self._stream(), rest)
+            for (before, action, after), prediction, predicted in stream:
                 start = clock()
-                prediction = predict(before, action)
-                prediction.mode()
-                predicted = clock()
-                rest.end()
                 wrong_by = error(prediction, truth(before, action, after))
                 rest.begin()
                 scored = clock()
                 observe(before, action, after)
                 end = clock()
                 rest.end()
-                if recording.add(wrong_by, predicted - start, end - scored, end - start):
+                whole = predicted + end - start
+                if recording.add(wrong_by, predicted, end - scored, whole):
                     self._close_window()
                 if seconds is not None and recording.nanoseconds > most:
                     self._stop(f"it took more than {counted(seconds, 'second')}")
@@ -230,12 +226,13 @@ class _Course:
 
     def _close_window(self, limited: bool = True) -> None:
         memory = self.learner.memory_use() if hasattr(self.learner, "memory_use") else {}
+        measures = self.learner.measures() if hasattr(self.learner, "measures") else {}
         transfer = None
         if self._elsewhere is not None and self._elsewhere.is_due(self.recording):
             start = perf_counter_ns()
             transfer = self._elsewhere.ask(self.learner)
             self.recording.nanoseconds += perf_counter_ns() - start
-        self.recording.close(memory, transfer)
+        self.recording.close(memory, transfer, measures)
         most = self.run.limits.megabytes
         used = memory.get("bytes", 0)
         if limited and most is not None and used > 1_000_000 * most:

@@ -9,6 +9,7 @@ with it. Ctrl-C is the parent's to answer: it tells the others, which leave chec
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +36,7 @@ _PATIENCE = 2.0  # seconds that a process may take to end when there is nothing 
 def _work(pipe: Connection, folder: Path) -> None:
     """Perform what comes through the pipe, until nothing does or nobody listens."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # PyTorch: there is a process for each core
 
     def tell(observed: int, error: float, doing: str) -> bool:
         try:
