@@ -17,6 +17,7 @@ from torch import nn
 import treethink as tt
 from treethink.baselines import LEARNERS, Static, make_learner
 from treethink.baselines.npe import NPE, Encoding, Experience, Replay
+from treethink.baselines.npe_graph import Recorded
 from treethink.baselines.npe_star import HandBuilt
 from treethink.errors import ModelFileError, SettingError
 from treethink.experiment import records
@@ -197,6 +198,30 @@ def test_whatever_a_network_says_is_a_state() -> None:
             for each in learner.networks.parameters():
                 each.fill_(value)
         assert isinstance(learner.predict(MAZE.reset(0), "right").mode(), State)
+
+
+def test_a_recorded_step_is_the_step() -> None:
+    """Recorded in the way of a CPU: by doing it again, with what is in the recorded inputs then."""
+    replays = []
+
+    def record(step: Any) -> Any:
+        losses = torch.zeros(2)
+
+        def replay() -> None:
+            replays.append(1)
+            losses.copy_(step())
+
+        return replay, losses
+
+    plain, recorded = (NPE(MAZE.schema, episode=5, replay=20, batches=2) for _ in range(2))
+    recorded._stepping = Recorded(recorded._step, record)
+    large = make("maze", width=9, height=9)  # more objects: another shape, recorded anew
+    for world in (MAZE, large):
+        for transition in tt.transitions(world, steps=150, seed=0):
+            plain.observe(*transition)
+            recorded.observe(*transition)
+        assert recorded.to_bytes() == plain.to_bytes() and recorded.loss == plain.loss
+    assert 20 < len(replays) < 2 * 2 * 300 / 5
 
 
 def test_seeds_decide() -> None:

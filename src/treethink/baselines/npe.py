@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, cast
@@ -344,7 +344,10 @@ class NPE(Learner):
         self.encoding = Encoding(schema)
         self.networks = self._networks().to(self.device)
         rate = self._settings["learning_rate"]
-        self.optimizer = torch.optim.AdamW(self.networks.parameters(), lr=rate)
+        on_gpu = self.device.type == "cuda"
+        weights = self.networks.parameters()
+        self.optimizer = torch.optim.AdamW(weights, lr=rate, capturable=on_gpu)
+        self._stepping = self._recorded() if on_gpu else self._step
         self.replay = Replay(self.memory, self.encoding.d, len(schema.actions), self.device)
         self.observations = 0
         #: Mean squared errors of the last epoch: of vectors, and of rewards.
@@ -405,8 +408,14 @@ class NPE(Learner):
     def train(self, rng: np.random.Generator) -> None:
         """One epoch: once over all that is kept."""
         parts = self.replay.batches(self._settings["batches"], rng)
-        vectors, rewards = torch.stack([self._step(batch) for batch in parts]).mean(dim=0).tolist()
+        losses = torch.stack([self._stepping(batch) for batch in parts])
+        vectors, rewards = losses.mean(dim=0).tolist()
         self.loss = (vectors, rewards)
+
+    def _recorded(self) -> Callable[[Batch], Tensor]:
+        from treethink.baselines.npe_graph import Recorded
+
+        return Recorded(self._step)
 
     def _step(self, batch: Batch) -> Tensor:
         self.optimizer.zero_grad()
@@ -486,7 +495,7 @@ class NPE(Learner):
         """Have AdamW keep something of each weight, as after so many steps."""
         for each in self.networks.parameters() if steps else ():
             self.optimizer.state[each] = {
-                "step": torch.tensor(float(steps)),
+                "step": torch.tensor(float(steps), device=self.device),
                 "exp_avg": torch.zeros_like(each),
                 "exp_avg_sq": torch.zeros_like(each),
             }
