@@ -59,7 +59,7 @@ void Search::start(State const& state) {
     known_.clear();
     range_.reset();
     now_ = State(schema_, state.roster(), state.columns());
-    root_ = node_for(now_, 0);
+    (void)node_for(now_, 0);
 }
 
 bool Search::follow(ActionId action, State const& now) {
@@ -110,14 +110,13 @@ void Search::keep_only(NodeId root) {
         kept.push_back(std::move(nodes_[each]));
     }
     nodes_ = std::move(kept);
-    root_ = 0;
 }
 
 // ---- one simulation ----
 
 void Search::simulate(Foresight& foresight, std::uint64_t horizon) {
     path_.clear();
-    NodeId at = root_;
+    NodeId at = 0;
     for (bool is_new = false; !is_new && nodes_[at].depth - root().depth < horizon;) {
         if (nodes_[at].edges.empty()) nodes_[at].edges.resize(schema_->actions().size());
         ActionId const action = select(nodes_[at]);

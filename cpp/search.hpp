@@ -67,7 +67,6 @@ struct SearchSettings {
 class Search {
 public:
     using NodeId = std::uint32_t;
-    static constexpr std::uint64_t no_horizon = std::numeric_limits<std::uint64_t>::max();
 
     /// A situation that an action may lead to.
     struct Outcome {
@@ -115,15 +114,14 @@ public:
     void simulate(Foresight& foresight, std::uint64_t horizon);
 
     /// The action to take. Before any simulation: the first.
-    [[nodiscard]] ActionId best() const { return best(nodes_[root_]); }
+    [[nodiscard]] ActionId best() const { return best(root()); }
     /// The mean return of an action that was tried, by all that is known of what it leads to.
     [[nodiscard]] double value(Edge const& edge) const;
     /// What it expects: the best action, its likeliest outcome, and so on.
     [[nodiscard]] std::vector<Step> variation() const;
 
     [[nodiscard]] std::shared_ptr<Schema const> const& schema() const { return schema_; }
-    [[nodiscard]] Node const& root() const { return nodes_[root_]; }
-    [[nodiscard]] NodeId root_id() const { return root_; }
+    [[nodiscard]] Node const& root() const { return nodes_.front(); }
     [[nodiscard]] std::vector<Node> const& nodes() const { return nodes_; }
     /// Takes away all that is drawn from. Nothing may be simulated after that.
     [[nodiscard]] std::vector<std::unique_ptr<Drawn>> give_up();
@@ -163,8 +161,7 @@ private:
     SlotId score_;
     bool without_score_;  // situations are told apart without it
     Random ties_, draws_;
-    std::vector<Node> nodes_;
-    NodeId root_ = 0;
+    std::vector<Node> nodes_;  // the root first
     std::unordered_multimap<std::uint64_t, NodeId> known_;
     State now_;  // the root, with its own score
     std::optional<Range> range_;  // of all values of actions, since something was first left to chance
