@@ -55,11 +55,12 @@ void Search::start(State const& state) {
         throw StateError("the given state is of another schema than the model");
     std::size_t const games = state.column(score_)->rows();
     if (games != 1) throw StateError("planning needs exactly one game, the state has " + std::to_string(games));
+    now_ = State(schema_, state.roster(), state.columns());
+    State root_state = nodes_.empty() ? now_ : situation(now_);  // what was foreseen elsewhere can be met again
     nodes_.clear();
     known_.clear();
     range_.reset();
-    now_ = State(schema_, state.roster(), state.columns());
-    (void)node_for(now_, 0);
+    (void)node_for(std::move(root_state), 0);
 }
 
 bool Search::follow(ActionId action, State const& now) {

@@ -87,11 +87,12 @@ class ReferenceSearch:
         self.looks_first = looks_first
         score = state.schema.attributes["score"]
         self.without_score = not score.facts and score.outcomes == "delta"
+        self.base = game(state).score
         self.start(state)
 
     def start(self, state: State) -> None:
-        self.base, self.now = game(state).score, state
-        self.nodes = [Node(state, 0)]
+        self.now = state
+        self.nodes = [Node(self.situation(state), 0)]
         self.range: list[float] | None = None  # all values since something was first drawn
 
     # ---- one simulation ----

@@ -6,17 +6,20 @@ import itertools
 import math
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from hypothesis import event, given
+from hypothesis import strategies as st
+from torch import Tensor, nn
 
 import treethink as tt
 from treethink.baselines import LEARNERS, Static, make_learner
-from treethink.baselines.npe import NPE, Encoding, Experience, Replay
+from treethink.baselines.npe import NPE, Encoding, Experience, Replay, scenes
 from treethink.baselines.npe_graph import Recorded
 from treethink.baselines.npe_star import HandBuilt
 from treethink.errors import ModelFileError, SettingError
@@ -72,22 +75,37 @@ def test_f1_ends_with_a_relu_and_f2_does_not() -> None:
     assert all(isinstance(each, nn.ReLU) for each in (*inner.f1[1::2], *inner.f2[1::2]))
 
 
-def test_a_network_is_what_the_paper_writes() -> None:
-    """One object after the other, pair after pair, against all of them at once."""
-    learner = NPE(MAZE.schema, width=2, layers=2, seed=3)
-    state = MAZE.reset(0)
-    x = torch.from_numpy(learner.encoding.encoded(state).vectors)
-    action = torch.eye(5)[2]
+def one_by_one(learner: NPE, x: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
+    """What the paper writes: object after object, pair after pair. Vectors, and the reward."""
     transitions, rewards = learner.networks["transitions"], learner.networks["rewards"]
-    deltas = torch.zeros(len(x), 5), torch.zeros(len(x), 32)
-    for found, inner in zip(deltas, (transitions.inner, rewards.inner), strict=True):
-        for i in range(len(x)):
-            effects = sum(inner.f1(torch.cat([x[i], x[j]])) for j in range(len(x)))
-            found[i] = inner.f2(torch.cat([x[i], action, effects]))
-    there = torch.ones(1, len(x))
-    assert torch.allclose(transitions(x[None], action[None], there)[0], x + deltas[0], atol=1e-4)
-    reward = rewards.last(torch.relu(deltas[1]).sum(dim=0))
-    assert torch.allclose(rewards(x[None], action[None], there), reward, atol=1e-3)
+    deltas = []
+    for inner in (transitions.inner, rewards.inner):
+        effects = [sum(inner.f1(torch.cat([i, j])) for j in x) for i in x]
+        found = [inner.f2(torch.cat([i, action, each])) for i, each in zip(x, effects, strict=True)]
+        deltas.append(torch.stack(found))
+    return x + deltas[0], rewards.last(torch.relu(deltas[1]).sum(dim=0))[0]
+
+
+@given(st.data())
+def test_a_network_is_what_the_paper_writes(data: st.DataObject) -> None:
+    """Vectors that states share are looked up, or not if they share few: it is the same."""
+    learner = NPE(MAZE.schema, width=2, layers=2, seed=data.draw(st.integers(0, 5)))
+    few, n = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 6))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    vectors = torch.from_numpy(rng.integers(-3, 9, (few, 5)).astype(np.float32))
+    index = torch.from_numpy(rng.integers(-1, few, (data.draw(st.integers(1, 5)), n)))
+    action = torch.eye(5)[rng.integers(5, size=len(index))]
+    seen = scenes(vectors, index)
+    networks = (learner.networks["transitions"], learner.networks["rewards"])
+    for state, taken, rows, points in zip(
+        index, action, *(each(seen, action) for each in networks), strict=True
+    ):
+        there = state >= 0
+        if there.any():
+            after, reward = one_by_one(learner, vectors[state[there]], taken)
+            assert torch.allclose(rows[there], after, atol=1e-3)
+            assert torch.allclose(points, reward, atol=1e-3)
+    event("shared" if len(seen.vectors) == 1 and len(index) > 1 else "own")
 
 
 def test_padding_changes_nothing() -> None:
@@ -131,23 +149,37 @@ def test_what_changed_is_read_as_the_whole_would_be() -> None:
 def test_a_full_replay_evicts_at_random() -> None:
     replay, rng = Replay(10, 2, 3, torch.device("cpu")), np.random.default_rng(0)
     for i in range(200):
-        vectors = np.full((1 + i % 3, 2), i, dtype=np.float32)
-        replay.add(Experience(vectors, vectors + 1, i % 3, float(i)), rng)
-        if i % 7 == 0:
-            assert len(replay.all().reward) == len(replay) == min(i + 1, 10)
-    kept = replay.all()
-    rewards = kept.reward.tolist()
+        vectors = np.full((1 + i % 3, 2), i % 50, dtype=np.float32)
+        replay.add(Experience(vectors, vectors + 1, i % 3, float(i)), int(rng.integers(10)))
+        assert len(replay) == min(i + 1, 10)
+    rewards = replay.parts()[-1].tolist()
     assert len(set(rewards)) == 10 and min(rewards) < 190  # not simply the last ten
-    for before, after, there, action, reward in zip(*kept, strict=True):
-        n = 1 + int(reward) % 3
-        assert there.tolist() == [1.0] * n + [0.0] * (len(there) - n)
-        assert before[:n].unique().tolist() == [reward] and after[:n].unique().tolist() == [
-            reward + 1
-        ]
-        assert action.argmax() == int(reward) % 3 and not before[n:].any()
-    parts = list(replay.batches(4, rng))
-    assert sorted(len(each.reward) for each in parts) == [2, 2, 3, 3]
-    assert sorted(torch.cat([each.reward for each in parts]).tolist()) == sorted(rewards)
+    batches = list(replay.batches(4, rng))
+    assert sorted(len(each.reward) for each in batches) == [2, 2, 3, 3]
+    assert sorted(torch.cat([each.reward for each in batches]).tolist()) == sorted(rewards)
+    for batch in batches:
+        for index, after, action, reward in zip(*batch[1:], strict=True):
+            there, n, i = index >= 0, 1 + int(reward) % 3, int(reward) % 50
+            assert there.tolist() == [True] * n + [False] * (len(there) - n)
+            assert (batch.vectors[index[there]] == i).all() and (after[there] == i + 1).all()
+            assert action.tolist() == np.eye(3)[int(reward) % 3].tolist() and not after[n:].any()
+
+
+@given(st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=4), max_size=60))
+def test_what_is_kept_decides_how_it_is_looked_up(streams: list[list[int]]) -> None:
+    """Not what was kept before: a learner that comes out of a file goes on in the same way."""
+    kept, rng = Replay(3, 1, 1, torch.device("cpu")), np.random.default_rng(0)
+    for each in streams:
+        vectors = np.array(each, dtype=np.float32)[:, None]
+        kept.add(Experience(vectors, vectors, 0, 0.0), int(rng.integers(3)))
+    again = Replay(3, 1, 1, torch.device("cpu"))
+    again.restore(kept.parts())
+    for ours, theirs in zip(kept.batches(2, np.random.default_rng(1)),
+                            again.batches(2, np.random.default_rng(1)), strict=True):  # fmt: skip
+        assert all(torch.equal(a, b) for a, b in zip(ours, theirs, strict=True))
+        used = {n for each in kept.parts()[0][kept.parts()[2] > 0].tolist() for n in each}
+        assert ours.vectors[: len(used), 0].tolist() == sorted(used)
+        assert not ours.vectors[len(used) :].any()
 
 
 # ---------------------------------------------------------------------------- learning
@@ -192,36 +224,40 @@ def test_it_can_be_had_for_every_world(name: str) -> None:
 
 
 def test_whatever_a_network_says_is_a_state() -> None:
-    learner = NPE(MAZE.schema)
     for value in (math.nan, math.inf, -math.inf, 1e30):
+        learner = NPE(MAZE.schema)
         with torch.no_grad():
             for each in learner.networks.parameters():
                 each.fill_(value)
         assert isinstance(learner.predict(MAZE.reset(0), "right").mode(), State)
 
 
-def test_a_recorded_step_is_the_step() -> None:
+def test_what_is_recorded_is_what_is_computed() -> None:
     """Recorded in the way of a CPU: by doing it again, with what is in the recorded inputs then."""
-    replays = []
+    replays = Counter[str]()
 
-    def record(step: Any) -> Any:
-        losses = torch.zeros(2)
+    def record(compute: Any) -> Any:
+        result = compute.func(*compute.args) if compute.func.__name__ == "_foresee" else None
+        result = torch.zeros(2) if result is None else torch.zeros_like(result)
 
         def replay() -> None:
-            replays.append(1)
-            losses.copy_(step())
+            replays[compute.func.__name__] += 1
+            result.copy_(compute())
 
-        return replay, losses
+        return replay, result
 
     plain, recorded = (NPE(MAZE.schema, episode=5, replay=20, batches=2) for _ in range(2))
     recorded._stepping = Recorded(recorded._step, record)
-    large = make("maze", width=9, height=9)  # more objects: another shape, recorded anew
+    recorded._foreseeing = Recorded(recorded._foresee, record)
+    large = make("maze", width=9, height=9)  # more objects: other shapes, recorded anew
     for world in (MAZE, large):
-        for transition in tt.transitions(world, steps=150, seed=0):
-            plain.observe(*transition)
-            recorded.observe(*transition)
+        for before, action, after in tt.transitions(world, steps=400, seed=0):
+            expected = plain.predict(before, action).mode()
+            assert recorded.predict(before, action).mode() == expected
+            plain.observe(before, action, after)
+            recorded.observe(before, action, after)
         assert recorded.to_bytes() == plain.to_bytes() and recorded.loss == plain.loss
-    assert 20 < len(replays) < 2 * 2 * 300 / 5
+    assert replays["_step"] > 50 and replays["_foresee"] > 300
 
 
 def test_seeds_decide() -> None:

@@ -16,6 +16,7 @@ import signal
 import threading
 import time
 import weakref
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -811,3 +812,46 @@ def test_golden_trees(maze: Any, fish_like: Any) -> None:
         if os.environ.get("REWRITE_GOLDEN"):
             path.write_text(text, encoding="utf-8")
         assert path.read_text(encoding="utf-8") == text
+
+
+# ------------------------------------------------------------------- models in Python
+
+
+class Asked:
+    """A model in Python that counts how often it is asked about what."""
+
+    def __init__(self, game: TableGame, observations: int | None):
+        self._game, self.asked = game, Counter[tuple[tt.State, str]]()
+        self.schema = game.schema
+        if observations is not None:
+            self.observations = observations
+
+    def predict(self, state: tt.State, action: str) -> Any:
+        self.asked[state, action] += 1
+        return self._game.predict(state, action)
+
+
+RING = TableGame(
+    {(at, a): [((at + d) % 3, d, 1)] for at in range(3) for a, d in (("a", 1), ("b", 2))}
+)
+
+
+def test_what_is_certain_is_asked_in_python_but_once() -> None:
+    model = Asked(RING, observations=7)
+    agent = tt.Agent(model, simulations=50, horizon=6, reuse=False)
+    plain = tt.Agent(Asked(RING, observations=None), simulations=50, horizon=6, reuse=False)
+    state = RING.start(score=3)
+    for step in range(4):
+        assert agent.plan(state).visits == plain.plan(state).visits
+        state = RING.predict(state, "a" if step % 2 else "b").sample(np.random.default_rng(0))
+    assert set(model.asked.values()) == {1} and len(model.asked) == 6  # whatever the score
+
+
+def test_what_it_foresaw_is_forgotten_when_it_has_learned_or_does_not_say() -> None:
+    for model in (Asked(RING, observations=7), Asked(RING, observations=None)):
+        agent = tt.Agent(model, simulations=50, horizon=6, reuse=False)
+        for _ in range(3):
+            agent.plan(RING.start())
+            if hasattr(model, "observations"):
+                model.observations += 1
+        assert set(model.asked.values()) == {3}

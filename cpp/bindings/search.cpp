@@ -16,9 +16,37 @@ namespace treethink::bindings {
 
 namespace {
 
+/// What was asked in Python and is certain: a prediction there takes as long as hundreds of steps of a search.
+class Memory {
+public:
+    [[nodiscard]] State const* find(State const& state, ActionId action) const {
+        auto const [first, last] = known_.equal_range(key(state, action));
+        for (auto each = first; each != last; ++each)
+            if (each->second.action == action && each->second.before == state) return &each->second.after;
+        return nullptr;
+    }
+    void keep(State const& state, ActionId action, State const& after) {
+        if (known_.size() >= most) known_.clear();
+        known_.emplace(key(state, action), Known{state, action, after});
+    }
+    void clear() { known_.clear(); }
+
+private:
+    struct Known {
+        State before;
+        ActionId action;
+        State after;
+    };
+    static constexpr std::size_t most = 10'000;
+    static std::uint64_t key(State const& state, ActionId action) { return state.hash() + action; }
+
+    std::unordered_multimap<std::uint64_t, Known> known_;
+};
+
 /// A search, of which only one call is under way at a time.
 struct PySearch {
     Search search;
+    Memory memory;
     std::atomic<bool> busy = false;
 
     PySearch(State const& state, SearchSettings settings, std::uint64_t seed) : search(state, settings, seed) {}
@@ -68,22 +96,25 @@ private:
 
 class PythonForesight final : public Foresight {
 public:
-    PythonForesight(nb::object predict, nb::object rng, Schema const& schema)
-        : predict_(std::move(predict)), rng_(std::move(rng)), schema_(schema) {}
+    PythonForesight(nb::object predict, nb::object rng, Schema const& schema, Memory& memory)
+        : predict_(std::move(predict)), rng_(std::move(rng)), schema_(schema), memory_(memory) {}
 
     Foreseen foresee(State const& state, ActionId action) override {
+        if (State const* const known = memory_.find(state, action)) return *known;
         nb::object const prediction = predict_(state, schema_.actions()[action]);
         if (!nb::hasattr(prediction, "sample") || !nb::hasattr(prediction, "probability"))
             throw WrongType("a prediction must have sample(rng) and probability(state), got " + shown(prediction));
         auto chance = std::make_unique<PythonChance>(prediction, rng_);
         State const drawn = chance->draw(nobody_);
-        if (chance->probability(drawn) >= certain) return drawn;
-        return chance;
+        if (chance->probability(drawn) < certain) return chance;
+        memory_.keep(state, action, drawn);
+        return drawn;
     }
 
 private:
     nb::object predict_, rng_;
     Schema const& schema_;
+    Memory& memory_;
     Random nobody_{0};  // Python's predictions draw from a Generator of their own
 };
 
@@ -117,8 +148,13 @@ std::uint64_t run(PySearch& self, nb::handle model, nb::object rng, std::uint64_
         nb::gil_scoped_release const release;
         return simulate(self.search, foresight, budget, horizon);
     }
-    PythonForesight foresight(nb::borrow(model), std::move(rng), *self.search.schema());
-    return simulate(self.search, foresight, budget, horizon);
+    PythonForesight foresight(nb::borrow(model), std::move(rng), *self.search.schema(), self.memory);
+    try {
+        return simulate(self.search, foresight, budget, horizon);
+    } catch (...) {
+        self.memory.clear();  // the last answer may have been none
+        throw;
+    }
 }
 
 // ------------------------------------------------------------ garbage
@@ -210,6 +246,11 @@ void bind_search(nb::module_& module) {
              },
              nb::sig("def follow(self, action: str, state: State) -> bool"), nb::arg("action").none(),
              nb::arg("state").none())
+        .def("forget",
+             [](PySearch& self) {
+                 Use const use(self);
+                 self.memory.clear();
+             })
         .def("run", &run, nb::arg("model"), nb::arg("rng").none(), nb::arg("simulations"), nb::arg("milliseconds"),
              nb::arg("horizon"))
         .def("best",

@@ -23,14 +23,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from treethink.baselines.base import Learner
-from treethink.baselines.prediction import Product
+from treethink.baselines.prediction import Certain
 from treethink.errors import SettingError, shown, whole_number
 from treethink.state import Schema, State
 
 Vectors = NDArray[np.float32]
 
 _MOST = 1_000_000
+#: Pairs of vectors at once: more would take much memory, and no less time.
 _PAIRS = 2**17
+#: So many states are kept as vectors: of those that it was asked about, it will learn soon.
+_KEPT = 128
 _FAR = 2.0**53
 #: Of a file: observations, steps of AdamW, transitions, objects of the largest; both losses.
 _HEAD = struct.Struct("<QQQQdd")
@@ -56,34 +59,37 @@ class Encoding:
         owned = {each for name in self.classes for each in schema.classes[name]}
         self.attributes = [each for each in schema.attributes if each in owned]
         self.keeps_score = "score" in schema.classes.get("game", ())
-        self.first: dict[str, int] = {}
+        #: Where a vector has each attribute.
+        self.columns: dict[str, slice] = {}
         at = len(self.classes)
         for each in self.attributes:
-            self.first[each] = at
-            at += schema.attributes[each].length
+            first, at = at, at + schema.attributes[each].length
+            self.columns[each] = slice(first, at)
         #: The length of an object's vector.
         self.d = at
+        self._owned = [
+            [(each, self.columns[each]) for each in schema.classes[name]] for name in self.classes
+        ]
         self._last: Encoded | None = None
-
-    def columns(self, attribute: str) -> slice:
-        """Where a vector has the attribute."""
-        first = self.first[attribute]
-        return slice(first, first + self.schema.attributes[attribute].length)
+        self._kept: dict[int, Encoded] = {}
 
     def encoded(self, state: State) -> Encoded:
         """All objects but the game, ordered by what they are like: ids mean nothing.
 
         Most states follow the one before, so that only what changed is read.
         """
-        last = self._last
-        if last is not None and last.state is state:
-            return last
+        known, last = self._kept.get(id(state)), self._last
+        if known is not None:  # its state lives on, so that no other has its id
+            return known
         if last is not None and last.state.ids == state.ids:
             ids, vectors = self._changed(last, state)
         else:
             ids, vectors = self._read(state)
         order = np.lexsort(vectors.T[::-1])
         self._last = Encoded(state, ids[order], vectors[order])
+        if len(self._kept) == _KEPT:
+            self._kept.clear()
+        self._kept[id(state)] = self._last
         return self._last
 
     def follow(self, encoded: Encoded, after: State) -> Vectors:
@@ -92,11 +98,25 @@ class Encoding:
 
     def _changed(self, last: Encoded, state: State) -> tuple[NDArray[np.int64], Vectors]:
         vectors = last.vectors.copy()
-        for each, values in last.state.changes_to(state).items():
-            rows = np.flatnonzero(last.ids == each)  # none: it is the game
-            for name, value in values.items() if len(rows) else ():
-                vectors[rows[0], self.columns(name)] = value
+        changes = last.state.changes_to(state)
+        rows = {each: row for row, each in enumerate(last.ids.tolist())} if changes else {}
+        for each, values in changes.items():
+            for name, value in values.items() if each in rows else ():  # else it is the game
+                vectors[rows[each], self.columns[name]] = value
         return last.ids, vectors
+
+    def decoded(self, before: Encoded, rows: NDArray[np.int64], points: int) -> State:
+        """The state in which objects are as these rows say, with so many points more."""
+        changed = np.flatnonzero((rows != before.vectors).any(axis=1))
+        classes = before.vectors[changed, : len(self.classes)].argmax(axis=1)
+        changes: dict[int, dict[str, Any]] = {}
+        for each, kind, row in zip(
+            before.ids[changed].tolist(), classes.tolist(), rows[changed].tolist(), strict=True
+        ):
+            changes[each] = {name: _value(row[at]) for name, at in self._owned[kind]}
+        for game in before.state.of_class("game") if points else ():
+            changes[game.id] = {"score": game.score + points}
+        return before.state.replace_many(changes) if changes else before.state
 
     def _read(self, state: State) -> tuple[NDArray[np.int64], Vectors]:
         objects = [each for each in state if each.class_name != "game"]
@@ -104,7 +124,7 @@ class Encoding:
         for row, each in zip(vectors, objects, strict=True):
             row[self.classes.index(each.class_name)] = 1
             for name, value in each.values.items():
-                row[self.columns(name)] = value
+                row[self.columns[name]] = value
         return np.array([each.id for each in objects], dtype=np.int64), vectors
 
     def reward(self, before: State, after: State) -> float:
@@ -114,6 +134,10 @@ class Encoding:
     def action(self, name: str) -> int:
         """The number of an action."""
         return self.schema.actions.index(name)
+
+
+def _value(numbers: list[int]) -> int | tuple[int, ...]:
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
 
 def _score(state: State) -> int:
@@ -131,6 +155,31 @@ def feed_forward(widths: Sequence[int], ends_with_relu: bool) -> nn.Sequential:
     return nn.Sequential(*(layers if ends_with_relu else layers[:-1]))
 
 
+class Scenes(NamedTuple):
+    """States whose objects are looked up among different vectors.
+
+    Most objects of a world are alike in many states: F1 is asked about a pair of vectors once, not
+    once for each pair of objects. `vectors`: [group, vector, d]; `places`: [group, state, object,
+    vector] has a 1 for the vector of each object, and none for padding, which is no object.
+    """
+
+    vectors: Tensor
+    places: Tensor
+
+
+def scenes(vectors: Tensor, index: Tensor) -> Scenes:
+    """States as rows of `vectors`, [state, object], -1 being no object.
+
+    They share the vectors if that makes fewer pairs than each state has with its own.
+    """
+    states, objects = index.shape
+    if len(vectors) ** 2 <= states * objects**2:
+        every = torch.arange(len(vectors), device=index.device)
+        return Scenes(vectors[None], (index[..., None] == every)[None].float())
+    own = torch.eye(objects, device=index.device) * (index >= 0)[..., None]
+    return Scenes(vectors[index.clamp(min=0)], own[:, None])
+
+
 class Interactions(nn.Module):
     """F2(X_i, action, sum over j of F1(X_i, X_j)), for every object i of every state of a batch."""
 
@@ -139,17 +188,34 @@ class Interactions(nn.Module):
         self.f1 = feed_forward([2 * d, *f1], ends_with_relu=True)
         self.f2 = feed_forward([d + actions + f1[-1], *f2], ends_with_relu=False)
 
-    def forward(self, x: Tensor, action: Tensor, there: Tensor) -> Tensor:
-        """`x`: [state, object, d]; `action`: [state, actions]; `there`: [state, object], 0 or 1."""
-        n, d = x.shape[1:]
+    def forward(self, seen: Scenes, action: Tensor) -> Tensor:
+        """`action`: [state, actions], one-hot. Returns [state, object, ...]."""
+        effects = self._effects(seen.vectors)
+        counts = seen.places.sum(dim=2)  # how often each state has each vector
+        sums = (counts @ effects.flatten(2)).view(*counts.shape, -1)
+        total = (seen.places @ sums).flatten(0, 1)  # of each object
+        x = _objects(seen)
+        taken = action[:, None].expand(-1, x.shape[1], -1)
+        return cast(Tensor, self.f2(torch.cat([x, taken, total], dim=-1)))
+
+    def _effects(self, vectors: Tensor) -> Tensor:
+        """F1(X_i, X_j) of all pairs of vectors: [group, j, i, ...]."""
+        d = vectors.shape[-1]
         first = cast(nn.Linear, self.f1[0])
-        # The first layer of all pairs (X_i, X_j) is a sum of two parts, each of one object.
-        left = x @ first.weight[:, :d].T + first.bias
-        right = x @ first.weight[:, d:].T
-        effects = self.f1[1:](left[:, :, None] + right[:, None, :])
-        total = (effects * there[:, None, :, None]).sum(dim=2)
-        own = torch.cat([x, action[:, None].expand(-1, n, -1), total], dim=-1)
-        return cast(Tensor, self.f2(own)) * there[..., None]
+        # The first layer is a sum of two parts, each of one vector.
+        left = vectors @ first.weight[:, :d].T + first.bias
+        right = vectors @ first.weight[:, d:].T
+        return cast(Tensor, self.f1[1:](right[:, :, None] + left[:, None, :]))
+
+
+def _objects(seen: Scenes) -> Tensor:
+    """The vector of each object: [state, object, d]."""
+    return (seen.places @ seen.vectors[:, None]).flatten(0, 1)
+
+
+def _there(seen: Scenes) -> Tensor:
+    """1 for each object, 0 for padding: [state, object]."""
+    return seen.places.sum(dim=-1).flatten(0, 1)
 
 
 class Transitions(nn.Module):
@@ -160,8 +226,9 @@ class Transitions(nn.Module):
         f1 = [16 * width, 8 * width, 8 * width, 4 * width] + extra * [4 * width]
         self.inner = Interactions(d, actions, f1, [4 * width] + extra * [4 * width] + [d])
 
-    def forward(self, x: Tensor, action: Tensor, there: Tensor) -> Tensor:
-        return x + cast(Tensor, self.inner(x, action, there))
+    def forward(self, seen: Scenes, action: Tensor) -> Tensor:
+        """[state, object, d]."""
+        return _objects(seen) + cast(Tensor, self.inner(seen, action))
 
 
 class Rewards(nn.Module):
@@ -177,8 +244,9 @@ class Rewards(nn.Module):
         self.inner = Interactions(d, actions, f1, [16 * width] + extra * [16 * width])
         self.last = nn.Linear(16 * width, 1)
 
-    def forward(self, x: Tensor, action: Tensor, there: Tensor) -> Tensor:
-        found = torch.relu(self.inner(x, action, there)) * there[..., None]
+    def forward(self, seen: Scenes, action: Tensor) -> Tensor:
+        """[state]."""
+        found = torch.relu(self.inner(seen, action)) * _there(seen)[..., None]
         return cast(Tensor, self.last(found.sum(dim=1)))[:, 0]
 
 
@@ -196,93 +264,167 @@ class Experience:
 
 
 class Batch(NamedTuple):
-    """Many transitions as tensors. What is not `there` is padding: no object."""
+    """Many transitions as tensors: `vectors` are all that any of them needs, `places` the rows in
+    which their objects are, as `scenes` takes them."""
 
-    before: Tensor
+    vectors: Tensor
+    places: Tensor
     after: Tensor
-    there: Tensor
     action: Tensor
     reward: Tensor
 
     def part(self, rows: Tensor) -> Batch:
-        return Batch(*(each[rows] for each in self))
+        """Some of the transitions."""
+        return Batch(self.vectors, *(each[rows] for each in self[1:]))
+
+
+def roomy(n: int) -> int:
+    """A little more than n, so that it is often the same: tensors of one shape are computed faster.
+
+    >>> [roomy(each) for each in (1, 8, 41, 129, 150, 242)]
+    [8, 8, 48, 144, 160, 256]
+    """
+    block = 1 << max(3, n.bit_length() - 4)
+    return -(-n // block) * block
+
+
+class Asked(NamedTuple):
+    """Many situations as tensors, as a `Batch` has them."""
+
+    vectors: Tensor
+    places: Tensor
+    action: Tensor
+
+
+class Distinct:
+    """Different vectors, each of them in a row for as long as someone has it."""
+
+    def __init__(self, d: int):
+        self.d = d
+        self._rows: dict[bytes, int] = {}
+        self._vectors: list[bytes] = []  # of each row
+        self._uses = np.zeros(0, dtype=np.int64)
+        self._free: list[int] = []
+
+    def take(self, vectors: Vectors) -> NDArray[np.int64]:
+        """The row of each vector."""
+        whole = np.ascontiguousarray(vectors)
+        each_as_bytes = whole.view(f"V{4 * self.d}").ravel().tolist()
+        try:
+            rows = [self._rows[each] for each in each_as_bytes]
+        except KeyError:
+            rows = [self._row(each) for each in each_as_bytes]
+        found = np.array(rows, dtype=np.int64)
+        np.add.at(self._uses, found, 1)
+        return found
+
+    def _row(self, vector: bytes) -> int:
+        if vector not in self._rows:
+            if not self._free:
+                self._free.append(len(self._vectors))
+                self._vectors.append(vector)
+                self._uses = np.append(self._uses, 0)
+            row = self._rows[vector] = self._free.pop()
+            self._vectors[row] = vector
+        return self._rows[vector]
+
+    def give_back(self, rows: NDArray[np.int64]) -> None:
+        """Whoever took them has them no more."""
+        np.subtract.at(self._uses, rows, 1)
+        for row in set(rows[self._uses[rows] == 0].tolist()):
+            del self._rows[self._vectors[row]]
+            self._free.append(row)
+
+    def ordered(self) -> tuple[Vectors, NDArray[np.int64]]:
+        """All vectors, ordered by what they are, and where each row is among them.
+
+        There are some rows of zeros at the end, so that their number seldom changes. Of -1, which
+        is no row, it says -1.
+        """
+        numbers = np.frombuffer(b"".join(self._rows), dtype=np.float32).reshape(-1, self.d)
+        order = np.lexsort(numbers.T[::-1])
+        all_of_them = np.zeros((roomy(len(order)), self.d), dtype=np.float32)
+        all_of_them[: len(order)] = numbers[order]
+        where = np.full(len(self._vectors) + 1, -1, dtype=np.int64)
+        where[np.fromiter(self._rows.values(), np.int64)[order]] = np.arange(len(order))
+        return all_of_them, where
 
 
 class Replay:
-    """Room for so many transitions; when it is full, a new one takes the place of any other.
-
-    They are kept where the networks are. New ones wait until they are asked for.
-    """
+    """Room for so many transitions; when it is full, a new one takes the place of any other."""
 
     def __init__(self, room: int, d: int, actions: int, device: torch.device):
-        self.room, self._device = room, device
-        self._size, self._waiting = 0, dict[int, Experience]()
-        self._kept = self._empty(0, d, actions)
-
-    def _empty(self, objects: int, d: int, actions: int) -> Batch:
-        shapes = ((objects, d), (objects, d), (objects,), (actions,), ())
-        return Batch(*(torch.zeros(self.room, *each, device=self._device) for each in shapes))
+        self.room, self._actions, self._device = room, actions, device
+        self._size, self._distinct = 0, Distinct(d)
+        self._rows = np.full((room, 0), -1)
+        self._before, self._after = (np.zeros((room, 0, d), dtype=np.float32) for _ in range(2))
+        self._action = np.zeros(room, dtype=np.int64)
+        self._reward = np.zeros(room, dtype=np.float32)
 
     def __len__(self) -> int:
         return self._size
 
-    def add(self, item: Experience, rng: np.random.Generator) -> None:
-        """Keep it, in place of any other if there is no room."""
-        slot = self._size if self._size < self.room else int(rng.integers(self.room))
-        self._size = max(self._size, slot + 1)
-        self._waiting[slot] = item
+    def add(self, item: Experience, slot: int) -> None:
+        """Keep it, in that place if there is no room."""
+        self._put(self._size if self._size < self.room else slot, item)
 
-    def restore(self, kept: Batch) -> None:
-        """Take back what `all` gave."""
-        self._size, objects = kept.before.shape[:2]
-        self._kept = self._empty(objects, kept.before.shape[-1], kept.action.shape[-1])
-        for own, each in zip(self._kept, kept, strict=True):
-            own[: self._size] = each.to(self._device)
+    def _put(self, slot: int, item: Experience) -> None:
+        if slot < self._size:
+            self._distinct.give_back(self._rows[slot, self._rows[slot] >= 0])
+        self._size, n = max(self._size, slot + 1), len(item.before)
+        self._make_room(n)
+        self._rows[slot, :n], self._rows[slot, n:] = self._distinct.take(item.before), -1
+        self._before[slot, :n], self._after[slot, :n] = item.before, item.after
+        self._before[slot, n:], self._after[slot, n:] = 0, 0
+        self._action[slot], self._reward[slot] = item.action, item.reward
 
-    def all(self) -> Batch:
-        """What is kept."""
-        self._take_in()
-        return self._kept.part(torch.arange(self._size, device=self._device))
+    def _make_room(self, objects: int) -> None:
+        """For states with more objects than any had before."""
+        more = ((0, 0), (0, max(0, objects - self._rows.shape[1])))
+        if more[1][1]:
+            self._rows = np.pad(self._rows, more, constant_values=-1)
+            self._before, self._after = (
+                np.pad(each, (*more, (0, 0))) for each in (self._before, self._after)
+            )
 
     def batches(self, n: int, rng: np.random.Generator) -> Iterator[Batch]:
         """All of it, at random, in so many parts."""
-        self._take_in()
+        kept = self._on_device()
         for rows in np.array_split(rng.permutation(self._size), n):
             if len(rows):
-                yield self._kept.part(torch.from_numpy(rows).to(self._device))
+                yield kept.part(torch.from_numpy(rows).to(self._device))
 
-    def _take_in(self) -> None:
-        if not self._waiting:
-            return
-        actions = self._kept.action.shape[-1]
-        new = batch_of(
-            list(self._waiting.values()), actions, self._kept.before.shape[1], self._device
-        )
-        missing = new.before.shape[1] - self._kept.before.shape[1]
-        if missing > 0:  # more objects than any state had before
-            pad = nn.functional.pad
-            before, after, there, *rest = self._kept
-            before, after = (pad(each, (0, 0, 0, missing)) for each in (before, after))
-            self._kept = Batch(before, after, pad(there, (0, missing)), *rest)
-        slots = torch.tensor(list(self._waiting), device=self._device)
-        for old, each in zip(self._kept, new, strict=True):
-            old[slots] = each
-        self._waiting = {}
+    def _on_device(self) -> Batch:
+        size = self._size
+        vectors, where = self._distinct.ordered()
+        action = np.eye(self._actions, dtype=np.float32)[self._action[:size]]
+        arrays = (where[self._rows[:size]], self._after[:size], action, self._reward[:size])
+        return Batch(*(torch.from_numpy(each).to(self._device) for each in (vectors, *arrays)))
 
+    # ---- to and from files ----
 
-def batch_of(items: Sequence[Experience], actions: int, least: int, device: torch.device) -> Batch:
-    """Transitions as tensors, with room for `least` objects at least."""
-    n, d = max(least, *(len(each.before) for each in items)), items[0].before.shape[1]
-    before = np.zeros((len(items), n, d), dtype=np.float32)
-    after, there = before.copy(), np.zeros((len(items), n), dtype=np.float32)
-    for i, each in enumerate(items):
-        before[i, : len(each.before)] = each.before
-        after[i, : len(each.after)] = each.after
-        there[i, : len(each.before)] = 1
-    action = np.eye(actions, dtype=np.float32)[[each.action for each in items]]
-    reward = np.array([each.reward for each in items], dtype=np.float32)
-    arrays = (before, after, there, action, reward)
-    return Batch(*(torch.from_numpy(each).to(device) for each in arrays))
+    def parts(self) -> list[NDArray[np.float32]]:
+        """What is kept, as numbers: objects before and after, which of them are there, the action,
+        the reward."""
+        size = self._size
+        there, action = self._rows[:size] >= 0, self._action[:size]
+        parts = (self._before[:size], self._after[:size], there, action, self._reward[:size])
+        return [each.astype("<f4") for each in parts]
+
+    def shapes(self, size: int, objects: int) -> list[tuple[int, ...]]:
+        """Of `parts` with so many transitions of so many objects at most."""
+        d = self._distinct.d
+        return [(size, objects, d), (size, objects, d), (size, objects), (size,), (size,)]
+
+    def restore(self, parts: Sequence[NDArray[np.float32]]) -> None:
+        """Take back what `parts` gave."""
+        self._make_room(parts[0].shape[1])
+        for slot, (before, after, there, action, reward) in enumerate(zip(*parts, strict=True)):
+            own = there > 0
+            number = int(action) if 0 <= action < self._actions else -1
+            if number != action:
+                raise ValueError(f"{action} is the number of no action")
+            self._put(slot, Experience(before[own], after[own], number, float(reward)))
 
 
 class NPE(Learner):
@@ -346,9 +488,15 @@ class NPE(Learner):
         rate = self._settings["learning_rate"]
         on_gpu = self.device.type == "cuda"
         weights = self.networks.parameters()
-        self.optimizer = torch.optim.AdamW(weights, lr=rate, capturable=on_gpu)
-        self._stepping = self._recorded() if on_gpu else self._step
+        self.optimizer = torch.optim.AdamW(weights, lr=rate, fused=on_gpu, capturable=on_gpu)
+        self._stepping: Callable[[Batch], Tensor] = self._step
+        self._foreseeing: Callable[[Asked], Tensor] = self._foresee
+        if on_gpu:
+            from treethink.baselines.npe_graph import Recorded
+
+            self._stepping, self._foreseeing = Recorded(self._step), Recorded(self._foresee)
         self.replay = Replay(self.memory, self.encoding.d, len(schema.actions), self.device)
+        self._slots: NDArray[np.int64] | None = None
         self.observations = 0
         #: Mean squared errors of the last epoch: of vectors, and of rewards.
         self.loss = (math.nan, math.nan)
@@ -380,8 +528,8 @@ class NPE(Learner):
 
     def memory_use(self) -> dict[str, int]:
         """Bytes of weights, of what AdamW keeps of them, and of the transitions kept."""
-        tensors = [*self._weights(), *self.replay.all()]
-        return {"bytes": sum(each.numel() * each.element_size() for each in tensors)}
+        weights, kept = self._weights(), self.replay.parts()
+        return {"bytes": sum(e.nbytes for e in weights) + sum(e.nbytes for e in kept)}
 
     def __repr__(self) -> str:
         kind = f"NPE_{self._settings['width']}_{self._settings['layers']}"
@@ -398,12 +546,22 @@ class NPE(Learner):
             action=encoding.action(action),
             reward=encoding.reward(before, after),
         )
-        # Its random numbers depend on how much it has seen, so that a file need not hold them.
-        rng = np.random.default_rng([self._settings["seed"], self.observations])
-        self.replay.add(item, rng)
+        self.replay.add(item, self._slot())
         self.observations += 1
         if self.observations % self._settings["episode"] == 0:
-            self.train(rng)
+            self.train(self._rng())
+
+    def _rng(self) -> np.random.Generator:
+        """Random numbers that depend on how much it has seen, so that a file need not hold them."""
+        return np.random.default_rng([self._settings["seed"], self.observations])
+
+    def _slot(self) -> int:
+        """The place that a new transition takes if there is no room."""
+        at = self.observations % self._settings["episode"]
+        if at == 0 or self._slots is None:
+            first = np.random.default_rng([self._settings["seed"], self.observations - at, 1])
+            self._slots = first.integers(self.memory, size=self._settings["episode"])
+        return int(self._slots[at])
 
     def train(self, rng: np.random.Generator) -> None:
         """One epoch: once over all that is kept."""
@@ -412,20 +570,16 @@ class NPE(Learner):
         vectors, rewards = losses.mean(dim=0).tolist()
         self.loss = (vectors, rewards)
 
-    def _recorded(self) -> Callable[[Batch], Tensor]:
-        from treethink.baselines.npe_graph import Recorded
-
-        return Recorded(self._step)
-
     def _step(self, batch: Batch) -> Tensor:
         self.optimizer.zero_grad()
-        x, there = batch.before, batch.there
-        found = self.networks["transitions"](x, batch.action, there)
-        wrong = (found - batch.after) ** 2 * there[..., None]
-        vectors = wrong.sum() / (there.sum() * x.shape[-1]).clamp(min=1)
+        seen, action = scenes(batch.vectors, batch.places), batch.action
+        there = _there(seen)[..., None]
+        found = self.networks["transitions"](seen, action)
+        wrong = (found - batch.after) ** 2 * there
+        vectors = wrong.sum() / (there.sum() * found.shape[-1]).clamp(min=1)
         rewards = torch.zeros_like(vectors)
         if "rewards" in self.networks:
-            paid = self.networks["rewards"](x, batch.action, there)
+            paid = self.networks["rewards"](seen, action)
             rewards = ((paid - batch.reward) ** 2).mean()
         (vectors + rewards).backward()
         self.optimizer.step()
@@ -433,51 +587,48 @@ class NPE(Learner):
 
     # ---- answering ----
 
-    def answer(self, state: State, action: str) -> Product:
+    def answer(self, state: State, action: str) -> Certain:
         """The rounded vectors that the network foresees, for certain."""
         return self._answers([(state, action)])[0]
 
-    def predict_many(self, situations: Iterable[tuple[State, str]]) -> list[Product]:
+    def predict_many(self, situations: Iterable[tuple[State, str]]) -> list[Certain]:
         """Predictions for many situations at once."""
         asked = list(situations)
         for state, action in asked:
             self._check_state(state, "state", "given")
             self._check_action(action)
-        parts, first = [], 0
-        while first < len(asked):  # many pairs at once would take much memory, and no less time
-            n = max(1, _PAIRS // max(1, len(asked[first][0]) ** 2))
-            parts += self._answers(asked[first : first + n])
-            first += n
-        return parts
+        return [each for part in _in_parts(asked) for each in self._answers(part)]
+
+    def _answers(self, asked: Sequence[tuple[State, str]]) -> list[Certain]:
+        states = [self.encoding.encoded(state) for state, _ in asked]
+        found = self._foreseeing(self._asked(states, [action for _, action in asked]))
+        numbers, behind = _whole(found), max(self.observations, 1)
+        rows = numbers[:, :-1].reshape(len(states), -1, self.encoding.d)
+        return [
+            Certain(each.state, self.encoding.decoded(each, row[: len(each.ids)], point), behind)
+            for each, row, point in zip(states, rows, numbers[:, -1].tolist(), strict=True)
+        ]
+
+    def _asked(self, states: Sequence[Encoded], actions: Sequence[str]) -> Asked:
+        distinct, n = Distinct(self.encoding.d), roomy(max(len(each.ids) for each in states))
+        places = np.full((len(states), n), -1)
+        for row, each in zip(places, states, strict=True):
+            row[: len(each.ids)] = distinct.take(each.vectors)
+        vectors, where = distinct.ordered()
+        action = np.eye(len(self.schema.actions), dtype=np.float32)
+        taken = action[[self.encoding.action(each) for each in actions]]
+        arrays = (vectors, where[places], taken)
+        return Asked(*(torch.from_numpy(each).to(self.device) for each in arrays))
 
     @torch.no_grad()
-    def _answers(self, asked: Sequence[tuple[State, str]]) -> list[Product]:
-        seen = [self.encoding.encoded(state) for state, _ in asked]
-        items = [
-            Experience(each.vectors, each.vectors, self.encoding.action(action), 0.0)
-            for each, (_, action) in zip(seen, asked, strict=True)
-        ]
-        x, _, there, action, rewards = batch_of(items, len(self.schema.actions), 1, self.device)
-        found = self.networks["transitions"](x, action, there)
+    def _foresee(self, asked: Asked) -> Tensor:
+        """All vectors of each state, one after the other, and then what the step pays."""
+        seen = scenes(asked.vectors, asked.places)
+        rows = self.networks["transitions"](seen, asked.action).flatten(1)
+        points = torch.zeros_like(rows[:, 0])
         if "rewards" in self.networks:
-            rewards = self.networks["rewards"](x, action, there)
-        rows, points = _whole(found.cpu().numpy()), _whole(rewards.cpu().numpy())
-        return [
-            self._prediction(each, row[: len(each.ids)], int(point))
-            for each, row, point in zip(seen, rows, points, strict=True)
-        ]
-
-    def _prediction(self, seen: Encoded, rows: NDArray[np.int64], points: int) -> Product:
-        behind = max(self.observations, 1)
-        counts: dict[tuple[int, str], dict[Any, int]] = {}
-        for row in np.flatnonzero((rows != seen.vectors).any(axis=1)):
-            each = seen.state[int(seen.ids[row])]
-            for name, old in each.values.items():
-                numbers = tuple(rows[row, self.encoding.columns(name)].tolist())
-                counts[each.id, name] = {numbers if isinstance(old, tuple) else numbers[0]: behind}
-        for game in seen.state.of_class("game") if points else ():
-            counts[game.id, "score"] = {game.score + points: behind}
-        return Product(seen.state, counts)
+            points = self.networks["rewards"](seen, asked.action)
+        return torch.cat([rows, points[:, None]], dim=1)
 
     # ---- to and from files ----
 
@@ -502,11 +653,11 @@ class NPE(Learner):
 
     def body(self) -> bytes:
         """How far it is, its weights, and what it keeps, as numbers."""
-        kept = self.replay.all()
+        kept = self.replay.parts()
         steps = int(next((each["step"] for each in self.optimizer.state.values()), 0))
-        told = (self.observations, steps, len(self.replay), kept.before.shape[1], *self.loss)
-        numbers = (each.detach().cpu().numpy().tobytes() for each in (*self._weights(), *kept))
-        return _HEAD.pack(*told) + b"".join(numbers)
+        told = (self.observations, steps, len(self.replay), kept[0].shape[1], *self.loss)
+        weights = [each.detach().cpu().numpy() for each in self._weights()]
+        return _HEAD.pack(*told) + b"".join(each.tobytes() for each in (*weights, *kept))
 
     def restore(self, body: bytes) -> None:
         """Take back what `body` wrote."""
@@ -517,26 +668,34 @@ class NPE(Learner):
         self._begin(steps)
         numbers = np.frombuffer(body, dtype="<f4", offset=_HEAD.size)
         weights = self._weights()
-        d, actions = self.encoding.d, len(self.schema.actions)
-        rows = ((size, objects, d), (size, objects, d), (size, objects), (size, actions), (size,))
-        shapes = [*(each.shape for each in weights), *rows]
+        shapes = [*(each.shape for each in weights), *self.replay.shapes(size, objects)]
         sizes = [math.prod(each) for each in shapes]
         if sum(sizes) != len(numbers):
             raise ValueError(f"{sum(sizes):,} numbers belong there, it has {len(numbers):,}")
         parts = [
-            torch.from_numpy(part.copy()).reshape(shape)
+            part.reshape(shape)
             for part, shape in zip(np.split(numbers, np.cumsum(sizes)[:-1]), shapes, strict=True)
         ]
         with torch.no_grad():
             for each, part in zip(weights, parts, strict=False):
-                each.copy_(part)
-        self.replay.restore(Batch(*parts[len(weights) :]))
+                each.copy_(torch.from_numpy(part.copy()))
+        self.replay.restore(parts[len(weights) :])
 
 
-def _whole(numbers: NDArray[np.float32]) -> NDArray[np.int64]:
+def _in_parts(asked: Sequence[tuple[State, str]]) -> Iterator[Sequence[tuple[State, str]]]:
+    """What is asked together: not too many pairs at once."""
+    first = 0
+    while first < len(asked):
+        n = max(1, _PAIRS // max(1, len(asked[first][0]) ** 2))
+        yield asked[first : first + n]
+        first += n
+
+
+def _whole(numbers: Tensor) -> NDArray[np.int64]:
     """The nearest integers, of whatever a network says."""
-    nearest = np.nan_to_num(np.rint(numbers.astype(np.float64)), nan=0.0)
-    return nearest.clip(-_FAR, _FAR).astype(np.int64)
+    nearest = np.nan_to_num(np.rint(numbers.double().cpu().numpy()), nan=0.0)
+    whole: NDArray[np.int64] = nearest.clip(-_FAR, _FAR).astype(np.int64)
+    return whole
 
 
 def _count(name: str, value: object) -> int:

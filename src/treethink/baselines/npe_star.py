@@ -70,7 +70,7 @@ def wire_pairs(
 
     Its outputs are all (thing, offset), thing by thing. A sum over j counts them.
     """
-    d, x, y = encoding.d, encoding.first["pos"], encoding.first["pos"] + 1
+    d, x, y = encoding.d, encoding.columns["pos"].start, encoding.columns["pos"].start + 1
     player, *classes = (encoding.classes.index(each) for each in ("player", *things))
     # Knots of dx = x_j - x_i, then those of dy; then: i is a player, j is a thing of each class.
     knots: list[Unit] = [({d + c: 1.0, c: -1.0}, float(k)) for c in (x, y) for k in _KNOTS]
@@ -103,7 +103,7 @@ def free_way(encoding: Encoding, actions: Sequence[str], leads: Sequence[str]) -
 def wire_transitions(network: Transitions, encoding: Encoding, actions: Sequence[str]) -> None:
     """A player moves by the action's offset unless a wall stands there."""
     moves = [each for each in actions if LEADS[each] != (0, 0)]
-    inner, position = network.inner, encoding.first["pos"]
+    inner, position = network.inner, encoding.columns["pos"].start
     wire_pairs(inner.f1, encoding, [LEADS[each] for each in moves], ["wall"])
     wire(inner.f2[0], free_way(encoding, actions, moves))
     goes: list[Unit] = [({}, 0.0)] * encoding.d

@@ -3,7 +3,7 @@
     learner -> [ prediction ] -> metric
 
 `Product` has a distribution for each attribute of each object, all independent; `Joint` one over
-whole states.
+whole states; `Certain` knows but one.
 """
 
 from __future__ import annotations
@@ -137,6 +137,48 @@ class Joint:
         return _shown(self)
 
 
+class Certain:
+    """A single state that follows for sure, with so many observations behind it."""
+
+    def __init__(self, state: State, after: State, behind: int):
+        self.state, self.after, self.behind = state, after, behind
+
+    def mode(self) -> State:
+        """The next state."""
+        return self.after
+
+    def sample(self, rng: Any) -> State:
+        """The next state: there is nothing to draw."""
+        _check_generator(rng)
+        return self.after
+
+    def probability(self, after: State) -> float:
+        """Probability of a next state."""
+        _check_after(self.state, after)
+        return float(self.after == after)
+
+    def outcomes(self, object_id: int, attribute: str) -> Distribution:
+        """The new value of one attribute, with its probability."""
+        self.state.value(object_id, attribute)
+        return {self.after.value(object_id, attribute): 1.0}
+
+    def support(self, object_id: int, attribute: str) -> int:
+        """Observations behind the answer; 0 where nothing changes."""
+        now = self.state.value(object_id, attribute)
+        return 0 if now == self.after.value(object_id, attribute) else self.behind
+
+    def changes(self) -> list[tuple[int, str, Distribution]]:
+        """(object id, attribute, {value: 1.0}) for all that does not stay as it is."""
+        return [
+            (x, name, {value: 1.0})
+            for x, values in self.state.changes_to(self.after).items()
+            for name, value in values.items()
+        ]
+
+    def __repr__(self) -> str:
+        return _shown(self)
+
+
 def _shares(counts: Mapping[Value, int]) -> dict[Value, float]:
     total = sum(counts.values())
     return {value: n / total for value, n in counts.items()}
@@ -173,7 +215,7 @@ def _check_after(state: State, after: object) -> None:
         raise StateError("the state is of another schema than the prediction")
 
 
-def _shown(prediction: Product | Joint) -> str:
+def _shown(prediction: Product | Joint | Certain) -> str:
     attributes = sum(len(each.values) for each in prediction.state)
     changing = len(prediction.changes())
     return f"<Prediction: {changing} of {attributes} attributes may change>"

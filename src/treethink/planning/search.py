@@ -145,7 +145,7 @@ class Search:
         # Not if it looked further than is asked for now, or if the model has learned since.
         known = getattr(self.model, "observations", None)
         holds = horizon >= self._horizon - 1 and known == self._known
-        self._known, self._horizon = known, horizon
+        is_new, self._known, self._horizon = known != self._known, known, horizon
         if self._tree is None:
             settings = self.settings
             self._tree = _engine.Search(
@@ -158,6 +158,8 @@ class Search:
             )
         elif after is None or not holds or not self._tree.follow(after, state):
             self._tree.start(state)
+            if is_new or known is None:  # else what it foresaw elsewhere holds here too
+                self._tree.forget()
         return self._tree
 
     @property
