@@ -20,6 +20,11 @@ LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
     "QORA": ("qora", {}),
     "static": ("static", {}),
     "Oracle (the world itself)": ("oracle", {}),
+    "NPE_1_1": ("npe", {}),
+    "NPE_2_1": ("npe", {"width": 2}),
+    "NPE_4_2": ("npe", {"width": 4, "layers": 2}),
+    "NPE_8_3": ("npe", {"width": 8, "layers": 3}),
+    "NPE*": ("npe-star", {}),
 }
 
 

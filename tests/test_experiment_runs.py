@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 import treethink as tt
 from treethink import baselines
 from treethink.baselines import LEARNERS, Static, make_learner
-from treethink.errors import ResourceError
+from treethink.errors import ResourceError, UnknownNameError
 from treethink.examine import examine
 from treethink.experiment import TOLERANCE, records, trial
+from treethink.experiment.making import made
 from treethink.experiment.plan import HELD_OUT, Limits, Run, Transfer
 from treethink.experiment.runs import Tell, perform
 from treethink.stream import transitions
@@ -144,7 +145,7 @@ def test_every_learner_is_examined_here_and_elsewhere(tmp_path: Path, learner: s
     entry = perform(run, tmp_path)
     assert entry is not None and entry["status"] == "finished", entry["traceback"]
     here, there = tt.make("maze", **SMALL), tt.make("maze")
-    model = make_learner(learner, here)
+    model = made(run, here)
     for transition in transitions(here, 60, seed=1):
         model.observe(*transition)
     for world, found in ((here, entry["examined"]), (there, entry["examined_transfer"])):
@@ -177,6 +178,43 @@ def test_the_four_ways_to_ask_are_recorded_alike(tmp_path: Path) -> None:
     found = [everything(tmp_path, run) for run in (ELSEWHERE, other)]
     assert found[0]["windows"] == found[1]["windows"] and found[0]["errors"] == found[1]["errors"]
     assert found[1]["entry"]["predict"] == whole
+
+
+class Chancy(Static):
+    """It takes a seed, as a network does, and keeps it."""
+
+    name = "chancy"
+
+    def __init__(self, schema: tt.Schema, *, seed: int = 0):
+        super().__init__(schema)
+        self.seed = seed
+
+    def settings(self) -> dict[str, Any]:
+        return {"seed": self.seed}
+
+
+def test_a_learner_that_takes_a_seed_has_the_runs_unless_it_is_told_another() -> None:
+    world = tt.make("walls")
+
+    def seed_of(name: str, **settings: Any) -> Any:
+        run = Run("walls", name, "x", seed=7, steps=9, window=1, settings=settings)
+        return made(run, world).settings().get("seed")
+
+    chancy = f"{__name__}:Chancy"
+    assert seed_of(chancy) == 7 and seed_of(chancy, seed=3) == 3
+    assert seed_of("npe") == 7 and seed_of("npe", seed=0) == 0
+    assert seed_of("npe-star") is seed_of("static") is None
+    with pytest.raises(UnknownNameError, match="unknown learner 'chancy'"):
+        seed_of("chancy")
+
+
+def test_runs_of_other_seeds_begin_with_other_weights_and_keys_stay() -> None:
+    world = tt.make("walls")
+    runs = [Run("walls", "npe", "x", seed=seed, steps=9, window=1) for seed in (0, 0, 1)]
+    first, again, other = (made(run, world).body() for run in runs)
+    assert first == again == make_learner("npe", world).body() != other
+    assert [run.settings for run in runs] == [{}] * 3
+    assert runs[2].key == "walls.x.seed1.5a040af2"
 
 
 def test_garbage_is_collected_again_afterwards(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,16 +15,17 @@ from hypothesis import strategies as st
 
 from treethink import TreeThink, cli, figures
 from treethink.baselines import LEARNERS
-from treethink.errors import SettingError, UnknownNameError
+from treethink.errors import MissingPackageError, SettingError, UnknownNameError
 from treethink.experiment.config import Config, parse
 from treethink.experiment.records import read
-from treethink.figures import FIGURES, chosen
+from treethink.figures import FIGURES, chosen, left_out
 from treethink.figures.listing import DRAWINGS, listing, takes
 from treethink.figures.pictures import STATES
 from treethink.figures.quick import quick
-from treethink.figures.reproduce import Part, configured, reproduce
+from treethink.figures.reproduce import Made, Part, configured, reproduce
 from treethink.planning.levels import settings
-from treethink.report.claims import CLAIMS, DETERMINISTIC, ORACLE, PLANNING
+from treethink.report import matching
+from treethink.report.claims import BUILT, CLAIMS, DETERMINISTIC, NETWORKS, ORACLE, PLANNING
 from treethink.report.judges.performance import pair_of
 from treethink.report.pictures import TREES
 from treethink.report.plots import PLOTS
@@ -46,15 +49,15 @@ def test_every_figure_of_the_paper_has_one_name() -> None:
     transfer = {f"transfer-{each}" for each in ("maze", "coins", "keys")}
     others = {"inference", "branches", "alpha", "complexity", "trees", "worlds", "baselines"}
     planning = {"planning", "planning-coins", "planning-keys"}
-    later = {"neural", "neural-planning"}
+    networks = {"neural", "neural-planning"}
     whole = {"predict", "ablation"}
-    assert set(FIGURES) == curves | series | transfer | others | planning | later | whole
+    assert set(FIGURES) == curves | series | transfer | others | planning | networks | whole
 
 
 def test_every_file_belongs_to_a_figure_and_the_other_way_round() -> None:
     assert set(CONFIGS) <= set(FIGURES)
     for name, figure in FIGURES.items():
-        has_runs = figure.is_here and not figure.parts and name != "worlds"
+        has_runs = not figure.parts and name != "worlds"
         assert (figure.config is not None) == has_runs == (name in CONFIGS), name
 
 
@@ -70,9 +73,8 @@ def test_files_name_only_worlds_and_learners_that_there_are(name: str) -> None:
 
 def test_every_figure_can_be_drawn_and_has_something_to_say() -> None:
     for figure in FIGURES.values():
-        if figure.is_here:
-            assert figure.kind in CAPTIONS
-            assert figure.kind in PLOTS or figure.kind in ("trees", "worlds")
+        assert figure.kind in CAPTIONS
+        assert figure.kind in PLOTS or figure.kind in ("trees", "worlds")
     for part in (part for figure in FIGURES.values() for part in figure.parts):
         assert part in CONFIGS
     assert {name for claim in CLAIMS for name in claim.figures} <= set(FIGURES)
@@ -107,6 +109,28 @@ def test_plans_are_in_the_papers_five_sizes(world: str) -> None:
     }
 
 
+def test_networks_are_the_papers_and_plan_in_the_papers_sizes_while_they_learn() -> None:
+    learning, planning = CONFIGS["neural"], CONFIGS["neural-planning"]
+    for config in (learning, planning):
+        assert config.steps == 1_000_000 and config.seeds == (0, 1, 2)
+        assert [(each.name, each.options) for each in config.worlds] == [("maze", {})]
+    by_label = {each.label: each for each in learning.learners}
+    assert list(by_label) == [*NETWORKS, BUILT, "TreeThink", "static"]
+    for label in NETWORKS:
+        settings_ = {"width": 1, "layers": 1, **by_label[label].settings}
+        assert label == f"NPE_{settings_['width']}_{settings_['layers']}"
+    transfer = learning.worlds[0].transfer
+    assert transfer is not None and transfer.options == {"width": 16, "height": 16}
+    same = [each for each in learning.learners if each.label in ("NPE_1_1", "NPE_8_3")]
+    assert list(planning.learners[:2]) == same
+    found = [(plan.label, plan.options, plan.steps) for plan in planning.plans]
+    assert found == [(each.label, said, each.steps) for each, said in settings("maze")]
+    assert {(plan.episodes, plan.every) for plan in planning.plans} == {(10, 100_000)}
+    small = quick(planning)
+    assert {(plan.episodes, plan.every) for plan in small.plans} == {(1, 1_000)}
+    assert {run.steps for run in small.runs()} == {2_000, 100}
+
+
 def test_random_pairs_are_distinct_and_cover_the_range() -> None:
     pairs = [pair_of(each.name) for each in CONFIGS["complexity"].worlds]
     assert len(set(pairs)) == len(pairs) >= 40
@@ -137,7 +161,8 @@ def test_quick_is_the_same_experiment_but_small(name: str) -> None:
     assert max(run.seed for run in small.runs()) <= 1
     assert max(run.steps for run in small.runs()) <= 30_000
     assert all(plan.episodes <= 5 for plan in small.plans)
-    assert len(small.plans) == len(full.plans)
+    some = 3 if FIGURES[name].networks else None
+    assert [each.label for each in small.plans] == [each.label for each in full.plans[:some]]
 
 
 def test_trees_are_drawn_of_rules_that_there_are() -> None:
@@ -150,17 +175,73 @@ def test_trees_are_drawn_of_rules_that_there_are() -> None:
 # --------------------------------------------------------------------------- asking for them
 
 
-def test_composites_bring_their_parts_and_all_brings_all_that_is_here() -> None:
+def test_composites_bring_their_parts_and_all_brings_all() -> None:
     assert chosen(["ablation", "alpha"])[0].name == "ablation"
-    assert {each.name for each in chosen(["all"])} == {k for k, v in FIGURES.items() if v.is_here}
+    assert chosen(["all"]) == list(FIGURES.values()) and left_out(["all"]) == []
     assert chosen(["maze", "walls"]) == chosen(["walls", "maze", "maze"])
 
 
-def test_unknown_names_and_those_to_come_are_clear_errors() -> None:
+def test_unknown_names_are_clear_errors() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'switches'"):
         chosen(["swiches"])
-    with pytest.raises(SettingError, match="'neural' is not here yet"):
-        chosen(["walls", "neural"])
+
+
+@pytest.fixture
+def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if PyTorch were not installed."""
+    monkeypatch.setattr(figures, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for module in ("npe", "npe_star"):
+        monkeypatch.delitem(sys.modules, f"treethink.baselines.{module}", raising=False)
+    known = {"npe": "npe:NPE", "npe-star": "npe_star:HandBuilt"}
+    monkeypatch.setattr(LEARNERS, "_known", {**LEARNERS._known, **known})  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_without_pytorch_all_is_everything_else() -> None:
+    wanted = chosen(["all"])
+    assert [each for each in FIGURES.values() if each not in wanted] == left_out(["all"])
+    assert [each.name for each in left_out(["all"])] == ["neural", "neural-planning"]
+    assert left_out(["walls"]) == [] and FIGURES["neural"] in chosen(["all", "neural"])
+    assert [each.name for each in left_out(["all", "neural"])] == ["neural-planning"]
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_without_pytorch_all_says_what_is_left_out_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made: list[str] = []
+
+    def make_all(wanted: Any, *_: Any, **__: Any) -> Made:
+        made.extend(each.name for each in wanted)
+        return Made()
+
+    monkeypatch.setattr("treethink.figures.reproduce.reproduce", make_all)
+    monkeypatch.setattr("treethink.cli.measuring.report", lambda folder: None)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["reproduce", "all", "--quick", "--out", str(tmp_path)])
+    assert not ended.value.code and "neural" not in made and "planning" in made
+    (line,) = [each for each in capsys.readouterr().out.splitlines() if "left out" in each]
+    assert "pip install 'treethink[neural]'" in line
+    assert line.endswith(": neural, neural-planning")
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_without_pytorch_a_network_by_name_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(MissingPackageError, match=r"^neural\.toml, learners\[0\]: .*PyTorch: pip"):
+        reproduce(chosen(["walls", "neural"]), tmp_path, small=True, processes=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_the_list_and_the_report_need_no_pytorch() -> None:
+    assert listing().row_count == len(FIGURES) + 1
+    for small in (False, True):
+        config = configured(FIGURES["neural"], small)
+        assert config is not None
+        runs: Any = [SimpleNamespace(**run.to_dict()) for run in config.runs()]
+        matching._planned.cache_clear()
+        assert matching.is_figure("neural", runs)
 
 
 def test_the_list_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,7 +250,11 @@ def test_the_list_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
         cli.main(["reproduce", "--list"])
     told = capsys.readouterr().out
     assert all(re.search(rf"\b{re.escape(name)}\b", told) for name in FIGURES)
-    assert told.count("not here yet") == 2
+    for name in ("neural", "neural-planning"):
+        assert re.search(rf"\b{name} .*│ 60, on a GPU", told)
+    need = "neural and neural-planning need PyTorch (pip install 'treethink[neural]')"
+    assert need in " ".join(told.split())
+    assert str(list(listing().columns[-1].cells)[-1]).endswith(", and 120 on a GPU")
 
 
 def test_the_list_says_what_quick_takes(capsys: pytest.CaptureFixture[str]) -> None:

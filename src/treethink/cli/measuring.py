@@ -85,6 +85,8 @@ def reproduce(
         console.print(listing(quick), markup=False, highlight=False)
         return
     wanted = figures.chosen(figure)
+    if missing := ", ".join(each.name for each in figures.left_out(figure)):
+        say(console, f"left out, for want of PyTorch (pip install 'treethink[neural]'): {missing}")
     share = None if part is None else Part.read(part)
     folder = out or Path("reproduced-quick" if quick else "reproduced")
     errors = Console(stderr=True)

@@ -21,7 +21,7 @@ from treethink.experiment.plan import Episodes, Limits, Run, Transfer
 from treethink.experiment.playing import LONGEST, MOST_EPISODES
 from treethink.experiment.trying import attempt
 
-__all__ = ["Config", "Run", "load", "parse"]
+__all__ = ["Config", "Run", "described", "load", "parse"]
 
 _TOP = [
     "title", "steps", "seeds", "episode", "window", "examine", "limits", "worlds", "learners",
@@ -194,6 +194,13 @@ def parse(text: str, where: str = "the config") -> Config:
     Traceback (most recent call last):
     treethink.errors.SettingError: the config, learners must be a list: learners = ["static"], ...
     """
+    config = described(text, where)
+    attempt(config, where)
+    return config
+
+
+def described(text: str, where: str = "the config") -> Config:
+    """The same, without trying it: not all that it asks for need be installed."""
     if not isinstance(text, str):
         raise WrongTypeError(f"a config must be a str, got {shown(text)}; load reads a file")
     try:
@@ -201,9 +208,7 @@ def parse(text: str, where: str = "the config") -> Config:
     except (ValueError, RecursionError) as error:  # a number of too many digits is no TOMLError
         raise SettingError(f"{where} is not TOML: {error}") from None
     check_plain(raw, where)
-    config = _config(raw, where)
-    attempt(config, where)
-    return config
+    return _config(raw, where)
 
 
 # --------------------------------------------------------------------------- what it says

@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from treethink.errors import SettingError, TreeThinkError, UnknownNameError, shown, whole_number
+from treethink.errors import (
+    MissingPackageError,
+    SettingError,
+    TreeThinkError,
+    UnknownNameError,
+    shown,
+    whole_number,
+)
 from treethink.experiment.plan import HELD_OUT
 
 #: Steps are recorded as integers of 32 bits.
@@ -27,6 +34,8 @@ def at(where: str) -> Iterator[None]:
         yield
     except UnknownNameError as error:
         raise UnknownNameError(error.kind, error.name, error.known, where) from None
+    except MissingPackageError as error:
+        raise MissingPackageError(f"{where}: {error}") from None
     except TreeThinkError as error:
         raise SettingError(f"{where}: {error}") from error
 

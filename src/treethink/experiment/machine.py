@@ -7,6 +7,7 @@ import platform
 import subprocess
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 import treethink
@@ -19,7 +20,7 @@ def versions() -> dict[str, str | None]:
         "treethink": treethink.__version__,
         "python": platform.python_version(),
     }
-    for name in ("numpy", "pyarrow"):
+    for name in ("numpy", "pyarrow", "torch"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:
@@ -28,8 +29,18 @@ def versions() -> dict[str, str | None]:
 
 
 def machine() -> dict[str, str | int]:
-    """Processor, cores that may be used, and system."""
-    return {"cpu": _cpu(), "cores": cores(), "system": f"{platform.system()} {platform.machine()}"}
+    """Processor, cores that may be used, system, and the GPU that networks compute on, if any."""
+    system = f"{platform.system()} {platform.machine()}"
+    return {"cpu": _cpu(), "cores": cores(), "system": system, **_gpu()}
+
+
+def _gpu() -> dict[str, str]:
+    """What PyTorch would compute on; nothing if it is not installed, or sees none."""
+    if find_spec("torch") is None:
+        return {}
+    import torch
+
+    return {"gpu": torch.cuda.get_device_name()} if torch.cuda.is_available() else {}
 
 
 @cache

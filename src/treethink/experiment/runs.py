@@ -26,6 +26,7 @@ from treethink.experiment import records
 from treethink.experiment.asking import Elsewhere, Rest, answers, asking
 from treethink.experiment.checkpoint import Checkpoint
 from treethink.experiment.machine import commit
+from treethink.experiment.making import made
 from treethink.experiment.plan import HELD_OUT, Run
 from treethink.experiment.playing import Playing, summary
 from treethink.experiment.recording import Recording
@@ -157,9 +158,7 @@ class _Course:
         }
 
     def _resumed(self) -> Any:
-        from treethink.baselines import make_learner
-
-        learner = make_learner(self.run.learner, self.world, **self.run.settings)
+        learner = made(self.run, self.world)
         try:
             found = self._checkpoint.load(type(learner))
         except ModelFileError as damaged:

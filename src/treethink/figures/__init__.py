@@ -11,10 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 
-from treethink.errors import SettingError, UnknownNameError
+from treethink.errors import UnknownNameError
 
-__all__ = ["FIGURES", "Figure", "chosen"]
+__all__ = ["FIGURES", "Figure", "chosen", "left_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,9 @@ class Figure:
 
     `paper` says where the paper has it, `kind` how the report draws it, and `minutes` what all
     its runs took on one core. `parts` are the figures whose records a composite is made of;
-    `log` says that errors are drawn on a logarithmic scale too, as in the paper.
+    `log` says that errors are drawn on a logarithmic scale too, as in the paper. `networks` says
+    that it needs PyTorch, and a GPU: its minutes are those on one; `quick` is what its small
+    version takes on one core without.
     """
 
     name: str
@@ -33,11 +36,13 @@ class Figure:
     minutes: float = 0.0
     parts: tuple[str, ...] = ()
     log: bool = False
+    networks: bool = False
+    quick: float | None = None
 
     @property
-    def is_here(self) -> bool:
-        """Whether it can be made yet."""
-        return self.kind != "later"
+    def is_possible(self) -> bool:
+        """Whether what it needs is installed."""
+        return not self.networks or find_spec("torch") is not None
 
     @property
     def config(self) -> Traversable | None:
@@ -81,20 +86,21 @@ _ALL = (
     Figure("alpha", "Values of alpha", "Fig. 4e", "alpha", 1),
     Figure("complexity", "Time to convergence", "Fig. 4f", "complexity", 3),
     Figure("baselines", "The appendix in Python", "Appendix A", "baselines", 8),
-    Figure("neural", "Neural baselines", "Figs. 5, 22", "later"),
+    Figure("neural", "Neural baselines", "Figs. 5, 22", "neural", 60, networks=True, quick=2),
     Figure("planning", "Planning in maze", "Figs. 23, 26", "planning", 2),
     Figure("planning-coins", "Planning in coins", "Not in the paper", "planning", 3),
     Figure("planning-keys", "Planning in keys", "Not in the paper", "planning", 3),
-    Figure("neural-planning", "Planning with networks", "Figs. 24, 25", "later"),
+    Figure("neural-planning", "Planning with networks", "Figs. 23-26", "neural-planning", 60,
+           networks=True, quick=2),
 )  # fmt: skip
 
 FIGURES: dict[str, Figure] = {each.name: each for each in _ALL}
 
 
 def chosen(names: list[str]) -> list[Figure]:
-    """The figures of these names, `all` being every one that is here, in the paper's order.
+    """The figures of these names, in the paper's order. A composite stands for its parts as well.
 
-    A composite stands for its parts as well.
+    `all` is every one that is possible: `left_out` has the others.
 
     >>> [each.name for each in chosen(["ablation"])]
     ['ablation', 'inference', 'branches', 'alpha', 'complexity']
@@ -102,14 +108,17 @@ def chosen(names: list[str]) -> list[Figure]:
     wanted: set[str] = set()
     for name in names:
         if name == "all":
-            wanted.update(each.name for each in _ALL if each.is_here)
+            wanted.update(each.name for each in _ALL if each.is_possible)
             continue
         figure = FIGURES.get(name)
         if figure is None:
             raise UnknownNameError("figure", name, [*FIGURES, "all"], "the paper's figures")
-        if not figure.is_here:
-            raise SettingError(
-                f"the figure {name!r} is not here yet; `treethink reproduce --list` has what is"
-            )
         wanted.update({name, *figure.parts})
     return [each for each in _ALL if each.name in wanted]
+
+
+def left_out(names: list[str]) -> list[Figure]:
+    """Figures that `all` is without, as PyTorch is not installed, unless they are named too."""
+    if "all" not in names:
+        return []
+    return [each for each in _ALL if not each.is_possible and each.name not in names]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.table import Table
+from rich.text import Text
 
 from treethink.figures import FIGURES, Figure
 from treethink.figures.reproduce import configured
@@ -21,15 +22,23 @@ def listing(small: bool = False) -> Table:
     table = Table(
         "figure", "what it shows", "in the paper", "runs (quick)" if small else "runs",
         "core-minutes (quick)" if small else "core-minutes",
-        caption=_not_made(), caption_justify="left", caption_style="",
+        caption=Text(f"{_not_made()} {_networks()}"), caption_justify="left", caption_style="",
     )  # fmt: skip
     for figure in FIGURES.values():
         table.add_row(figure.name, figure.title, figure.paper, *takes(figure, small))
     table.add_section()
     every = sum(number_of_runs(each, small) for each in FIGURES.values())
-    total = sum(minutes(each, small) for each in FIGURES.values())
-    table.add_row("all", "all of these", "", f"{every:,}", f"about {total:.0f}")
+    table.add_row("all", "all of these", "", f"{every:,}", _together(small))
     return table
+
+
+def _together(small: bool) -> str:
+    """What all of them take; what was timed on a GPU stands apart."""
+    core, gpu = (
+        sum(minutes(each, small) for each in FIGURES.values() if on_gpu == each.networks)
+        for on_gpu in (False, True)
+    )
+    return f"about {core + gpu:.0f}" if small else f"about {core:.0f}, and {gpu:.0f} on a GPU"
 
 
 def _not_made() -> str:
@@ -37,16 +46,22 @@ def _not_made() -> str:
     return f"Not made, as they are drawings without data: Figs. {drawn}."
 
 
+def _networks() -> str:
+    names = " and ".join(name for name, each in FIGURES.items() if each.networks)
+    return (
+        f"{names} need PyTorch (pip install 'treethink[neural]') and, but for --quick, want a GPU."
+    )
+
+
 def takes(figure: Figure, small: bool = False) -> tuple[str, str]:
     """Runs and minutes, as text."""
-    if not figure.is_here:
-        return "not here yet", "–"
     if figure.parts:
         return "those of its parts", "–"
     runs = number_of_runs(figure, small)
     time = minutes(figure, small)
     rough = "under 1" if time < 1 else f"about {time:.0f}"
-    return f"{runs:,}" if runs else "–", rough if small else f"{time:g}"
+    told = rough if small else f"{time:g}, on a GPU" if figure.networks else f"{time:g}"
+    return f"{runs:,}" if runs else "–", told
 
 
 def number_of_runs(figure: Figure, small: bool) -> int:
@@ -57,6 +72,8 @@ def number_of_runs(figure: Figure, small: bool) -> int:
 
 def minutes(figure: Figure, small: bool) -> float:
     """What a figure took. Of a small version it is a guess: as much less as it asks less."""
+    if small and figure.quick is not None:
+        return figure.quick
     full, less = configured(figure, small=False), configured(figure, small=True)
     if not small or full is None or less is None:
         return figure.minutes

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from treethink.experiment.config import Config, LearnerPart, WorldPart
+from treethink.experiment.config import Config, LearnerPart, PlanPart, WorldPart
 from treethink.experiment.plan import Limits
 
 #: What a quick experiment's title ends with; the report looks for it.
@@ -15,6 +15,8 @@ MARK = "(quick)"
 _SEEDS, _SEEDS_OF_SLOW = 2, 1
 _SLOW = {"qora": 4_000, "paper": 300}  # at most so many steps
 _FEWEST_STEPS, _MOST_STEPS = 2_000, 20_000
+#: Beside networks, which are slow without a GPU; so is planning with them in the largest levels.
+_MOST_WITH_NETWORKS, _EPISODES_WITH_NETWORKS, _PLANS_WITH_NETWORKS = 2_000, 1, 3
 _MOST_WORLDS = 12
 _HELD_OUT = 500
 _EPISODES = 5
@@ -22,7 +24,7 @@ _EPISODES = 5
 _LIMITS = Limits(seconds=20.0, megabytes=1_000.0)
 
 
-def steps(full: int, world: str = "") -> int:
+def steps(full: int, world: str = "", most: int = _MOST_STEPS) -> int:
     """A tenth, but enough for what is learned soon, and no more than can be waited for.
 
     How time grows with `scale` is the question there, so that all of it must be learned.
@@ -34,35 +36,48 @@ def steps(full: int, world: str = "") -> int:
     """
     if world.startswith("scale("):
         return min(full, max(_FEWEST_STEPS, full // 3))
-    return min(full, max(_FEWEST_STEPS, min(_MOST_STEPS, full // 10)))
+    return min(full, max(_FEWEST_STEPS, min(most, full // 10)))
 
 
 def quick(config: Config) -> Config:
     """The same experiment, small."""
+    networks = any(each.name == "npe" for each in config.learners)
+    most = _MOST_WITH_NETWORKS if networks else _MOST_STEPS
     # A sweep that has each world once, as for random pairs, makes do with one seed; and where
     # episodes are played, there are several of each.
-    one = len(config.worlds) > _MOST_WORLDS or bool(config.plans)
+    one = len(config.worlds) > _MOST_WORLDS or bool(config.plans) or networks
     small = replace(
         config,
         title=f"{config.title} {MARK}",
-        worlds=tuple(_world(each, config.steps) for each in config.worlds[:_MOST_WORLDS]),
+        worlds=tuple(_world(each, config.steps, most) for each in config.worlds[:_MOST_WORLDS]),
         learners=tuple(_learner(each) for each in config.learners),
         seeds=config.seeds[: 1 if one else _SEEDS],
-        steps=None if config.steps is None else steps(config.steps),
-        window=None if config.window is None else max(1, steps(config.steps or 0) // 50),
+        steps=None if config.steps is None else steps(config.steps, most=most),
+        window=None if config.window is None else max(1, steps(config.steps or 0, most=most) // 50),
         examine=min(config.examine, _HELD_OUT),
         limits=_LIMITS if any(each.name == "qora" for each in config.learners) else Limits(),
-        plans=tuple(replace(e, episodes=min(_EPISODES, e.episodes)) for e in config.plans),
+        plans=tuple(
+            _plan(each, steps(config.steps or 0, most=most), networks)
+            for each in config.plans[: _PLANS_WITH_NETWORKS if networks else None]
+        ),
     )
     return replace(small, raw=small.to_dict())
 
 
-def _world(part: WorldPart, all_steps: int | None) -> WorldPart:
+def _world(part: WorldPart, all_steps: int | None, most: int) -> WorldPart:
     full = part.steps or all_steps or 0
     transfer = part.transfer
     if transfer is not None:
-        transfer = replace(transfer, every=max(1, steps(full) // 4), steps=min(20, transfer.steps))
-    return replace(part, steps=steps(full, part.name), transfer=transfer)
+        every = max(1, steps(full, most=most) // 4)
+        transfer = replace(transfer, every=every, steps=min(20, transfer.steps))
+    return replace(part, steps=steps(full, part.name, most), transfer=transfer)
+
+
+def _plan(part: PlanPart, of: int, networks: bool) -> PlanPart:
+    """Fewer episodes; those while learning are played before, halfway, and after."""
+    episodes = _EPISODES_WITH_NETWORKS if networks else _EPISODES
+    every = None if part.every is None else max(1, of // 2)
+    return replace(part, episodes=min(episodes, part.episodes), every=every)
 
 
 def _learner(part: LearnerPart) -> LearnerPart:

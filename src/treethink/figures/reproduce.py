@@ -15,9 +15,10 @@ from pathlib import Path
 
 from treethink.errors import RecordsError, SettingError
 from treethink.experiment import records
-from treethink.experiment.config import Config, parse
+from treethink.experiment.config import Config, described
 from treethink.experiment.plan import Run
 from treethink.experiment.pool import Progress, perform_all
+from treethink.experiment.trying import attempt
 from treethink.figures import Figure, pictures
 from treethink.figures.quick import MARK, quick
 
@@ -65,10 +66,13 @@ class Made:
 
 
 def configured(figure: Figure, small: bool, seeds: int | None = None) -> Config | None:
-    """A figure's experiment, with so many seeds if told; None if it has none of its own."""
+    """A figure's experiment, with so many seeds if told; None if it has none of its own.
+
+    Whether it can be done here is not tried.
+    """
     if figure.config is None:
         return None
-    config = parse(figure.config.read_text(encoding="utf-8"), figure.config.name)
+    config = described(figure.config.read_text(encoding="utf-8"), figure.config.name)
     config = quick(config) if small else config
     return config if seeds is None else config.with_seeds(seeds)
 
@@ -88,6 +92,8 @@ def reproduce(
     part = part or Part(1, 1)
     planned = [(figure, configured(figure, small, seeds)) for figure in figures]
     for figure, config in planned:
+        if config is not None:
+            attempt(config, f"{figure.name}.toml")
         if config is not None and figure.kind != "trees":
             _check_kind(out / figure.name, small)
     maker, index = _Maker(processes, tell, display), 0

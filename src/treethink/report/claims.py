@@ -21,6 +21,16 @@ from treethink.report.judges.inference import (
     learn_identically,
 )
 from treethink.report.judges.learning import about, alike, converges, learns, never, slower
+from treethink.report.judges.neural import (
+    better_here,
+    fewer_observations,
+    flawless,
+    loses_zero,
+    loss_ends_with_error,
+    none_keeps,
+    reaches_zero,
+    worse_elsewhere,
+)
 from treethink.report.judges.performance import linear, stable_over_alpha, updating_helps
 from treethink.report.judges.planning import does_the_same, near_optimal
 from treethink.report.judges.resources import (
@@ -30,9 +40,18 @@ from treethink.report.judges.resources import (
     stable,
     transfers,
 )
+from treethink.report.judges.stages import (
+    almost_pessimal,
+    as_fast,
+    fails_to_transfer,
+    fastest,
+    poor_but_stable,
+)
 
 OURS, PAPER, QORA = "TreeThink", "TreeThink (paper)", "QORA"
 PYTHON, ORACLE = "paper (in Python)", "Oracle (the world itself)"
+SMALLEST, LARGEST, BUILT = "NPE_1_1", "NPE_8_3", "NPE*"
+NETWORKS = (SMALLEST, "NPE_2_1", "NPE_4_2", LARGEST)
 DETERMINISTIC = (
     "walls", "doors", "lights", "lights-scoreless", "gates", "maze", "maze-scoreless",
     "coins", "coins-scoreless", "switches", "keys", "keys-scoreless",
@@ -97,6 +116,8 @@ def _all() -> Iterator[Claim]:
     yield from _inference()
     yield from _performance()
     yield from _planning()
+    yield from _neural()
+    yield from _neural_planning()
 
 
 def _both(
@@ -281,6 +302,87 @@ def _planning() -> Iterator[Claim]:
             "not said",
             does_the_same(figure, OURS, ORACLE),
         )
+
+
+def _neural() -> Iterator[Claim]:
+    for text, paper, judge in (
+        ("No network keeps zero error.", "none", none_keeps("neural", NETWORKS)),
+        (
+            "NPE_8_3 reaches zero error near 340,000 observations.",
+            "340,000",
+            reaches_zero("neural", LARGEST, 340_000),
+        ),
+        (
+            "NPE_8_3 loses zero error again near 770,000 observations.",
+            "770,000",
+            loses_zero("neural", LARGEST, 770_000),
+        ),
+        (
+            "TreeThink needs about 200 times fewer observations than NPE_8_3.",
+            "200 times",
+            fewer_observations("neural", OURS, LARGEST, 200),
+        ),
+        ("NPE*, built by hand, has no error.", "zero", flawless("neural", BUILT)),
+        (
+            "Where a network's error is zero, its training loss is zero.",
+            "to measured precision",
+            loss_ends_with_error("neural", NETWORKS),
+        ),
+        (
+            "The networks surpass static at 8 x 8.",
+            "easily",
+            better_here("neural", NETWORKS, "static"),
+        ),
+        (
+            "At 16 x 16, the networks are worse than static.",
+            "almost always; only NPE_1_1 dips below for a moment",
+            worse_elsewhere("neural", NETWORKS, "static"),
+        ),
+    ):
+        yield Claim(("neural",), text, paper, judge)
+
+
+def _neural_planning() -> Iterator[Claim]:
+    figure = "neural-planning"
+    for text, paper, judge in (
+        ("NPE* has no error where it is planned with.", "zero", flawless(figure, BUILT)),
+        (
+            "With NPE*, the planner gets near-optimal scores in all sizes.",
+            "near-optimal",
+            near_optimal(figure, BUILT),
+        ),
+        (
+            "With TreeThink, beside networks, the planner gets near-optimal scores in all sizes.",
+            "near-optimal",
+            near_optimal(figure, OURS),
+        ),
+        (
+            "Planning with NPE_8_3 does well at 8 x 8, and fails in larger levels.",
+            "relatively high, then low-quality",
+            fails_to_transfer(figure, LARGEST, "8x8"),
+        ),
+        (
+            "From 12 x 12 on, plans with NPE_8_3 are almost as bad as possible.",
+            "almost as bad as possible",
+            almost_pessimal(figure, LARGEST, ("12x12", "14x14", "16x16")),
+        ),
+        (
+            "Planning with NPE_1_1 never does well, but is more stable as levels grow.",
+            "much more stable",
+            poor_but_stable(figure, SMALLEST, LARGEST),
+        ),
+        (
+            "The planner is fastest with TreeThink.",
+            "by far",
+            fastest(figure, OURS, (SMALLEST, LARGEST, BUILT)),
+        ),
+        (
+            "The planner takes the same time with NPE* and NPE_1_1.",
+            "essentially identical",
+            as_fast(figure, BUILT, SMALLEST),
+        ),
+    ):
+        yield Claim((figure,), text, paper, judge)
 
 
 def _updating_helps(world: str, label: str) -> Judge:

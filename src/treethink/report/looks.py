@@ -29,6 +29,11 @@ LOOKS: dict[str, Look] = {
     "eval": (ORANGE, "--"),
     "query": (SKY, "-."),
     "both": (BLUE, "-"),
+    "NPE_1_1": (PINK, "-"),
+    "NPE_2_1": (ORANGE, "--"),
+    "NPE_4_2": (SKY, "-."),
+    "NPE_8_3": (RED, "-"),
+    "NPE*": (GREEN, ":"),
 }
 _LEARNERS = {
     "qora": LOOKS["QORA"],
@@ -59,6 +64,17 @@ def looks(groups: Mapping[str, Sequence[Run]]) -> dict[str, Look]:
     free = [each for each in _OTHERS if each[0] not in _colours(found)] or _OTHERS
     others = [label for label in groups if label not in found]
     return found | {label: free[i % len(free)] for i, label in enumerate(others)}
+
+
+def shades(labels: Sequence[str]) -> dict[str, Look]:
+    """From dark to light, in order."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return {
+        label: (to_hex(colormaps["viridis"](0.9 * i / max(1, len(labels) - 1))), "-")
+        for i, label in enumerate(labels)
+    }
 
 
 def _colours(found: Mapping[str, Look]) -> set[str]:

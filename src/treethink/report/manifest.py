@@ -49,7 +49,7 @@ def _machine(machine: Any) -> str:
         return ""
     cores = machine.get("cores")
     told = [str(machine.get("cpu") or ""), f"{cores} cores" if cores else "",
-            str(machine.get("system") or "")]  # fmt: skip
+            str(machine.get("system") or ""), str(machine.get("gpu") or "")]  # fmt: skip
     return ", ".join(each for each in told if each)
 
 

@@ -43,12 +43,14 @@ def is_figure(name: str, runs: Sequence[Run]) -> bool:
 
 @cache
 def _planned(name: str) -> frozenset[str]:
-    """What decides each run of a figure; none if it has no runs."""
+    """What decides each run of a figure, full or small; none if it has no runs."""
     figure = FIGURES.get(name)
-    config = None
-    if figure is not None and figure.kind != "trees":  # those are models, not records
-        config = configured(figure, small=False)
-    return frozenset(_decided(run.to_dict()) for run in config.runs()) if config else frozenset()
+    if figure is None or figure.kind == "trees":  # those are models, not records
+        return frozenset()
+    both = [configured(figure, small) for small in (False, True)]
+    return frozenset(
+        _decided(run.to_dict()) for config in both if config is not None for run in config.runs()
+    )
 
 
 def _told(run: Run) -> dict[str, Any]:

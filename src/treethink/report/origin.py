@@ -31,7 +31,7 @@ def origin(data: Data, figures: Data) -> Origin:
     others = [name for name in data.records if name not in figures.records]
     told = [*_ordered(full + small), *others]
     if _names(_ordered(full + small)) == "all":
-        told = ["all figures of the paper that can be made", *others]
+        told = ["all figures of the paper", *others]
     return Origin(", ".join(told), tuple(commands))
 
 
@@ -52,5 +52,5 @@ def _ordered(names: list[str]) -> list[str]:
 
 def _names(names: list[str]) -> str:
     """As `treethink reproduce` takes them."""
-    every = {name for name, figure in FIGURES.items() if figure.is_here and not figure.parts}
+    every = {name for name, figure in FIGURES.items() if not figure.parts}
     return "all" if every <= set(names) else " ".join(names)

@@ -79,12 +79,17 @@ def _finish(axes: Axes, drawn: bool, log: bool) -> None:
     if not drawn:
         empty(axes)
         return
-    from matplotlib.ticker import MaxNLocator
-
     if log:
         by_powers(axes)
     else:
         axes.set_ylim(bottom=0)
+    over_observations(axes)
+
+
+def over_observations(axes: Axes) -> None:
+    """What lies to the right was observed later."""
+    from matplotlib.ticker import MaxNLocator
+
     axes.set_xlim(left=0)
     axes.set_xlabel("observations")
     axes.xaxis.set_major_formatter(short)

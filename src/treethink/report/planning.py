@@ -17,7 +17,6 @@ from treethink.report.data import Data
 from treethink.report.looks import Look, looks
 from treethink.report.panels import by_powers, empty
 from treethink.report.played import Played, played, settings
-from treethink.report.series import Run
 from treethink.report.style import GREY, legend, panels
 
 if TYPE_CHECKING:
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCORE, TIME = "normalised score", "ms of planning an episode"
-Groups = Mapping[str, Sequence[Run]]
+#: What was played, by the label of a line and the setting.
+Found = Mapping[str, Mapping[str, Played]]
 
 
 def planning(data: Data, name: str) -> Figure:
@@ -35,53 +35,72 @@ def planning(data: Data, name: str) -> Figure:
     shown = looks({label: data.runs(name, label) for label in labels})
     figure, grid = panels(max(1, len(worlds)), 3)
     for row, world in zip(grid, worlds, strict=False):
-        groups = {label: data.runs(name, label, world) for label in labels}
-        _scores(row[0], groups, shown)
-        _times(row[1], groups, shown)
-        _times(row[2], groups, shown, log=True)
+        names = settings(data.runs(name, world=world))
+        found = {label: played(data.runs(name, label, world)) for label in labels}
+        scores(row[0], names, found, shown)
+        times(row[1], names, found, shown)
+        times(row[2], names, found, shown, log=True)
         for axes, title in zip(row, (SCORE, TIME, f"{TIME}, log"), strict=True):
             axes.set_title(f"{world}: {title}" if len(worlds) > 1 else title)
     legend(figure, list(grid.flat))
     return figure
 
 
-def _scores(axes: Axes, groups: Groups, shown: Mapping[str, Look]) -> None:
-    """The mean, with a band of one standard deviation over episodes."""
-    for level in (0, 1):  # doing nothing, and the best there is
+def scores(
+    axes: Axes, names: Sequence[str], found: Found, shown: Mapping[str, Look], share: float = 1
+) -> None:
+    """The mean in each setting, with a band of this share of a standard deviation."""
+    placed = _placed(axes, names, found)
+    if placed:
+        levels(axes)
+    for label, x, there in placed:
+        line(axes, label, x, there, shown[label], share)
+
+
+def levels(axes: Axes) -> None:
+    """What comes of doing nothing, and the best there is."""
+    for level in (0, 1):
         axes.axhline(level, color=GREY, linewidth=0.8)
-    for label, x, found in _placed(axes, groups):
-        colour, dashes = shown[label]
-        mean = np.array([each.mean for each in found])
-        off = np.array([each.deviation for each in found])
-        axes.plot(x, mean, dashes, color=colour, marker="o", markersize=2.5, label=label)
-        low, high = np.maximum(mean - off, -1), np.minimum(mean + off, 1)  # no score lies beyond
-        axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
 
 
-def _times(axes: Axes, groups: Groups, shown: Mapping[str, Look], log: bool = False) -> None:
+def line(
+    axes: Axes, label: str, x: Sequence[float], found: Sequence[Played], look: Look, share: float
+) -> None:
+    """Mean scores, with a band of this share of a standard deviation over episodes."""
+    colour, dashes = look
+    mean = np.array([each.mean for each in found])
+    off = share * np.array([each.deviation for each in found])
+    axes.plot(x, mean, dashes, color=colour, marker="o", markersize=2.5, label=label)
+    low, high = np.maximum(mean - off, -1), np.minimum(mean + off, 1)  # no score lies beyond
+    axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+
+
+def times(
+    axes: Axes, names: Sequence[str], found: Found, shown: Mapping[str, Look], log: bool = False
+) -> None:
     """The mean time that planning took for a whole episode."""
-    placed = _placed(axes, groups)
-    for label, x, found in placed:
+    placed = _placed(axes, names, found)
+    for label, x, there in placed:
         colour, dashes = shown[label]
-        times = [each.milliseconds for each in found]
-        axes.plot(x, times, dashes, color=colour, marker="o", markersize=2.5, label=label)
+        took = [each.milliseconds for each in there]
+        axes.plot(x, took, dashes, color=colour, marker="o", markersize=2.5, label=label)
     if placed and log:
         by_powers(axes)
     elif placed:
         axes.set_ylim(bottom=0)
 
 
-def _placed(axes: Axes, groups: Groups) -> list[tuple[str, list[int], list[Played]]]:
+def _placed(
+    axes: Axes, names: Sequence[str], found: Found
+) -> list[tuple[str, list[int], list[Played]]]:
     """Of each label that has episodes: where they stand, and what they are."""
-    names = settings(run for runs in groups.values() for run in runs)
-    by_label = {label: played(runs) for label, runs in groups.items()}
-    if not any(by_label.values()):
+    if not any(found.values()):
         empty(axes)
         return []
     axes.set_xticks(range(len(names)), names)
     axes.set_xlim(-0.3, len(names) - 0.7)
     return [
-        (label, [names.index(each) for each in found], list(found.values()))
-        for label, found in by_label.items()
-        if found
+        (label, [names.index(each) for each in there], list(there.values()))
+        for label, there in found.items()
+        if there
     ]

@@ -1,6 +1,6 @@
 """The episodes that were played with what was learned, from records.
 
-runs of one learner -> [ played ] -> scores, times and actions by setting
+runs of one learner -> [ played ] -> scores, times and actions by setting, stage by stage
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from treethink.report.statistics import Array
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """The episodes of one setting, of all seeds together, at the end of their runs.
+    """The episodes of one setting, of all seeds together, at one stage of their runs.
 
     `actions` has what was done by (seed, episode), with the level in which it was.
     """
@@ -57,15 +57,32 @@ def settings(runs: Iterable[Run]) -> list[str]:
     return list(dict.fromkeys(label for run in runs for label in run.plans))
 
 
-def played(runs: Sequence[Run]) -> dict[str, Played]:
-    """By setting, what runs that finished have played; settings without episodes are left out."""
-    done = [run for run in runs if run.status == "finished"]
-    found = {each: _together(done, each) for each in settings(done)}
+def stages(runs: Sequence[Run]) -> list[int]:
+    """After how many observations the runs that finished have played, in order."""
+    return sorted({int(each) for run in _finished(runs) for each in run.episodes["observed"]})
+
+
+def played(runs: Sequence[Run], stage: int | None = None) -> dict[str, Played]:
+    """By setting, what runs that finished have played; settings without episodes are left out.
+
+    `stage` is after how many observations; None: at the end of each run.
+    """
+    done = _finished(runs)
+    found = {each: _together(done, each, stage) for each in settings(done)}
     return {label: each for label, each in found.items() if len(each.scores)}
 
 
-def _together(runs: Sequence[Run], setting: str) -> Played:
-    parts = {run.seed: _last(run.episodes, setting) for run in runs}
+def by_stage(runs: Sequence[Run]) -> dict[int, dict[str, Played]]:
+    """All that was played, by stage and setting."""
+    return {stage: played(runs, stage) for stage in stages(runs)}
+
+
+def _finished(runs: Sequence[Run]) -> list[Run]:
+    return [run for run in runs if run.status == "finished"]
+
+
+def _together(runs: Sequence[Run], setting: str, stage: int | None) -> Played:
+    parts = {run.seed: _at(run.episodes, setting, stage) for run in runs}
     whole = {
         name: np.concatenate([part[name] for part in parts.values()])
         for name in ("normalised", "seconds", "redrawn", "exact")
@@ -85,10 +102,10 @@ def _together(runs: Sequence[Run], setting: str) -> Played:
     )
 
 
-def _last(columns: Mapping[str, Any], setting: str) -> dict[str, Any]:
-    """The episodes of a setting that were played after the most observations."""
+def _at(columns: Mapping[str, Any], setting: str, stage: int | None) -> dict[str, Any]:
+    """The episodes of a setting at a stage; None: those after the most observations."""
     here = columns["setting"] == setting
     observed = columns["observed"]
     if here.any():
-        here = here & (observed == observed[here].max())
+        here = here & (observed == (observed[here].max() if stage is None else stage))
     return {name: column[here] for name, column in columns.items()}

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from treethink.figures import FIGURES
 from treethink.report.data import Data
-from treethink.report.looks import Look, looks
+from treethink.report.looks import Look, looks, shades
+from treethink.report.networks import neural, neural_planning
 from treethink.report.panels import against_size, bars, curves, over_alpha
 from treethink.report.planning import planning
 from treethink.report.series import Run, asked_about
@@ -135,7 +136,7 @@ def alpha(data: Data, name: str) -> Figure:
         labels = [each for each in data.labels(name) if each.endswith("(paper)") == wants_paper]
         shown = {each.removeprefix("alpha ").removesuffix(" (paper)"): each for each in labels}
         runs = {short: data.runs(name, label) for short, label in shown.items()}
-        curves(axes, runs, ERROR, shown=_shades(list(runs)))
+        curves(axes, runs, ERROR, shown=shades(list(runs)))
         axes.set_title("error, paper's settings" if wants_paper else "error, defaults")
         if runs:
             axes.legend(title="alpha", fontsize=6, title_fontsize=7, labelspacing=0.2)
@@ -151,17 +152,6 @@ def _until_all_have_learned(axes: Axes, runs: dict[str, list[Run]]) -> None:
     last = [run.last_error or 0 for group in runs.values() for run in group]
     if last and max(last) > 0:
         axes.set_xlim(0, max(last) * 1.05)
-
-
-def _shades(labels: list[str]) -> dict[str, Look]:
-    """From dark to light, in order."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
-    return {
-        label: (to_hex(colormaps["viridis"](0.9 * i / max(1, len(labels) - 1))), "-")
-        for i, label in enumerate(labels)
-    }
 
 
 def complexity(data: Data, name: str) -> Figure:
@@ -231,4 +221,6 @@ PLOTS: dict[str, Callable[[Data, str], Figure]] = {
     "predict": predict,
     "ablation": ablation,
     "planning": planning,
+    "neural": neural,
+    "neural-planning": neural_planning,
 }

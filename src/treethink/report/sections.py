@@ -18,6 +18,7 @@ from treethink.report.origin import Origin, present
 from treethink.report.plots import PLOTS
 from treethink.report.style import save, styled
 from treethink.report.tables import TABLES, Table, elsewhere, learning, planning
+from treethink.report.zeroes import STRETCH
 
 #: How to read them all.
 READING = (
@@ -57,6 +58,21 @@ CAPTIONS = {
         " -1 is the worst. Means over all episodes of all seeds, at the end of learning; bands are"
         " one standard deviation over episodes. Levels in which nothing is better than doing"
         " nothing are drawn again."
+    ),
+    "neural": (
+        "Networks learn at 8 × 8, and are asked about 16 × 16 meanwhile. Breaks on a logarithmic"
+        " scale are zeroes; NPE*, built by hand, has nothing else. The loss is that of the last"
+        " epoch of each window; the training time is what an observation takes, epochs included."
+        " Dotted: the mean of static. A network reaches zero error where the first stretch of"
+        f" {STRETCH:,} observations without a single error begins, and loses it with the next"
+        " error."
+    ),
+    "neural-planning": (
+        "A planner acts with networks, 100 simulations for each action, while they learn at 8 × 8:"
+        " in levels of five sizes, after so many observations (@). Scores are normalised in each"
+        " level: 1 is the best that it allows, 0 is what doing nothing brings, -1 is the worst."
+        " Means over all episodes of all seeds; bands are a quarter of a standard deviation over"
+        " episodes, of TreeThink and NPE* a whole one. Below: at the end of learning."
     ),
     "predict": "The figure of the main text, from the records of the figures below.",
     "ablation": "The figure of the main text, from the records of the figures below.",
@@ -146,7 +162,7 @@ def _tables(data: Data, figure: Figure) -> Iterator[Table]:
         yield elsewhere(data, figure.name)
     if _plans(data, figure):
         yield planning(data, figure.name)
-    if figure.kind == "planning":
+    if figure.kind in ("planning", "neural-planning"):
         yield learning(data, figure.name)
 
 

@@ -15,6 +15,8 @@ from treethink.report.statistics import Array, band, means, median, medians
 
 #: Statuses of runs that have something to show.
 ENDED = ("finished", "stopped")
+#: What is the sum of several columns.
+SUMS = {"loss": ("loss_vectors", "loss_rewards")}
 
 
 class Run(Protocol):
@@ -88,6 +90,9 @@ def asked_about(run: Run) -> str:
 
 def column(run: Run, name: str) -> Array:
     """One column of a run's windows, NaN where nothing was measured."""
+    if name in SUMS:
+        total: Array = np.sum([column(run, each) for each in SUMS[name]], axis=0)
+        return total
     values = run.windows.get(name)
     if values is None:
         return np.full(len(run.windows["last"]), np.nan)

@@ -6,15 +6,19 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from treethink.figures import FIGURES
 from treethink.report.claims import SETTINGS, Judged
 from treethink.report.data import Data
 from treethink.report.judges.common import has_learned, summary
 from treethink.report.judges.inference import INFERENCE_ROWS, speed_up, times_of
 from treethink.report.judges.performance import pair_of
-from treethink.report.panels import INFERENCE, PAPER_TIMES
-from treethink.report.played import Played, played, settings
-from treethink.report.series import Run, asked_about, ended, final, measured, time_of
+from treethink.report.judges.stages import Stages, best_stage
+from treethink.report.networks import TRAINED
+from treethink.report.panels import INFERENCE, PAPER_TIMES, short
+from treethink.report.played import Played, by_stage, played, settings
+from treethink.report.series import Run, asked_about, ended, final, mean_of, measured, time_of
 from treethink.report.statistics import converged, estimate, fit, last_error, median, number
+from treethink.report.zeroes import longest, lost, reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +42,11 @@ def claims(all_: Sequence[Judged]) -> Table:
 
 
 def overview(all_: Sequence[Judged]) -> list[Table]:
-    """Every claim once: what both settings say side by side, what has one, and each world."""
+    """Every claim once: both settings side by side, what has one, networks, and each world."""
     twice = [each for each in all_ if each.claim.setting and not each.claim.world]
-    once = [each for each in all_ if not each.claim.setting]
+    single = [each for each in all_ if not each.claim.setting]
+    networks = [e for e in single if e.claim.home and FIGURES[e.claim.home].networks]
+    once = [each for each in single if each not in networks]
     worlds = [each for each in all_ if each.claim.world]
     header = ("claim", "the paper says", *SETTINGS.values(), "seeds")
     tables = [
@@ -49,11 +55,8 @@ def overview(all_: Sequence[Judged]) -> list[Table]:
             header,
             tuple((row[0].claim.text, row[0].claim.paper, *_beside(row)) for row in _rows(twice)),
         ),
-        Table(
-            "QORA, inference, planning, and the appendix in Python",
-            ("claim", "the paper says", "ours", "seeds"),
-            tuple((e.claim.text, e.claim.paper, _cell(e), e.verdict.seeds) for e in once),
-        ),
+        _one_setting("QORA, inference, planning, and the appendix in Python", once),
+        _one_setting("Networks, and planning with them", networks),
         Table(
             "Zero error, world by world: the observation of the last error",
             ("world", *SETTINGS.values(), "seeds"),
@@ -61,6 +64,11 @@ def overview(all_: Sequence[Judged]) -> list[Table]:
         ),
     ]
     return [each for each in tables if each.rows]
+
+
+def _one_setting(title: str, found: Sequence[Judged]) -> Table:
+    rows = ((e.claim.text, e.claim.paper, _cell(e), e.verdict.seeds) for e in found)
+    return Table(title, ("claim", "the paper says", "ours", "seeds"), tuple(rows))
 
 
 def _rows(all_: Sequence[Judged]) -> list[list[Judged]]:
@@ -235,6 +243,65 @@ def _planned(found: Played) -> tuple[str, ...]:
     )
 
 
+def neural(data: Data, name: str) -> Table:
+    """One row for each learner. Of those that are no networks, zero begins with the last error."""
+    rows = []
+    for label in data.labels(name):
+        runs = data.runs(name, label)
+        rows.append((label, f"{max(run.steps for run in runs):,}", *_zero(runs), states(runs)))
+    header = (
+        "learner", "steps", "error at the end", "longest without an error",
+        "zero error from, median", "lost at, median", "error at 16 × 16, median",
+        "seconds for an observation", "predict µs", "predict µs at 16 × 16", "runs",
+    )  # fmt: skip
+    return Table("", header, tuple(rows))
+
+
+def _zero(runs: Sequence[Run]) -> tuple[str, ...]:
+    done = ended(runs)
+    network = bool(done) and done[0].learner == TRAINED
+    begin = [reached(run) if network else last_error(run) for run in done]
+    end = [at for run in done if network and (at := lost(run)) is not None]
+    late = [mean_of(run, "error", 0.1) for run in done]
+    there = [float(each) for run in done for each in measured(run, "transfer_error")[1]]
+    observe = [took for run in done if not math.isnan(took := mean_of(run, "observe_us"))]
+    return (
+        number(median(late)) if late else "–",
+        f"{max(map(longest, done)):,}" if done else "–",
+        str(estimate(begin).median) if begin else "–",
+        str(estimate(end).median) if end else "–",
+        number(median(there)) if there else "–",
+        number(median(observe) / 1e6) if observe else "–",
+        _middle(done, "predict_us"),
+        _middle(done, "transfer_us"),
+    )
+
+
+def neural_planning(data: Data, name: str) -> Table:
+    """One row for each size and learner: its scores at the end, and when they were best."""
+    rows = []
+    runs = {label: data.runs(name, label) for label in data.labels(name)}
+    stages = {label: by_stage(group) for label, group in runs.items()}
+    at_end = {label: played(group) for label, group in runs.items()}
+    for setting in settings(data.runs(name)):
+        for label, found in at_end.items():
+            if setting in found:
+                best = _best(stages[label], setting)
+                there = found[setting]
+                told = (str(there), best, f"{len(there.scores):,}", number(there.milliseconds))
+                rows.append((setting, label, *told))
+    header = (
+        "setting", "learner", "score at the end, mean ± deviation", "best mean score, and when",
+        "episodes at the end", "planning ms, of an episode",
+    )  # fmt: skip
+    return Table("", header, tuple(rows))
+
+
+def _best(found: Stages, setting: str) -> str:
+    stage = best_stage(found, setting)
+    return "–" if stage is None else f"{found[stage][setting].mean:.2f} @{short(stage)}"
+
+
 def inference(data: Data, name: str) -> Table:
     """Our times beside the paper's."""
     rows = []
@@ -289,4 +356,6 @@ TABLES: dict[str, Callable[[Data, str], Table]] = {
     "inference": inference,
     "complexity": complexity,
     "planning": planning,
+    "neural": neural,
+    "neural-planning": neural_planning,
 }
