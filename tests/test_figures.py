@@ -111,8 +111,8 @@ def test_plans_are_in_the_papers_five_sizes(world: str) -> None:
 
 def test_networks_are_the_papers_and_plan_in_the_papers_sizes_while_they_learn() -> None:
     learning, planning = CONFIGS["neural"], CONFIGS["neural-planning"]
-    for config in (learning, planning):
-        assert config.steps == 1_000_000 and config.seeds == (0, 1, 2)
+    for config, steps in ((learning, 1_000_000), (planning, 500_000)):
+        assert config.steps == steps and config.seeds == (0, 1, 2)
         assert [(each.name, each.options) for each in config.worlds] == [("maze", {})]
     by_label = {each.label: each for each in learning.learners}
     assert list(by_label) == [*NETWORKS, BUILT, "TreeThink", "static"]
@@ -125,7 +125,7 @@ def test_networks_are_the_papers_and_plan_in_the_papers_sizes_while_they_learn()
     assert list(planning.learners[:2]) == same
     found = [(plan.label, plan.options, plan.steps) for plan in planning.plans]
     assert found == [(each.label, said, each.steps) for each, said in settings("maze")]
-    assert {(plan.episodes, plan.every) for plan in planning.plans} == {(10, 100_000)}
+    assert {(plan.episodes, plan.every) for plan in planning.plans} == {(5, 100_000)}
     small = quick(planning)
     assert {(plan.episodes, plan.every) for plan in small.plans} == {(1, 1_000)}
     assert {run.steps for run in small.runs()} == {2_000, 100}
@@ -250,11 +250,11 @@ def test_the_list_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
         cli.main(["reproduce", "--list"])
     told = capsys.readouterr().out
     assert all(re.search(rf"\b{re.escape(name)}\b", told) for name in FIGURES)
-    for name in ("neural", "neural-planning"):
-        assert re.search(rf"\b{name} .*│ 60, on a GPU", told)
+    for name, minutes in (("neural", 210), ("neural-planning", 75)):
+        assert re.search(rf"\b{name} .*│ {minutes}, on a GPU", told)
     need = "neural and neural-planning need PyTorch (pip install 'treethink[neural]')"
     assert need in " ".join(told.split())
-    assert str(list(listing().columns[-1].cells)[-1]).endswith(", and 120 on a GPU")
+    assert str(list(listing().columns[-1].cells)[-1]).endswith(", and 285 on a GPU")
 
 
 def test_the_list_says_what_quick_takes(capsys: pytest.CaptureFixture[str]) -> None:

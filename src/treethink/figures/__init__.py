@@ -86,11 +86,11 @@ _ALL = (
     Figure("alpha", "Values of alpha", "Fig. 4e", "alpha", 1),
     Figure("complexity", "Time to convergence", "Fig. 4f", "complexity", 3),
     Figure("baselines", "The appendix in Python", "Appendix A", "baselines", 8),
-    Figure("neural", "Neural baselines", "Figs. 5, 22", "neural", 60, networks=True, quick=2),
+    Figure("neural", "Neural baselines", "Figs. 5, 22", "neural", 210, networks=True, quick=2),
     Figure("planning", "Planning in maze", "Figs. 23, 26", "planning", 2),
     Figure("planning-coins", "Planning in coins", "Not in the paper", "planning", 3),
     Figure("planning-keys", "Planning in keys", "Not in the paper", "planning", 3),
-    Figure("neural-planning", "Planning with networks", "Figs. 23-26", "neural-planning", 60,
+    Figure("neural-planning", "Planning with networks", "Figs. 23-26", "neural-planning", 75,
            networks=True, quick=2),
 )  # fmt: skip
 

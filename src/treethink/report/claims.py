@@ -313,7 +313,7 @@ def _neural() -> Iterator[Claim]:
             reaches_zero("neural", LARGEST, 340_000),
         ),
         (
-            "NPE_8_3 loses zero error again near 770,000 observations.",
+            "NPE_8_3 loses zero error for good near 770,000 observations.",
             "770,000",
             loses_zero("neural", LARGEST, 770_000),
         ),

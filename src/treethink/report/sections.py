@@ -64,8 +64,8 @@ CAPTIONS = {
         " scale are zeroes; NPE*, built by hand, has nothing else. The loss is that of the last"
         " epoch of each window; the training time is what an observation takes, epochs included."
         " Dotted: the mean of static. A network reaches zero error where the first stretch of"
-        f" {STRETCH:,} observations without a single error begins, and loses it with the next"
-        " error."
+        f" {STRETCH:,} observations without a single error begins, and has lost it when no such"
+        " stretch follows any more."
     ),
     "neural-planning": (
         "A planner acts with networks, 100 simulations for each action, while they learn at 8 × 8:"

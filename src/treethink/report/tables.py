@@ -251,7 +251,7 @@ def neural(data: Data, name: str) -> Table:
         rows.append((label, f"{max(run.steps for run in runs):,}", *_zero(runs), states(runs)))
     header = (
         "learner", "steps", "error at the end", "longest without an error",
-        "zero error from, median", "lost at, median", "error at 16 × 16, median",
+        "zero error from, median", "lost for good at, median", "error at 16 × 16, median",
         "seconds for an observation", "predict µs", "predict µs at 16 × 16", "runs",
     )  # fmt: skip
     return Table("", header, tuple(rows))

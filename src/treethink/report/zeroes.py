@@ -1,10 +1,11 @@
-"""When a network reaches zero error, and when it loses it again.
+"""When a network reaches zero error, and when it loses it for good.
 
     single errors of a run -> [ zeroes ] -> Bounds
 
 A network may be without an error for a while by luck. So it reaches zero error where the first
-long stretch of observations without a single error begins, and keeps it if no error follows until
-the end of the run. Tables and judges share this rule.
+long stretch of observations without a single error begins: long enough for a break in the curve,
+which is what the paper goes by. It keeps it if no error follows until the end of the run, and has
+lost it when no such stretch follows any more. Tables and judges share this rule.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy.typing as npt
 from treethink.report.series import Run
 from treethink.report.statistics import Bounds
 
-#: So many observations without a single error are no luck.
-STRETCH = 50_000
+#: So many observations without a single error are a stretch; the figure's windows have as many.
+STRETCH = 10_000
 
 
 def reached(run: Run) -> Bounds:
@@ -26,27 +27,32 @@ def reached(run: Run) -> Bounds:
 
     Where there is none, one may begin after the last error at the earliest.
     """
-    begin, _ = _stretch(run)
-    return Bounds(_last(run), math.inf) if begin is None else Bounds(begin, begin)
+    stretches = _stretches(run)
+    if not stretches:
+        return Bounds(_last(run), math.inf)
+    begin, _ = stretches[0]
+    return Bounds(begin, begin)
 
 
 def lost(run: Run) -> Bounds | None:
-    """The first error after that stretch: later than all, if it is kept; None if never reached."""
-    begin, end = _stretch(run)
-    if begin is None:
+    """The error after the last long stretch: later than all, if the run ends in one; None if
+    there is none."""
+    stretches = _stretches(run)
+    if not stretches:
         return None
+    _, end = stretches[-1]
     return Bounds(run.observed, math.inf) if end is None else Bounds(end, end)
 
 
 def reaches(run: Run) -> bool:
     """Whether there is such a stretch."""
-    return _stretch(run)[0] is not None
+    return bool(_stretches(run))
 
 
 def keeps(run: Run) -> bool:
     """Whether it reaches zero error, and no error follows."""
-    begin, end = _stretch(run)
-    return begin is not None and end is None
+    stretches = _stretches(run)
+    return bool(stretches) and stretches[0][1] is None
 
 
 def longest(run: Run) -> int:
@@ -60,15 +66,14 @@ def _wrong(run: Run) -> npt.NDArray[np.int64]:
     return np.concatenate([[0], steps, [run.observed + 1]])
 
 
-def _stretch(run: Run) -> tuple[int | None, int | None]:
-    """The errors before and after the first long stretch: None where there is none."""
+def _stretches(run: Run) -> list[tuple[int, int | None]]:
+    """The errors before and after each long stretch: None after one that ends with the run."""
     wrong = _wrong(run)
-    long = np.flatnonzero(np.diff(wrong) > STRETCH)
-    if not len(long):
-        return None, None
-    first = int(long[0])
-    end = None if first == len(wrong) - 2 else int(wrong[first + 1])
-    return int(wrong[first]), end
+    found = []
+    for first in np.flatnonzero(np.diff(wrong) > STRETCH):
+        end = None if first == len(wrong) - 2 else int(wrong[first + 1])
+        found.append((int(wrong[first]), end))
+    return found
 
 
 def _last(run: Run) -> int:

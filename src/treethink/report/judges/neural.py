@@ -29,10 +29,10 @@ from treethink.report.judges.planning import NEAR
 from treethink.report.played import played
 from treethink.report.series import Run, column, ended, mean_of, measured
 from treethink.report.statistics import Array, Bounds, estimate, median, number, ratio
-from treethink.report.zeroes import STRETCH, keeps, lost, reached, reaches
+from treethink.report.zeroes import keeps, lost, reached, reaches
 
 #: Runs must be so long for what never happens in them to mean something.
-LONG = 10 * STRETCH
+LONG = 500_000
 #: A loss below this is zero, as far as it is measured.
 ZERO_LOSS = 1e-6
 #: So large a share of all measurements is almost always.
@@ -79,9 +79,9 @@ def reaches_zero(figure: str, label: str, paper: float) -> Judge:
 
 
 def loses_zero(figure: str, label: str, paper: float) -> Judge:
-    """Whether zero error, once reached, is lost near an observation."""
+    """Whether zero error, once reached, is lost for good near an observation."""
     return _near(
-        figure, label, paper, lambda run: [each] if (each := lost(run)) else [], "lose it again"
+        figure, label, paper, lambda run: [each] if (each := lost(run)) else [], "lose it for good"
     )
 
 
