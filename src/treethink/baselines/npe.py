@@ -144,6 +144,72 @@ def _score(state: State) -> int:
     return sum(each.score for each in state.of_class("game"))
 
 
+class Distinct:
+    """Different vectors, each of them in a row for as long as someone has it."""
+
+    def __init__(self, d: int):
+        self.d = d
+        self._rows: dict[bytes, int] = {}
+        self._vectors: list[bytes] = []  # of each row
+        self._uses = np.zeros(0, dtype=np.int64)
+        self._free: list[int] = []
+
+    def take(self, vectors: Vectors) -> NDArray[np.int64]:
+        """The row of each vector."""
+        whole = np.ascontiguousarray(vectors)
+        each_as_bytes = whole.view(f"V{4 * self.d}").ravel().tolist()
+        try:
+            rows = [self._rows[each] for each in each_as_bytes]
+        except KeyError:
+            rows = [self._row(each) for each in each_as_bytes]
+        found = np.array(rows, dtype=np.int64)
+        np.add.at(self._uses, found, 1)
+        return found
+
+    def _row(self, vector: bytes) -> int:
+        if vector not in self._rows:
+            if not self._free:
+                self._free.append(len(self._vectors))
+                self._vectors.append(vector)
+                if len(self._vectors) > len(self._uses):
+                    self._uses = np.resize(self._uses, 2 * len(self._vectors))
+                    self._uses[len(self._vectors) - 1 :] = 0
+            row = self._rows[vector] = self._free.pop()
+            self._vectors[row] = vector
+        return self._rows[vector]
+
+    def give_back(self, rows: NDArray[np.int64]) -> None:
+        """Whoever took them has them no more."""
+        np.subtract.at(self._uses, rows, 1)
+        for row in set(rows[self._uses[rows] == 0].tolist()):
+            del self._rows[self._vectors[row]]
+            self._free.append(row)
+
+    def ordered(self) -> tuple[Vectors, NDArray[np.int64]]:
+        """All vectors, ordered by what they are, and where each row is among them.
+
+        There are some rows of zeros at the end, so that their number seldom changes. Of -1, which
+        is no row, it says -1.
+        """
+        numbers = np.frombuffer(b"".join(self._rows), dtype=np.float32).reshape(-1, self.d)
+        order = np.lexsort(numbers.T[::-1])
+        all_of_them = np.zeros((roomy(len(order)), self.d), dtype=np.float32)
+        all_of_them[: len(order)] = numbers[order]
+        where = np.full(len(self._vectors) + 1, -1, dtype=np.int64)
+        where[np.fromiter(self._rows.values(), np.int64)[order]] = np.arange(len(order))
+        return all_of_them, where
+
+
+def roomy(n: int) -> int:
+    """A little more than n, so that it is often the same: tensors of one shape are computed faster.
+
+    >>> [roomy(each) for each in (1, 8, 41, 129, 150, 242)]
+    [8, 8, 48, 144, 160, 256]
+    """
+    block = 1 << max(3, n.bit_length() - 4)
+    return -(-n // block) * block
+
+
 # ---------------------------------------------------------------------------- the networks
 
 
@@ -278,76 +344,12 @@ class Batch(NamedTuple):
         return Batch(self.vectors, *(each[rows] for each in self[1:]))
 
 
-def roomy(n: int) -> int:
-    """A little more than n, so that it is often the same: tensors of one shape are computed faster.
-
-    >>> [roomy(each) for each in (1, 8, 41, 129, 150, 242)]
-    [8, 8, 48, 144, 160, 256]
-    """
-    block = 1 << max(3, n.bit_length() - 4)
-    return -(-n // block) * block
-
-
 class Asked(NamedTuple):
     """Many situations as tensors, as a `Batch` has them."""
 
     vectors: Tensor
     places: Tensor
     action: Tensor
-
-
-class Distinct:
-    """Different vectors, each of them in a row for as long as someone has it."""
-
-    def __init__(self, d: int):
-        self.d = d
-        self._rows: dict[bytes, int] = {}
-        self._vectors: list[bytes] = []  # of each row
-        self._uses = np.zeros(0, dtype=np.int64)
-        self._free: list[int] = []
-
-    def take(self, vectors: Vectors) -> NDArray[np.int64]:
-        """The row of each vector."""
-        whole = np.ascontiguousarray(vectors)
-        each_as_bytes = whole.view(f"V{4 * self.d}").ravel().tolist()
-        try:
-            rows = [self._rows[each] for each in each_as_bytes]
-        except KeyError:
-            rows = [self._row(each) for each in each_as_bytes]
-        found = np.array(rows, dtype=np.int64)
-        np.add.at(self._uses, found, 1)
-        return found
-
-    def _row(self, vector: bytes) -> int:
-        if vector not in self._rows:
-            if not self._free:
-                self._free.append(len(self._vectors))
-                self._vectors.append(vector)
-                self._uses = np.append(self._uses, 0)
-            row = self._rows[vector] = self._free.pop()
-            self._vectors[row] = vector
-        return self._rows[vector]
-
-    def give_back(self, rows: NDArray[np.int64]) -> None:
-        """Whoever took them has them no more."""
-        np.subtract.at(self._uses, rows, 1)
-        for row in set(rows[self._uses[rows] == 0].tolist()):
-            del self._rows[self._vectors[row]]
-            self._free.append(row)
-
-    def ordered(self) -> tuple[Vectors, NDArray[np.int64]]:
-        """All vectors, ordered by what they are, and where each row is among them.
-
-        There are some rows of zeros at the end, so that their number seldom changes. Of -1, which
-        is no row, it says -1.
-        """
-        numbers = np.frombuffer(b"".join(self._rows), dtype=np.float32).reshape(-1, self.d)
-        order = np.lexsort(numbers.T[::-1])
-        all_of_them = np.zeros((roomy(len(order)), self.d), dtype=np.float32)
-        all_of_them[: len(order)] = numbers[order]
-        where = np.full(len(self._vectors) + 1, -1, dtype=np.int64)
-        where[np.fromiter(self._rows.values(), np.int64)[order]] = np.arange(len(order))
-        return all_of_them, where
 
 
 class Replay:
