@@ -5,6 +5,7 @@
 #   make bench      how fast every path runs
 #   make sanitize   the engine's tests with assertions, address and undefined-behaviour sanitizers
 #   make format     put Python and C++ into our format
+#   make docs       the site, in build/site
 #   make wheel      dist/*.whl
 #   make sdist      dist/*.tar.gz
 #   make clean      remove everything that the above made
@@ -24,7 +25,7 @@ package := $(shell find src -name '*.py' -o -name '*.toml')
 # Benchmarks and their plugin want a core for themselves; tests do not.
 on_all_cores := -n auto --dist worksteal -p no:benchmark
 
-.PHONY: demo test lint bench sanitize format wheel sdist clean
+.PHONY: demo test lint bench sanitize format docs wheel sdist clean
 
 demo: $(demo)/.installed
 	@$(demo)/bin/treethink learn maze
@@ -53,6 +54,13 @@ format: $(test)/.installed
 	@$(test)/bin/ruff check --fix --quiet . ; $(test)/bin/ruff format .
 	@$(test)/bin/python $(pip) install clang-format
 	@$(test)/bin/clang-format -i $(cpp)
+
+# The names of the engine come from the stub that a build leaves beside the sources.
+docs: $(test)/.installed
+	@$(test)/bin/python $(pip) install $$($(PYTHON) -c 'import tomllib; \
+	    print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
+	@NO_MKDOCS_2_WARNING=1 $(test)/bin/mkdocs build --quiet --strict
+	@echo "the site is build/site/index.html"
 
 wheel sdist: $(test)/.tools
 	@echo "building a $@ ..."

@@ -232,3 +232,9 @@ def test_the_map_lists_every_file_of_the_engine_and_the_package() -> None:
         if path.is_file() and path.suffix not in built
     }
     assert mapped_files() == there
+
+
+def test_the_site_has_every_page_once() -> None:
+    site = (ROOT / "mkdocs.yml").read_text()
+    listed = re.findall(r"^ +- (?:.*: )?(\S+\.md)$", site, re.MULTILINE)
+    assert sorted(listed) == sorted(page.name for page in (ROOT / "docs").glob("*.md"))
