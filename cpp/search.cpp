@@ -50,13 +50,13 @@ Search::Search(State const& state, SearchSettings settings, std::uint64_t seed)
     start(state);
 }
 
-void Search::start(State const& state) {
+void Search::start(State const& state, bool anew) {
     if (!(*state.schema() == *schema_))
         throw StateError("the given state is of another schema than the model");
     std::size_t const games = state.column(score_)->rows();
     if (games != 1) throw StateError("planning needs exactly one game, the state has " + std::to_string(games));
     now_ = State(schema_, state.roster(), state.columns());
-    State root_state = nodes_.empty() ? now_ : situation(now_);  // what was foreseen elsewhere can be met again
+    State root_state = anew ? now_ : situation(now_);
     nodes_.clear();
     known_.clear();
     range_.reset();

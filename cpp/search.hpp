@@ -103,9 +103,10 @@ public:
     /// Throws SettingError when the state's schema has no actions, or no score to plan for; StateError as `start`.
     Search(State const& state, SearchSettings settings, std::uint64_t seed);
 
-    /// Forgets everything but its random numbers, and is about to act in `state`.
+    /// Forgets everything but its random numbers, and is about to act in `state`. Situations keep the score that they
+    /// had, so that what was foreseen elsewhere can be met again; unless it starts `anew`.
     /// Throws StateError when that has another schema, or not exactly one game.
-    void start(State const& state);
+    void start(State const& state, bool anew = true);
     /// The action was taken, and led to `now`: keeps what was found below it, and forgets the rest.
     /// False, and nothing happens, if that was not foreseen.
     bool follow(ActionId action, State const& now);

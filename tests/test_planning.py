@@ -855,3 +855,22 @@ def test_what_it_foresaw_is_forgotten_when_it_has_learned_or_does_not_say() -> N
             if hasattr(model, "observations"):
                 model.observations += 1
         assert set(model.asked.values()) == {3}
+
+
+def test_a_refused_state_does_not_keep_what_was_foreseen() -> None:
+    model = Asked(RING, observations=7)
+    agent = tt.Agent(model, simulations=30, horizon=4)
+    agent.plan(RING.start())
+    model.observations = 8
+    two = tt.State(RING.schema, [*RING.start(), tt.Object(9, "game", score=0)])
+    with pytest.raises(tt.StateError, match="exactly one game"):
+        agent.plan(two)
+    agent.plan(RING.start())
+    assert set(model.asked.values()) == {2}
+
+
+def test_a_score_that_was_refused_is_not_kept() -> None:
+    agent = tt.Agent(Asked(RING, observations=1), simulations=20, horizon=3, reuse=False)
+    with pytest.raises(tt.StateError):
+        agent.plan(RING.start(score=2**63 - 1))
+    assert sum(agent.plan(RING.start()).visits.values()) == 20

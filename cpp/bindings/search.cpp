@@ -47,7 +47,13 @@ private:
 struct PySearch {
     Search search;
     Memory memory;
+    bool forgot = false;  // since the last start
     std::atomic<bool> busy = false;
+
+    void forget() {
+        memory.clear();
+        forgot = true;
+    }
 
     PySearch(State const& state, SearchSettings settings, std::uint64_t seed) : search(state, settings, seed) {}
 };
@@ -152,7 +158,7 @@ std::uint64_t run(PySearch& self, nb::handle model, nb::object rng, std::uint64_
     try {
         return simulate(self.search, foresight, budget, horizon);
     } catch (...) {
-        self.memory.clear();  // the last answer may have been none
+        self.forget();  // the last answer may have been none
         throw;
     }
 }
@@ -235,7 +241,8 @@ void bind_search(nb::module_& module) {
         .def("start",
              [](PySearch& self, nb::handle state) {
                  Use const use(self);
-                 self.search.start(state_of(state, "state must be a State"));
+                 self.search.start(state_of(state, "state must be a State"), self.forgot);
+                 self.forgot = false;
              },
              nb::sig("def start(self, state: State) -> None"), nb::arg("state").none())
         .def("follow",
@@ -249,7 +256,7 @@ void bind_search(nb::module_& module) {
         .def("forget",
              [](PySearch& self) {
                  Use const use(self);
-                 self.memory.clear();
+                 self.forget();
              })
         .def("run", &run, nb::arg("model"), nb::arg("rng").none(), nb::arg("simulations"), nb::arg("milliseconds"),
              nb::arg("horizon"))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, cast
@@ -24,7 +25,7 @@ from torch import Tensor, nn
 
 from treethink.baselines.base import Learner
 from treethink.baselines.prediction import Certain
-from treethink.errors import SettingError, shown, whole_number
+from treethink.errors import SettingError, TransitionError, shown, whole_number
 from treethink.state import Schema, State
 
 Vectors = NDArray[np.float32]
@@ -35,6 +36,9 @@ _PAIRS = 2**17
 #: So many states are kept as vectors: of those that it was asked about, it will learn soon.
 _KEPT = 128
 _FAR = 2.0**53
+_MOST_INT = 2**63 - 1
+#: Of all networks together; and numbers that a replay may have room for.
+_MOST_WEIGHTS, _MOST_NUMBERS = 10**8, 2**30
 #: Of a file: observations, steps of AdamW, transitions, objects of the largest; both losses.
 _HEAD = struct.Struct("<QQQQdd")
 
@@ -58,7 +62,8 @@ class Encoding:
         self.classes = [name for name in schema.classes if name != "game"]
         owned = {each for name in self.classes for each in schema.classes[name]}
         self.attributes = [each for each in schema.attributes if each in owned]
-        self.keeps_score = "score" in schema.classes.get("game", ())
+        scores = "score" in schema.classes.get("game", ())
+        self.keeps_score = scores and schema.attributes["score"].length == 1
         #: Where a vector has each attribute.
         self.columns: dict[str, slice] = {}
         at = len(self.classes)
@@ -78,19 +83,26 @@ class Encoding:
 
         Most states follow the one before, so that only what changed is read.
         """
-        known, last = self._kept.get(id(state)), self._last
-        if known is not None:  # its state lives on, so that no other has its id
+        known = self._kept.get(id(state))
+        if known is not None and known.state is state:
             return known
-        if last is not None and last.state.ids == state.ids:
-            ids, vectors = self._changed(last, state)
-        else:
-            ids, vectors = self._read(state)
+        ids, vectors = self._changes_of_last(state) or self._read(state)
         order = np.lexsort(vectors.T[::-1])
         self._last = Encoded(state, ids[order], vectors[order])
         if len(self._kept) == _KEPT:
             self._kept.clear()
         self._kept[id(state)] = self._last
         return self._last
+
+    def _changes_of_last(self, state: State) -> tuple[NDArray[np.int64], Vectors] | None:
+        """By what changed since the last state; None if that had other objects."""
+        last = self._last
+        if last is None or last.state.ids != state.ids:
+            return None
+        try:
+            return self._changed(last, state)
+        except TransitionError:  # the same ids, of other classes
+            return None
 
     def follow(self, encoded: Encoded, after: State) -> Vectors:
         """The same objects in the same order, as they are in a later state."""
@@ -115,7 +127,8 @@ class Encoding:
         ):
             changes[each] = {name: _value(row[at]) for name, at in self._owned[kind]}
         for game in before.state.of_class("game") if points else ():
-            changes[game.id] = {"score": game.score + points}
+            score = min(max(game.score + points, -_MOST_INT), _MOST_INT)
+            changes[game.id] = {"score": score}
         return before.state.replace_many(changes) if changes else before.state
 
     def _read(self, state: State) -> tuple[NDArray[np.int64], Vectors]:
@@ -203,11 +216,11 @@ class Distinct:
 def roomy(n: int) -> int:
     """A little more than n, so that it is often the same: tensors of one shape are computed faster.
 
-    >>> [roomy(each) for each in (1, 8, 41, 129, 150, 242)]
+    >>> [roomy(each) for each in (0, 8, 41, 129, 150, 242)]
     [8, 8, 48, 144, 160, 256]
     """
     block = 1 << max(3, n.bit_length() - 4)
-    return -(-n // block) * block
+    return max(1, -(-n // block)) * block
 
 
 # ---------------------------------------------------------------------------- the networks
@@ -258,7 +271,7 @@ class Interactions(nn.Module):
         """`action`: [state, actions], one-hot. Returns [state, object, ...]."""
         effects = self._effects(seen.vectors)
         counts = seen.places.sum(dim=2)  # how often each state has each vector
-        sums = (counts @ effects.flatten(2)).view(*counts.shape, -1)
+        sums = (counts @ effects.flatten(2)).view(*counts.shape, effects.shape[-1])
         total = (seen.places @ sums).flatten(0, 1)  # of each object
         x = _objects(seen)
         taken = action[:, None].expand(-1, x.shape[1], -1)
@@ -483,9 +496,10 @@ class NPE(Learner):
         counts |= {"replay": replay, "batches": batches}
         self._settings: dict[str, Any] = {name: _count(name, counts[name]) for name in counts}
         self._settings["learning_rate"] = _rate(learning_rate)
-        self._settings["seed"] = whole_number("seed", seed)
+        self._settings["seed"] = _seed(seed)
         self.device = _device(device)
         self.encoding = Encoding(schema)
+        self._check_size()
         self.networks = self._networks().to(self.device)
         rate = self._settings["learning_rate"]
         on_gpu = self.device.type == "cuda"
@@ -502,6 +516,16 @@ class NPE(Learner):
         self.observations = 0
         #: Mean squared errors of the last epoch: of vectors, and of rewards.
         self.loss = (math.nan, math.nan)
+
+    def _check_size(self) -> None:
+        if not self.encoding.classes:
+            raise SettingError("a network needs objects: the schema has no class but the game")
+        width, layers = self._settings["width"], self._settings["layers"]
+        least = (16 * width) ** 2 * max(1, 2 * layers - 2)  # those of the reward's last layers
+        if least > _MOST_WEIGHTS:
+            raise SettingError(
+                f"width {width:,} and layers {layers:,} make more than {_MOST_WEIGHTS:,} weights"
+            )
 
     def _networks(self) -> nn.ModuleDict:
         d, actions = self.encoding.d, len(self.schema.actions)
@@ -551,7 +575,7 @@ class NPE(Learner):
         self.replay.add(item, self._slot())
         self.observations += 1
         if self.observations % self._settings["episode"] == 0:
-            self.train(self._rng())
+            self._train(self._rng())
 
     def _rng(self) -> np.random.Generator:
         """Random numbers that depend on how much it has seen, so that a file need not hold them."""
@@ -565,10 +589,11 @@ class NPE(Learner):
             self._slots = first.integers(self.memory, size=self._settings["episode"])
         return int(self._slots[at])
 
-    def train(self, rng: np.random.Generator) -> None:
+    def _train(self, rng: np.random.Generator) -> None:
         """One epoch: once over all that is kept."""
         parts = self.replay.batches(self._settings["batches"], rng)
-        losses = torch.stack([self._stepping(batch) for batch in parts])
+        with one_thread():
+            losses = torch.stack([self._stepping(batch) for batch in parts])
         vectors, rewards = losses.mean(dim=0).tolist()
         self.loss = (vectors, rewards)
 
@@ -603,8 +628,9 @@ class NPE(Learner):
 
     def _answers(self, asked: Sequence[tuple[State, str]]) -> list[Certain]:
         states = [self.encoding.encoded(state) for state, _ in asked]
-        found = self._foreseeing(self._asked(states, [action for _, action in asked]))
-        numbers, behind = _whole(found), max(self.observations, 1)
+        with one_thread():
+            found = self._foreseeing(self._asked(states, [action for _, action in asked]))
+        numbers, behind = _whole(found), self.observations
         rows = numbers[:, :-1].reshape(len(states), -1, self.encoding.d)
         return [
             Certain(each.state, self.encoding.decoded(each, row[: len(each.ids)], point), behind)
@@ -663,8 +689,11 @@ class NPE(Learner):
 
     def restore(self, body: bytes) -> None:
         """Take back what `body` wrote."""
+        if len(body) < _HEAD.size:
+            raise ValueError(f"it has {len(body)} bytes, where {_HEAD.size} come first")
         self.observations, steps, size, objects, *loss = _HEAD.unpack_from(body)
-        if size > self.memory or objects > _MOST:
+        room = self.memory * objects * self.encoding.d
+        if size > self.memory or room > _MOST_NUMBERS or (objects and not size):
             raise ValueError(f"{size:,} transitions of {objects:,} objects are more than it keeps")
         self.loss = (loss[0], loss[1])
         self._begin(steps)
@@ -686,11 +715,25 @@ class NPE(Learner):
 
 def _in_parts(asked: Sequence[tuple[State, str]]) -> Iterator[Sequence[tuple[State, str]]]:
     """What is asked together: not too many pairs at once."""
-    first = 0
-    while first < len(asked):
-        n = max(1, _PAIRS // max(1, len(asked[first][0]) ** 2))
-        yield asked[first : first + n]
-        first += n
+    first, largest = 0, 0
+    for i, (state, _) in enumerate(asked):
+        largest = max(largest, len(state))
+        if i > first and (i - first + 1) * largest**2 > _PAIRS:
+            yield asked[first:i]
+            first, largest = i, len(state)
+    if asked:
+        yield asked[first:]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Several would add up in another order on each machine, and wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _whole(numbers: Tensor) -> NDArray[np.int64]:
@@ -707,6 +750,13 @@ def _count(name: str, value: object) -> int:
     return count
 
 
+def _seed(value: object) -> int:
+    seed = whole_number("seed", value)
+    if seed > _MOST_INT:
+        raise SettingError(f"seed must be below 2**63, got {shown(value)}")
+    return seed
+
+
 def _rate(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
         raise SettingError(f"learning_rate must be above 0 and at most 1, got {shown(value)}")
@@ -718,7 +768,9 @@ def _device(name: object) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)  # type: ignore[call-overload]
-        torch.zeros(1, device=device)
-    except (RuntimeError, TypeError, AssertionError):
-        raise SettingError(f"device must be one that PyTorch has here, got {shown(name)}") from None
+        torch.zeros(1, device=device).cpu()
+    except (RuntimeError, TypeError, AssertionError, NotImplementedError):
+        raise SettingError(
+            f"device must be one that PyTorch has here, such as 'cpu', got {shown(name)}"
+        ) from None
     return cast(torch.device, device)

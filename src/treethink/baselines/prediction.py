@@ -163,9 +163,9 @@ class Certain:
         return {self.after.value(object_id, attribute): 1.0}
 
     def support(self, object_id: int, attribute: str) -> int:
-        """Observations behind the answer; 0 where nothing changes."""
-        now = self.state.value(object_id, attribute)
-        return 0 if now == self.after.value(object_id, attribute) else self.behind
+        """Observations behind the answer."""
+        self.state.value(object_id, attribute)
+        return self.behind
 
     def changes(self) -> list[tuple[int, str, Distribution]]:
         """(object id, attribute, {value: 1.0}) for all that does not stay as it is."""

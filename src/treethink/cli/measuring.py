@@ -87,6 +87,8 @@ def reproduce(
     wanted = figures.chosen(figure)
     if missing := ", ".join(each.name for each in figures.left_out(figure)):
         say(console, f"left out, for want of PyTorch (pip install 'treethink[neural]'): {missing}")
+    if not quick and (slow := ", ".join(each.name for each in wanted if each.lacks_gpu)):
+        say(console, f"{slow}: without a GPU, a run of the largest network takes some ten hours")
     share = None if part is None else Part.read(part)
     folder = out or Path("reproduced-quick" if quick else "reproduced")
     errors = Console(stderr=True)

@@ -28,10 +28,10 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-def machine() -> dict[str, str | int]:
+def machine(networks: bool = False) -> dict[str, str | int]:
     """Processor, cores that may be used, system, and the GPU that networks compute on, if any."""
     system = f"{platform.system()} {platform.machine()}"
-    return {"cpu": _cpu(), "cores": cores(), "system": system, **_gpu()}
+    return {"cpu": _cpu(), "cores": cores(), "system": system, **(_gpu() if networks else {})}
 
 
 def _gpu() -> dict[str, str]:

@@ -141,6 +141,10 @@ class _Silence:
         pass
 
 
+#: Learners that compute on a GPU if there is one.
+NETWORKS = ("npe", "npe-star")
+
+
 class _Book:
     """The manifest, and the entries of all runs that it lists."""
 
@@ -154,7 +158,7 @@ class _Book:
             "config": dict(config),
             "versions": machine.versions(),
             "commit": machine.commit(),
-            "machine": machine.machine(),
+            "machine": machine.machine(any(each.learner in NETWORKS for each in runs)),
             "started": before.get("started") or _now(),
         }
         self._finished: str | None = before.get("finished")

@@ -45,6 +45,15 @@ class Figure:
         return not self.networks or find_spec("torch") is not None
 
     @property
+    def lacks_gpu(self) -> bool:
+        """Whether it trains networks, and PyTorch sees no GPU here."""
+        if not self.networks:
+            return False
+        import torch
+
+        return not torch.cuda.is_available()
+
+    @property
     def config(self) -> Traversable | None:
         """The file with its runs; None if it has none of its own."""
         file = files(__package__) / f"{self.name}.toml"

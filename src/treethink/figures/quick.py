@@ -53,7 +53,7 @@ def quick(config: Config) -> Config:
         learners=tuple(_learner(each) for each in config.learners),
         seeds=config.seeds[: 1 if one else _SEEDS],
         steps=None if config.steps is None else steps(config.steps, most=most),
-        window=None if config.window is None else max(1, steps(config.steps or 0, most=most) // 50),
+        window=None if config.window is None else _window(steps(config.steps or 0, most=most)),
         examine=min(config.examine, _HELD_OUT),
         limits=_LIMITS if any(each.name == "qora" for each in config.learners) else Limits(),
         plans=tuple(
@@ -62,6 +62,11 @@ def quick(config: Config) -> Config:
         ),
     )
     return replace(small, raw=small.to_dict())
+
+
+def _window(whole: int) -> int:
+    """A fiftieth, but an episode at least: a network trains once in each."""
+    return max(50, whole // 50)
 
 
 def _world(part: WorldPart, all_steps: int | None, most: int) -> WorldPart:

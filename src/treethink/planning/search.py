@@ -144,8 +144,8 @@ class Search:
         """The tree with `state` as its root: what is left of the old one, if that still holds."""
         # Not if it looked further than is asked for now, or if the model has learned since.
         known = getattr(self.model, "observations", None)
-        holds = horizon >= self._horizon - 1 and known == self._known
-        is_new, self._known, self._horizon = known != self._known, known, horizon
+        has_learned = known != self._known
+        holds = horizon >= self._horizon - 1 and not has_learned
         if self._tree is None:
             settings = self.settings
             self._tree = _engine.Search(
@@ -157,15 +157,11 @@ class Search:
                 self.seed,
             )
         elif after is None or not holds or not self._tree.follow(after, state):
-            self._tree.start(state)
-            if is_new or known is None:  # else what it foresaw elsewhere holds here too
+            if has_learned or known is None:  # else what it foresaw elsewhere holds here too
                 self._tree.forget()
+            self._tree.start(state)
+        self._known, self._horizon = known, horizon
         return self._tree
-
-    @property
-    def predictions(self) -> int:
-        """How many predictions were asked for, in all."""
-        return 0 if self._tree is None else self._tree.size()[1]
 
     @property
     def steps(self) -> int:

@@ -18,7 +18,6 @@ class Speed:
     """What plans in several levels took together; the best of several passes."""
 
     simulations: int
-    predictions: int
     steps: int
     seconds: float
 
@@ -48,6 +47,5 @@ def time_plans(model: Any, world: World, settings: Settings, plans: int, repeats
         found = [each.plan(state) for each, state in zip(searches, states, strict=True)]
         seconds = perf_counter() - start
         done = sum(each.simulations for each in found)
-        predictions = sum(each.predictions for each in searches)
-        passes.append(Speed(done, predictions, sum(each.steps for each in searches), seconds))
+        passes.append(Speed(done, sum(each.steps for each in searches), seconds))
     return min(passes, key=lambda each: each.seconds)

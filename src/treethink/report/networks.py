@@ -135,7 +135,8 @@ def _at_the_end(
     scores(row[0], names, {label: found[label] for label in exact}, shown)
     times(row[1], names, found, shown)
     times(row[2], names, found, shown, log=True)
-    for axes, title in zip(row, (SCORE, TIME, f"{TIME}, log"), strict=False):
+    titles = (f"{' and '.join(exact)}: {SCORE}", TIME, f"{TIME}, log")
+    for axes, title in zip(row, titles, strict=False):
         axes.set_title(title)
     for axes in row[3:]:
         axes.set_axis_off()

@@ -62,14 +62,16 @@ CAPTIONS = {
     "neural": (
         "Networks learn at 8 × 8, and are asked about 16 × 16 meanwhile. Breaks on a logarithmic"
         " scale are zeroes; NPE*, built by hand, has nothing else. The loss is that of the last"
-        " epoch of each window; the training time is what an observation takes, epochs included."
+        " epoch of each window; the training time is what an observation takes, epochs included. At"
+        " 8 × 8, networks are asked about some 50 steps at once; at 16 × 16, all are asked one by"
+        " one."
         " Dotted: the mean of static. A network reaches zero error where the first stretch of"
         f" {STRETCH:,} observations without a single error begins, and has lost it when no such"
-        " stretch follows any more."
+        " stretch follows any more; with other learners, zero begins with the last error."
     ),
     "neural-planning": (
         "A planner acts with networks, 100 simulations for each action, while they learn at 8 × 8:"
-        " in levels of five sizes, after so many observations (@). Scores are normalised in each"
+        " in levels of several sizes, after so many observations (@). Scores are normalised in each"
         " level: 1 is the best that it allows, 0 is what doing nothing brings, -1 is the worst."
         " Means over all episodes of all seeds; bands are a quarter of a standard deviation over"
         " episodes, of TreeThink and NPE* a whole one. Below: at the end of learning."

@@ -252,7 +252,7 @@ def neural(data: Data, name: str) -> Table:
     header = (
         "learner", "steps", "error at the end", "longest without an error",
         "zero error from, median", "lost for good at, median", "error at 16 × 16, median",
-        "seconds for an observation", "predict µs", "predict µs at 16 × 16", "runs",
+        "observe µs", "predict µs", "predict µs at 16 × 16", "runs",
     )  # fmt: skip
     return Table("", header, tuple(rows))
 
@@ -271,7 +271,7 @@ def _zero(runs: Sequence[Run]) -> tuple[str, ...]:
         str(estimate(begin).median) if begin else "–",
         str(estimate(end).median) if end else "–",
         number(median(there)) if there else "–",
-        number(median(observe) / 1e6) if observe else "–",
+        number(median(observe)) if observe else "–",
         _middle(done, "predict_us"),
         _middle(done, "transfer_us"),
     )

@@ -60,7 +60,7 @@ def fails_to_transfer(figure: str, label: str, home: str) -> Judge:
         said = f"After {stage:,} observations, when it does best at {home}, the mean score there is"
         said += f" {scores[home].mean:.2f}; it is {FAILS:g} or less in {len(failed)} of"
         said += f" {len(larger)} larger sizes."
-        answer = YES if well and failed == larger else PARTLY if well or failed else NO
+        answer = YES if well and failed == larger else PARTLY if well else NO
         return Verdict(answer, _means(scores), seeds_of(runs), said)
 
     return judge
@@ -97,8 +97,8 @@ def poor_but_stable(figure: str, label: str, beside: str) -> Judge:
             return unknown(gap or NOTHING, "–", [*runs, *others])
         best = max(each.mean for by in ours.values() for each in by.values())
         spread, wider = _spread(ours), _spread(theirs)
-        said = f"Its best mean score is {best:.2f}, at any stage and in any size. Between the best"
-        said += f" and the worst size lie {spread:.2f} (median over stages), with {beside}"
+        said = f"Once it has learned, its best mean score is {best:.2f}, in any size. Between the"
+        said += f" best and the worst size lie {spread:.2f} (median over stages), with {beside}"
         said += f" {wider:.2f}."
         holds = (best < WELL, spread < wider)
         answer = YES if all(holds) else PARTLY if any(holds) else NO
