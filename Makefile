@@ -3,6 +3,7 @@
 #   make demo       learn the maze, and show the rules that were learned
 #   make test       lint, types and all tests
 #   make bench      how fast every path runs
+#   make prolog-test   whether exported rules answer alike in swipl, which must be installed
 #   make sanitize   the engine's tests with assertions, address and undefined-behaviour sanitizers
 #   make format     put Python and C++ into our format
 #   make docs       the site, in build/site
@@ -21,11 +22,11 @@ sanitize := .venv-sanitize
 pip := -m pip -qq --disable-pip-version-check
 cpp := $(shell find cpp -name '*.cpp' -o -name '*.hpp')
 engine := pyproject.toml CMakeLists.txt $(shell find cpp -type d) $(cpp)
-package := $(shell find src -name '*.py' -o -name '*.toml')
+package := $(shell find src -name '*.py' -o -name '*.toml' -o -name '*.txt')
 # Benchmarks and their plugin want a core for themselves; tests do not.
 on_all_cores := -n auto --dist worksteal -p no:benchmark
 
-.PHONY: demo test lint bench sanitize format docs wheel sdist clean
+.PHONY: demo test lint bench prolog-test sanitize format docs wheel sdist clean
 
 demo: $(demo)/.installed
 	@$(demo)/bin/treethink learn maze
@@ -42,6 +43,12 @@ lint: $(test)/.installed
 bench: $(test)/.installed
 	@$(test)/bin/treethink bench
 	@$(test)/bin/python -m pytest benchmarks --benchmark-only --benchmark-group-by=group
+
+# The ordinary tests prove the clauses with an interpreter of their own.
+prolog-test: $(test)/.installed
+	@command -v swipl >/dev/null || { echo "swipl is not installed (Debian: apt install swi-prolog-nox)"; exit 1; }
+	@swipl --version
+	@$(test)/bin/python -m pytest -p no:benchmark tests/swi_prolog.py
 
 # The sanitizers' runtime must be in the process before anything else is. Python frees some of
 # its memory never, which is not our leak. Their reports go past pytest, to the screen.

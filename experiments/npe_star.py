@@ -1,4 +1,4 @@
-"""Whether NPE*, built by hand, is right about every transition of random play, in levels of any size.
+"""Whether NPE*, built by hand, is right about all of random play, in levels of any size.
 
     python -m experiments.npe_star
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import treethink as tt
 from treethink.baselines import make_learner
 
-#: Transitions by the side of a level. Large ones take long: a network looks at all pairs of objects.
+#: Transitions by the side of a level. Large ones take long: all pairs of objects are looked at.
 SIZES = {8: 90_000, 12: 6_000, 16: 3_000, 24: 700, 32: 400}
 
 

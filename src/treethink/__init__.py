@@ -10,6 +10,7 @@ Out:  a `TreeThink` model: it predicts the next state, as a distribution, its ru
 from contextlib import suppress
 from importlib.metadata import version
 
+from treethink import notebook
 from treethink.errors import (
     CheckFailed,
     MissingPackageError,
@@ -32,6 +33,8 @@ from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream import transitions
 from treethink.worlds import make
+
+notebook.install()
 
 with suppress(ImportError, AttributeError):  # Gymnasium is not there, or not whole
     from treethink.envs import register_all

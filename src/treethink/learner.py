@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from threading import Lock
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from treethink import _engine, file
 from treethink._engine import Prediction, State
@@ -29,6 +29,13 @@ from treethink.errors import (
 )
 from treethink.rules import Rule, RuleKey, Rules, Test
 from treethink.state import Schema
+
+if TYPE_CHECKING:
+    from treethink.explain.differences import Diff
+    from treethink.explain.mistaken import Check
+    from treethink.explain.summary import Summary
+    from treethink.explain.why import Asked, Explanation
+    from treethink.worlds import World
 
 __all__ = ["FOLDT", "Change", "Facts", "Prediction", "TreeThink"]
 
@@ -151,6 +158,7 @@ class TreeThink(file.Copied, _engine.Model):
         settings = _check_settings(alpha, criterion, memory, branch_updates, max_candidates)
         super().__init__(schema, **settings)
         self._on_change: Callable[[Change], object] | None = None
+        self._singles: tuple[int, dict[str, frozenset[str]]] = (0, {})
 
     @classmethod
     def paper(
@@ -209,7 +217,23 @@ class TreeThink(file.Copied, _engine.Model):
     def _rule(self, class_name: str, attribute: str, action: str) -> Rule:
         transitions, seen, nodes = self._tree(class_name, attribute, action)
         title = f"{class_name}.{attribute} when {action}"
-        return Rule(title, (class_name,), transitions, seen, nodes)
+        key, single = (class_name, attribute, action), self._single(action)
+        return Rule(title, (class_name,), transitions, seen, nodes, key, self.schema, single)
+
+    def _single(self, action: str) -> frozenset[str]:
+        """Classes of which no state in which the action was taken had two objects."""
+        if self._singles[0] != self.observations:
+            self._singles = (self.observations, {})  # all rules ask, so it is remembered
+        known = self._singles[1]
+        if action not in known:
+            slots = [(name, has[0]) for name, has in self.schema.classes.items() if has]
+            found = (name for name, first in slots if self._is_single(name, first, action))
+            known[action] = frozenset(found)
+        return known[action]
+
+    def _is_single(self, class_name: str, attribute: str, action: str) -> bool:
+        transitions, seen, _ = self._tree(class_name, attribute, action)
+        return bool(0 < sum(seen.values()) == transitions)
 
     @property
     def n_varying(self) -> int:
@@ -221,6 +245,48 @@ class TreeThink(file.Copied, _engine.Model):
         names = ("bytes", "nodes", "candidates", "forgotten", "kept")
         return dict(zip(names, self._size(), strict=False))
 
+    def summary(self, level: float = 0.95) -> "Summary":
+        """The model in numbers: what it has seen, how sure it is, and what it has never met.
+
+        `level` is that of the lower bounds of shares, one-sided.
+
+        >>> from treethink import Schema
+        >>> TreeThink(Schema({"lamp": ["on"]}, {"on": 1}, ["press"])).summary().unseen_actions
+        ('press',)
+        """
+        from treethink.explain.summary import summary_of
+
+        return summary_of(self, level)
+
+    def to_dataframe(self) -> Any:
+        """All leaves as a pandas data frame, one row for each. Needs ``treethink[notebook]``."""
+        from treethink.explain.frame import frame_of
+
+        return frame_of(self)
+
+    def explain(self, state: State, action: str, of: "Asked" = None) -> "Explanation":
+        """Why the model predicts what it predicts: tests and objects, value by value.
+
+        All that may change is explained; or what `of` names: an object's id, (id, attribute).
+        """
+        from treethink.explain.why import explain
+
+        return explain(self, state, action, of)
+
+    def check(self, world: "World", n: int = 1_000, seed: int = 0) -> "Check":
+        """Look for a state in which the model is wrong, in `n` transitions of random play."""
+        from treethink.explain.checking import check
+
+        return check(self, world, n, seed)
+
+    def diff(
+        self, other: "TreeThink", world: "World | None" = None, n: int = 1_000, seed: int = 0
+    ) -> "Diff":
+        """What two models disagree on: their rules, and situations, of a world or imagined."""
+        from treethink.explain.differing import diff
+
+        return diff(self, other, world, n, seed)
+
     def _dump(self, class_name: str, attribute: str, action: str) -> dict[str, Any]:
         """Everything that a tree has counted, for comparison with its twin in the tests."""
         _, seen, nodes = self._tree(class_name, attribute, action)
@@ -228,6 +294,26 @@ class TreeThink(file.Copied, _engine.Model):
 
     def __repr__(self) -> str:
         return f"<TreeThink: {self.observations} observations, {self.n_varying} rules vary>"
+
+    # ---- in other languages ----
+
+    def to_python(self, path: str | os.PathLike[str]) -> None:
+        """Write all rules as one Python module that needs nothing else: ``predict(state, action)``.
+
+        States are as `State.to_dict` gives them. See docs/explain.md.
+        """
+        from treethink.explain import module
+
+        module.write(self, path)
+
+    def to_prolog(self, path: str | os.PathLike[str]) -> None:
+        """Write all rules as clauses of Prolog: ``predict(Action, Id, Attribute, Chances)``.
+
+        A state is facts ``object(Id, Class)`` and ``value(Id, Attribute, Vector)``.
+        """
+        from treethink.explain import prolog
+
+        prolog.write(self, path)
 
     # ---- to and from files ----
 
@@ -360,6 +446,7 @@ class FOLDT:
         if self._settings.pop("memory"):
             raise SettingError(f"memory must be 0: a FOLDT keeps no transitions, got {memory}")
         self._tree: _engine.Foldt | None = None
+        self._schema: Schema | None = None
         self._lock = Lock()
         self._outcomes: list[Hashable] = []
         self._numbers: dict[Hashable, int] = {}
@@ -372,6 +459,7 @@ class FOLDT:
             tree = self._tree or self._make(facts.state.schema)
             # Named before it is learned: another thread may meet it in a prediction at once.
             tree.observe(facts.state, ids, self._number(outcome))
+            self._schema = facts.state.schema
             self._tree = tree
 
     def predict(
@@ -391,7 +479,8 @@ class FOLDT:
             return Rule("tree", self.arg_classes, 0, {}, [])
         transitions, seen, nodes = self._tree._tree()
         named = [(*node[:3], self._named(node[3]), node[4]) for node in nodes]
-        return Rule("tree", self.arg_classes, transitions, self._named(seen), named)
+        seen, schema = self._named(seen), self._schema
+        return Rule("tree", self.arg_classes, transitions, seen, named, schema=schema)
 
     def _number(self, outcome: Hashable) -> int:
         """What stands for the outcome in the engine."""

@@ -13,10 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treethink import _engine
 from treethink.errors import WrongTypeError
+
+if TYPE_CHECKING:
+    from treethink.state import Schema
 
 __all__ = ["Node", "Rule", "Rules", "Test", "Value"]
 
@@ -126,8 +129,14 @@ class Rule:
         transitions: int,
         seen: Mapping[tuple[int, ...], int],
         nodes: list[EngineNode],
+        key: "RuleKey | None" = None,
+        schema: "Schema | None" = None,
+        single: frozenset[str] = frozenset(),
     ):
         self.title = title
+        self.key = key  # class, attribute, action; None: a tree by itself
+        self.schema = schema
+        self.single = single  # classes of which no state had two objects
         self.classes = classes
         self.transitions = transitions
         self.seen: Mapping[Value, int] = {value_of(v): n for v, n in seen.items()}
@@ -157,6 +166,12 @@ class Rule:
         from treethink.diagram import picture  # few need it, and matplotlib takes its time
 
         picture.draw(self, path)
+
+    def to_text(self, style: str = "formula") -> str:
+        """The rule to read: as a `formula`, which is ``str(rule)``, in `english`, or as `code`."""
+        from treethink.explain import styles
+
+        return styles.text_of(self, style)
 
     def to_dot(self) -> str:
         """The tree in the language of Graphviz."""

@@ -1,7 +1,7 @@
 """The command `treethink`.
 
-    cli/learning.py (learn), reading.py (rules), looking.py (worlds, play), planning.py (plan),
-    measuring.py (the rest)
+    cli/learning.py (learn), reading.py (rules), explaining.py (explain), looking.py (worlds, play),
+    planning.py (plan), measuring.py (the rest)
 
 Commands only put the parts together; what they do is done elsewhere. An error of our own
 types is one line on stderr and exit code 2.
@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 import treethink
-from treethink.cli import learning, looking, measuring, planning, reading
+from treethink.cli import explaining, learning, looking, measuring, planning, reading
 from treethink.errors import TreeThinkError
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app = typer.Typer(
 for command in (
     learning.learn,
     reading.rules,
+    explaining.explain,
     looking.worlds,
     looking.play,
     planning.plan,

@@ -1,0 +1,69 @@
+"""Whether exported rules answer what the engine answers, on many transitions of random play.
+
+    python -m experiments.exported [WORLD ...] [--steps 60000] [--transitions 10000]
+
+For each world (`keys` unless told): learn from random play, write the model as a Python module,
+load it, and ask both for every attribute of every object. Prints how many transitions were
+answered differently, and exits with 1 if any was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from treethink.learner import TreeThink
+from treethink.state import State
+from treethink.stream import transitions
+from treethink.worlds import make
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("worlds", nargs="*", metavar="WORLD")
+    parser.add_argument("--steps", type=int, default=60_000, help="transitions to learn from")
+    parser.add_argument("--transitions", type=int, default=10_000, help="transitions to compare")
+    given = parser.parse_args()
+    wrong = [compared(name, given.steps, given.transitions) for name in given.worlds or ["keys"]]
+    sys.exit(any(wrong))
+
+
+def compared(name: str, steps: int, n: int) -> int:
+    """How many of `n` transitions the exported module answers differently."""
+    world = make(name)
+    model = TreeThink(world.schema)
+    model.observe_many(transitions(world, steps=steps, seed=0))
+    exported, wrong, started = imported(model), 0, time.perf_counter()
+    for state, action, _ in transitions(world, steps=n, seed=1):
+        wrong += exported.predict(state.to_dict(), action) != answers(model, state, action)
+    each = (time.perf_counter() - started) / n
+    print(f"{name}: {wrong} of {n:,} transitions answered differently ({each * 1e6:.0f} us each)")
+    return wrong
+
+
+def imported(model: TreeThink) -> ModuleType:
+    """The model as a module, written to a file and imported from it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "exported_rules.py"
+        model.to_python(path)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec and spec.loader
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return module
+
+
+def answers(model: TreeThink, state: State, action: str) -> dict[int, dict[str, Any]]:
+    """What the engine says of every attribute of every object."""
+    prediction = model.predict(state, action)
+    return {x.id: {name: prediction.outcomes(x.id, name) for name in x.values} for x in state}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""What two models disagree on: `model.diff(other)`.
+
+    two models, a world or none -> [ differing ] -> Diff (rules as text, example states)
+
+Rules differ as text when their tests do, or the outcomes at their leaves; counts do not matter.
+They differ in what they say when there is a state about which they disagree. Neither needs the
+other: trees may ask otherwise and agree everywhere, so both are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from treethink.errors import SettingError, WrongTypeError, shown, whole_number
+from treethink.explain.chances import as_changes, differ
+from treethink.explain.differences import Diff, Disagreement, RuleDifference, outline
+from treethink.explain.imagining import situations
+from treethink.explain.shrinking import smallest
+from treethink.rules import Rule, RuleKey
+from treethink.state import State
+
+if TYPE_CHECKING:
+    from treethink.learner import TreeThink
+    from treethink.worlds import World
+
+
+def diff(
+    model: TreeThink, other: TreeThink, world: World | None = None, n: int = 1_000, seed: int = 0
+) -> Diff:
+    """What two models of one schema disagree on, in their rules and about `n` situations.
+
+    With a world they are those of random play there, without one made of the models' own tests.
+    """
+    _check(model, other)
+    n = whole_number("n", n)
+    pairs = {key: (model.rules[key], other.rules[key]) for key in model.rules}
+    found: dict[RuleKey, list[Disagreement]] = {}
+    tried = 0
+    for state, action in _situations(model, pairs, world, n, seed):
+        tried += 1
+        for each in _disagreements(model, other, state, action):
+            key = (state[each.object_id].class_name, each.attribute, action)
+            found.setdefault(key, []).append(each)
+    return Diff(tuple(sorted(_differences(model, other, pairs, found), key=_rank)), tried)
+
+
+def _rank(each: RuleDifference) -> tuple[int, bool]:
+    """Those that matter most come first: often seen, then those that have anything to say."""
+    return -each.disagreements, not each.matters
+
+
+def _check(model: TreeThink, other: object) -> None:
+    from treethink.learner import TreeThink
+
+    if not isinstance(other, TreeThink):
+        raise WrongTypeError(f"a model is compared with another TreeThink, got {shown(other)}")
+    if model.schema != other.schema:
+        for part in ("classes", "attributes", "actions"):
+            ours, theirs = list(getattr(model.schema, part)), list(getattr(other.schema, part))
+            if ours != theirs:
+                raise SettingError(
+                    f"the models are of different worlds: the {part} of one are {shown(ours)},"
+                    f" of the other {shown(theirs)}"
+                )
+        raise SettingError("the models are of different worlds: their attributes differ")
+
+
+def _situations(
+    model: TreeThink,
+    pairs: dict[RuleKey, tuple[Rule, Rule]],
+    world: World | None,
+    n: int,
+    seed: int,
+) -> Iterator[tuple[State, str]]:
+    if world is None:
+        rules = [rule for pair in pairs.values() for rule in pair]
+        yield from situations(model.schema, rules, n, whole_number("seed", seed))
+        return
+    from treethink.play import check_fit
+    from treethink.stream import check_world_type, transitions
+
+    check_world_type(world, "diff")
+    check_fit(model.schema, world)
+    for before, action, _ in transitions(world, n, seed):
+        yield before, action
+
+
+def _disagreements(
+    model: TreeThink, other: TreeThink, state: State, action: str
+) -> Iterator[Disagreement]:
+    ours, theirs = model.predict(state, action), other.predict(state, action)
+    changing = {(x, attribute) for each in (ours, theirs) for x, attribute, _ in each.changes()}
+    for x, attribute in sorted(changing):
+        here, there = ours.outcomes(x, attribute), theirs.outcomes(x, attribute)
+        if differ(here, there):
+            yield Disagreement(state, action, x, attribute, here, there)
+
+
+def _differences(
+    model: TreeThink,
+    other: TreeThink,
+    pairs: dict[RuleKey, tuple[Rule, Rule]],
+    found: dict[RuleKey, list[Disagreement]],
+) -> Iterable[RuleDifference]:
+    for key, (ours, theirs) in pairs.items():
+        seen = found.get(key, [])
+        if seen or outline(ours) != outline(theirs):
+            least = min(seen, key=lambda each: len(each.state), default=None)
+            example = None if least is None else _shrunk(model, other, least)
+            yield RuleDifference(key, ours, theirs, len(seen), example)
+
+
+def _shrunk(model: TreeThink, other: TreeThink, met: Disagreement) -> Disagreement:
+    """The same disagreement in as few objects as possible; the object itself stays."""
+    x, attribute = met.object_id, met.attribute
+    said = [as_changes(met.state, x, attribute, each) for each in (met.ours, met.theirs)]
+
+    def still(state: State) -> bool:
+        if x not in state:
+            return False
+        both = [each.predict(state, met.action).outcomes(x, attribute) for each in (model, other)]
+        return [as_changes(state, x, attribute, each) for each in both] == said
+
+    return Disagreement(smallest(met.state, still), met.action, x, attribute, met.ours, met.theirs)

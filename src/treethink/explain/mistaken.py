@@ -1,0 +1,139 @@
+"""What came of looking for a mistake, as text and as data.
+
+a small state in which a model is wrong -> [ mistaken ] -> Check
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.text import Text
+
+from treethink.explain.chances import Chances, in_words, times
+from treethink.explain.printed import Printed
+from treethink.explain.why import Explanation, explain
+from treethink.explain.wording import name
+from treethink.state import State
+from treethink.worlds import World, draw
+
+if TYPE_CHECKING:
+    from treethink.learner import TreeThink
+
+_MOST_CELLS = 40  # of a line of text, each of them two columns wide
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """One value that is predicted wrongly."""
+
+    object_id: int
+    attribute: str
+    predicted: Chances
+    support: int
+    true: Chances
+
+    @property
+    def outright(self) -> bool:
+        """Whether not even the likeliest value is right; otherwise only its chance is not."""
+        return max(self.predicted, key=self.predicted.__getitem__) not in self.true
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A state in which the model is wrong; `met` is the one from which it was made smaller."""
+
+    state: State
+    action: str
+    wrong: tuple[Wrong, ...]
+    met: State = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Printed):
+    """What came of looking for mistakes. It is true, as a bool, if there are any.
+
+    Of `tried` transitions `wrong` were predicted wrongly; `example` is the smallest state
+    found in which that happens, None if there is none.
+    """
+
+    model: TreeThink = field(repr=False)
+    world: World
+    tried: int
+    wrong: int
+    example: Example | None
+
+    def __bool__(self) -> bool:
+        return self.example is not None
+
+    def explanations(self) -> list[Explanation]:
+        """Why the model says what is wrong."""
+        found = self.example
+        if found is None:
+            return []
+        asked = [(each.object_id, each.attribute) for each in found.wrong]
+        return [explain(self.model, found.state, found.action, of=key) for key in asked]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that JSON can hold."""
+        found = self.example
+        return {
+            "world": self.world.name,
+            "tried": self.tried,
+            "wrong": self.wrong,
+            "example": None if found is None else _example(found),
+        }
+
+    def __rich__(self) -> Group:
+        tried = f"{self.tried:,} transition{'' if self.tried == 1 else 's'} of {self.world.name}"
+        found = self.example
+        if found is None:
+            return Group(Text(f"nothing wrong in {tried}"))
+        less = f"of {len(found.met)}" if found.state != found.met else "as it was met"
+        size = f"{len(found.state)} objects ({less})"
+        said = f"wrong in {self.wrong:,} of {tried}; the smallest state found has {size}:"
+        level = _level(self.world, found.state)
+        parts: list[Any] = [Text(said, style="bold"), Text(f"\n{level}\n")]
+        for each, why in zip(found.wrong, self.explanations(), strict=True):
+            parts += [Text(_verdict(found, each), style="red"), *why.reasons]
+        return Group(*parts)
+
+
+def _level(world: World, state: State) -> str:
+    """The state as text: what is left of it, and a cell around that."""
+    cells = [item.cell for item in draw.items(world, state)]
+    if not cells:
+        return draw.ansi(world, state, colour=False)
+    (left, right), (top, bottom) = ((min(each), max(each)) for each in zip(*cells, strict=True))
+    window = draw.Window(left - 1, top - 1, right - left + 3, bottom - top + 3)
+    fits = max(window.width, window.height) <= _MOST_CELLS
+    return draw.ansi(world, state, colour=False, window=window if fits else None)
+
+
+def _verdict(found: Example, each: Wrong) -> str:
+    what = f"{found.action}: {name(found.state, each.object_id)}, {each.attribute}"
+    said = f"predicted {in_words(each.predicted)} ({times(each.support)})"
+    return f"{what}: {said}, but is {in_words(each.true)}"
+
+
+def _example(found: Example) -> dict[str, Any]:
+    return {
+        "state": found.state.to_dict(),
+        "action": found.action,
+        "met": found.met.to_dict(),
+        "wrong": [
+            {
+                "object": each.object_id,
+                "attribute": each.attribute,
+                "predicted": _listed(each.predicted),
+                "support": each.support,
+                "true": _listed(each.true),
+            }
+            for each in found.wrong
+        ],
+    }
+
+
+def _listed(chances: Chances) -> list[dict[str, Any]]:
+    return [{"value": value, "probability": chance} for value, chance in chances.items()]

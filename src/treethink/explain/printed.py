@@ -1,0 +1,41 @@
+"""Things that rich can show, as plain text and in notebooks.
+
+what rich shows -> [ printed ] -> text of 80 columns without colours, HTML
+"""
+
+from __future__ import annotations
+
+import html
+import io
+from typing import Any
+
+from rich.console import Console
+
+WIDTH = 80
+
+
+class Printed:
+    """Gives what has a `__rich__` its ``print`` and its look in a notebook."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return plain(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(plain(self))}</pre>"
+
+
+def plain(shown_by_rich: Any, width: int = WIDTH) -> str:
+    """What rich would show, without colours, wherever it runs."""
+    page = io.StringIO()
+    console = Console(
+        file=page,
+        width=width,
+        color_system=None,
+        force_terminal=False,
+        force_jupyter=False,  # there it would show things instead of writing them to the page
+        legacy_windows=False,
+    )
+    console.print(shown_by_rich, markup=False, highlight=False)
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())

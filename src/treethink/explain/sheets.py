@@ -1,0 +1,188 @@
+"""What a summary says to people: which tables it has, and which sentences.
+
+summary -> [ sheets ] -> table (rich, text, HTML)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import floor
+from typing import Any
+
+from treethink.explain import table
+from treethink.explain.leaves import Leaf
+from treethink.explain.summary import RuleSummary, Summary
+from treethink.explain.table import Part, Table
+from treethink.rules import RuleKey, percent
+
+MOST_RULES = 60  # in a table
+MOST_LEAVES = 5  # that a model's summary lists: the least sure ones
+MOST_NAMES = 8  # in a sentence
+MOST_TESTS = 3  # of a path: the last ones, which lie nearest to the leaf
+
+
+def text(summary: Summary | RuleSummary) -> str:
+    """As plain text of 80 columns."""
+    return table.text(_parts(summary))
+
+
+def rich(summary: Summary | RuleSummary) -> Any:
+    """For rich, which knows the terminal."""
+    return table.group(_parts(summary))
+
+
+def html(summary: Summary | RuleSummary) -> str:
+    """For notebooks."""
+    return table.page(_parts(summary))
+
+
+def _parts(summary: Summary | RuleSummary) -> list[Part]:
+    return of_rule(summary) if isinstance(summary, RuleSummary) else of_model(summary)
+
+
+# ------------------------------------------------------------------------ what they say
+
+
+def of_model(summary: Summary) -> list[Part]:
+    """The rules that vary, the leaves to doubt first, what was never seen, what was dropped."""
+    seen = _many(summary.observations, "observation")
+    vary = f"{len(summary.varying):,} of {_many(len(summary.rules), 'rule')} vary"
+    parts: list[Part] = [f"{seen}, {vary}"]
+    if summary.varying:
+        parts += [rules_table(summary.varying), weakest_table(summary)]
+    return [*parts, *_sentences(summary), _memory(summary)]
+
+
+def of_rule(summary: RuleSummary) -> list[Part]:
+    """All leaves of one rule."""
+    seen = _many(summary.observations, "observation")
+    return [f"{summary.title}: {seen}", leaves_table("", summary.leaves, named=False)]
+
+
+def rules_table(rules: Sequence[RuleSummary]) -> Table:
+    """A row for each rule; of very many, the last counts the others."""
+    rows = [_row(each) for each in rules[:MOST_RULES]]
+    if more := len(rules) - len(rows):
+        rows.append((f"… and {more:,} more", *[""] * 5))
+    return Table("", ("rule", ">seen", ">outcomes", ">leaves", ">depth", ">least sure"), rows)
+
+
+def _row(rule: RuleSummary) -> tuple[str, ...]:
+    sizes = (rule.observations, len(rule.seen), len(rule.leaves), rule.depth)
+    return (rule.title, *(f"{size:,}" for size in sizes), sure(rule.weakest))
+
+
+def weakest_table(summary: Summary) -> Table:
+    """The leaves that are the least sure, of rules that vary."""
+    leaves = [leaf for each in summary.varying for leaf in each.leaves]
+    chosen = sorted(leaves, key=lambda leaf: leaf.confidence)[:MOST_LEAVES]
+    of = f"The {len(chosen)} least sure of {len(leaves):,} leaves"
+    title = of if len(chosen) < len(leaves) else "Leaves, the least sure first"
+    return leaves_table(title, chosen)
+
+
+def leaves_table(title: str, leaves: Iterable[Leaf], named: bool = True) -> Table:
+    """A row for each leaf: where it is, its likeliest outcome, and how sure that is."""
+    rows = [(_where(leaf, named), *_seen(leaf)) for leaf in leaves]
+    return Table(title, ("where", "outcome", ">seen", ">share", ">at least"), rows)
+
+
+def _where(leaf: Leaf, named: bool) -> str:
+    """The tests that lead to it; of very many, the last."""
+    last = leaf.tests[-MOST_TESTS:]
+    more = len(leaf.tests) - len(last)
+    told = " and ".join(["…"] * bool(more) + [" ".join(t.split()) for t in last])
+    if named:
+        return f"{_title(leaf.rule)}, if {told}" if told else _title(leaf.rule)
+    return told or "always"
+
+
+def _seen(leaf: Leaf) -> tuple[str, str, str, str]:
+    if leaf.outcome is None:
+        return "never seen", "0", "", ""
+    share = percent(leaf.count, leaf.total)
+    return str(leaf.outcome), f"{leaf.total:,}", share, sure(leaf)
+
+
+def sure(leaf: Leaf) -> str:
+    """Rounded down, as a lower bound must be."""
+    return f"{floor(1000 * leaf.confidence) / 10:.1f}%" if leaf.counts else "never seen"
+
+
+def _title(key: RuleKey) -> str:
+    return f"{key[0]}.{key[1]} when {key[2]}"
+
+
+# --------------------------------------------------------------------- in sentences
+
+
+def _sentences(summary: Summary) -> list[str]:
+    """What is true of this model, of all that might be said."""
+    once = [f"{_title(key)}: {outcome}" for key, outcome in summary.seen_once]
+    found = [
+        _constant(summary),
+        _list("Actions never taken", summary.unseen_actions),
+        _list("Classes never met", summary.unseen_classes),
+        _list("Never seen together", [_title(key) for key in summary.unseen_rules]),
+        _list("Outcomes seen only once", once),
+        _empty(sum(each.n_empty for each in summary.varying)),
+    ]
+    return [each for each in found if each]
+
+
+def _constant(summary: Summary) -> str:
+    """Rules that have met one outcome only; if that was seldom, it is worth knowing."""
+    constant = [each for each in summary.rules.values() if not each.varies and each.transitions]
+    if not constant:
+        return ""
+    least = min(constant, key=lambda each: each.observations)
+    times = _many(least.observations, "observation")
+    return (
+        f"{_many(len(constant), 'rule')} never varied; the least seen of them,"
+        f" {least.title}, in {times}."
+    )
+
+
+def _list(what: str, names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    listed = "; ".join(names[:MOST_NAMES])
+    return f"{what}: {listed}{f'; and {more:,} more' if more > 0 else ''}." if names else ""
+
+
+def _empty(count: int) -> str:
+    if not count:
+        return ""
+    return f"{_many(count, 'leaf', 'leaves')} that no observation has reached yet."
+
+
+def _memory(summary: Summary) -> str:
+    """What the model holds, and what it has let go."""
+    use = summary.memory
+    holds = f"{_many(use['nodes'], 'node')} and {_many(use['candidates'], 'candidate')}"
+    dropped = (
+        f"{_many(use['forgotten'], 'candidate')} dropped" if use["forgotten"] else "none dropped"
+    )
+    kept = _kept(use["kept"], use["no_longer_kept"], use["most_kept"])
+    return f"Memory: {_bytes(use['bytes'])} for {holds}, {dropped}. {kept}"
+
+
+def _kept(kept: int, gone: int, most: int) -> str:
+    if not most:
+        return "No transition is kept."
+    if not gone:
+        return (
+            f"All {kept:,} transitions are kept." if kept else "There is no transition to keep yet."
+        )
+    return f"The last {kept:,} transitions are kept, {gone:,} older ones no longer."
+
+
+def _bytes(count: int) -> str:
+    """A size for people: 1,234 bytes, 56 kB, 7.8 MB."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6)):
+        if count >= size:
+            return f"{count / size:,.1f} {unit}"
+    return f"{count // 1000:,} kB" if count >= 10_000 else f"{count:,} bytes"
+
+
+def _many(count: int, thing: str, things: str = "") -> str:
+    return f"{count:,} {thing if count == 1 else things or thing + 's'}"

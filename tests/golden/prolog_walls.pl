@@ -1,0 +1,157 @@
+% Rules of a world, learned by TreeThink and written as Prolog.
+%
+%   ?- set_state([object(50, player, [pos-[5, 2]]), object(51, wall, [pos-[6, 2]])]).
+%   ?- predict(right, 50, pos, Chances).
+%   Chances = [[5, 2]-1.0].
+%
+% Vectors are lists of integers, also those of length 1.
+% Learned from 5000 observations.
+
+:- encoding(utf8).
+:- dynamic(object/2).
+:- dynamic(value/3).
+:- dynamic(class/2).
+:- dynamic(outcomes/2).
+:- dynamic(action/1).
+:- dynamic(seen/5).
+
+class(wall, [pos]).
+class(player, [pos]).
+outcomes(pos, differences).
+action(left).
+action(right).
+action(up).
+action(down).
+
+% ---- asking ----
+
+% The state to ask about: a list of object(Id, Class, [Attribute-Vector, ...]).
+set_state(Objects) :-
+    retractall(object(_, _)),
+    retractall(value(_, _, _)),
+    forall(member(object(X, Class, Values), Objects),
+           ( assertz(object(X, Class)),
+             forall(member(Attribute-Vector, Values), assertz(value(X, Attribute, Vector))) )).
+
+% New vectors of one attribute of one object, each with its probability.
+predict(Action, X, Attribute, Chances) :-
+    action(Action),
+    object(X, Class),
+    class(Class, Attributes),
+    member(Attribute, Attributes),
+    value(X, Attribute, Now),
+    chances(Class, Attribute, Action, X, Now, Chances).
+
+% Without a rule, an attribute stays as it is.
+chances(Class, Attribute, Action, X, Now, Chances) :-
+    seen(Class, Attribute, Action, X, Counts), !,
+    counts_sum(Counts, 0, Total),
+    outcomes(Attribute, Kind),
+    findall(Next-P,
+            ( member(Outcome-N, Counts), next(Kind, Now, Outcome, Next), P is N / float(Total) ),
+            Chances).
+chances(_, _, _, _, Now, [Now-1.0]).
+
+counts_sum([], Total, Total).
+counts_sum([_-N | Counts], Before, Total) :-
+    Sum is Before + N,
+    counts_sum(Counts, Sum, Total).
+
+next(values, _, Next, Next).
+next(differences, Now, Change, Next) :- changed(Now, Change, Next).
+
+changed([], [], []).
+changed([A | As], [B | Bs], [C | Cs]) :-
+    C is A + B,
+    fits(C),
+    changed(As, Bs, Cs).
+
+fits(N) :- N >= -9223372036854775808, N =< 9223372036854775807, !.
+fits(N) :- throw(error(representation_error(int64_t), N)).
+
+% ---- facts ----
+
+equality(Attribute, X, Vector) :- value(X, Attribute, Vector).
+
+difference(Attribute, X, Y, Vector) :-
+    value(X, Attribute, From),
+    value(Y, Attribute, To),
+    subtracted(To, From, Vector).
+
+subtracted([], [], []).
+subtracted([A | As], [B | Bs], [C | Cs]) :-
+    C is A - B,
+    subtracted(As, Bs, Cs).
+
+% ---- tests, one after the other ----
+
+% Each is Xs-Goal: the objects that tests have found so far, this one included, and what must be
+% true of them. All ways in which it can be are kept, for the next test to choose from.
+holds(Tests) :- holds([[]], Tests).
+
+holds(_, []).
+holds(Bindings, [Xs-Goal | Tests]) :-
+    findall(Xs, ( member(Binding, Bindings), append(Binding, _, Xs), call(Goal) ), Found),
+    Found \== [],
+    kept(Found, Kept),
+    holds(Kept, Tests).
+
+% At most 4096: the first by the values of their objects, and by ids if equal.
+kept(Found, Found) :- length(Found, N), N =< 4096, !.
+kept(Found, Kept) :-
+    findall(Order-Xs, ( member(Xs, Found), order(Xs, Order) ), Pairs),
+    keysort(Pairs, Sorted),
+    length(First, 4096),
+    append(First, _, Sorted),
+    findall(Xs, member(_-Xs, First), Kept).
+
+order([], []).
+order([X | Xs], [[Vectors, X] | Rest]) :-
+    object(X, Class),
+    class(Class, Attributes),
+    findall(Vector, ( member(Attribute, Attributes), value(X, Attribute, Vector) ), Vectors),
+    order(Xs, Rest).
+
+% ---- rules ----
+
+% seen(Class, Attribute, Action, X0, Counts): the first that holds.
+
+% wall.pos when left
+seen(wall, pos, left, _, [[0, 0]-47918]).
+
+% wall.pos when right
+seen(wall, pos, right, _, [[0, 0]-47196]).
+
+% wall.pos when up
+seen(wall, pos, up, _, [[0, 0]-46892]).
+
+% wall.pos when down
+seen(wall, pos, down, _, [[0, 0]-47994]).
+
+% player.pos when left
+seen(player, pos, left, X0, [[0, 0]-509]) :-
+    holds([
+        [X1]-(object(X1, wall), difference(pos, X0, X1, [-1, 0]))
+    ]), !.
+seen(player, pos, left, _, [[-1, 0]-752]).
+
+% player.pos when right
+seen(player, pos, right, X0, [[0, 0]-495]) :-
+    holds([
+        [X1]-(object(X1, wall), difference(pos, X0, X1, [1, 0]))
+    ]), !.
+seen(player, pos, right, _, [[1, 0]-747]).
+
+% player.pos when up
+seen(player, pos, up, X0, [[0, 0]-475]) :-
+    holds([
+        [X1]-(object(X1, wall), difference(pos, X0, X1, [0, -1]))
+    ]), !.
+seen(player, pos, up, _, [[0, -1]-759]).
+
+% player.pos when down
+seen(player, pos, down, X0, [[0, 0]-515]) :-
+    holds([
+        [X1]-(object(X1, wall), difference(pos, X0, X1, [0, 1]))
+    ]), !.
+seen(player, pos, down, _, [[0, 1]-748]).
