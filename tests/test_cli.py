@@ -180,6 +180,11 @@ def test_rules_prints_what_was_saved(run: Any) -> None:
     assert run("rules", "walls.tt", "--rule", "player.pos.left").out.strip() == rule.strip()
     assert run("rules", "walls.tt", "--rule", "player.pos").out.count("player.pos when ") == 4
     assert run("rules", "walls.tt", "--rule", "play").code == 2
+    told = run("rules", "walls.tt", "--style", "english").out
+    assert "the player moves 1 left, unless a wall is directly to the left of it." in told
+    names: dict[str, Any] = {}
+    exec(run("rules", "walls.tt", "--style", "code", "--rule", "player.pos.left").out, names)
+    assert callable(names["player_pos_when_left"])
 
 
 def test_worlds_lists_every_world_with_what_it_is_and_its_options(run: Any) -> None:

@@ -15,9 +15,11 @@ from treethink.learner import TreeThink
 from treethink.rules import Rule, RuleKey
 from treethink.terminal import say
 
-#: How `rules` prints them.
+#: How `rules` prints them: for people, or for programs, to the letter.
 STYLES: dict[str, Callable[[Rule], str]] = {
     "text": str,
+    "english": lambda rule: rule.to_text("english"),
+    "code": lambda rule: rule.to_text("code"),
     "dot": Rule.to_dot,
     "mermaid": Rule.to_mermaid,
 }
@@ -32,7 +34,7 @@ def rules(
         ),
     ] = None,
     style: Annotated[
-        str, typer.Option(metavar="text|dot|mermaid", help="How to print them.")
+        str, typer.Option(metavar="text|english|code|dot|mermaid", help="How to print them.")
     ] = "text",
     to: Annotated[
         Path | None,
@@ -56,8 +58,8 @@ def rules(
     meant = loaded.rules.varying() if rule is None else _meant(loaded, rule, str(model))
     if to is not None:
         _draw(console, meant, to)
-    elif style == "text":
-        say(console, "\n\n".join(str(each).rstrip() for each in meant.values()))
+    elif style in ("text", "english"):
+        say(console, "\n\n".join(STYLES[style](each).rstrip() for each in meant.values()))
     else:
         print("\n".join(STYLES[style](each) for each in meant.values()), end="")
 
