@@ -134,7 +134,7 @@ def test_the_manifest_says_what_was_run_and_where(tmp_path: Path) -> None:
     found = records.read(tmp_path).manifest
     assert found["runs"] == entries
     assert (found["title"], found["config"]) == ("some", {"steps": 60})
-    assert set(found["versions"]) == {"treethink", "python", "numpy", "pyarrow"}
+    assert set(found["versions"]) == {"treethink", "python", "numpy", "pyarrow", "torch"}
     assert set(found["machine"]) == {"cpu", "cores", "system"}
     assert found["started"] <= found["finished"]
     assert found["commit"] is None or len(found["commit"].removesuffix("-dirty")) == 40
