@@ -40,7 +40,7 @@ from treethink.explain.reasons import Reason
 from treethink.explain.routing import Step, child, extensions, follow
 from treethink.explain.shrinking import smallest
 from treethink.learner import TreeThink
-from treethink.metrics import distance
+from treethink.metrics import distance, marginals
 from treethink.rules import Node, Test
 from treethink.state import Object, State
 from treethink.worlds import World
@@ -328,7 +328,9 @@ def test_what_was_never_seen_is_told() -> None:
     world = tt.make("maze")
     text = str(TreeThink(world.schema).explain(world.reset(seed=0), "right", of=40))
     assert "never seen" in text and "taken to stay as it is" in text
-    assert "nothing changes" in str(TreeThink(world.schema).explain(world.reset(0), "right"))
+    told = str(TreeThink(world.schema).explain(world.reset(0), "right"))
+    assert told.startswith("right: nothing changes\nof 42 values nothing was ever seen")
+    assert "ever seen" not in str(learned("maze", 3000).explain(world.reset(0), "right"))
 
 
 def test_several_ways_and_chance_are_told() -> None:
@@ -504,6 +506,26 @@ def test_a_model_that_never_saw_a_goal_is_wrong_about_goals() -> None:
     golden("check_maze", str(found))
 
 
+def _true(state: State, truth: Any, each: Any) -> Any:
+    key = (each.object_id, each.attribute)
+    return truth.get(key, {state.value(*key): 1.0})
+
+
+def _is_as_wrong(model: Any, world: Any, state: State, action: str, wrong: Any) -> bool:
+    """Whether the same values are foreseen there, and others true."""
+    try:
+        truth = marginals(state, world.distribution(state, action))
+    except Exception:  # it is no state of this world
+        return False
+    found = model.predict(state, action)
+    return all(
+        each.object_id in state
+        and found.outcomes(each.object_id, each.attribute) == each.predicted
+        and _true(state, truth, each) == each.true
+        for each in wrong
+    )
+
+
 @pytest.mark.parametrize(("name", "steps"), [("keys", 1500), ("coins", 400), ("lights", 60)])
 def test_what_is_found_is_wrong_and_nothing_more_can_go(name: str, steps: int) -> None:
     world, model = tt.make(name), learned(name, steps)
@@ -516,6 +538,9 @@ def test_what_is_found_is_wrong_and_nothing_more_can_go(name: str, steps: int) -
         key = (each.object_id, each.attribute)
         assert model.predict(state, action).outcomes(*key) == each.predicted
         assert distance(each.predicted, each.true) > TOLERANCE
+    for gone in state.ids:  # each object is needed
+        fewer = State(world.schema, [each for each in state if each.id != gone])
+        assert not _is_as_wrong(model, world, fewer, action, found.example.wrong)
     json.dumps(found.to_dict())
     assert str(found) == str(model.check(world, 600, seed=3))
     assert len(found.explanations()) == len(found.example.wrong)
@@ -673,3 +698,64 @@ def test_the_command_explains(
     ]:
         code, _, err = run(*wrong)
         assert code == 2 and says in err
+
+
+# ------------------------------------------------------- what a reader must not be told
+
+
+def taught_by_value(values: dict[int, int]) -> tuple[tt.Schema, TreeThink]:
+    """A lamp whose value changes by what it is."""
+    schema = tt.Schema({"lamp": ["v"]}, {"v": 1}, ["go"])
+    model = TreeThink(schema)
+    for i in range(600):
+        value = list(values)[i % len(values)]
+        before = State(schema, [Object(1, "lamp", v=value)])
+        model.observe(before, "go", before.replace(1, v=value + values[value]))
+    return schema, model
+
+
+def test_what_would_be_otherwise_is_true_of_another_value() -> None:
+    """Of the attribute that would differ, nothing else is known: the value is said."""
+    values = {0: 5, 1: 7, 2: -2}
+    schema, model = taught_by_value(values)
+    for value in values:
+        reason = model.explain(State(schema, [Object(1, "lamp", v=value)]), "go")[1, "v"]
+        assert reason.otherwise is not None
+        assumed = [e.test.value for e in reason.otherwise.assumed if e.holds]
+        excluded = [e.test.value for e in reason.otherwise.assumed if not e.holds]
+        left = assumed or [each for each in values if each not in excluded]
+        for each in left:
+            found = model.predict(State(schema, [Object(1, "lamp", v=each)]), "go").outcomes(1, "v")
+            change = each if reason.otherwise.relative else 0
+            assert found == {k + change: v for k, v in reason.otherwise.outcomes.items()}
+
+
+def coin(heads: int, n: int = 1_000) -> TreeThink:
+    schema = tt.Schema({"coin": ["v"]}, {"v": 1}, ["flip"])
+    model, state = TreeThink(schema), State(schema, [Object(1, "coin", v=0)])
+    for i in range(n):
+        model.observe(state, "flip", state.replace(1, v=1 if i % 100 < heads else -1))
+    return model
+
+
+def test_models_that_differ_by_more_than_chance_disagree() -> None:
+    assert coin(62).diff(coin(38)) and not coin(62).diff(coin(62))
+    assert not coin(51).diff(coin(50))
+
+
+def test_names_cannot_write_on_the_terminal() -> None:
+    schema = tt.Schema({"\x1b[2Jp": ["v"]}, {"v": 1}, ["go"])
+    model, state = TreeThink(schema), State(schema, [Object(1, "\x1b[2Jp", v=0)])
+    for i in range(40):
+        model.observe(state, "go", state.replace(1, v=i % 2))
+    rule = model.rules["\x1b[2Jp", "v", "go"]
+    found = model.explain(state, "go")
+    for text in (str(found), found._repr_html_(), rule.to_text("english")):
+        assert "\x1b" not in text
+
+
+def test_a_summary_is_text_in_a_notebook_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where rich would display things instead of writing them."""
+    plain = str(learned("maze", 3000).summary())
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert str(learned("maze", 3000).summary()) == plain

@@ -307,3 +307,9 @@ def test_exported_rules_read_as_they_should():
         if os.environ.get("REWRITE_GOLDEN"):
             path.write_text(text, encoding="utf-8")
         assert path.read_text(encoding="utf-8") == text, name
+
+
+@given(st.text(), st.sets(st.text(alphabet="ab_2", max_size=6)))
+def test_no_rule_is_named_as_a_part_of_another(title: str, taken: set[str]):
+    """Parts of a deep tree are functions too, told apart by two underscores."""
+    assert "__" not in identifier(title, taken)

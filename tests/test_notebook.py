@@ -282,7 +282,7 @@ def test_a_drawn_rule_looks_as_it_should():
 
 
 def test_a_rule_is_drawn_without_matplotlib(monkeypatch: pytest.MonkeyPatch):
-    for name in [each for each in sys.modules if each.partition(".")[0] == "matplotlib"]:
+    for name in ("matplotlib", *(e for e in sys.modules if e.startswith("matplotlib."))):
         monkeypatch.setitem(sys.modules, name, None)
     rule = learned("walls").rules["player", "pos", "left"]
     assert said(rule._repr_svg_()).startswith("true false player.pos when left X0: player X1: wall")

@@ -6,6 +6,7 @@ distributions count as different only when they have less than three quarters in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from treethink.explain.routing import minus, plus
@@ -26,6 +27,20 @@ def differ(one: Chances, other: Chances) -> bool:
     """
     shared = sum(min(chance, other.get(value, 0.0)) for value, chance in one.items())
     return shared < IN_COMMON
+
+
+def unlike(one: Chances, other: Chances, seen: int, seen_there: int) -> bool:
+    """Whether two distributions, with so many observations behind them, differ by more than chance.
+
+    >>> unlike({1: 0.62, 2: 0.38}, {1: 0.38, 2: 0.62}, 1_000, 1_000)
+    True
+    >>> unlike({1: 0.62, 2: 0.38}, {1: 0.38, 2: 0.62}, 20, 20)
+    False
+    """
+    shared = sum(min(chance, other.get(value, 0.0)) for value, chance in one.items())
+    outcomes = len(one.keys() | other.keys())
+    noise = math.sqrt(outcomes * (1 / max(1, seen) + 1 / max(1, seen_there)))
+    return 1 - shared > min(1 - IN_COMMON, noise)
 
 
 def after(

@@ -123,7 +123,7 @@ class _Writer:
                 continue
             if indent > DEEPEST:
                 self.parts += 1
-                name = f"{self.name}_part_{self.parts}"
+                name = f"{self.name}__{self.parts}"  # no rule is called so: see `identifier`
                 further.append((name, index, level))
                 yield from indented([f"return {name}(of, {self._arguments(level)})"], indent)
                 continue

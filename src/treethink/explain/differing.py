@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from treethink.errors import SettingError, WrongTypeError, shown, whole_number
-from treethink.explain.chances import as_changes, differ
+from treethink.explain.chances import as_changes, unlike
 from treethink.explain.differences import Diff, Disagreement, RuleDifference, outline
 from treethink.explain.imagining import situations
 from treethink.explain.shrinking import smallest
@@ -93,7 +93,8 @@ def _disagreements(
     changing = {(x, attribute) for each in (ours, theirs) for x, attribute, _ in each.changes()}
     for x, attribute in sorted(changing):
         here, there = ours.outcomes(x, attribute), theirs.outcomes(x, attribute)
-        if differ(here, there):
+        seen = (each.support(x, attribute) for each in (ours, theirs))
+        if unlike(here, there, *seen):
             yield Disagreement(state, action, x, attribute, here, there)
 
 

@@ -19,6 +19,7 @@ from treethink.explain.conditions import Nouns, article, conditions
 from treethink.explain.outcomes import Telling, telling_of
 from treethink.explain.reading import Choice, Leaf, Reading, Way, is_certain, read
 from treethink.rules import Rule, Value
+from treethink.spelling import printable
 
 __all__ = ["text_of"]
 
@@ -33,8 +34,9 @@ def text_of(rule: Rule) -> str:
     nouns = Nouns(rule.single, given=len(rule.classes))
     telling = telling_of(rule, whole=_stands_alone(rule, reading))
     if _is_simple(reading):
-        return _sentence(rule, reading, telling, nouns)
-    return "\n".join([f"{_opening(rule, telling)}:", *_items(reading, telling, nouns)])
+        return printable(_sentence(rule, reading, telling, nouns))
+    lines = [f"{_opening(rule, telling)}:", *_items(reading, telling, nouns)]
+    return "\n".join(map(printable, lines))
 
 
 def _stands_alone(rule: Rule, reading: Reading) -> bool:

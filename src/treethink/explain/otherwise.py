@@ -71,7 +71,7 @@ def nearest(
     """The nearest reason; None if nothing on the way would make a difference."""
     for i in range(len(steps) - 1, -1, -1):
         found = []
-        for way in _endings(state, steps[i]):
+        for way in _endings(state, steps[: i + 1]):
             counts = way.node.counts
             if counts and differ(after(state, object_id, attribute, counts), outcomes):
                 found.append(_found(state, i, way, object_id, attribute))
@@ -83,22 +83,23 @@ def nearest(
 def _found(state: State, step: int, way: _Way, object_id: int, attribute: str) -> Otherwise:
     """What would follow at the end of a way, from the value that the attribute had then."""
     counts, support = way.node.counts, sum(way.node.counts.values())
-    for each in way.assumed:
-        test = each.test
-        if (test.kind, test.attribute, test.variables) == ("equality", attribute, (0,)):
-            if each.holds:
-                state = state.replace(object_id, **{attribute: test.value})
-            elif state.schema.attributes[attribute].outcomes == "delta":
-                changes = {outcome: n / support for outcome, n in counts.items()}
-                return Otherwise(step, way.assumed, changes, support, relative=True)
+    own = ("equality", attribute, (0,))
+    said = [e for e in way.assumed if (e.test.kind, e.test.attribute, e.test.variables) == own]
+    value = next((each.test.value for each in said if each.holds), None)
+    if value is not None:
+        state = state.replace(object_id, **{attribute: value})
+    elif said and state.schema.attributes[attribute].outcomes == "delta":
+        changes = {outcome: n / support for outcome, n in counts.items()}
+        return Otherwise(step, way.assumed, changes, support, relative=True)
     then = after(state, object_id, attribute, counts)
     return Otherwise(step, way.assumed, then, support)
 
 
-def _endings(state: State, step: Step) -> Iterator[_Way]:
-    """The leaves that may be reached had the test of this step answered otherwise."""
-    start = _Way(step.node, step.before, ())
-    waiting = [_assuming(state, start, not step.holds)]
+def _endings(state: State, steps: Sequence[Step]) -> Iterator[_Way]:
+    """The leaves that may be reached had the test of the last step answered otherwise."""
+    step = steps[-1]
+    first = _assuming(state, _Way(step.node, step.before, ()), not step.holds)
+    waiting = [_Way(first.node, first.bindings, (*first.assumed, *_still(state, steps)))]
     while waiting:
         way = waiting.pop()
         test = way.node.test
@@ -106,11 +107,22 @@ def _endings(state: State, step: Step) -> Iterator[_Way]:
             yield way
         elif (known := _assumed(way, test)) is not None:
             waiting.append(_going(way, known, _imagined(test, way.bindings, known)))
-        elif _is_about_imagined(test, way.bindings):
+        elif _is_about_imagined(test, way.bindings) or _is_about_assumed(test, way):
             waiting += [_assuming(state, way, holds) for holds in (False, True)]
         else:
             extended = extensions(state, test, way.bindings)
             waiting.append(_going(way, bool(extended), extended or way.bindings))
+
+
+def _still(state: State, steps: Sequence[Step]) -> Iterator[Assumption]:
+    """Values that it must not have either, had it another one: tests before have denied them."""
+    *before, last = steps
+    if not last.holds or not _says_value(last.test):
+        return
+    for each in before:
+        if not each.holds and _place(each.test) == _place(last.test):
+            text = condition(state, each.test, False, each.before, each.node.classes)
+            yield Assumption(each.test, False, text)
 
 
 def _assuming(state: State, way: _Way, holds: bool) -> _Way:
@@ -127,8 +139,31 @@ def _going(way: _Way, holds: bool, bindings: tuple[Binding, ...]) -> _Way:
 
 
 def _assumed(way: _Way, test: Test) -> bool | None:
-    """What has been assumed of a test already; it may be asked again further down."""
-    return next((each.holds for each in way.assumed if each.test == test), None)
+    """What has been assumed of a test already, or of another value; it may be asked again."""
+    for each in way.assumed:
+        if each.test == test:
+            return each.holds
+        if each.holds and _says_value(each.test) and _place(each.test) == _place(test):
+            return False  # it cannot have two values
+    return None
+
+
+def _says_value(test: Test) -> bool:
+    return test.kind == "equality" and not test.new
+
+
+def _place(test: Test) -> tuple[str, str, tuple[int, ...]]:
+    return test.kind, test.attribute, test.variables
+
+
+def _is_about_assumed(test: Test, way: _Way) -> bool:
+    """Whether it asks for a value that was assumed to be another one."""
+    return any(
+        _says_value(each.test)
+        and each.test.attribute == test.attribute
+        and each.test.variables[0] in test.variables
+        for each in way.assumed
+    )
 
 
 def _imagined(test: Test, bindings: tuple[Binding, ...], holds: bool) -> tuple[Binding, ...]:

@@ -11,6 +11,8 @@ from typing import Any
 
 from rich.console import Console
 
+from treethink.spelling import printable
+
 WIDTH = 80
 
 
@@ -38,4 +40,4 @@ def plain(shown_by_rich: Any, width: int = WIDTH) -> str:
         legacy_windows=False,
     )
     console.print(shown_by_rich, markup=False, highlight=False)
-    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+    return "\n".join(printable(line.rstrip()) for line in page.getvalue().split("\n")).rstrip("\n")

@@ -81,7 +81,7 @@ class Reason:
         if not self.support:
             return "nothing was ever seen of this: it is taken to stay as it is"
         if not self.steps and len(self.outcomes) == 1:
-            return "always so: the rule has seen no other outcome"
+            return "so far always so: the rule has seen no other outcome"
         if not self.steps:
             return "the rule has found no test that tells these outcomes apart"
         return "" if self.seen else "just this was never seen: the answer is that of tests above"

@@ -46,7 +46,9 @@ def _parts(summary: Summary | RuleSummary) -> list[Part]:
 def of_model(summary: Summary) -> list[Part]:
     """The rules that vary, the leaves to doubt first, what was never seen, what was dropped."""
     seen = _many(summary.observations, "observation")
-    vary = f"{len(summary.varying):,} of {_many(len(summary.rules), 'rule')} vary"
+    varying = len(summary.varying)
+    verb = "varies" if varying == 1 else "vary"
+    vary = f"{varying:,} of {_many(len(summary.rules), 'rule')} {verb}"
     parts: list[Part] = [f"{seen}, {vary}"]
     if summary.varying:
         parts += [rules_table(summary.varying), weakest_table(summary)]
@@ -170,9 +172,9 @@ def _kept(kept: int, gone: int, most: int) -> str:
     if not most:
         return "No transition is kept."
     if not gone:
-        return (
-            f"All {kept:,} transitions are kept." if kept else "There is no transition to keep yet."
-        )
+        if kept == 1:
+            return "The one transition is kept."
+        return f"All {kept:,} transitions are kept." if kept else "No transition to keep yet."
     return f"The last {kept:,} transitions are kept, {gone:,} older ones no longer."
 
 

@@ -8,7 +8,6 @@ told that nothing is markup, and in HTML everything is escaped.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,12 +91,9 @@ def group(parts: Iterable[Part]) -> Any:
 
 def text(parts: Iterable[Part], width: int = WIDTH) -> str:
     """The parts as plain text, without colours and without spaces at the ends of lines."""
-    from rich.console import Console
+    from treethink.explain.printed import plain
 
-    out = io.StringIO()
-    console = Console(file=out, width=width, color_system=None, legacy_windows=False)
-    console.print(group(parts))
-    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
+    return plain(group(parts), width).rstrip()
 
 
 def page(parts: Iterable[Part]) -> str:

@@ -42,12 +42,17 @@ class Explanation(Printed):
     """
 
     def __init__(
-        self, state: State, action: str, reasons: tuple[Reason, ...], quiet: list[str] | None
+        self,
+        state: State,
+        action: str,
+        reasons: tuple[Reason, ...],
+        quiet: list[str] | None,
+        unknown: int = 0,
     ):
         self.state = state
         self.action = action
         self.reasons = reasons
-        self._quiet = quiet
+        self._quiet, self._unknown = quiet, unknown
 
     def __getitem__(self, key: tuple[int, str]) -> Reason:
         for each in self.reasons:
@@ -86,6 +91,9 @@ class Explanation(Printed):
             more = len(self._quiet) - _MOST_QUIET
             listed = "; ".join(self._quiet[:_MOST_QUIET]) + (f"; {more} more" if more > 0 else "")
             parts.append(Text(f"could have changed and does not: {listed}", style="dim"))
+        if self._unknown:
+            values = f"{self._unknown:,} value{'' if self._unknown == 1 else 's'}"
+            parts.append(Text(f"of {values} nothing was ever seen: taken to stay as they are"))
         return Group(*parts)
 
     def _heading(self) -> str:
@@ -97,7 +105,8 @@ class Explanation(Printed):
         return f"{self.action}: {n} value{'' if n == 1 else 's'} may change"
 
     def __repr__(self) -> str:
-        return f"<Explanation of {self.action!r}: {len(self.reasons)} values>"
+        n = len(self.reasons)
+        return f"<Explanation of {self.action!r}: {n} value{'' if n == 1 else 's'}>"
 
 
 def explain(model: TreeThink, state: State, action: str, of: Asked = None) -> Explanation:
@@ -118,7 +127,20 @@ def explain(model: TreeThink, state: State, action: str, of: Asked = None) -> Ex
     asked = _asked(prediction, of)
     reasons = tuple(_reason(prediction, rule_of(*key), *key) for key in asked)
     quiet = _quiet(model, state, action, {x for x, _ in asked}) if of is None else None
-    return Explanation(state, action, reasons, quiet)
+    unknown = _unknown(model, state, action) if of is None else 0
+    return Explanation(state, action, reasons, quiet, unknown)
+
+
+def _unknown(model: TreeThink, state: State, action: str) -> int:
+    """Of how many values it has seen nothing under this action."""
+    schema, rules = model.schema, model.rules
+    objects = {name: len(state.of_class(name)) for name in schema.classes}
+    return sum(
+        objects[name]
+        for name, attributes in schema.classes.items()
+        for attribute in attributes
+        if objects[name] and not rules[name, attribute, action].transitions
+    )
 
 
 def _asked(prediction: Prediction, of: Asked) -> list[tuple[int, str]]:
