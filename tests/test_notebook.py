@@ -325,3 +325,16 @@ def test_a_model_shows_its_summary():
 def test_a_tree_by_itself_shows_its_rule():
     tree = tt.FOLDT(["dot"])
     assert "not seen yet" in said(tree._repr_html_())
+
+
+def test_a_large_rule_is_not_drawn_beside_its_list():
+    assert chain(html.MOST_DRAWN - 1)._repr_svg_() is not None  # one leaf more than tests
+    assert chain(html.MOST_DRAWN)._repr_svg_() is None
+
+
+def test_a_path_that_cannot_be_written_is_named(tmp_path: Path):
+    model = learned("walls")
+    for path in (tmp_path / "nowhere" / "x.py", tmp_path):
+        with pytest.raises(OSError, match=re.escape(repr(str(path)))):
+            model.to_python(path)
+    assert list(tmp_path.iterdir()) == []

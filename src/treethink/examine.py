@@ -110,14 +110,14 @@ def examine(
     for before, action, after in held_out:
         prediction, truth = model.predict(before, action), world.truth(before, action, after)
         if not _add(found, prediction, truth):
-            for mistake in mistakes.add(prediction, action, _wrong(prediction, truth)):
+            for mistake in mistakes.add(prediction, action, wrong_values(prediction, truth)):
                 mistake.held_out += 1
     if found.held_out:
         found.mean_error /= found.held_out
     for scene in world.scenes():
         found.scenes += 1
         prediction = model.predict(scene.before, scene.action)
-        wrong = list(_wrong(prediction, scene.truth))
+        wrong = list(wrong_values(prediction, scene.truth))
         if wrong:
             found.wrong_scenes.append(scene.says)
         for mistake in mistakes.add(prediction, scene.action, wrong):
@@ -134,7 +134,7 @@ def _add(found: Examination, prediction: Prediction, truth: Truth) -> bool:
     states = _listed(truth)
     most = max(probability for _, probability in states)
     exact = wrong_by <= TOLERANCE
-    right = exact or not any(_wrong(prediction, truth))
+    right = exact or not any(wrong_values(prediction, truth))
     found.held_out += 1
     found.stated &= not isinstance(truth, State)
     found.chance |= len(states) > 1
@@ -145,7 +145,7 @@ def _add(found: Examination, prediction: Prediction, truth: Truth) -> bool:
     return right
 
 
-def _wrong(prediction: Prediction, truth: Truth) -> Iterator[tuple[int, str]]:
+def wrong_values(prediction: Prediction, truth: Truth) -> Iterator[tuple[int, str]]:
     """The objects and attributes of which the prediction is not what chance makes of the truth.
 
     Where the truth is sure there is no chance: the prediction must equal it.

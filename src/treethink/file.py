@@ -93,8 +93,10 @@ def write(path: str | os.PathLike[str], content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, target)
-    except BaseException:
+    except BaseException as error:
         draft.unlink(missing_ok=True)
+        if isinstance(error, OSError):  # of the draft nobody has heard
+            error.filename, error.filename2 = os.fspath(target), None
         raise
 
 

@@ -29,7 +29,7 @@ SHOWN: dict[type, dict[str, str]] = {
     Prediction: {"_repr_html_": "treethink.explain.html:prediction_html"},
     Rule: {
         "_repr_html_": "treethink.explain.html:rule_html",
-        "_repr_svg_": "treethink.diagram.svg:text_of",
+        "_repr_svg_": "treethink.explain.html:rule_svg",
     },
     Rules: {"_repr_html_": "treethink.explain.html:rules_html"},
     TreeThink: {"_repr_html_": "treethink.explain.html:model_html"},

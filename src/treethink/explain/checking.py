@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treethink.errors import whole_number
-from treethink.examine import _wrong as wrong_values
+from treethink.examine import wrong_values
 from treethink.explain.chances import as_changes
 from treethink.explain.mistaken import Check, Example, Wrong
 from treethink.explain.shrinking import smallest

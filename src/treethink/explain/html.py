@@ -118,6 +118,11 @@ def rule_html(rule: Rule) -> str:
     return f"<div><b>{escaped(rule.title)}</b>{''.join(_nested(rule))}</div>"
 
 
+def rule_svg(rule: Rule) -> str | None:
+    """The tree, drawn; None if it is large, since notebooks keep all forms of what they show."""
+    return svg.text_of(rule) if rule.n_leaves <= MOST_DRAWN else None
+
+
 def _nested(rule: Rule) -> Iterator[str]:
     """Nodes in preorder, each within its parent; a stack, so that depth is no limit."""
     waiting: list[tuple[Node, str, int] | str] = [(rule.root, "", 0)]
