@@ -25,8 +25,7 @@ def differ(one: Chances, other: Chances) -> bool:
     >>> differ({1: 1.0}, {1: 0.9, 2: 0.1}), differ({1: 1.0}, {1: 0.5, 2: 0.5})
     (False, True)
     """
-    shared = sum(min(chance, other.get(value, 0.0)) for value, chance in one.items())
-    return shared < IN_COMMON
+    return _shared(one, other) < IN_COMMON
 
 
 def unlike(one: Chances, other: Chances, seen: int, seen_there: int) -> bool:
@@ -37,10 +36,14 @@ def unlike(one: Chances, other: Chances, seen: int, seen_there: int) -> bool:
     >>> unlike({1: 0.62, 2: 0.38}, {1: 0.38, 2: 0.62}, 20, 20)
     False
     """
-    shared = sum(min(chance, other.get(value, 0.0)) for value, chance in one.items())
     outcomes = len(one.keys() | other.keys())
     noise = math.sqrt(outcomes * (1 / max(1, seen) + 1 / max(1, seen_there)))
-    return 1 - shared > min(1 - IN_COMMON, noise)
+    return 1 - _shared(one, other) > min(1 - IN_COMMON, noise)
+
+
+def _shared(one: Chances, other: Chances) -> float:
+    """How much of its mass one has where the other has it too."""
+    return sum(min(chance, other.get(value, 0.0)) for value, chance in one.items())
 
 
 def after(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treethink.explain.conditions import article
 from treethink.explain.routing import Binding, plus, value_of
 from treethink.explain.wording import beside, distance, is_bound, listed, name, sought, zero
 from treethink.rules import Test
@@ -72,12 +73,3 @@ def _by_anchor(state: State, test: Test, bindings: Sequence[Binding], place: int
 
 def _name_or_that(state: State, object_id: int | None, class_name: str) -> str:
     return f"that {class_name}" if object_id is None else name(state, object_id)
-
-
-def article(noun: str) -> str:
-    """A noun with what goes before it.
-
-    >>> article("wall"), article("engine")
-    ('a wall', 'an engine')
-    """
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
