@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import treethink
+from command_line import called
 from treethink import bench, cli
 from treethink.baselines import LEARNERS
 from treethink.experiment import Curve, trial
@@ -23,25 +25,12 @@ from treethink.terminal import chart
 from treethink.worlds import WORLDS, make
 
 
-class Ran:
-    """What became of one command."""
-
-    def __init__(self, code: int, out: str, err: str):
-        self.code, self.out, self.err = code, out, err
-
-
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Runs a command in a folder of its own."""
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments: str) -> Ran:
-        with pytest.raises(SystemExit) as ended:
-            cli.main([*arguments])
-        out, err = capsys.readouterr()
-        return Ran(int(ended.value.code or 0), out, err)
-
-    return call
+    return partial(called, capsys)
 
 
 # ----------------------------------------------------------------------- learn
@@ -57,8 +46,83 @@ def test_learn_shows_the_error_and_the_rules_and_saves_the_model(run: Any) -> No
     assert "saved to walls.tt" in ran.out
     model = TreeThink.load("walls.tt")
     for action in ("left", "right", "up", "down"):
-        assert str(model.rules["player", "pos", action]) in ran.out
+        assert model.rules["player", "pos", action].to_text("english").rstrip() in ran.out
     assert "█" in ran.out
+
+
+def test_learn_ends_as_it_did(run: Any) -> None:
+    out = re.sub(r" in [\d.]+ s\n", " in 0.0 s\n", run("learn", "maze", "--seed", "0").out)
+    file = Path(__file__).parent / "golden" / "learn_maze.txt"
+    if os.environ.get("REWRITE_GOLDEN"):
+        file.write_text(out, encoding="utf-8", newline="\n")
+    assert out == file.read_text(encoding="utf-8")
+
+
+def test_the_page_about_it_shows_that_end() -> None:
+    tests = Path(__file__).parent
+    end = (tests / "golden" / "learn_maze.txt").read_text(encoding="utf-8").partition("\nlearned\n")
+    page = (tests.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert f"```text\nlearned\n{end[2]}```" in page
+
+
+def test_learn_first_says_what_comes_when_it_ends_and_how_to_stop_it(run: Any) -> None:
+    first, second, *_ = run("learn", "maze", "--steps", "60").err.splitlines()
+    assert first == "learning maze: A player looks for goals, and every step counts."
+    assert "until 5,000 in a row are predicted exactly, 60 at most" in second
+    assert second.endswith("Ctrl-C stops and saves.")
+    assert "until" not in run("learn", "maze", "--steps", "60", "--patience", "0").err
+    assert run("learn", "maze", "--steps", "60", "--quiet").err == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "last"),
+    [
+        ("learn maze --steps 2500", ["play", "plan", "rules"]),
+        ("learn walls --steps 2500", ["play", "explain", "rules"]),
+        ("learn maze --steps 30 --seed 3 --set goals=1 --width 9", ["learn", "play", "rules"]),
+    ],
+)
+def test_learn_ends_with_three_commands_that_work(
+    run: Any, command: str, last: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = run(*command.split(), "--out", "my model.tt").out
+    told = [shlex.split(each)[1:] for each in re.findall(r"\n  (treethink .*?)(?=\n|  )", out)]
+    assert [each[0] for each in told] == last
+    asked = []
+    monkeypatch.setattr(cli.looking, "in_terminal", lambda *given: asked.append(given) or Quit)
+    for each in told:
+        ran = run(*each, *(["--steps", "5"] if each[0] in ("learn", "plan") else []))
+        assert ran.code == 0, ran.err
+        assert "nothing changes" not in ran.out
+    ((world, _, model),) = asked
+    assert model.schema == world.schema
+    if "--width" in command:
+        assert world.options["width"] == 9 and world.options["goals"] == 1
+
+
+class Quit:
+    """A game that was left at once."""
+
+    @staticmethod
+    def summary() -> str:
+        return "left"
+
+
+def test_learn_shows_as_many_rules_as_fit_and_says_where_the_others_are(run: Any) -> None:
+    out = run("learn", "gates", "--steps", "4000").out
+    more = re.search(r"and (\d+) more; all of them: treethink rules gates.tt --style english", out)
+    shown = out.count("    When `")
+    assert more and shown + int(more[1]) == len(TreeThink.load("gates.tt").rules.varying())
+    assert shown > 5 and len(out.splitlines()) < 80
+
+
+def test_learn_goes_on_with_a_saved_model_as_if_it_had_never_stopped(run: Any) -> None:
+    run("learn", "maze", "--steps", "900", "--seed", "4", "--out", "whole.tt", "--quiet")
+    run("learn", "maze", "--steps", "400", "--seed", "4", "--out", "half.tt", "--quiet")
+    ran = run("learn", "maze", "--steps", "500", "--seed", "4", "--from", "half.tt", "--quiet")
+    assert "watched 500 transitions" in ran.out and "has observed 900 in all" in ran.out
+    assert "saved to half.tt" in ran.out
+    assert Path("half.tt").read_bytes() == Path("whole.tt").read_bytes()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="uses a shell's pipe")
@@ -118,7 +182,7 @@ def test_learn_of_nothing_at_all(run: Any) -> None:
 
 def test_quiet_says_only_how_it_ended(run: Any) -> None:
     ran = run("learn", "walls", "--steps", "2000", "--quiet")
-    assert len(ran.out.splitlines()) == 5
+    assert len(ran.out.splitlines()) == 5 and ran.err == ""
 
 
 def test_an_interrupt_saves_what_there_is(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +192,7 @@ def test_an_interrupt_saves_what_there_is(run: Any, monkeypatch: pytest.MonkeyPa
             if step == 300:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.learning, "trial", interrupted)
+    monkeypatch.setattr(cli.live, "trial", interrupted)
     ran = run("learn", "walls")
     assert ran.code == 130
     assert "interrupted after 300 transitions" in ran.out and "saved to walls.tt" in ran.out
@@ -149,11 +213,12 @@ def test_control_c_in_a_real_process(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        assert "1,000 observations" in process.stderr.readline()
+        while "1,000 observations" not in process.stderr.readline():
+            pass
         process.send_signal(signal.SIGINT)
         out = process.stdout.read()
     assert process.returncode == 130
-    assert "interrupted after" in out
+    assert "interrupted after" in out and "treethink learn maze --from maze.tt" in out
     assert TreeThink.load(tmp_path / "maze.tt").observations >= 1_000
 
 
@@ -164,8 +229,14 @@ def test_where_only_ascii_can_be_written_the_rules_are_still_shown(tmp_path: Pat
         cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True,
     )  # fmt: skip
     assert ran.returncode == 0 and b"Traceback" not in ran.stderr
-    assert b"exists X1: wall" in ran.stdout and ran.stdout.isascii()
-    assert b"|- yes: " in ran.stdout and b"?  X1" not in ran.stdout
+    assert b"a wall is directly to the left" in ran.stdout and ran.stdout.isascii()
+    for command in ("rules walls.tt", "explain walls.tt --world walls --action right"):
+        ran = subprocess.run(
+            [sys.executable, "-c", program, *command.split()],
+            cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True,
+        )  # fmt: skip
+        assert b"exists X1: wall" in ran.stdout and ran.stdout.isascii()
+        assert b"`-" in ran.stdout and b"?  X1" not in ran.stdout and b"? X1" not in ran.stdout
 
 
 # ------------------------------------------------------------ the other commands
@@ -176,7 +247,8 @@ def test_rules_prints_what_was_saved(run: Any) -> None:
     ran = run("rules", "walls.tt")
     assert "2,000 observations" in ran.out
     rule = str(TreeThink.load("walls.tt").rules["player", "pos", "left"])
-    assert rule in ran.out and rule in learned
+    assert rule in ran.out
+    assert "the player moves 1 left, unless a wall is directly to the left of it." in learned
     assert run("rules", "walls.tt", "--rule", "player.pos.left").out.strip() == rule.strip()
     assert run("rules", "walls.tt", "--rule", "player.pos").out.count("player.pos when ") == 4
     assert run("rules", "walls.tt", "--rule", "play").code == 2
@@ -236,18 +308,14 @@ def test_learn_takes_numbers_in_brackets_and_worlds_of_ones_own(run: Any) -> Non
     assert "0" in run("worlds", "lamps:Lamp").out
 
 
-def test_version(run: Any) -> None:
-    assert run("--version").out == f"treethink {treethink.__version__}\n"
-
-
-def test_bench_prints_and_writes_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def tiny(self: bench.Report, count: int, least: int = 0) -> int:
         return min(count, 20)
 
     monkeypatch.setattr(bench.Report, "calls", tiny)
-    ran = run("bench", "--quick", "--json", "figures.json")
-    assert ran.code == 0
-    figures = json.loads(Path("figures.json").read_text())
+    measured = bench.run(quick=True, tell=lambda text: None)  # once: it takes its time
+    monkeypatch.setattr(bench, "run", lambda **_: measured)
+    figures = json.loads(run("bench", "--quick", "--json").out)
     names = {row["name"] for row in figures["rows"]}
     for world in ("maze 8x8", "maze 32x32"):
         assert {f"predict {world}, {each}" for each in ("none", "eval", "query", "both")} <= names
@@ -261,7 +329,7 @@ def test_bench_prints_and_writes_its_figures(run: Any, monkeypatch: pytest.Monke
     assert {"learn coins, defaults", "learn coins, paper's settings"} <= told
     assert {f"observe maze 8x8 while learning, {name}" for name in LEARNERS} <= told
     assert all(row["timing"]["mean"] > 0 for row in figures["rows"])
-    assert "481,822" in ran.out
+    assert "481,822" in run("bench", "--quick").out
 
 
 # ------------------------------------------------------------------------ errors
@@ -283,21 +351,20 @@ def test_bench_prints_and_writes_its_figures(run: Any, monkeypatch: pytest.Monke
         ("learn maze --memory 0 --paper", "--paper means .*: leave out --memory$"),
         ("learn maze --out nowhere/maze.tt", "there is no folder nowhere"),
         ("learn maze --out .", "it is a folder"),
-        ("bench --json nowhere/x.json", "there is no folder nowhere"),
         ("learn maze(3)", "takes nothing in brackets"),
         ("learn ./lamps.py:world", "is given as module:name"),
         ("learn .lamps:world", "is given as module:name"),
         ("learn nowhere:world", "there is no world at 'nowhere:world'"),
         ("play mase", "Did you mean 'maze'?"),
-        ("play maze --model missing.tt", "missing.tt"),
         ("worlds mase", "Did you mean 'maze'?"),
-        ("rules missing.tt", "missing.tt"),
-        ("rules broken.tt", "broken.tt"),
+        ("learn maze --from good.tt", "good.tt does not fit world 'maze'"),
+        ("learn walls --from good.tt --alpha 0.1 --paper", "leave out --alpha and --paper$"),
         ("rules good.tt --rule player.pos.lefft", "unknown rule .* Did you mean 'player.pos.left'"),
     ],
 )
-def test_an_error_is_one_line_and_exit_code_2(run: Any, command: str, says: str) -> None:
-    Path("broken.tt").write_text("no model at all")
+def test_what_is_wrong_in_a_command_is_one_line_and_exit_code_2(
+    run: Any, command: str, says: str
+) -> None:
     run("learn", "walls", "--steps", "60", "--quiet", "--out", "good.tt")
     before = set(Path().iterdir())
     ran = run(*command.split())
@@ -305,6 +372,22 @@ def test_an_error_is_one_line_and_exit_code_2(run: Any, command: str, says: str)
     assert ran.out == ""
     assert re.match(f"treethink: .*{says}", ran.err) and len(ran.err.splitlines()) == 1
     assert set(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("play maze --model missing.tt", "missing.tt"),
+        ("learn maze --from missing.tt", "missing.tt"),
+        ("rules missing.tt", "missing.tt"),
+        ("rules broken.tt", "broken.tt"),
+    ],
+)
+def test_what_failed_is_one_line_and_exit_code_1(run: Any, command: str, says: str) -> None:
+    Path("broken.tt").write_text("no model at all")
+    ran = run(*command.split())
+    assert (ran.code, ran.out) == (1, "")
+    assert re.match(f"treethink: .*{says}", ran.err) and len(ran.err.splitlines()) == 1
 
 
 # ----------------------------------------------------------------------- drawing

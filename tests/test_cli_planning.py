@@ -17,6 +17,7 @@ from PIL import Image
 from rich.console import Console
 from rich.text import Text
 
+from command_line import Ran, called
 from treethink import cli
 from treethink.learner import TreeThink
 from treethink.planning import Agent, Episode, Plan
@@ -25,13 +26,6 @@ from treethink.planning.scores import ScoreBounds
 from treethink.planning.watch import Viewer, bars, screen
 from treethink.stream import transitions
 from treethink.worlds import World, draw, make
-
-
-class Ran:
-    """What became of one command."""
-
-    def __init__(self, code: int, out: str, err: str):
-        self.code, self.out, self.err = code, out, err
 
 
 @pytest.fixture
@@ -43,10 +37,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     model.save("maze.tt")
 
     def call(command: str) -> Ran:
-        with pytest.raises(SystemExit) as ended:
-            cli.main(command.split())
-        out, err = capsys.readouterr()
-        return Ran(int(ended.value.code or 0), out, err)
+        return called(capsys, *command.split())
 
     return call
 
@@ -111,11 +102,11 @@ def test_it_learns_the_world_that_was_asked_for_if_its_usual_one_has_another_sch
 ) -> None:
     seen = []
 
-    def watch(model: TreeThink, world: World) -> cli.learning.Watched:
+    def watch(model: TreeThink, world: World) -> cli.live.Watched:
         seen.append(world)
-        return cli.learning.Watched()
+        return cli.live.Watched()
 
-    monkeypatch.setattr(cli.planning.learning, "watch", watch)
+    monkeypatch.setattr(cli.planning.live, "watch", watch)
     ran = run("plan maze-scoreless --set scored=1 --steps 2")
     assert ran.code == 0 and [each.options["scored"] for each in seen] == [1]
 
@@ -247,13 +238,14 @@ def test_an_error_is_one_line_told_before_anything_is_learned_or_played(
     def never(*arguments: Any) -> None:
         raise AssertionError("it began")
 
-    monkeypatch.setattr(cli.learning, "trial", never)
+    monkeypatch.setattr(cli.live, "trial", never)
     monkeypatch.setattr(Agent, "play", never)
     Path("buttons.py").write_text(f"{OWN}\nclass Gym(Button):\n    pure = False\ngym = Gym(1)\n")
     sys.modules.pop("buttons", None)
     before = {*Path().iterdir()}
     ran = run(command)
-    assert ran.code == 2 and ran.out == ""
+    failed = "missing.tt" in command or "--level 9" in command
+    assert ran.code == (1 if failed else 2) and ran.out == ""
     assert re.match(f"treethink: .*{says}", ran.err) and len(ran.err.splitlines()) == 1
     assert {*Path().iterdir()} - {Path("__pycache__")} == before
 
@@ -269,7 +261,7 @@ def test_without_pillow_it_says_so_before_it_plays(
 ) -> None:
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     ran = run("plan maze --model maze.tt --gif maze.gif")
-    assert ran.code == 2 and ran.out == "" and "pip install pillow" in ran.err
+    assert ran.code == 1 and ran.out == "" and "pip install pillow" in ran.err
     assert run("plan maze --model maze.tt --steps 2").code == 0
 
 
@@ -321,7 +313,7 @@ def test_an_interrupt_while_it_learns_plays_nothing(
         yield 1.0
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.learning, "trial", stop)
+    monkeypatch.setattr(cli.live, "trial", stop)
     ran = run("plan maze --gif maze.gif")
     assert ran.code == 130 and ran.out.endswith("nothing was played\n")
     assert not Path("maze.gif").exists()

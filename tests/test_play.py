@@ -723,7 +723,7 @@ def test_a_failure_restores_the_terminal(
     game = terminal("broken:Broken", "--set", "wall_percent=0")
     game.wait_to_see("q: quit")
     game.send("\x1b[C\x1b[D\x1b[D")
-    assert game.ended() == 2
+    assert game.ended() == 1
     assert b"treethink: no place" in game.out
 
 

@@ -1,10 +1,10 @@
 """The command `treethink`.
 
     cli/learning.py (learn), reading.py (rules), explaining.py (explain), looking.py (worlds, play),
-    planning.py (plan), measuring.py (the rest)
+    planning.py (plan), measuring.py (run, report, bench), reproducing.py (reproduce)
 
 Commands only put the parts together; what they do is done elsewhere. An error of our own
-types is one line on stderr and exit code 2.
+types is one line on stderr; `ending.py` has the exit codes.
 """
 
 from __future__ import annotations
@@ -16,15 +16,23 @@ from typing import Annotated
 import typer
 
 import treethink
-from treethink.cli import explaining, learning, looking, measuring, planning, reading
-from treethink.errors import TreeThinkError
+from treethink.cli import (
+    explaining,
+    learning,
+    looking,
+    measuring,
+    planning,
+    reading,
+    reproducing,
+)
+from treethink.cli.helping import Command, Commands
 
 app = typer.Typer(
     name="treethink",
-    no_args_is_help=True,
-    add_completion=False,
+    cls=Commands,
     pretty_exceptions_enable=False,
-    help="Watch any world made of objects; get back an exact, readable program of how it works.",
+    rich_markup_mode=None,  # help is laid out by helping.py, and errors are plain text
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
 
 for command in (
@@ -35,22 +43,18 @@ for command in (
     looking.play,
     planning.plan,
     measuring.run,
-    measuring.reproduce,
+    reproducing.reproduce,
     measuring.report,
     measuring.bench,
 ):
-    app.command()(command)
+    app.command(cls=Command)(command)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # rather a `?` for an `∃` than no rule at all
-    try:
-        app(arguments)
-    except (TreeThinkError, OSError) as error:
-        print(f"treethink: {error}", file=sys.stderr)
-        sys.exit(2)
+    app(arguments, prog_name="treethink")
 
 
 def _version(wanted: bool) -> None:
@@ -59,10 +63,25 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    ctx: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Say which this is."),
     ] = False,
 ) -> None:
-    pass
+    """Watch any world made of objects; get back an exact, readable program of how it works.
+
+    Each command says more, with examples: treethink learn --help. Exit codes: 0, all is well; 1,
+    something failed; 2, the command is wrong; 130, Ctrl-C.
+
+    Examples:
+      treethink worlds                     # what there is to learn
+      treethink learn maze                 # learn a world, live; saves maze.tt
+      treethink rules maze.tt              # what was learned
+      treethink play maze --model maze.tt  # walk around; see what it predicts
+      treethink plan maze --model maze.tt  # let it play by looking ahead
+    """
+    if ctx.invoked_subcommand is None:
+        print(ctx.get_help())

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from treethink.cli.shared import Options, Side, make_world, writable
+from treethink.cli import completing
+from treethink.cli.arguments import AsJson, ModelFile, Options, Side
+from treethink.cli.shared import make_world, tell, writable
 from treethink.errors import SettingError
 from treethink.explain.why import Asked
 from treethink.learner import TreeThink
 from treethink.play import check_fit
-from treethink.terminal import say
+from treethink.terminal import coloured, say, terminal
 from treethink.worlds import draw
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="A saved model.")],
+    model: ModelFile,
     world: Annotated[
-        str, typer.Option(help="Whose level to ask about: a name from `treethink worlds`.")
+        str,
+        typer.Option(
+            metavar="WORLD", help="Whose level to ask about.", autocompletion=completing.worlds
+        ),
     ],
-    action: Annotated[str, typer.Option(help="What is done there.")],
-    seed: Annotated[int, typer.Option(min=0, help="Of the level.")] = 0,
+    action: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="What is done there.", autocompletion=completing.actions),
+    ],
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of the level.")] = 0,
     of: Annotated[
         str | None,
         typer.Option(metavar="ID[.ATTRIBUTE]", help="Only this object, also if it stays as it is."),
@@ -32,14 +38,21 @@ def explain(
     to: Annotated[
         Path | None, typer.Option("--draw", metavar="FILE", help="Draw it there too: .png.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it for a program.")] = False,
+    as_json: AsJson = False,
     width: Side = None,
     height: Side = None,
     set_: Options = None,
 ) -> None:
-    """Say why a saved model predicts what it predicts, in a level of a world.
+    """Say why a model predicts what it predicts.
 
-    For example: treethink explain maze.tt --world maze --action right
+    It is asked about the first state of a level: which tests hold there, for which objects, and
+    what would have to be otherwise.
+
+    Examples:
+      treethink explain maze.tt --world maze --action right
+      treethink explain maze.tt --world maze --action left --of 40.pos
+      treethink explain maze.tt --world maze --action up --seed 3 --draw why.png
+      treethink explain maze.tt --world maze --action up --json | jq '.reasons[0]'
     """
     place = make_world(world, set_ or [], width=width, height=height)
     asked = _asked(of)
@@ -50,12 +63,17 @@ def explain(
     if to is not None:
         explanation.draw(writable(to), place)
     if as_json:
-        print(json.dumps(explanation.to_dict()))
+        told = explanation.to_dict()
+        tell(
+            "explain", model=str(model), world=place.name, options=place.options, seed=seed, **told
+        )
         return
-    console = Console()
-    colour = console.is_terminal and not console.no_color
-    print(draw.ansi(place, state, colour=colour) + "\n")
-    console.print(explanation, markup=False, highlight=False)
+    console = terminal()
+    print(draw.ansi(place, state, colour=coloured(console)) + "\n")
+    if console.encoding.lower().startswith("utf"):
+        console.print(explanation, markup=False, highlight=False)
+    else:
+        say(console, str(explanation))
     if to is not None:
         say(console, f"drawn to {to}")
 

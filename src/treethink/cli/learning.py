@@ -2,149 +2,177 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from treethink.cli.shared import (
-    INTERRUPTED,
-    Options,
-    Side,
-    WorldName,
-    file_name,
-    make_world,
-    show_rules,
-    writable,
-)
+from treethink.cli import completing
+from treethink.cli.arguments import LEARNER, AsJson, Options, Side, WorldName
+from treethink.cli.ending import INTERRUPTED
+from treethink.cli.learned import Lesson
+from treethink.cli.live import EPISODE, PATIENCE, STEPS, Watched, watch
+from treethink.cli.shared import file_name, make_world, writable
 from treethink.errors import SettingError
-from treethink.examine import examine
-from treethink.experiment import Curve, trial
+from treethink.examine import Examination, examine
 from treethink.learner import TreeThink
-from treethink.terminal import Progress, chart, say
+from treethink.play import check_fit
+from treethink.terminal import say_wrapped, terminal
 from treethink.worlds import World
-
-#: How it learns unless told: at most so many steps, until so many were without an error.
-STEPS, PATIENCE, EPISODE = 100_000, 5_000, 50
 
 
 def learn(
     world: WorldName,
-    steps: Annotated[int, typer.Option(min=0, help="Observe at most so many.")] = STEPS,
-    seed: Annotated[int, typer.Option(min=0, help="Of levels and actions.")] = 0,
+    steps: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Observe at most so many.")
+    ] = STEPS,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of levels and actions.")] = 0,
     patience: Annotated[
-        int, typer.Option(min=0, help="Stop after so many steps without an error; 0: never.")
+        int,
+        typer.Option(metavar="N", min=0, help="End after so many without an error; 0: go on."),
     ] = PATIENCE,
-    episode: Annotated[int, typer.Option(min=1, help="Steps in each level.")] = EPISODE,
+    episode: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Steps in each level.")
+    ] = EPISODE,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to save the model.", show_default="WORLD.tt"),
+    ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="MODEL", help="Go on with a saved model, and save it again."
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say only how it ended.")] = False,
+    as_json: AsJson = False,
     alpha: Annotated[
-        float, typer.Option(help="Risk of asking for nothing, in (0, 1); smaller: later, surer.")
-    ] = 0.01,
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Risk of asking for nothing, between 0 and 1; smaller: later, surer.",
+            show_default="0.01",
+            rich_help_panel=LEARNER,
+        ),
+    ] = None,
     criterion: Annotated[
         str | None,
-        typer.Option(help="When it does: evidence, proven, wilson.", show_default="evidence"),
+        typer.Option(
+            metavar="NAME",
+            help="When it does ask: evidence, proven or wilson.",
+            show_default="evidence",
+            rich_help_panel=LEARNER,
+            autocompletion=completing.criteria,
+        ),
     ] = None,
     memory: Annotated[
         int | None,
-        typer.Option(min=0, help="Transitions kept for new nodes.", show_default="5000"),
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Transitions that are kept for new nodes.",
+            show_default="5000",
+            rich_help_panel=LEARNER,
+        ),
     ] = None,
     paper: Annotated[
-        bool, typer.Option("--paper", help="The paper's settings: wilson, and no memory.")
+        bool,
+        typer.Option(
+            "--paper", help="The paper's settings: wilson, no memory.", rich_help_panel=LEARNER
+        ),
     ] = False,
     width: Side = None,
     height: Side = None,
     set_: Options = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Where to save the model.", show_default="WORLD.tt")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say only how it ended.")] = False,
 ) -> None:
-    """Learn a world live; show the error and the rules; save the model. Ctrl-C saves too."""
+    """Learn a world live, say what was learned, and save the model.
+
+    It plays at random, predicts each step before it sees it, and ends when it has been right for a
+    while. Ctrl-C ends it too, and saves what there is.
+
+    Examples:
+      treethink learn maze                          # saves maze.tt
+      treethink learn keys --seed 7 --out keys7.tt
+      treethink learn maze --width 16 --height 16 --set goals=4
+      treethink learn maze --paper                  # as the paper does it
+      treethink learn maze --from maze.tt           # go on where it ended
+      treethink learn maze --quiet --json | jq .learned
+    """
     place = make_world(world, set_ or [], width=width, height=height)
-    model = _learner(place, alpha, criterion, memory, paper)
-    path = writable(out or Path(f"{file_name(world)}.tt"))
-    console = Console()
+    asked = {"alpha": alpha, "criterion": criterion, "memory": memory}
+    model = _learner(place, asked, paper) if start is None else _loaded(start, place, asked, paper)
+    path = writable(out or start or Path(f"{file_name(world)}.tt"))
+    if not quiet:
+        _say_what_comes(terminal(stderr=True), place, steps, patience)
+    before = model.observations
     watched = watch(model, place, steps, seed, patience, episode, quiet)
     model.save(path)
-    if not quiet:
-        _show_errors(console, watched.curve)
-        show_rules(console, model)
-        say(console, "")
-    say_how_it_ended(console, place, model.observations, watched)
-    if not watched.interrupted:
-        say(console, str(examine(model, place)))
-    say(console, f"saved to {path}")
+    lesson = Lesson(
+        world,
+        [*_again(width=width, height=height), *(f"--set={pair}" for pair in set_ or [])],
+        _again(seed=seed or None, episode=None if episode == EPISODE else episode),
+        place,
+        model,
+        before,
+        watched.curve,
+        watched.seconds,
+        _examined(model, place, watched),
+        path,
+    )
+    if as_json:
+        lesson.tell(seed)
+    else:
+        lesson.show(terminal(), quiet)
     if watched.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-@dataclass(slots=True)
-class Watched:
-    """What came of learning: the errors on the way, the time it took, whether it was stopped."""
-
-    curve: Curve = field(default_factory=Curve)
-    seconds: float = 0.0
-    interrupted: bool = False
+def _again(**options: int | None) -> list[str]:
+    """Options as they were given, for a command to come."""
+    return [f"--{name}={value}" for name, value in options.items() if value is not None]
 
 
-def watch(
-    model: TreeThink,
-    world: World,
-    steps: int = STEPS,
-    seed: int = 0,
-    patience: int = PATIENCE,
-    episode: int = EPISODE,
-    quiet: bool = False,
-) -> Watched:
-    """Let a model observe a world, and show how it goes, until it has learned it or Ctrl-C."""
-    watched = Watched()
-    curve = watched.curve
-    with Progress(Console(stderr=True), quiet) as progress:
-        try:
-            for wrong_by in trial(model, world, steps, seed, episode):
-                curve.add(wrong_by)
-                if curve.steps % 50 == 0:
-                    progress.show(curve, model.n_varying)
-                if patience and curve.steps - curve.last_error >= patience:
-                    break
-        except KeyboardInterrupt:
-            watched.interrupted = True
-        watched.seconds = progress.seconds
-    return watched
+def _examined(model: TreeThink, world: World, watched: Watched) -> Examination | None:
+    """Whether it has learned the world, unless nobody wants to wait for that."""
+    try:
+        return None if watched.interrupted else examine(model, world)
+    except KeyboardInterrupt:
+        watched.interrupted = True
+        return None
 
 
-def _learner(
-    world: World, alpha: float, criterion: str | None, memory: int | None, paper: bool
-) -> TreeThink:
-    """A new model; what was not asked for has its default."""
-    asked: dict[str, Any] = {"criterion": criterion, "memory": memory}
-    given = {name: value for name, value in asked.items() if value is not None}
-    if paper and given:
-        extra = " and ".join(f"--{name}" for name in given)
-        raise SettingError(f"--paper means --criterion wilson --memory 0: leave out {extra}")
-    if paper:
-        return TreeThink.paper(world.schema, alpha=alpha)
-    return TreeThink(world.schema, alpha=alpha, **given)
-
-
-def _show_errors(console: Console, curve: Curve) -> None:
-    if curve.steps:
-        say(console, "\nerror (earth mover's distance to the true next state) by observation")
-        say(console, chart(curve.means, curve.steps, console.encoding))
-
-
-def say_how_it_ended(console: Console, world: World, observations: int, watched: Watched) -> None:
-    """How much was observed, and when the last error was."""
-    curve = watched.curve
-    verb = "interrupted after" if watched.interrupted else "watched"
-    say(console, f"{world!r}: {verb} {observations:,} transitions in {watched.seconds:.1f} s")
-    if not curve.last_error:
-        say(console, "no error")
-        return
-    since = curve.steps - curve.last_error
-    say(
-        console,
-        f"last error at observation {curve.last_error:,}; {since:,} without one since;"
-        f" mean error of late: {curve.recent():.4f}",
+def _say_what_comes(console: Console, world: World, steps: int, patience: int) -> None:
+    """The first second: what it is about, when it ends, and how to stop it."""
+    about = ": ".join(filter(None, [f"learning {world.name}", world.summary()]))
+    say_wrapped(console, about, style="heading")
+    until = f"until {patience:,} in a row are predicted exactly, " if patience else ""
+    say_wrapped(
+        console, f"It watches random steps, {until}{steps:,} at most. Ctrl-C stops and saves."
     )
+
+
+def _learner(world: World, asked: dict[str, Any], paper: bool) -> TreeThink:
+    """A new model; what was not asked for has its default."""
+    given = {name: value for name, value in asked.items() if value is not None}
+    if not paper:
+        return TreeThink(world.schema, **given)
+    if extra := " and ".join(f"--{name}" for name in given if name != "alpha"):
+        raise SettingError(f"--paper means --criterion wilson --memory 0: leave out {extra}")
+    return TreeThink.paper(world.schema, **given)
+
+
+def _loaded(path: Path, world: World, asked: dict[str, Any], paper: bool) -> TreeThink:
+    """A saved model, which has its settings already."""
+    given = [
+        f"--{name}"
+        for name, value in {**asked, "paper": paper or None}.items()
+        if value is not None
+    ]
+    if given:
+        raise SettingError(
+            f"--from goes on with the model's own settings: leave out {' and '.join(given)}"
+        )
+    model = TreeThink.load(path)
+    check_fit(model.schema, world, str(path))
+    return model

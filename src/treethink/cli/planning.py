@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,15 +9,11 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from treethink.cli import learning
-from treethink.cli.shared import (
-    INTERRUPTED,
-    Options,
-    Side,
-    WorldName,
-    make_world,
-    writable,
-)
+from treethink.cli import completing, live
+from treethink.cli.arguments import SEARCH, AsJson, Options, Side, WorldName
+from treethink.cli.ending import INTERRUPTED
+from treethink.cli.learned import say_how_it_ended
+from treethink.cli.shared import make_world, tell, writable
 from treethink.errors import SettingError
 from treethink.learner import TreeThink
 from treethink.planning import film
@@ -26,7 +21,7 @@ from treethink.planning.account import Account, together
 from treethink.planning.agent import Agent, score_of
 from treethink.planning.watch import Viewer
 from treethink.play import check_fit
-from treethink.terminal import say
+from treethink.terminal import say, say_wrapped, terminal
 from treethink.worlds import World, make
 
 _SIMULATIONS = 100
@@ -35,7 +30,10 @@ _SIMULATIONS = 100
 def plan(
     world: WorldName,
     model: Annotated[
-        Path | None, typer.Option(help="A saved model to plan in.", show_default="learn one now")
+        Path | None,
+        typer.Option(
+            metavar="MODEL", help="A saved model to plan in.", show_default="learn one now"
+        ),
     ] = None,
     oracle: Annotated[
         bool, typer.Option("--oracle", help="Plan in the world itself instead.")
@@ -43,42 +41,87 @@ def plan(
     simulations: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             help="Look ahead so many times for an action.",
             show_default=f"{_SIMULATIONS}, or as time allows",
+            rich_help_panel=SEARCH,
         ),
     ] = None,
     milliseconds: Annotated[
-        float | None, typer.Option(help="Time for each action, at most.", show_default="no limit")
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Time for each action, at most.",
+            show_default="no limit",
+            rich_help_panel=SEARCH,
+        ),
     ] = None,
-    episodes: Annotated[int, typer.Option(min=1, help="Play so many levels.")] = 1,
-    steps: Annotated[int, typer.Option(min=1, help="How many steps an episode has.")] = 50,
-    seed: Annotated[int, typer.Option(min=0, help="What decides the search's random numbers.")] = 0,
-    level: Annotated[int, typer.Option(min=0, help="The seed of the first level to play.")] = 0,
+    episodes: Annotated[int, typer.Option(metavar="N", min=1, help="Play so many levels.")] = 1,
+    steps: Annotated[int, typer.Option(metavar="N", min=1, help="How many steps each has.")] = 50,
+    level: Annotated[
+        int, typer.Option(metavar="N", min=0, help="The seed of the first level to play.")
+    ] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="Of its random numbers.", rich_help_panel=SEARCH),
+    ] = 0,
     discount: Annotated[
-        float, typer.Option(help="What a point is worth one step later, from 0 to 1.")
+        float,
+        typer.Option(
+            metavar="X",
+            help="What a point is worth one step later, from 0 to 1.",
+            rich_help_panel=SEARCH,
+        ),
     ] = 1.0,
     horizon: Annotated[
         int | None,
-        typer.Option(help="Look ahead so many steps.", show_default="to the episode's end"),
+        typer.Option(
+            metavar="N",
+            help="Look ahead so many steps.",
+            show_default="to the level's last",
+            rich_help_panel=SEARCH,
+        ),
     ] = None,
     exploration: Annotated[
-        float, typer.Option(help="How much is tried that does not look best.")
+        float,
+        typer.Option(
+            metavar="X",
+            help="How much is tried that does not look best.",
+            rich_help_panel=SEARCH,
+        ),
     ] = 1.25,
     choose: Annotated[
-        str, typer.Option(metavar="visits|value", help="Which action is the best.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Which action is the best, by visits or by value.",
+            rich_help_panel=SEARCH,
+            autocompletion=completing.one_of(lambda: ("visits", "value")),
+        ),
     ] = "visits",
     width: Side = None,
     height: Side = None,
     set_: Options = None,
     pause: Annotated[
-        float, typer.Option(min=0, max=60, help="Seconds for each step, in a terminal.")
+        float,
+        typer.Option(metavar="X", min=0, max=60, help="Seconds for each step, in a terminal."),
     ] = 0.1,
     gif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a film of it (needs Pillow).")
     ] = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print what came of it as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Play levels by planning in a model; show how it goes and what it scores."""
+    """Let a model play, by looking ahead in it.
+
+    It shows how that goes and what it scores, beside the best and the worst that can be scored.
+
+    Examples:
+      treethink plan maze --model maze.tt
+      treethink plan maze                         # learns the maze first
+      treethink plan coins --width 10 --height 10 --set coins=8 --gif coins.gif
+      treethink plan keys --oracle --episodes 20  # what a perfect model would do
+      treethink plan maze --model maze.tt --json | jq '.episodes[].score'
+    """
     place = make_world(world, set_ or [], width=width, height=height)
     _check_score(place, level)
     by_time = simulations is None and milliseconds is not None
@@ -94,25 +137,25 @@ def plan(
     )
     if gif is not None:
         _check_film(writable(gif), place, level, episodes * (steps + 1))
-    console = Console(stderr=True) if json_ else Console()
+    console = terminal(stderr=as_json)
     if model is None and not oracle:
         _learn(console, agent.model, world, place)
-    quiet = Console(quiet=True, force_terminal=False) if json_ else console
+    quiet = Console(quiet=True, force_terminal=False) if as_json else console
     accounts, interrupted = [], False
     for each in range(level, level + episodes):
         viewer = Viewer(quiet, place, steps, each, pause=pause, lines=episodes == 1)
         account, interrupted = _play(agent, place, steps, each, viewer)
         if account is not None:
             accounts.append(account)
-            say(quiet, str(account))
+            say_wrapped(quiet, str(account))
         if interrupted:
             break
     for text in together(accounts):
-        say(quiet, text)
+        say_wrapped(quiet, text)
     if gif is not None and accounts:
         _film(console, gif, place, accounts)
-    if json_:
-        print(json.dumps(_told(place, agent, model, oracle, accounts)))
+    if as_json:
+        tell("plan", **_told(place, agent, model, oracle, accounts))
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -156,9 +199,9 @@ def _check_film(path: Path, world: World, level: int, states: int) -> None:
 def _learn(console: Console, model: TreeThink, name: str, place: World) -> None:
     """Learn the world as `treethink learn` does, and tell it."""
     world = _usual(name, place)
-    say(console, f"no --model: learns {world!r} first, as `treethink learn {name}` does")
-    watched = learning.watch(model, world)
-    learning.say_how_it_ended(console, world, model.observations, watched)
+    say_wrapped(console, f"no --model: learns {world!r} first, as `treethink learn {name}` does")
+    watched = live.watch(model, world)
+    say_how_it_ended(console, world, watched.curve, watched.seconds, watched.interrupted)
     if watched.interrupted:
         say(console, "nothing was played")
         raise typer.Exit(INTERRUPTED)

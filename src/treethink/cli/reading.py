@@ -9,11 +9,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from treethink.cli.shared import show_rules
+from treethink.cli import completing
+from treethink.cli.arguments import AsJson, ModelFile
+from treethink.cli.shared import show_rules, tell, told_rules
 from treethink.errors import SettingError, UnknownNameError
 from treethink.learner import TreeThink
 from treethink.rules import Rule, RuleKey
-from treethink.terminal import say
+from treethink.terminal import say, say_wrapped, terminal
 
 #: How `rules` prints them: for people, or for programs, to the letter.
 STYLES: dict[str, Callable[[Rule], str]] = {
@@ -26,30 +28,54 @@ STYLES: dict[str, Callable[[Rule], str]] = {
 
 
 def rules(
-    model: Annotated[Path, typer.Argument(help="A saved model.")],
+    model: ModelFile,
     rule: Annotated[
         str | None,
         typer.Option(
-            metavar="CLASS.ATTRIBUTE.ACTION", help="Only this one, or `player.pos`: these."
+            metavar="NAME",
+            help="Only CLASS.ATTRIBUTE.ACTION, or all that begin so.",
+            autocompletion=completing.rules,
         ),
     ] = None,
     style: Annotated[
-        str, typer.Option(metavar="text|english|code|dot|mermaid", help="How to print them.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How to print them: text, english, code, dot or mermaid.",
+            autocompletion=completing.one_of(lambda: STYLES),
+        ),
     ] = "text",
     to: Annotated[
         Path | None,
         typer.Option(
-            "--draw", metavar="FOLDER|FILE", help="Draw them there instead: .svg, .png, .pdf."
+            "--draw", metavar="PATH", help="Draw them there: a folder, or .svg, .png or .pdf."
         ),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Print or draw what a saved model knows: the rules that vary, or a single one."""
+    """Print or draw what a saved model knows.
+
+    Those are the rules that vary; what never changed has none.
+
+    Examples:
+      treethink rules maze.tt                          # as formulas
+      treethink rules maze.tt --style english          # in words
+      treethink rules maze.tt --rule player.pos.up
+      treethink rules maze.tt --style code > rules.py  # as Python functions
+      treethink rules maze.tt --draw pictures          # a picture of each
+      treethink rules maze.tt --json | jq -r '.rules[].english'
+    """
     if style not in STYLES:
         raise UnknownNameError("style", style, STYLES, "--style")
+    if as_json and (to is not None or style != "text"):
+        raise SettingError("--json has every style but pictures: leave out --style and --draw")
     if to is not None:
         _check_drawing(to, style, rule)
     loaded = TreeThink.load(model)
-    console = Console()
+    console = terminal()
+    if as_json:
+        _tell(loaded, model, rule)
+        return
     if to is None and style == "text" and rule is None:
         settings = f"{loaded.criterion}, alpha {loaded.alpha:g}, memory {loaded.memory:,}"
         say(console, f"{model}: {loaded.observations:,} observations; {settings}")
@@ -59,9 +85,21 @@ def rules(
     if to is not None:
         _draw(console, meant, to)
     elif style in ("text", "english"):
-        say(console, "\n\n".join(STYLES[style](each).rstrip() for each in meant.values()))
+        told = "\n\n".join(STYLES[style](each).rstrip() for each in meant.values())
+        (say if style == "text" else say_wrapped)(console, told)
     else:
         print("\n".join(STYLES[style](each) for each in meant.values()), end="")
+
+
+def _tell(model: TreeThink, path: Path, name: str | None) -> None:
+    meant = model.rules.varying() if name is None else _meant(model, name, str(path))
+    tell(
+        "rules",
+        model=str(path),
+        observations=model.observations,
+        settings={"alpha": model.alpha, "criterion": model.criterion, "memory": model.memory},
+        rules=told_rules(model, meant),
+    )
 
 
 def _meant(model: TreeThink, name: str, where: str) -> dict[RuleKey, Rule]:

@@ -1,39 +1,41 @@
-"""What several commands share: arguments, worlds by name, what can be refused at once."""
+"""What several commands do: worlds by name, what can be refused at once, JSON for programs."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
 from rich.console import Console
 
+import treethink
 from treethink.errors import SettingError
 from treethink.learner import TreeThink
 from treethink.naming import file_safe
+from treethink.rules import Rule
 from treethink.terminal import say
 from treethink.worlds import World, make
 
-INTERRUPTED = 130
 
-WorldName = Annotated[
-    str, typer.Argument(help="A name from `treethink worlds`, or module:name of your own.")
-]
-Side = Annotated[int | None, typer.Option(help="Of the grid.")]
-Options = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=NUMBER", help="Any option of the world."),
-]
-Processes = Annotated[
-    int | None, typer.Option(min=1, help="Runs at once.", show_default="one for each core")
-]
+def tell(command: str, **told: Any) -> None:
+    """All that `--json` prints: which command of which version says it, then what it says."""
+    print(json.dumps({"command": command, "version": treethink.__version__, **told}))
 
 
-def wide_console(width: int = 120) -> Console:
-    """For tables: as wide as the terminal is, or wide enough where there is none."""
-    return Console() if sys.stdout.isatty() else Console(width=width)
+def told_rules(model: TreeThink, rules: dict[tuple[str, str, str], Rule]) -> list[dict[str, Any]]:
+    """Rules for `--json`: what a summary says of them, and the rules themselves."""
+    summary = model.summary().rules
+    return [
+        {
+            "rule": ".".join(key),
+            **summary[key].to_dict(),
+            "formula": str(rule),
+            "english": rule.to_text("english"),
+        }
+        for key, rule in rules.items()
+    ]
 
 
 def look_here() -> None:

@@ -12,6 +12,7 @@ this module exists: no learner is shown a transition before it is scored on it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Protocol
 
 from treethink.errors import whole_number
@@ -35,10 +36,13 @@ class Learner(Protocol):
 
 
 def trial(
-    learner: Learner, world: World, steps: int, seed: int, episode: int = 50
+    learner: Learner, world: World, steps: int, seed: int, episode: int = 50, first: int = 0
 ) -> Iterator[float]:
-    """Yield the error of every step of a stream, each after the learner has learned from it."""
-    for before, action, after in transitions(world, steps, seed, episode):
+    """Yield the error of every step of a stream, each after the learner has learned from it.
+
+    The `first` steps are left out, for a learner that has seen them before.
+    """
+    for before, action, after in islice(transitions(world, steps, seed, episode), first, None):
         wrong_by = error(learner.predict(before, action), world.truth(before, action, after))
         learner.observe(before, action, after)
         yield wrong_by

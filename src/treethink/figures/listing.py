@@ -24,6 +24,7 @@ def listing(small: bool = False) -> Table:
         "core-minutes (quick)" if small else "core-minutes",
         caption=Text(f"{_not_made()} {_networks()}"), caption_justify="left", caption_style="",
     )  # fmt: skip
+    table.columns[0].no_wrap = True  # names are there to be typed
     for figure in FIGURES.values():
         table.add_row(figure.name, figure.title, figure.paper, *takes(figure, small))
     table.add_section()
