@@ -41,17 +41,6 @@ _BOUND = 2**62
 class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
     """A world as an environment of Gymnasium.
 
-    Parameters
-    ----------
-    world
-        A world, or the name of one.
-    render_mode
-        ``"ansi"`` (text) or ``"rgb_array"`` (pixels), as in `World.render`. None: no pictures.
-    observation
-        The form of observations, see below.
-    options
-        Those of the world, if a name was given.
-
     An action is a number: its place in `actions`, which are the schema's. The reward is the
     change of the score; 0 in worlds that keep none. No world of ours ends by itself, so
     `terminated` stays False; `gymnasium.make` truncates episodes after 50 steps. All chance
@@ -80,6 +69,19 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
     padded form. Without it, both work:
     ``gymnasium.make_vec(..., "async", vector_kwargs={"shared_memory": False})``.
 
+    Parameters
+    ----------
+    world
+        A world, or the name of one.
+    render_mode
+        ``"ansi"`` (text) or ``"rgb_array"`` (pixels), as in `World.render`. None: no pictures.
+    observation
+        The form of observations, see above.
+    options
+        Those of the world, if a name was given.
+
+    Examples
+    --------
     >>> env = WorldEnv("maze", goals=3, width=5, height=5)
     >>> observation, info = env.reset(seed=0)
     >>> observation["goal"]["pos"].shape, observation["goal"]["present"].tolist()

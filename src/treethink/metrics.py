@@ -47,7 +47,18 @@ class Prediction(Protocol):
 
 
 def error(prediction: Prediction, truth: Truth) -> float:
-    """The distance between a prediction and the truth; 0 if and only if they agree."""
+    """The distance between a prediction and the truth; 0 if and only if they agree.
+
+    >>> from treethink import Object, Schema, State, TreeThink
+    >>> schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+    >>> off, on = (State(schema, [Object(1, "lamp", on=value)]) for value in (0, 1))
+    >>> model = TreeThink(schema)
+    >>> model.observe_many([(off, "press", on)] * 3 + [(off, "press", off)])
+    4
+    >>> prediction = model.predict(off, "press")  # on, three times of four
+    >>> error(prediction, on), error(prediction, [(on, 0.75), (off, 0.25)])
+    (0.25, 0.0)
+    """
     if not hasattr(prediction, "changes"):
         raise WrongTypeError(f"the prediction must be a Prediction, got {shown(prediction)}")
     states = _with_probabilities(truth)

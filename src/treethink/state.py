@@ -109,6 +109,8 @@ class Attribute:
         Whether a rule predicts by how much it changes (``"delta"``) or what it becomes
         (``"value"``, right for categories and teleports).
 
+    Examples
+    --------
     >>> Attribute(2)
     Attribute(length=2, facts=('equality', 'difference'), outcomes='delta')
     """
@@ -154,6 +156,9 @@ def _read_facts(facts: Iterable[str] | None) -> tuple[str, ...]:
 class Schema(_engine.Schema):
     """Which classes, attributes and actions a world has.
 
+    The order in which names are given is their order everywhere. Two schemas are equal
+    when they list the same in the same order.
+
     Parameters
     ----------
     classes
@@ -163,9 +168,8 @@ class Schema(_engine.Schema):
     actions
         Names of the actions.
 
-    The order in which names are given is their order everywhere. Two schemas are equal
-    when they list the same in the same order.
-
+    Examples
+    --------
     >>> schema = Schema({"player": ["pos"]}, {"pos": 2}, ["left", "right"])
     >>> schema.classes["player"], schema.attributes["pos"].length, schema.actions
     (('pos',), 2, ('left', 'right'))

@@ -24,7 +24,17 @@ Tell = Callable[["Episode", Plan], object]
 
 @dataclass(slots=True, repr=False)
 class Episode:
-    """What was done in a world, and what came of it; `seconds` is the time that planning took."""
+    """What was done in a world, and what came of it; `seconds` is the time that planning took.
+
+    >>> from treethink import Agent, make
+    >>> from treethink.baselines import Oracle
+    >>> world = make("maze")
+    >>> episode = Agent(Oracle(world)).play(world, steps=5, level=5)
+    >>> episode
+    <Episode: 5 steps, score +1>
+    >>> list(zip(episode.actions, episode.rewards))
+    [('right', -1), ('right', -1), ('right', 1), ('stay', 1), ('stay', 1)]
+    """
 
     states: list[State]
     actions: list[str] = field(default_factory=list)

@@ -40,6 +40,8 @@ class ScoreBounds:
     by_chance
         Whether chance has a say. Then an episode may score more or less than can be expected.
 
+    Examples
+    --------
     >>> bounds = ScoreBounds(pessimal=-20, trivial=-10, optimal=6)
     >>> bounds.normalised(-10), bounds.normalised(-2), bounds.normalised(-15)
     (0.0, 0.5, -0.5)
@@ -94,6 +96,8 @@ def score_bounds(
         How many states are looked at before it is a `ResourceError`; in `coins`, how many
         sets of coins before the optimal score is only bounded.
 
+    Examples
+    --------
     >>> from treethink.worlds import make
     >>> world = make("maze")
     >>> score_bounds(world, world.reset(0), steps=10)

@@ -44,6 +44,18 @@ class Plan:
     `visits` and `values` say of each action how often it was tried and its mean return (None if it
     never was); `actions` and `states` are what it expects if all goes well, from the state it was
     asked about on. `nodes` are the situations that it knows of.
+
+    >>> from treethink import make, plan
+    >>> from treethink.baselines import Oracle
+    >>> world = make("maze")
+    >>> print(plan(Oracle(world), world.reset(5), simulations=50, horizon=5))
+    right after 50 simulations, 30 situations
+      stay          9    -2.704
+      left          1    -3.704
+    * right        19    -2.044
+      up            9    -2.722
+      down         12    -2.583
+    expected: right right right stay stay
     """
 
     action: str

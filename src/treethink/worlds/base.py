@@ -45,6 +45,19 @@ class World(ABC):
     after the options have been read.
 
     A variant is a subclass with another name and other defaults.
+
+    Examples
+    --------
+    >>> class Lamp(World):
+    ...     name = "lamp"
+    ...     schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+    ...     def reset(self, seed):
+    ...         return State(self.schema, [Object(0, "lamp", on=seed % 2)])
+    ...     def dynamics(self, state, action):
+    ...         return [(state.replace(0, on=1 - state[0].on), 0.9), (state, 0.1)]
+    >>> lamp = Lamp()
+    >>> lamp.distribution(lamp.reset(seed=0), "press")
+    [(State([Object(0, 'lamp', on=1)]), 0.9), (State([Object(0, 'lamp', on=0)]), 0.1)]
     """
 
     name: ClassVar[str]

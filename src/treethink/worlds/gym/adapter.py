@@ -56,6 +56,16 @@ def gymnasium() -> Any:
 class GymWorld(World):
     """An environment of Gymnasium, seen as objects.
 
+    If the schema has a class `game` with an attribute `score`, that is kept here: it is the sum
+    of all rewards since `reset`, and `to_state` need not return a game. Otherwise rewards go
+    unseen.
+
+    `reset` takes the environment's seed, and from then on all chance is the environment's own;
+    the generator that `step` is given is not used. `step` goes on from where the environment
+    stands, and refuses any other state: it is not `pure`. The environment does not state its
+    truth, so `distribution` is an error and predictions are scored against what did follow.
+    `is_over` says whether the environment has terminated or truncated the episode.
+
     Parameters
     ----------
     make_env
@@ -73,16 +83,6 @@ class GymWorld(World):
     reward_scale
         Scores are whole numbers. Rewards such as 0.1 need a scale, such as 10; then a tenth
         is one point.
-
-    If the schema has a class `game` with an attribute `score`, that is kept here: it is the sum
-    of all rewards since `reset`, and `to_state` need not return a game. Otherwise rewards go
-    unseen.
-
-    `reset` takes the environment's seed, and from then on all chance is the environment's own;
-    the generator that `step` is given is not used. `step` goes on from where the environment
-    stands, and refuses any other state: it is not `pure`. The environment does not state its
-    truth, so `distribution` is an error and predictions are scored against what did follow.
-    `is_over` says whether the environment has terminated or truncated the episode.
     """
 
     name = "gym"

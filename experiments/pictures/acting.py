@@ -1,0 +1,94 @@
+"""What a model says where chance decides, and how it is acted by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from experiments.pictures import learned
+from experiments.pictures.canvas import GREY, YES, box, card, lines, text
+from experiments.pictures.level import Level, below
+
+from treethink.planning import Agent, Episode, Plan, plan, score_bounds
+from treethink.state import State
+from treethink.worlds import World, make
+
+BLUE = "#35b0ff"
+WATCHED = 20_000  # of fish: chances need more than rules
+STEPS, LEVEL = 18, 4  # of the plan
+
+
+def chance() -> str:
+    """Where a fish may be next: as learned, and as the world has it."""
+    world = make("fish", width=6, height=6)
+    state = world.reset(3)
+    (fish,) = state.of_class("fish")
+    prediction = learned.taught(world, WATCHED).predict(state, "step")
+    support = prediction.support(fish.id, "pos")
+    panels = {
+        f"learned, from {support:,} like this one": prediction.outcomes(fish.id, "pos"),
+        "the truth": {after[fish.id].pos: p for after, p in world.distribution(state, "step")},
+    }
+    parts: list[str] = []
+    for number, (title, shares) in enumerate(panels.items()):
+        level = Level(world, state, 96 + 300 * number, 24, 38)
+        parts += [level.draw(), below(level, title)]
+        parts += [_share(level, cell, share) for cell, share in sorted(shares.items())]
+    return card("Where a fish may be next, as learned and in truth", 290, parts)
+
+
+def _share(level: Level, cell: tuple[int, int], share: float) -> str:
+    x, y = level.middle(cell)
+    half = level.cell / 2 - 3
+    back = (
+        f'<rect x="{x - half:.1f}" y="{y - half:.1f}" width="{2 * half:g}" height="{2 * half:g}" '
+        f'rx="4" fill="#35b0ff" opacity="{min(1.0, share):.2f}"/>'
+    )
+    return back + text(
+        x, y + level.cell / 2 - 5, f"{share:.0%}", "#ffffff", size=11, anchor="middle", bold=True
+    )
+
+
+def acting() -> str:
+    """What a search found about the first step, and the whole way that was walked."""
+    model = learned.taught(make("coins"), 5_000)
+    world = make("coins", width=10, height=10, coins=8)
+    start = world.reset(LEVEL)
+    episode = Agent(model).play(world, steps=STEPS, level=LEVEL)
+    level = Level(world, start, 24, 24, 26)
+    parts = [
+        *(level.draw(), level.walk([_place(state) for state in episode.states], BLUE)),
+        *_searched(330, 44, plan(model, start, simulations=100)),
+        *lines(330, 222, _told(world, episode)),
+        text(330, 266, "10 x 10; the model has only seen 8 x 8", GREY),
+    ]
+    return card("A plan in coins: the first step, and the way that was walked", 340, parts)
+
+
+def _searched(x: float, y: float, found: Plan) -> Iterator[str]:
+    """How often each action was tried."""
+    yield text(x, y, f"The first step: {found.simulations} simulations", bold=True)
+    for number, (action, visits) in enumerate(found.visits.items()):
+        yield from _bar(x, y + 14 + 26 * number, action, visits, action == found.action)
+
+
+def _told(world: World, episode: Episode) -> list[str]:
+    """What came of it."""
+    coins = [each.used for each in episode.states[-1].of_class("coin")]
+    bounds = score_bounds(world, episode.states[0], steps=STEPS)
+    return [
+        f"{len(episode.actions)} steps, {sum(coins)} of {len(coins)} coins",
+        f"score {episode.score}; the best possible is {bounds.optimal}",
+    ]
+
+
+def _place(state: State) -> tuple[int, int]:
+    (player,) = state.of_class("player")
+    x, y = player.pos
+    return x, y
+
+
+def _bar(x: float, y: float, action: str, visits: int, chosen: bool) -> Iterator[str]:
+    colour = YES if chosen else GREY
+    yield text(x, y + 14, action, colour, bold=chosen)
+    yield box(x + 50, y + 2, max(2.0 * visits, 1), 16, colour, colour)
+    yield text(x + 58 + 2.0 * visits, y + 14, f"{visits}", colour)

@@ -1,0 +1,161 @@
+"""A test and its bindings, and the way of a transition through a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from experiments.pictures import learned
+from experiments.pictures.canvas import (
+    GREY,
+    NO,
+    TONES,
+    WIDTH,
+    YES,
+    arrow,
+    box,
+    card,
+    line,
+    lines,
+    placed,
+    size_of,
+    text,
+)
+from experiments.pictures.level import Level, marked
+
+from treethink.diagram import measures
+from treethink.diagram.content import boxes_of
+from treethink.diagram.layout import Place
+from treethink.explain.reasons import Reason
+from treethink.rules import Rule, Test
+from treethink.state import State
+
+#: The answers of the rule's tests in the three situations that are shown.
+SITUATIONS = ((True,), (False, True, False), (False, False))
+
+
+def tests() -> str:
+    """Three situations: which tests hold, and which objects they bind."""
+    parts: list[str] = []
+    for number, answers in enumerate(SITUATIONS):
+        before, _, _ = learned.met(answers)
+        reason = learned.reason_for(before)
+        level = Level(learned.world(), before, 20 + 234 * number, 28, 26)
+        parts += [level.draw(), *marked(level, reason)]
+        parts += _answers(level.x, level.y + level.height + 24, reason)
+    return card(
+        "Three situations, and the objects that the tests of a rule bind in them", 404, parts
+    )
+
+
+def _answers(x: float, y: float, reason: Reason) -> Iterator[str]:
+    """Each test with its answer, and what is predicted."""
+    for step in reason.steps:
+        answer, colour = ("yes", YES) if step.holds else ("no", NO)
+        exists = ", ".join(f"X{number}: {name}" for number, name in step.test.new)
+        yield text(x, y, f"∃ {exists}." if exists else "the same X1:", mono=True, size=11.0)
+        yield text(x + 208, y, answer, colour, anchor="end", bold=True)
+        yield text(x, y + 15, f"  {step.test.formula}", mono=True, size=11.0)
+        y += 36
+    (value,) = reason.outcomes
+    stays = "it stays where it is" if value == reason.was else f"{reason.was} becomes {value}"
+    yield text(x, y, stays, bold=True)
+
+
+def flow() -> str:
+    """State, facts, tree, outcome, prediction: the way of one step."""
+    before, action, after = learned.met((False, True, True))
+    reason = learned.reason_for(before)
+    left = Level(learned.world(), before, 24, 40, 20)
+    right = Level(learned.world(), _predicted(before, action), WIDTH - 184, 40, 20)
+    assert right.state == after
+    tree, height = _tree(312, 268, reason)
+    parts = [
+        text(left.x, 28, "the state before", GREY),
+        *(left.draw(), *marked(left, reason)),
+        text(right.x, 28, "the prediction", GREY),
+        right.draw(),
+        *_between(left, right, action, reason),
+        arrow((104, 208), (104, 262)),
+        *_facts(24, 268, reason),
+        *tree,
+        arrow((280, 326), (316, 326)),
+    ]
+    return card("The way of a transition: state, facts, tree, outcome, prediction", height, parts)
+
+
+def _tree(x: float, y: float, reason: Reason) -> tuple[list[str], float]:
+    """The rule, the way through it, and from its end to the prediction; and the lowest point."""
+    rule, inner = learned.rule(), measures.MARGIN
+    tree, way = rule.to_svg(), _way(rule, reason)
+    floor, beyond = y + size_of(tree)[1] + 6, WIDTH - 64
+    end = x + way[-1].centre + inner
+    parts = [
+        placed(tree, x, y),
+        *(_around(place, x + inner, y + inner) for place in way),
+        line(
+            [(end, y + way[-1].bottom + inner), (end, floor), (beyond, floor), (beyond, 240)],
+            GREY,
+            2,
+        ),
+        arrow((beyond, 240), (beyond, 208)),
+        *lines(beyond - 8, 250, ["outcome:", f"{_outcome(reason)}"], bold=True, anchor="end"),
+    ]
+    return parts, floor + 18
+
+
+def _predicted(before: State, action: str) -> State:
+    return learned.model().predict(before, action).mode()
+
+
+def _between(left: Level, right: Level, action: str, reason: Reason) -> list[str]:
+    (value,) = reason.outcomes
+    middle, y = WIDTH / 2, left.y + left.height / 2
+    return [
+        text(middle, y - 14, f"action: {action}", bold=True, anchor="middle"),
+        arrow((left.x + left.width + 14, y), (right.x - 14, y)),
+        text(middle, y + 24, f"player[pos]: {reason.was} becomes {value}", anchor="middle"),
+        text(middle, y + 42, "everything else stays as it is", GREY, anchor="middle"),
+    ]
+
+
+def _outcome(reason: Reason) -> tuple[int, int]:
+    """By how much the place changes."""
+    (value,) = reason.outcomes
+    assert isinstance(value, tuple)
+    assert isinstance(reason.was, tuple)
+    return value[0] - reason.was[0], value[1] - reason.was[1]
+
+
+def _facts(x: float, y: float, reason: Reason) -> list[str]:
+    """What the tests asked for, and what was so."""
+    said = [f"{'yes' if each.holds else 'no ':3}  {_short(each.test)}" for each in reason.steps]
+    return [
+        text(x, y + 14, "facts, found when a test asks", GREY),
+        box(x, y + 24, 250, 18.0 * len(said) + 14),
+        *lines(x + 8, y + 44, said, mono=True, size=10.5),
+    ]
+
+
+def _short(test: Test) -> str:
+    new = "".join(f"{name}: " for _, name in test.new)
+    return f"{new}{test.formula}"
+
+
+def _way(rule: Rule, reason: Reason) -> list[Place]:
+    """The boxes that the player passes in the tree, from the root to a leaf."""
+    boxes = boxes_of(rule)
+    places = measures.layout_of(boxes).places
+    at = 1  # the root; 0 is the title
+    passed = [places[at]]
+    for step in reason.steps:
+        at = boxes[at].children[0 if step.holds else 1]
+        passed.append(places[at])
+    return passed
+
+
+def _around(place: Place, x: float, y: float) -> str:
+    """A frame around a box of a tree that stands there."""
+    return (
+        f'<rect x="{x + place.x:.1f}" y="{y + place.y:.1f}" width="{place.width:.1f}" '
+        f'height="{place.height:.1f}" rx="6" fill="none" stroke="{TONES[0]}" stroke-width="2.5"/>'
+    )

@@ -1,0 +1,101 @@
+"""A level in a picture: drawn as the world draws it, with marks on some of its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from experiments.pictures.canvas import GREY, TONES, arrow, line, placed, text
+
+from treethink.explain.reasons import Reason
+from treethink.state import State
+from treethink.worlds import World
+from treethink.worlds.draw.layout import Cell
+from treethink.worlds.draw.svg import svg
+
+WANTED = "#ff5d8f"  # where something was looked for, and is not
+
+
+@dataclass(frozen=True)
+class Level:
+    """A state of a world, with its upper left corner at (x, y)."""
+
+    world: World
+    state: State
+    x: float
+    y: float
+    cell: int = 24
+
+    @property
+    def width(self) -> float:
+        return float(self.world.options["width"] * self.cell)
+
+    @property
+    def height(self) -> float:
+        return float(self.world.options["height"] * self.cell)
+
+    def draw(self) -> str:
+        return placed(svg(self.world, self.state, self.cell), self.x, self.y)
+
+    def middle(self, cell: Cell) -> tuple[float, float]:
+        """Of a cell, in the picture."""
+        return self.x + (cell[0] + 0.5) * self.cell, self.y + (cell[1] + 0.5) * self.cell
+
+    def frame(self, cell: Cell, colour: str, dash: str = "") -> str:
+        """Around a cell; light below, so that it is seen on everything."""
+        (x, y), half = self.middle(cell), self.cell / 2 - 0.5
+        corners = [
+            (x - half, y - half),
+            (x + half, y - half),
+            (x + half, y + half),
+            (x - half, y + half),
+        ]
+        around = [*corners, corners[0]]
+        return line(around, "#ffffff", 4.5) + line(around, colour, 3, dash)
+
+    def badge(self, cell: Cell, number: int) -> str:
+        """The name of a variable above a cell; on small cells, beside that of its neighbour."""
+        x, y = self.middle(cell)
+        x += (2 * number - 1) * max(0.0, 12 - self.cell / 2)
+        top = y - self.cell / 2 - 15
+        return (
+            f'<rect x="{x - 11:.1f}" y="{top:.1f}" width="22" height="14" rx="3" '
+            f'fill="{TONES[number]}"/><text x="{x:.1f}" y="{top + 11:.1f}" fill="#ffffff" '
+            f'font-size="11" font-weight="600" text-anchor="middle">X{number}</text>'
+        )
+
+    def walk(self, cells: Iterable[Cell], colour: str) -> str:
+        """An arrow from cell to cell."""
+        points = [self.middle(cell) for cell in cells]
+        return (
+            line(points, "#ffffff", 5)
+            + line(points, colour, 3)
+            + arrow(points[-2], points[-1], colour)
+        )
+
+
+def marked(level: Level, reason: Reason) -> list[str]:
+    """Frames around the objects that the tests of a reason bound, and where one found nothing."""
+    parts = []
+    if (missed := _missed(level.state, reason)) is not None:
+        parts.append(level.frame(missed, WANTED, "5 4"))
+    for number, ids in reversed(list(enumerate(reason.bound.values()))):
+        for each in ids:
+            parts.append(level.frame(level.state[each].pos, TONES[number]))
+            parts.append(level.badge(level.state[each].pos, number))
+    return parts
+
+
+def _missed(state: State, reason: Reason) -> Cell | None:
+    """Where the last test looked for an object, if it found none."""
+    last = reason.steps[-1]
+    if last.holds or not last.test.new or not isinstance(last.test.value, tuple):
+        return None
+    (x, y), (u, v) = state[reason.object_id].pos, last.test.value
+    return (x + u, y + v) if last.test.variables[0] == 0 else (x - u, y - v)
+
+
+def below(level: Level, said: str, line: int = 0) -> str:
+    """A line under the level, in its middle."""
+    y = level.y + level.height + 20 + 18 * line
+    return text(level.x + level.width / 2, y, said, GREY, anchor="middle")

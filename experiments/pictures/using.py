@@ -1,0 +1,93 @@
+"""What is known elsewhere, and what a memory is good for."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import accumulate
+from statistics import mean
+
+from experiments.pictures import learned
+from experiments.pictures.canvas import TONES, card, lines
+from experiments.pictures.level import Level, below, marked
+from experiments.pictures.plot import Axes, Points
+
+from treethink.experiment import TOLERANCE, trial
+from treethink.learner import TreeThink
+from treethink.state import State
+from treethink.stream import transitions
+from treethink.worlds import World, make
+
+HELD_OUT, HELD_OUT_SEED = 1_000, 1_000_000
+SEEDS, STEPS = range(10), 4_000
+
+
+# ------------------------------------------------------------------------ elsewhere
+
+
+def transfer() -> str:
+    """One rule, asked in a level as large as those that it saw, and in one of 32 x 32."""
+    large = make("doors", width=32, height=32, doors=40)
+    levels = [
+        Level(learned.world(), learned.met((False, True, False))[0], 48, 92, 24),
+        Level(large, _blocked(large), 336, 28, 11),
+    ]
+    parts: list[str] = []
+    for level, said in zip(levels, ("8 x 8, as in learning", "32 x 32, never seen"), strict=True):
+        parts += [level.draw(), *marked(level, learned.reason_for(level.state))]
+        parts += [below(level, said), below(level, _right(level.world), line=1)]
+    return card("The same rule in a small and in a large level", 432, parts)
+
+
+def _blocked(world: World) -> State:
+    """The first level that starts with a door of another color to the right of the player."""
+    levels = (world.reset(seed) for seed in range(10_000))
+    return next(
+        state
+        for state in levels
+        if [step.holds for step in learned.reason_for(state).steps] == [False, True, False]
+    )
+
+
+def _right(world: World) -> str:
+    """How many of new transitions the model predicts exactly."""
+    asked = transitions(world, HELD_OUT, HELD_OUT_SEED)
+    right = sum(learned.model().predict(b, action).mode() == after for b, action, after in asked)
+    return f"{right:,} of {HELD_OUT:,} new transitions are right"
+
+
+# --------------------------------------------------------------------------- memory
+
+
+def memory() -> str:
+    """Predictions that were not exact, with the memory and without it, means over ten seeds."""
+    kinds = {"with a memory of 5,000 (the default)": 5_000, "without a memory": 0}
+    curves = {name: _inexact(size) for name, size in kinds.items()}
+    top = max(curve[-1][1] for curve in curves.values())
+    axes = Axes(60, 66, 400, 190, (0, STEPS), (0, top * 1.1))
+    parts = axes.frame(
+        f"doors, learned {len(SEEDS)} times",
+        "predictions that were not exact, so far, mean",
+        "transitions watched",
+        range(0, STEPS + 1, 1_000),
+        range(0, int(top) + 50, 100),
+    )
+    for colour, (name, curve) in zip(TONES, curves.items(), strict=False):
+        parts.append(axes.curve(curve, colour))
+        x, y = axes.at(*curve[-1])
+        parts += lines(x + 10, y - 4, [name, f"{curve[-1][1]:.0f} in all"], colour, size=12.0)
+    return card(
+        "Predictions that were not exact while learning, with and without a memory", 310, parts
+    )
+
+
+@cache
+def _inexact(size: int) -> Points:
+    """How many predictions were not exact after so many transitions."""
+    world = make("doors")
+    runs = [
+        list(accumulate(wrong_by > TOLERANCE for wrong_by in trial(learner, world, STEPS, seed)))
+        for seed in SEEDS
+        for learner in [TreeThink(world.schema, memory=size)]
+    ]
+    every = range(0, STEPS, 40)
+    return [(step + 1, mean(run[step] for run in runs)) for step in (*every, STEPS - 1)]
