@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +21,8 @@ from strategies import (
     streams,
 )
 from treethink.learner import TreeThink
-from treethink.rules import Rule, RuleKey, value_of
-from treethink.state import Attribute, Object, Schema, State
+from treethink.rules import Rule, RuleKey, title_of, value_of
+from treethink.state import Object, Schema, State
 
 Answers = dict[int, dict[str, dict[Any, float]]]
 
@@ -148,71 +147,11 @@ def as_rule(tree: ReferenceTree, schema: Schema, key: RuleKey) -> Rule:
         (place.get(id(n.left)), place.get(id(n.right)), n.variables, dict(n.totals), told(n.test))
         for n in order
     ]
-    title = f"{key[0]}.{key[1]} when {key[2]}"
-    return Rule(title, (key[0],), tree.transitions, dict(tree.seen), nodes, key, schema)
+    return Rule(title_of(key), (key[0],), tree.transitions, dict(tree.seen), nodes, key, schema)
 
 
 def told(test: Test | None) -> Any:
     return None if test is None else tuple(test)
-
-
-# --- more bindings than are kept -----------------------------------------------------
-
-_absolute = Attribute(1, facts=["equality"])
-CROWD = Schema(
-    {"judge": ["verdict"], "person": ["age", "tribe", "size"]},
-    {
-        "verdict": Attribute(1, facts=(), outcomes="value"),
-        "size": Attribute(1, facts=()),
-        "tribe": _absolute,
-        "age": _absolute,
-    },
-    ["go"],
-)
-
-
-def crowd(*people: tuple[int, int], sizes: Sequence[int] = ()) -> State:
-    """A judge, object 0, and people, each with a tribe and an age; no test asks for their sizes."""
-    persons = [
-        Object(i, "person", tribe=tribe, age=age, size=sizes[i - 1] if sizes else 0)
-        for i, (tribe, age) in enumerate(people, 1)
-    ]
-    return State(CROWD, [Object(0, "judge", verdict=0), *persons])
-
-
-def model_of_crowd() -> TreeThink:
-    """Is there one of tribe 1? Another one? Is the first of these two nine years old?"""
-    model, rng = TreeThink.paper(CROWD, alpha=0.05, branch_updates=False), random.Random(0)
-    for step in range(180):
-        ages = rng.sample(range(100, 1000), 3)
-        if step >= 120 and step % 2:
-            ages[rng.randrange(2)] = 9
-        of_tribe_one = step % 3 if step < 120 else 2
-        tribes = [1] * of_tribe_one + rng.sample(range(2, 1000), 3 - of_tribe_one)
-        before = crowd(*zip(tribes, ages, strict=True))
-        model.observe(before, "go", before.replace(0, verdict=of_tribe_one + (9 in ages)))
-    root = model.rules["judge", "verdict", "go"].root
-    assert root.left and root.left.left
-    assert [str(each.test) for each in (root, root.left, root.left.left)] == [
-        "∃ X1: person.  X1[tribe] = 1",
-        "∃ X2: person.  X2[tribe] = 1",
-        "X1[age] = 9",
-    ]
-    return model
-
-
-def large_crowd(younger: int, older: int) -> State:
-    """All of tribe 1, one of them nine; so many are younger, so many older."""
-    rng = random.Random(younger)
-    ages = [*rng.sample(range(-1000, 9), younger), 9, *rng.sample(range(10, 1000), older)]
-    return crowd(*((1, age) for age in rng.sample(ages, len(ages))))
-
-
-def sized_crowd(seed: int) -> State:
-    """More of tribe 1 than can be paired, one of them nine: its size decides who is cut."""
-    rng = random.Random(seed)
-    sizes = [rng.randrange(4) for _ in range(75)]
-    return crowd(*((1, 9 if i == 40 else 50) for i in range(75)), sizes=sizes)
 
 
 ODD_NAMES = ['a "b" \\', "two\nlines", "it's", "ä\u2028\0", "class", "{x}", "X0", "two lines"]
@@ -235,7 +174,3 @@ def model_of_odd_names() -> tuple[TreeThink, list[State]]:
         model.observe(before, rng.choice(ODD_NAMES), after)
     assert model.n_varying > 4
     return model, [scene() for _ in range(4)]
-
-
-CROWDS = [(0, 65), (62, 1), (63, 2), (64, 1)]
-"""All bindings kept; just all; cut after the first in which X1 is nine; cut just before it."""

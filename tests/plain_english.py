@@ -25,7 +25,7 @@ OF = rf"(?:its own|its|{NOUN}'s)"
 def follow(text: str, state: Any, thing: Thing) -> str:
     """The outcome that the text has for the object: "moves 1 left"."""
     first, *items = text.splitlines()
-    said = first.split("is pressed", 1)[1].removeprefix(", ")
+    said = re.split("is (?:pressed|chosen)", first, maxsplit=1)[1].removeprefix(", ")
     if items:
         return followed(items, state, [(thing,)])
     return sentence(said, state, [(thing,)])

@@ -27,7 +27,7 @@ from PIL import Image
 from treethink import cli
 from treethink.diagram import dot, mermaid, picture
 from treethink.diagram.content import MOST, WIDTH, Box, boxes_of
-from treethink.diagram.files import file_names
+from treethink.diagram.files import check_target, draw_all, file_names
 from treethink.diagram.layout import Layout, tidy
 from treethink.diagram.measures import size_of, texts_of
 from treethink.errors import MissingPackageError, SettingError, UnknownNameError, WrongTypeError
@@ -363,10 +363,9 @@ def svg_of(rule: Rule) -> str:
 
 
 def written(svg: str) -> list[str]:
-    """The texts of an SVG: matplotlib notes above the shapes of the letters what they say."""
-    builder = ElementTree.TreeBuilder(insert_comments=True)
-    root = ElementTree.fromstring(svg, ElementTree.XMLParser(target=builder))
-    return [(each.text or "").strip() for each in root.iter() if each.tag is ElementTree.Comment]
+    """The texts of an SVG."""
+    texts = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    return [each.text or "" for each in texts]
 
 
 def expected(rule: Rule) -> list[str]:
@@ -388,7 +387,10 @@ def test_a_picture_takes_any_name(title: str) -> None:
 
 
 def test_a_character_that_the_font_lacks_is_spelled_out() -> None:
-    assert "\\u4e16\\u754c" in written(svg_of(named("世界", "dot")))
+    from treethink.diagram import artists
+
+    assert boxes_of(named("世界", "dot"), artists.can_write)[0].head == ("\\u4e16\\u754c",)
+    assert "世界" in written(svg_of(named("世界", "dot")))  # whoever looks at it has the fonts
 
 
 def test_no_text_leaves_its_box() -> None:
@@ -425,14 +427,14 @@ def test_threads_that_draw_at_once_leave_the_settings_alone() -> None:
     import matplotlib
 
     before = dict(matplotlib.rcParams)
-    alone = picture.picture(ODD, "svg")
+    alone = picture.picture(ODD, "pdf")
     with ThreadPoolExecutor(4) as threads:
-        assert set(threads.map(lambda _: picture.picture(ODD, "svg"), range(12))) == {alone}
+        assert set(threads.map(lambda _: picture.picture(ODD, "pdf"), range(12))) == {alone}
     assert dict(matplotlib.rcParams) == before
 
 
 def test_a_file_is_what_its_ending_says(tmp_path: Path) -> None:
-    for ending, start in {"svg": b"<?xml", "PNG": b"\x89PNG", "pdf": b"%PDF"}.items():
+    for ending, start in {"svg": b"<svg", "PNG": b"\x89PNG", "pdf": b"%PDF"}.items():
         path = tmp_path / f"rule.{ending}"
         assert ODD.draw(path) is None
         assert path.read_bytes().startswith(start)
@@ -483,12 +485,21 @@ def test_what_cannot_be_drawn_to_is_refused(
     assert [each.name for each in tmp_path.iterdir()] == ["folder.svg"]
 
 
-def test_without_matplotlib_pictures_say_how_to_get_it_and_texts_do_without(
+def test_without_matplotlib_all_but_png_and_pdf_is_drawn_and_they_say_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingPackageError, match=r'pip install "treethink\[experiments\]"'):
-        ODD.draw(tmp_path / "rule.svg")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for ending in ("png", "pdf"):
+        says = rf'a .{ending} of a rule .* pip install "treethink\[experiments\]"; an .svg needs'
+        with pytest.raises(MissingPackageError, match=says):
+            ODD.draw(tmp_path / f"rule.{ending}")
+        with pytest.raises(MissingPackageError, match=says):
+            check_target(tmp_path / f"rule.{ending}")
+    check_target(tmp_path / "rule.svg")
+    ODD.draw(tmp_path / "rule.svg")
+    assert (tmp_path / "rule.svg").read_text(encoding="utf-8") == f"{ODD.to_svg()}\n"
+    draw_all({("a", "b", "c"): ODD}, tmp_path / "folder")
+    assert [each.name for each in (tmp_path / "folder").iterdir()] == ["a.b.c.svg"]
     assert ODD.to_dot() and ODD.to_mermaid()
 
 
@@ -496,9 +507,9 @@ def test_pyplot_is_never_imported_nor_matplotlib_before_it_is_needed(tmp_path: P
     program = (
         "import sys, treethink as tt, treethink.cli\n"
         "rule = tt.TreeThink(tt.make('walls').schema).rules['player', 'pos', 'up']\n"
-        "rule.to_dot(), rule.to_mermaid()\n"
+        "rule.to_dot(), rule.to_mermaid(), rule.draw('rule.svg')\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "rule.draw('rule.svg')\n"
+        "rule.draw('rule.png')\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)

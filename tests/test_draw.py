@@ -21,11 +21,12 @@ from hypothesis import strategies as st
 
 from treethink.errors import SettingError, TransitionError, UnknownNameError, WrongTypeError
 from treethink.learner import TreeThink
+from treethink.spelling import percent
 from treethink.state import Object, Schema, State
 from treethink.stream import transitions
 from treethink.worlds import WORLDS, World, draw, make
 from treethink.worlds.draw.compare import Predicted, compare, differences
-from treethink.worlds.draw.layout import MOST_CELLS, Item, Window, extent, items, percent
+from treethink.worlds.draw.layout import MOST_CELLS, Item, Window, extent, items
 from treethink.worlds.draw.shapes import SHAPES, TILES, lettering, slot, stamp
 from treethink.worlds.looks import BLUE, GREEN, GREY, RED, Look, completed, look_of
 
@@ -601,10 +602,10 @@ def test_what_cannot_be_compared_is_refused() -> None:
 def test_only_what_is_sure_reads_as_all_or_nothing() -> None:
     assert [percent(each) for each in (0.0, 1e-9, 0.004, 0.5, 0.995, 1 - 1e-9, 1.0)] == [
         "0%",
-        "<0.1%",
+        "<0.0001%",
         "0.4%",
         "50%",
         "99.5%",
-        ">99.9%",
+        ">99.99%",
         "100%",
     ]

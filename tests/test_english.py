@@ -24,7 +24,8 @@ from reference import Scene, extensions
 from strategies import Stream, streams
 from test_rules import crowded_room, deep_tree, learned
 from treethink.errors import UnknownNameError, WrongTypeError
-from treethink.explain.conditions import Nouns, conditions
+from treethink.explain.conditions import conditions
+from treethink.explain.nouns import Nouns, article
 from treethink.explain.reading import Choice, Condition, Leaf, Reading, Way, read
 from treethink.learner import FOLDT, Facts, TreeThink
 from treethink.rules import Rule, RuleKey, Test, Value
@@ -114,7 +115,7 @@ def test_every_rule_can_be_told_without_variables(stream: Stream):
     for (_, _, action), rule in model.rules.items():
         text = told(rule)
         first, *rest = text.splitlines()
-        assert first.startswith(f"When `{action}` is pressed")
+        assert first.startswith(f"When `{action}` is chosen")
         assert first.endswith(":" if rest else ".")
         assert all(re.match(r"( {2})*- [A-Z].*[.:]$", line) for line in rest)
         assert not re.search(r"X\d|∃", text)
@@ -324,11 +325,41 @@ def test_the_sentence_that_everybody_expects():
     )
 
 
+@pytest.mark.parametrize(
+    ("action", "verb"),
+    [
+        *((name, "pressed") for name in ("left", "Up", "jump-up", "guard_left")),
+        *((name, "chosen") for name in ("step", "south", "change-color", "pickup", "stay", "-")),
+    ],
+)
+def test_keys_are_pressed_and_other_actions_chosen(action: str, verb: str):
+    schema = Schema({"lamp": ["on"]}, {"on": 1}, [action])
+    rule = TreeThink(schema).rules["lamp", "on", action]
+    assert told(rule).startswith(f"When `{action}` is {verb}, ")
+
+
+@pytest.mark.parametrize(
+    ("an", "names"),
+    [
+        (True, "apple egg island orange umbrella hour hourglass honest-man heir heirloom F"),
+        (
+            True,
+            "uninvited unimportant unidentified-object NPC x under usher ultra udder uzi AI ice",
+        ),
+        (False, "wall unit user unicorn universe usual-one utility euro one hero house home horse"),
+        (False, "uranium ukulele ubiquitous b U once Unit yard honk heist European"),
+    ],
+)
+def test_articles_go_by_the_sound(an: bool, names: str):
+    for name in names.split():
+        assert article(name) == f"{'an' if an else 'a'} {name}"
+
+
 def test_a_rule_that_never_varied_is_told_in_a_sentence():
     rules = learned("maze", 200).rules
     assert told(rules["wall", "pos", "up"]) == "When `up` is pressed, a wall does not move."
     assert (
-        told(rules["player", "pos", "stay"]) == "When `stay` is pressed, the player does not move."
+        told(rules["player", "pos", "stay"]) == "When `stay` is chosen, the player does not move."
     )
 
 
@@ -342,7 +373,7 @@ def test_the_is_said_of_what_there_is_one_of_and_only_as_long():
     model = TreeThink(world.schema)
     rules = model.rules
     model.observe_many(transitions(world, steps=3, seed=0))
-    assert told(rules["fish", "pos", "step"]).startswith("When `step` is pressed, the fish ")
+    assert told(rules["fish", "pos", "step"]).startswith("When `step` is chosen, the fish ")
     model.observe_many(transitions(make("fish", fish=2), steps=1, seed=0))
     assert "for each fish" in told(learned_on(model, world).rules["fish", "pos", "step"])
     assert rules["fish", "pos", "step"].single == frozenset()
@@ -373,9 +404,9 @@ def jumps() -> TreeThink:
 def test_values_and_vectors_are_told_as_such():
     rules = jumps().rules
     assert [told(rules["guest", attribute, "ring"]) for attribute in ("pos", "mood", "size")] == [
-        "When `ring` is pressed, the guest goes to (7, 8).",
-        "When `ring` is pressed, the mood becomes 2.",
-        "When `ring` is pressed, the size changes by (0, 1, -1).",
+        "When `ring` is chosen, the guest goes to (7, 8).",
+        "When `ring` is chosen, the mood becomes 2.",
+        "When `ring` is chosen, the size changes by (0, 1, -1).",
     ]
 
 

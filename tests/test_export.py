@@ -12,23 +12,21 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowd import CROWDS, large_crowd, model_of_crowd, sized_crowd
 from exporting import (
-    CROWDS,
     ODD_NAMES,
     Grown,
     answers_of,
     grown,
-    large_crowd,
     loaded,
-    model_of_crowd,
     model_of_odd_names,
     quick,
-    sized_crowd,
     states_of,
     trained,
 )
@@ -38,7 +36,7 @@ from test_rules import deep_tree, learned
 from treethink.errors import UnknownNameError, WrongTypeError
 from treethink.explain import code, module
 from treethink.explain.answers import answers_of as answers_of_nodes
-from treethink.explain.answers import identifier, nodes_of
+from treethink.explain.answers import identifier
 from treethink.learner import FOLDT, Facts, TreeThink
 from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
@@ -182,7 +180,7 @@ def test_an_empty_leaf_answers_with_what_was_seen_above_it():
     nodes = branch(5, 3, 4) + (branch(6, 1, 2) + leaf(0, 0) + leaf(1, 2)) + leaf(0, 0)
     model = TreeThink.from_bytes(handmade(nodes))
     rule = model.rules["dot", "x", "go"]
-    nobody = [i for i, node in enumerate(nodes_of(rule)) if not node[3]]
+    nobody = [i for i, node in enumerate(rule.nodes) if not node[3]]
     assert [dict(answers_of_nodes(rule)[i]) for i in nobody] == [{10: 1, 11: 2}, {10: 3, 11: 4}]
     assert code.text_of(rule).count("never seen") == 2
     for x in (5, 6, 7):
@@ -196,6 +194,41 @@ def test_a_tree_as_deep_as_they_get_is_written_and_runs(left):
     for x in (0, 5, 700):
         assert exported["predict"](dot(x).to_dict(), "go") == answers_of(model, dot(x), "go")
     assert max(map(len, module.text_of(model).splitlines())) < 120
+
+
+def yeses(depth: int) -> Rule:
+    """Tests one below the yes of the other: is there a dot at 5? Is that one at 5? And so on."""
+    one, two = ("dot",), ("dot", "dot")
+    asked = ("equality", "x", ("dot",), (1,), (5,))
+    nodes: list[Any] = [(n + 1, 2 * depth - n, two if n else one, {}, asked) for n in range(depth)]
+    nodes += [(None, None, two, {(n,): 1}, None) for n in range(depth + 1)]
+    return Rule("dot.x when go", one, 1, {(0,): 1}, nodes, ("dot", "x", "go"))
+
+
+def test_exported_code_runs_however_deep_it_is():
+    rule = yeses(9_000)
+    for other, wanted in [(5, {1: 1.0}), (6, {1 + 9_000: 1.0})]:
+        state = {"objects": [{"id": i, "class": "dot", "x": x} for i, x in [(1, 1), (2, other)]]}
+        assert loaded(code.text_of(rule))["dot_x_when_go"](state, 1) == wanted
+    assert max(map(len, code.text_of(rule).splitlines())) <= code.WIDTH
+
+
+@settings(quick, max_examples=40)
+@given(grown())
+def test_where_the_no_stands_further_in_the_answers_are_the_same(model: Grown):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(code, "DEEPEST", 1)
+        turned = module.text_of(model)
+    exported = loaded(turned)
+    for state in model.states(8):
+        found = exported["predict"](state.to_dict(), "go")
+        assert found == model.answers(state, "go")
+
+
+def test_lines_lead_no_further_to_the_right_than_they_must():
+    rule = yeses(200)
+    steps = [len(line) - len(line.lstrip()) for line in code.text_of(rule).splitlines()]
+    assert max(steps) == 4 * code.DEEPEST
 
 
 def test_a_deep_tree_of_yes_and_no_runs():
@@ -307,9 +340,3 @@ def test_exported_rules_read_as_they_should():
         if os.environ.get("REWRITE_GOLDEN"):
             path.write_text(text, encoding="utf-8")
         assert path.read_text(encoding="utf-8") == text, name
-
-
-@given(st.text(), st.sets(st.text(alphabet="ab_2", max_size=6)))
-def test_no_rule_is_named_as_a_part_of_another(title: str, taken: set[str]):
-    """Parts of a deep tree are functions too, told apart by two underscores."""
-    assert "__" not in identifier(title, taken)

@@ -23,7 +23,9 @@ import treethink as tt
 from strategies import Stream, streams
 from test_summary import chain, learned, taught
 from treethink import notebook
-from treethink.explain import html, levels
+from treethink.baselines.prediction import Certain, Joint, Product
+from treethink.explain import html, levels, printed
+from treethink.rules import distribution, ranked
 from treethink.worlds import WORLDS
 from treethink.worlds.draw import svg
 from treethink.worlds.draw.shapes import SHAPES, Mask
@@ -75,7 +77,7 @@ def test_every_kind_has_its_methods():
     state = tt.make("maze").reset(seed=0)
     kinds = [state, model.predict(state, "left"), model.rules[("player", "pos", "left")]]
     kinds += [model.rules, model, model.summary(), tt.FOLDT(["player"])]
-    assert [len(shown(each)) for each in kinds] == [2, 1, 2, 1, 1, 1, 1]
+    assert [len(shown(each)) for each in kinds] == [2, 1, 2, 1, 1, 1, 2]
     assert all(isinstance(text, str) for each in kinds for text in shown(each))
     assert "explain.html.model_html" in tt.TreeThink._repr_html_.__doc__
 
@@ -104,6 +106,20 @@ def test_what_cannot_be_shown_is_left_to_plain_text(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(html, "state_html", fail)
     monkeypatch.setattr(levels, "picture", fail)
     assert shown(state) == [None, None]
+
+
+def test_explanations_are_left_to_plain_text_too_if_they_cannot_be_shown(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    model, state = learned("maze", steps=50), tt.make("maze").reset(seed=0)
+    found = [model.explain(state, "left"), model.diff(model, n=2), model.check(tt.make("maze"), 2)]
+    assert all(text.startswith("<pre>") for each in found for text in shown(each))
+
+    def fail(each: object, width: int = 80) -> str:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(printed, "plain", fail)
+    assert [shown(each) for each in found] == [[None]] * 3
 
 
 def test_methods_can_be_given_to_other_classes():
@@ -252,9 +268,39 @@ def test_many_outcomes_and_many_changes_are_counted_together():
         state = tt.State(schema, [tt.Object(1, "dot", x=0)])
         model.observe(state, "go", state.replace(1, x=i))
     assert "22 others 73%" in said(model.predict(state, "go")._repr_html_())
-    assert "22 others × 22 (73%)" in html._outcomes(model.rules["dot", "x", "go"].seen)
+    seen = model.rules["dot", "x", "go"].seen
+    assert "22 others × 22 (73%)" in distribution(seen, html.MOST_OUTCOMES)
     many = tt.State(schema, [tt.Object(i, "dot", x=0) for i in range(50)])
     assert "… and 390 more" in said(model.predict(many, "go")._repr_html_())
+
+
+def test_predictions_of_other_learners_are_shown_alike():
+    world = tt.make("maze")
+    state, model = world.reset(seed=0), learned("maze")
+    ours = model.predict(state, "right")
+    counts = {
+        (x, name): {value: round(p * ours.support(x, name)) for value, p in chances.items()}
+        for x, name, chances in ours.changes()
+    }
+    product = Product(state, counts)
+    assert html.changes_table(product).rows == html.changes_table(ours).rows
+    assert product._repr_html_().count("<svg") == 2
+    assert "Of 40 of 42 attributes nothing is known" in said(product._repr_html_())
+    certain = Certain(state, ours.mode(), behind=7)
+    assert "player pos (1, 3) (2, 3) 100% 7" in said(certain._repr_html_())
+    assert said(Certain(state, state, behind=7)._repr_html_()) == "Nothing changes."
+
+
+def test_of_what_rests_on_no_observations_none_are_told():
+    """The oracle knows; that it has counted nothing does not mean that nothing is known."""
+    world = tt.make("fish")
+    state = world.reset(seed=0)
+    oracle = Joint(state, world.distribution(state, "step"))
+    text = said(oracle._repr_html_())
+    assert oracle._repr_html_().count("<svg") == 2
+    assert "id class attribute now next chance " in text and "seen" not in text
+    assert "nothing is known" not in text
+    assert said(Joint(state, [(state, 1.0)])._repr_html_()) == "Nothing changes."
 
 
 def test_what_is_unknown_is_told():
@@ -325,6 +371,15 @@ def test_a_model_shows_its_summary():
 def test_a_tree_by_itself_shows_its_rule():
     tree = tt.FOLDT(["dot"])
     assert "not seen yet" in said(tree._repr_html_())
+    schema = tt.Schema({"dot": ["x"]}, {"x": 1}, [])
+    for i in range(60):
+        state = tt.State(schema, [tt.Object(1, "dot", x=i % 3)])
+        tree.observe(state, [1], ["<b>", None, ("far", 2)][i % 3])
+    assert tree.rule.n_leaves == 3
+    assert tree._repr_html_() == tree.rule._repr_html_()
+    assert tree._repr_svg_() == tree.rule.to_svg()
+    for outcome, _ in ranked(tree.rule.seen):
+        assert str(outcome) in said(tree._repr_html_())
 
 
 def test_a_large_rule_is_not_drawn_beside_its_list():

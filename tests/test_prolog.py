@@ -12,15 +12,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from crowd import CROWDS, large_crowd, model_of_crowd
 from exporting import (
-    CROWDS,
     ODD_NAMES,
     Answers,
     Grown,
     answers_of,
     grown,
-    large_crowd,
-    model_of_crowd,
     model_of_odd_names,
     quick,
     states_of,

@@ -361,3 +361,25 @@ def test_without_pandas_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(tt.MissingPackageError, match=r'pip install "treethink\[notebook\]"'):
         learned("walls", steps=10).to_dataframe()
+
+
+# ---------------------------------------------------- what is not there
+
+
+@pytest.mark.parametrize(
+    ("key", "error", "says"),
+    [
+        (("playr", "pos", "up"), tt.UnknownNameError, "class 'playr' .*Did you mean 'player'"),
+        (("player", "poss", "up"), tt.UnknownNameError, "attribute 'poss' .*Did you mean 'pos'"),
+        (("player", "score", "up"), tt.UnknownNameError, "attribute 'score' .*Known: 'pos'"),
+        (("player", "pos", "rigt"), tt.UnknownNameError, "action 'rigt' .*Did you mean 'right'"),
+        (("player", "pos", 3), tt.UnknownNameError, "unknown action '3' in the summary"),
+        ("player", tt.WrongTypeError, r"found by \(class, attribute, action\), got 'player'"),
+    ],
+)
+def test_rules_that_are_not_there_are_named(key: Any, error: type, says: str):
+    rules = learned("maze", 50).summary().rules
+    with pytest.raises(error, match=says):
+        rules[key]
+    assert key not in rules and rules.get(key) is None
+    assert rules[RIGHT].rule == RIGHT

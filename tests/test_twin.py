@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import treethink as tt
+from crowd import CROWD, CROWDS, SETTINGS, large_crowd, verdicts
 from handmade import integer, number
 from reference import (
     BUILT_IN,
@@ -351,62 +352,28 @@ def test_thousands_of_facts_that_never_come_back_are_forgotten_alike(seed, crite
 
 # --- more bindings than are kept ---------------------------------------------------
 
-absolute = tt.Attribute(1, facts=["equality"])
-CROWD = tt.Schema(
-    classes={"judge": ["verdict"], "person": ["tribe", "age"]},
-    attributes={
-        "verdict": tt.Attribute(1, facts=(), outcomes="value"),
-        "tribe": absolute,
-        "age": absolute,
-    },
-    actions=["go"],
-)
-
-
-def crowd(*people: tuple[int, int]) -> tt.State:
-    """A judge, object 0, and people, each with a tribe and an age."""
-    persons = [
-        tt.Object(i, "person", tribe=tribe, age=age)
-        for i, (tribe, age) in enumerate(people, start=1)
-    ]
-    return tt.State(CROWD, [tt.Object(0, "judge", verdict=0), *persons])
-
-
-def teach_two_of_tribe_one(twins: Twins, rng: random.Random) -> None:
-    """Is there one of tribe 1? Another one? Is the first of these two nine years old?"""
-    for step in range(180):
-        ages = rng.sample(range(100, 1000), 3)
-        if step >= 120 and step % 2:
-            ages[rng.randrange(2)] = 9
-        of_tribe_one = step % 3 if step < 120 else 2
-        tribes = [1] * of_tribe_one + rng.sample(range(2, 1000), 3 - of_tribe_one)
-        before = crowd(*zip(tribes, ages, strict=True))
-        twins.observe(before, "go", before.replace(0, verdict=of_tribe_one + (9 in ages)))
-    root = twins.twin.tree("judge", "verdict", "go").root
-    assert root.test == ("equality", "tribe", ("person",), (1,), (1,))
-    assert root.left and root.left.test == ("equality", "tribe", ("person",), (2,), (1,))
-    assert root.left.left and root.left.left.test == ("equality", "age", ("person",), (1,), (9,))
-
 
 @pytest.mark.parametrize(
     ("younger", "older", "path"),
-    [
-        (0, 65, "LLL"),
-        (62, 1, "LLL"),  # 64 · 63 bindings: all are kept
-        (63, 2, "LLL"),  # 66 · 65: the last one kept is the first in which X1 is nine
-        (64, 1, "LLR"),  # now that one is the first to be cut
-    ],
+    [(*each, path) for each, path in zip(CROWDS, ["LLL", "LLL", "LLL", "LLR"], strict=True)],
 )
 def test_bindings_beyond_the_cap_are_cut_alike(younger, older, path):
-    rng = random.Random(younger)
-    twins = Twins(CROWD, alpha=0.05, branch_updates=False, max_candidates=100_000)
-    teach_two_of_tribe_one(twins, rng)
-    ages = [*rng.sample(range(-1000, 9), younger), 9, *rng.sample(range(10, 1000), older)]
-    before = crowd(*((1, age) for age in rng.sample(ages, len(ages))))
+    twins = Twins(CROWD, max_candidates=100_000, **SETTINGS)
+    for transition in verdicts():
+        twins.observe(*transition)
+    tree, before = twins.twin.tree("judge", "verdict", "go"), large_crowd(younger, older)
+    assert tree.root.left and tree.root.left.left
+    asked = [each.test for each in (tree.root, tree.root.left, tree.root.left.left)]
+    assert asked == [
+        ("equality", "tribe", ("person",), (1,), (1,)),
+        ("equality", "tribe", ("person",), (2,), (1,)),
+        ("equality", "age", ("person",), (1,), (9,)),
+    ]
 
-    leaf, bindings = twins.twin.tree("judge", "verdict", "go").route(Scene(before), (0,))[-1]
+    people = younger + 1 + older
+    leaf, bindings = tree.route(Scene(before), (0,))[-1]
     assert leaf.path == path
-    assert len(bindings) == min(len(ages) * (len(ages) - 1), MAX_BINDINGS) or path == "LLL"
+    assert len(bindings) == min(people * (people - 1), MAX_BINDINGS) or path == "LLL"
     twins.assert_same_predictions(before, "go")
     twins.observe(before, "go", before.replace(0, verdict=3))
     twins.assert_same_trees("go")

@@ -27,7 +27,7 @@ from treethink.errors import (
     shown,
     whole_number,
 )
-from treethink.rules import Rule, RuleKey, Rules, Test
+from treethink.rules import Rule, RuleKey, Rules, Test, title_of
 from treethink.state import Schema
 
 if TYPE_CHECKING:
@@ -216,8 +216,8 @@ class TreeThink(file.Copied, _engine.Model):
 
     def _rule(self, class_name: str, attribute: str, action: str) -> Rule:
         transitions, seen, nodes = self._tree(class_name, attribute, action)
-        title = f"{class_name}.{attribute} when {action}"
         key, single = (class_name, attribute, action), self._single(action)
+        title = title_of(key)
         return Rule(title, (class_name,), transitions, seen, nodes, key, self.schema, single)
 
     def _single(self, action: str) -> frozenset[str]:

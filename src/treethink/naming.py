@@ -1,12 +1,16 @@
-"""Names of files, made of names that people gave.
+"""Names of files: those made of names that people gave, and those that people give for pictures.
 
 names -> [ naming ] -> names that every file system takes
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from treethink.errors import SettingError, UnknownNameError, WrongTypeError, shown
 
 LONGEST = 60  # bytes; several such parts and an ending make one name
 
@@ -46,3 +50,25 @@ def is_plain(name: object) -> bool:
     [True, False, False, False, False, False]
     """
     return isinstance(name, str) and bool(re.fullmatch(r"[\w.-]+", name)) and bool(name.strip("."))
+
+
+def format_of(path: str | os.PathLike[str], formats: Sequence[str]) -> str:
+    """The format that a path's ending asks for, one of those given."""
+    try:
+        name = Path(path).name
+    except TypeError:
+        raise WrongTypeError(f"a path must be a str or a Path, got {shown(path)}") from None
+    ending = name.lower().rpartition(".")[2] if "." in name else ""
+    if ending not in formats:
+        raise UnknownNameError("format", ending, formats, f"the path {os.fspath(path)!r}")
+    return ending
+
+
+def check_free(path: str | os.PathLike[str]) -> Path:
+    """The path of a picture, if it can be written there."""
+    target = Path(path)
+    if target.is_dir():
+        raise SettingError(f"cannot draw to {target}: it is a folder")
+    if not target.parent.is_dir():
+        raise SettingError(f"cannot draw to {target}: there is no folder {target.parent}")
+    return target

@@ -33,7 +33,10 @@ SHOWN: dict[type, dict[str, str]] = {
     },
     Rules: {"_repr_html_": "treethink.explain.html:rules_html"},
     TreeThink: {"_repr_html_": "treethink.explain.html:model_html"},
-    FOLDT: {"_repr_html_": "treethink.explain.html:tree_html"},
+    FOLDT: {
+        "_repr_html_": "treethink.explain.html:tree_html",
+        "_repr_svg_": "treethink.explain.html:tree_svg",
+    },
 }
 
 

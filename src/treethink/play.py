@@ -23,10 +23,10 @@ from rich.text import Text
 
 from treethink import keyboard
 from treethink.errors import SettingError, TreeThinkError, UnknownNameError
+from treethink.spelling import percent
 from treethink.state import Schema, State
 from treethink.worlds import World, draw
 from treethink.worlds.draw.compare import Predicted
-from treethink.worlds.draw.layout import percent
 from treethink.worlds.draw.text import meanings
 from treethink.worlds.gym import GymWorld, TableWorld
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from treethink import _engine
 from treethink.errors import WrongTypeError
+from treethink.spelling import percent, printable
 
 if TYPE_CHECKING:
     from treethink.state import Schema
@@ -67,9 +68,9 @@ class Test:
 
     def __str__(self) -> str:
         if not self.new:
-            return self.formula
+            return printable(self.formula)
         exists = ", ".join(f"X{variable}: {name}" for variable, name in self.new)
-        return f"∃ {exists}.  {self.formula}"
+        return printable(f"∃ {exists}.  {self.formula}")
 
     @classmethod
     def from_engine(cls, test: EngineTest, known: int) -> "Test":
@@ -97,6 +98,14 @@ class Node:
     @property
     def is_leaf(self) -> bool:
         return self.test is None
+
+    def walk(self) -> "Iterator[Node]":
+        """This node and all below it, each before its children, yes before no."""
+        waiting = [self]
+        while waiting:  # instead of recursion, so that depth is no limit
+            node = waiting.pop()
+            yield node
+            waiting += [child for child in (node.right, node.left) if child is not None]
 
 
 def build(nodes: list[EngineNode]) -> Node:
@@ -145,8 +154,13 @@ class Rule:
 
     @cached_property
     def root(self) -> Node:
-        """The tree's first node. A rule that never varied is a single leaf."""
-        return build(self._nodes) if self._nodes else Node(self.classes, self.seen)
+        """The tree's first node. If it is a leaf, it has seen all that its rule has."""
+        return build(self._nodes) if len(self._nodes) > 1 else Node(self.classes, self.seen)
+
+    @property
+    def nodes(self) -> list[EngineNode]:
+        """The nodes as the engine counts them, in preorder; of a rule that never varied, a leaf."""
+        return self._nodes or [(None, None, self.classes, {}, None)]
 
     @property
     def n_leaves(self) -> int:
@@ -162,7 +176,7 @@ class Rule:
         return max(depths, default=0)
 
     def draw(self, path: str | os.PathLike[str]) -> None:
-        """Draw the tree to a file: .svg, .png or .pdf. Needs ``treethink[experiments]``."""
+        """Draw the tree to a file: .svg, .png or .pdf. Only .svg needs no extra package."""
         from treethink.diagram import picture  # few need it, and matplotlib takes its time
 
         picture.draw(self, path)
@@ -172,6 +186,12 @@ class Rule:
         from treethink.explain import styles
 
         return styles.text_of(self, style)
+
+    def to_svg(self) -> str:
+        """The tree as the text of an SVG picture."""
+        from treethink.diagram import svg
+
+        return svg.text_of(self)
 
     def to_dot(self) -> str:
         """The tree in the language of Graphviz."""
@@ -187,27 +207,28 @@ class Rule:
 
     def __str__(self) -> str:
         given = ", ".join(f"X{i}: {name}" for i, name in enumerate(self.classes))
-        return "\n".join([f"{self.title}    {given}", *_lines(self.root, self.seen)])
+        lines = [f"{self.title}    {given}", *lines_of(self.root, distribution)]
+        return "\n".join(map(printable, lines))
 
     def __repr__(self) -> str:
-        return f"<Rule {self.title}: {self.n_leaves} leaves, depth {self.depth}>"
+        return f"<Rule {printable(self.title)}: {self.n_leaves} leaves, depth {self.depth}>"
 
 
-def distribution(counts: Mapping[Value, int]) -> str:
-    """Counts as text, most frequent first.
+def distribution(counts: Mapping[Value, int], most: int | None = None) -> str:
+    """Counts as text, most frequent first; beyond `most` outcomes, the others are told as one.
 
     >>> distribution({(0, 0): 25, (1, 0): 75})
     '(1, 0) × 75 (75%), (0, 0) × 25 (25%)'
-    >>> distribution({-1: 9})
-    '-1 × 9'
+    >>> distribution({-1: 9}), distribution({}), distribution({1: 2, 2: 1, 3: 1}, most=1)
+    ('-1 × 9', 'not seen yet', '1 × 2 (50%), 2 others × 2 (50%)')
     """
-    total = sum(counts.values())
-    ordered = ranked(counts)
-    if not ordered:
-        return "not seen yet"
+    total, ordered = sum(counts.values()), ranked(counts)
     if len(ordered) == 1:
         return f"{ordered[0][0]} × {total}"
-    return ", ".join(f"{value} × {n} ({percent(n, total)})" for value, n in ordered)
+    told = [(str(value), n) for value, n in ordered[:most]]
+    if rest := ordered[len(told) :]:
+        told.append((f"{len(rest):,} others", sum(n for _, n in rest)))
+    return ", ".join(f"{what} × {n} ({percent(n, total)})" for what, n in told) or "not seen yet"
 
 
 def ranked(counts: Mapping[Value, int]) -> list[tuple[Value, int]]:
@@ -215,23 +236,14 @@ def ranked(counts: Mapping[Value, int]) -> list[tuple[Value, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], repr(item[0])))
 
 
-def percent(n: int, total: int) -> str:
-    """A share as text: never 100% unless it is all, never 0%."""
-    share = 100 * n / total
-    if 99.5 <= share < 100:
-        return f"{min(share, 99.99):.4g}%"  # not quite all
-    return f"{share:.0f}%" if share >= 1 else f"{share:.2g}%"
-
-
-def _lines(root: Node, seen: Mapping[Value, int]) -> list[str]:
-    """The tree drawn with lines; a stack instead of recursion, so that depth is no limit."""
+def lines_of(root: Node, told: Callable[[Mapping[Value, int]], str]) -> list[str]:
+    """The tree drawn with lines; `told` says what stands at a leaf, by its counts."""
     lines: list[str] = []
     stack: list[tuple[Node, str, str]] = [(root, "", "")]
-    while stack:
+    while stack:  # instead of recursion, so that depth is no limit
         node, first, rest = stack.pop()
         if node.test is None:
-            counts = seen if node is root else node.counts
-            lines.append(f"{first}{distribution(counts)}")
+            lines.append(f"{first}{told(node.counts)}")
             continue
         lines.append(f"{first}{node.test} ?")
         assert node.left is not None
@@ -242,6 +254,16 @@ def _lines(root: Node, seen: Mapping[Value, int]) -> list[str]:
 
 
 RuleKey = tuple[str, str, str]
+
+
+def title_of(key: RuleKey) -> str:
+    """What a rule is called.
+
+    >>> title_of(("player", "pos", "right"))
+    'player.pos when right'
+    """
+    class_name, attribute, action = key
+    return f"{class_name}.{attribute} when {action}"
 
 
 class Rules(Mapping[RuleKey, Rule]):

@@ -1,4 +1,4 @@
-"""Any text, made fit for a line of a terminal, for HTML and for SVG.
+"""Any text, made fit for a line of a terminal, for HTML and for SVG; and shares, for people.
 
 Names of classes, attributes and actions may be anything that UTF-8 can write.
 """
@@ -26,3 +26,28 @@ def escaped(text: str) -> str:
     '&lt;b&gt;\\x00'
     """
     return escape(printable(text))
+
+
+def percent(part: float, whole: float = 1) -> str:
+    """A share as text: never 100% unless it is all, never 0% unless it is nothing.
+
+    >>> percent(1, 3), percent(0.999), percent(1 - 1e-9), percent(1.0)
+    ('33%', '99.9%', '>99.99%', '100%')
+    >>> percent(0.004), percent(1e-9), percent(0)
+    ('0.4%', '<0.0001%', '0%')
+    """
+    share = 100 * part / whole
+    if part == whole or 1 <= share < 99.5:
+        return f"{share:.0f}%"
+    if share >= 99.5:
+        return f"{share:.4g}%" if share <= 99.99 else ">99.99%"
+    return f"{share:.2g}%" if share >= 0.0001 or not part else "<0.0001%"
+
+
+def many(count: int, thing: str, things: str = "") -> str:
+    """So many things, as one says it.
+
+    >>> many(1, "leaf", "leaves"), many(2, "leaf", "leaves"), many(1200, "rule")
+    ('1 leaf', '2 leaves', '1,200 rules')
+    """
+    return f"{count:,} {thing if count == 1 else things or thing + 's'}"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
+from treethink import notebook
 from treethink.errors import StateError, WrongTypeError, shown
 from treethink.metrics import Distribution, Value, marginals
 from treethink.state import State
@@ -177,6 +178,11 @@ class Certain:
 
     def __repr__(self) -> str:
         return _shown(self)
+
+
+for _each in (Product, Certain):
+    notebook.install_on(_each, _repr_html_="treethink.explain.html:prediction_html")
+notebook.install_on(Joint, _repr_html_="treethink.explain.html:uncounted_html")
 
 
 def _shares(counts: Mapping[Value, int]) -> dict[Value, float]:

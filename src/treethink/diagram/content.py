@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from treethink.rules import Node, Rule, Value, percent, ranked
+from treethink.rules import Rule, Value, ranked
+from treethink.spelling import percent
 
 WIDTH = 48  # characters in a line
 MOST = 8  # outcomes that a leaf lists; the others are counted together
@@ -75,33 +76,18 @@ def boxes_of(rule: Rule, can_write: Callable[[str], bool] = str.isprintable) -> 
     """
     spell = Spelling(can_write)
     tones = {outcome: tone for tone, (outcome, _) in enumerate(ranked(rule.seen))}
-    nodes, children = _preorder(rule.root)
+    nodes = [*rule.root.walk()]
+    number = {id(node): i for i, node in enumerate(nodes, start=1)}  # box 0 is the header
     given = variables(enumerate(rule.classes))
     boxes = [Box("header", spell.lines(rule.title), spell.lines(given), children=(1,))]
-    for node, below in zip(nodes, children, strict=True):
+    for node in nodes:
         if node.test is not None:
+            below = tuple(number[id(each)] for each in (node.left, node.right))
             head, body = variables(node.test.new), node.test.formula
             boxes.append(Box("branch", spell.lines(head), spell.lines(body), children=below))
         else:
-            # A tree that is one leaf has seen all that its rule has.
-            counts = rule.seen if len(nodes) == 1 else node.counts
-            boxes.append(_leaf(counts, tones, spell))
+            boxes.append(_leaf(node.counts, tones, spell))
     return boxes
-
-
-def _preorder(root: Node) -> tuple[list[Node], list[tuple[int, ...]]]:
-    """All nodes, and for each the numbers of its children's boxes. Depth is no limit."""
-    nodes: list[Node] = []
-    children: list[tuple[int, ...]] = []
-    waiting: list[tuple[Node, int | None]] = [(root, None)]
-    while waiting:
-        node, parent = waiting.pop()
-        if parent is not None:
-            children[parent] += (len(nodes) + 1,)  # box 0 is the header
-        waiting += [(each, len(nodes)) for each in (node.right, node.left) if each is not None]
-        nodes.append(node)
-        children.append(())
-    return nodes, children
 
 
 def _leaf(counts: Mapping[Value, int], tones: Mapping[Value, int], spell: Spelling) -> Box:

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from treethink.diagram.picture import FORMATS, check_matplotlib, format_of
+from treethink.diagram.picture import FORMATS, check_drawable
 from treethink.errors import SettingError
-from treethink.naming import apart, file_safe
+from treethink.naming import apart, file_safe, format_of
 from treethink.rules import Rule, RuleKey
 
 LONGEST = 200  # bytes in a file's name, without its ending
@@ -16,9 +16,8 @@ LONGEST = 200  # bytes in a file's name, without its ending
 
 def check_target(path: Path) -> None:
     """Refuse now what could not be drawn to after all the work."""
-    check_matplotlib()
     if is_file(path):
-        format_of(path)
+        check_drawable(format_of(path, FORMATS))
     elif path.exists() and not path.is_dir():
         raise SettingError(f"cannot draw to {path}: it is a file, but no .{', .'.join(FORMATS)}")
     folder = path if path.is_dir() else path.parent

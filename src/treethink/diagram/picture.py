@@ -1,38 +1,34 @@
-"""A rule as a picture, drawn by matplotlib: SVG, PNG or PDF.
+"""A rule as a picture in a file: SVG, or by matplotlib PNG or PDF.
 
     content -> sizes -> layout -> [ picture ] -> file
 
-Text is drawn in the one font that comes with matplotlib and whose letters are all as wide as each
-other: a box is as large as its text, and the picture looks the same everywhere. In SVG, letters
-are shapes for the same reason. The same rule gives the same bytes, as long as matplotlib is the
-same. Nothing of matplotlib's settings is used, and none is left changed.
+An SVG is text, and needs no package (`svg.py`). For the others, letters are drawn in the one font
+that comes with matplotlib and in which all are as wide as each other: a box is as large as its
+text, and the picture looks the same everywhere. The same rule gives the same bytes, as long as
+matplotlib is the same. Nothing of matplotlib's settings is used, and none is left changed.
 """
 
 from __future__ import annotations
 
 import io
 import os
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from treethink import file
+from treethink.diagram import svg
 from treethink.diagram.content import boxes_of
 from treethink.diagram.measures import MARGIN, layout_of
-from treethink.errors import MissingPackageError, SettingError, UnknownNameError, WrongTypeError
+from treethink.errors import MissingPackageError, SettingError
+from treethink.naming import check_free, format_of
 from treethink.rules import Rule
 
 FORMATS = ("svg", "png", "pdf")
 DPI, LEAST_DPI = 200, 40  # of a PNG; below, nobody could read it
 MOST_PIXELS, LONGEST = 40_000_000, 30_000  # of a PNG
 PAGE = 14_400.0  # points: the longest side that a PDF may have
-_SETTINGS: dict[str, Any] = {
-    "svg.fonttype": "path",
-    "svg.hashsalt": "treethink",
-    "pdf.fonttype": 42,
-}
+_SETTINGS: dict[str, Any] = {"pdf.fonttype": 42}
 _METADATA: dict[str, dict[str, Any]] = {
-    "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
@@ -41,41 +37,28 @@ _settings_changed = Lock()  # matplotlib's settings belong to all threads
 
 def draw(rule: Rule, path: str | os.PathLike[str]) -> None:
     """Write the picture. What cannot be written is refused before anything is drawn."""
-    kind = format_of(path)
-    target = Path(path)
-    if target.is_dir():
-        raise SettingError(f"cannot draw to {target}: it is a folder")
-    if not target.parent.is_dir():
-        raise SettingError(f"cannot draw to {target}: there is no folder {target.parent}")
-    file.write(path, picture(rule, kind))
+    kind = format_of(path, FORMATS)
+    file.write(check_free(path), picture(rule, kind))
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
-    """The format that a path's ending asks for."""
-    try:
-        name = Path(path).name
-    except TypeError:
-        raise WrongTypeError(f"a path must be a str or a Path, got {path!r}") from None
-    ending = name.lower().rpartition(".")[2] if "." in name else ""
-    if ending not in FORMATS:
-        raise UnknownNameError("format", ending, FORMATS, f"the path {os.fspath(path)!r}")
-    return ending
-
-
-def check_matplotlib() -> None:
-    """Say how to get it if it is not there."""
+def check_drawable(kind: str) -> None:
+    """Say how to get matplotlib, where that format needs it and it is not there."""
+    if kind == "svg":
+        return
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise MissingPackageError(
-            "pictures of rules are drawn by matplotlib, which is not installed:"
-            ' pip install "treethink[experiments]"'
+            f"a .{kind} of a rule is drawn by matplotlib, which is not installed:"
+            ' pip install "treethink[experiments]"; an .svg needs nothing'
         ) from error
 
 
 def picture(rule: Rule, kind: str) -> bytes:
     """What the file says."""
-    check_matplotlib()
+    check_drawable(kind)
+    if kind == "svg":
+        return f"{svg.text_of(rule)}\n".encode()
     import matplotlib.style
 
     from treethink.diagram import artists

@@ -1,4 +1,4 @@
-"""A rule as SVG text, without matplotlib: for notebooks, which show it at once.
+"""A rule as SVG text, without matplotlib: for files, and for notebooks, which show it at once.
 
     content -> sizes -> layout -> [ svg ] -> text of an SVG
 

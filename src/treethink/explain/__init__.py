@@ -12,6 +12,7 @@ styles.py      the ways in which a rule can be told: as a formula, in English, a
 english.py     a rule as a sentence, or as a short list of them
 reading.py     a tree put the way a person would say it: what belongs together at once
 conditions.py  tests in words: "a wall is directly to the right of it"
+nouns.py       what objects are called: "a wall", "that door"
 outcomes.py    outcomes in words: "the player moves 1 right"
 places.py      left, right, up and down
 
@@ -21,7 +22,7 @@ prolog.py    a model as clauses of Prolog (prolog.txt: what all of them share)
 answers.py   what each node answers, empty leaves too, for all three
 
 why.py       why a model predicts what it predicts: Explanation; reasons.py: value by value
-routing.py   the way of an object through a tree, step by step
+routing.py   the way of an object through a tree, step by step; vectors.py: values, added up
 otherwise.py the nearest reason for which it could have been otherwise
 wording.py   tests about given objects, in words: what is so; supposing.py: what would be
 chances.py   distributions, and when two of them count as different

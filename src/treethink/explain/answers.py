@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from treethink.errors import UnknownNameError
+from treethink.explain.vectors import negative
 from treethink.rules import EngineNode, Rule, Test, Value, value_of
 
 KINDS = ("equality", "difference")
@@ -21,14 +22,9 @@ KINDS = ("equality", "difference")
 Counts = Mapping[Value, int]
 
 
-def nodes_of(rule: Rule) -> list[EngineNode]:
-    """The nodes in preorder; a rule that never varied is a single leaf."""
-    return rule._nodes or [(None, None, rule.classes, {}, None)]
-
-
 def answers_of(rule: Rule) -> list[Counts]:
     """For each node, the counts with which a leaf in its place would answer."""
-    nodes = nodes_of(rule)
+    nodes = rule.nodes
     answers: list[Counts] = [rule.seen] * len(nodes)
     for index, (left, right, *_) in enumerate(nodes):
         for child in (left, right):
@@ -52,8 +48,7 @@ def difference_of(test: Test) -> tuple[int, int, Value]:
     first, second = test.variables
     if first < second:
         return first, second, test.value
-    value = -test.value if isinstance(test.value, int) else tuple(-each for each in test.value)
-    return second, first, value
+    return second, first, negative(test.value)
 
 
 def is_never_seen(node: EngineNode, answer: Counts) -> bool:

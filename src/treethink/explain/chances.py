@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
-from treethink.explain.routing import minus, plus
-from treethink.rules import Value, percent
+from treethink.explain.vectors import minus, plus
+from treethink.rules import Value
+from treethink.spelling import percent
 from treethink.state import State
 
 Chances = Mapping[Value, float]
@@ -66,13 +68,14 @@ def in_words(chances: Chances) -> str:
     ranked = sorted(chances.items(), key=lambda each: (-each[1], repr(each[0])))
     if len(ranked) == 1:
         return str(ranked[0][0])
-    said = [f"{value} ({_share(chance)})" for value, chance in ranked[:_MOST_VALUES]]
+    said = [f"{value} ({percent(chance)})" for value, chance in ranked[:_MOST_VALUES]]
     more = len(ranked) - len(said)
     return " or ".join(said) + (f" or {more} more" if more else "")
 
 
-def _share(chance: float) -> str:
-    return percent(round(chance * 1_000_000), 1_000_000) if chance >= 1e-6 else "<0.0001%"
+def listed(chances: Chances) -> list[dict[str, Any]]:
+    """The same as data that JSON can hold."""
+    return [{"value": value, "probability": chance} for value, chance in chances.items()]
 
 
 def times(n: int) -> str:

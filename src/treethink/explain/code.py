@@ -5,7 +5,8 @@
 Bindings are lists of tuples, named b1, b2, ... by how many tests have been passed; they hold the
 objects x1, x2, ... that tests have found. What was given, x0, is the same in all of them and so
 stands beside them. Where a test is passed the function goes on one step further in, and always
-returns from there; so what follows is what happens where the test fails.
+returns from there; so what follows is what happens where the test fails. Of a long way of yes that
+would lead too far to the right: there it is the no that stands further in.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from treethink.explain.answers import (
     asked_by,
     identifier,
     is_never_seen,
-    nodes_of,
 )
 from treethink.explain.expressions import (
     condition,
@@ -37,7 +37,7 @@ from treethink.rules import EngineNode, Rule, Value, ranked
 
 WIDTH = 99
 DEEPEST = 8
-"""Steps to the right, beyond which a part of a tree becomes a function of its own."""
+"""Steps to the right, beyond which it is not always the yes that stands further in."""
 
 _TAKEN = {"read", "minus", "plus", "kept", "any", "of", "state", *kwlist}
 
@@ -74,7 +74,7 @@ def _helpers(rule: Rule, text: str) -> str:
 
 def _attributes(rule: Rule) -> dict[str, list[str]]:
     """In the schema's order, for the classes of all objects that the rule speaks of."""
-    classes = {name for node in nodes_of(rule) for name in node[2]}
+    classes = {name for node in rule.nodes for name in node[2]}
     known = rule.schema.classes if rule.schema is not None else {}
     return {name: list(known[name]) for name in known if name in classes}
 
@@ -84,27 +84,18 @@ class _Writer:
 
     def __init__(self, rule: Rule, name: str):
         self.rule, self.name = rule, name
-        self.nodes, self.answers = nodes_of(rule), answers_of(rule)
+        self.nodes, self.answers = rule.nodes, answers_of(rule)
+        self.steps = _steps(self.nodes)
         self.given = [f"x{i}" for i in range(len(rule.classes))]
-        self.parts = 1
 
     def lines(self, reads: bool) -> Iterator[str]:
-        """All lines; parts that are too far to the right come after, as functions."""
-        arguments = self._arguments(0)
-        yield f"def {self.name}({'state' if reads else 'of'}, {arguments}):"
+        """All lines of the function."""
+        given = ", ".join(self.given)
+        yield f"def {self.name}({'state' if reads else 'of'}, {given}):"
         yield f"    {docstring(self._says())}"
         if reads:
-            yield f"    of, {arguments} = read(state, {arguments})"
-        further = [(self.name, 0, 0)]
-        while further:
-            name, index, level = further.pop(0)
-            if index:
-                yield from ("", "", f"def {name}(of, {self._arguments(level)}):")
-            yield from self._body(index, level, further)
-
-    def _arguments(self, level: int) -> str:
-        """What was given, and what has been found since, if anything was."""
-        return ", ".join([*self.given, f"b{level}"] if level else self.given)
+            yield f"    of, {given} = read(state, {given})"
+        yield from self._body()
 
     def _says(self) -> str:
         if self.rule.key is None:
@@ -112,34 +103,40 @@ class _Writer:
         class_name, attribute, _ = self.rule.key
         return f"{self.rule.title}: the new values of `{attribute}` of {class_name} x0."
 
-    def _body(self, first: int, level: int, further: list[tuple[str, int, int]]) -> Iterator[str]:
-        """A part of the tree; a stack instead of recursion, so that depth is no limit."""
-        stack = [(first, level, 1)]
+    def _body(self) -> Iterator[str]:
+        """The tree; a stack instead of recursion, so that depth is no limit."""
+        stack = [(0, 0, 1)]
         while stack:
             index, level, indent = stack.pop()
             left, right = self.nodes[index][:2]
             if left is None or right is None:
                 yield from indented(self._leaf(index), indent)
                 continue
-            if indent > DEEPEST:
-                self.parts += 1
-                name = f"{self.name}__{self.parts}"  # no rule is called so: see `identifier`
-                further.append((name, index, level))
-                yield from indented([f"return {name}(of, {self._arguments(level)})"], indent)
-                continue
-            lines, below = self._branch(self.nodes[index], self.nodes[left][4] is None, level)
+            turned = self._is_turned(left, right, indent)
+            to_leaf = self.nodes[left][4] is None
+            lines, below = self._branch(self.nodes[index], to_leaf, level, turned)
             yield from indented(lines, indent)
-            stack += [(right, level, indent), (left, below, indent + 1)]
+            inner, outer = (right, level), (left, below)
+            if not turned:
+                inner, outer = outer, inner
+            stack += [(*outer, indent), (*inner, indent + 1)]
+
+    def _is_turned(self, left: int, right: int, indent: int) -> bool:
+        """Whether the no stands further in: the yes would lead too far, and the no less far."""
+        (plain, least), (_, other) = self.steps[left], self.steps[right]
+        return indent + 1 + plain > DEEPEST and least > other
 
     # ---- tests ----
 
-    def _branch(self, node: EngineNode, to_leaf: bool, level: int) -> tuple[list[str], int]:
+    def _branch(
+        self, node: EngineNode, to_leaf: bool, level: int, turned: bool
+    ) -> tuple[list[str], int]:
         """The lines that ask, and the number of the bindings that hold where it is passed."""
         test, bound = asked_by(node, "the code form"), node[2]
         n = len(self.given)
         asks_bound = any(n <= variable < len(bound) for variable in test.variables)
         if not test.new and not asks_bound:
-            return [f"if {condition(test)}:"], level
+            return [f"if {condition(test, '!=' if turned else '==')}:"], level
         clash = any(name in bound[n:] for _, name in test.new)
         loops = [f"for {variables(n, len(bound))} in b{level}"] if len(bound) > n else []
         if to_leaf and not asks_bound and not clash:
@@ -150,7 +147,7 @@ class _Writer:
             return wrapped("if any(", [conditions, *loops], "):"), level
         pieces = [variables(n, len(bound) + len(test.new)), *loops, f"if {conditions}"]
         asked = wrapped(f"b{level + 1} = kept(", pieces, ")")
-        return [*asked, f"if b{level + 1}:"], level + 1
+        return [*asked, f"if {'not ' if turned else ''}b{level + 1}:"], level + 1
 
     # ---- leaves ----
 
@@ -184,3 +181,19 @@ class _Writer:
         if not isinstance(outcome, int):
             return f"plus({self._value_now()}, {outcome!r})"
         return f"{self._value_now()} {'-' if outcome < 0 else '+'} {abs(outcome)}"
+
+
+def _steps(nodes: list[EngineNode]) -> list[tuple[int, int]]:
+    """How far to the right each part of a tree leads: if the yes stands further in, and at least.
+
+    At least is where of two parts the one that leads less far stands further in: that is at most
+    the logarithm of the number of leaves.
+    """
+    steps = [(0, 0)] * len(nodes)
+    for index in range(len(nodes) - 1, -1, -1):
+        left, right = nodes[index][:2]
+        if left is not None and right is not None:
+            (yes, yes_least), (no, no_least) = steps[left], steps[right]
+            less, more = sorted((yes_least, no_least))
+            steps[index] = (max(yes + 1, no), max(less + 1, more))
+    return steps

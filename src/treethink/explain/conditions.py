@@ -10,68 +10,16 @@ means for none of them. That is how a tree is evaluated (docs/algorithm.md).
 from itertools import groupby
 
 from treethink import _engine
+from treethink.explain.nouns import Nouns, owner
 from treethink.explain.places import is_position, place
 from treethink.explain.reading import Condition, Way
+from treethink.explain.vectors import is_zero, negative
 from treethink.rules import Test, Value
 
-__all__ = ["Nouns", "article", "conditions", "owner"]
+__all__ = ["conditions"]
 
 #: Of what something is said, and what.
 Said = tuple[str, str]
-
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
-
-
-def article(name: str) -> str:
-    """With the article that goes with it.
-
-    >>> article("wall"), article("apple")
-    ('a wall', 'an apple')
-    """
-    return f"an {name}" if name[:1].lower() in ("a", "e", "i", "o", "u") else f"a {name}"
-
-
-def _ordinal(n: int) -> str:
-    return _ORDINALS[n] if n < len(_ORDINALS) else f"number {n + 1}"
-
-
-class Nouns:
-    """What objects are called: `single` are classes of one object, `given` the variables told of.
-
-    >>> nouns = Nouns(frozenset({"player"}), given=1)
-    >>> nouns.new("player", ("key",)), nouns.new("key", ("key",)), nouns.new("door", ("key",))
-    ('the player', 'another key', 'a door')
-    >>> bound = ("key", "key", "door", "player")
-    >>> [nouns.known(variable, bound) for variable in range(4)]
-    ['it', 'that other key', 'that door', 'the player']
-    """
-
-    def __init__(self, single: frozenset[str], given: int):
-        self.single = single
-        self.given = given
-
-    def new(self, name: str, known: tuple[str, ...], some: bool = True) -> str:
-        """An object that was not spoken of yet; `some` is False for "no such object"."""
-        before = known.count(name)
-        if name in self.single and not before:
-            return f"the {name}"
-        if not some:
-            return f"no other {name}" if before else f"no {name}"
-        if before > 1:
-            return f"a {_ordinal(before)} {name}"
-        return f"another {name}" if before else article(name)
-
-    def known(self, variable: int, known: tuple[str, ...]) -> str:
-        """An object that was spoken of."""
-        if variable == 0 and self.given == 1:
-            return "it"
-        name = known[variable]
-        alike = [each for each, other in enumerate(known) if other == name]
-        if len(alike) == 1:
-            return f"the {name}" if name in self.single or variable < self.given else f"that {name}"
-        if alike == [0, variable] and self.given == 1:
-            return f"that other {name}"
-        return f"the {_ordinal(alike.index(variable))} {name}"
 
 
 def conditions(ways: tuple[Way, ...], nouns: Nouns) -> str:
@@ -122,7 +70,7 @@ def said(asked: Condition, nouns: Nouns) -> Said:
     subject = _called(asked, first, nouns, asked.holds)
     other = _called(asked, 1 - first, nouns, last=first)
     # A difference is told from the first to the last; for people, from the other to the subject.
-    by = test.value if first == 1 else _negative(test.value)
+    by = test.value if first == 1 else negative(test.value)
     return _difference(test.attribute, subject, other, by, asked.holds)
 
 
@@ -145,15 +93,6 @@ def _called(asked: Condition, which: int, nouns: Nouns, some: bool = True, last:
     return nouns.new(test.classes[which], (*asked.known, *before), some)
 
 
-def _negative(value: Value) -> Value:
-    return tuple(-n for n in value) if isinstance(value, tuple) else -value
-
-
-def owner(noun: str) -> str:
-    """Whose: "its", "the player's"."""
-    return "its" if noun == "it" else f"{noun}'s"
-
-
 def _is(subject: str, what: str, holds: bool) -> Said:
     denied = not holds and not subject.startswith("no ")
     return subject, f"is not {what}" if denied else f"is {what}"
@@ -173,7 +112,7 @@ def _equality(test: Test, subject: str, holds: bool) -> Said:
 def _difference(attribute: str, subject: str, other: str, by: Value, holds: bool) -> Said:
     if isinstance(by, tuple) and is_position(attribute, by):
         return _is(subject, place(by, other), holds)
-    if not any(by) if isinstance(by, tuple) else not by:
+    if is_zero(by):
         return _has(subject, f"the same `{attribute}` as {other}", holds)
     than = "its own" if other == "it" else owner(other)
     if isinstance(by, tuple):

@@ -5,19 +5,21 @@ rules of two models, example states -> [ differences ] -> Diff
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import ndiff
+from difflib import SequenceMatcher
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from treethink.explain.chances import Chances, in_words
+from treethink.explain.chances import Chances, in_words, listed
+from treethink.explain.nouns import article
 from treethink.explain.printed import Printed
 from treethink.explain.wording import name
-from treethink.rules import Node, Rule, RuleKey, Value
+from treethink.rules import Rule, RuleKey, Value, lines_of
+from treethink.spelling import many
 from treethink.state import State
 
 _MOST_SHOWN = 12
@@ -43,12 +45,14 @@ class Disagreement:
 class RuleDifference:
     """A rule that is not the same in two models.
 
-    `disagreements` of the situations that were tried show it, and `example` is a small one.
+    `tried` counts the situations to which it applies: its action, and an object of its class.
+    In `disagreements` of them the models say different things, and `example` is a small one.
     """
 
     key: RuleKey
     ours: Rule = field(repr=False)
     theirs: Rule = field(repr=False)
+    tried: int
     disagreements: int
     example: Disagreement | None = field(repr=False)
 
@@ -60,15 +64,15 @@ class RuleDifference:
     @property
     def text(self) -> str:
         """Both trees as one: lines with - are ours, with + theirs; without counts."""
-        lines = ndiff(outline(self.ours), outline(self.theirs))
-        return "\n".join(line.rstrip() for line in lines if not line.startswith("?"))
+        return "\n".join(_compared(outline(self.ours), outline(self.theirs)))
 
 
 @dataclass(frozen=True, slots=True)
 class Diff(Printed):
     """What two models disagree on. It is true, as a bool, if there is anything.
 
-    `rules` begin with those about which the models disagree most often.
+    `rules` begin with those about which the models disagree most often. `tried` counts all
+    situations about which both were asked, with any action.
     """
 
     rules: tuple[RuleDifference, ...]
@@ -83,12 +87,13 @@ class Diff(Printed):
 
     def __rich__(self) -> Group:
         if not self.rules:
-            return Group(Text(f"no rule differs, and none of {self.tried:,} predictions"))
-        n = len(self.rules)
-        parts: list[Any] = [Text(f"{n} rule{' differs' if n == 1 else 's differ'}", style="bold")]
+            return Group(Text(f"no rule differs, nor any answer in {_situations(self.tried)}"))
+        differ = many(len(self.rules), "rule differs", "rules differ")
+        heading = f"{differ}; both models were asked about {_situations(self.tried)}"
+        parts: list[Any] = [Text(heading, style="bold")]
         told = [each for each in self.rules if each.matters]
         for each in told[:_MOST_SHOWN]:
-            parts += [Text(""), *_paragraphs(each, self.tried)]
+            parts += [Text(""), *_paragraphs(each)]
         if len(told) > _MOST_SHOWN:
             parts.append(Text(f"\nand {len(told) - _MOST_SHOWN} more"))
         constant = [each.ours.title for each in self.rules if not each.matters]
@@ -100,41 +105,46 @@ class Diff(Printed):
 
 def outline(rule: Rule) -> list[str]:
     """The lines of a rule without counts: a leaf is the outcomes that it has seen, in order."""
-    lines = [rule.title]
-    stack = [(rule.root, "", "")]
-    while stack:
-        node, first, rest = stack.pop()
-        if node.test is None or node.left is None or node.right is None:
-            outcomes = sorted(_seen(rule, node), key=repr)
-            lines.append(first + (", ".join(map(str, outcomes)) or "not seen yet"))
+    return [rule.title, *lines_of(rule.root, _outcomes)]
+
+
+def _outcomes(counts: Mapping[Value, int]) -> str:
+    return ", ".join(map(str, sorted(counts, key=repr))) or "not seen yet"
+
+
+def _compared(ours: list[str], theirs: list[str]) -> Iterator[str]:
+    """Whole lines, those of one first: also of large trees that takes no time."""
+    for tag, a, b, c, d in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from (f"  {line}" for line in ours[a:b])
             continue
-        lines.append(f"{first}{node.test} ?")
-        stack.append((node.right, f"{rest}└─ no:  ", f"{rest}   "))
-        stack.append((node.left, f"{rest}├─ yes: ", f"{rest}│  "))
-    return lines
-
-
-def _seen(rule: Rule, leaf: Node) -> Iterable[Value]:
-    return rule.seen if leaf is rule.root else leaf.counts
+        yield from (f"- {line}" for line in ours[a:b])
+        yield from (f"+ {line}" for line in theirs[c:d])
 
 
 # ---------------------------------------------------------------------- to be read
 
 
-def _paragraphs(each: RuleDifference, tried: int) -> list[RenderableType]:
+def _paragraphs(each: RuleDifference) -> list[RenderableType]:
     lines: list[RenderableType] = [
         Text(line, style=_style(line)) for line in each.text.splitlines()
     ]
+    class_name, _, action = each.key
+    where = f"{_situations(each.tried)} with `{action}` and {article(class_name)}"
     if each.example is None:
-        return [*lines, Text(f"same answers in all of {tried:,} situations", style="dim")]
-    share = f"{each.disagreements:,} disagreement{'s' if each.disagreements > 1 else ''}"
+        same = f"the same answers in {where}" if each.tried else f"not asked: {where}"
+        return [*lines, Text(same, style="dim")]
     objects = "; ".join(_object(each.example.state, x) for x in each.example.state.ids)
     return [
         *lines,
-        Text(f"{share} in {tried:,} situations, such as {each.example.action} with"),
+        Text(f"different answers in {each.disagreements:,} of {where}, such as"),
         Padding(Text(f"{objects}:"), (0, 0, 0, 2)),
         Padding(Text(str(each.example)), (0, 0, 0, 2)),
     ]
+
+
+def _situations(n: int) -> str:
+    return many(n, "situation") if n else "no situation"
 
 
 def _object(state: State, object_id: int) -> str:
@@ -152,6 +162,7 @@ def _as_dict(each: RuleDifference) -> dict[str, Any]:
         "rule": list(each.key),
         "ours": str(each.ours),
         "theirs": str(each.theirs),
+        "tried": each.tried,
         "disagreements": each.disagreements,
         "example": None
         if example is None
@@ -160,7 +171,7 @@ def _as_dict(each: RuleDifference) -> dict[str, Any]:
             "action": example.action,
             "object": example.object_id,
             "attribute": example.attribute,
-            "ours": [{"value": v, "probability": p} for v, p in example.ours.items()],
-            "theirs": [{"value": v, "probability": p} for v, p in example.theirs.items()],
+            "ours": listed(example.ours),
+            "theirs": listed(example.theirs),
         },
     }

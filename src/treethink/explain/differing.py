@@ -9,7 +9,8 @@ other: trees may ask otherwise and agree everywhere, so both are told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from treethink.errors import SettingError, WrongTypeError, shown, whole_number
@@ -35,14 +36,25 @@ def diff(
     _check(model, other)
     n = whole_number("n", n)
     pairs = {key: (model.rules[key], other.rules[key]) for key in model.rules}
-    found: dict[RuleKey, list[Disagreement]] = {}
-    tried = 0
+    found: defaultdict[RuleKey, list[Disagreement]] = defaultdict(list)
+    tried: Counter[tuple[str, str]] = Counter()  # by class and action
+    total = 0
     for state, action in _situations(model, pairs, world, n, seed):
-        tried += 1
-        for each in _disagreements(model, other, state, action):
-            key = (state[each.object_id].class_name, each.attribute, action)
-            found.setdefault(key, []).append(each)
-    return Diff(tuple(sorted(_differences(model, other, pairs, found), key=_rank)), tried)
+        total += 1
+        tried.update((name, action) for name in model.schema.classes if state.of_class(name))
+        for key, each in _first(_disagreements(model, other, state, action)).items():
+            found[key].append(each)
+    rules = _differences(model, other, pairs, found, tried)
+    return Diff(tuple(sorted(rules, key=_rank)), total)
+
+
+def _first(found: Iterable[Disagreement]) -> dict[RuleKey, Disagreement]:
+    """One for each rule: a situation counts once, however many objects show it."""
+    first: dict[RuleKey, Disagreement] = {}
+    for each in found:
+        class_name = each.state[each.object_id].class_name
+        first.setdefault((class_name, each.attribute, each.action), each)
+    return first
 
 
 def _rank(each: RuleDifference) -> tuple[int, bool]:
@@ -102,14 +114,15 @@ def _differences(
     model: TreeThink,
     other: TreeThink,
     pairs: dict[RuleKey, tuple[Rule, Rule]],
-    found: dict[RuleKey, list[Disagreement]],
+    found: Mapping[RuleKey, list[Disagreement]],
+    tried: Mapping[tuple[str, str], int],
 ) -> Iterable[RuleDifference]:
     for key, (ours, theirs) in pairs.items():
-        seen = found.get(key, [])
+        seen, applies = found.get(key, []), tried.get((key[0], key[2]), 0)
         if seen or outline(ours) != outline(theirs):
             least = min(seen, key=lambda each: len(each.state), default=None)
             example = None if least is None else _shrunk(model, other, least)
-            yield RuleDifference(key, ours, theirs, len(seen), example)
+            yield RuleDifference(key, ours, theirs, applies, len(seen), example)
 
 
 def _shrunk(model: TreeThink, other: TreeThink, met: Disagreement) -> Disagreement:

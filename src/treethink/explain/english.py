@@ -15,7 +15,10 @@ Out:  one sentence, where one will do, or a short list of them, nested where the
 When `right` is pressed, the player moves 1 right, unless a wall is directly to the right of it.
 """
 
-from treethink.explain.conditions import Nouns, article, conditions
+import re
+
+from treethink.explain.conditions import conditions
+from treethink.explain.nouns import Nouns, article
 from treethink.explain.outcomes import Telling, telling_of
 from treethink.explain.reading import Choice, Leaf, Reading, Way, is_certain, read
 from treethink.rules import Rule, Value
@@ -24,6 +27,10 @@ from treethink.spelling import printable
 __all__ = ["text_of"]
 
 _INDENT = "  "
+# Words for keys and buttons. Of all other actions it is said that they are chosen.
+_KEYS = {
+    "left", "right", "up", "down", "jump", "fire", "enter", "space", "escape", "button",
+}  # fmt: skip
 # What is still to be said: a reading, how deep, how it begins, and the value known by then.
 _Waiting = tuple[Reading, int, str, Value | None]
 
@@ -97,11 +104,20 @@ def _unless(
 def _when(rule: Rule) -> str:
     """How the rule begins: its action, or what a tree by itself is about."""
     if rule.key is not None:
-        return f"When `{rule.key[2]}` is pressed"
+        return f"When `{rule.key[2]}` is {'pressed' if is_key(rule.key[2]) else 'chosen'}"
     names = [f"the {name}" for name in rule.classes]
     if len(set(rule.classes)) < len(rule.classes):
         names = [article(name) for name in rule.classes]
     return "For " + " and ".join(names)
+
+
+def is_key(action: str) -> bool:
+    """Whether an action is named like something that one presses; its last word decides.
+
+    >>> is_key("right"), is_key("guard-up"), is_key("step"), is_key("change-color")
+    (True, True, False, False)
+    """
+    return re.split(r"[-_ ]", action.lower())[-1] in _KEYS
 
 
 def _opening(rule: Rule, telling: Telling) -> str:

@@ -10,20 +10,22 @@ import json
 
 from treethink.errors import WrongTypeError, shown
 from treethink.explain.answers import difference_of
+from treethink.explain.vectors import is_zero
 from treethink.rules import Test
 
 
-def condition(test: Test) -> str:
+def condition(test: Test, relation: str = "==") -> str:
+    """What a test asks; with != as its relation, the contrary."""
     name = string(test.attribute)
     if test.kind == "equality":
-        return f"x{test.variables[0]}[{name}] == {test.value!r}"
+        return f"x{test.variables[0]}[{name}] {relation} {test.value!r}"
     old, new, value = difference_of(test)
     older, newer = f"x{old}[{name}]", f"x{new}[{name}]"
-    if not any([value] if isinstance(value, int) else value):
-        return f"{newer} == {older}"
+    if is_zero(value):
+        return f"{newer} {relation} {older}"
     if isinstance(value, int):
-        return f"{newer} - {older} == {value}"
-    return f"minus({newer}, {older}) == {value!r}"
+        return f"{newer} - {older} {relation} {value}"
+    return f"minus({newer}, {older}) {relation} {value!r}"
 
 
 def others(test: Test, bound: tuple[str, ...]) -> list[str]:

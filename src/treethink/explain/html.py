@@ -8,7 +8,7 @@ pictures bring their own background.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from treethink.diagram import svg
@@ -17,10 +17,9 @@ from treethink.explain.sheets import rules_table
 from treethink.explain.summary import rules_of, summary_of
 from treethink.explain.table import Table
 from treethink.learner import FOLDT, TreeThink
-from treethink.rules import Node, Rule, Rules, Value, percent, ranked
-from treethink.spelling import escaped
+from treethink.rules import Node, Rule, Rules, distribution
+from treethink.spelling import escaped, percent
 from treethink.state import State
-from treethink.worlds.draw.layout import percent as chance_of
 
 MOST_ROWS = 60  # of objects, or of changes
 MOST_OUTCOMES = 8  # of a leaf, or of a change; the others are counted together
@@ -62,13 +61,24 @@ def _cut(whole: Table) -> Table:
 
 def prediction_html(prediction: Any) -> str:
     """The level now and what most likely follows, and below a table of all that may change."""
-    state, changes = prediction.state, prediction.changes()
-    pictures = ""
-    if changes and levels.has_places(state):
+    return _foreseen(prediction, [changes_table(prediction)], _unseen(prediction))
+
+
+def uncounted_html(prediction: Any) -> str:
+    """The same of a prediction that rests on no observations: how often is not said."""
+    whole = changes_table(prediction)
+    rows = [row[:-1] for row in whole.rows]
+    return _foreseen(prediction, [Table(whole.title, whole.columns[:-1], rows)], [])
+
+
+def _foreseen(prediction: Any, changes: list[Table], remarks: list[str]) -> str:
+    state, pictures = prediction.state, ""
+    if not prediction.changes():
+        return table.page(["Nothing changes.", *remarks])
+    if levels.has_places(state):
         both = (levels.picture(each) for each in (state, prediction.mode()))
         pictures = f"<div {_BESIDE}>{''.join(f'<div>{each}</div>' for each in both)}</div>"
-    told = [changes_table(prediction)] if changes else ["Nothing changes."]
-    return f"<div>{pictures}{table.page([*told, *_unseen(prediction)])}</div>"
+    return f"<div>{pictures}{table.page([*changes, *remarks])}</div>"
 
 
 def changes_table(prediction: Any) -> Table:
@@ -84,11 +94,11 @@ def _changes(prediction: Any) -> Iterator[tuple[str, ...]]:
         ordered = sorted(chances.items(), key=lambda each: (-each[1], each[0]))
         for i, (value, chance) in enumerate(ordered[:MOST_OUTCOMES]):
             what = (str(x), state[x].class_name, attribute, str(now)) if not i else ("",) * 4
-            yield *what, str(value), chance_of(chance), "" if i else f"{seen:,}"
+            yield *what, str(value), percent(chance), "" if i else f"{seen:,}"
         if len(ordered) > MOST_OUTCOMES:
             rest = ordered[MOST_OUTCOMES:]
             share = sum(chance for _, chance in rest)
-            yield *[""] * 4, f"{len(rest):,} others", chance_of(share), ""
+            yield *[""] * 4, f"{len(rest):,} others", percent(share), ""
 
 
 def _unseen(prediction: Any) -> list[str]:
@@ -133,8 +143,8 @@ def _nested(rule: Rule) -> Iterator[str]:
             continue
         node, answer, depth = each
         if node.test is None or node.left is None or node.right is None:
-            counts = node.counts if depth else rule.seen
-            yield f"<div>{answer}{escaped(_outcomes(counts))}</div>"
+            told = distribution(node.counts, MOST_OUTCOMES)
+            yield f"<div>{answer}{escaped(told)}</div>"
             continue
         shown = ' open="open"' if depth < OPEN else ""
         yield f"<details{shown}><summary>{answer}{escaped(f'{node.test} ?')}</summary>"
@@ -143,23 +153,14 @@ def _nested(rule: Rule) -> Iterator[str]:
         waiting += [(node.right, "<b>no:</b> ", depth + 1), (node.left, "<b>yes:</b> ", depth + 1)]
 
 
-def _outcomes(counts: Mapping[Value, int]) -> str:
-    """A leaf in a line; the rare ones of very many are counted together."""
-    total, ordered = sum(counts.values()), ranked(counts)
-    told = [_times(str(value), n, total) for value, n in ordered[:MOST_OUTCOMES]]
-    rest = ordered[MOST_OUTCOMES:]
-    if rest:
-        told.append(_times(f"{len(rest):,} others", sum(n for _, n in rest), total))
-    return ", ".join(told) or "not seen yet"
-
-
-def _times(what: str, n: int, total: int) -> str:
-    return f"{what} × {n}" if n == total else f"{what} × {n} ({percent(n, total)})"
-
-
 def tree_html(tree: FOLDT) -> str:
     """The rule of a tree that stands by itself."""
     return rule_html(tree.rule)
+
+
+def tree_svg(tree: FOLDT) -> str | None:
+    """The same, drawn."""
+    return rule_svg(tree.rule)
 
 
 # ---------------------------------------------------------------------------- models

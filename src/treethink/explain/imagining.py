@@ -12,8 +12,8 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from treethink.explain.routing import minus, plus
-from treethink.rules import Node, Rule, Test, Value
+from treethink.explain.vectors import minus, plus
+from treethink.rules import Rule, Value
 from treethink.state import Object, Schema, State
 
 _MOST_OF_A_CLASS = 3
@@ -28,20 +28,11 @@ def situations(
     rng = random.Random(seed)
     values: defaultdict[str, list[Value]] = defaultdict(list)
     distances: defaultdict[str, list[Value]] = defaultdict(list)
-    for test in dict.fromkeys(test for rule in rules for test in tests_of(rule.root)):
+    asked = (node.test for rule in rules for node in rule.root.walk() if node.test is not None)
+    for test in dict.fromkeys(asked):
         (values if test.kind == "equality" else distances)[test.attribute].append(test.value)
     for _ in range(n if schema.actions else 0):
         yield _state(rng, schema, values, distances), rng.choice(schema.actions)
-
-
-def tests_of(root: Node) -> Iterator[Test]:
-    """All tests of a tree, from the root on."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if node.test is not None and node.left is not None and node.right is not None:
-            yield node.test
-            waiting += [node.right, node.left]
 
 
 def _state(

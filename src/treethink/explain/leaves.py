@@ -119,8 +119,7 @@ def paths_of(rule: Rule) -> Iterator[tuple[str, tuple[str, ...], Mapping[Value, 
     while waiting:
         node, path, tests = waiting.pop()
         if node.test is None or node.left is None or node.right is None:
-            # A tree that is one leaf has seen all that its rule has.
-            yield path, tests, node.counts if path else rule.seen
+            yield path, tests, node.counts
             continue
         waiting.append((node.right, f"{path}R", (*tests, f"not ({node.test})")))
         waiting.append((node.left, f"{path}L", (*tests, str(node.test))))

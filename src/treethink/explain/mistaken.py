@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.text import Text
 
-from treethink.explain.chances import Chances, in_words, times
+from treethink.explain.chances import Chances, in_words, listed, times
 from treethink.explain.printed import Printed
 from treethink.explain.why import Explanation, explain
 from treethink.explain.wording import name
+from treethink.spelling import many
 from treethink.state import State
 from treethink.worlds import World, draw
 
@@ -86,12 +87,12 @@ class Check(Printed):
         }
 
     def __rich__(self) -> Group:
-        tried = f"{self.tried:,} transition{'' if self.tried == 1 else 's'} of {self.world.name}"
+        tried = f"{many(self.tried, 'transition')} of {self.world.name}"
         found = self.example
         if found is None:
             return Group(Text(f"nothing wrong in {tried}"))
         less = f"of {len(found.met)}" if found.state != found.met else "as it was met"
-        size = f"{len(found.state)} objects ({less})"
+        size = f"{many(len(found.state), 'object')} ({less})"
         said = f"wrong in {self.wrong:,} of {tried}; the smallest state found has {size}:"
         level = _level(self.world, found.state)
         parts: list[Any] = [Text(said, style="bold"), Text(f"\n{level}\n")]
@@ -126,14 +127,10 @@ def _example(found: Example) -> dict[str, Any]:
             {
                 "object": each.object_id,
                 "attribute": each.attribute,
-                "predicted": _listed(each.predicted),
+                "predicted": listed(each.predicted),
                 "support": each.support,
-                "true": _listed(each.true),
+                "true": listed(each.true),
             }
             for each in found.wrong
         ],
     }
-
-
-def _listed(chances: Chances) -> list[dict[str, Any]]:
-    return [{"value": value, "probability": chance} for value, chance in chances.items()]

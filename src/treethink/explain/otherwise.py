@@ -1,6 +1,6 @@
 """The nearest reason for which a prediction could have been otherwise.
 
-    state, steps -> [ otherwise ] -> "if there were a wall with pos (4, 3)": stays
+    state, steps -> [ otherwise ] -> "if there were a wall directly above player 50": stays
 
 It is the last test on the way whose other answer leads to another outcome, all else being as
 it is. Where a test would have to hold, the objects that it looks for are imagined; what the
@@ -87,7 +87,7 @@ def _found(state: State, step: int, way: _Way, object_id: int, attribute: str) -
     said = [e for e in way.assumed if (e.test.kind, e.test.attribute, e.test.variables) == own]
     value = next((each.test.value for each in said if each.holds), None)
     if value is not None:
-        state = state.replace(object_id, **{attribute: value})
+        state = state.replace_many({object_id: {attribute: value}})
     elif said and state.schema.attributes[attribute].outcomes == "delta":
         changes = {outcome: n / support for outcome, n in counts.items()}
         return Otherwise(step, way.assumed, changes, support, relative=True)

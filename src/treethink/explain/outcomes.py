@@ -8,10 +8,12 @@ The outcomes of a tree by itself may be anything, and are told as they are.
 
 from dataclasses import dataclass
 
-from treethink.explain.conditions import article, owner
+from treethink.explain.nouns import article, owner
 from treethink.explain.places import is_position, steps
 from treethink.explain.reading import Leaf
-from treethink.rules import Rule, Value, percent, ranked
+from treethink.explain.vectors import is_zero
+from treethink.rules import Rule, Value, ranked
+from treethink.spelling import percent
 
 __all__ = ["Telling", "telling_of"]
 
@@ -77,7 +79,7 @@ class Telling:
         if self.means != "delta" or len(leaf.counts) != 1:
             return False
         (outcome,) = leaf.counts
-        return not any(outcome) if isinstance(outcome, tuple) else outcome == 0
+        return is_zero(outcome)
 
 
 def _scalar(by: int, was: Value | None) -> str:

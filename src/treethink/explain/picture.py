@@ -12,16 +12,16 @@ import os
 import struct
 import textwrap
 import zlib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treethink import file
-from treethink.errors import SettingError, UnknownNameError, WrongTypeError, shown
+from treethink.errors import SettingError, WrongTypeError, shown
 from treethink.explain.levels import drawable
 from treethink.explain.routing import Step
 from treethink.explain.wording import sought, told
+from treethink.naming import check_free, format_of
 from treethink.state import Object, State
 from treethink.worlds.draw.layout import Cell, Drawable, Told, Window, extent, items
 from treethink.worlds.draw.pixels import (
@@ -54,7 +54,8 @@ def draw(
     explanation: Explanation, path: str | os.PathLike[str], world: Drawable | None = None
 ) -> None:
     """Write the picture. What cannot be written is refused before anything is drawn."""
-    target = _checked(path)
+    format_of(path, ("png",))
+    target = check_free(path)
     if world is not None and not hasattr(world, "place"):
         raise WrongTypeError(f"the world must be a World, such as make('maze'), got {shown(world)}")
     if world is not None and world.schema != explanation.state.schema:
@@ -140,21 +141,6 @@ def _outline(level: Numbers, window: Window, size: int, cells: list[Cell], colou
 
 
 # ---------------------------------------------------------------------------- PNG
-
-
-def _checked(path: str | os.PathLike[str]) -> Path:
-    try:
-        target = Path(path)
-    except TypeError:
-        raise WrongTypeError(f"a path must be a str or a Path, got {shown(path)}") from None
-    if target.suffix.lower() != ".png":
-        ending = target.suffix.lstrip(".")
-        raise UnknownNameError("format", ending, ("png",), f"the path {os.fspath(path)!r}")
-    if target.is_dir():
-        raise SettingError(f"cannot draw to {target}: it is a folder")
-    if not target.parent.is_dir():
-        raise SettingError(f"cannot draw to {target}: there is no folder {target.parent}")
-    return target
 
 
 def png(pixels: Pixels) -> bytes:

@@ -5,12 +5,13 @@ what rich shows -> [ printed ] -> text of 80 columns without colours, HTML
 
 from __future__ import annotations
 
-import html
 import io
+from html import escape
 from typing import Any
 
 from rich.console import Console
 
+from treethink import notebook
 from treethink.spelling import printable
 
 WIDTH = 80
@@ -24,8 +25,13 @@ class Printed:
     def __str__(self) -> str:
         return plain(self)
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(plain(self))}</pre>"
+
+def page(shown: Printed) -> str:
+    """The text as a notebook shows it."""
+    return f"<pre>{escape(str(shown))}</pre>"
+
+
+notebook.install_on(Printed, _repr_html_="treethink.explain.printed:page")
 
 
 def plain(shown_by_rich: Any, width: int = WIDTH) -> str:

@@ -17,7 +17,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from treethink import file
-from treethink.explain.answers import answers_of, asked_by, difference_of, is_never_seen, nodes_of
+from treethink.explain.answers import answers_of, asked_by, difference_of, is_never_seen
 from treethink.rules import Rule, Test, Value
 from treethink.state import State
 
@@ -101,7 +101,7 @@ def _schema(model: TreeThink) -> Iterator[str]:
 def clauses_of(rule: Rule) -> Iterator[str]:
     """The clauses of one rule; a stack instead of recursion, so that depth is no limit."""
     assert rule.key is not None
-    nodes, answers = nodes_of(rule), answers_of(rule)
+    nodes, answers = rule.nodes, answers_of(rule)
     yield f"% {rule.title if rule.title.isprintable() else ascii(rule.title)}"
     stack: list[tuple[int, tuple[str, ...]]] = [(0, ())]
     while stack:

@@ -13,7 +13,7 @@ in an outcome that the tree would have given (tests/test_english.py asks both).
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from treethink.rules import Node, Rule, Test, Value
+from treethink.rules import Rule, Test, Value
 
 __all__ = ["Choice", "Condition", "Leaf", "Reading", "is_certain", "read"]
 
@@ -55,23 +55,13 @@ Reading = Leaf | Choice
 def read(rule: Rule) -> Reading:
     """The rule's tree as a reading, from the leaves up: depth is no limit."""
     found: dict[int, Reading] = {}
-    for node in reversed(_preorder(rule.root)):
+    for node in reversed([*rule.root.walk()]):
         if node.test is None:
-            found[id(node)] = Leaf(rule.seen if node is rule.root else node.counts)
+            found[id(node)] = Leaf(node.counts)
         else:
             asked = Condition(node.test, node.classes)
             found[id(node)] = _joined(asked, found.pop(id(node.left)), found.pop(id(node.right)))
     return found[id(rule.root)]
-
-
-def _preorder(root: Node) -> list[Node]:
-    """All nodes, each before its children."""
-    found, waiting = [], [root]
-    while waiting:
-        node = waiting.pop()
-        found.append(node)
-        waiting += [child for child in (node.right, node.left) if child is not None]
-    return found
 
 
 def _joined(asked: Condition, yes: Reading, no: Reading) -> Choice:

@@ -12,8 +12,9 @@ from typing import Any
 from rich.text import Text
 from rich.tree import Tree
 
-from treethink.explain.chances import in_words, times
+from treethink.explain.chances import in_words, listed, times
 from treethink.explain.otherwise import Otherwise
+from treethink.explain.printed import Printed
 from treethink.explain.routing import Step
 from treethink.explain.wording import name, told
 from treethink.rules import Value
@@ -23,7 +24,7 @@ _MOST_BOUND = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Printed):
     """Why one attribute of one object is predicted to become what it becomes.
 
     `outcomes` are its new values with their chances and `support` the observations behind
@@ -68,7 +69,7 @@ class Reason:
             "class": self.state[self.object_id].class_name,
             "attribute": self.attribute,
             "was": self.was,
-            "outcomes": _outcomes(self.outcomes),
+            "outcomes": listed(self.outcomes),
             "support": self.support,
             "seen": self.seen,
             "steps": [_step(self.state, each) for each in self.steps],
@@ -120,14 +121,10 @@ def _otherwise(otherwise: Otherwise) -> dict[str, Any]:
             {"test": str(each.test), "holds": each.holds, "words": each.text}
             for each in otherwise.assumed
         ],
-        "outcomes": _outcomes(otherwise.outcomes),
+        "outcomes": listed(otherwise.outcomes),
         "support": otherwise.support,
         "relative": otherwise.relative,
     }
-
-
-def _outcomes(outcomes: Mapping[Value, float]) -> list[dict[str, Any]]:
-    return [{"value": value, "probability": chance} for value, chance in outcomes.items()]
 
 
 def _ids(column: tuple[int | None, ...]) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from treethink.errors import SettingError
+from treethink.explain.vectors import minus, plus
 from treethink.rules import Node, Test, Value
 from treethink.state import State
 
@@ -20,6 +21,7 @@ from treethink.state import State
 Binding = tuple[int | None, ...]
 
 MOST_BINDINGS = 4096  # the engine keeps no more either
+_TAKEN = {"self", "name"}  # what `State.find` calls its own arguments, so no others can be
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,11 @@ def _having(
     """Objects that have the value and are not bound yet, by a look-up."""
     if not _fits(value):
         return []
-    found = state.find(class_name, **{attribute: value})
+    if attribute in _TAKEN:
+        objects = state.of_class(class_name)
+        found = [each for each in objects if value_of(state, each.id, attribute) == value]
+    else:
+        found = list(state.find(class_name, **{attribute: value}))
     return [each.id for each in found if each.id not in taken]
 
 
@@ -142,29 +148,8 @@ def _by_values(state: State, binding: Binding) -> list[tuple[list[Value], int]]:
     return [(list(state[each].values.values()), each) for each in binding if each is not None]
 
 
-# ------------------------------------------------------------------------- values
-
-
 def value_of(state: State, object_id: int | None, attribute: str) -> Value:
     """A value of an object that is there."""
     assert object_id is not None
     value: Value = state.value(object_id, attribute)
     return value
-
-
-def plus(a: Value, b: Value) -> Value:
-    """The sum of two values of one length.
-
-    >>> plus((3, 3), (1, 0)), plus(2, -2)
-    ((4, 3), 0)
-    """
-    if isinstance(a, int) or isinstance(b, int):
-        assert isinstance(a, int)
-        assert isinstance(b, int)
-        return a + b
-    return tuple(x + y for x, y in zip(a, b, strict=True))
-
-
-def minus(a: Value, b: Value) -> Value:
-    """What must be added to `b` to get `a`."""
-    return plus(a, -b if isinstance(b, int) else tuple(-each for each in b))

@@ -13,7 +13,8 @@ from treethink.explain import table
 from treethink.explain.leaves import Leaf
 from treethink.explain.summary import RuleSummary, Summary
 from treethink.explain.table import Part, Table
-from treethink.rules import RuleKey, percent
+from treethink.rules import title_of
+from treethink.spelling import many, percent
 
 MOST_RULES = 60  # in a table
 MOST_LEAVES = 5  # that a model's summary lists: the least sure ones
@@ -45,10 +46,10 @@ def _parts(summary: Summary | RuleSummary) -> list[Part]:
 
 def of_model(summary: Summary) -> list[Part]:
     """The rules that vary, the leaves to doubt first, what was never seen, what was dropped."""
-    seen = _many(summary.observations, "observation")
+    seen = many(summary.observations, "observation")
     varying = len(summary.varying)
     verb = "varies" if varying == 1 else "vary"
-    vary = f"{varying:,} of {_many(len(summary.rules), 'rule')} {verb}"
+    vary = f"{varying:,} of {many(len(summary.rules), 'rule')} {verb}"
     parts: list[Part] = [f"{seen}, {vary}"]
     if summary.varying:
         parts += [rules_table(summary.varying), weakest_table(summary)]
@@ -57,7 +58,7 @@ def of_model(summary: Summary) -> list[Part]:
 
 def of_rule(summary: RuleSummary) -> list[Part]:
     """All leaves of one rule."""
-    seen = _many(summary.observations, "observation")
+    seen = many(summary.observations, "observation")
     return [f"{summary.title}: {seen}", leaves_table("", summary.leaves, named=False)]
 
 
@@ -95,7 +96,7 @@ def _where(leaf: Leaf, named: bool) -> str:
     more = len(leaf.tests) - len(last)
     told = " and ".join(["…"] * bool(more) + [" ".join(t.split()) for t in last])
     if named:
-        return f"{_title(leaf.rule)}, if {told}" if told else _title(leaf.rule)
+        return f"{title_of(leaf.rule)}, if {told}" if told else title_of(leaf.rule)
     return told or "always"
 
 
@@ -111,21 +112,17 @@ def sure(leaf: Leaf) -> str:
     return f"{floor(1000 * leaf.confidence) / 10:.1f}%" if leaf.counts else "never seen"
 
 
-def _title(key: RuleKey) -> str:
-    return f"{key[0]}.{key[1]} when {key[2]}"
-
-
 # --------------------------------------------------------------------- in sentences
 
 
 def _sentences(summary: Summary) -> list[str]:
     """What is true of this model, of all that might be said."""
-    once = [f"{_title(key)}: {outcome}" for key, outcome in summary.seen_once]
+    once = [f"{title_of(key)}: {outcome}" for key, outcome in summary.seen_once]
     found = [
         _constant(summary),
         _list("Actions never taken", summary.unseen_actions),
         _list("Classes never met", summary.unseen_classes),
-        _list("Never seen together", [_title(key) for key in summary.unseen_rules]),
+        _list("Never seen together", [title_of(key) for key in summary.unseen_rules]),
         _list("Outcomes seen only once", once),
         _empty(sum(each.n_empty for each in summary.varying)),
     ]
@@ -138,9 +135,9 @@ def _constant(summary: Summary) -> str:
     if not constant:
         return ""
     least = min(constant, key=lambda each: each.observations)
-    times = _many(least.observations, "observation")
+    times = many(least.observations, "observation")
     return (
-        f"{_many(len(constant), 'rule')} never varied; the least seen of them,"
+        f"{many(len(constant), 'rule')} never varied; the least seen of them,"
         f" {least.title}, in {times}."
     )
 
@@ -154,15 +151,15 @@ def _list(what: str, names: Sequence[str]) -> str:
 def _empty(count: int) -> str:
     if not count:
         return ""
-    return f"{_many(count, 'leaf', 'leaves')} that no observation has reached yet."
+    return f"{many(count, 'leaf', 'leaves')} that no observation has reached yet."
 
 
 def _memory(summary: Summary) -> str:
     """What the model holds, and what it has let go."""
     use = summary.memory
-    holds = f"{_many(use['nodes'], 'node')} and {_many(use['candidates'], 'candidate')}"
+    holds = f"{many(use['nodes'], 'node')} and {many(use['candidates'], 'candidate')}"
     dropped = (
-        f"{_many(use['forgotten'], 'candidate')} dropped" if use["forgotten"] else "none dropped"
+        f"{many(use['forgotten'], 'candidate')} dropped" if use["forgotten"] else "none dropped"
     )
     kept = _kept(use["kept"], use["no_longer_kept"], use["most_kept"])
     return f"Memory: {_bytes(use['bytes'])} for {holds}, {dropped}. {kept}"
@@ -184,7 +181,3 @@ def _bytes(count: int) -> str:
         if count >= size:
             return f"{count / size:,.1f} {unit}"
     return f"{count // 1000:,} kB" if count >= 10_000 else f"{count:,} bytes"
-
-
-def _many(count: int, thing: str, things: str = "") -> str:
-    return f"{count:,} {thing if count == 1 else things or thing + 's'}"

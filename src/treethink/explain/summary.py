@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from treethink import notebook
+from treethink.errors import UnknownNameError, WrongTypeError, shown
 from treethink.explain.leaves import LEVEL, Leaf, check_level, counted, leaves_of, plain
 from treethink.rules import Rule, RuleKey, Rules, Value, ranked
 
@@ -78,6 +79,21 @@ class RuleSummary:
 
     def __repr__(self) -> str:
         return f"<RuleSummary {self.title}: {self.observations:,} observations>"
+
+
+class RuleSummaries(dict[RuleKey, RuleSummary]):
+    """All rules in numbers, by (class, attribute, action). A name that is not there is an error."""
+
+    def __missing__(self, key: object) -> RuleSummary:
+        if not isinstance(key, tuple) or len(key) != 3:
+            raise WrongTypeError(f"a rule is found by (class, attribute, action), got {shown(key)}")
+        left = [*self]
+        for place, kind in enumerate(("class", "attribute", "action")):
+            known = dict.fromkeys(each[place] for each in left)
+            if key[place] not in known:
+                raise UnknownNameError(kind, str(key[place]), known, "the summary")
+            left = [each for each in left if each[place] == key[place]]
+        raise AssertionError(f"{key} is there")  # and then nobody would have come here
 
 
 @dataclass(frozen=True)
@@ -187,9 +203,9 @@ def summary_of(model: TreeThink, level: float = LEVEL) -> Summary:
     return Summary(model.observations, level, rules_of(model.rules, level), use | gone | limits)
 
 
-def rules_of(rules: Rules, level: float = LEVEL) -> dict[RuleKey, RuleSummary]:
+def rules_of(rules: Rules, level: float = LEVEL) -> RuleSummaries:
     """Every rule in numbers."""
-    return {key: rule_of(key, rule, level) for key, rule in rules.items()}
+    return RuleSummaries((key, rule_of(key, rule, level)) for key, rule in rules.items())
 
 
 def rule_of(key: RuleKey, rule: Rule, level: float = LEVEL) -> RuleSummary:

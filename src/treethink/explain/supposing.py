@@ -1,6 +1,6 @@
 """What would have to be so for a test to give an answer, in words.
 
-    test, answer, bindings, state -> [ supposing ] -> "there were a wall with pos (4, 3)"
+    test, answer, bindings, state -> [ supposing ] -> "there were a wall directly above player 50"
 
 An object that is only imagined has a class and no id: it is "that door".
 """
@@ -9,9 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treethink.explain.conditions import article
-from treethink.explain.routing import Binding, plus, value_of
-from treethink.explain.wording import beside, distance, is_bound, listed, name, sought, zero
+from treethink.explain.nouns import article
+from treethink.explain.places import is_position
+from treethink.explain.routing import Binding, value_of
+from treethink.explain.vectors import plus
+from treethink.explain.wording import (
+    another,
+    apart,
+    beside,
+    distance,
+    is_bound,
+    listed,
+    name,
+    sought,
+)
 from treethink.rules import Test
 from treethink.state import State
 
@@ -27,48 +38,59 @@ def condition(
         other = "other " if is_bound(test, classes) else ""
         start = "there were" if holds else "there were no"
         return f"{start} {_things(state, test, holds, bindings, other)}"
-    place = test.variables.index(min(test.variables))
-    subject, value = test.variables[-1], str(test.value)
+    subject, value = 0, _value(test, str(test.value))
     if test.kind == "difference":
-        subject = test.variables[1 - place]
-        value = _by_anchor(state, test, bindings, place)
-    class_name = test.classes[test.variables.index(subject)]
-    ids = dict.fromkeys(binding[subject] for binding in bindings)
-    who = listed([_name_or_that(state, each, class_name) for each in ids])
+        anchor = test.variables.index(min(test.variables))
+        subject, value = 1 - anchor, _by_anchor(state, test, bindings, anchor)
+    ids = dict.fromkeys(binding[test.variables[subject]] for binding in bindings)
+    who = listed([_name_or_that(state, each, test.classes[subject]) for each in ids])
+    if _is_place(test):
+        return f"{who} were {'' if holds else 'not '}{value}"
     had = test.attribute if holds else f"another {test.attribute} than"
     return f"{who} had {had} {value}"
 
 
 def _things(state: State, test: Test, holds: bool, bindings: Sequence[Binding], other: str) -> str:
-    """The objects that a test looks for: `a wall with pos (4, 3)`."""
+    """The objects that a test looks for: `a wall at (4, 3)`."""
 
     def one(noun: str) -> str:
         return (article(other + noun) if holds else other + noun).replace("an other", "another")
 
+    having = "" if _is_place(test) else f"with {test.attribute} "
     if test.kind == "equality":
-        return f"{one(test.classes[0])} with {test.attribute} {test.value}"
+        return f"{one(test.classes[0])} {having}{_value(test, str(test.value))}"
     if wanted := sought(state, test, bindings):
-        values = listed([str(each.value) for each in wanted])
-        return f"{one(wanted[0].class_name)} with {test.attribute} {values}"
+        value = _value(test, listed([str(each.value) for each in wanted]))
+        if _is_place(test) and len(wanted) == 1:
+            value = beside(name(state, wanted[0].anchor), test.attribute, wanted[0].by)
+        return f"{one(wanted[0].class_name)} {having}{value}"
     if len(test.new) == 1:  # beside one that is only imagined itself
-        place = test.variables.index(min(test.variables))
-        value = _by_anchor(state, test, bindings, place)
-        return f"{one(test.new[0][1])} with {test.attribute} {value}"
+        anchor = test.variables.index(min(test.variables))
+        return f"{one(test.new[0][1])} {having}{_by_anchor(state, test, bindings, anchor)}"
     first, second = test.classes
+    if _is_place(test):
+        return f"{one(second)} {beside(another(first, second), test.attribute, test.value)}"
     also = "another" if first == second else one(second) if holds else second
-    same = test.value == zero(test.value)
-    relation = f"the same {test.attribute}" if same else f"{test.attribute} {test.value} apart"
-    return f"{one(first)} and {also} with {relation}"
+    return f"{one(first)} and {also} with {apart(test)}"
 
 
-def _by_anchor(state: State, test: Test, bindings: Sequence[Binding], place: int) -> str:
-    """The value that a difference asks for: a number, if the anchor is not imagined."""
-    by = distance(test, place)
-    ids = dict.fromkeys(binding[test.variables[place]] for binding in bindings)
-    if None in ids:
-        return beside(f"that {test.classes[place]}", by)
+def _by_anchor(state: State, test: Test, bindings: Sequence[Binding], anchor: int) -> str:
+    """The value that a difference asks for, by the object that it is told by; of many, as it is."""
+    by = distance(test, anchor)
+    ids = list(dict.fromkeys(binding[test.variables[anchor]] for binding in bindings))
+    if None in ids or (_is_place(test) and len(ids) == 1):
+        noun = _name_or_that(state, None if None in ids else ids[0], test.classes[anchor])
+        return beside(noun, test.attribute, by)
     values = dict.fromkeys(plus(value_of(state, x, test.attribute), by) for x in ids)
-    return listed([str(each) for each in values])
+    return _value(test, listed([str(each) for each in values]))
+
+
+def _value(test: Test, values: str) -> str:
+    return f"at {values}" if _is_place(test) else values
+
+
+def _is_place(test: Test) -> bool:
+    return is_position(test.attribute, test.value)
 
 
 def _name_or_that(state: State, object_id: int | None, class_name: str) -> str:

@@ -23,6 +23,7 @@ from treethink.explain.printed import Printed
 from treethink.explain.reasons import Reason
 from treethink.explain.routing import follow
 from treethink.rules import Rule, RuleKey, Value
+from treethink.spelling import many
 from treethink.state import State
 
 if TYPE_CHECKING:
@@ -92,21 +93,19 @@ class Explanation(Printed):
             listed = "; ".join(self._quiet[:_MOST_QUIET]) + (f"; {more} more" if more > 0 else "")
             parts.append(Text(f"could have changed and does not: {listed}", style="dim"))
         if self._unknown:
-            values = f"{self._unknown:,} value{'' if self._unknown == 1 else 's'}"
-            parts.append(Text(f"of {values} nothing was ever seen: taken to stay as they are"))
+            unknown = f"of {many(self._unknown, 'value')} nothing was ever seen"
+            parts.append(Text(f"{unknown}: taken to stay as they are"))
         return Group(*parts)
 
     def _heading(self) -> str:
-        n = len(self.reasons)
         if self._quiet is None:
             return self.action
-        if not n:
+        if not self.reasons:
             return f"{self.action}: nothing changes"
-        return f"{self.action}: {n} value{'' if n == 1 else 's'} may change"
+        return f"{self.action}: {many(len(self.reasons), 'value')} may change"
 
     def __repr__(self) -> str:
-        n = len(self.reasons)
-        return f"<Explanation of {self.action!r}: {n} value{'' if n == 1 else 's'}>"
+        return f"<Explanation of {self.action!r}: {many(len(self.reasons), 'value')}>"
 
 
 def explain(model: TreeThink, state: State, action: str, of: Asked = None) -> Explanation:

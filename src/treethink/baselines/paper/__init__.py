@@ -30,7 +30,7 @@ from treethink.baselines.prediction import Product
 from treethink.errors import StateError, TransitionError
 from treethink.learner import check_alpha
 from treethink.metrics import Value
-from treethink.rules import EngineNode, EngineTest, Rule, RuleKey, Rules, value_of
+from treethink.rules import EngineNode, EngineTest, Rule, RuleKey, Rules, title_of, value_of
 from treethink.state import Schema, State
 
 
@@ -131,7 +131,7 @@ class Paper(Learner):
         return Rules(keys, self._snapshot)
 
     def _snapshot(self, class_name: str, attribute: str, action: str) -> Rule:
-        title = f"{class_name}.{attribute} when {action}"
+        title = title_of((class_name, attribute, action))
         t = self._rules.get((class_name, attribute, action))
         nodes: list[EngineNode] = []
         if t is not None and len(t.outputs) > 1:

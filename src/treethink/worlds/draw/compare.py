@@ -18,6 +18,7 @@ from itertools import islice, product
 from typing import Literal, Protocol, overload
 
 from treethink.errors import TransitionError, UnknownNameError, WrongTypeError, shown
+from treethink.spelling import percent
 from treethink.state import Object, State
 from treethink.worlds.draw import pixels, text
 from treethink.worlds.draw.layout import (
@@ -29,7 +30,6 @@ from treethink.worlds.draw.layout import (
     caption,
     extent,
     items,
-    percent,
 )
 
 Value = int | tuple[int, ...]

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from treethink.spelling import percent
 from treethink.state import Object, Schema, State
 from treethink.worlds.looks import Look, completed, look_of
 
@@ -177,16 +178,3 @@ def in_words(schema: Schema, state: State, each: Object) -> str:
     if alone and len(owners) == 1:
         return values
     return f"{each.class_name}{'' if alone else f' {each.id}'} {values}".rstrip()
-
-
-def percent(chance: float) -> str:
-    """A probability for people; only what is sure reads as 100%, only what cannot be as 0%.
-
-    >>> percent(0.25), percent(0.999), percent(1.0), percent(1e-6)
-    ('25%', '99.9%', '100%', '<0.1%')
-    """
-    if 0.0 < chance < 0.001:
-        return "<0.1%"
-    if 0.999 < chance < 1.0:
-        return ">99.9%"
-    return f"{100 * chance:.0f}%" if 0.01 <= chance <= 0.99 else f"{100 * chance:.3g}%"

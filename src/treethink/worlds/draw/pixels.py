@@ -1,12 +1,10 @@
 """A state as pixels: a shape for each object, and the caption below.
 
-Shapes are drawn in the order of the looks. Where several share a cell, tiles keep their
-size and the others get a corner each, so that nothing hides anything.
+Shapes are drawn in the order of the looks; `grouping` says which of them together.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -15,6 +13,15 @@ import numpy.typing as npt
 from treethink.errors import SettingError
 from treethink.errors import shown as quoted
 from treethink.state import State
+from treethink.worlds.draw.grouping import (
+    GRID_COLOUR,
+    INK_COLOUR,
+    INK_WRONG,
+    PAPER_COLOUR,
+    arrows,
+    grouped,
+    relative,
+)
 from treethink.worlds.draw.layout import (
     MOST_CELLS,
     Cell,
@@ -30,12 +37,8 @@ from treethink.worlds.draw.shapes import (
     ABOVE_LINE,
     LETTER_HEIGHT,
     LETTER_WIDTH,
-    TILES,
-    WHOLE,
     Numbers,
-    Slot,
     lettering,
-    slot,
     stamp,
 )
 from treethink.worlds.draw.text import EDGE_COLOUR, FLOOR_COLOUR, WRONG_COLOUR
@@ -46,10 +49,6 @@ Pixels = npt.NDArray[np.uint8]
 CELL = 24
 _LARGEST_CELL = 256
 _MOST_PIXELS = 3072
-_GRID_COLOUR: Colour = (39, 42, 50)
-_PAPER_COLOUR: Colour = (18, 19, 23)
-_INK_COLOUR: Colour = (222, 224, 230)
-_INK_WRONG: Colour = (255, 112, 104)
 
 
 def rgb_array(
@@ -80,56 +79,17 @@ def board(drawn: Sequence[Item], shown: Window, cell: int, wrong: Iterable[Cell]
     tiles = np.empty((shown.height, cell, shown.width, cell, 3), dtype=np.float32)
     tiles[...] = FLOOR_COLOUR
     if cell >= 8:
-        tiles[:, 0] = tiles[:, :, :, 0] = _GRID_COLOUR
-    for (_, name, colour, part, chance), cells in _grouped(drawn, shown).items():
+        tiles[:, 0] = tiles[:, :, :, 0] = GRID_COLOUR
+    for (_, name, colour, part, chance), cells in grouped(drawn, shown).items():
         _press(tiles, cells, stamp(name, cell, part), colour, chance)
-    for turn, cells in _arrows(drawn, shown).items():
+    for turn, cells in arrows(drawn, shown).items():
         covers, bright = (np.rot90(each, turn) for each in stamp("arrow", cell))
         _press(tiles, cells, (covers, bright), EDGE_COLOUR, 1.0)
-    if outlined := [_relative(each, shown) for each in wrong if each in shown]:
+    if outlined := [relative(each, shown) for each in wrong if each in shown]:
         _press(tiles, outlined, stamp("outline", cell), WRONG_COLOUR, 1.0)
     if not shown.width:
         return np.empty((0, 8 * cell, 3), dtype=np.float32)
     return tiles.reshape(shown.height * cell, shown.width * cell, 3)
-
-
-_Style = tuple[int, str, Colour, Slot, float]
-
-
-def _grouped(drawn: Sequence[Item], shown: Window) -> dict[_Style, list[Cell]]:
-    """The cells of everything that is drawn in the same way, in the order of drawing."""
-    loose: defaultdict[Cell, list[int]] = defaultdict(list)  # ids of what is no tile
-    visible = [item for item in drawn if item.cell in shown]
-    for item in visible:
-        if item.look.shape not in TILES and item.id not in loose[item.cell]:
-            loose[item.cell].append(item.id)
-    groups: defaultdict[_Style, list[Cell]] = defaultdict(list)
-    for item in visible:
-        part = WHOLE
-        if item.look.shape not in TILES:
-            sharing = loose[item.cell]
-            part = slot(sharing.index(item.id), len(sharing))
-        # Even what is unlikely can be seen.
-        chance = item.chance if item.chance == 1.0 else 0.2 + 0.8 * item.chance
-        style = (item.order, item.look.shape, item.look.colour, part, chance)
-        groups[style].append(_relative(item.cell, shown))
-    return groups
-
-
-def _relative(cell: Cell, shown: Window) -> Cell:
-    return cell[0] - shown.left, cell[1] - shown.top
-
-
-def _arrows(drawn: Sequence[Item], shown: Window) -> dict[int, list[Cell]]:
-    """Cells at the edge behind which something lies, by quarter turns from the right."""
-    found: defaultdict[int, set[Cell]] = defaultdict(set)
-    for item in drawn:
-        if item.cell not in shown:
-            x, y = _relative(shown.nearest(item.cell), shown)
-            across = -1 if x < 0 else 1 if x == shown.width else 0
-            turn = {1: 0, -1: 2}.get(across, 1 if y < 0 else 3)
-            found[turn].add((min(max(x, 0), shown.width - 1), min(max(y, 0), shown.height - 1)))
-    return {turn: sorted(cells) for turn, cells in found.items()}
 
 
 def _press(
@@ -154,7 +114,7 @@ def writing(told: Sequence[Told], width: int, cell: int) -> Numbers:
     size = max(cell // 12, 1)
     height = (LETTER_HEIGHT + 1) * size
     paper = np.empty((height * len(told), width, 3), dtype=np.float32)
-    paper[...] = _PAPER_COLOUR
+    paper[...] = PAPER_COLOUR
     for i, line in enumerate(told):
         _write(paper[i * height : (i + 1) * height], line, size)
     return paper
@@ -167,7 +127,7 @@ def _write(paper: Numbers, line: Told, size: int) -> None:
     dots = np.kron(lettering(line.text), np.ones((size, size), dtype=np.bool_))[:, : max(width, 0)]
     top = min((height - ABOVE_LINE * size) // 2, height - dots.shape[0])
     spot = paper[top : top + dots.shape[0], 2 * size : 2 * size + dots.shape[1]]
-    spot[dots[:, : spot.shape[1]]] = _INK_WRONG if line.wrong else _INK_COLOUR
+    spot[dots[:, : spot.shape[1]]] = INK_WRONG if line.wrong else INK_COLOUR
 
 
 def stacked(parts: Sequence[Numbers]) -> Numbers:
@@ -188,7 +148,7 @@ def beside(parts: Sequence[Numbers], gap: int) -> Numbers:
 
 def _paper(height: int, width: int) -> Numbers:
     paper = np.empty((height, width, 3), dtype=np.float32)
-    paper[...] = _PAPER_COLOUR
+    paper[...] = PAPER_COLOUR
     return paper
 
 

@@ -20,16 +20,16 @@ import numpy as np
 from treethink.errors import UnknownNameError
 from treethink.spelling import escaped
 from treethink.state import State
-from treethink.worlds.draw.layout import Cell, Drawable, Window, caption, extent, items
-from treethink.worlds.draw.pixels import (
-    _GRID_COLOUR,
-    _INK_COLOUR,
-    _INK_WRONG,
-    _PAPER_COLOUR,
-    CELL,
-    _arrows,
-    _grouped,
+from treethink.worlds.draw.grouping import (
+    GRID_COLOUR,
+    INK_COLOUR,
+    INK_WRONG,
+    PAPER_COLOUR,
+    arrows,
+    grouped,
 )
+from treethink.worlds.draw.layout import Cell, Drawable, Window, caption, extent, items
+from treethink.worlds.draw.pixels import CELL
 from treethink.worlds.draw.shapes import SHAPES, WHOLE, Mask, Slot
 from treethink.worlds.draw.text import EDGE_COLOUR, FLOOR_COLOUR, mixed
 from treethink.worlds.looks import Colour
@@ -53,12 +53,12 @@ def svg(world: Drawable, state: State, cell: int = CELL, window: Window | None =
     wide = max(wide, *(round(_TEXT * (_LETTER * len(each.text) + 1)) for each in told), 0)
     high = shown.height * cell
     parts = [_board(shown, cell)]
-    for (_, name, colour, part, chance), cells in _grouped(drawn, shown).items():
+    for (_, name, colour, part, chance), cells in grouped(drawn, shown).items():
         parts.append(_stamped(name, cells, cell, colour, part, chance))
-    for turn, cells in _arrows(drawn, shown).items():
+    for turn, cells in arrows(drawn, shown).items():
         parts.append(_stamped("arrow", cells, cell, EDGE_COLOUR, turn=turn))
     for i, each in enumerate(told):
-        ink = _hex(_INK_WRONG if each.wrong else _INK_COLOUR)
+        ink = _hex(INK_WRONG if each.wrong else INK_COLOUR)
         parts.append(_written(each.text, high + (i + 0.72) * _LINE, ink))
     return _framed(parts, wide, high + len(told) * _LINE)
 
@@ -68,7 +68,7 @@ def _framed(parts: Iterable[str], wide: int, high: int) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" '
         f'viewBox="0 0 {wide} {high}"><rect width="{wide}" height="{high}" '
-        f'fill="{_hex(_PAPER_COLOUR)}"/>{"".join(parts)}</svg>'
+        f'fill="{_hex(PAPER_COLOUR)}"/>{"".join(parts)}</svg>'
     )
 
 
@@ -80,7 +80,7 @@ def _board(shown: Window, cell: int) -> str:
     rows = (f"M0 {y * cell}.5h{wide}" for y in range(shown.height))
     columns = (f"M{x * cell}.5 0v{high}" for x in range(shown.width))
     floor = f'<rect width="{wide}" height="{high}" fill="{_hex(FLOOR_COLOUR)}"/>'
-    return f'{floor}<path d="{"".join([*rows, *columns])}" stroke="{_hex(_GRID_COLOUR)}"/>'
+    return f'{floor}<path d="{"".join([*rows, *columns])}" stroke="{_hex(GRID_COLOUR)}"/>'
 
 
 def _stamped(

@@ -1,0 +1,79 @@
+"""What objects are called: "a wall", "another key", "that door", "its".
+
+names of classes -> [ nouns ] -> conditions, outcomes, and whatever else is told in English
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["Nouns", "article", "owner"]
+
+# What is said letter by letter; what begins with a vowel, also after a silent h; and of that, what
+# begins with the sound of "you" or "one".
+_SPELLED = re.compile(r"[a-zA-Z](?![a-zA-Z])|[B-DF-HJ-NP-TV-Z]{2,}(?![a-z])")
+_VOWEL = re.compile(r"[aeiou]|hour|honest|hono|heir", re.IGNORECASE)
+_NO_VOWEL = re.compile(r"uni(?!n|m|d)|us[aeu]|ut[ei]|u[bkr][aeiou]|eu|one(?!r)|once", re.IGNORECASE)
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+
+
+def article(name: str) -> str:
+    """With the article that goes with it, by its sound.
+
+    >>> article("wall"), article("apple"), article("unit"), article("hour"), article("NPC")
+    ('a wall', 'an apple', 'a unit', 'an hour', 'an NPC')
+    """
+    if _SPELLED.match(name):
+        vowel = name[0].lower() in "aefhilmnorsx"
+    else:
+        vowel = bool(_VOWEL.match(name)) and not _NO_VOWEL.match(name)
+    return f"an {name}" if vowel else f"a {name}"
+
+
+def _ordinal(n: int) -> str:
+    return _ORDINALS[n] if n < len(_ORDINALS) else f"number {n + 1}"
+
+
+class Nouns:
+    """What objects are called: `single` are classes of one object, `given` the variables told of.
+
+    >>> nouns = Nouns(frozenset({"player"}), given=1)
+    >>> nouns.new("player", ("key",)), nouns.new("key", ("key",)), nouns.new("door", ("key",))
+    ('the player', 'another key', 'a door')
+    >>> bound = ("key", "key", "door", "player")
+    >>> [nouns.known(variable, bound) for variable in range(4)]
+    ['it', 'that other key', 'that door', 'the player']
+    """
+
+    def __init__(self, single: frozenset[str], given: int):
+        self.single = single
+        self.given = given
+
+    def new(self, name: str, known: tuple[str, ...], some: bool = True) -> str:
+        """An object that was not spoken of yet; `some` is False for "no such object"."""
+        before = known.count(name)
+        if name in self.single and not before:
+            return f"the {name}"
+        if not some:
+            return f"no other {name}" if before else f"no {name}"
+        if before > 1:
+            return f"a {_ordinal(before)} {name}"
+        return f"another {name}" if before else article(name)
+
+    def known(self, variable: int, known: tuple[str, ...]) -> str:
+        """An object that was spoken of."""
+        if variable == 0 and self.given == 1:
+            return "it"
+        name = known[variable]
+        alike = [each for each, other in enumerate(known) if other == name]
+        if len(alike) == 1:
+            return f"the {name}" if name in self.single or variable < self.given else f"that {name}"
+        if alike == [0, variable] and self.given == 1:
+            return f"that other {name}"
+        return f"the {_ordinal(alike.index(variable))} {name}"
+
+
+def owner(noun: str) -> str:
+    """Whose: "its", "the player's"."""
+    return "its" if noun == "it" else f"{noun}'s"
