@@ -75,6 +75,14 @@ std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<C
     return blocks;
 }
 
+std::optional<std::size_t> find_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
+                                      Test const& test) {
+    auto const blocks = make_blocks(types, classes);
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+        if (blocks[b].type == test.type && blocks[b].variables == test.variables) return b;
+    return std::nullopt;
+}
+
 void grow_block(Block& block, Codes const& codes, std::size_t outcomes) {
     Code const size = codes.size(block.type);
     if (size > block.stride) {

@@ -13,6 +13,10 @@ namespace treethink {
 /// The blocks of a node whose variables have these classes.
 std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes);
 
+/// Which of these a test belongs to, or nothing: it then asks about variables that it cannot have.
+[[nodiscard]] std::optional<std::size_t> find_block(std::vector<FactType> const& types,
+                                                    std::vector<ClassId> const& classes, Test const& test);
+
 /// Makes room in a block for every code there is, and for so many outcomes.
 void grow_block(Block& block, Codes const& codes, std::size_t outcomes);
 inline void fit_block(Block& block, Codes const& codes, std::size_t outcomes) {

@@ -63,7 +63,8 @@ Vector Reader::vector(std::size_t length) {
 // tree        transitions, outcomes (each: vector, times seen), whether it varies; if so:
 //             how many candidates were forgotten, nodes in preorder
 // node        count of each outcome, pairs of targets that met, how many agreed, how much there was to explain at
-//             the last look, whether it is a branch, whether it has candidates, those, its test
+//             the last look, its flags, if so: what it was given and has met by outcome; whether it has
+//             candidates, those, its test
 // candidates  for each block: how many, then each by value: value, birth, times true by outcome
 // test        fact type, variables, value
 
@@ -71,6 +72,7 @@ namespace {
 
 // Larger numbers are no counts of anything, and counting on from them would overflow.
 constexpr std::uint64_t most_seen = std::uint64_t{1} << 62;
+constexpr std::uint64_t is_branch = 1, is_pinned = 2, is_written = 4, is_given = 8;  // flags of a node
 constexpr std::uint64_t most_surprise = std::uint64_t{1} << 56;  // 2^32 outcomes, each of less than 2^24 units
 
 struct Entry {
@@ -124,7 +126,11 @@ void Tree::save(Writer& out, Codes const& codes) const {
         out.number(node.together.pairs);
         out.number(node.together.agreeing);
         out.number(static_cast<std::uint64_t>(node.looked_at));
-        out.number(node.is_leaf() ? 0 : 1);
+        out.number((node.is_leaf() ? 0 : is_branch) | (node.pinned ? is_pinned : 0) | (node.written ? is_written : 0) |
+                   (node.given.empty() ? 0 : is_given));
+        for (std::uint64_t const count : node.given) out.number(count);
+        if (node.pinned && node.is_leaf())
+            for (std::uint64_t const count : node.met) out.number(count);
         out.number(!node.blocks.empty());
         if (!node.blocks.empty()) save_candidates(out, codes, node);
         if (!node.is_leaf()) save_test(out, node);
@@ -141,18 +147,25 @@ public:
         tree_.now_ = in_.number(most_seen, "a number of transitions");
         std::size_t const outcomes = in_.count("a number of outcomes");
         std::uint64_t seen = 0;
+        std::size_t unseen = 0;  // those that people named
         for (std::size_t y = 0; y < outcomes; ++y) {
             Vector outcome = in_.vector(outcome_length);
             if (tree_.find_outcome(outcome)) throw ModelFileError("the model file has an outcome twice");
             tree_.outcomes_.push_back(std::move(outcome));
             tree_.seen_.push_back(in_.number(most_seen - seen, "a count"));
             seen += tree_.seen_.back();
-            if (tree_.seen_.back() == 0) throw ModelFileError("the model file has an outcome that was never seen");
+            if (tree_.seen_.back() == 0) ++unseen;
         }
         bool const varies = in_.number(1, "a flag") != 0;
-        if (varies != (outcomes > 1) || (outcomes == 0) != (tree_.now_ == 0))
-            throw ModelFileError("the model file has a rule whose outcomes and transitions do not agree");
+        if (!varies && unseen > 0) throw ModelFileError("the model file has an outcome that was never seen");
         if (varies) load_nodes();
+        if (varies && !tree_.nodes_[0].given.empty() && tree_.nodes_[0].is_empty())
+            throw ModelFileError("the model file has a rule that says nothing");
+        bool const given = varies && tree_.nodes_[0].given_n > 0;
+        bool const agree = varies == (outcomes > 1) && (seen == 0) == (tree_.now_ == 0) && (!varies || seen > 0);
+        if (!given && !agree)
+            throw ModelFileError("the model file has a rule whose outcomes and transitions do not agree");
+        tree_.find_held();
         return std::move(recodings_);
     }
 
@@ -164,8 +177,11 @@ private:
             std::uint32_t const at = open.back();
             open.pop_back();
             load_totals(tree_.nodes_[at]);
-            bool const branch = in_.number(1, "a flag") != 0;
-            bool const counts = !codes_.types().empty() && (!branch || branch_updates_);
+            std::uint64_t const flags = in_.number(is_branch | is_pinned | is_written | is_given, "a flag");
+            bool const branch = flags & is_branch;
+            load_edits(tree_.nodes_[at], flags);
+            Node const& node = tree_.nodes_[at];
+            bool const counts = !codes_.types().empty() && (branch ? branch_updates_ && !node.written : !node.written || !node.pinned);
             if ((in_.number(1, "a flag") != 0) != counts)
                 throw ModelFileError("the model file has a node with candidates where none belong, or without any");
             if (counts) load_candidates(at);
@@ -187,6 +203,22 @@ private:
         node.together.pairs = in_.number(node.n / 2 * node.n, "a number of pairs");
         node.together.agreeing = in_.number(node.together.pairs, "a number of pairs");
         node.looked_at = static_cast<Log>(in_.number(most_surprise, "a surprise"));
+    }
+
+    void load_edits(Node& node, std::uint64_t flags) {
+        node.pinned = flags & is_pinned;
+        node.written = flags & is_written;
+        bool const leaf = !(flags & is_branch);
+        auto const load = [&](std::vector<std::uint64_t>& counts) {
+            std::uint64_t sum = 0;
+            for (std::size_t y = 0; y < node.totals.size(); ++y) {
+                counts.push_back(in_.number(most_seen - sum, "a count"));
+                sum += counts.back();
+            }
+            return sum;
+        };
+        if (flags & is_given) node.given_n = load(node.given);
+        if (leaf && node.pinned) (void)load(node.met);
     }
 
     void load_candidates(std::uint32_t at) {
@@ -249,13 +281,9 @@ private:
         for (std::uint32_t& variable : node.test.variables)
             variable = static_cast<std::uint32_t>(in_.number(node.classes.size() + 1, "a variable"));
         node.test.value = load_value(type);
-        auto const possible = make_blocks(types, node.classes);
-        auto const asks_so = [&](Block const& block) {
-            return block.type == node.test.type && block.variables == node.test.variables;
-        };
-        auto const found = std::find_if(possible.begin(), possible.end(), asks_so);
-        if (found == possible.end()) throw ModelFileError("the model file has a test about variables it cannot have");
-        node.test_block = static_cast<std::size_t>(found - possible.begin());
+        auto const block_of_test = find_block(types, node.classes, node.test);
+        if (!block_of_test) throw ModelFileError("the model file has a test about variables it cannot have");
+        node.test_block = *block_of_test;
         if (node.blocks.empty()) return;
         node.test_code = codes_.find(node.test.type, node.test.value);
         Block const& block = node.blocks[node.test_block];

@@ -114,6 +114,11 @@ void Model::replay(ActionId action) {
     fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
     std::erase_if(fresh, [&](auto const& each) { return !tree(each.first, each.second).has_fresh(); });
     if (fresh.empty()) return;
+    seed(fresh);
+    seeded_ = std::move(fresh);
+}
+
+void Model::seed(std::vector<std::pair<SlotId, ActionId>> const& fresh) {
     Effect effect;
     for (Kept const& each : window_.transitions()) {
         bool turned = false;
@@ -129,7 +134,6 @@ void Model::replay(ActionId action) {
     }
     Learning learning{codes_, *criterion_, settings_, scratch_, window_.transitions().back().before, events_};
     for (auto const& [slot, its_action] : fresh) tree(slot, its_action).end_seeding(learning);
-    seeded_ = std::move(fresh);
 }
 
 void Model::learn(SlotId slot, ActionId action, Learning& learning, Effect const& effect) {
@@ -143,7 +147,7 @@ void Model::learn(SlotId slot, ActionId action, Learning& learning, Effect const
         if (!tree.find_outcome(outcome)) fresh.emplace_back(outcome.begin(), outcome.end());
     }
     if (!fresh.empty()) tree.add_outcomes(std::move(fresh));
-    if (tree.outcomes().size() == 1) return tree.observe_constant(rows);
+    if (!tree.varies() && tree.outcomes().size() == 1) return tree.observe_constant(rows);
     set_targets(tree, slot, effect, rows);
     tree.observe(learning, targets_);
 }
@@ -173,7 +177,7 @@ Prediction Model::predict(State const& state, ActionId action, FactsMode facts, 
         SlotId const slot(s);
         Tree const& tree = this->tree(slot, action);
         std::size_t const rows = state.column(slot)->rows();
-        if (rows == 0 || tree.transitions() == 0) continue;
+        if (rows == 0 || (tree.transitions() == 0 && !tree.varies())) continue;
         prediction.set_support(slot, tree.varies() ? 0 : tree.seen().front());
         bool const values = schema_->attributes()[schema_->slots()[s].attribute].outcomes_are_values;
         auto const still = [&] {

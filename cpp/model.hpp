@@ -9,6 +9,7 @@
 #include <shared_mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fair_mutex.hpp"
@@ -51,6 +52,14 @@ public:
     }
     [[nodiscard]] ModelSize size() const;
 
+    // What people change in a rule (editing.cpp); each throws RuleError, having changed nothing. See Tree.
+    void replace(SlotId slot, ActionId action, std::string_view path, std::vector<Written> const& nodes);
+    void pin(SlotId slot, ActionId action, std::string_view path);
+    void unpin(SlotId slot, ActionId action, std::string_view path);
+    void keep_child(SlotId slot, ActionId action, std::string_view path, bool left, bool merge);
+    /// How often that has happened to this very object: who remembers its answers asks.
+    [[nodiscard]] std::uint64_t edits() const;
+
     /// Everything learned, in a form that depends on nothing but the stream (see file.hpp).
     /// Without the memory, a loaded model starts with an empty window.
     [[nodiscard]] std::vector<std::uint8_t> save(bool with_memory = true) const;
@@ -79,6 +88,8 @@ private:
     void set_targets(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows);
     void decide_seeded(Learning& learning, std::vector<ModelEvent>& events);
     void replay(ActionId action);
+    void seed(std::vector<std::pair<SlotId, ActionId>> const& fresh);
+    void was_edited(Tree& tree);
     void save_seeded(Writer& out) const;
     [[nodiscard]] std::vector<std::pair<SlotId, ActionId>> load_seeded(Reader& in, std::vector<Tree>& trees) const;
     void load_window(Reader& in, Window& window, std::vector<Tree>& trees, Codes& codes) const;
@@ -89,7 +100,7 @@ private:
     std::unique_ptr<Criterion const> criterion_;
     Codes codes_;
     std::vector<Tree> trees_;  // [slot][action]
-    std::uint64_t observations_ = 0;
+    std::uint64_t observations_ = 0, edits_ = 0;
     Window window_;
     std::vector<std::pair<SlotId, ActionId>> seeded_;  // trees with nodes that wait for a decision
 

@@ -62,6 +62,7 @@ struct SchemaError : Error { using Error::Error; };
 struct StateError : Error { using Error::Error; };
 struct TransitionError : Error { using Error::Error; };
 struct SettingError : Error { using Error::Error; };
+struct RuleError : Error { using Error::Error; };
 struct ModelFileError : Error { using Error::Error; };
 struct ResourceError : Error { using Error::Error; };
 /// A name that is not in the list it should come from.

@@ -104,7 +104,11 @@ void Tree::add_outcomes(std::vector<Vector> fresh) {
         outcomes_.push_back(std::move(outcome));
         seen_.push_back(0);
     }
-    for (Node& node : nodes_) node.totals.resize(outcomes_.size(), 0);
+    for (Node& node : nodes_) {
+        node.totals.resize(outcomes_.size(), 0);
+        if (!node.given.empty()) node.given.resize(outcomes_.size(), 0);
+        if (!node.met.empty()) node.met.resize(outcomes_.size(), 0);
+    }
 }
 
 void Tree::observe_constant(std::uint64_t n) {
@@ -138,17 +142,18 @@ void Tree::count_targets(Learning& learning, std::span<Target const> targets) {
         std::uint32_t const leaf = walk(learning, target, [&](Node& node) {
             node.touched = now_;
             resting |= node.rests;
-            if (!node.rests) count(learning, node, target.outcome);
+            if (node.pinned && node.is_leaf()) ++node.met[target.outcome];
+            if (!node.rests && !node.pinned) count(learning, node, target.outcome);
         });
         ends.push_back(resting ? leaf : 0);
     }
     // Those who rest hear of what their leaves cannot explain, once all targets have been counted there.
     bool awake = false;
     for (std::size_t i = 0; i < targets.size(); ++i) {
-        if (ends[i] == 0 || nodes_[ends[i]].is_pure()) continue;
+        if (ends[i] == 0 || nodes_[ends[i]].pinned || nodes_[ends[i]].is_pure()) continue;
         awake = true;
         walk(learning, targets[i], [&](Node& node) {
-            if (node.rests) count(learning, node, targets[i].outcome);
+            if (node.rests && !node.pinned) count(learning, node, targets[i].outcome);
         });
     }
     if (awake) find_rest(learning.criterion);
@@ -175,6 +180,11 @@ std::uint32_t Tree::walk(Learning& learning, Target const& target, Visit&& visit
 
 void Tree::count(Learning& learning, Node& node, std::uint32_t outcome) {
     if (node.n >= most_counted) return;
+    if (node.written && node.is_leaf()) {
+        node.written = false;
+        node.given.clear();
+        node.given_n = 0;
+    }
     auto const birth = static_cast<std::uint32_t>(std::min<std::uint64_t>(now_, most_counted));
     if (node.is_leaf() || learning.settings.branch_updates)
         NodeCounter(learning, node, learning.scratch.bindings, outcome, birth).count();
@@ -188,6 +198,7 @@ void Tree::count(Learning& learning, Node& node, std::uint32_t outcome) {
 
 void Tree::make_fresh(std::uint32_t at) {
     nodes_[at].stage = Node::Stage::fresh;
+    nodes_[at].touched = 0;  // whoever came by a pinned leaf was not counted there
     fresh_.push_back(at);
 }
 
@@ -257,7 +268,8 @@ bool Tree::decide_node(Learning& learning, std::uint32_t at) {
     Criterion const& criterion = learning.criterion;
     Node& node = nodes_[at];
     bool const leaf = node.is_leaf();
-    if (leaf ? stays_leaf(node) : node.rests || !learning.settings.branch_updates) return false;
+    if (leaf ? node.pinned || stays_leaf(node) : node.rests || node.held || !learning.settings.branch_updates)
+        return false;
     if (criterion.weighs_evidence() && !has_more_to_explain(learning, node)) return false;
     auto const [none, now, to_beat] = standing(learning, node);
     bool const challenged = criterion.surely_better(node.bound + criterion.slack(), to_beat, node.n);
@@ -349,7 +361,7 @@ void Tree::find_rest(Criterion const& criterion) {
     for (auto at = order.rbegin(); at != order.rend(); ++at) {
         Node& node = nodes_[*at];
         if (node.is_leaf()) continue;
-        auto const explained = [&](Node const& child) { return child.is_leaf() ? child.is_pure() : child.rests; };
+        auto const explained = [&](Node const& child) { return child.is_leaf() ? child.pinned || child.is_pure() : child.rests; };
         node.rests = explained(nodes_[node.left]) && explained(nodes_[node.right]);
     }
 }
@@ -388,12 +400,13 @@ void Tree::drop_below(std::uint32_t at) {
 }
 
 std::uint32_t Tree::answering(std::uint32_t leaf) const {
-    while (leaf != 0 && nodes_[leaf].n == 0) leaf = nodes_[leaf].parent;
+    while (leaf != 0 && nodes_[leaf].is_empty()) leaf = nodes_[leaf].parent;
     return leaf;
 }
 
 std::uint64_t Tree::answer_total(std::uint32_t node) const {
-    return node == 0 ? std::accumulate(seen_.begin(), seen_.end(), std::uint64_t{0}) : nodes_[node].n;
+    if (answers_with_all(node)) return std::accumulate(seen_.begin(), seen_.end(), std::uint64_t{0});
+    return nodes_[node].n + nodes_[node].given_n;
 }
 
 std::string Tree::path(std::uint32_t node) const {
@@ -420,7 +433,9 @@ TreeSnapshot Tree::snapshot(Codes const& codes, bool with_candidates) const {
     TreeSnapshot snapshot{now_, outcomes_, seen_, {}};
     for (std::uint32_t const at : order) {
         Node const& node = nodes_[at];
-        TreeSnapshot::Node copy{{}, {}, node.classes, node.totals, {}, {}};
+        TreeSnapshot::Node copy{{}, {}, node.classes, {}, {}, node.pinned, node.written, !node.given.empty(), node.met, {}};
+        for (std::size_t y = 0; y < outcomes_.size(); ++y)
+            copy.counts.push_back(node.totals[y] + (node.given.empty() ? 0 : node.given[y]));
         if (!node.is_leaf()) {
             copy.left = position[node.left];
             copy.right = position[node.right];
@@ -491,6 +506,7 @@ std::size_t Tree::bytes() const {
     bytes += (nodes_.capacity() - nodes_.size()) * sizeof(Node);
     for (Node const& node : nodes_) {
         bytes += sizeof node + node.classes.capacity() * 4 + node.totals.capacity() * 4 + node.together.bytes();
+        bytes += (node.given.capacity() + node.met.capacity()) * 8;
         bytes += (node.blocks.capacity() - node.blocks.size()) * sizeof(Block);
         for (Block const& block : node.blocks)
             bytes += sizeof block + (block.rivals[0].capacity() + block.rivals[1].capacity() + block.reads.capacity() +

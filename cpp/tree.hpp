@@ -15,6 +15,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "codes.hpp"
@@ -108,9 +110,15 @@ struct Node {
     std::uint64_t touched = 0;  // the last transition that came by
     enum class Stage : std::uint8_t { grown, fresh, seeded } stage = Stage::grown;
     bool rests = false;  // a branch below which everything is explained: it does not count what comes by
+    bool pinned = false;   // what it says stays: it neither counts nor decides
+    bool written = false;  // by hand: a branch keeps its test, a leaf says what it was given until it counts
+    bool held = false;     // a branch above something pinned or written, or so itself: it keeps its test
     std::vector<ClassId> classes;  // of its variables
     std::vector<Count> totals;     // by outcome
     std::uint64_t n = 0;
+    std::vector<std::uint64_t> given;  // by outcome: what it answers with besides what it has counted; empty: nothing
+    std::uint64_t given_n = 0;
+    std::vector<std::uint64_t> met;  // by outcome, at a pinned leaf: what came by
     Together together;
     std::uint64_t copies = 1;  // as `together` had it when `bound` was made
     std::vector<Block> blocks;
@@ -125,6 +133,8 @@ struct Node {
     [[nodiscard]] bool is_leaf() const { return left == 0; }
     /// One outcome only: nothing to explain.
     [[nodiscard]] bool is_pure() const;
+    /// It has nothing of its own to answer with.
+    [[nodiscard]] bool is_empty() const { return n + given_n == 0; }
     [[nodiscard]] Sample sample() const { return {totals, copies}; }
 };
 
@@ -163,14 +173,22 @@ struct TreeSnapshot {
     struct Node {
         std::optional<std::size_t> left, right;
         std::vector<ClassId> classes;
-        std::vector<Count> totals;
+        std::vector<std::uint64_t> counts;  // what it has counted, and what was given
         std::optional<Test> test;
+        bool pinned, written, given;
+        std::vector<std::uint64_t> met;
         std::vector<Candidate> candidates;  // in canonical order
     };
     std::uint64_t transitions = 0;
     std::vector<Vector> outcomes;
     std::vector<std::uint64_t> seen;
     std::vector<Node> nodes;
+};
+
+/// A node of a tree that was written by hand.
+struct Written {
+    std::optional<Test> test;                                // of a branch
+    std::vector<std::pair<Vector, std::uint64_t>> outcomes;  // of a leaf: how often each is taken to have been seen
 };
 
 class Tree {
@@ -187,7 +205,7 @@ public:
     [[nodiscard]] std::vector<Vector> const& outcomes() const { return outcomes_; }
     [[nodiscard]] std::vector<std::uint64_t> const& seen() const { return seen_; }
     [[nodiscard]] std::uint64_t transitions() const { return now_; }
-    /// While one outcome only was ever seen there is nothing to learn, and there are no nodes.
+    /// While one outcome only was ever seen there is nothing to learn, and there are no nodes, unless given by hand.
     [[nodiscard]] bool varies() const { return !nodes_.empty(); }
     [[nodiscard]] std::vector<Node> const& nodes() const { return nodes_; }
 
@@ -217,12 +235,30 @@ public:
     [[nodiscard]] std::uint32_t route(Source const& source, std::vector<FactType> const& types,
                                       std::span<Row const> arguments, BindingsMode mode) const;
     /// The node whose counts a leaf answers with: itself; if it has seen nothing, its nearest
-    /// ancestor that has. The root answers with all it ever saw.
+    /// ancestor that has. The root answers with all it ever saw, unless it was given something else.
     [[nodiscard]] std::uint32_t answering(std::uint32_t leaf) const;
     [[nodiscard]] std::uint64_t answer_count(std::uint32_t node, std::size_t outcome) const {
-        return node == 0 ? seen_[outcome] : nodes_[node].totals[outcome];
+        if (answers_with_all(node)) return seen_[outcome];
+        Node const& own = nodes_[node];
+        return own.totals[outcome] + (own.given.empty() ? 0 : own.given[outcome]);
     }
     [[nodiscard]] std::uint64_t answer_total(std::uint32_t node) const;
+
+    // ---- editing: what people change (editing.cpp). A node is found by its path of L and R from the root.
+
+    [[nodiscard]] std::optional<std::uint32_t> find(std::string_view path) const;
+    /// Puts nodes in preorder in the place of a node and all below it; they are pinned.
+    /// Throws RuleError, having changed nothing. A tree without nodes gets its first ones.
+    void replace(std::uint32_t at, std::vector<Written> const& nodes, std::vector<FactType> const& types);
+    /// From now on everything below the node says what it says now. Throws RuleError if there is nothing to say.
+    void pin(std::uint32_t at);
+    /// Everything below the node learns again; `fresh`: leaves that never did are to be seeded.
+    void unpin(std::uint32_t at, std::vector<FactType> const& types, bool fresh);
+    /// Puts one child in the place of a branch. `merge`: the other one's tests are the same and its leaves say the
+    /// same; what those have seen goes over. Throws RuleError, having changed nothing.
+    void keep_child(std::uint32_t at, bool left, bool merge);
+    /// Which tests must stay; to be called when something was edited.
+    void find_held();
 
     /// A copy for readers; candidates only when asked for, since there are thousands.
     [[nodiscard]] TreeSnapshot snapshot(Codes const& codes, bool with_candidates) const;
@@ -243,6 +279,13 @@ public:
 private:
     friend class TreeLoader;
 
+    [[nodiscard]] bool answers_with_all(std::uint32_t node) const {
+        return node == 0 && (nodes_.empty() || nodes_[0].given.empty());
+    }
+    void give(std::uint32_t node, std::vector<std::uint64_t> const& counts);
+    [[nodiscard]] std::vector<std::uint64_t> answer_of(std::uint32_t node) const;
+    [[nodiscard]] std::vector<std::uint32_t> below(std::uint32_t node) const;
+    void move_up(std::uint32_t child);
     [[nodiscard]] std::uint32_t add_node(std::uint32_t parent, std::vector<ClassId> classes);
     void drop_below(std::uint32_t node);
     void add_children(std::uint32_t node, std::vector<FactType> const& types);

@@ -523,6 +523,21 @@ class Node:
     test: Test | None = None
     left: Node | None = None
     right: Node | None = None
+    # What people have changed; see reference_editing.py.
+    pinned: bool = False
+    written: bool = False
+    given: Counter[Outcome] | None = None
+    """What it answers with besides what it has counted."""
+    met: Counter[Outcome] = field(default_factory=Counter)
+    """What has come by a pinned leaf."""
+
+    def says(self) -> Counter[Outcome]:
+        return self.totals + (self.given or Counter())
+
+    def keeps_test(self) -> bool:
+        """A branch that was written or pinned, or one that leads to something that was."""
+        below = [self, *self.branches(), *self.leaves()]
+        return any(node.pinned or (node.written and node.test is not None) for node in below)
 
     def came_together(self, outcomes: Counts) -> None:
         """Targets with these outcomes came by in one transition."""
@@ -562,7 +577,7 @@ class Node:
 
     def explains_everything(self) -> bool:
         """Whether all leaves below have seen one outcome only."""
-        return all(is_pure(leaf.totals) for leaf in self.leaves())
+        return all(leaf.pinned or is_pure(leaf.totals) for leaf in self.leaves())
 
     def become_branch(self, test: Test) -> None:
         """Ask `test` from now on. Left, its new variables are bound; right, nothing is."""
@@ -580,7 +595,7 @@ class Node:
 
     def dump(self) -> dict[str, Any]:
         own: dict[str, Any] = {
-            "totals": dict(self.totals),
+            "totals": dict(self.says()),
             "test": self.test,
             "candidates": {test: dict(each.counts) for test, each in self.candidates.items()},
         }
@@ -622,6 +637,8 @@ class ReferenceTree:
         self.root = Node(tuple(variables))
         self.seen: Counter[Outcome] = Counter()
         self.transitions = 0
+        self.edited = False
+        """Whether there are nodes by hand, even if it never varied."""
         self.fresh: list[Node] = []
         self.seeded: list[Node] = []
         """Nodes that were seeded and have not been asked since."""
@@ -638,26 +655,32 @@ class ReferenceTree:
         All are counted before anything is decided, so their order cannot matter.
         """
         targets = list(targets)
-        was_constant = len(self.seen) < 2
+        was_constant = len(self.seen) < 2 and not self.edited
         self.transitions += 1
         self.seen.update(outcome for _, outcome in targets)
-        if len(self.seen) < 2:
+        if len(self.seen) < 2 and not self.edited:
             return  # a constant so far: there is nothing to explain
         if was_constant and self.memory > 0:
             self.fresh.append(self.root)
             return  # this transition is kept too, and will be counted with the others
         resting = self._resting()
         touched: defaultdict[Node, Counter[Outcome]] = defaultdict(Counter)
+        stays: set[Node] = set()
         for arguments, outcome in targets:
             for node, bindings in self.route(scene, arguments):
-                if node not in resting:
+                if node.pinned:
+                    stays.add(node)
+                    node.met.update([outcome] if node.test is None else [])
+                elif node not in resting:
                     self._count(node, scene, bindings, outcome)
                     touched[node][outcome] += 1
         for arguments, outcome in targets:
             route = self.route(scene, arguments)
             leaf, _ = route[-1]
             for node, bindings in route:
-                if node in resting and is_pure(leaf.totals):
+                if node.pinned:
+                    continue
+                if node in resting and (leaf.pinned or is_pure(leaf.totals)):
                     self.spared["rested"] += 1
                 elif node in resting:  # it hears of what its leaf cannot explain
                     self._count(node, scene, bindings, outcome)
@@ -666,7 +689,7 @@ class ReferenceTree:
         for node, outcomes in touched.items():
             node.came_together(outcomes)
             self._evict(node, scene)
-        self._decide(scene, set(touched))
+        self._decide(scene, set(touched) | (stays - self._resting()))
 
     def route(self, scene: Scene, arguments: Binding) -> list[tuple[Node, list[Binding]]]:
         """The nodes from the root to the reached leaf, each with the bindings it is given."""
@@ -681,8 +704,8 @@ class ReferenceTree:
     def predict(self, scene: Scene, arguments: Binding) -> dict[Outcome, int]:
         """Counts of the reached leaf, or of its nearest ancestor that has any."""
         for node, _ in reversed(self.route(scene, arguments)):
-            if node is not self.root and node.totals:
-                return dict(node.totals)
+            if (node is not self.root or node.given is not None) and node.says():
+                return dict(node.says())
         return dict(self.seen)
 
     # -- the same with a memory --
@@ -771,8 +794,10 @@ class ReferenceTree:
         self, node: Node, scene: Scene, bindings: Iterable[Binding], outcome: Outcome
     ) -> None:
         """Count a target at a node; whatever is true there is a candidate from now on."""
+        if node.written and node.test is None:
+            node.written, node.given = False, None  # it has seen for itself
         node.totals[outcome] += 1
-        if node.test and not self.branch_updates:
+        if node.test and (node.written or not self.branch_updates):
             return
         for test in scene.true_tests(bindings):
             if test not in node.candidates:
@@ -813,6 +838,8 @@ class ReferenceTree:
 
     def _ask(self, node: Node, scene: Scene) -> bool:
         """Whether the node changes."""
+        if node.pinned or (node.test and node.keeps_test()):
+            return False
         event = self._revise(node, scene) if node.test else self._grow(node, scene)
         if event:
             self.on_change(event, node.path)

@@ -180,14 +180,36 @@ nb::list predict_many(PyModel const& self, nb::handle situations, nb::handle fac
     }
 }
 
-TreeSnapshot snapshot(PyModel const& self, nb::handle class_name, nb::handle attribute, nb::handle action,
-                      bool with_candidates) {
+/// Which rule is meant.
+std::pair<SlotId, ActionId> rule_named(PyModel const& self, nb::handle class_name, nb::handle attribute, nb::handle action) {
     Schema const& schema = *self.model.schema();
     ClassId const c = schema.class_named(text_of(class_name, "a class name must be a str"));
     SlotId const slot = slot_named(schema, c, text_of(attribute, "an attribute name must be a str"));
-    ActionId const action_id = action_of(schema, action);
+    return {slot, action_of(schema, action)};
+}
+
+TreeSnapshot snapshot(PyModel const& self, nb::handle class_name, nb::handle attribute, nb::handle action,
+                      bool with_candidates) {
+    auto const [slot, action_id] = rule_named(self, class_name, attribute, action);
     nb::gil_scoped_release const release;
     return self.model.snapshot(slot, action_id, with_candidates);
+}
+
+/// An edit of the part of a rule that is found at `path`.
+template <class... More>
+auto edit(void (Model::*change)(SlotId, ActionId, std::string_view, More...)) {
+    return [change](PyModel& self, nb::handle c, nb::handle m, nb::handle a, std::string const& path, More... more) {
+        auto const [slot, action] = rule_named(self, c, m, a);
+        nb::gil_scoped_release const release;
+        (self.model.*change)(slot, action, path, more...);
+    };
+}
+
+void replace(PyModel& self, nb::handle c, nb::handle m, nb::handle a, std::string const& path, nb::handle nodes) {
+    auto const [slot, action] = rule_named(self, c, m, a);
+    std::vector<Written> const written = written_nodes(*self.model.schema(), nodes);
+    nb::gil_scoped_release const release;
+    self.model.replace(slot, action, path, written);
 }
 
 std::vector<std::int64_t> time_observe(PyModel& self, nb::handle transitions) {
@@ -300,6 +322,13 @@ void bind_model(nb::module_& module) {
                  return candidates_list(*self.model.schema(), snapshot(self, c, m, a, true));
              },
              nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none())
+        .def("_replace", &replace, nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none(),
+             nb::arg("path"), nb::arg("nodes"),
+             "Put nodes, in preorder, in the place of those at `path`: each (test or None, [(outcome, times seen)]).")
+        .def("_pin", edit(&Model::pin))
+        .def("_unpin", edit(&Model::unpin))
+        .def("_keep_child", edit(&Model::keep_child), "Left or right; and whether the other one's counts go over to it.")
+        .def_prop_ro("_edits", [](PyModel const& self) { return self.model.edits(); })
         .def("_size",
              [](PyModel const& self) {
                  nb::gil_scoped_release const release;

@@ -46,6 +46,8 @@ void translate(std::exception_ptr const& thrown, void*) {
         set_error("SchemaError", error);
     } catch (StateError const& error) {
         set_error("StateError", error);
+    } catch (RuleError const& error) {
+        set_error("RuleError", error);
     } catch (TransitionError const& error) {
         set_error("TransitionError", error);
     } catch (SettingError const& error) {

@@ -1,7 +1,11 @@
 // trees.cpp - a single tree as Python sees it, and what it shares with models.
 #include "trees.hpp"
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+
+#include <algorithm>
 
 #include "../criterion.hpp"
 #include "../foldt.hpp"
@@ -64,7 +68,9 @@ nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree) {
         for (ClassId const c : node.classes) classes.append(schema.classes()[c].name);
         nb::object const test = node.test ? nb::object(test_tuple(schema, types, *node.test)) : nb::none();
         nodes.append(nb::make_tuple(index_or_none(node.left), index_or_none(node.right), nb::tuple(classes),
-                                    counts_dict(tree.outcomes, node.totals), test));
+                                    counts_dict(tree.outcomes, node.counts), test,
+                                    nb::make_tuple(node.pinned, node.written, node.given),
+                                    counts_dict(tree.outcomes, node.met)));
     }
     return nb::make_tuple(tree.transitions, counts_dict(tree.outcomes, tree.seen), nodes);
 }
@@ -79,6 +85,32 @@ nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree) {
         all.append(candidates);
     }
     return all;
+}
+
+std::vector<Written> written_nodes(Schema const& schema, nb::handle nodes) {
+    using Outcomes = std::vector<std::pair<Vector, std::uint64_t>>;
+    using Told = std::tuple<std::string, std::string, std::vector<std::string>, std::vector<std::uint32_t>, Vector>;
+    auto const types = fact_types(schema);
+    std::vector<Written> written;
+    for (nb::handle const node : nodes) {
+        auto const [test, outcomes] = nb::cast<std::pair<std::optional<Told>, Outcomes>>(node);
+        written.push_back({std::nullopt, outcomes});
+        if (!test) continue;
+        auto const& [kind, attribute, classes, variables, value] = *test;
+        auto const asks_so = [&, &kind = kind, &attribute = attribute, &classes = classes](FactType const& type) {
+            bool same = type.kind->name() == kind && schema.attributes()[type.attribute].name == attribute;
+            same = same && type.arity == classes.size();
+            for (std::size_t k = 0; same && k < type.arity; ++k) same = schema.classes()[type.classes[k]].name == classes[k];
+            return same;
+        };
+        auto const type = std::find_if(types.begin(), types.end(), asks_so);
+        if (type == types.end() || variables.size() != classes.size())
+            throw RuleError("there are no facts of the kind '" + kind + "' about the attribute '" + attribute + "' of those objects");
+        Test read{static_cast<std::size_t>(type - types.begin()), {}, value};
+        std::copy(variables.begin(), variables.end(), read.variables.begin());
+        written.back().test = std::move(read);
+    }
+    return written;
 }
 
 nb::tuple event_tuple(Schema const& schema, std::vector<FactType> const& types, Event const& event) {
@@ -146,16 +178,24 @@ void bind_foldt(nb::module_& module) {
         .def("_candidates", [](Foldt const& self) { return candidates_list(self.schema(), self.snapshot(true)); });
 }
 
-std::string formula(std::string const& name, std::string const& x, std::string const& y, Vector value, bool swap) {
-    for (auto const& kind : fact_kinds()) {
-        if (kind->name() != name) continue;
-        if (swap) kind->swap(value.data(), value.size());
-        std::string text;
-        for (Int const each : value) text += (text.empty() ? "" : ", ") + std::to_string(each);
-        if (value.size() != 1) text = std::string("(") + text + ")";
-        return swap ? kind->text(y, x, text) : kind->text(x, y, text);
-    }
+FactKind const& kind_named(std::string const& name) {
+    for (auto const& kind : fact_kinds())
+        if (kind->name() == name) return *kind;
     throw UnknownName("kind of fact", name, {}, "the engine");
+}
+
+Vector swapped(std::string const& name, Vector value) {
+    kind_named(name).swap(value.data(), value.size());
+    return value;
+}
+
+std::string formula(std::string const& name, std::string const& x, std::string const& y, Vector value, bool swap) {
+    FactKind const& kind = kind_named(name);
+    if (swap) kind.swap(value.data(), value.size());
+    std::string text;
+    for (Int const each : value) text += (text.empty() ? "" : ", ") + std::to_string(each);
+    if (value.size() != 1) text = std::string("(") + text + ")";
+    return swap ? kind.text(y, x, text) : kind.text(x, y, text);
 }
 
 #ifdef TREETHINK_TESTING
@@ -203,6 +243,7 @@ void bind_trees(nb::module_& module) {
         return nb::tuple(names);
     }, "Names of the kinds of fact, in the engine's order.");
     module.def("criterion_names", &criterion_names, "Names of the learning criteria.");
+    module.def("swapped", &swapped, nb::arg("kind"), nb::arg("value"), "The value of a fact when it is said the other way round.");
     module.def("formula", &formula, nb::arg("kind"), nb::arg("x"), nb::arg("y"), nb::arg("value"), nb::arg("swap"),
                "A fact about `x` and `y` written out; `swap` says it the other way round.");
 #ifdef TREETHINK_TESTING

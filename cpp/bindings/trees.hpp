@@ -10,8 +10,11 @@ namespace treethink::bindings {
 FactsMode facts_mode(nb::handle mode);
 BindingsMode bindings_mode(nb::handle mode);
 
-/// (transitions, seen, nodes), each node: (left, right, classes of variables, counts, test).
+/// (transitions, seen, nodes), each node: (left, right, classes of variables, counts, test,
+/// (pinned, written, given), what a pinned leaf has met).
 nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree);
+/// Nodes that were written by hand, each (test or None, [(outcome, times seen)]). Throws RuleError.
+std::vector<Written> written_nodes(Schema const& schema, nb::handle nodes);
 /// The candidates of each node: [{test: counts}]
 nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree);
 /// (kind of decision, path, test, the node's number of variables)

@@ -59,6 +59,10 @@ class TransitionError(TreeThinkError, ValueError):
     """Two states that are not before and after of one transition."""
 
 
+class RuleError(TreeThinkError, ValueError):
+    """A rule, or a part of one, that cannot be."""
+
+
 class SettingError(TreeThinkError, ValueError):
     """A setting outside of its range."""
 

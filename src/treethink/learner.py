@@ -31,6 +31,7 @@ from treethink.rules import Rule, RuleKey, Rules, Test, title_of
 from treethink.state import Schema
 
 if TYPE_CHECKING:
+    from treethink.editing.written import Part
     from treethink.explain.differences import Diff
     from treethink.explain.mistaken import Check
     from treethink.explain.summary import Summary
@@ -295,6 +296,51 @@ class TreeThink(file.Copied, _engine.Model):
     def __repr__(self) -> str:
         return f"<TreeThink: {self.observations} observations, {self.n_varying} rules vary>"
 
+    # ---- what people change ----
+
+    def replace(self, rule: RuleKey, by: "Part", path: str = "", *, pin: bool = True) -> None:
+        """Write a rule by hand, or the part of it at `path`: a node's L (yes) and R (no).
+
+        `by` is text as ``str(rule)`` prints it, a node of a rule, or outcomes with how often each
+        was seen. The part is pinned; with ``pin=False`` its leaves go on learning from what is
+        kept. Tests written by hand stay, and so do those that lead there; all else goes on
+        learning. See docs/editing.md.
+
+        >>> from treethink import Object, Schema, State
+        >>> schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+        >>> model = TreeThink(schema)
+        >>> model.replace(("lamp", "on", "press"), "X0[on] = 0 ? \n yes: 1 \n no: -1")
+        >>> print(model.rules["lamp", "on", "press"])
+        lamp.on when press    X0: lamp
+        X0[on] = 0 ?  [pinned]
+        ├─ yes: 1 × 1
+        └─ no:  -1 × 1
+        """
+        from treethink.editing import edits
+
+        edits.replace(self, rule, by, path, pin)
+
+    def pin(self, rule: RuleKey, path: str = "") -> None:
+        """From now on the rule, or the part of it at `path`, says what it says now."""
+        from treethink.editing import edits
+
+        edits.pin(self, rule, path)
+
+    def unpin(self, rule: RuleKey, path: str = "") -> None:
+        """The rule, or the part of it at `path`, learns again; tests written by hand stay."""
+        from treethink.editing import edits
+
+        edits.unpin(self, rule, path)
+
+    def simplify(self) -> "TreeThink":
+        """Another model that predicts the same in every possible state, with fewer tests.
+
+        Tests go that those above decide, and those whose branches say the same.
+        """
+        from treethink.editing import edits
+
+        return edits.simplified(self)
+
     # ---- in other languages ----
 
     def to_python(self, path: str | os.PathLike[str]) -> None:
@@ -381,7 +427,7 @@ def dump_nodes(nodes: list[Any], candidates: list[Any]) -> dict[str, Any]:
         return {"totals": {}, "test": None, "candidates": {}}
     built: dict[int, dict[str, Any]] = {}
     for index in range(len(nodes) - 1, -1, -1):
-        left, right, _, counts, test = nodes[index]
+        left, right, _, counts, test, *_ = nodes[index]
         built[index] = {"totals": counts, "test": test, "candidates": candidates[index]}
         if test is not None:
             built[index] |= {"left": built.pop(left), "right": built.pop(right)}

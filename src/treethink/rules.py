@@ -10,10 +10,10 @@ A snapshot never changes: learning on does not move the tree under a reader's fe
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treethink import _engine
 from treethink.errors import WrongTypeError
@@ -25,10 +25,21 @@ if TYPE_CHECKING:
 __all__ = ["Node", "Rule", "Rules", "Test", "Value"]
 
 Value = int | tuple[int, ...]
+PINNED = "  [pinned]"
 EngineTest = tuple[str, str, tuple[str, ...], tuple[int, ...], tuple[int, ...]]
-EngineNode = tuple[
-    int | None, int | None, tuple[str, ...], dict[tuple[int, ...], int], EngineTest | None
-]
+EngineCounts = dict[tuple[int, ...], int]
+
+
+class EngineNode(NamedTuple):
+    """A node as the engine lists it: in preorder, children by their places."""
+
+    left: int | None
+    right: int | None
+    classes: tuple[str, ...]
+    counts: EngineCounts
+    test: EngineTest | None
+    edited: tuple[bool, bool, bool] = (False, False, False)  # pinned, written, given counts
+    met: EngineCounts = {}  # nobody changes it
 
 
 def value_of(vector: tuple[int, ...]) -> Value:
@@ -87,6 +98,9 @@ class Node:
     `left` is taken when the test holds. `counts` says how often each outcome was seen here; a
     branch does not count while everything below it is explained, so if its leaves have seen
     more, it is that. `classes` are those of the variables X0, X1, ... that are bound here.
+
+    What is `pinned` does not learn; `met` says what has come by a pinned leaf since. A node that
+    was `written` by hand has no tests to choose from: if it is a branch, it keeps its own.
     """
 
     classes: tuple[str, ...]
@@ -94,6 +108,9 @@ class Node:
     test: Test | None = None
     left: "Node | None" = field(default=None, repr=False)
     right: "Node | None" = field(default=None, repr=False)
+    pinned: bool = False
+    written: bool = False
+    met: Mapping[Value, int] = field(default_factory=dict)
 
     @property
     def is_leaf(self) -> bool:
@@ -108,20 +125,25 @@ class Node:
             waiting += [child for child in (node.right, node.left) if child is not None]
 
 
+def plain(counts: EngineCounts) -> dict[Value, int]:
+    """Counts by values as people write them."""
+    return {value_of(vector): n for vector, n in counts.items()}
+
+
 def build(nodes: list[EngineNode]) -> Node:
     """Nodes from the engine's list: children come after their parent there."""
     built: dict[int, Node] = {}
     for index in range(len(nodes) - 1, -1, -1):
-        left, right, classes, counts, test = nodes[index]
-        plain = {value_of(vector): n for vector, n in counts.items()}
+        left, right, classes, counts, test, (pinned, written, _), met = nodes[index]
+        own, marks = plain(counts), (pinned, written, plain(met))
         if test is None or left is None or right is None:
-            built[index] = Node(classes, plain)
+            built[index] = Node(classes, own, None, None, None, *marks)
         else:
             yes, no = built.pop(left), built.pop(right)
             below = Counter(yes.counts) + Counter(no.counts)
-            most = dict(below) if below.total() > sum(plain.values()) else plain
+            most = dict(below) if below.total() > sum(own.values()) else own
             read = Test.from_engine(test, len(classes))
-            built[index] = Node(classes, most, read, yes, no)
+            built[index] = Node(classes, most, read, yes, no, *marks)
     return built[0]
 
 
@@ -137,7 +159,7 @@ class Rule:
         classes: tuple[str, ...],
         transitions: int,
         seen: Mapping[tuple[int, ...], int],
-        nodes: list[EngineNode],
+        nodes: Sequence[tuple[Any, ...]],
         key: "RuleKey | None" = None,
         schema: "Schema | None" = None,
         single: frozenset[str] = frozenset(),
@@ -150,27 +172,27 @@ class Rule:
         self.transitions = transitions
         self.seen: Mapping[Value, int] = {value_of(v): n for v, n in seen.items()}
         self.varies = bool(nodes)
-        self._nodes = nodes
+        self.nodes = _answering([EngineNode(*node) for node in nodes], classes, seen)
 
     @cached_property
     def root(self) -> Node:
         """The tree's first node. If it is a leaf, it has seen all that its rule has."""
-        return build(self._nodes) if len(self._nodes) > 1 else Node(self.classes, self.seen)
+        return build(self.nodes)
 
     @property
-    def nodes(self) -> list[EngineNode]:
-        """The nodes as the engine counts them, in preorder; of a rule that never varied, a leaf."""
-        return self._nodes or [(None, None, self.classes, {}, None)]
+    def pinned(self) -> bool:
+        """Whether nothing in it learns; see `TreeThink.pin`."""
+        return all(node.edited[0] for node in self.nodes)
 
     @property
     def n_leaves(self) -> int:
-        return sum(test is None for *_, test in self._nodes) if self._nodes else 1
+        return sum(node.test is None for node in self.nodes)
 
     @property
     def depth(self) -> int:
         """Tests on the longest path; 0 for a leaf."""
-        depths = [0] * len(self._nodes)
-        for index, (left, right, *_) in enumerate(self._nodes):
+        depths = [0] * len(self.nodes)
+        for index, (left, right, *_) in enumerate(self.nodes):
             if left is not None and right is not None:
                 depths[left] = depths[right] = depths[index] + 1
         return max(depths, default=0)
@@ -236,20 +258,31 @@ def ranked(counts: Mapping[Value, int]) -> list[tuple[Value, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], repr(item[0])))
 
 
+def _answering(
+    nodes: list[EngineNode], classes: tuple[str, ...], seen: Mapping[tuple[int, ...], int]
+) -> list[EngineNode]:
+    """The same nodes; one that is alone says all that was seen, if not given something else."""
+    if len(nodes) > 1 or (nodes and nodes[0].edited[2]):
+        return nodes
+    only = nodes[0] if nodes else EngineNode(None, None, classes, {}, None)
+    return [only._replace(counts=dict(seen))]
+
+
 def lines_of(root: Node, told: Callable[[Mapping[Value, int]], str]) -> list[str]:
     """The tree drawn with lines; `told` says what stands at a leaf, by its counts."""
     lines: list[str] = []
-    stack: list[tuple[Node, str, str]] = [(root, "", "")]
+    stack: list[tuple[Node, str, str, bool]] = [(root, "", "", False)]
     while stack:  # instead of recursion, so that depth is no limit
-        node, first, rest = stack.pop()
+        node, first, rest, above = stack.pop()  # above: its parent is pinned too
+        mark = "" if above or not node.pinned else PINNED
         if node.test is None:
-            lines.append(f"{first}{told(node.counts)}")
+            lines.append(f"{first}{told(node.counts)}{mark}")
             continue
-        lines.append(f"{first}{node.test} ?")
+        lines.append(f"{first}{node.test} ?{mark}")
         assert node.left is not None
         assert node.right is not None
-        stack.append((node.right, f"{rest}└─ no:  ", f"{rest}   "))
-        stack.append((node.left, f"{rest}├─ yes: ", f"{rest}│  "))
+        stack.append((node.right, f"{rest}└─ no:  ", f"{rest}   ", node.pinned))
+        stack.append((node.left, f"{rest}├─ yes: ", f"{rest}│  ", node.pinned))
     return lines
 
 

@@ -124,7 +124,7 @@ def _border(box: Box, place: Place, scale: float) -> Artist:
         path,
         fill=False,
         edgecolor=colours.line(box),
-        linewidth=(1.2 if box.kind == "header" else 0.9) * scale,
+        linewidth=(2.4 if box.pinned else 1.2 if box.kind == "header" else 0.9) * scale,
         linestyle=(0, (4, 3)) if unseen else "-",
     )
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from treethink.rules import Rule, Value, ranked
@@ -62,6 +62,7 @@ class Box:
     body: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
     children: tuple[int, ...] = ()
+    pinned: bool = False  # drawn with a thick line
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -75,7 +76,7 @@ def boxes_of(rule: Rule, can_write: Callable[[str], bool] = str.isprintable) -> 
     Characters that cannot be written are spelled out.
     """
     spell = Spelling(can_write)
-    tones = {outcome: tone for tone, (outcome, _) in enumerate(ranked(rule.seen))}
+    tones = {outcome: tone for tone, (outcome, _) in enumerate(ranked(_said(rule)))}
     nodes = [*rule.root.walk()]
     number = {id(node): i for i, node in enumerate(nodes, start=1)}  # box 0 is the header
     given = variables(enumerate(rule.classes))
@@ -84,10 +85,17 @@ def boxes_of(rule: Rule, can_write: Callable[[str], bool] = str.isprintable) -> 
         if node.test is not None:
             below = tuple(number[id(each)] for each in (node.left, node.right))
             head, body = variables(node.test.new), node.test.formula
-            boxes.append(Box("branch", spell.lines(head), spell.lines(body), children=below))
+            told = spell.lines(head), spell.lines(body)
+            boxes.append(Box("branch", *told, children=below, pinned=node.pinned))
         else:
-            boxes.append(_leaf(node.counts, tones, spell))
+            boxes.append(replace(_leaf(node.counts, tones, spell), pinned=node.pinned))
     return boxes
+
+
+def _said(rule: Rule) -> Mapping[Value, int]:
+    """All outcomes: those that were seen, and those that were written by hand."""
+    by_hand = {outcome: 0 for node in rule.root.walk() for outcome in node.counts}
+    return by_hand | dict(rule.seen)
 
 
 def _leaf(counts: Mapping[Value, int], tones: Mapping[Value, int], spell: Spelling) -> Box:

@@ -34,7 +34,9 @@ def _lines(boxes: list[Box]) -> Iterator[str]:
 def _attributes(box: Box) -> str:
     label = "\\n".join(map(escaped, box.lines))
     dashed = ', style="filled,rounded,dashed"' if box.kind == "leaf" and not box.rows else ""
-    return f'label="{label}", fillcolor="{colours.fill(box)}", color="{colours.line(box)}"{dashed}'
+    thick = ", penwidth=2.4" if box.pinned else ""
+    looks = f'fillcolor="{colours.fill(box)}", color="{colours.line(box)}"{dashed}{thick}'
+    return f'label="{label}", {looks}'
 
 
 def _edges(number: int, box: Box) -> Iterator[str]:

@@ -47,11 +47,13 @@ def _node(number: int, box: Box) -> str:
 def _look(box: Box) -> tuple[str, str]:
     """A name for how the box looks, and what that is."""
     look = f"fill:{colours.fill(box)},stroke:{colours.line(box)},color:{colours.INK}"
-    if box.kind != "leaf":
-        return box.kind, look
-    if not box.rows:
-        return "unseen", f"{look},stroke-dasharray:4"
-    return f"outcome{box.rows[0].tone}" if len(box.rows) == 1 else "chance", look
+    if box.kind == "leaf" and not box.rows:
+        name, look = "unseen", f"{look},stroke-dasharray:4"
+    elif box.kind == "leaf":
+        name = f"outcome{box.rows[0].tone}" if len(box.rows) == 1 else "chance"
+    else:
+        name = box.kind
+    return (f"{name}pinned", f"{look},stroke-width:3px") if box.pinned else (name, look)
 
 
 def escaped(line: str) -> str:

@@ -93,7 +93,7 @@ def _backs(box: Box, place: Place) -> Iterator[str]:
             yield _rectangle(*at, measures.BAR, measures.BAR_HEIGHT, 2, colours.TRACK)
             yield _rectangle(*at, measures.BAR * row.share, measures.BAR_HEIGHT, 2, tone)
     unseen = ' stroke-dasharray="4 3"' if box.kind == "leaf" and not box.rows else ""
-    line = f' stroke="{colours.line(box)}" stroke-width="0.9"{unseen}'
+    line = f' stroke="{colours.line(box)}" stroke-width="{2.4 if box.pinned else 0.9}"{unseen}'
     yield _rectangle(place.x, place.y, *size, corner, "none", line)
 
 

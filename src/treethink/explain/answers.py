@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 
 from treethink.errors import UnknownNameError
 from treethink.explain.vectors import negative
-from treethink.rules import EngineNode, Rule, Test, Value, value_of
+from treethink.rules import EngineNode, Rule, Test, Value, plain
 
 KINDS = ("equality", "difference")
 """The kinds of fact that can be written in another language."""
@@ -25,22 +25,21 @@ Counts = Mapping[Value, int]
 def answers_of(rule: Rule) -> list[Counts]:
     """For each node, the counts with which a leaf in its place would answer."""
     nodes = rule.nodes
-    answers: list[Counts] = [rule.seen] * len(nodes)
+    given = plain(nodes[0].counts) if nodes[0].edited[2] else rule.seen
+    answers: list[Counts] = [given] * len(nodes)
     for index, (left, right, *_) in enumerate(nodes):
         for child in (left, right):
             if child is not None:
-                own = {value_of(vector): n for vector, n in nodes[child][3].items()}
-                answers[child] = own or answers[index]
+                answers[child] = plain(nodes[child].counts) or answers[index]
     return answers
 
 
 def asked_by(node: EngineNode, where: str) -> Test:
     """The test of a branch; `where` names the form that cannot say every kind of fact."""
-    _, _, classes, _, test = node
-    assert test is not None
-    if test[0] not in KINDS:
-        raise UnknownNameError("kind of fact", test[0], KINDS, where)
-    return Test.from_engine(test, len(classes))
+    assert node.test is not None
+    if node.test[0] not in KINDS:
+        raise UnknownNameError("kind of fact", node.test[0], KINDS, where)
+    return Test.from_engine(node.test, len(node.classes))
 
 
 def difference_of(test: Test) -> tuple[int, int, Value]:

@@ -11,7 +11,7 @@ tests that lead to it were chosen by the same observations: it is there to compa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from numbers import Real
 from statistics import NormalDist
@@ -53,7 +53,8 @@ class Leaf:
     """One leaf of a rule: how it is reached, and what was seen there.
 
     `path` leads to it from the root by L (the test holds) and R, `tests` says the same in
-    formulas. A leaf that has seen nothing has no `outcome`.
+    formulas. A leaf that has seen nothing has no `outcome`. Of one that is `pinned`, `met` counts
+    what has come by since.
     """
 
     rule: RuleKey
@@ -61,6 +62,13 @@ class Leaf:
     tests: tuple[str, ...]
     counts: Mapping[Value, int]
     confidence: float
+    pinned: bool = False
+    met: Mapping[Value, int] = field(default_factory=dict)
+
+    @property
+    def against(self) -> dict[Value, int]:
+        """What has come by although the leaf, which is pinned, says that it cannot be."""
+        return {outcome: n for outcome, n in self.met.items() if outcome not in self.counts}
 
     @property
     def total(self) -> int:
@@ -93,6 +101,8 @@ class Leaf:
             "count": self.count,
             "share": self.share,
             "confidence": self.confidence,
+            "pinned": self.pinned,
+            "met": counted(self.met),
         }
 
 
@@ -108,18 +118,19 @@ def counted(counts: Mapping[Value, int]) -> list[dict[str, Any]]:
 
 def leaves_of(key: RuleKey, rule: Rule, level: float = LEVEL) -> Iterator[Leaf]:
     """From left to right."""
-    for path, tests, counts in paths_of(rule):
-        most, total = max(counts.values(), default=0), sum(counts.values())
-        yield Leaf(key, path, tests, counts, lower_bound(most, total, level))
+    for path, tests, node in paths_of(rule):
+        most, total = max(node.counts.values(), default=0), sum(node.counts.values())
+        sure = lower_bound(most, total, level)
+        yield Leaf(key, path, tests, node.counts, sure, node.pinned, node.met)
 
 
-def paths_of(rule: Rule) -> Iterator[tuple[str, tuple[str, ...], Mapping[Value, int]]]:
-    """Path, tests and counts of each leaf, from left to right; depth is no limit."""
+def paths_of(rule: Rule) -> Iterator[tuple[str, tuple[str, ...], Node]]:
+    """Path and tests of each leaf, from left to right; depth is no limit."""
     waiting: list[tuple[Node, str, tuple[str, ...]]] = [(rule.root, "", ())]
     while waiting:
         node, path, tests = waiting.pop()
         if node.test is None or node.left is None or node.right is None:
-            yield path, tests, node.counts
+            yield path, tests, node
             continue
         waiting.append((node.right, f"{path}R", (*tests, f"not ({node.test})")))
         waiting.append((node.left, f"{path}L", (*tests, str(node.test))))

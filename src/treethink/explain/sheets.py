@@ -13,7 +13,7 @@ from treethink.explain import table
 from treethink.explain.leaves import Leaf
 from treethink.explain.summary import RuleSummary, Summary
 from treethink.explain.table import Part, Table
-from treethink.rules import title_of
+from treethink.rules import distribution, title_of
 from treethink.spelling import many, percent
 
 MOST_RULES = 60  # in a table
@@ -125,6 +125,8 @@ def _sentences(summary: Summary) -> list[str]:
         _list("Never seen together", [title_of(key) for key in summary.unseen_rules]),
         _list("Outcomes seen only once", once),
         _empty(sum(each.n_empty for each in summary.varying)),
+        _list("Pinned, so that it does not learn", _pinned(summary)),
+        _list("Came by although what is pinned says that it cannot", _against(summary)),
     ]
     return [each for each in found if each]
 
@@ -146,6 +148,24 @@ def _list(what: str, names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMES
     listed = "; ".join(names[:MOST_NAMES])
     return f"{what}: {listed}{f'; and {more:,} more' if more > 0 else ''}." if names else ""
+
+
+def _pinned(summary: Summary) -> list[str]:
+    """Rules that are pinned, or of which leaves are."""
+    found = []
+    for each in summary.rules.values():
+        pinned = sum(leaf.pinned for leaf in each.leaves)
+        part = "" if pinned == len(each.leaves) else f" ({pinned} of {len(each.leaves)} leaves)"
+        found += [f"{each.title}{part}"] if pinned else []
+    return found
+
+
+def _against(summary: Summary) -> list[str]:
+    return [
+        f"{_where(leaf, named=True)}: {distribution(leaf.against)}, of {sum(leaf.met.values()):,}"
+        for leaf in summary.leaves
+        if leaf.against
+    ]
 
 
 def _empty(count: int) -> str:

@@ -155,7 +155,7 @@ class Search:
     def _at(self, state: State, after: str | None, horizon: int) -> _engine.Search:
         """The tree with `state` as its root: what is left of the old one, if that still holds."""
         # Not if it looked further than is asked for now, or if the model has learned since.
-        known = getattr(self.model, "observations", None)
+        known = getattr(self.model, "observations", None), getattr(self.model, "_edits", 0)
         has_learned = known != self._known
         holds = horizon >= self._horizon - 1 and not has_learned
         if self._tree is None:
@@ -169,7 +169,7 @@ class Search:
                 self.seed,
             )
         elif after is None or not holds or not self._tree.follow(after, state):
-            if has_learned or known is None:  # else what it foresaw elsewhere holds here too
+            if has_learned or known[0] is None:  # else what it foresaw elsewhere holds here too
                 self._tree.forget()
             self._tree.start(state)
         self._known, self._horizon = known, horizon

@@ -188,10 +188,11 @@ def _list_nodes(t: FOLDT, node: Tree, nodes: list[EngineNode]) -> int:
     """Append a node and all below it, in preorder; returns the node's place."""
     place = len(nodes)
     classes, counts = node.tracking.var_class_types, _counts(t, node)
-    nodes.append((None, None, classes, counts, None))
+    nodes.append(EngineNode(None, None, classes, counts, None))
     if node.isBranch():
         left, right = (_list_nodes(t, child, nodes) for child in node.children)
-        nodes[place] = (left, right, classes, counts, as_test(node.getBranchData().hypothesis))
+        test = as_test(node.getBranchData().hypothesis)
+        nodes[place] = EngineNode(left, right, classes, counts, test)
     return place
 
 

@@ -1,0 +1,156 @@
+"""Tests as people write them, as the engine has them.
+
+    "∃ X1: wall.  X1[pos] - X0[pos] = (1, 0)" -> [ asking ] -> the engine's tuple
+
+People may say a difference either way round, and number new variables as they like. The engine
+has one form for each test: classes in the schema's order, within a class the older variable first,
+and for two new ones the positive difference; new variables are numbered as they come. So variables
+get other numbers, and the tests below are told (`Names`).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from treethink import _engine
+from treethink.errors import RuleError, UnknownNameError, shown
+from treethink.rules import EngineTest
+from treethink.state import Schema
+
+_SMALLEST = -(2**63)
+_EXISTS = re.compile(r"(?:∃|exists\b)\s*(.*)", re.DOTALL)
+_INTEGER = r"[+-]?\d+"
+_VALUE = rf"(?P<value>{_INTEGER}|\(\s*{_INTEGER}(?:\s*,\s*{_INTEGER})*\s*,?\s*\))"
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the variables of the text are called by the engine, and their classes."""
+
+    classes: tuple[str, ...]
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def given(cls, classes: tuple[str, ...]) -> "Names":
+        """Those of a node, under the names that a printed rule gives them."""
+        return cls(classes, {f"X{number}": number for number in range(len(classes))})
+
+    def find(self, name: str, where: str) -> int:
+        if name not in self.numbers:
+            raise UnknownNameError("variable", name, self.numbers, where)
+        return self.numbers[name]
+
+    def extended(self, new: Mapping[str, int], classes: tuple[str, ...]) -> "Names":
+        return Names(self.classes + classes, {**self.numbers, **new})
+
+
+def vector_of(text: str) -> tuple[int, ...]:
+    """A number, or numbers in parentheses."""
+    return tuple(int(each) for each in re.findall(_INTEGER, text))
+
+
+def read_test(text: str, schema: Schema, names: Names, where: str) -> tuple[EngineTest, Names]:
+    """The test, and the variables that are known where it holds."""
+    introduced, formula = _introduced(text.strip(), schema, names, where)
+    attribute, variables, value = _formula(formula, schema, where)
+    _check_value(value, schema.attributes[attribute].length, len(variables), where)
+    known = {**names.numbers, **{name: len(names.classes) for name in introduced}}
+    for name in variables:
+        if name not in known:
+            raise UnknownNameError("variable", name, known, where)
+    if len(set(variables)) < len(variables):
+        raise RuleError(f"{where} asks about {variables[0]} twice; a fact is about two objects")
+    for name in introduced:
+        if name not in variables:
+            raise RuleError(f"{where} introduces {name}, and asks nothing about it")
+    return _engine_test(attribute, variables, value, introduced, names, schema, where)
+
+
+def _introduced(text: str, schema: Schema, names: Names, where: str) -> tuple[dict[str, str], str]:
+    """New variables with their classes, and the rest of the text."""
+    match = _EXISTS.match(text)
+    if match is None:
+        return {}, text
+    rest, new = match[1], {}
+    name_of_class = "|".join(re.escape(each) for each in _longest_first(schema.classes))
+    each_one = re.compile(rf"\s*(X\d+)\s*:\s*({name_of_class})\s*([,.])")
+    while True:
+        found = each_one.match(rest)
+        if found is None:
+            raise RuleError(
+                f"{where} must go on like 'X1: {next(iter(schema.classes))}.', "
+                f"with a class of the schema, at {shown(rest)}"
+            )
+        name, class_name, end = found.groups()
+        if name in names.numbers or name in new:
+            raise RuleError(f"{where} introduces {name}, which is there already")
+        new[name] = class_name
+        rest = rest[found.end() :]
+        if end == ".":
+            return new, rest.strip()
+
+
+def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[str], tuple[int, ...]]:
+    """Attribute, variables in the engine's order (what is taken off comes first), and value."""
+    name = "|".join(re.escape(each) for each in _longest_first(schema.attributes))
+    one = re.fullmatch(rf"(X\d+)\[({name})\]\s*=\s*{_VALUE}", text)
+    if one is not None:
+        return one[2], [one[1]], vector_of(one["value"])
+    two = re.fullmatch(rf"(X\d+)\[({name})\]\s*[-−]\s*(X\d+)\[\2\]\s*=\s*{_VALUE}", text)
+    if two is not None:
+        return two[2], [two[3], two[1]], vector_of(two["value"])
+    some = next(iter(schema.attributes), "pos")
+    raise RuleError(
+        f"{where} must read like 'X0[{some}] = 1' or 'X1[{some}] - X0[{some}] = 1', "
+        f"with an attribute of the schema, got {shown(text)}"
+    )
+
+
+def _check_value(value: tuple[int, ...], length: int, objects: int, where: str) -> None:
+    if len(value) != length:
+        raise RuleError(f"{where} must name a value of length {length}, got {shown(value)}")
+    least = _SMALLEST + (objects == 2)  # a difference can be said the other way round
+    if not all(least <= each < 2**63 for each in value):
+        raise RuleError(f"{where} names a value that does not fit 64 bits: {shown(value)}")
+
+
+def _engine_test(
+    attribute: str,
+    variables: list[str],
+    value: tuple[int, ...],
+    introduced: Mapping[str, str],
+    names: Names,
+    schema: Schema,
+    where: str,
+) -> tuple[EngineTest, Names]:
+    n = len(names.classes)
+
+    def class_of(name: str) -> str:
+        return introduced[name] if name in introduced else names.classes[names.numbers[name]]
+
+    def rank(name: str) -> tuple[int, int]:
+        place = list(schema.classes).index(class_of(name))
+        return place, names.numbers.get(name, n)
+
+    for name in variables:
+        if attribute not in schema.classes[class_of(name)]:
+            raise UnknownNameError(
+                "attribute", attribute, schema.classes[class_of(name)], f"{where}, of {name}"
+            )
+    if len(variables) == 2:
+        first, second = map(rank, variables)
+        negative = tuple(_engine.swapped("difference", list(value)))
+        if first > second or (first == second and negative > value):
+            variables, value = variables[::-1], negative
+    new = [name for name in variables if name in introduced]
+    numbers = {name: n + k for k, name in enumerate(new)}
+    known = names.extended(numbers, tuple(introduced[name] for name in new))
+    kind = "equality" if len(variables) == 1 else "difference"
+    classes = tuple(class_of(name) for name in variables)
+    test = (kind, attribute, classes, tuple(known.numbers[name] for name in variables), value)
+    return test, known
+
+
+def _longest_first(names: Mapping[str, object]) -> list[str]:
+    """A name may be the beginning of another."""
+    return sorted(names, key=len, reverse=True)

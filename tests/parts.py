@@ -1,0 +1,84 @@
+"""Random parts of rules: with tests that are decided already, and with branches that are alike."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from reference import Binding, Scene, Test, extensions
+from reference_editing import WrittenPart
+
+Outcome = tuple[int, ...]
+Met = list[tuple[Scene, list[Binding]]]  # scenes, each with the bindings that arrive
+
+
+def random_part(
+    rng: random.Random,
+    variables: tuple[str, ...],
+    scenes: Iterable[Scene],
+    outcomes: Sequence[Outcome],
+    depth: int,
+) -> WrittenPart:
+    """A tree over variables of these classes, whose tests are about what is in the scenes."""
+    met = [(scene, [binding]) for scene in scenes for binding in bindings_in(scene, variables)]
+    return _part(rng, variables, met, outcomes, depth, [])
+
+
+def bindings_in(scene: Scene, variables: tuple[str, ...]) -> list[Binding]:
+    found: list[Binding] = [()]
+    for class_name in variables:
+        found = [(*each, x) for each in found for x in scene.of_class(class_name) if x not in each]
+    return found
+
+
+def _part(
+    rng: random.Random,
+    variables: tuple[str, ...],
+    met: Met,
+    outcomes: Sequence[Outcome],
+    depth: int,
+    asked: list[tuple[Test, int]],
+) -> WrittenPart:
+    tests = sorted(set().union(*(scene.true_tests(bindings) for scene, bindings in met)))
+    if depth == 0 or not tests or rng.random() < 0.1:
+        chosen = rng.sample(outcomes, rng.choice([1, 1, 1, min(2, len(outcomes))]))
+        return {outcome: rng.choice([1, 2, 3]) for outcome in chosen}
+    test = rng.choice(tests)
+    if asked and rng.random() < 0.4:  # the same again, or nearly
+        test = again(rng, *rng.choice(asked), len(variables))
+    asked = [*asked, (test, len(variables))]
+    new = [c for c, slot in zip(test.classes, test.slots, strict=True) if slot >= len(variables)]
+    yes = [(scene, extensions(scene, test, bindings)) for scene, bindings in met]
+    no = _part(rng, variables, met, outcomes, depth - 1, asked)
+    if rng.random() < 0.3:
+        return test, shifted(no, len(variables), len(new)), no
+    inside = (*variables, *new)
+    held = [each for each in yes if each[1]] or []
+    return test, _part(rng, inside, held, outcomes, depth - 1, asked), no
+
+
+def again(rng: random.Random, test: Test, known: int, now: int) -> Test:
+    """A test from above, where more variables are known; perhaps with another value."""
+    slots = tuple(slot if slot < known else slot - known + now for slot in test.slots)
+    value = test.value
+    if rng.random() < 0.3 and test.kind in ("equality", "difference"):
+        value = tuple(each + rng.choice([0, 1]) for each in value)
+    return test._replace(slots=slots, value=value)
+
+
+def shifted(part: WrittenPart, known: int, by: int) -> WrittenPart:
+    """The same part where more variables are known, about which it does not ask."""
+    if isinstance(part, dict):
+        return dict(part)
+    test, yes, no = part
+    slots = tuple(slot if slot < known else slot + by for slot in test.slots)
+    return test._replace(slots=slots), shifted(yes, known, by), shifted(no, known, by)
+
+
+def listed(part: WrittenPart) -> list[Any]:
+    """As the engine takes it: nodes in preorder."""
+    if isinstance(part, dict):
+        return [(None, list(part.items()))]
+    test, yes, no = part
+    return [(tuple(test), []), *listed(yes), *listed(no)]

@@ -1,0 +1,126 @@
+"""The slow twin's side of editing: what people change in a tree, in the plainest way.
+
+A part that was written by hand is a nested tuple: ``(test, yes, no)`` for a branch, a dict of
+outcomes and counts for a leaf.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from reference import Node, ReferenceModel, ReferenceTree
+
+WrittenPart = tuple[Any, "WrittenPart", "WrittenPart"] | dict[tuple[int, ...], int]  # type: ignore[misc]
+
+
+def at(tree: ReferenceTree, path: str) -> Node:
+    node = tree.root
+    for step in path:
+        node = node.left if step == "L" else node.right  # type: ignore[assignment]
+    return node
+
+
+def below(node: Node) -> Iterator[Node]:
+    """The node and all below it, in preorder."""
+    yield node
+    if node.left and node.right:
+        yield from below(node.left)
+        yield from below(node.right)
+
+
+def answer(tree: ReferenceTree, path: str) -> Counter[tuple[int, ...]]:
+    """What a leaf at the path answers, or would if it had seen nothing."""
+    for length in range(len(path), -1, -1):
+        node = at(tree, path[:length])
+        if (length > 0 or node.given is not None) and node.says():
+            return node.says()
+    return Counter(tree.seen)
+
+
+def replace(tree: ReferenceTree, path: str, part: WrittenPart) -> None:
+    node = at(tree, path)
+    forget(tree, node)
+    new = Node(node.variables, path)
+    node.__dict__.update(new.__dict__)
+    write(node, part)
+    pin(tree, path)
+
+
+def write(node: Node, part: WrittenPart) -> None:
+    node.written = True
+    if isinstance(part, dict):
+        node.given = Counter(part)
+        return
+    test, yes, no = part
+    node.become_branch(test)
+    assert node.left and node.right
+    write(node.left, yes)
+    write(node.right, no)
+    node.given = (node.left.given or Counter()) + (node.right.given or Counter())
+
+
+def forget(tree: ReferenceTree, node: Node) -> None:
+    """Nodes that go wait for nothing any more."""
+    gone = set(below(node))
+    tree.seeded = [each for each in tree.seeded if each not in gone]
+    tree.fresh = [each for each in tree.fresh if each not in gone]
+
+
+def pin(tree: ReferenceTree, path: str) -> None:
+    node = at(tree, path)
+    if len(tree.seen) < 2 and not tree.edited and not node.written:
+        node.written = True
+        node.given = Counter(tree.seen)
+    if node is tree.root and node.given is None:
+        node.given = tree.seen - node.totals
+    elif not node.says():
+        node.given = answer(tree, path)
+    for each in below(node):
+        if not each.pinned:
+            each.met = Counter()
+        each.pinned = True
+    tree.edited = True
+
+
+def unpin(model: ReferenceModel, tree: ReferenceTree, path: str, outcomes: int) -> None:
+    """`outcomes` is how many are known, those that were only named included."""
+    for each in below(at(tree, path)):
+        waits = each.written and each.test is None and each.pinned
+        each.pinned = False
+        each.met = Counter()
+        if waits and model.kept:
+            tree.fresh.append(each)
+    if tree.root.test is None and not tree.root.pinned and outcomes < 2 and tree.transitions > 0:
+        tree.root = Node(tree.root.variables)
+        tree.edited = False
+        tree.fresh = []
+    model._replay()
+
+
+def keep_child(tree: ReferenceTree, path: str, left: bool, merge: bool) -> None:
+    node = at(tree, path)
+    kept, other = (node.left, node.right) if left else (node.right, node.left)
+    assert kept and other
+    if merge:
+        for mine, theirs in zip(below(kept), below(other), strict=True):
+            if mine.test is None and theirs.says():
+                mine.given = (mine.given or Counter()) + theirs.says()
+    if not kept.says():
+        kept.given = answer(tree, path) if node is tree.root else node.says()
+    if node is tree.root and kept.given is None:
+        kept.given = Counter()
+    forget(tree, other)
+    waits = [kept in tree.seeded, kept in tree.fresh]
+    forget_only = [each for each in tree.seeded if each is not kept]
+    tree.seeded = forget_only + ([node] if waits[0] else [])
+    node.__dict__.update(kept.__dict__)
+    rename(node, path)
+
+
+def rename(node: Node, path: str) -> None:
+    node.path = path
+    if node.left and node.right:
+        rename(node.left, path + "L")
+        rename(node.right, path + "R")

@@ -1,0 +1,456 @@
+"""Rules changed by people: written, pinned, let go again; saved, and learned around."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treethink as tt
+from parts import listed, random_part
+from reference import Scene
+from strategies import Shape, random_state, schemas
+
+RIGHT = ("player", "pos", "right")
+SCORE = ("game", "score", "right")
+MAZE = tt.make("maze", width=6, height=6)
+BY_HAND = """
+    exists X1: wall.  X1[pos] - X0[pos] = (1, 0) ?
+      yes: (0, 0)
+      no:  (1, 0)
+"""
+
+
+def learned(steps: int = 1500, seed: int = 0, **options: Any) -> tt.TreeThink:
+    model = tt.TreeThink(MAZE.schema, **options)
+    model.observe_many(tt.transitions(MAZE, steps=steps, seed=seed))
+    return model
+
+
+def wrong(model: tt.TreeThink, seed: int = 99) -> int:
+    """In how many of some transitions the likeliest state is not what comes."""
+    return sum(
+        model.predict(before, action).mode() != after
+        for before, action, after in tt.transitions(MAZE, steps=400, seed=seed)
+    )
+
+
+# ---- writing ----
+
+
+def test_a_world_can_be_written_by_hand_before_anything_is_seen() -> None:
+    model = tt.TreeThink(MAZE.schema)
+    for action, (x, y) in {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}.items():
+        text = BY_HAND.replace("= (1, 0)", f"= ({x}, {y})").replace(
+            "no:  (1, 0)", f"no: ({x}, {y})"
+        )
+        model.replace(("player", "pos", action), text)
+        model.replace(
+            ("game", "score", action),
+            f"exists X1: player, X2: wall. X2[pos] - X1[pos] = ({x}, {y})?\nyes: -2\n"
+            f"no: exists X1: goal, X2: player. X2[pos] - X1[pos] = ({-x}, {-y})?\nyes: 1\nno: -1",
+        )
+    state = MAZE.reset(seed=3)
+    for action in ("left", "right", "up", "down"):
+        after = MAZE.step(state, action, None)
+        prediction = model.predict(state, action)
+        player = state.of_class("player")[0].id
+        assert prediction.mode()[player] == after[player]
+        assert prediction.support(player, "pos") == 1
+    assert model.observations == 0
+
+
+def test_what_is_pinned_stays_and_all_else_learns() -> None:
+    model = learned(0)
+    model.replace(RIGHT, {(5, 5): 1})
+    model.observe_many(tt.transitions(MAZE, steps=1500, seed=0))
+    rule = model.rules[RIGHT]
+    assert rule.pinned and dict(rule.root.counts) == {(5, 5): 1}
+    free = learned()
+    for key, other in free.rules.items():
+        if key != RIGHT:
+            assert str(model.rules[key]) == str(other)
+    assert sum(rule.root.met.values()) == model.rules["player", "pos", "right"].transitions
+    assert set(rule.root.met) == {(0, 0), (1, 0)}
+
+
+def test_leaves_below_tests_by_hand_can_learn() -> None:
+    """One gives the question; the model finds the answers, and more questions if need be."""
+    model = tt.TreeThink(MAZE.schema)
+    model.replace(
+        SCORE, "exists X1: player, X2: wall. X2[pos] - X1[pos] = (1, 0)?\n0\n0", pin=False
+    )
+    model.observe_many(tt.transitions(MAZE, steps=1500, seed=0))
+    rule = model.rules[SCORE]
+    assert str(rule.root.test) == "∃ X1: wall, X2: player.  X2[pos] - X1[pos] = (-1, 0)"
+    assert dict(rule.root.left.counts) == {-2: sum(rule.root.left.counts.values())}
+    assert not rule.root.right.is_leaf  # the goal
+    assert wrong(model) == 0
+
+
+def test_a_wrong_leaf_that_learns_is_right_after_the_first_that_comes() -> None:
+    model = tt.TreeThink(MAZE.schema, memory=0)
+    model.replace(("game", "score", "up"), {7: 1_000_000}, pin=False)
+    transitions = [t for t in tt.transitions(MAZE, steps=40, seed=0) if t[1] == "up"]
+    state = transitions[0][0]
+    game = state.of_class("game")[0].id
+    assert model.predict(state, "up").outcomes(game, "score") == {7 + state[game].score: 1.0}
+    model.observe(*transitions[0])
+    assert model.predict(state, "up").mode()[game].score == transitions[0][2][game].score
+
+
+def test_a_part_in_the_middle_is_replaced_and_the_way_to_it_stays() -> None:
+    model = learned()
+    rule = model.rules[RIGHT]
+    model.replace(RIGHT, "(9, 9) × 3, (0, 0) × 1", path="L")
+    changed = model.rules[RIGHT]
+    assert changed.root.test == rule.root.test
+    assert dict(changed.root.left.counts) == {(9, 9): 3, (0, 0): 1}
+    assert dict(changed.root.right.counts) == dict(rule.root.right.counts)
+    model.observe_many(tt.transitions(MAZE, steps=1500, seed=7))
+    assert model.rules[RIGHT].root.test == rule.root.test
+    assert dict(model.rules[RIGHT].root.left.counts) == {(9, 9): 3, (0, 0): 1}
+    assert sum(model.rules[RIGHT].root.right.counts.values()) > sum(rule.root.right.counts.values())
+
+
+def test_a_node_of_a_rule_can_stand_elsewhere() -> None:
+    model, other = learned(), learned(0)
+    other.replace(RIGHT, model.rules[RIGHT].root)
+    assert str(other.rules[RIGHT]).replace("  [pinned]", "") == str(model.rules[RIGHT])
+    with pytest.raises(tt.RuleError, match=r"knows X0: player, X1: wall; where it is to stand"):
+        other.replace(RIGHT, model.rules[RIGHT].root.left)
+
+
+# ---- pinning ----
+
+
+def test_a_pinned_rule_says_the_same_whatever_comes() -> None:
+    model = learned(300)
+    model.pin(RIGHT)
+    text = str(model.rules[RIGHT])
+    assert "[pinned]" in text
+    model.observe_many(tt.transitions(MAZE, steps=1000, seed=4))
+    assert str(model.rules[RIGHT]) == text
+    model.unpin(RIGHT)
+    model.observe_many(tt.transitions(MAZE, steps=1000, seed=5))
+    assert not model.rules[RIGHT].pinned
+    assert wrong(model) == 0
+
+
+def test_a_constant_rule_can_be_pinned_and_let_go() -> None:
+    model = learned(200)
+    key = ("wall", "pos", "up")
+    content = model.to_bytes()
+    assert not model.rules[key].varies
+    model.pin(key)
+    assert model.rules[key].pinned
+    assert tt.TreeThink.from_bytes(model.to_bytes()).rules[key].pinned
+    model.unpin(key)
+    assert model.to_bytes() == content
+
+
+def test_an_empty_leaf_that_is_pinned_keeps_what_it_borrows() -> None:
+    model = learned(memory=0)
+    state = MAZE.reset(seed=0)
+    player = state.of_class("player")[0].id
+    model.replace(RIGHT, "X0[pos] = (77, 77)?\nnot seen yet\n(1, 0) × 3", pin=False)
+    far = state.replace(player, pos=(77, 77))
+    borrowed = model.predict(far, "right").outcomes(player, "pos")
+    model.pin(RIGHT, "L")
+    model.observe_many(tt.transitions(MAZE, steps=300, seed=4))
+    assert model.predict(far, "right").outcomes(player, "pos") == borrowed
+
+
+def test_a_rule_that_was_never_seen_cannot_be_pinned() -> None:
+    with pytest.raises(tt.RuleError, match=r"player.pos when right has never been seen.*write it"):
+        tt.TreeThink(MAZE.schema).pin(RIGHT)
+
+
+# ---- files, copies, plans ----
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_edits_survive_files_and_copies(again: Any) -> None:
+    model = learned()
+    model.replace(RIGHT, {(9, 9): 1}, path="L")
+    model.pin(SCORE)
+    model.replace(("wall", "pos", "up"), BY_HAND, pin=False)
+    same = again(model)
+    assert same.to_bytes() == model.to_bytes()
+    for each in (model, same):
+        each.observe_many(tt.transitions(MAZE, steps=500, seed=3))
+    assert same.to_bytes() == model.to_bytes()
+    assert [str(rule) for rule in same.rules.values()] == [str(r) for r in model.rules.values()]
+
+
+def test_models_without_edits_have_the_bytes_they_always_had() -> None:
+    model = learned()
+    content = model.to_bytes()
+    model.pin(RIGHT)
+    assert model.to_bytes() != content
+
+
+def test_a_plan_is_made_anew_after_an_edit() -> None:
+    model = learned(3000)
+    state = MAZE.reset(seed=1)
+    agent = tt.Agent(model, simulations=60, seed=0)
+    agent.act(state)
+    for action in MAZE.schema.actions:
+        model.replace(("game", "score", action), {100 if action == "up" else 0: 1})
+    assert agent.act(state) == tt.Agent(model, simulations=60, seed=0).act(state) == "up"
+
+
+# ---- every reader of rules reads edited ones ----
+
+
+def edited() -> tt.TreeThink:
+    model = learned()
+    model.replace(RIGHT, {(9, 9): 2, (0, 1): 1}, path="L")
+    model.replace(("wall", "pos", "right"), BY_HAND)
+    model.replace(("goal", "pos", "up"), {(2, 2): 1})
+    model.pin(SCORE)
+    model.observe_many(tt.transitions(MAZE, steps=200, seed=3))
+    return model
+
+
+def test_exported_rules_say_the_same(tmp_path: Any) -> None:
+    model = edited()
+    model.to_python(tmp_path / "rules.py")
+    model.to_prolog(tmp_path / "rules.pl")
+    space: dict[str, Any] = {}
+    exec((tmp_path / "rules.py").read_text(), space)
+    for before, action, _ in tt.transitions(MAZE, steps=60, seed=5):
+        found = space["predict"](before.to_dict(), action)
+        prediction = model.predict(before, action)
+        for each in before:
+            for attribute in MAZE.schema.classes[each.class_name]:
+                said = found[each.id][attribute]
+                assert said == pytest.approx(prediction.outcomes(each.id, attribute))
+
+
+def test_edited_rules_are_explained_drawn_and_summed_up(tmp_path: Any) -> None:
+    model = edited()
+    state = MAZE.reset(seed=2)
+    assert "(9, 9)" in model.rules[RIGHT].to_text("code")
+    for rule in model.rules.varying().values():
+        for style in ("formula", "english", "code"):
+            assert rule.to_text(style)
+        assert rule.to_svg().startswith("<svg")
+        assert rule.to_dot() and rule.to_mermaid()
+    drawn = model.rules[RIGHT]
+    for text, thick in (
+        (drawn.to_svg(), 'stroke-width="2.4"'),
+        (drawn.to_dot(), "penwidth=2.4"),
+        (drawn.to_mermaid(), "stroke-width:3px"),
+    ):
+        assert text.count(thick) == 1  # one leaf is pinned
+    drawn.draw(tmp_path / "rule.png")
+    assert str(model.explain(state, "right"))
+    assert json.dumps(model.explain(state, "right").to_dict())
+    assert "<" in model._repr_html_()
+    assert model.diff(learned(), n=50).rules
+
+
+def test_a_summary_tells_what_is_pinned_and_what_contradicts_it() -> None:
+    model = edited()
+    text = " ".join(str(model.summary()).split())
+    assert "Pinned, so that it does not learn:" in text
+    assert "player.pos when right (1 of 2 leaves)" in text
+    assert "Came by although what is pinned says that it cannot:" in text
+    (leaf,) = (leaf for leaf in model.summary().rules[RIGHT].leaves if leaf.pinned)
+    assert leaf.against == {(0, 0): sum(leaf.met.values())}
+    assert leaf.to_dict()["pinned"] is True
+    assert "Pinned" not in str(learned().summary())
+
+
+# ---- text, there and back ----
+
+
+@settings(deadline=None, max_examples=80)
+@given(schemas(), st.integers(0, 2**32))
+def test_what_is_printed_can_be_read_again(schema: tt.Schema, seed: int) -> None:
+    rng = random.Random(seed)
+    states = [
+        random_state(rng, schema, Shape(seed=seed, values="small"), step) for step in range(3)
+    ]
+    class_name = next(iter(schema.classes))
+    rule = (class_name, schema.classes[class_name][0], "go")
+    length = schema.attributes[rule[1]].length
+    outcomes = [(0,) * length, (-1,) * length, (12,) * length]
+    part = random_part(rng, (class_name,), map(Scene, states), outcomes, 3)
+    model, other = tt.TreeThink(schema), tt.TreeThink(schema)
+    model._replace(*rule, "", listed(part))
+    text = str(model.rules[rule])
+    other.replace(rule, text)
+    assert str(other.rules[rule]) == text
+    assert other.to_bytes() == model.to_bytes()
+
+
+@pytest.mark.parametrize("name", ["maze", "keys", "doors", "fish"])
+def test_learned_rules_can_be_read_again(name: str) -> None:
+    world = tt.make(name)
+    model = tt.TreeThink(world.schema)
+    model.observe_many(tt.transitions(world, steps=1500, seed=0))
+    for key, rule in model.rules.varying().items():
+        copied = tt.TreeThink(world.schema)
+        copied.replace(key, str(rule))
+        assert str(copied.rules[key]).replace("  [pinned]", "") == str(rule)
+
+
+SAME = {
+    "other names": (
+        "exists X7: wall. X7[pos] - X0[pos] = (1, 0)?\nX7[pos] = (2, 2)?\n(0, 0)\n(1, 1)\n(1, 0)"
+    ),
+    "the other way round": (
+        "∃X1:wall.X0[pos]-X1[pos]=(-1,0)?\nyes:X1[pos]=( 2,2 )?\nyes:(0,0)x1\n"
+        "no:(1,1) × 1\nno:(1,0)"
+    ),
+    "with a title": (
+        "player.pos when right    X0: player\n| exists X1: wall. X1[pos] - X0[pos] = (+1, 0)?\n"
+        "| X1[pos] = (2, 2) ?  [pinned]\n  (0, 0) * 1 (100%)\n\n  (1, 1)\n  (1, 0)"
+    ),
+}
+
+
+@pytest.mark.parametrize("form", SAME)
+def test_the_same_rule_in_other_forms(form: str) -> None:
+    model = tt.TreeThink(MAZE.schema)
+    model.replace(RIGHT, SAME[form])
+    assert str(model.rules[RIGHT]) == (
+        "player.pos when right    X0: player\n"
+        "∃ X1: wall.  X1[pos] - X0[pos] = (1, 0) ?  [pinned]\n"
+        "├─ yes: X1[pos] = (2, 2) ?\n"
+        "│  ├─ yes: (0, 0) × 1\n"
+        "│  └─ no:  (1, 1) × 1\n"
+        "└─ no:  (1, 0) × 1"
+    )
+
+
+def test_two_new_objects_of_a_class_may_be_said_either_way() -> None:
+    one, other = tt.TreeThink(MAZE.schema), tt.TreeThink(MAZE.schema)
+    text = "exists X1: wall, X2: wall. X{} - X{} = {}?\nX{}[pos] = (3, 3)?\n(0, 0)\n(1, 0)\n(0, 1)"
+    text = text.replace("X{} - X{}", "X{}[pos] - X{}[pos]")
+    one.replace(RIGHT, text.format(2, 1, "(1, 0)", 1))
+    other.replace(RIGHT, text.format(1, 2, "(1, 0)", 2))
+    assert str(one.rules[RIGHT]) == str(other.rules[RIGHT])
+
+
+# ---- what is refused ----
+
+WALL = "exists X1: wall. X1[pos] - X0[pos] = (1, 0)"
+REFUSED: dict[str, tuple[Any, str]] = {
+    "nothing": ("", "no test and no leaf"),
+    "no test and no leaf": ("hello", r"line 1 of the rule must be a test.*got 'hello'"),
+    "no answer for no": (f"{WALL}?\n(0, 0)", "ends before its last test has a 'no:'"),
+    "too many": ("(0, 0)\n(1, 0)", "line 2 of the rule is one too many"),
+    "no before yes": (
+        f"{WALL}?\nno: (0, 0)\nyes: (1, 0)",
+        "line 2 of the rule must have 'yes:', got 'no:'",
+    ),
+    "another class": (f"{WALL.replace('wall', 'well')}?\n(0,0)\n(1,0)", "a class of the schema"),
+    "another attribute": ("X0[position] = 1?\n(0,0)\n(1,0)", "an attribute of the schema"),
+    "not its attribute": ("X0[score] = 1?\n(0,0)\n(1,0)", "unknown attribute 'score'.*of X0"),
+    "no such facts": (
+        "exists X1: game. X1[score] = 1?\n(0,0)\n(1,0)",
+        "no facts of the kind 'equality'",
+    ),
+    "a variable that is not there": ("X3[pos] = (1, 1)?\n(0,0)\n(1,0)", "unknown variable 'X3'"),
+    "not there any more": (
+        f"{WALL}?\n(0,0)\nX1[pos] = (1, 1)?\n(0,0)\n(1,0)",
+        "line 3.*unknown variable 'X1'|unknown variable 'X1' in line 3",
+    ),
+    "twice the same": ("X0[pos] - X0[pos] = (0, 0)?\n(0,0)\n(1,0)", "asks about X0 twice"),
+    "introduced twice": (f"{WALL}?\n{WALL}?\n(0,0)\n(0,0)\n(1,0)", "introduces X1, which is there"),
+    "introduced for nothing": (
+        "exists X1: wall. X0[pos] = (1, 0)?\n(0,0)\n(1,0)",
+        "introduces X1, and asks nothing",
+    ),
+    "too short a value": ("X0[pos] = 1?\n(0,0)\n(1,0)", "value of length 2, got"),
+    "too short an outcome": ({1: 1}, "outcome of player.pos when right must be of length 2"),
+    "an outcome twice": ("(0, 0), (0, 0)", "has the outcome .* twice"),
+    "never": ({(0, 0): 0}, "how often an outcome was seen must be at least 1"),
+    "half": ({(0, 0): 0.5}, "how often an outcome was seen must be a whole number"),
+    "too often": ({(0, 0): 2**32}, "must be seen 1 to 4294967295 times"),
+    "too large": ({(2**63, 0): 1}, "must fit 64 bits"),
+    "a large test": (f"X0[pos] = ({2**63}, 0)?\n(0,0)\n(1,0)", "does not fit 64 bits"),
+    "a difference without a way back": (
+        f"{WALL.replace('(1', f'({-(2**63)}')}?\n(0,0)\n(1,0)",
+        "does not fit 64 bits",
+    ),
+    "no outcome at all": ({}, "names no outcome at all"),
+    "a word for an outcome": ({"up": 1}, "a whole number or a tuple of them, got 'up'"),
+    "a number": (3, "a part of a rule must be its text"),
+    "none": (None, "a part of a rule must be its text"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_a_rule_is_refused_and_changes_nothing(case: str) -> None:
+    part, message = REFUSED[case]
+    model = learned(200)
+    content = model.to_bytes()
+    with pytest.raises(tt.TreeThinkError, match=message):
+        model.replace(RIGHT, part)
+    assert model.to_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("X", "made of L .yes. and R .no."),
+        ("LL", "has a leaf at 'L': 'LL' leads nowhere"),
+        (3, "a path must be a str"),
+        (None, "a path must be a str"),
+    ],
+)
+def test_paths_that_lead_nowhere(path: Any, message: str) -> None:
+    model = learned(800)
+    for change in (lambda: model.replace(RIGHT, {(0, 0): 1}, path), lambda: model.pin(RIGHT, path)):
+        with pytest.raises(tt.TreeThinkError, match=message):
+            change()
+    with pytest.raises(tt.TreeThinkError, match=message):
+        model.unpin(RIGHT, path)
+
+
+def test_rules_that_are_not_there() -> None:
+    model = learned(10)
+    with pytest.raises(tt.UnknownNameError, match="Did you mean 'right'"):
+        model.pin(("player", "pos", "rigth"))
+    with pytest.raises(tt.WrongTypeError, match=r"found by \(class, attribute, action\)"):
+        model.replace("player", {(0, 0): 1})  # type: ignore[arg-type]
+    with pytest.raises(tt.WrongTypeError, match="pin must be True or False"):
+        model.replace(RIGHT, {(0, 0): 1}, pin=1)  # type: ignore[arg-type]
+
+
+def nested(depth: int) -> str:
+    """Asks the same again and again."""
+    return "X0[pos] = (1, 1)?\n" * depth + "(0, 0)\n" * (depth + 1)
+
+
+def test_rules_can_be_as_deep_as_learned_ones_and_no_deeper() -> None:
+    model = tt.TreeThink(MAZE.schema)
+    model.replace(RIGHT, nested(1000))
+    assert model.rules[RIGHT].depth == 1000
+    smaller = model.simplify()
+    assert smaller.rules[RIGHT].depth == 0
+    with pytest.raises(tt.RuleError, match="1000 tests deep at most"):
+        model.replace(RIGHT, nested(1001))
+
+
+def test_rules_can_ask_about_so_many_objects() -> None:
+    def text(n: int) -> str:
+        asked = [f"exists X{i}: wall. X{i}[pos] = (1, 1)?\n" for i in range(1, n)]
+        return "".join(asked) + "(0, 0)\n" * n
+
+    model = tt.TreeThink(MAZE.schema)
+    model.replace(RIGHT, text(128))
+    with pytest.raises(tt.RuleError, match="128 objects at most"):
+        model.replace(RIGHT, text(130))
