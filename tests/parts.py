@@ -52,7 +52,8 @@ def _part(
     yes = [(scene, extensions(scene, test, bindings)) for scene, bindings in met]
     no = _part(rng, variables, met, outcomes, depth - 1, asked)
     if rng.random() < 0.3:
-        return test, shifted(no, len(variables), len(new)), no
+        alike = shifted(no, len(variables), len(new))
+        return test, reworded(alike, test) if rng.random() < 0.5 else alike, no
     inside = (*variables, *new)
     held = [each for each in yes if each[1]] or []
     return test, _part(rng, inside, held, outcomes, depth - 1, asked), no
@@ -74,6 +75,20 @@ def shifted(part: WrittenPart, known: int, by: int) -> WrittenPart:
     test, yes, no = part
     slots = tuple(slot if slot < known else slot + by for slot in test.slots)
     return test._replace(slots=slots), shifted(yes, known, by), shifted(no, known, by)
+
+
+def reworded(part: WrittenPart, known: Test) -> WrittenPart:
+    """The same part where it is known what a variable's value is: differences from it are values."""
+    if isinstance(part, dict) or known.kind != "equality":
+        return part
+    test, yes, no = part
+    if (test.kind, test.attribute) == ("difference", known.attribute) and known.slots[0] in test.slots:
+        place = test.slots.index(known.slots[0])
+        sign = 1 if place == 0 else -1
+        value = tuple(v + sign * d for v, d in zip(known.value, test.value, strict=True))
+        kept = slice(1 - place, 2 - place)
+        test = Test("equality", test.attribute, test.classes[kept], test.slots[kept], value)
+    return test, reworded(yes, known), reworded(no, known)
 
 
 def listed(part: WrittenPart) -> list[Any]:

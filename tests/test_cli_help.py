@@ -93,6 +93,7 @@ def test_the_examples_run(
     model = TreeThink(make("maze").schema)
     model.observe_many(transitions(make("maze"), 1_500, seed=0))
     model.save("maze.tt")
+    monkeypatch.setenv("VISUAL", "true")  # an editor in which nothing is done
     for each in examples(page(name)):
         command = shlex.split(each)[1:]
         if name == "learn":

@@ -315,7 +315,11 @@ SAME = {
     ),
     "with a title": (
         "player.pos when right    X0: player\n| exists X1: wall. X1[pos] - X0[pos] = (+1, 0)?\n"
-        "| X1[pos] = (2, 2) ?  [pinned]\n  (0, 0) * 1 (100%)\n\n  (1, 1)\n  (1, 0)"
+        "| X1[pos] = (2, 2) ?  [pinned]\n  (0, 0) * 1 (100%)\n# so\n\n  (1, 1)\n  (1, 0)"
+    ),
+    "in ASCII": (
+        "exists X1: wall.  X1[pos] - X0[pos] = (1, 0) ?\n|- yes: X1[pos] = (2, 2) ?\n"
+        "|  |- yes: (0, 0) x 1\n|  `- no:  (1, 1) x 1\n`- no:  (1, 0) x 1"
     ),
 }
 

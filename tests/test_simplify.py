@@ -141,6 +141,10 @@ GONE = {
     ),
     "leaves alike": f"{STONE}?\n1 × 2, 0 × 4\n1 × 1, 0 × 2",
     "branches alike": "X0[x] = 1?\n" + 2 * f"{STONE}?\n1\n0\n",
+    "branches alike in other words": (
+        "X0[x] = 1?\nexists X1: stone. X1[x] = 2?\n1\n0\n" + f"{STONE}?\n1\n0"
+    ),
+    "asked of what was found": f"{STONE}?\nX1[x] = 2?\n1\n0\nX0[x] = 1?\n1\n0",
     "branches alike below one that finds": (
         "exists X1: stone. X1[x] - X0[x] = 2?\nexists X2: stone. X2[x] - X0[x] = 1?\n1\n0\n"
         + f"{STONE}?\n1\n0"
@@ -168,6 +172,14 @@ STAYS = {
         "exists X1: stone. X1[x] - X0[x] = 2?\n"
         "exists X2: stone. X2[x] - X0[x] = 1?\nX1[hot] = 1?\n1\n0\n0\n"
         + f"{STONE}?\nX1[hot] = 1?\n1\n0\n0"
+    ),
+    "objects of another class": (
+        "X0[x] = 1?\nexists X1: bird. X1[x] = 2?\n1\n0\n" + f"{STONE}?\n1\n0"
+    ),
+    "some objects are left behind by one that finds": (
+        "exists X1: stone. X1[hot] = 0?\nexists X2: stone. X2[x] - X1[x] = 1?\n"
+        + 2 * "X1[x] - X0[x] = 1?\n1\n0\n"
+        + "0"
     ),
     "some bindings are left behind": (
         f"{STONE}?\nX1[hot] = 1?\n" + 2 * "exists X2: stone. X2[x] - X1[x] = 1?\n1\n0\n" + "0"
@@ -224,6 +236,20 @@ def test_pinned_and_free_parts_stay_apart() -> None:
     assert model.simplify().rules[RULE].n_leaves == 2
     model.unpin(RULE)
     assert model.simplify().rules[RULE].n_leaves == 1
+
+
+def test_a_test_by_hand_stays_apart_from_one_that_was_learned() -> None:
+    """Both branches ask the same, but one of them may still change its mind."""
+    model = tt.TreeThink(SMALL)
+    model.replace(RULE, f"X0[x] = 0?\n{STONE}?\n0\n1\n1", pin=False)
+    for _ in range(40):
+        for here, there in product(range(3), range(4)):
+            stone = tt.Object(1, "stone", x=there, hot=0)
+            before = tt.State(SMALL, [tt.Object(0, "bird", x=here), stone])
+            model.observe(before, "go", before.replace(0, x=here + (there != here + 1)))
+    root = model.rules[RULE].root
+    assert root.left and root.right and root.left.test == root.right.test
+    assert model.simplify().rules[RULE].n_leaves == 4
 
 
 def test_merged_leaves_have_seen_what_both_have() -> None:

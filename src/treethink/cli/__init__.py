@@ -1,6 +1,7 @@
 """The command `treethink`.
 
-    cli/learning.py (learn), reading.py (rules), explaining.py (explain), looking.py (worlds, play),
+    cli/learning.py (learn), reading.py (rules), explaining.py (explain), editing.py (edit),
+    looking.py (worlds, play),
     planning.py (plan), measuring.py (run, report, bench), reproducing.py (reproduce)
 
 Commands only put the parts together; what they do is done elsewhere. An error of our own
@@ -17,6 +18,7 @@ import typer
 
 import treethink
 from treethink.cli import (
+    editing,
     explaining,
     learning,
     looking,
@@ -39,6 +41,7 @@ for command in (
     learning.learn,
     reading.rules,
     explaining.explain,
+    editing.edit,
     looking.worlds,
     looking.play,
     planning.plan,

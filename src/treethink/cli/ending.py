@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import typer
 
-from treethink.errors import SettingError, TreeThinkError, UnknownNameError
+from treethink.errors import RuleError, SettingError, TreeThinkError, UnknownNameError
 
 #: All was done.
 FINE = 0
@@ -34,7 +34,7 @@ def in_order() -> Iterator[None]:
         if isinstance(error, BrokenPipeError):
             raise  # whoever reads has had enough, and wants no message
         print(f"treethink: {error}", file=sys.stderr)
-        wrong = isinstance(error, SettingError | UnknownNameError)
+        wrong = isinstance(error, SettingError | UnknownNameError | RuleError)
         raise typer.Exit(USAGE if wrong else FAILED) from None
     except KeyboardInterrupt:
         below = "\n" if sys.stderr.isatty() else ""  # the terminal has written ^C there

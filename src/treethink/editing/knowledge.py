@@ -115,6 +115,13 @@ class Knowledge:
             return True
         return self._values.get(_call(test)) == test.value
 
+    def equates(self, one: Test, other: Test) -> bool:
+        """Whether the tests are one and the same for every binding, in other words perhaps."""
+        if one == other:
+            return True
+        both = self.holding(one).implies(other) and self.holding(other).implies(one)
+        return one.new == other.new and both
+
     def refutes(self, test: Test) -> bool:
         """Whether the test holds for no binding."""
         equation = equation_of(test)

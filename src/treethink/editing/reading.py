@@ -8,9 +8,9 @@
     └─ no:  (1, 0) × 75 (75%), (0, 0) × 25 (25%)
 
 The first line may be left out; `exists` will do for ∃, `x` for ×, and an outcome alone is one that
-was seen once. Shares and marks are for people: they are not read. Lines and indentation may look
-as they like, for every line is a test, which ends in a question mark, or a leaf, and the branch for
-yes comes first.
+was seen once. Shares, marks and lines that begin with # are for people: they are not read. What
+draws the tree may look as it likes, for every line is a test, which ends in a question mark, or a
+leaf, and the branch for yes comes first.
 """
 
 import re
@@ -22,7 +22,9 @@ from treethink.state import Schema
 
 WrittenNode = tuple[EngineTest | None, list[tuple[tuple[int, ...], int]]]
 
-_DRAWN = re.compile(r"[\s│├└─|]*(?:(?P<answer>yes|no)\s*:)?\s*(?P<rest>.*)")
+_DRAWN = re.compile(  # the signs, or ASCII for them, which only before an answer are no number's
+    r"(?:[\s│├└─|`-]*(?P<answer>yes|no)\s*:|[\s│├└─|]*)\s*(?P<rest>.*)"
+)
 _LEAF = re.compile(
     r"\s*(?P<outcome>[+-]?\d+|\([^()]*\))(?:\s*[×x*]\s*(?P<n>\d+))?"
     r"(?:\s*\([\d.e-]+%\))?\s*(?P<end>,|$)"
@@ -35,6 +37,7 @@ def read_rule(text: str, schema: Schema, classes: tuple[str, ...], title: str) -
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if lines and lines[0][1].strip().startswith(f"{title}  "):
         lines = lines[1:]
+    lines = [(number, line) for number, line in lines if not line.startswith("#")]
     if not lines:
         raise RuleError("the text of a rule has no test and no leaf")
     nodes: list[WrittenNode] = []

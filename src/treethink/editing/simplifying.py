@@ -3,8 +3,8 @@
     rule -> [ simplifying ] -> steps for the engine, each of which keeps one child of a branch
 
 A test goes if the answers above it decide it (knowledge.py), and its branch with it. It goes too
-if both of its branches say the same: two leaves of the same distribution; or the same tests, of
-which none asks about the objects that this one found, with the same leaves.
+if both of its branches say the same: two leaves of the same distribution; or the same tests, in
+other words perhaps, with the same leaves.
 
 With equal tests below, care is needed. A tree follows a set of bindings, and a test that holds for
 some of them leaves only those; and an object that a test has found is taken, so that no test below
@@ -119,7 +119,7 @@ def _same_leaf(one: Part, other: Part) -> bool:
 
 
 def _alike(part: Part, known: Knowledge) -> bool:
-    """Whether both branches ask the same tests, and nothing about what this one has found."""
+    """Whether the branch for no would say the same where the test holds."""
     assert part.test is not None
     found = range(len(part.classes), len(known.classes))
     left, right = part.children
@@ -130,22 +130,22 @@ def _alike(part: Part, known: Knowledge) -> bool:
             if one.test is not other.test or not _same_leaf(one, other):
                 return False
             continue
-        if _without(one.test, found) != other.test or one.edited != other.edited:
+        asked = _beside(other.test, found)
+        if not known.equates(one.test, asked) or one.edited != other.edited:
             return False
-        if _finds_again(one.test, found, known):
+        if _finds_again(asked, found, known):
             return False
-        open_.append((*(each.children[0] for each in (one, other)), known.holding(one.test)))  # type: ignore[arg-type]
-        open_.append((*(each.children[1] for each in (one, other)), known.failing(one.test)))  # type: ignore[arg-type]
+        (yes, no), (other_yes, other_no) = one.children, other.children
+        open_.append((no, other_no, known.failing(asked)))
+        open_.append((yes, other_yes, known.holding(asked)))
     return True
 
 
-def _without(test: Test, found: range) -> Test | None:
-    """The test as it would be if those variables were not there; None: it asks about one."""
-    if any(each in found for each in test.variables):
-        return None
+def _beside(test: Test, found: range) -> Test:
+    """The test as it is where those variables are known too."""
 
     def number(each: int) -> int:
-        return each - len(found) if each >= found.stop else each
+        return each + len(found) if each >= found.start else each
 
     new = tuple((number(each), name) for each, name in test.new)
     return replace(test, variables=tuple(map(number, test.variables)), new=new)
