@@ -147,18 +147,17 @@ public:
         tree_.now_ = in_.number(most_seen, "a number of transitions");
         std::size_t const outcomes = in_.count("a number of outcomes");
         std::uint64_t seen = 0;
-        std::size_t unseen = 0;  // those that people named
         for (std::size_t y = 0; y < outcomes; ++y) {
             Vector outcome = in_.vector(outcome_length);
             if (tree_.find_outcome(outcome)) throw ModelFileError("the model file has an outcome twice");
             tree_.outcomes_.push_back(std::move(outcome));
             tree_.seen_.push_back(in_.number(most_seen - seen, "a count"));
             seen += tree_.seen_.back();
-            if (tree_.seen_.back() == 0) ++unseen;
         }
         bool const varies = in_.number(1, "a flag") != 0;
-        if (!varies && unseen > 0) throw ModelFileError("the model file has an outcome that was never seen");
         if (varies) load_nodes();
+        for (std::size_t y = 0; y < outcomes; ++y)
+            if (tree_.seen_[y] == 0 && !named_only(y)) throw ModelFileError("the model file has an outcome that was never seen");
         if (varies && !tree_.nodes_[0].given.empty() && tree_.nodes_[0].is_empty())
             throw ModelFileError("the model file has a rule that says nothing");
         bool const given = varies && tree_.nodes_[0].given_n > 0;
@@ -191,6 +190,12 @@ private:
             open.push_back(tree_.nodes_[at].right);
             open.push_back(tree_.nodes_[at].left);
         }
+    }
+
+    // People name outcomes that were never seen. Those nobody has counted.
+    bool named_only(std::size_t outcome) const {
+        auto const& nodes = tree_.nodes_;
+        return !nodes.empty() && std::all_of(nodes.begin(), nodes.end(), [&](Node const& node) { return node.totals[outcome] == 0; });
     }
 
     void load_totals(Node& node) {

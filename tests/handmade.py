@@ -41,6 +41,15 @@ def leaf(*totals: int) -> bytes:
     return counted(*totals) + number(0) + number(1) + number(0) * 2
 
 
+def written(*given: int) -> bytes:
+    """A leaf by hand: it is pinned (2) and written (4), was given (8) counts and has met nothing.
+
+    Whether it has candidates must follow.
+    """
+    counts = b"".join(map(number, given))
+    return counted(*[0] * len(given)) + number(2 | 4 | 8) + counts + number(0) * len(given)
+
+
 def branch(value: int, *totals: int) -> bytes:
     """A branch without candidates, which asks X0[x] = value."""
     start = counted(*totals) + number(1) + number(0)

@@ -78,11 +78,13 @@ def shifted(part: WrittenPart, known: int, by: int) -> WrittenPart:
 
 
 def reworded(part: WrittenPart, known: Test) -> WrittenPart:
-    """The same part where it is known what a variable's value is: differences from it are values."""
+    """The same part where a variable's value is known: differences from it are values too."""
     if isinstance(part, dict) or known.kind != "equality":
         return part
     test, yes, no = part
-    if (test.kind, test.attribute) == ("difference", known.attribute) and known.slots[0] in test.slots:
+    if (test.kind, test.attribute) == ("difference", known.attribute) and known.slots[
+        0
+    ] in test.slots:
         place = test.slots.index(known.slots[0])
         sign = 1 if place == 0 else -1
         value = tuple(v + sign * d for v, d in zip(known.value, test.value, strict=True))

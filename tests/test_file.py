@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handmade import EQUALS, branch, chain, dot, handmade, integer, leaf, number
+from handmade import EQUALS, branch, chain, counted, dot, handmade, integer, leaf, number, written
 from reference import CRITERIA, forecast
 from strategies import MEMORIES, Shape, Stream, crowded_shapes, random_state, streams
 from treethink import file
@@ -465,7 +465,13 @@ ABSURD = [
     ("an outcome twice", handmade(leaf(3, 4), outcomes=(10, 10))),
     ("outcomes and transitions do not agree", handmade(leaf(3, 4), observations=0)),
     ("bytes left over", handmade(leaf(3, 4) + b"\0")),
-    ("a flag 2, at most 1", handmade(met(3, 4, pairs=0, agreeing=0) + number(2))),
+    ("a flag 16, at most 15", handmade(met(3, 4, pairs=0, agreeing=0) + number(16))),
+    (
+        "a rule that says nothing",
+        handmade(counted(0, 0) + number(8) + number(0) * 2 + leaf(0, 0)[6:]),
+    ),
+    ("a count 9223372036854775807", handmade(counted(0, 0) + number(8) + number(2**63 - 1))),
+    ("candidates where none belong", handmade(written(3, 4) + number(1))),
     ("a number of pairs 22, at most 21", handmade(met(3, 4, pairs=22, agreeing=0))),
     ("a number of pairs 1, at most 0", handmade(met(1, 0, pairs=1, agreeing=0))),
     ("a number of pairs 18446744073709551615", handmade(met(3, 4, pairs=2**64 - 1, agreeing=0))),
@@ -582,6 +588,9 @@ def survives(model: TreeThink, rng: random.Random) -> None:
     content = model.to_bytes()
     assert TreeThink.from_bytes(content).to_bytes() == content
     assert all(str(rule) for rule in model.rules.values())
+    for smaller, key in ((model.simplify(), key) for key in list(model.rules)[:3]):
+        smaller.unpin(key)
+        assert TreeThink.from_bytes(smaller.to_bytes()).to_bytes() == smaller.to_bytes()
 
 
 def fuzzed(models: list[TreeThink], runs: int, seed: int, damage: Callable[..., bytes]) -> int:
@@ -619,9 +628,21 @@ def models(small) -> list[TreeThink]:
             before = random_state(rng, schema, shape)
             moved = {each.id: {"x": each.x + (each.x > 0)} for each in before if rng.random() < 0.9}
             model.observe(before, "go", before.replace_many(moved))
-        found.append(model)
+        found += [model, edited(model)]
     assert sum(rule.depth > 0 for model in found for rule in model.rules.values()) >= 4
     return found
+
+
+def edited(model: TreeThink) -> TreeThink:
+    """The same with parts that were pinned and written, some of which learn."""
+    model = copy.copy(model)
+    model.pin(("dot", "x", "go"), "L" if model.rules["dot", "x", "go"].depth else "")
+    model.replace(
+        ("box", "x", "wait"), "X0[x] = 1?\nexists X1: dot. X1[x] - X0[x] = 1?\n1\n2\n0 × 9"
+    )
+    model.unpin(("box", "x", "wait"), "L")
+    model.replace(("box", "y", "go"), {(0, 7): 3, (1, 1): 2}, pin=False)
+    return model
 
 
 def peak_memory() -> float:

@@ -299,7 +299,7 @@ class TreeThink(file.Copied, _engine.Model):
     # ---- what people change ----
 
     def replace(self, rule: RuleKey, by: "Part", path: str = "", *, pin: bool = True) -> None:
-        """Write a rule by hand, or the part of it at `path`: a node's L (yes) and R (no).
+        r"""Write a rule by hand, or the part of it at `path`: a node's L (yes) and R (no).
 
         `by` is text as ``str(rule)`` prints it, a node of a rule, or outcomes with how often each
         was seen. The part is pinned; with ``pin=False`` its leaves go on learning from what is
