@@ -161,7 +161,7 @@ public:
         if (varies && !tree_.nodes_[0].given.empty() && tree_.nodes_[0].is_empty())
             throw ModelFileError("the model file has a rule that says nothing");
         bool const given = varies && tree_.nodes_[0].given_n > 0;
-        bool const agree = varies == (outcomes > 1) && (seen == 0) == (tree_.now_ == 0) && (!varies || seen > 0);
+        bool const agree = (varies ? seen > 0 : outcomes < 2) && (seen == 0) == (tree_.now_ == 0);
         if (!given && !agree)
             throw ModelFileError("the model file has a rule whose outcomes and transitions do not agree");
         tree_.find_held();

@@ -175,6 +175,19 @@ def test_a_rule_that_was_never_seen_cannot_be_pinned() -> None:
 # ---- files, copies, plans ----
 
 
+def test_a_leaf_by_hand_that_has_seen_one_outcome_is_saved() -> None:
+    model = tt.TreeThink(MAZE.schema)
+    for key in (RIGHT, ("wall", "pos", "right")):
+        model.replace(key, {(0, 0): 1}, pin=False)
+    transitions = [t for t in tt.transitions(MAZE, steps=40, seed=0) if t[1] == "right"]
+    model.observe(*transitions[0])
+    same = tt.TreeThink.from_bytes(model.to_bytes())
+    for each in (model, same):
+        each.observe_many(transitions[1:])
+    assert same.to_bytes() == model.to_bytes()
+
+
+
 @pytest.mark.parametrize(
     "again", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
 )

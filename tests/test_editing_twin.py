@@ -108,7 +108,7 @@ class Edited(Twins):
 SHAPES = st.one_of(shapes(), restless_shapes(), explained_shapes())
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(
     streams(criteria=("wilson", "evidence"), memories=("none", "short", "long"), mostly=SHAPES),
     st.integers(0, 2**32),
@@ -121,7 +121,7 @@ def test_all_that_is_edited_really_happens() -> None:
     """The test above is worth what its streams are."""
     found: Any = {}
 
-    @settings(deadline=None, max_examples=30)
+    @settings(deadline=None, max_examples=20)
     @given(
         streams(criteria=("evidence",), memories=("none", "short", "long"), mostly=SHAPES),
         st.integers(0, 2**32),
