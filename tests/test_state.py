@@ -641,3 +641,9 @@ def test_any_text_gives_a_state_or_an_error_of_ours(text: str, data: st.DataObje
         except TreeThinkError:
             continue
         assert State.from_json(SCHEMA, state.to_json()) == state
+
+
+def test_an_attribute_may_be_called_name():
+    schema = Schema({"lamp": ["name"]}, {"name": 1}, [])
+    state = State(schema, [Object(1, "lamp", name=3), Object(2, "lamp", name=4)])
+    assert [each.id for each in state.find("lamp", name=4)] == [2]

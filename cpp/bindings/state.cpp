@@ -247,7 +247,7 @@ A changed copy shares what did not change. Objects come out by class, then id.)"
                      "Ids of all objects, by class, then id.")
         .def("of_class", &of_class, nb::arg("name").none(),
              nb::sig("def of_class(self, name: str, /) -> tuple[Object, ...]"), "All objects of a class, by id.")
-        .def("find", &find, nb::arg("name").none(), nb::arg("values"),
+        .def("find", &find, nb::arg().none(), nb::arg("values"),  // without a name: attributes may have any
              nb::sig("def find(self, name: str, /, **values: Value) -> tuple[Object, ...]"),
              "The objects of a class that have the given values, by id. A look-up, however many there are.")
         .def_prop_ro(
