@@ -3,6 +3,8 @@
 #include <mutex>
 #include <string>
 
+#include "file.hpp"
+
 namespace treethink {
 
 Foldt::Foldt(std::shared_ptr<Schema const> schema, std::vector<ClassId> arguments, Settings settings)
@@ -42,6 +44,25 @@ std::vector<std::pair<Vector, std::uint64_t>> Foldt::predict(State const& state,
     for (std::size_t y = 0; y < tree_.outcomes().size(); ++y)
         if (std::uint64_t const n = tree_.answer_count(node, y); n > 0) answer.emplace_back(tree_.outcomes()[y], n);
     return answer;
+}
+
+std::vector<std::uint8_t> Foldt::save() const {
+    std::shared_lock const lock(mutex_);
+    Writer out;
+    tree_.save(out, codes_);
+    return out.take();
+}
+
+void Foldt::load(std::span<std::uint8_t const> bytes) {
+    std::unique_lock const lock(mutex_);
+    Reader in(bytes);
+    Codes codes(schema_);
+    Tree tree(tree_.arguments());
+    (void)tree.load(in, codes, 1, settings_.branch_updates);  // it is alone: nobody else must be told of codes
+    tree.find_rest(*criterion_);
+    if (!in.at_end()) throw ModelFileError("the tree has bytes left over");
+    codes_ = std::move(codes);
+    tree_ = std::move(tree);
 }
 
 }  // namespace treethink

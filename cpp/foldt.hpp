@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <shared_mutex>
+#include <span>
 #include <vector>
 
 #include "fair_mutex.hpp"
@@ -27,6 +28,9 @@ public:
         std::shared_lock const lock(mutex_);
         return tree_.snapshot(codes_, with_candidates);
     }
+    /// All that was learned (see file.hpp); only a tree that has seen nothing can load it. Throws ModelFileError.
+    [[nodiscard]] std::vector<std::uint8_t> save() const;
+    void load(std::span<std::uint8_t const> bytes);
     [[nodiscard]] Schema const& schema() const { return *schema_; }
     [[nodiscard]] std::vector<ClassId> const& arguments() const { return tree_.arguments(); }
 

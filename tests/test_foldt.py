@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from collections import Counter
 from itertools import product
@@ -292,3 +294,29 @@ def test_a_setting_out_of_its_range_is_refused_when_the_tree_is_made(setting, va
 def test_an_unknown_criterion_is_refused():
     with pytest.raises(UnknownNameError, match=r"unknown criterion 'wilsom'.*'wilson'"):
         FOLDT(["player"], criterion="wilsom").observe(street(0), [1], 0)
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
+)
+def test_a_copy_goes_on_by_itself(again):
+    """Copied or pickled in the middle, both learn on alike, and neither hears of the other."""
+    tree = FOLDT(["player"])
+    places = [(here, wall) for here in range(8) for wall in range(8)]
+
+    def teach(*trees):
+        for here, wall in places:
+            for each in trees:
+                each.observe(
+                    street(here, wall), [1], ("bump", here) if wall == here + 1 else "walk"
+                )
+
+    teach(tree)
+    same = again(tree)
+    assert str(same.rule) == str(tree.rule)
+    teach(tree)
+    assert str(same.rule) != str(tree.rule)
+    teach(same)
+    assert dump(same) == dump(tree)
+    assert same.predict(street(2, 3), [1]) == tree.predict(street(2, 3), [1])
+    assert again(FOLDT(["player"])).predict(street(0, 1), [1]) == {}

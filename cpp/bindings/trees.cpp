@@ -174,6 +174,15 @@ void bind_foldt(nb::module_& module) {
                  for (auto const& [outcome, n] : answer) all.append(nb::make_tuple(outcome.front(), n));
                  return all;
              })
+        .def("_save",
+             [](Foldt const& self) {
+                 auto const bytes = self.save();
+                 return nb::bytes(bytes.data(), bytes.size());
+             })
+        .def("_load",
+             [](Foldt& self, nb::bytes const& bytes) {
+                 self.load({static_cast<std::uint8_t const*>(bytes.data()), bytes.size()});
+             })
         .def("_tree", [](Foldt const& self) { return tree_tuple(self.schema(), self.snapshot(false)); })
         .def("_candidates", [](Foldt const& self) { return candidates_list(self.schema(), self.snapshot(true)); });
 }

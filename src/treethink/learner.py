@@ -528,6 +528,21 @@ class FOLDT:
         seen, schema = self._named(seen), self._schema
         return Rule("tree", self.arg_classes, transitions, seen, named, schema=schema)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickles and copies: what the engine holds, Python cannot see."""
+        with self._lock:
+            kept = {name: value for name, value in vars(self).items() if name != "_lock"}
+            kept["_outcomes"], kept["_numbers"] = [*self._outcomes], dict(self._numbers)
+            kept["_tree"] = None if self._tree is None else self._tree._save()
+        return kept
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept, _lock=Lock(), _tree=None)
+        if kept["_tree"] is not None:
+            tree = self._make(self._schema)
+            tree._load(kept["_tree"])
+            self._tree = tree
+
     def _number(self, outcome: Hashable) -> int:
         """What stands for the outcome in the engine."""
         try:
