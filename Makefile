@@ -30,6 +30,8 @@ on_all_cores := -n auto --dist worksteal -p no:benchmark
 
 demo: $(demo)/.installed
 	@$(demo)/bin/treethink learn maze
+	@echo
+	@echo "treethink is installed in $(demo); to type the above:  . $(demo)/bin/activate"
 
 test: lint
 	@$(test)/bin/python -m pytest $(on_all_cores)

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "counting.hpp"
 #include "model.hpp"
@@ -17,7 +18,9 @@ namespace treethink {
 
 namespace {
 
-constexpr std::uint64_t most_given = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t most_given = std::uint64_t{1} << 53;
+// Every node has a counter for every outcome.
+constexpr std::size_t most_counters = std::size_t{1} << 22;
 
 void check_test(Test const& test, std::vector<FactType> const& types, std::vector<ClassId> const& classes,
                 std::uint32_t depth) {
@@ -64,6 +67,15 @@ void check_tree(std::vector<Written> const& nodes, std::vector<FactType> const& 
 
 // ---- one tree ----
 
+void Tree::check_size(std::size_t nodes, std::vector<Vector> named) const {
+    named.insert(named.end(), outcomes_.begin(), outcomes_.end());
+    std::sort(named.begin(), named.end());
+    auto const different = static_cast<std::size_t>(std::unique(named.begin(), named.end()) - named.begin());
+    if ((nodes + nodes_.size()) * different > most_counters)
+        throw RuleError("a rule of " + std::to_string(nodes + nodes_.size()) + " nodes and " + std::to_string(different) +
+                        " outcomes is too large: their product can be " + std::to_string(most_counters) + " at most");
+}
+
 std::optional<std::uint32_t> Tree::find(std::string_view path) const {
     std::uint32_t at = 0;
     for (char const step : path) {
@@ -87,8 +99,11 @@ std::vector<std::uint32_t> Tree::below(std::uint32_t at) const {
 void Tree::give(std::uint32_t at, std::vector<std::uint64_t> const& counts) {
     Node& node = nodes_[at];
     node.given.resize(outcomes_.size(), 0);
-    for (std::size_t y = 0; y < counts.size(); ++y) node.given[y] += counts[y];
-    node.given_n = std::accumulate(node.given.begin(), node.given.end(), std::uint64_t{0});
+    for (std::size_t y = 0; y < counts.size(); ++y) {
+        std::uint64_t const more = std::min(counts[y], most_seen - node.given_n);
+        node.given[y] += more;
+        node.given_n += more;
+    }
 }
 
 std::vector<std::uint64_t> Tree::answer_of(std::uint32_t at) const {
@@ -102,6 +117,7 @@ void Tree::replace(std::uint32_t at, std::vector<Written> const& nodes, std::vec
     std::vector<Vector> outcomes;
     for (Written const& each : nodes)
         for (auto const& [outcome, n] : each.outcomes) outcomes.push_back(outcome);
+    check_size(nodes.size(), outcomes);
     add_outcomes(std::move(outcomes));
     if (!varies()) (void)add_node(0, arguments_);
     drop_below(at);
@@ -116,11 +132,9 @@ void Tree::replace(std::uint32_t at, std::vector<Written> const& nodes, std::vec
         node.totals.resize(outcomes_.size(), 0);
         node.written = true;
         nodes_[next] = std::move(node);
-        give(next, {});
-        for (auto const& [outcome, n] : each.outcomes) {
-            nodes_[next].given[*find_outcome(outcome)] += n;
-            nodes_[next].given_n += n;
-        }
+        std::vector<std::uint64_t> counts(outcomes_.size(), 0);
+        for (auto const& [outcome, n] : each.outcomes) counts[*find_outcome(outcome)] += n;
+        give(next, counts);
         if (!each.test) continue;
         nodes_[next].test = *each.test;
         add_children(next, types);
@@ -166,11 +180,20 @@ void Tree::unpin(std::uint32_t at, std::vector<FactType> const& types, bool fres
     if (!varies()) return;
     for (std::uint32_t const each : below(at)) {
         Node& node = nodes_[each];
+        if (!node.pinned) continue;
         node.pinned = false;
-        node.met.clear();
-        if (!node.is_leaf() || !node.written || !node.blocks.empty()) continue;
-        node.blocks = make_blocks(types, node.classes);
-        if (fresh) make_fresh(each);
+        std::vector<std::uint64_t> const met = std::exchange(node.met, {});
+        if (!node.is_leaf()) continue;
+        bool const has_met = std::any_of(met.begin(), met.end(), [](std::uint64_t n) { return n > 0; });
+        if (node.written) {
+            node.blocks = make_blocks(types, node.classes);
+            if (fresh) make_fresh(each);
+            if (!has_met) continue;
+            node.given.clear();  // rather what it has met; and if that is kept it will be counted, and not twice
+            node.given_n = 0;
+            node.written = fresh;
+        }
+        if (has_met) give(each, met);
     }
     if (nodes_[0].is_leaf() && !nodes_[0].pinned && outcomes_.size() < 2 && now_ > 0) {  // a constant again
         nodes_.clear();

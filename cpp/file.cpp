@@ -70,8 +70,6 @@ Vector Reader::vector(std::size_t length) {
 
 namespace {
 
-// Larger numbers are no counts of anything, and counting on from them would overflow.
-constexpr std::uint64_t most_seen = std::uint64_t{1} << 62;
 constexpr std::uint64_t is_branch = 1, is_pinned = 2, is_written = 4, is_given = 8;  // flags of a node
 constexpr std::uint64_t most_surprise = std::uint64_t{1} << 56;  // 2^32 outcomes, each of less than 2^24 units
 

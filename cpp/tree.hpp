@@ -37,6 +37,8 @@ struct Settings {
     std::uint64_t memory = 0;  // transitions that are kept
 };
 
+/// Larger numbers are no counts of anything, and counting on from them would overflow.
+inline constexpr std::uint64_t most_seen = std::uint64_t{1} << 62;
 /// A tree never grows deeper than this.
 inline constexpr std::uint32_t deepest = 1000;
 /// A node with this many variables never splits: candidates grow with their square.
@@ -252,7 +254,7 @@ public:
     void replace(std::uint32_t at, std::vector<Written> const& nodes, std::vector<FactType> const& types);
     /// From now on everything below the node says what it says now. Throws RuleError if there is nothing to say.
     void pin(std::uint32_t at);
-    /// Everything below the node learns again; `fresh`: leaves that never did are to be seeded.
+    /// Everything below the node learns again, from what it has met on; `fresh`: written leaves are to be seeded.
     void unpin(std::uint32_t at, std::vector<FactType> const& types, bool fresh);
     /// Puts one child in the place of a branch. `merge`: the other one's tests are the same and its leaves say the
     /// same; what those have seen goes over. Throws RuleError, having changed nothing.
@@ -282,6 +284,7 @@ private:
     [[nodiscard]] bool answers_with_all(std::uint32_t node) const {
         return node == 0 && (nodes_.empty() || nodes_[0].given.empty());
     }
+    void check_size(std::size_t nodes, std::vector<Vector> named) const;
     void give(std::uint32_t node, std::vector<std::uint64_t> const& counts);
     [[nodiscard]] std::vector<std::uint64_t> answer_of(std::uint32_t node) const;
     [[nodiscard]] std::vector<std::uint32_t> below(std::uint32_t node) const;

@@ -56,7 +56,8 @@ page is made by `python experiments/rules.py`.
 - **A door** is any door. **That door** is the one just spoken of. If several would do, one for
   which the condition holds is enough, and **not** means for none of them.
 - **Another key** is a key other than those spoken of.
-- An action is **pressed** if its last word is a direction, and otherwise **chosen**.
+- An action is **pressed** if its last word is a direction or a button, and otherwise **chosen**.
+  In `pick-up` and the like, up is no direction.
 - Right, left, above and below are said of attributes of two numbers that are named like places,
   such as `pos`. The second number grows downwards.
 - Rules say by how much something changes. Where a condition tells what it was before, the new

@@ -56,9 +56,16 @@ def started(*arguments: str, **environment: str) -> Ran:
 
 
 def in_terminal(
-    arguments: Sequence[str], width: int = 80, interrupt_at: str = "", **environment: str
+    arguments: Sequence[str],
+    width: int = 80,
+    interrupt_at: str = "",
+    type_at: tuple[str, str] = ("", ""),
+    **environment: str,
 ) -> Ran:
-    """In a terminal; `out` is all that was sent to it. Ctrl-C once it says `interrupt_at`."""
+    """In a terminal; `out` is all that was sent to it.
+
+    Ctrl-C once it says `interrupt_at`; `type_at` is what it says, and what is typed then.
+    """
     import fcntl
     import pty
     import struct
@@ -76,14 +83,15 @@ def in_terminal(
         program(*arguments), stdin=theirs, stdout=theirs, stderr=theirs, env=given,
         start_new_session=True, preexec_fn=take_the_terminal,
     )  # fmt: skip
+    said, typed = (interrupt_at, "\x03") if interrupt_at else type_at
     sent, last = "", time.monotonic() + 60
     while process.poll() is None or select.select([ours], [], [], 0)[0]:
         assert time.monotonic() < last, sent[-2000:]
         if select.select([ours], [], [], 0.05)[0]:
             sent += os.read(ours, 65536).decode(errors="replace")
-        if interrupt_at and interrupt_at in sent:
-            os.write(ours, b"\x03")
-            interrupt_at = ""
+        if said and said in sent:
+            os.write(ours, typed.encode())
+            said = ""
     os.close(ours)
     os.close(theirs)
     return Ran(process.returncode, sent.replace("\r\n", "\n"), "")

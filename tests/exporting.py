@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from reference import Node, ReferenceTree, Scene, Test, as_vector
+from small_prolog import Program
 from strategies import (
     MEMORIES,
     Shape,
@@ -20,6 +21,7 @@ from strategies import (
     schemas,
     streams,
 )
+from treethink.explain import prolog
 from treethink.learner import TreeThink
 from treethink.rules import Rule, RuleKey, title_of, value_of
 from treethink.state import Object, Schema, State
@@ -64,6 +66,23 @@ def loaded(text: str) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "exported"}
     exec(compile(text, "exported", "exec"), names)
     return names
+
+
+def proven(program: Program, state: State, action: str) -> Answers:
+    """What the clauses say of a state."""
+    assert program.ask(f"set_state({prolog.facts_of(state)}), Yes is 1.", "Yes") == [1]
+    answers: Answers = {}
+    for x in state:
+        answers[x.id] = {}
+        for name in x.values:
+            goal = f"predict({prolog.atom(action)}, {x.id}, {prolog.atom(name)}, Chances)."
+            (found,) = program.ask(goal, "Chances")
+            answers[x.id][name] = {as_value(vector): chance for vector, chance in found}
+    return answers
+
+
+def as_value(vector: list[int]) -> Any:
+    return vector[0] if len(vector) == 1 else tuple(vector)
 
 
 # --- trees as no learner would grow them ------------------------------------------------

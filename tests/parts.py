@@ -20,9 +20,15 @@ def random_part(
     outcomes: Sequence[Outcome],
     depth: int,
 ) -> WrittenPart:
-    """A tree over variables of these classes, whose tests are about what is in the scenes."""
+    """A tree over variables of these classes, whose tests are about what is in the scenes.
+
+    Some leaves say nothing: they answer with what stands above them.
+    """
     met = [(scene, [binding]) for scene in scenes for binding in bindings_in(scene, variables)]
-    return _part(rng, variables, met, outcomes, depth, [])
+    while True:
+        part = _part(rng, variables, met, outcomes, depth, [])
+        if any(leaf for _, leaf in listed(part)):
+            return part
 
 
 def bindings_in(scene: Scene, variables: tuple[str, ...]) -> list[Binding]:
@@ -42,7 +48,7 @@ def _part(
 ) -> WrittenPart:
     tests = sorted(set().union(*(scene.true_tests(bindings) for scene, bindings in met)))
     if depth == 0 or not tests or rng.random() < 0.1:
-        chosen = rng.sample(outcomes, rng.choice([1, 1, 1, min(2, len(outcomes))]))
+        chosen = rng.sample(outcomes, rng.choice([0, 1, 1, 1, 1, 1, min(2, len(outcomes))]))
         return {outcome: rng.choice([1, 2, 3]) for outcome in chosen}
     test = rng.choice(tests)
     if asked and rng.random() < 0.4:  # the same again, or nearly

@@ -87,11 +87,15 @@ def pin(tree: ReferenceTree, path: str) -> None:
 def unpin(model: ReferenceModel, tree: ReferenceTree, path: str, outcomes: int) -> None:
     """`outcomes` is how many are known, those that were only named included."""
     for each in below(at(tree, path)):
-        waits = each.written and each.test is None and each.pinned
+        if each.pinned and each.test is None:
+            if each.written and model.kept:
+                tree.fresh.append(each)
+            if each.met:
+                known = Counter() if each.written else each.given or Counter()
+                each.given = known + each.met
+                each.written = each.written and bool(model.kept)
         each.pinned = False
         each.met = Counter()
-        if waits and model.kept:
-            tree.fresh.append(each)
     if tree.root.test is None and not tree.root.pinned and outcomes < 2 and tree.transitions > 0:
         tree.root = Node(tree.root.variables)
         tree.edited = False
@@ -112,9 +116,7 @@ def keep_child(tree: ReferenceTree, path: str, left: bool, merge: bool) -> None:
     if node is tree.root and kept.given is None:
         kept.given = Counter()
     forget(tree, other)
-    waits = [kept in tree.seeded, kept in tree.fresh]
-    forget_only = [each for each in tree.seeded if each is not kept]
-    tree.seeded = forget_only + ([node] if waits[0] else [])
+    tree.seeded = [node if each is kept else each for each in tree.seeded]
     node.__dict__.update(kept.__dict__)
     rename(node, path)
 

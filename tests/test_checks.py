@@ -145,8 +145,8 @@ class Nameless(Walls):
 class Leaky(Walls):
     """Some probability is missing."""
 
-    def dynamics(self, state: State, action: str) -> Distribution:
-        return [(state, 0.9) for state, _ in super().dynamics(state, action)]
+    def distribution(self, state: State, action: str) -> Distribution:
+        return [(state, 0.9) for state, _ in super().distribution(state, action)]
 
 
 class Stuttering(Walls):

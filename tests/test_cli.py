@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -222,6 +223,43 @@ def test_control_c_in_a_real_process(tmp_path: Path) -> None:
     assert TreeThink.load(tmp_path / "maze.tt").observations >= 1_000
 
 
+def test_control_c_while_it_is_imported_is_one_line() -> None:
+    program = (
+        "import sys\n"
+        "class Stop:\n"
+        "    def find_spec(name, path=None, target=None):\n"
+        "        if name == 'treethink':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stop)\n"
+        "from treethink_command import main; main()"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "treethink: interrupted\n")
+
+
+def test_the_command_begins_before_the_package_is_imported() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+    assert project["project"]["scripts"] == {"treethink": "treethink_command:main"}
+    program = "import sys, treethink_command; print('treethink' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.stdout == "False\n"
+    for command in (["-m", "treethink"], ["-c", "from treethink_command import main; main()"]):
+        ran = subprocess.run(
+            [sys.executable, *command, "--version"], capture_output=True, text=True
+        )
+        assert ran.stdout.startswith("treethink ") and ran.returncode == 0
+
+
+def test_what_few_commands_need_is_imported_by_them() -> None:
+    few = ["bench", "report", "baselines", "explain.why", "editing.edits", "figures.reproduce"]
+    program = (
+        "import sys, treethink.cli\n"
+        f"print([each for each in {few!r} if f'treethink.{{each}}' in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.stdout == "[]\n", ran.stderr
+
+
 def test_where_only_ascii_can_be_written_the_rules_are_still_shown(tmp_path: Path) -> None:
     program = "from treethink.cli import main; main()"
     ran = subprocess.run(
@@ -313,7 +351,10 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
         return min(count, 20)
 
     monkeypatch.setattr(bench.Report, "calls", tiny)
-    measured = bench.run(quick=True, tell=lambda text: None)  # once: it takes its time
+    told: list[str] = []
+    measured = bench.run(quick=True, tell=told.append)  # once: it takes its time
+    for each in ("maze", "coins", "keys"):  # what takes long is told in parts
+        assert f"whole runs of {each} ..." in told
     monkeypatch.setattr(bench, "run", lambda **_: measured)
     figures = json.loads(run("bench", "--quick", "--json").out)
     names = {row["name"] for row in figures["rows"]}
@@ -372,6 +413,17 @@ def test_what_is_wrong_in_a_command_is_one_line_and_exit_code_2(
     assert ran.out == ""
     assert re.match(f"treethink: .*{says}", ran.err) and len(ran.err.splitlines()) == 1
     assert set(Path().iterdir()) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes a pipe and links")
+def test_what_could_not_be_saved_after_all_the_work_is_refused_before_it(run: Any) -> None:
+    os.mkfifo("pipe")
+    Path("lost.tt").symlink_to("nowhere/maze.tt")
+    ran = run("learn", "maze", "--out", "pipe")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "treethink: cannot write to pipe: it is a device or a pipe, not a file\n"
+    ran = run("learn", "maze", "--out", "lost.tt")
+    assert (ran.code, ran.out) == (2, "") and "there is no folder" in ran.err
 
 
 @pytest.mark.parametrize(

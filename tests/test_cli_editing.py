@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from command_line import called
+from command_line import called, in_terminal, readable
 from treethink.cli import editing
 from treethink.learner import TreeThink
 from treethink.stream import transitions
@@ -89,6 +90,12 @@ def test_an_editor_in_which_nothing_is_done_changes_nothing(run: Any, monkeypatc
     assert Path("maze.tt").read_bytes() == content
 
 
+def test_what_was_not_changed_is_told_too(run: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("EDITOR", "true")
+    told = json.loads(run("edit maze.tt player.pos.up --json").out)
+    assert (told["model"], told["saved"], told["rules"]) == ("maze.tt", None, [])
+
+
 def test_a_mistake_can_be_mended_in_the_editor(run: Any, monkeypatch: Any) -> None:
     editor(monkeypatch, "t = 'what?'", "assert t == 'what?'; t = '(1, 1)'")
     asked = []
@@ -104,6 +111,32 @@ def test_a_mistake_that_nobody_mends_is_refused(run: Any, monkeypatch: Any) -> N
     ran = run("edit maze.tt player.pos.up")
     assert ran.code == 2 and ran.err.startswith("treethink: line 1 of the rule")
     assert Path("maze.tt").read_bytes() == content
+
+
+@pytest.mark.skipif(os.name != "posix", reason="uses a POSIX terminal")
+@pytest.mark.parametrize(
+    ("typed", "code", "ends"),
+    [("n\n", 2, "[Y/n]: n\n"), ("\x04", 2, "[Y/n]: \n"), ("\x03", 130, "interrupted\n")],
+)
+def test_who_will_not_go_back_to_the_editor_is_told_no_more(
+    run: Any, monkeypatch: Any, typed: str, code: int, ends: str
+) -> None:
+    content = Path("maze.tt").read_bytes()
+    editor(monkeypatch, "t = 'what'")
+    ran = in_terminal(["edit", "maze.tt", "player.pos.up"], type_at=("[Y/n]", typed))
+    out = readable(ran.out).replace("^C", "").replace("^D\b\b", "")
+    assert ran.code == code and out.endswith(ends)
+    assert out.count("line 1 of the rule") == 1 and out.startswith("treethink: line 1")
+    assert "Aborted" not in out and Path("maze.tt").read_bytes() == content
+
+
+@pytest.mark.skipif(os.name != "posix", reason="uses a POSIX terminal")
+@pytest.mark.parametrize("typed", ["\n", "y\n"])
+def test_who_goes_back_to_the_editor_mends_it(run: Any, monkeypatch: Any, typed: str) -> None:
+    editor(monkeypatch, "t = 'what'", "t = '(1, 1)'")
+    ran = in_terminal(["edit", "maze.tt", "player.pos.up"], type_at=("[Y/n]", typed))
+    assert ran.code == 0 and "(1, 1)" in ran.out
+    assert dict(TreeThink.load("maze.tt").rules[UP].root.counts) == {(1, 1): 1}
 
 
 def test_rules_are_made_smaller(run: Any) -> None:
@@ -128,6 +161,7 @@ def test_json(run: Any) -> None:
         ("edit maze.tt player.pos.up --simplify", "name a RULE such as"),
         ("edit maze.tt player.pos.up --pin --unpin", "only one of them at a time"),
         ("edit maze.tt player.pos.up --pin --learn", "--learn is for what is written"),
+        ("edit maze.tt --simplify --path L", "leave out --path"),
         ("edit maze.tt player.pos.upp --pin", "Did you mean 'player.pos.up'"),
         ("edit maze.tt player.pos.up --pin --path X", "L (yes) and R (no)"),
         ("edit maze.tt player.pos.up --by 3", "length 2"),
@@ -142,12 +176,47 @@ def test_what_is_refused_changes_nothing(run: Any, command: str, says: str) -> N
     assert Path("maze.tt").read_bytes() == content
 
 
+def test_a_misspelled_name_can_be_mended_too(run: Any, monkeypatch: Any) -> None:
+    editor(monkeypatch, "t = 'X7[pos] = (1, 1)?\\n(0, 0)\\n(1, 1)'", "t = t.replace('X7', 'X0')")
+    asked = []
+    monkeypatch.setattr(editing, "_once_more", lambda error: asked.append(str(error)) or True)
+    assert run("edit maze.tt player.pos.up").code == 0
+    assert len(asked) == 1 and "unknown variable 'X7'" in asked[0]
+
+
+def test_without_a_terminal_no_editor_is_guessed(run: Any, monkeypatch: Any) -> None:
+    monkeypatch.delenv("EDITOR")
+    ran = run("edit maze.tt player.pos.up")
+    assert ran.code == 2 and "there is no terminal to edit in" in ran.err
+
+
+def test_what_was_written_by_hand_is_not_overwritten(run: Any) -> None:
+    assert run("learn maze --steps 300 --quiet").code == 0  # nothing of anybody's is lost
+    assert run("edit maze.tt player.pos.up --pin").code == 0
+    content = Path("maze.tt").read_bytes()
+    ran = run("learn maze --steps 300 --quiet")
+    assert ran.code == 2 and "such as player.pos.up: go on with --from maze.tt" in ran.err
+    assert Path("maze.tt").read_bytes() == content
+    assert run("learn maze --steps 300 --quiet --out other.tt").code == 0
+    assert run("learn maze --steps 400 --quiet --from maze.tt").code == 0
+
+
+def test_learning_says_what_is_pinned_and_wrong(run: Any) -> None:
+    assert run("edit maze.tt player.pos.up --path L --by '(0, -1)'").code == 0
+    ran = run("learn maze --from maze.tt --steps 3000 --quiet")
+    assert "player.pos when up is pinned, and " in ran.out
+    assert " observations contradict it: treethink edit maze.tt player.pos.up --unpin" in ran.out
+
+
 def test_an_editor_that_fails_or_is_not_there(run: Any, monkeypatch: Any) -> None:
     ran = run("edit maze.tt player.pos.up")
     assert ran.code == 1 and "the editor 'false' ended with 1" in ran.err
     monkeypatch.setenv("EDITOR", "no-such-editor -x")
     ran = run("edit maze.tt player.pos.up")
     assert ran.code == 2 and "no editor 'no-such-editor -x': set EDITOR to one" in ran.err
+    monkeypatch.setenv("EDITOR", "'vi")
+    ran = run("edit maze.tt player.pos.up")
+    assert ran.code == 2 and "cannot be read: No closing quotation" in ran.err
 
 
 def test_a_missing_model_is_a_failure(run: Any) -> None:

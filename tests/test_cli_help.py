@@ -135,8 +135,8 @@ def test_an_unknown_command_suggests_the_nearest(capsys: Any, typed: str, meant:
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("learn", "Missing argument 'WORLD'"),
-        ("learn maze --stepps 3", "No such option: --stepps"),
+        ("learn", "missing argument 'WORLD'"),
+        ("learn maze --stepps 3", "no such option: --stepps"),
         ("learn maze --steps many", "--steps"),
         ("explain maze.tt --world maze", "--action"),
         ("learn maze walls", "walls"),
@@ -146,7 +146,12 @@ def test_wrong_usage_says_how_to_get_help(capsys: Any, command: str, says: str) 
     name = command.split()[0]
     ran = called(capsys, *command.split())
     assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err and f"Try 'treethink {name} --help' for help." in ran.err
+    assert re.fullmatch(rf"treethink: .*{says}.*\. Try 'treethink {name} --help'\.\n", ran.err)
+
+
+def test_wrong_usage_of_no_command_does_too(capsys: Any) -> None:
+    said = "treethink: no such option: --fast. Try 'treethink --help'.\n"
+    assert called(capsys, "--fast") == Ran(2, "", said)
 
 
 def test_a_page_in_a_pipe_has_no_colours_even_if_they_are_wanted_elsewhere() -> None:

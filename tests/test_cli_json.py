@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -12,11 +19,14 @@ import pytest
 import treethink
 from command_line import Ran, called
 from treethink import bench, cli
+from treethink.cli import live
+from treethink.cli.stopping import ControlC
 from treethink.experiment import trial
 from treethink.learner import TreeThink
 from treethink.stream import transitions
 from treethink.worlds import WORLDS, World, make
 
+USUAL = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
 CONFIG = """
 title = "small"
 learners = ["treethink"]
@@ -156,10 +166,11 @@ def test_what_is_wrong_prints_no_object(run: Any) -> None:
 @pytest.mark.parametrize(
     ("command", "code"),
     [
-        ("worlds maze", cli.ending.FINE),
+        ("worlds maze", 0),
         ("rules missing.tt", cli.ending.FAILED),
         ("rules broken.tt", cli.ending.FAILED),
         ("report .", cli.ending.FAILED),
+        ("run missing.toml", cli.ending.FAILED),
         ("explain maze.tt --world keys --action up", cli.ending.USAGE),
         ("learn mase", cli.ending.USAGE),
         ("learn maze --width 2", cli.ending.USAGE),
@@ -167,6 +178,10 @@ def test_what_is_wrong_prints_no_object(run: Any) -> None:
         ("learn maze --steps -1", cli.ending.USAGE),
         ("learn maze --set goals", cli.ending.USAGE),
         ("explain maze.tt --world maze --action jump", cli.ending.USAGE),
+        ("explain maze.tt --world maze --action up --of 9999", cli.ending.USAGE),
+        ("explain maze.tt --world maze --action up --of 9999.pos", cli.ending.USAGE),
+        ("explain maze.tt --world maze --action up --of 40.", cli.ending.USAGE),
+        ("learn os:path", cli.ending.USAGE),
         ("rules maze.tt --rule player.size", cli.ending.USAGE),
         ("rules maze.tt --json --style code", cli.ending.USAGE),
         ("learn maze --from maze.tt --memory 3", cli.ending.USAGE),
@@ -174,12 +189,15 @@ def test_what_is_wrong_prints_no_object(run: Any) -> None:
 )
 def test_exit_codes(run: Any, command: str, code: int) -> None:
     Path("broken.tt").write_text("no model at all")
-    assert run(command).code == code
+    ran = run(command)
+    assert ran.code == code
+    if code:
+        assert ran.err.startswith("treethink: ") and ran.err.count("\n") == 1
 
 
 def test_the_codes_are_those_that_are_documented() -> None:
     page = Path(__file__).parents[1] / "docs" / "command-line.md"
-    for code in (cli.ending.FINE, cli.ending.FAILED, cli.ending.USAGE, cli.ending.INTERRUPTED):
+    for code in (0, cli.ending.FAILED, cli.ending.USAGE, cli.ending.INTERRUPTED):
         assert f"\n| {code} | " in page.read_text(encoding="utf-8")
 
 
@@ -216,6 +234,90 @@ def test_an_interrupted_learner_is_saved_and_told(
     object_ = told(run("learn walls --json --quiet"), code=cli.ending.INTERRUPTED)
     assert object_["interrupted"] is True and object_["learned"] is None
     assert TreeThink.load(object_["saved"]).observations == object_["observations"] == 300
+
+
+@pytest.mark.parametrize("quiet", ["--quiet", "--json"])
+@pytest.mark.parametrize("where", ["watch", "save", "tell"])
+def test_no_second_interrupt_loses_the_model_nor_what_is_told(
+    run: Any, monkeypatch: pytest.MonkeyPatch, where: str, quiet: str
+) -> None:
+    """The first comes while it learns, the others while it goes on from there."""
+
+    def press() -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    def learned(*arguments: Any) -> Iterator[float]:
+        yield from itertools.islice(trial(*arguments), 300)
+        press()
+
+    def pressed(owner: Any, name: str) -> None:
+        known = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *a, **k: press() or known(*a, **k))
+
+    monkeypatch.setattr(live, "trial", learned)
+    for owner, name in {
+        "watch": [(live.Progress, "__exit__")],
+        "save": [(os, "replace")],
+        "tell": [(cli.learned, "tell"), (cli.learned, "say_how_it_ended")],
+    }[where]:
+        pressed(owner, name)
+    ran = run(f"learn walls {quiet}")
+    assert ran.code == cli.ending.INTERRUPTED
+    assert TreeThink.load("walls.tt").observations == 300
+    if quiet == "--json":
+        assert told(ran, code=cli.ending.INTERRUPTED)["interrupted"] is True
+    else:
+        assert "interrupted after 300 transitions" in ran.out and "saved to walls.tt" in ran.out
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_first_interrupt_while_it_is_saved_waits_for_that(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = os.replace
+
+    def replace(*places: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        saved(*places)
+
+    monkeypatch.setattr(os, "replace", replace)
+    object_ = told(run("learn walls --steps 200 --json --quiet"), code=cli.ending.INTERRUPTED)
+    assert object_["interrupted"] is True and object_["learned"] is None
+    assert TreeThink.load(object_["saved"]).observations == 200
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+def test_an_interrupt_while_a_long_object_is_told_loses_none_of_it() -> None:
+    program = (
+        "import sys\n"
+        "from treethink.cli.shared import tell\n"
+        "from treethink.cli.stopping import ControlC\n"
+        "with ControlC() as control_c:\n"
+        "    print('now', file=sys.stderr, flush=True)\n"
+        "    tell('long', text='x' * 200_000, more='y' * 3_000)\n"
+        "sys.exit(3 if control_c.pressed else 4)"
+    )
+    command = [sys.executable, "-c", f"{USUAL}\n{program}"]
+    with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stderr.readline() == "now\n"
+        for _ in range(3):  # a pipe holds less than that, and nobody reads yet
+            time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+        object_ = json.loads(process.stdout.read())
+    assert process.returncode == 3
+    assert (len(object_["text"]), len(object_["more"])) == (200_000, 3_000)
+
+
+def test_control_c_that_is_ignored_stays_so() -> None:
+    """As shells do for what runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with ControlC() as control_c:
+            signal.raise_signal(signal.SIGINT)
+        assert not control_c.pressed and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupt_while_it_is_examined_loses_nothing(

@@ -253,7 +253,7 @@ def test_an_error_is_one_line_told_before_anything_is_learned_or_played(
 @pytest.mark.parametrize("option", ["--episodes 0", "--steps 0", "--level -1", "--pause -1"])
 def test_what_cannot_be_counted_is_wrong_usage(run: Any, option: str) -> None:
     ran = run(f"plan maze {option}")
-    assert ran.code == 2 and "Usage" in ran.err
+    assert ran.code == 2 and "Try 'treethink plan --help'." in ran.err
 
 
 def test_without_pillow_it_says_so_before_it_plays(

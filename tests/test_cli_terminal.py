@@ -91,7 +91,7 @@ def test_where_there_are_but_sixteen_colours_none_is_used() -> None:
 # ------------------------------------------------------------------- while it learns
 
 
-def test_while_it_learns_three_things_move_and_then_they_are_gone() -> None:
+def test_while_it_learns_four_lines_move_and_then_they_are_gone() -> None:
     ran = in_terminal(["learn", "fish", "--steps", "9000"])
     text = readable(ran.out)
     assert ran.code == 0
@@ -158,6 +158,49 @@ def test_a_pipe_gets_whole_sentences() -> None:
     )
     assert f"\n    {said} of it.\n" in out
     assert "\x1b" not in out
+
+
+def test_neither_a_pipe_nor_a_dumb_terminal_gets_an_explanation_in_pieces() -> None:
+    started("learn", "maze", "--steps", "1500", "--quiet")
+    command = ["explain", "maze.tt", "--world", "maze", "--action", "right"]
+    said = (
+        "otherwise  if there were a wall directly to the right of player 40, pos would be (1, 3),"
+    )
+    piped = started(*command).out
+    assert said in piped and not re.search(r" $", piped, re.MULTILINE)
+    assert said in in_terminal(command, width=60, TERM="dumb").out
+    assert widest(in_terminal(command, width=60).out) <= 60
+
+
+def test_a_dumb_terminal_gets_whole_sentences() -> None:
+    out = in_terminal(["learn", "walls", "--steps", "1200"], width=60, TERM="dumb").out
+    assert "the player moves 1 right, unless a wall is directly to the right of it.\n" in out
+
+
+@pytest.mark.parametrize("name", ["worlds", "reproduce --list", "reproduce --list --quick"])
+def test_lists_can_be_read_in_a_terminal_of_40_columns(name: str) -> None:
+    sent = in_terminal(name.split(), width=40).out
+    assert widest(sent) <= 40 and "…" not in sent
+    words = " ".join(readable(sent).split())
+    if name == "worlds":
+        assert "treethink worlds WORLD tells all about one; treethink learn" in words
+    else:
+        assert re.search(r"keys-scoreless keys-scoreless; Fig. 13, rows 3-4; runs", words)
+        assert all(re.search(rf"^{each}$", readable(sent), re.MULTILINE) for each in FIGURES)
+
+
+# ------------------------------------------------------------------ names of all kinds
+
+
+def test_no_name_of_a_file_reaches_the_terminal_as_a_command() -> None:
+    name = "\x1b[31mred\x07.tt"
+    ran = started("learn", "walls", "--steps", "60", "--out", name)
+    assert ran.code == 0 and "\x1b" not in ran.out + ran.err
+    assert r"saved to \x1b[31mred\x07.tt" in ran.out
+    Path(name).write_text("no model at all")
+    ran = started("rules", name)
+    assert ran.code == 1 and "\x1b" not in ran.err and r"\x1b[31mred" in ran.err
+    assert "\x1b" not in started("learn", "walls", "--out", "\x1b[31m/red.tt").err
 
 
 # ---------------------------------------------------------------------- other signs

@@ -23,7 +23,9 @@ import pytest
 from PIL import Image
 from typer.main import get_command
 
+import treethink as tt
 from treethink import cli
+from treethink.experiment import Curve, trial
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -178,6 +180,29 @@ def test_what_make_is_told_to_make_it_can(arguments: list[str]) -> None:
     assert target in " ".join(rules).split() or target.endswith("/.installed")
 
 
+def test_the_demo_ends_with_how_to_find_the_command() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipe = text.partition("\ndemo:")[2].partition("\n\n")[0]
+    assert recipe.rstrip().splitlines()[-1].endswith('. $(demo)/bin/activate"')
+
+
+def test_the_first_run_is_as_slow_as_the_pages_say() -> None:
+    world = tt.make("maze")
+    last = []
+    for seed in range(10):
+        curve = Curve()
+        for wrong_by in trial(tt.TreeThink(world.schema), world, 3_000, seed=seed):
+            curve.add(wrong_by)
+        last.append(curve.last_error)
+    readme, tutorial = (
+        (ROOT / each).read_text(encoding="utf-8") for each in ("README.md", "docs/tutorial.md")
+    )
+    assert last[0] == max(last)
+    assert f"({min(last)} to {max(last):,}, ten seeds)" in readme.replace("\n", " ")
+    for page in (readme, tutorial):
+        assert f"its last error is at observation {last[0]:,}" in page
+
+
 # ----------------------------------------------------- the picture and the map
 
 
@@ -227,7 +252,7 @@ def test_the_map_lists_every_file_of_the_engine_and_the_package() -> None:
     built = {".pyi", ".pyc", ".so", ".pyd"}
     there = {
         named(path)
-        for folder in ("cpp", "src/treethink")
+        for folder in ("cpp", "src/treethink", "src/treethink_command")
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and path.suffix not in built
     }

@@ -157,13 +157,16 @@ def test_a_caption_names_objects_only_where_it_must_and_counts_the_rest() -> Non
     board = Board(schema)
     one = State(schema, [Object(1, "lamp", on=1), Object(2, "dial", at=(3, 4))])
     assert draw.ansi(board, one) == "lamp on 1\nat (3, 4)"
-    many = State(schema, [Object(i, "fan", on=0) for i in range(9)])
-    assert draw.ansi(board, many).splitlines() == [
-        "fan 0 on 0",
-        "fan 1 on 0",
-        "fan 2 on 0",
-        "and 6 more",
-    ]
+    many = State(schema, [Object(i, "fan", on=0) for i in range(20)])
+    told = [f"fan {i} on 0" for i in range(20)]
+    assert draw.ansi(board, many).splitlines() == told
+    assert draw.ansi(board, many, lines=4).splitlines() == [*told[:3], "and 17 more"]
+    more = State(schema, [Object(i, "fan", on=0) for i in range(21)])
+    assert draw.ansi(board, more).splitlines() == [*told[:19], "and 2 more"]
+    # In a picture, whose size is kept small, there are four.
+    assert draw.rgb_array(board, many).shape == draw.rgb_array(board, more).shape
+    few = State(schema, [Object(i, "fan", on=0) for i in range(4)])
+    assert draw.rgb_array(board, many).shape[0] == draw.rgb_array(board, few).shape[0]
 
 
 class Board:
@@ -208,7 +211,10 @@ def test_classes_without_a_look_are_told_apart_by_their_initials_and_colours() -
     for one, other in combinations(range(4), 2):
         assert np.abs(pictures[:, one] - pictures[:, other]).mean() > 2
     assert (pictures[12, 1, 12] == GREY).all()
-    assert draw.legend(board) == "O pond, A path, # wall, P player"
+    assert draw.legend(board) == "P player, # wall, A path, O pond"
+    # Where nothing is said about it, the first class of the schema lies on top.
+    heap = State(schema, [Object(i, names[i], pos=(0, 0)) for i in range(4)])
+    assert draw.ansi(board, heap, colour=False).splitlines() == ["P_", "P on # on A on O"]
     # What a table has, it keeps, and nobody else gets.
     partly = Board(schema, Look("P", "path", "disc", GREEN), Look("#", "pond", "disc", BLUE))
     assert draw.ansi(partly, state, colour=False) == "L W P #"
@@ -217,8 +223,8 @@ def test_classes_without_a_look_are_told_apart_by_their_initials_and_colours() -
 def test_more_classes_than_letters_still_get_signs() -> None:
     names = [f"thing{i}" for i in range(100)]
     looks = completed((), names)
-    signs = [look.sign for look in looks]
-    assert [look.class_name for look in looks] == names
+    signs = [look.sign for look in reversed(looks)]
+    assert [look.class_name for look in reversed(looks)] == names
     assert len(set(signs[:90])) == 90 and "." not in signs and set(signs[92:]) == {"?"}
 
 

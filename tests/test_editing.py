@@ -6,16 +6,23 @@ import copy
 import json
 import pickle
 import random
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treethink as tt
+from exporting import answers_of, loaded, proven
 from parts import listed, random_part
 from reference import Scene
+from small_prolog import Program
 from strategies import Shape, random_state, schemas
+from treethink.explain import prolog
+from treethink.explain.frame import rows_of
 
 RIGHT = ("player", "pos", "right")
 SCORE = ("game", "score", "right")
@@ -155,6 +162,30 @@ def test_a_constant_rule_can_be_pinned_and_let_go() -> None:
     assert model.to_bytes() == content
 
 
+def counted(rule: tt.Rule) -> int:
+    """What all leaves have seen, or were given."""
+    return sum(sum(node.counts.values()) for node in rule.root.walk() if node.is_leaf)
+
+
+@pytest.mark.parametrize("memory", [0, 30, 5_000])
+def test_what_came_by_while_it_was_pinned_is_known_afterwards(memory: int) -> None:
+    """A leaf that was learned adds it; one that was written has it instead of what it was given."""
+    stay = ("game", "score", "stay")
+    model = tt.TreeThink(MAZE.schema, memory=memory)
+    model.observe_many(tt.transitions(MAZE, steps=100, seed=0))
+    model.pin(stay)
+    known, seen = counted(model.rules[stay]), model.rules[stay].transitions
+    model.observe_many(tt.transitions(MAZE, steps=200, seed=1))
+    model.unpin(stay)
+    came = model.rules[stay].transitions - seen
+    assert came > 0 and counted(model.rules[stay]) == known + came
+    model.replace(stay, {50: 1})
+    model.observe_many(tt.transitions(MAZE, steps=200, seed=2))
+    model.unpin(stay)
+    assert 50 not in model.rules[stay].root.counts
+    assert tt.TreeThink.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
+
+
 def test_an_empty_leaf_that_is_pinned_keeps_what_it_borrows() -> None:
     model = learned(memory=0)
     state = MAZE.reset(seed=0)
@@ -187,7 +218,6 @@ def test_a_leaf_by_hand_that_has_seen_one_outcome_is_saved() -> None:
     assert same.to_bytes() == model.to_bytes()
 
 
-
 @pytest.mark.parametrize(
     "again", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
 )
@@ -202,13 +232,6 @@ def test_edits_survive_files_and_copies(again: Any) -> None:
         each.observe_many(tt.transitions(MAZE, steps=500, seed=3))
     assert same.to_bytes() == model.to_bytes()
     assert [str(rule) for rule in same.rules.values()] == [str(r) for r in model.rules.values()]
-
-
-def test_models_without_edits_have_the_bytes_they_always_had() -> None:
-    model = learned()
-    content = model.to_bytes()
-    model.pin(RIGHT)
-    assert model.to_bytes() != content
 
 
 def test_a_plan_is_made_anew_after_an_edit() -> None:
@@ -234,19 +257,134 @@ def edited() -> tt.TreeThink:
     return model
 
 
-def test_exported_rules_say_the_same(tmp_path: Any) -> None:
-    model = edited()
-    model.to_python(tmp_path / "rules.py")
-    model.to_prolog(tmp_path / "rules.pl")
-    space: dict[str, Any] = {}
-    exec((tmp_path / "rules.py").read_text(), space)
-    for before, action, _ in tt.transitions(MAZE, steps=60, seed=5):
-        found = space["predict"](before.to_dict(), action)
-        prediction = model.predict(before, action)
-        for each in before:
-            for attribute in MAZE.schema.classes[each.class_name]:
-                said = found[each.id][attribute]
-                assert said == pytest.approx(prediction.outcomes(each.id, attribute))
+def check_exports(model: tt.TreeThink, asked: Iterable[tuple[tt.State, str]], folder: Path) -> None:
+    """Both exports answer as the engine does."""
+    model.to_python(folder / "rules.py")
+    model.to_prolog(folder / "rules.pl")
+    predict = loaded((folder / "rules.py").read_text("utf-8"))["predict"]
+    program = Program((folder / "rules.pl").read_text("utf-8"))
+    for number, (state, action) in enumerate(asked):
+        wanted = answers_of(model, state, action)
+        assert predict(state.to_dict(), action) == wanted
+        if number < 8:  # the small Prolog is slow
+            assert proven(program, state, action) == wanted
+
+
+def test_exported_rules_say_the_same(tmp_path: Path) -> None:
+    asked = [(before, action) for before, action, _ in tt.transitions(MAZE, steps=60, seed=5)]
+    check_exports(edited(), asked, tmp_path)
+
+
+@pytest.mark.parametrize("pin", [True, False])
+@pytest.mark.parametrize("outcomes", ["delta", "value"])
+def test_rules_by_hand_are_exported_before_anything_is_seen(
+    outcomes: Any, pin: bool, tmp_path: Path
+) -> None:
+    schema = tt.Schema(
+        {"lamp": ["on"], "door": ["on"]}, {"on": tt.Attribute(1, outcomes=outcomes)}, ["press"]
+    )
+    model = tt.TreeThink(schema)
+    model.replace(("lamp", "on", "press"), "X0[on] = 0?\n5 x 3, 6 x 1\nnot seen yet", pin=pin)
+    model.replace(("door", "on", "press"), "7", pin=pin)
+    states = [
+        tt.State(schema, [tt.Object(1, "lamp", on=on), tt.Object(2, "door", on=3)]) for on in (0, 4)
+    ]
+    assert not model.observations
+    assert model.predict(states[0], "press").changes()
+    check_exports(model, [(state, "press") for state in states], tmp_path)
+
+
+LAMPS = tt.Schema({"lamp": ["on"], "door": ["on"]}, {"on": 1}, ["press"])
+PRESS = ("lamp", "on", "press")
+
+
+def lamp(on: int) -> tt.State:
+    return tt.State(LAMPS, [tt.Object(1, "lamp", on=on)])
+
+
+def pressed(part: Any, *then: int, pin: bool = True) -> tt.TreeThink:
+    """A model with a rule by hand that has then seen a lamp become all that, from 0."""
+    model = tt.TreeThink(LAMPS)
+    model.replace(PRESS, part, pin=pin)
+    for on in then:
+        model.observe(lamp(0), "press", lamp(on))
+    return model
+
+
+def test_nobody_has_seen_what_was_written() -> None:
+    model = pressed("1 x 3, 2 x 1", *[0] * 10)
+    explained = str(model.explain(lamp(0), "press"))
+    assert explained.splitlines() == [
+        "press: 1 value may change",
+        "lamp 1, on: 0 -> 1 (75%) or 2 (25%), written by hand",
+        "└── pinned; 10 of 10 since were otherwise",
+    ]
+    rule = model.rules[PRESS]
+    english = "the lamp's `on` rises by 1 in 75% of cases and rises by 2 in 25% (written by hand)."
+    assert rule.to_text("english") == f"When `press` is chosen, {english}"
+    assert "# written by hand" in rule.to_text("code")
+    assert "seen" not in rule.to_text("code").partition("\n\n\n")[0]
+    summed = " ".join(str(model.summary()).split())
+    assert "lamp.on when press 1 by hand 75%" in summed
+    assert model.summary().rules[PRESS].leaves[0].to_dict()["written"] is True
+    rows = {row["rule"]: row["written"] for row in rows_of(model.summary())}
+    assert rows == {"lamp.on when press": True, "door.on when press": False}
+    assert "[[1]-3, [2]-1]).  % written by hand" in prolog.text_of(model)
+    told = model.explain(lamp(0), "press")[1, "on"].to_dict()
+    assert (told["seen"], told["written"], told["pinned"]) == (False, True, True)
+    assert (told["met"], told["against"]) == (10, 10)
+
+
+@pytest.mark.parametrize(
+    ("then", "said"),
+    [
+        ([], "pinned; nothing has come by since"),
+        ([1, 1], "pinned; none of 2 since was otherwise"),
+        ([1, 3], "pinned; 1 of 2 since was otherwise"),
+    ],
+)
+def test_what_is_pinned_is_held_against_what_came_since(then: list[int], said: str) -> None:
+    assert str(pressed("1", *then).explain(lamp(0), "press")).endswith(said)
+
+
+def test_what_was_pinned_as_it_was_has_been_seen() -> None:
+    for outcomes in ([0, 1] * 5, [1] * 10):
+        model = tt.TreeThink(LAMPS)
+        for on in outcomes:
+            model.observe(lamp(0), "press", lamp(on))
+        model.pin(PRESS)
+        for _ in range(3):
+            model.observe(lamp(0), "press", lamp(2))
+        explained = str(model.explain(lamp(0), "press"))
+        assert "seen 10 times" in explained
+        assert "pinned; 3 of 3 since were otherwise" in explained
+        assert not model.rules[PRESS].root.written
+        assert "# seen 10 times" in model.rules[PRESS].to_text("code")
+
+
+def test_a_leaf_by_hand_that_learns_says_so_until_it_has_seen_something() -> None:
+    tests = "X0[on] = 0?\n1\n2"
+    before, after = (pressed(tests, *then, pin=False) for then in ([], [0]))
+    assert "0 -> 1, written by hand" in str(before.explain(lamp(0), "press"))
+    assert "it says so until it has seen something" in str(before.explain(lamp(0), "press"))
+    now = " ".join(str(after.explain(lamp(0), "press", of=1)).split())
+    assert "stays 0, seen once" in now
+    assert "on would change by 2, written by hand" in now
+    (otherwise,) = (each.otherwise for each in after.explain(lamp(0), "press", of=1))
+    assert otherwise is not None and otherwise.written
+
+
+def test_an_empty_leaf_borrows_what_was_written_above() -> None:
+    explained = str(pressed("X0[on] = 0?\nnot seen yet\n2", pin=False).explain(lamp(0), "press"))
+    assert "0 -> 2, written by hand" in explained
+    assert "just this was never seen: the answer is that of tests above" in explained
+
+
+def test_a_rule_that_answers_is_not_unknown() -> None:
+    state = tt.State(LAMPS, [tt.Object(1, "lamp", on=0), tt.Object(2, "door", on=0)])
+    explained = str(pressed("1").explain(state, "press"))
+    assert "of 1 value nothing was ever seen: taken to stay as it is" in explained
+    assert "never seen" not in str(pressed("1").explain(lamp(0), "press"))
 
 
 def test_edited_rules_are_explained_drawn_and_summed_up(tmp_path: Any) -> None:
@@ -360,6 +498,40 @@ def test_two_new_objects_of_a_class_may_be_said_either_way() -> None:
     assert str(one.rules[RIGHT]) == str(other.rules[RIGHT])
 
 
+def test_shares_of_all_sizes_are_read_again() -> None:
+    for counts in ({(0, 0): 20_000, (0, 1): 1}, {(0, 0): 10**7, (0, 1): 1}, {(0, 0): 1, (1, 0): 2}):
+        model = tt.TreeThink(MAZE.schema)
+        model.replace(RIGHT, counts)
+        text = str(model.rules[RIGHT])
+        model.replace(RIGHT, text)
+        assert str(model.rules[RIGHT]) == text
+
+
+@pytest.mark.parametrize(
+    "name", ["a. b", "X0: c,", " edge ", "tab\tnew\nline", "?", "#", "∃ [x] = 1"]
+)
+def test_odd_names_are_read_again(name: str) -> None:
+    schema = tt.Schema({name: ["x"], "b": ["x"]}, {"x": 1}, ["go"])
+    objects = [tt.Object(1, name, x=0), tt.Object(2, "b", x=1)]
+    model, key = tt.TreeThink(schema), ("b", "x", "go")
+    model._replace(*key, "", [(("difference", "x", (name, "b"), (1, 0), (1,)), []), *LEAVES])
+    text = str(model.rules[key])
+    model.replace(key, text)
+    assert str(model.rules[key]) == text
+    assert model.predict(tt.State(schema, objects), "go").outcomes(2, "x") == {2: 1.0}
+
+
+LEAVES = [(None, [((1,), 1)]), (None, [((0,), 1)])]
+
+
+def test_comments_and_titles_may_stand_anywhere_above() -> None:
+    model = tt.TreeThink(MAZE.schema)
+    model.replace(
+        RIGHT, "  # by me\n\n player.pos when down    X0: player\r\n\t# so\r\n\t(4, 4)\r\n"
+    )
+    assert dict(model.rules[RIGHT].root.counts) == {(4, 4): 1}
+
+
 # ---- what is refused ----
 
 WALL = "exists X1: wall. X1[pos] - X0[pos] = (1, 0)"
@@ -372,12 +544,15 @@ REFUSED: dict[str, tuple[Any, str]] = {
         f"{WALL}?\nno: (0, 0)\nyes: (1, 0)",
         "line 2 of the rule must have 'yes:', got 'no:'",
     ),
-    "another class": (f"{WALL.replace('wall', 'well')}?\n(0,0)\n(1,0)", "a class of the schema"),
-    "another attribute": ("X0[position] = 1?\n(0,0)\n(1,0)", "an attribute of the schema"),
+    "another class": (
+        f"{WALL.replace('wall', 'well')}?\n(0,0)\n(1,0)",
+        "unknown class 'well' in line 1.*Did you mean 'wall'",
+    ),
+    "another attribute": ("X0[position] = 1?\n(0,0)\n(1,0)", "unknown attribute 'position'"),
     "not its attribute": ("X0[score] = 1?\n(0,0)\n(1,0)", "unknown attribute 'score'.*of X0"),
     "no such facts": (
         "exists X1: game. X1[score] = 1?\n(0,0)\n(1,0)",
-        "no facts of the kind 'equality'",
+        "the equality of 'score', which the schema keeps out of tests",
     ),
     "a variable that is not there": ("X3[pos] = (1, 1)?\n(0,0)\n(1,0)", "unknown variable 'X3'"),
     "not there any more": (
@@ -391,11 +566,11 @@ REFUSED: dict[str, tuple[Any, str]] = {
         "introduces X1, and asks nothing",
     ),
     "too short a value": ("X0[pos] = 1?\n(0,0)\n(1,0)", "value of length 2, got"),
-    "too short an outcome": ({1: 1}, "outcome of player.pos when right must be of length 2"),
+    "too short an outcome": ({1: 1}, "the leaf: an outcome must be of length 2"),
     "an outcome twice": ("(0, 0), (0, 0)", "has the outcome .* twice"),
     "never": ({(0, 0): 0}, "how often an outcome was seen must be at least 1"),
     "half": ({(0, 0): 0.5}, "how often an outcome was seen must be a whole number"),
-    "too often": ({(0, 0): 2**32}, "must be seen 1 to 4294967295 times"),
+    "too often": ({(0, 0): 2**53 + 1}, "must be seen 1 to 9,007,199,254,740,992 times"),
     "too large": ({(2**63, 0): 1}, "must fit 64 bits"),
     "a large test": (f"X0[pos] = ({2**63}, 0)?\n(0,0)\n(1,0)", "does not fit 64 bits"),
     "a difference without a way back": (
@@ -403,6 +578,16 @@ REFUSED: dict[str, tuple[Any, str]] = {
         "does not fit 64 bits",
     ),
     "no outcome at all": ({}, "names no outcome at all"),
+    "not seen, all of it": ("not seen yet", "names no outcome at all"),
+    "half of one": ("(1.5)", "must be a test"),
+    "letters": ("(a1, b2)", "must be a test"),
+    "no number": ("(1--2)", "must be a test"),
+    "many digits": (f"(0, 0) x {'9' * 5000}", "must be a test"),
+    "more digits than fit": (f"(0, {'9' * 50})", "line 1 of the rule: an outcome must fit 64 bits"),
+    "too short an outcome, in a text": (
+        "X0[pos] = (1, 1)?\n(0, 0)\n3",
+        "line 3 of the rule: an outcome must be of length 2",
+    ),
     "a word for an outcome": ({"up": 1}, "a whole number or a tuple of them, got 'up'"),
     "a number": (3, "a part of a rule must be its text"),
     "none": (None, "a part of a rule must be its text"),
@@ -445,6 +630,49 @@ def test_rules_that_are_not_there() -> None:
         model.replace("player", {(0, 0): 1})  # type: ignore[arg-type]
     with pytest.raises(tt.WrongTypeError, match="pin must be True or False"):
         model.replace(RIGHT, {(0, 0): 1}, pin=1)  # type: ignore[arg-type]
+
+
+def test_an_outcome_may_not_come_twice_in_two_forms() -> None:
+    with pytest.raises(tt.RuleError, match=r"has the outcome .* twice"):
+        learned(0).replace(SCORE, {1: 1, (1,): 2})
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    model = tt.TreeThink(MAZE.schema)
+    model.replace(RIGHT, {tuple(np.array([1, 0])): np.int64(3)})
+    assert dict(model.rules[RIGHT].root.counts) == {(1, 0): 3}
+
+
+def test_a_rule_that_would_need_very_much_memory_is_refused() -> None:
+    leaves = [f"({i}, 0)" for i in range(3000)]
+    tests = [f"X0[pos] = ({i}, 0)?\n{leaf}" for i, leaf in enumerate(leaves[:990])]
+    model = tt.TreeThink(MAZE.schema)
+    with pytest.raises(tt.RuleError, match="1981 nodes and 3000 outcomes is too large"):
+        model.replace(RIGHT, "\n".join([*tests, ", ".join(leaves)]))
+    assert not model.rules[RIGHT].varies
+
+
+def test_counts_are_added_up_to_what_a_file_can_hold() -> None:
+    model = tt.TreeThink(MAZE.schema)
+    text = "".join(f"X0[pos] = ({i}, 0)?\n(1, 0) x {2**53}\n" for i in range(900))
+    model.replace(RIGHT, text + "(1, 0)")
+    smaller = model.simplify()
+    assert dict(smaller.rules[RIGHT].root.counts) == {(1, 0): 2**62}
+    assert tt.TreeThink.from_bytes(smaller.to_bytes()).to_bytes() == smaller.to_bytes()
+
+
+def test_simplify_is_quick_where_much_was_looked_for() -> None:
+    """Two hundred tests, of which each knows all others: seconds, if all pairs were tried."""
+    fails = "".join(
+        f"exists X1: wall, X2: wall. X1[pos] - X2[pos] = ({i}, 9)?\n({i}, 0)\n" for i in range(80)
+    )
+    found = "".join(
+        f"exists X{i}: wall. X{i}[pos] - X{i - 1}[pos] = (1, 0)?\n" for i in range(1, 120)
+    )
+    leaves = "".join(f"({i}, 1)\n" for i in range(120))
+    model = tt.TreeThink(MAZE.schema)
+    model.replace(RIGHT, fails + found + leaves)
+    assert model.simplify().rules[RIGHT].n_leaves == 200
 
 
 def nested(depth: int) -> str:

@@ -34,17 +34,20 @@ class Edited(Twins):
         before = len(self.events)
         getattr(self, "_" + kind.replace(" ", "_"))(rule, tree, path, scene)
         assert len(self.events) == before
-        self.happened[kind] += 1
         self.assert_same_trees(rule[-1])
 
     def _pin(self, rule: Any, tree: ReferenceTree, path: str, scene: Scene) -> None:
         if tree.transitions or tree.edited:
             self.engine.pin(rule, path)
             twin_edits.pin(tree, path)
+            self.happened["pin"] += 1
 
     def _unpin(self, rule: Any, tree: ReferenceTree, path: str, scene: Scene) -> None:
         if not self.engine.rules[rule].varies:
             return
+        pinned = [node for node in twin_edits.below(twin_edits.at(tree, path)) if node.pinned]
+        self.happened["unpin"] += bool(pinned)
+        self.happened["unpin what has met something"] += any(node.met for node in pinned)
         self.engine.unpin(rule, path)
         twin_edits.unpin(self.twin, tree, path, len(self.known(rule)))
 
@@ -56,11 +59,13 @@ class Edited(Twins):
         part = random_part(self.rng, variables, [scene], outcomes, depth=2)
         self.engine._replace(*rule, path, listed(part))
         twin_edits.replace(tree, path, part)
+        self.happened["replace"] += 1
         self.names[rule] = self.known(rule) | {o for _, leaf in listed(part) for o, _ in leaf}
 
     def _learn_on(self, rule: Any, tree: ReferenceTree, path: str, scene: Scene) -> None:
         self._replace(rule, tree, path, scene)
         self._unpin(rule, tree, path, scene)
+        self.happened["learn on"] += 1
 
     def _simplify(self, rule: Any, tree: ReferenceTree, path: str, scene: Scene) -> None:
         for step in steps_of(self.engine.rules[rule]):
@@ -133,5 +138,6 @@ def test_all_that_is_edited_really_happens() -> None:
             found[kind] = found.get(kind, 0) + n
 
     follow()
-    for kind in ("pin", "unpin", "replace", "learn on", "merged", "decided", "split"):
+    edits = ("pin", "unpin", "unpin what has met something", "replace", "learn on")
+    for kind in (*edits, "merged", "decided", "split"):
         assert found.get(kind, 0) > 0, (kind, found)

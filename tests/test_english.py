@@ -330,6 +330,9 @@ def test_the_sentence_that_everybody_expects():
     [
         *((name, "pressed") for name in ("left", "Up", "jump-up", "guard_left")),
         *((name, "chosen") for name in ("step", "south", "change-color", "pickup", "stay", "-")),
+        *((name, "chosen") for name in ("pick-up", "wake_up", "Sit Down", "guard pick-up")),
+        *((name, "chosen") for name in ("drop-off", "turn-off", "shut-down")),
+        *((name, "pressed") for name in ("move-up", "turn-down-right", "go up", "pick-right")),
     ],
 )
 def test_keys_are_pressed_and_other_actions_chosen(action: str, verb: str):
@@ -347,6 +350,8 @@ def test_keys_are_pressed_and_other_actions_chosen(action: str, verb: str):
             "uninvited unimportant unidentified-object NPC x under usher ultra udder uzi AI ice",
         ),
         (False, "wall unit user unicorn universe usual-one utility euro one hero house home horse"),
+        (True, "8-ball 80s-shirt 11 18th-hole 11-door URN UP UNDER"),
+        (False, "UFO USB-stick UI 7-up 1st 1-door 110 181 100"),
         (False, "uranium ukulele ubiquitous b U once Unit yard honk heist European"),
     ],
 )
@@ -405,8 +410,8 @@ def test_values_and_vectors_are_told_as_such():
     rules = jumps().rules
     assert [told(rules["guest", attribute, "ring"]) for attribute in ("pos", "mood", "size")] == [
         "When `ring` is chosen, the guest goes to (7, 8).",
-        "When `ring` is chosen, the mood becomes 2.",
-        "When `ring` is chosen, the size changes by (0, 1, -1).",
+        "When `ring` is chosen, the guest's `mood` becomes 2.",
+        "When `ring` is chosen, the guest's `size` changes by (0, 1, -1).",
     ]
 
 

@@ -499,7 +499,9 @@ def test_nothing_is_found_wrong_with_an_exact_model() -> None:
     assert not found and found.example is None
     assert (found.tried, found.wrong) == (500, 0)
     assert str(found) == "nothing wrong in 500 transitions of maze"
-    assert found.to_dict() == {"world": "maze", "tried": 500, "wrong": 0, "example": None}
+    unstated = {"times": 0, "likely": 0, "expected": 0.0}
+    told = {"world": "maze", "tried": 500, "wrong": 0, "example": None, "unstated": unstated}
+    assert found.to_dict() == told
     assert found.explanations() == []
 
 
@@ -593,6 +595,46 @@ def test_where_a_world_needs_all_its_objects_they_stay(world: World) -> None:
     assert found.example.state == found.example.met == world.reset(0)
     assert [each.object_id for each in found.example.wrong] == [0, 1, 2]
     assert "(as it was met)" in str(found)
+
+
+class Tossed(World):
+    """A coin that falls on either side, which it does not state."""
+
+    name = "tossed"
+    pure = False
+    schema = tt.Schema({"coin": ["side"]}, {"side": tt.Attribute(1, outcomes="value")}, ["toss"])
+
+    def reset(self, seed: int) -> State:
+        return State(self.schema, [Object(0, "coin", side=0)])
+
+    def dynamics(self, state: State, action: str) -> list[tuple[State, float]]:
+        return [(state.replace(0, side=side), chance) for side, chance in ((0, 0.3), (1, 0.7))]
+
+    def truth(self, before: State, action: str, after: State) -> State:
+        return after
+
+
+def test_chances_that_a_world_does_not_state_are_no_mistakes() -> None:
+    model = TreeThink(Tossed.schema)
+    model.observe_many(tt.transitions(Tossed(), 1_000, 0))
+    found = model.check(Tossed(), 500, seed=1)
+    assert not found and found.wrong == 0
+    said = " ".join(str(found).split())
+    assert said.startswith("nothing wrong in 500 transitions of tossed this world does not state")
+    assert f"followed {found.unstated.likely} of 500 times" in said and "to be expected" in said
+    assert found.to_dict()["unstated"]["times"] == 500
+    assert abs(found.unstated.likely - found.unstated.expected) < 50
+    # What such a model holds impossible is wrong there as everywhere.
+    found = TreeThink(Tossed.schema).check(Tossed(), 500, seed=1)
+    assert found and found.wrong == 500 - found.unstated.likely > 200
+    assert "does not state its chances" in str(found) and "predicted 0 (never seen)" in str(found)
+
+
+def test_where_everything_was_sure_nothing_is_said_of_chances() -> None:
+    model = TreeThink(Onward.schema)
+    model.observe_many(tt.transitions(Onward(), 200, 0))
+    assert str(model.check(Onward(), 100)).strip() == "nothing wrong in 100 transitions of fragile"
+    assert str(learned("maze", 5000).check(tt.make("maze"), 100)).count("chances") == 0
 
 
 def test_where_chance_decides_counts_need_not_be_exact() -> None:

@@ -9,6 +9,7 @@ import os
 import pickle
 import random
 import resource
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -234,9 +235,62 @@ def test_a_saved_file_has_the_usual_permissions(small, tmp_path):
     assert (tmp_path / "model").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
+@pytest.mark.skipif(os.name != "posix", reason="has permissions of POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
+def test_a_file_that_is_replaced_keeps_its_permissions(small, tmp_path, mode):
+    path = tmp_path / "model.tt"
+    path.touch()
+    path.chmod(mode)
+    small.save(path)
+    assert path.stat().st_mode & 0o7777 == mode
+    assert TreeThink.load(path).observations == small.observations
+
+
+@pytest.mark.skipif(os.name != "posix", reason="has permissions of POSIX")
+def test_what_only_its_owner_may_read_nobody_else_ever_can(small, tmp_path, monkeypatch):
+    path = tmp_path / "model.tt"
+    path.touch()
+    path.chmod(0o600)
+    modes, synced = [], os.fsync
+
+    def look(file: int) -> None:
+        modes.append(os.fstat(file).st_mode & 0o777)
+        synced(file)
+
+    monkeypatch.setattr(os, "fsync", look)
+    small.save(path)
+    assert modes == [0o600]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes links without asking")
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_a_link_and_what_it_leads_to_is_written(small, tmp_path, there):
+    (tmp_path / "far").mkdir()
+    target, link = tmp_path / "far" / "model.tt", tmp_path / "link.tt"
+    link.symlink_to(Path("far") / "model.tt")
+    if there:
+        plain(small.schema).save(target)
+    small.save(link)
+    assert link.is_symlink() and TreeThink.load(target).observations == small.observations
+    assert sorted(os.listdir(tmp_path)) == ["far", "link.tt"]
+    assert os.listdir(tmp_path / "far") == ["model.tt"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes a pipe")
+def test_what_is_no_file_is_never_replaced(small, tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="a device or a pipe, not a file") as caught:
+        small.save(path)
+    assert caught.value.filename == str(path)
+    assert stat.S_ISFIFO(path.stat().st_mode) and os.listdir(tmp_path) == ["pipe"]
+
+
 def test_a_place_that_cannot_be_written_is_the_systems_own_error(small, tmp_path):
-    with pytest.raises(OSError, match="No such file or directory"):
-        small.save(tmp_path / "nowhere" / "model.tt")
+    nowhere = tmp_path / "nowhere" / "model.tt"
+    with pytest.raises(FileNotFoundError) as caught:
+        small.save(nowhere)
+    assert str(caught.value) == f"[Errno 2] No such file or directory: {str(nowhere)!r}"
     with pytest.raises(IsADirectoryError):
         small.save(tmp_path)
     assert os.listdir(tmp_path) == []

@@ -304,7 +304,7 @@ def corridor() -> GymWorld:
 
 def test_an_environment_of_your_own_is_learned() -> None:
     world = corridor()
-    assert repr(world) == "GymWorld(Corridor)"
+    assert repr(world) == "GymWorld(Corridor)" and world.name == "Corridor"
     model = TreeThink(world.schema)
     errors = list(trial(model, world, steps=3000, seed=0))
     assert sum(errors[:20]) > 0
@@ -536,13 +536,13 @@ def test_rewards_that_are_no_whole_numbers_need_another_scale(reward: Any, scale
 
 @pytest.mark.parametrize("reward", [None, "1", b"1", [1.0, 2.0], np.array([1.0, 2.0]), [], 1j, {}])
 def test_a_reward_that_is_no_number_is_refused(reward: Any) -> None:
-    with pytest.raises(WrongTypeError, match="world 'gym': a reward must be a number, got"):
+    with pytest.raises(WrongTypeError, match="world 'Corridor': a reward must be a number, got"):
         paid(reward)
 
 
 @pytest.mark.parametrize("reward", [float("inf"), float("nan"), 10**400])
 def test_a_reward_without_end_is_refused(reward: Any) -> None:
-    with pytest.raises(SettingError, match=r"world 'gym': a reward of .* fits into no score"):
+    with pytest.raises(SettingError, match=r"world 'Corridor': a reward of .* fits into no score"):
         paid(reward)
 
 
@@ -653,7 +653,8 @@ class ManyButtons(Corridor):
 @pytest.mark.parametrize("returned", [None, 3, [3], [None], "walker", {"x": 1}, [("walker", 1)]])
 def test_what_to_state_returns_must_be_objects(returned: Any) -> None:
     world = GymWorld(Corridor, schema=CORRIDOR, to_state=lambda env: returned)
-    with pytest.raises(WrongTypeError, match="'gym': to_state must return Objects or a State, got"):
+    says = "world 'Corridor': to_state must return Objects or a State, got"
+    with pytest.raises(WrongTypeError, match=says):
         world.reset(0)
 
 
@@ -673,7 +674,7 @@ def test_an_error_of_to_state_is_told_with_its_place() -> None:
         raise KeyError("cart")
 
     with pytest.raises(
-        StateError, match=r"world 'gym': to_state raised KeyError\('cart'\)"
+        StateError, match=r"world 'Corridor': to_state raised KeyError\('cart'\)"
     ) as told:
         GymWorld(Corridor, schema=CORRIDOR, to_state=breaking).reset(0)
     assert isinstance(told.value.__cause__, KeyError)
@@ -683,7 +684,7 @@ def test_an_error_of_to_state_is_told_with_its_place() -> None:
 
     with pytest.raises(TreeThinkError, match=r"'x'.* 0\.5") as told_too:
         GymWorld(Corridor, schema=CORRIDOR, to_state=clumsy).reset(0)
-    assert told_too.value.__notes__ == ["(raised by the to_state of world 'gym')"]
+    assert told_too.value.__notes__ == ["(raised by the to_state of world 'Corridor')"]
 
 
 @pytest.mark.parametrize(

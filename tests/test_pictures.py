@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from treethink.worlds import make
+
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "how-it-works.md"
 NAMES = [
@@ -91,3 +93,18 @@ def test_the_shown_level_is_one_in_which_the_tests_answer_so() -> None:
         assert tuple(step.holds for step in learned.reason_for(before).steps) == answers
         stays = before[learned.player_of(before)].pos == after[learned.player_of(after)].pos
         assert stays == (answers in {(True,), (False, True, False)})
+
+
+def test_short_bars_are_still_bars() -> None:
+    bars = re.findall(r'width="([\d.]+)" height="16.0" rx="([\d.]+)"', kept("plan"))
+    assert len(bars) == 5
+    assert all(float(corner) <= float(width) / 4 for width, corner in bars)
+
+
+@pytest.mark.parametrize("cell", [11, 24])
+def test_a_frame_does_not_hide_what_is_in_it(cell: int) -> None:
+    level = module("level").Level(make("doors"), make("doors").reset(seed=0), 0, 0, cell)
+    frame = level.frame((0, 0), "#000000")
+    inside = float(re.findall(r"L([\d.]+) ", frame)[0])
+    width = max(float(each) for each in re.findall(r'stroke-width="([\d.]+)"', frame))
+    assert 2 * (inside - cell / 2 - width / 2) > 0.7 * cell

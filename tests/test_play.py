@@ -319,6 +319,35 @@ def test_ways_to_leave(key: str) -> None:
     assert game.done
 
 
+class Shelf(World):
+    """Boxes on a shelf and in a row; jars, which are nowhere."""
+
+    name = "shelf"
+    schema = Schema({"box": ["pos"], "jar": ["full"]}, {"pos": 2, "full": 1}, ["wait"])
+
+    def reset(self, seed: int) -> State:
+        boxes = [Object(i, "box", pos=(0, i)) for i in range(9)]
+        return State(self.schema, [*boxes, *(Object(20 + i, "jar", full=0) for i in range(9))])
+
+    def dynamics(self, state: State, action: str) -> list[tuple[State, float]]:
+        return [(state, 1.0)]
+
+
+def test_what_has_no_place_is_told_as_far_as_there_is_room() -> None:
+    for game in (Game(Shelf()), Game(Shelf(), model=learned(Shelf(), 20))):
+        game.act("wait")
+        tall, short = screen(game, 80, 40).plain, screen(game, 80, 22).plain
+        assert "jar 28 full 0" in tall and "more" not in tall
+        assert "and 6 more" in short and short.count("B ") == tall.count("B ") >= 8
+
+
+def test_help_speaks_of_signs_that_there_are() -> None:
+    game = Game(Shelf(), model=learned(Shelf(), 20))
+    game.press("?")
+    shown = screen(game, 120, 60).plain
+    assert "B_: on something else" in shown and "B!: not as was" in shown and "P" not in shown
+
+
 def test_escape_hides_help_and_never_leaves() -> None:
     game = Game(make("keys"))
     legend = "h key (status 1)"

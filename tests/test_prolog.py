@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,11 +14,12 @@ from hypothesis import given, settings
 from crowd import CROWDS, large_crowd, model_of_crowd
 from exporting import (
     ODD_NAMES,
-    Answers,
     Grown,
     answers_of,
+    as_value,
     grown,
     model_of_odd_names,
+    proven,
     quick,
     states_of,
     trained,
@@ -37,23 +37,6 @@ from treethink.stream import transitions
 from treethink.worlds import make
 
 GOLDEN = Path(__file__).parent / "golden"
-
-
-def proven(program: Program, state: State, action: str) -> Answers:
-    """What the clauses say of a state."""
-    assert program.ask(f"set_state({prolog.facts_of(state)}), Yes is 1.", "Yes") == [1]
-    answers: Answers = {}
-    for x in state:
-        answers[x.id] = {}
-        for name in x.values:
-            goal = f"predict({prolog.atom(action)}, {x.id}, {prolog.atom(name)}, Chances)."
-            (found,) = program.ask(goal, "Chances")
-            answers[x.id][name] = {as_value(vector): chance for vector, chance in found}
-    return answers
-
-
-def as_value(vector: list[int]) -> Any:
-    return vector[0] if len(vector) == 1 else tuple(vector)
 
 
 # ---------------------------------------------------- the same answers

@@ -243,6 +243,18 @@ def test_rules_are_a_mapping_by_class_attribute_and_action():
     assert repr(rules[MAZE_RULE]).startswith("<Rule game.score when left: ")
 
 
+def test_one_thing_is_not_told_as_many():
+    schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+    off, on = (State(schema, [Object(1, "lamp", on=value)]) for value in (0, 1))
+    model = TreeThink(schema)
+    model.observe(off, "press", on)
+    assert repr(model) == "<TreeThink: 1 observation, 0 rules vary>"
+    model.observe(on, "press", off)
+    assert repr(model) == "<TreeThink: 2 observations, 1 rule varies>"
+    assert repr(model.rules) == "<Rules: 1, of which 1 varies>"
+    assert repr(model.rules["lamp", "on", "press"]).endswith(": 1 leaf, depth 0>")
+
+
 def test_those_that_vary_are_told_apart():
     model = learned("maze", steps=1000)
     varying = model.rules.varying()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from treethink.state import Object, Schema, State
+from treethink.worlds import scene as scenes
 from treethink.worlds.looks import BLUE, GREEN, GREY, Look
 from treethink.worlds.scene import SceneError, parse_scenes
 
@@ -52,6 +56,23 @@ def test_chances_have_a_drawing_each() -> None:
         (scene.before.replace(player.id, pos=(0, 0)), 0.25),
         (scene.before, 0.75),
     ]
+
+
+FILES = sorted(Path(scenes.__file__).with_name("scenes").glob("*.txt"))
+# A sentence that is wrong is told alone. So none may begin with what only another one explains,
+# or end in a verb that another one had.
+LEANING = re.compile(
+    r"(so|nor|neither|and|also|it|they)\b|.*\b(does|do) (so|too|not|so twice)$"
+    r"|(with|where|on|at|a wall|the border|walls)\b(?!.*\b(player|agent|fish|taxi|toggle|coin)\b)"
+    r".*\b(it|they|them)\b"
+)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_each_sentence_is_understood_alone(path: Path) -> None:
+    says = re.findall(r"^says: (.*)$", path.read_text("utf-8"), re.MULTILINE)
+    assert says and len(set(says)) == len(says)
+    assert [each for each in says if LEANING.match(each)] == []
 
 
 @pytest.mark.parametrize(

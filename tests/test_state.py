@@ -230,7 +230,9 @@ def test_find_refuses_what_it_cannot_look_for() -> None:
         state.find("dor", pos=(1, 2))
     with pytest.raises(UnknownNameError, match=r"unknown attribute 'size' in class 'door'"):
         state.find("door", size=1)
-    with pytest.raises(StateError, match=r"class 'door': attribute 'pos' takes .*got \(1,\)"):
+    with pytest.raises(
+        StateError, match=r"class 'door': attribute 'pos' takes .*got the value \(1,\)"
+    ):
         state.find("door", pos=(1,))
     with pytest.raises(WrongTypeError, match="class name must be a str"):
         state.find(3)  # type: ignore[arg-type]
@@ -534,7 +536,10 @@ def test_arguments_of_a_wrong_type_are_refused(refused: Any) -> None:
         ({"objects": [{"id": "1", "class": "mark"}]}, "id must be an integer"),
         ({"objects": [{"id": 1, "class": "mark"}] * 2}, "two objects have the id 1"),
         ({"objects": [{"id": 1, "class": "game"}]}, "lacks the attribute 'score'"),
-        ({"objects": [{"id": 1, "class": "game", "score": 1.5}]}, "takes an integer, got 1.5"),
+        (
+            {"objects": [{"id": 1, "class": "game", "score": 1.5}]},
+            "takes an integer, got the value 1.5",
+        ),
     ],
 )
 def test_data_that_is_no_state_is_refused(data: Any, message: str) -> None:

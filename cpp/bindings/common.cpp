@@ -100,7 +100,7 @@ void refuse_value(Reading reason, std::string const& owner, std::string_view att
     auto const place = owner + ": attribute '" + std::string(attribute) + "' ";
     if (reason == Reading::out_of_range)
         throw StateError(place + "must fit in a signed 64-bit integer, got " + shown(value));
-    throw StateError(place + "takes " + expected(length) + ", got " + shown(value));
+    throw StateError(place + "takes " + expected(length) + ", got the value " + shown(value));
 }
 
 Int read_id(nb::handle value) {

@@ -41,7 +41,7 @@ def _share(level: Level, cell: tuple[int, int], share: float) -> str:
     half = level.cell / 2 - 3
     back = (
         f'<rect x="{x - half:.1f}" y="{y - half:.1f}" width="{2 * half:g}" height="{2 * half:g}" '
-        f'rx="4" fill="#35b0ff" opacity="{min(1.0, share):.2f}"/>'
+        f'rx="4" fill="{BLUE}" opacity="{min(1.0, share):.2f}"/>'
     )
     return back + text(
         x, y + level.cell / 2 - 5, f"{share:.0%}", "#ffffff", size=11, anchor="middle", bold=True
@@ -90,5 +90,6 @@ def _place(state: State) -> tuple[int, int]:
 def _bar(x: float, y: float, action: str, visits: int, chosen: bool) -> Iterator[str]:
     colour = YES if chosen else GREY
     yield text(x, y + 14, action, colour, bold=chosen)
-    yield box(x + 50, y + 2, max(2.0 * visits, 1), 16, colour, colour)
+    wide = max(2.0 * visits, 1)
+    yield box(x + 50, y + 2, wide, 16, colour, colour, corner=min(3, wide / 4))
     yield text(x + 58 + 2.0 * visits, y + 14, f"{visits}", colour)

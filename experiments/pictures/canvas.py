@@ -45,7 +45,7 @@ def text(
     mono: bool = False,
 ) -> str:
     """One line; formulas are set in letters of one width."""
-    look = f' font-weight="{600}"' if bold else ""
+    look = ' font-weight="600"' if bold else ""
     look += f' font-family="{MONO}" xml:space="preserve"' if mono else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" font-size="{size:g}" '
@@ -68,10 +68,17 @@ def _variables(line: str) -> str:
 
 
 def box(
-    x: float, y: float, width: float, height: float, fill: str = "#ffffff", stroke: str = EDGE
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    fill: str = "#ffffff",
+    stroke: str = EDGE,
+    corner: float = 6,
 ) -> str:
+    """A rectangle whose corners are rounded."""
     return (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6" '
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{corner:g}" '
         f'fill="{fill}" stroke="{stroke}"/>'
     )
 

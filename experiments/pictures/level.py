@@ -42,8 +42,12 @@ class Level:
         return self.x + (cell[0] + 0.5) * self.cell, self.y + (cell[1] + 0.5) * self.cell
 
     def frame(self, cell: Cell, colour: str, dash: str = "") -> str:
-        """Around a cell; light below, so that it is seen on everything."""
-        (x, y), half = self.middle(cell), self.cell / 2 - 0.5
+        """Around a cell; light below, so that it is seen on everything.
+
+        On a small one it is thin and lies outside, or it would hide what it is around.
+        """
+        small = self.cell < 16
+        (x, y), half = self.middle(cell), self.cell / 2 + (0.5 if small else -0.5)
         corners = [
             (x - half, y - half),
             (x + half, y - half),
@@ -51,7 +55,8 @@ class Level:
             (x - half, y + half),
         ]
         around = [*corners, corners[0]]
-        return line(around, "#ffffff", 4.5) + line(around, colour, 3, dash)
+        thick = 1.25 if small else 3.0
+        return line(around, "#ffffff", 1.5 * thick) + line(around, colour, thick, dash)
 
     def badge(self, cell: Cell, number: int) -> str:
         """The name of a variable above a cell; on small cells, beside that of its neighbour."""

@@ -1,5 +1,5 @@
 """`python -m treethink` is the command `treethink`."""
 
-from treethink.cli import main
+from treethink_command import main
 
 main()

@@ -62,6 +62,9 @@ MODELS: dict[str, Callable[[Schema], TreeThink]] = {
     "defaults": TreeThink,
 }
 
+#: Whole runs, so long that most of what there is to learn is learned.
+_RUNS = {"maze": 30_000, "coins": 30_000, "keys": 60_000}
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -129,17 +132,20 @@ class Report:
 def run(quick: bool = False, tell: Callable[[str], None] = print) -> Report:
     """Measure everything; `quick` measures less of it, and less surely."""
     report = Report(quick)
-    for part, what in (
+    parts: tuple[tuple[Callable[[Report], None], str], ...] = (
         (_predict, "predictions of a converged model"),
         (_observe, "observations of a new model"),
-        (_whole_runs, "whole runs, by the paper's settings and by the defaults"),
+        *((partial(_whole_run, name=each), f"whole runs of {each}") for each in _RUNS),
+        (_times_to_learn, "how long learning takes"),
+        (partial(_one_replay, name="keys", steps=30_000), "one replay of what is kept"),
         (_baselines, "the learners that it is compared with"),
         (_networks, "networks"),
         (_plans, "plans"),
         (_ten_thousand_objects, "10,000 objects in one state"),
         (_twin, "the slow twin"),
         (_memory, "memory"),
-    ):
+    )
+    for part, what in parts:
         tell(f"{what} ...")
         part(report)
     for note in report.notes:
@@ -297,16 +303,8 @@ def _deep_plans(report: Report, model: TreeThink, worlds: Sequence[tuple[str, Wo
             report.figures.append(Figure(title, speed.microseconds, "us/simulation", note))
 
 
-def _whole_runs(report: Report) -> None:
-    # So long that most of what there is to learn is learned.
-    for name, steps in (("maze", 30_000), ("coins", 30_000), ("keys", 60_000)):
-        _whole_run(report, name, report.calls(steps, least=10_000))
-    for name in ("maze", "coins"):  # nobody has so much patience with keys
-        _time_to_learn(report, name, report.calls(30_000, least=30_000))
-    _one_replay(report, "keys", report.calls(30_000, least=10_000))
-
-
-def _whole_run(report: Report, name: str, steps: int) -> None:
+def _whole_run(report: Report, name: str) -> None:
+    steps = report.calls(_RUNS[name], least=10_000)
     world = make(name)
     means, nodes, workload = [], [], play(world, steps)
     for how, fresh in _fresh(world).items():
@@ -322,6 +320,11 @@ def _whole_run(report: Report, name: str, steps: int) -> None:
     report.figures.append(Figure(title, ours / paper, "times", note))
 
 
+def _times_to_learn(report: Report) -> None:
+    for name in ("maze", "coins"):  # nobody has so much patience with keys
+        _time_to_learn(report, name, report.calls(30_000, least=30_000))
+
+
 def _time_to_learn(report: Report, name: str, steps: int) -> None:
     world = make(name)
     for how, fresh in _fresh(world).items():
@@ -335,7 +338,7 @@ def _time_to_learn(report: Report, name: str, steps: int) -> None:
 
 
 def _one_replay(report: Report, name: str, steps: int) -> None:
-    world = make(name)
+    world, steps = make(name), report.calls(steps, least=10_000)
     fresh, model = partial(TreeThink, world.schema), TreeThink(world.schema)
     longest = longest_observe(fresh, play(world, steps), model.memory, report.repeats) / 1000
     note = f"of {steps:,}, once {model.memory:,} are kept: one replay of them"

@@ -23,9 +23,12 @@ def shown(value: object) -> str:
 
 
 class UnknownNameError(TreeThinkError, LookupError):
-    """A name that the schema, the registry or a file does not know."""
+    """A name that the schema, the registry or a file does not know.
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], where: str):
+    `advice` is given where no known name is near.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], where: str, advice: str = ""):
         known = sorted(known)
         folded = {each.casefold(): each for each in known}  # another case is no other name
         close = get_close_matches(name, known, n=1) or [
@@ -33,14 +36,16 @@ class UnknownNameError(TreeThinkError, LookupError):
         ]
         hint = f" Did you mean {close[0]!r}?" if close else ""
         listed = ", ".join(repr(each) for each in known) or "none"
-        super().__init__(f"unknown {kind} {name!r} in {where}.{hint} Known: {listed}.")
+        more = f" {advice}" if advice and not close else ""
+        super().__init__(f"unknown {kind} {name!r} in {where}.{hint} Known: {listed}.{more}")
         self.kind = kind
         self.name = name
         self.known = tuple(known)
         self.where = where
+        self.advice = advice
 
-    def __reduce__(self) -> tuple[type, tuple[str, str, tuple[str, ...], str]]:
-        return type(self), (self.kind, self.name, self.known, self.where)
+    def __reduce__(self) -> tuple[type, tuple[str, str, tuple[str, ...], str, str]]:
+        return type(self), (self.kind, self.name, self.known, self.where, self.advice)
 
 
 class WrongTypeError(TreeThinkError, TypeError):

@@ -10,10 +10,12 @@ Compatibility: every later version reads every earlier format. A file of a newer
 this version knows is refused, never guessed at.
 """
 
+import errno
 import hashlib
 import json
 import os
 import secrets
+import stat
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -84,20 +86,45 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], bytes]:
 
 
 def write(path: str | os.PathLike[str], content: bytes) -> None:
-    """Replace the file in one step: a crash leaves the old one whole."""
+    """Replace the file in one step: a crash leaves the old one whole.
+
+    A link stays a link, and the file that it leads to is replaced. Who may read it, stays too.
+    """
     target = _path(path)
-    draft = target.parent / f".treethink-{secrets.token_hex(8)}"
+    place = Path(os.path.realpath(target))
+    draft = place.parent / f".treethink-{secrets.token_hex(8)}"
     try:
-        with draft.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, target)
+        _write_draft(draft, content, _old_mode(place))
+        os.replace(draft, place)
     except BaseException as error:
         draft.unlink(missing_ok=True)
-        if isinstance(error, OSError):  # of the draft nobody has heard
-            error.filename, error.filename2 = os.fspath(target), None
+        if isinstance(error, OSError) and error.errno is not None:  # of the draft nobody has heard
+            raise OSError(error.errno, error.strerror, os.fspath(target)) from None
         raise
+
+
+def _old_mode(place: Path) -> int | None:
+    """The permissions of the file that is there, if there is one."""
+    try:
+        mode = place.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "It is a device or a pipe, not a file")
+    return stat.S_IMODE(mode)
+
+
+def _write_draft(draft: Path, content: bytes, mode: int | None) -> None:
+    """A new file, which never has been open to more people than the old one."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with open(os.open(draft, flags, 0o666 if mode is None else 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    if mode is not None:
+        draft.chmod(mode)
 
 
 def read(path: str | os.PathLike[str]) -> bytes:

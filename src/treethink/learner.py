@@ -28,6 +28,7 @@ from treethink.errors import (
     whole_number,
 )
 from treethink.rules import Rule, RuleKey, Rules, Test, title_of
+from treethink.spelling import many
 from treethink.state import Schema
 
 if TYPE_CHECKING:
@@ -294,7 +295,8 @@ class TreeThink(file.Copied, _engine.Model):
         return {"seen": seen, **dump_nodes(nodes, self._candidates(class_name, attribute, action))}
 
     def __repr__(self) -> str:
-        return f"<TreeThink: {self.observations} observations, {self.n_varying} rules vary>"
+        vary = many(self.n_varying, "rule varies", "rules vary")
+        return f"<TreeThink: {many(self.observations, 'observation')}, {vary}>"
 
     # ---- what people change ----
 

@@ -25,10 +25,13 @@ from treethink import keyboard
 from treethink.errors import SettingError, TreeThinkError, UnknownNameError
 from treethink.spelling import percent
 from treethink.state import Schema, State
+from treethink.stream import first_state
 from treethink.worlds import World, draw
 from treethink.worlds.draw.compare import Predicted
+from treethink.worlds.draw.layout import FEW_LINES, MOST_LINES
 from treethink.worlds.draw.text import meanings
 from treethink.worlds.gym import GymWorld, TableWorld
+from treethink.worlds.looks import FLOOR
 
 _OWN_KEYS = [
     "u: undo",
@@ -235,7 +238,7 @@ class Game:
             self.message = f"{key!r} does nothing" if len(key) == 1 else "that key does nothing"
 
     def _start(self, seed: int) -> None:
-        first = self.world.reset(seed)
+        first = first_state(self.world, seed)
         self._earlier = (*self.predictions, self.expected)
         self.seed = seed
         self._first = first
@@ -351,11 +354,13 @@ def screen(game: Game, width: int, height: int) -> Text:
 
 def _help(game: Game, width: int) -> list[str]:
     """What the signs and marks mean."""
-    marks = ["P_: on something else, which the line below the picture tells"]
+    signs = meanings(game.world)
+    top = signs[0][0] if signs else FLOOR
+    marks = [f"{top}_: on something else, which the line below the picture tells"]
     if game.model is not None:
-        marks.append("P!: not as was most likely")
+        marks.append(f"{top}!: not as was most likely")
     marks.append("< > ^ v: more lies there, outside the picture")
-    return ["", *_wrapped(meanings(game.world), width), "", *_wrapped(marks, width)]
+    return ["", *_wrapped(signs, width), "", *_wrapped(marks, width)]
 
 
 def _board(game: Game, width: int, height: int) -> Text | None:
@@ -368,21 +373,23 @@ def _board(game: Game, width: int, height: int) -> Text | None:
     edge = any(item.cell not in shown for item in drawn)
     panels = len(states)
     columns = (width - 4 * (panels - 1)) // (2 * panels) - 2 * edge
-    text = _drawn(game, predicted, shown)
-    rows = shown.height + height - len(text.split("\n"))
-    if columns >= shown.width and rows >= shown.height:
-        return text
+    for lines in (MOST_LINES, FEW_LINES):  # cells matter more than what stands below them
+        text = _drawn(game, predicted, shown, lines)
+        rows = shown.height + height - len(text.split("\n"))
+        if columns >= shown.width and rows >= shown.height:
+            return text
     # What is cropped has an edge, with arrows to the rest.
     columns, rows = columns - 2 * (not edge), rows - 2 * (not edge)
     if columns < min(_SMALLEST_BOARD, shown.width) or rows < min(_SMALLEST_BOARD, shown.height):
         return None
-    return _drawn(game, predicted, all_of_it.part(_focus(game), columns, rows))
+    return _drawn(game, predicted, all_of_it.part(_focus(game), columns, rows), FEW_LINES)
 
 
-def _drawn(game: Game, predicted: Prediction | None, window: draw.Window) -> Text:
+def _drawn(game: Game, predicted: Prediction | None, window: draw.Window, lines: int) -> Text:
+    how: Any = {"window": window, "lines": lines}
     if predicted is None:
-        return Text.from_ansi(draw.ansi(game.world, game.state, window=window))
-    return Text.from_ansi(draw.compare(game.world, game.state, predicted, window=window))
+        return Text.from_ansi(draw.ansi(game.world, game.state, **how))
+    return Text.from_ansi(draw.compare(game.world, game.state, predicted, **how))
 
 
 def _focus(game: Game) -> tuple[int, int]:

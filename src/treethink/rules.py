@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treethink import _engine
 from treethink.errors import WrongTypeError
-from treethink.spelling import percent, printable
+from treethink.spelling import many, percent, printable
 
 if TYPE_CHECKING:
     from treethink.state import Schema
@@ -100,7 +100,8 @@ class Node:
     more, it is that. `classes` are those of the variables X0, X1, ... that are bound here.
 
     What is `pinned` does not learn; `met` says what has come by a pinned leaf since. A node that
-    was `written` by hand has no tests to choose from: if it is a branch, it keeps its own.
+    was `written` by hand has no tests to choose from: if it is a branch, it keeps its own, and if
+    it is a leaf, nobody has seen what it says.
     """
 
     classes: tuple[str, ...]
@@ -176,13 +177,25 @@ class Rule:
 
     @cached_property
     def root(self) -> Node:
-        """The tree's first node. If it is a leaf, it has seen all that its rule has."""
+        """The tree's first node. If it is a leaf, it says all that its rule has ever seen,
+        unless something else was written there.
+        """
         return build(self.nodes)
+
+    @property
+    def answers(self) -> bool:
+        """Whether it says anything: it has seen something, or was written by hand."""
+        return self.varies or self.transitions > 0
 
     @property
     def pinned(self) -> bool:
         """Whether nothing in it learns; see `TreeThink.pin`."""
         return all(node.edited[0] for node in self.nodes)
+
+    @property
+    def edited(self) -> bool:
+        """Whether any part of it is pinned, or was written by hand."""
+        return any(pinned or written for *_, (pinned, written, _), _ in self.nodes)
 
     @property
     def n_leaves(self) -> int:
@@ -233,7 +246,8 @@ class Rule:
         return "\n".join(map(printable, lines))
 
     def __repr__(self) -> str:
-        return f"<Rule {printable(self.title)}: {self.n_leaves} leaves, depth {self.depth}>"
+        leaves = many(self.n_leaves, "leaf", "leaves")
+        return f"<Rule {printable(self.title)}: {leaves}, depth {self.depth}>"
 
 
 def distribution(counts: Mapping[Value, int], most: int | None = None) -> str:
@@ -262,10 +276,17 @@ def _answering(
     nodes: list[EngineNode], classes: tuple[str, ...], seen: Mapping[tuple[int, ...], int]
 ) -> list[EngineNode]:
     """The same nodes; one that is alone says all that was seen, if not given something else."""
+    if len(nodes) == 1 and nodes[0].edited[1] and _was_seen(nodes[0], seen):
+        nodes = [nodes[0]._replace(edited=(nodes[0].edited[0], False, True))]
     if len(nodes) > 1 or (nodes and nodes[0].edited[2]):
         return nodes
     only = nodes[0] if nodes else EngineNode(None, None, classes, {}, None)
     return [only._replace(counts=dict(seen))]
+
+
+def _was_seen(only: EngineNode, seen: Mapping[tuple[int, ...], int]) -> bool:
+    """Whether what it was given is what had been seen: a constant rule, pinned as it is."""
+    return Counter(only.counts) + Counter(only.met) == Counter(seen)
 
 
 def lines_of(root: Node, told: Callable[[Mapping[Value, int]], str]) -> list[str]:
@@ -332,4 +353,4 @@ class Rules(Mapping[RuleKey, Rule]):
         return {key: rule for key, rule in rules if rule.varies}
 
     def __repr__(self) -> str:
-        return f"<Rules: {len(self)}, of which {len(self.varying())} vary>"
+        return f"<Rules: {len(self):,}, of which {many(len(self.varying()), 'varies', 'vary')}>"

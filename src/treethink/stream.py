@@ -38,7 +38,7 @@ def transitions(world: World, steps: int, seed: int, episode: int = 50) -> Itera
 def _play(world: World, steps: int, rng: np.random.Generator, episode: int) -> Iterator[Transition]:
     actions = world.actions
     while steps > 0:
-        state = world.reset(int(rng.integers(2**63)))
+        state = first_state(world, int(rng.integers(2**63)))
         for _ in range(min(episode, steps)):
             action = actions[rng.integers(len(actions))]
             after = world.step(state, action, rng)
@@ -47,6 +47,15 @@ def _play(world: World, steps: int, rng: np.random.Generator, episode: int) -> I
             if world.is_over(after):
                 break
             state = after
+
+
+def first_state(world: World, seed: int) -> State:
+    """What `reset` returns, which must be a State; a world of one's own may do anything."""
+    state: object = world.reset(seed)
+    if not isinstance(state, State):
+        what = f"world {world.name!r}: reset must return a State(schema, objects)"
+        raise WrongTypeError(f"{what}, got {shown(state)}")
+    return state
 
 
 def check_world_type(world: object, who: str) -> None:

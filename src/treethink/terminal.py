@@ -15,6 +15,7 @@ from itertools import pairwise
 from rich.console import Console
 
 from treethink.palette import THEME
+from treethink.spelling import printable
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _PLAIN = " .:#"
@@ -48,17 +49,21 @@ def coloured(console: Console) -> bool:
 
 
 def say(console: Console, text: str, style: str | None = None) -> None:
-    """Print as it is: rules are full of brackets, which rich would take for its own."""
-    told = spelled(text, console.encoding)
+    """Print as it is: rules are full of brackets, which rich would take for its own.
+
+    Names may hold anything, also what a terminal would take for a command; that is spelled out.
+    """
+    told = "\n".join(map(printable, spelled(text, console.encoding).split("\n")))
     console.print(told, markup=False, highlight=False, soft_wrap=True, style=style)
 
 
 def say_wrapped(console: Console, text: str, indent: str = "", style: str | None = None) -> None:
     """The same of sentences: in a terminal lines end between words, and lists keep their shape.
 
-    In a pipe they stay whole, for programs that look for them.
+    In a pipe they stay whole, for programs that look for them, and in a dumb terminal, which may
+    be the window of a program that breaks lines itself.
     """
-    width = min(console.width, _WIDEST_TEXT) - 1 if console.is_terminal else sys.maxsize
+    width = min(console.width, _WIDEST_TEXT) - 1 if moves(console) else sys.maxsize
     for line in text.splitlines():
         start = line[: len(line) - len(line.lstrip(" -"))]
         folded = textwrap.wrap(

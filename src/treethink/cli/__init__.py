@@ -4,8 +4,9 @@
     looking.py (worlds, play),
     planning.py (plan), measuring.py (run, report, bench), reproducing.py (reproduce)
 
-Commands only put the parts together; what they do is done elsewhere. An error of our own
-types is one line on stderr; `ending.py` has the exit codes.
+Commands only put the parts together; what they do is done elsewhere, and imported when they
+do it, if it is not needed by most. An error of our own types is one line on stderr; `ending.py` has
+the exit codes.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ import typer
 from treethink.cli import completing
 from treethink.cli.arguments import AsJson, ModelFile
 from treethink.cli.editor import edited
+from treethink.cli.ending import USAGE, complain
 from treethink.cli.shared import tell, told_rules, writable
-from treethink.editing.edits import node_at
 from treethink.errors import RuleError, SettingError, UnknownNameError
 from treethink.learner import TreeThink
 from treethink.rules import RuleKey, distribution, lines_of
@@ -48,12 +48,12 @@ def edit(
         str | None, typer.Option(metavar="TEXT", help="What to write, without an editor.")
     ] = None,
     learn: Annotated[
-        bool, typer.Option("--learn", help="Leaves that are written learn on: not pinned.")
+        bool, typer.Option("--learn", help="What is written learns on, at once from what is kept.")
     ] = False,
     pin: Annotated[bool, typer.Option("--pin", help="It stays as it is.")] = False,
     unpin: Annotated[bool, typer.Option("--unpin", help="It learns again.")] = False,
     simplify: Annotated[
-        bool, typer.Option("--simplify", help="Make all rules as small as they can be.")
+        bool, typer.Option("--simplify", help="Leave out tests that decide nothing, in all rules.")
     ] = False,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Save it there instead.")] = None,
     as_json: AsJson = False,
@@ -70,7 +70,7 @@ def edit(
       treethink edit maze.tt player.pos.up --unpin              # learn again
       treethink edit maze.tt --simplify --out small.tt --json
     """
-    _check(rule, by, learn, pin, unpin, simplify)
+    _check(rule, path, by, learn, pin, unpin, simplify)
     target = writable(out or model)
     loaded = TreeThink.load(model)
     console = terminal()
@@ -81,7 +81,7 @@ def edit(
     else:
         keys = [_key(loaded, rule, str(model))]
         if not _change(loaded, keys[0], path, by, learn, pin, unpin):
-            say(console, "nothing was changed")
+            _say_that_nothing_was_changed(model, as_json)
             return
         done = str(loaded.rules[keys[0]])
     loaded.save(target)
@@ -92,8 +92,21 @@ def edit(
     say(console, f"{done}\nsaved to {target}")
 
 
+def _say_that_nothing_was_changed(model: Path, as_json: bool) -> None:
+    if as_json:
+        tell("edit", model=str(model), saved=None, rules=[])
+    else:
+        say(terminal(), "nothing was changed")
+
+
 def _check(
-    rule: str | None, by: str | None, learn: bool, pin: bool, unpin: bool, simplify: bool
+    rule: str | None,
+    path: str,
+    by: str | None,
+    learn: bool,
+    pin: bool,
+    unpin: bool,
+    simplify: bool,
 ) -> None:
     ways = [by is not None, pin, unpin, simplify]
     if sum(ways) > 1:
@@ -104,6 +117,8 @@ def _check(
         )
     if learn and (pin or unpin or simplify):
         raise SettingError("--learn is for what is written: leave it out")
+    if path and simplify:
+        raise SettingError("--simplify is for all rules: leave out --path")
 
 
 def _key(model: TreeThink, name: str, where: str) -> RuleKey:
@@ -132,6 +147,8 @@ def _change(
 
 def _in_editor(model: TreeThink, key: RuleKey, path: str, learn: bool) -> bool:
     """Again and again, until it is a rule or nobody wants to go on."""
+    from treethink.editing.edits import node_at
+
     rule = model.rules[key]
     node = node_at(rule, path)
     variables = ", ".join(f"X{number}: {name}" for number, name in enumerate(node.classes))
@@ -140,7 +157,7 @@ def _in_editor(model: TreeThink, key: RuleKey, path: str, learn: bool) -> bool:
     while (written := edited(text)) is not None:
         try:
             model.replace(key, written, path, pin=not learn)
-        except RuleError as error:
+        except (RuleError, UnknownNameError) as error:
             if not _once_more(error):
                 raise
             text = written
@@ -149,8 +166,15 @@ def _in_editor(model: TreeThink, key: RuleKey, path: str, learn: bool) -> bool:
     return False
 
 
-def _once_more(error: RuleError) -> bool:
+def _once_more(error: Exception) -> bool:
+    """Whether somebody wants to mend it. Who does not, has read what is wrong, and that will do."""
     if not sys.stdin.isatty():
         return False
-    say(terminal(stderr=True), f"{error}")
-    return typer.confirm("Back to the editor?", default=True, err=True)
+    complain(str(error))
+    print("Back to the editor? [Y/n]: ", end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()  # without a line end: Ctrl-D
+    if not answer.endswith("\n"):
+        print(file=sys.stderr)
+    if not answer or answer.strip().lower().startswith("n"):
+        raise typer.Exit(USAGE)
+    return True

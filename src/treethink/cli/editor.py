@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,9 +15,19 @@ from treethink.errors import ResourceError, SettingError
 _USUAL = "notepad" if os.name == "nt" else "vi"
 
 
+def _usual() -> str:
+    if not sys.stdin.isatty():
+        raise SettingError("there is no terminal to edit in: set EDITOR, or write with --by")
+    return _USUAL
+
+
 def edited(text: str) -> str | None:
     """The text as it comes back; None if it is as it was."""
-    command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or _USUAL)
+    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or _usual()
+    try:
+        command = shlex.split(named)
+    except ValueError as error:
+        raise SettingError(f"the editor {named!r} cannot be read: {error}") from None
     if not command or shutil.which(command[0]) is None:
         raise SettingError(
             f"there is no editor {' '.join(command)!r}: set EDITOR to one, or write with --by"

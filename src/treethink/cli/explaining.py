@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from treethink.cli import completing
 from treethink.cli.arguments import AsJson, ModelFile, Options, Side
 from treethink.cli.shared import make_world, tell, writable
-from treethink.errors import SettingError
-from treethink.explain.why import Asked
+from treethink.errors import SettingError, StateError
 from treethink.learner import TreeThink
 from treethink.play import check_fit
-from treethink.terminal import coloured, say, terminal
+from treethink.state import State
+from treethink.terminal import coloured, moves, say, terminal
 from treethink.worlds import draw
+
+if TYPE_CHECKING:
+    from treethink.explain.why import Asked
+
+_WIDEST = 10_000  # where lines are not broken
 
 
 def explain(
@@ -59,6 +65,7 @@ def explain(
     loaded = TreeThink.load(model)
     check_fit(loaded.schema, place, str(model))
     state = place.reset(seed)
+    _check_object(asked, state)
     explanation = loaded.explain(state, action, asked)
     if to is not None:
         explanation.draw(writable(to), place)
@@ -70,10 +77,12 @@ def explain(
         return
     console = terminal()
     print(draw.ansi(place, state, colour=coloured(console)) + "\n")
-    if console.encoding.lower().startswith("utf"):
+    if moves(console) and console.encoding.lower().startswith("utf"):
         console.print(explanation, markup=False, highlight=False)
     else:
-        say(console, str(explanation))
+        from treethink.explain.printed import plain
+
+        say(console, plain(explanation, console.width if moves(console) else _WIDEST))
     if to is not None:
         say(console, f"drawn to {to}")
 
@@ -82,9 +91,17 @@ def _asked(of: str | None) -> Asked:
     """An object's id, or its id and an attribute, from the command line."""
     if of is None:
         return None
-    number, _, attribute = of.partition(".")
+    number, dot, attribute = of.partition(".")
+    if not re.fullmatch("-?[0-9]{1,18}", number) or bool(dot) != bool(attribute):
+        raise SettingError(f"--of takes an object's id, such as 40 or 40.pos, got {of!r}")
+    return (int(number), attribute) if attribute else int(number)
+
+
+def _check_object(asked: Asked, state: State) -> None:
+    """Whom the command line asks about must be there."""
+    object_id = asked[0] if isinstance(asked, tuple) else asked
     try:
-        object_id = int(number)
-    except ValueError:
-        raise SettingError(f"--of takes an object's id, such as 40 or 40.pos, got {of!r}") from None
-    return (object_id, attribute) if attribute else object_id
+        if object_id is not None:
+            state[object_id]
+    except StateError as error:
+        raise SettingError(f"--of: {error}") from None

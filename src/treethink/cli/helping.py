@@ -45,6 +45,10 @@ class Commands(TyperGroup):
             raise UnknownNameError("command", args[0], self.commands, "treethink")
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *given: Any, **extra: Any) -> Any:
+        with in_order():
+            return super().make_context(*given, **extra)
+
     def invoke(self, ctx: Any) -> Any:
         with in_order():
             return super().invoke(ctx)

@@ -16,10 +16,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from treethink.cli.shared import tell, told_rules
+from treethink.cli.shared import counts, settings, tell, told_rules
 from treethink.examine import Examination
 from treethink.experiment import Curve
 from treethink.learner import TreeThink
+from treethink.spelling import many, printable
 from treethink.terminal import chart, say, say_wrapped
 from treethink.worlds import World
 
@@ -59,6 +60,7 @@ class Lesson:
             say(console, f"the model has observed {self.model.observations:,} in all")
         if self.found is not None:
             self._show_verdict(console, self.found)
+        self._show_contradicted(console)
         say(console, f"saved to {self.path}")
         if not quiet:
             self._show_next(console)
@@ -71,9 +73,7 @@ class Lesson:
 
     def _show_rules(self, console: Console) -> None:
         rules = list(self.model.rules.varying().items())
-        constant = len(self.model.rules) - len(rules)
-        counts = f"rules that vary: {len(rules)}; that saw one outcome or none: {constant}"
-        say(console, f"\n{counts}", "heading")
+        say(console, f"\n{counts(self.model.rules)}", "heading")
         lines, group = 0, ""
         for number, ((class_name, attribute, _), rule) in enumerate(rules):
             told = rule.to_text("english").rstrip()
@@ -86,7 +86,7 @@ class Lesson:
             say_wrapped(console, told, indent="    ")
 
     def _show_where_all_are(self, console: Console, more: int) -> None:
-        command = shlex.join(["treethink", "rules", str(self.path), "--style", "english"])
+        command = _command("rules", str(self.path), "--style", "english")
         say(console, f"  {f'and {more} more; ' if more else ''}all of them: {command}")
 
     def _show_verdict(self, console: Console, found: Examination) -> None:
@@ -95,9 +95,18 @@ class Lesson:
         say_wrapped(console, verdict, style=style)
         say_wrapped(console, "\n".join(lines))
 
+    def _show_contradicted(self, console: Console) -> None:
+        """What is pinned and wrong: learning on will not mend it."""
+        for key, each in self.model.summary().rules.items():
+            against = sum(sum(leaf.against.values()) for leaf in each.leaves)
+            if against:
+                command = _command("edit", str(self.path), ".".join(key), "--unpin")
+                said = f"{each.title} is pinned, and {many(against, 'observation')} contradict it"
+                say_wrapped(console, f"{said}: {command}")
+
     def _show_next(self, console: Console) -> None:
         say(console, "\nnext", "heading")
-        rows = [(shlex.join(["treethink", *command]), what) for command, what in self._next()]
+        rows = [(_command(*parts), what) for parts, what in self._next()]
         wide = max(len(command) for command, _ in rows)
         fits = wide + max(len(what) for _, what in rows) + 5 <= console.width
         for command, what in rows:  # a command stays in one piece, to be copied
@@ -134,7 +143,7 @@ class Lesson:
             world=self.world.name,
             options=self.world.options,
             seed=seed,
-            settings={"alpha": model.alpha, "criterion": model.criterion, "memory": model.memory},
+            settings=settings(model),
             observations=model.observations,
             seconds=self.seconds,
             interrupted=found is None,
@@ -145,6 +154,11 @@ class Lesson:
             rules=told_rules(model, model.rules.varying()),
             saved=str(self.path),
         )
+
+
+def _command(*parts: str) -> str:
+    """To be copied."""
+    return printable(shlex.join(["treethink", *parts]))
 
 
 def _told(found: Examination) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from treethink.cli import completing
 from treethink.cli.arguments import LEARNER, AsJson, Options, Side, WorldName
 from treethink.cli.ending import INTERRUPTED
 from treethink.cli.learned import Lesson
-from treethink.cli.live import EPISODE, PATIENCE, STEPS, Watched, watch
+from treethink.cli.live import EPISODE, PATIENCE, STEPS, watch
 from treethink.cli.shared import file_name, make_world, writable
-from treethink.errors import SettingError
-from treethink.examine import Examination, examine
+from treethink.cli.stopping import ControlC
+from treethink.errors import SettingError, TreeThinkError
+from treethink.examine import examine
 from treethink.learner import TreeThink
 from treethink.play import check_fit
 from treethink.terminal import say_wrapped, terminal
@@ -103,43 +104,50 @@ def learn(
     asked = {"alpha": alpha, "criterion": criterion, "memory": memory}
     model = _learner(place, asked, paper) if start is None else _loaded(start, place, asked, paper)
     path = writable(out or start or Path(f"{file_name(world)}.tt"))
+    if path != start:
+        _check_nothing_is_lost(path)
     if not quiet:
         _say_what_comes(terminal(stderr=True), place, steps, patience)
     before = model.observations
-    watched = watch(model, place, steps, seed, patience, episode, quiet)
-    model.save(path)
-    lesson = Lesson(
-        world,
-        [*_again(width=width, height=height), *(f"--set={pair}" for pair in set_ or [])],
-        _again(seed=seed or None, episode=None if episode == EPISODE else episode),
-        place,
-        model,
-        before,
-        watched.curve,
-        watched.seconds,
-        _examined(model, place, watched),
-        path,
-    )
-    if as_json:
-        lesson.tell(seed)
-    else:
-        lesson.show(terminal(), quiet)
-    if watched.interrupted:
+    with ControlC() as control_c:
+        watched = watch(model, place, steps, seed, patience, episode, quiet, control_c)
+        model.save(path)
+        lesson = Lesson(
+            world,
+            [*_again(width=width, height=height), *(f"--set={pair}" for pair in set_ or [])],
+            _again(seed=seed or None, episode=None if episode == EPISODE else episode),
+            place,
+            model,
+            before,
+            watched.curve,
+            watched.seconds,
+            control_c.stops(lambda: examine(model, place)),
+            path,
+        )
+        if as_json:
+            lesson.tell(seed)
+        else:
+            lesson.show(terminal(), quiet)
+    if control_c.pressed:
         raise typer.Exit(INTERRUPTED)
+
+
+def _check_nothing_is_lost(path: Path) -> None:
+    """Another model may be learned again; what people wrote into it may not."""
+    try:
+        edited = [key for key, rule in TreeThink.load(path).rules.items() if rule.edited]
+    except TreeThinkError:
+        return  # there is no file, or no model
+    if edited:
+        raise SettingError(
+            f"{path} has rules that were changed by hand, such as {'.'.join(edited[0])}: go on with"
+            f" --from {path}, or save elsewhere with --out"
+        )
 
 
 def _again(**options: int | None) -> list[str]:
     """Options as they were given, for a command to come."""
     return [f"--{name}={value}" for name, value in options.items() if value is not None]
-
-
-def _examined(model: TreeThink, world: World, watched: Watched) -> Examination | None:
-    """Whether it has learned the world, unless nobody wants to wait for that."""
-    try:
-        return None if watched.interrupted else examine(model, world)
-    except KeyboardInterrupt:
-        watched.interrupted = True
-        return None
 
 
 def _say_what_comes(console: Console, world: World, steps: int, patience: int) -> None:

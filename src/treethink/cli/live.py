@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from treethink.cli.stopping import ControlC
 from treethink.experiment import Curve, trial
 from treethink.learner import TreeThink
 from treethink.terminal import moves, say, sparkline, terminal
@@ -44,24 +45,27 @@ def watch(
     patience: int = PATIENCE,
     episode: int = EPISODE,
     quiet: bool = False,
+    control_c: ControlC | None = None,
 ) -> Watched:
     """Let a model observe a world, and show how it goes, until it has learned it or Ctrl-C.
 
     What a model has observed before, it is not shown again: the stream goes on there.
     """
-    watched = Watched()
+    watched, control_c = Watched(), control_c or ControlC()
     curve, first = watched.curve, model.observations
+
+    def observe() -> None:
+        for wrong_by in trial(model, world, first + steps, seed, episode, first):
+            curve.add(wrong_by)
+            if curve.steps % 50 == 0:
+                progress.show(curve, model.n_varying)
+            if patience and curve.steps - curve.last_error >= patience:
+                break
+
     with Progress(terminal(stderr=True), steps, patience, quiet) as progress:
-        try:
-            for wrong_by in trial(model, world, first + steps, seed, episode, first):
-                curve.add(wrong_by)
-                if curve.steps % 50 == 0:
-                    progress.show(curve, model.n_varying)
-                if patience and curve.steps - curve.last_error >= patience:
-                    break
-        except KeyboardInterrupt:
-            watched.interrupted = True
+        control_c.stops(observe)
         watched.seconds = progress.seconds
+    watched.interrupted = control_c.pressed
     return watched
 
 

@@ -82,7 +82,9 @@ def _list_worlds(console: Console) -> None:
         lines = [Text(world.summary()), *([Text(options, "quiet")] if options else [])]
         table.add_row(Text(name), Text("\n").join(lines))
     console.print(table, markup=False, highlight=False)
-    say(console, "\ntreethink worlds WORLD tells all about one; treethink learn WORLD learns it")
+    told = "treethink worlds WORLD tells all about one; treethink learn WORLD learns it"
+    say(console, "")
+    say_wrapped(console, told)
 
 
 def _show_world(console: Console, world: World) -> None:

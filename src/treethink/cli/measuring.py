@@ -5,7 +5,9 @@ What they need is imported when they run: not all who learn have it.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,10 +16,10 @@ from typing import Annotated
 
 import typer
 
-from treethink import bench as benchmark
 from treethink.cli.arguments import AsJson, Processes, Seeds
 from treethink.cli.ending import FAILED, INTERRUPTED
 from treethink.cli.shared import look_here, tell, writable
+from treethink.spelling import printable
 from treethink.terminal import say, terminal
 
 
@@ -48,6 +50,8 @@ def run(
     from treethink.experiment.table import table
 
     look_here()
+    if not config.exists():  # a file that is missing is no wrong command
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(config))
     asked = configs.load(config)
     asked = asked if seeds is None else asked.with_seeds(seeds)
     runs, folder = asked.runs(), out or Path("runs") / config.stem
@@ -106,12 +110,12 @@ def interruptible(folder: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         told = f"interrupted; what there is is in {folder}: the same command goes on"
-        print(told, file=sys.stderr)
+        print(printable(told), file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
 
 
 def bench(
-    quick: Annotated[bool, typer.Option("--quick", help="Rough figures in seconds.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Rough figures, in a minute.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure how fast every path runs.
@@ -122,6 +126,8 @@ def bench(
       treethink bench --quick
       treethink bench --json > figures.json
     """
+    from treethink import bench as benchmark
+
     console = terminal(width=140)
     telling = terminal(stderr=True) if as_json else console
     measured = benchmark.run(quick=quick, tell=lambda text: say(telling, text))

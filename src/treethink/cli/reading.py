@@ -11,10 +11,11 @@ from rich.console import Console
 
 from treethink.cli import completing
 from treethink.cli.arguments import AsJson, ModelFile
-from treethink.cli.shared import show_rules, tell, told_rules
+from treethink.cli.shared import counts, settings, tell, told_rules
 from treethink.errors import SettingError, UnknownNameError
 from treethink.learner import TreeThink
 from treethink.rules import Rule, RuleKey
+from treethink.spelling import many
 from treethink.terminal import say, say_wrapped, terminal
 
 #: How `rules` prints them: for people, or for programs, to the letter.
@@ -77,9 +78,7 @@ def rules(
         _tell(loaded, model, rule)
         return
     if to is None and style == "text" and rule is None:
-        settings = f"{loaded.criterion}, alpha {loaded.alpha:g}, memory {loaded.memory:,}"
-        say(console, f"{model}: {loaded.observations:,} observations; {settings}")
-        show_rules(console, loaded)
+        _show_all(console, loaded, model)
         return
     meant = loaded.rules.varying() if rule is None else _meant(loaded, rule, str(model))
     if to is not None:
@@ -91,13 +90,21 @@ def rules(
         print("\n".join(STYLES[style](each) for each in meant.values()), end="")
 
 
+def _show_all(console: Console, model: TreeThink, path: Path) -> None:
+    learned_by = f"{model.criterion}, alpha {model.alpha:g}, memory {model.memory:,}"
+    say(console, f"{path}: {many(model.observations, 'observation')}; {learned_by}")
+    say(console, f"\n{counts(model.rules)}")
+    for rule in model.rules.varying().values():
+        say(console, f"\n{rule}")
+
+
 def _tell(model: TreeThink, path: Path, name: str | None) -> None:
     meant = model.rules.varying() if name is None else _meant(model, name, str(path))
     tell(
         "rules",
         model=str(path),
         observations=model.observations,
-        settings={"alpha": model.alpha, "criterion": model.criterion, "memory": model.memory},
+        settings=settings(model),
         rules=told_rules(model, meant),
     )
 
@@ -131,4 +138,4 @@ def _draw(console: Console, rules: dict[RuleKey, Rule], to: Path) -> None:
         say(console, "nothing to draw: no rule has seen more than one outcome")
         return
     paths = files.draw_all(rules, to)
-    say(console, f"{len(paths)} rule{'s' if len(paths) > 1 else ''} drawn to {to}")
+    say(console, f"{many(len(paths), 'rule')} drawn to {to}")

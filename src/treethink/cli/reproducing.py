@@ -14,8 +14,9 @@ from treethink.cli.arguments import AsJson, Processes, Seeds
 from treethink.cli.ending import FAILED
 from treethink.cli.shared import tell
 from treethink.figures import FIGURES, Figure, chosen, left_out
-from treethink.report import write
-from treethink.terminal import say, terminal
+from treethink.terminal import moves, say, say_wrapped, terminal
+
+_ROOM_FOR_A_TABLE = 76  # columns
 
 
 def reproduce(
@@ -62,6 +63,7 @@ def reproduce(
     from treethink.experiment.settled import counted
     from treethink.figures.reproduce import Part
     from treethink.figures.reproduce import reproduce as make_all
+    from treethink.report import write
 
     errors = terminal(stderr=True)
     telling = errors if as_json else terminal()
@@ -95,11 +97,22 @@ def _warn(console: Console, names: list[str], wanted: list[Figure], quick: bool)
         say(console, f"{slow}: without a GPU, a run of the largest network takes some ten hours")
 
 
+def _show_list(console: Console, quick: bool) -> None:
+    from treethink.figures.listing import listing, narrow
+
+    if not moves(console) or console.width >= _ROOM_FOR_A_TABLE:
+        console.print(listing(quick), markup=False, highlight=False)
+        return
+    for name, told in narrow(quick):
+        say(console, name, "name")
+        say_wrapped(console, told, indent="  " if name else "")
+
+
 def _list(quick: bool, as_json: bool) -> None:
-    from treethink.figures.listing import listing, minutes, number_of_runs
+    from treethink.figures.listing import minutes, number_of_runs
 
     if not as_json:
-        terminal(width=120).print(listing(quick), markup=False, highlight=False)
+        _show_list(terminal(width=120), quick)
         return
     told = [
         {

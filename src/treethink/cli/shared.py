@@ -8,20 +8,23 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 import treethink
-from treethink.errors import SettingError
+from treethink.errors import SettingError, WrongTypeError
 from treethink.learner import TreeThink
 from treethink.naming import file_safe
-from treethink.rules import Rule
-from treethink.terminal import say
+from treethink.rules import Rule, Rules
 from treethink.worlds import World, make
+
+# Of a text longer than its buffer, Python loses what it could not write before a signal.
+_PIECE = 4_096
 
 
 def tell(command: str, **told: Any) -> None:
     """All that `--json` prints: which command of which version says it, then what it says."""
-    print(json.dumps({"command": command, "version": treethink.__version__, **told}))
+    text = json.dumps({"command": command, "version": treethink.__version__, **told})
+    for start in range(0, len(text), _PIECE):
+        sys.stdout.write(text[start : start + _PIECE])
+    print(flush=True)  # all of it is out before anything else happens
 
 
 def told_rules(model: TreeThink, rules: dict[tuple[str, str, str], Rule]) -> list[dict[str, Any]]:
@@ -54,7 +57,10 @@ def make_world(world: str, pairs: list[str], **given: int | None) -> World:
             raise SettingError(f"--set takes NAME=NUMBER, such as goals=3, got {pair!r}") from None
     if ":" in world:
         look_here()
-    return make(world, **options)
+    try:
+        return make(world, **options)
+    except WrongTypeError as error:  # what was named is no world
+        raise SettingError(str(error)) from None
 
 
 def file_name(world: str) -> str:
@@ -64,9 +70,12 @@ def file_name(world: str) -> str:
 
 def writable(path: Path) -> Path:
     """Refuse now what could not be written after all the work."""
-    folder = path.parent
+    # Through a link it is written where that leads to.
+    folder = (Path(os.path.realpath(path)) if path.is_symlink() else path).parent
     if path.is_dir():
         raise SettingError(f"cannot write to {path}: it is a folder")
+    if path.exists() and not path.is_file():
+        raise SettingError(f"cannot write to {path}: it is a device or a pipe, not a file")
     if not folder.is_dir():
         raise SettingError(f"cannot write to {path}: there is no folder {folder}")
     if not os.access(folder, os.W_OK):
@@ -74,10 +83,12 @@ def writable(path: Path) -> Path:
     return path
 
 
-def show_rules(console: Console, model: TreeThink) -> None:
-    """All rules that vary."""
-    varying = [rule for rule in model.rules.values() if rule.varies]
-    constant = len(model.rules) - len(varying)
-    say(console, f"\nrules that vary: {len(varying)}; that saw one outcome or none: {constant}")
-    for rule in varying:
-        say(console, f"\n{rule}")
+def settings(model: TreeThink) -> dict[str, Any]:
+    """What it was told to learn by."""
+    return {"alpha": model.alpha, "criterion": model.criterion, "memory": model.memory}
+
+
+def counts(rules: Rules) -> str:
+    """How many rules there are, of either kind."""
+    varying = len(rules.varying())
+    return f"rules that vary: {varying}; that saw one outcome or none: {len(rules) - varying}"

@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from treethink import _engine
 from treethink.errors import RuleError, UnknownNameError, shown
 from treethink.rules import EngineTest
-from treethink.state import Schema
+from treethink.spelling import printable
+from treethink.state import Attribute, Schema
 
-_SMALLEST = -(2**63)
+_KINDS = {1: "equality", 2: "difference"}  # by how many objects they are about
 _EXISTS = re.compile(r"(?:∃|exists\b)\s*(.*)", re.DOTALL)
-_INTEGER = r"[+-]?\d+"
-_VALUE = rf"(?P<value>{_INTEGER}|\(\s*{_INTEGER}(?:\s*,\s*{_INTEGER})*\s*,?\s*\))"
+_INTEGER = r"[+-]?\d{1,99}"  # of more digits Python would make no number, nor do we
+VALUE = rf"{_INTEGER}|\(\s*{_INTEGER}(?:\s*,\s*{_INTEGER})*\s*,?\s*\)"
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Names:
 
 
 def vector_of(text: str) -> tuple[int, ...]:
-    """A number, or numbers in parentheses."""
+    """A number, or numbers in parentheses: what `VALUE` matches."""
     return tuple(int(each) for each in re.findall(_INTEGER, text))
 
 
@@ -53,7 +54,6 @@ def read_test(text: str, schema: Schema, names: Names, where: str) -> tuple[Engi
     """The test, and the variables that are known where it holds."""
     introduced, formula = _introduced(text.strip(), schema, names, where)
     attribute, variables, value = _formula(formula, schema, where)
-    _check_value(value, schema.attributes[attribute].length, len(variables), where)
     known = {**names.numbers, **{name: len(names.classes) for name in introduced}}
     for name in variables:
         if name not in known:
@@ -72,19 +72,22 @@ def _introduced(text: str, schema: Schema, names: Names, where: str) -> tuple[di
     if match is None:
         return {}, text
     rest, new = match[1], {}
-    name_of_class = "|".join(re.escape(each) for each in _longest_first(schema.classes))
+    classes = {printable(name): name for name in schema.classes}  # as they are printed
+    name_of_class = "|".join(re.escape(each) for each in _longest_first(classes))
     each_one = re.compile(rf"\s*(X\d+)\s*:\s*({name_of_class})\s*([,.])")
     while True:
         found = each_one.match(rest)
         if found is None:
+            other = re.match(r"\s*X\d+\s*:\s*([^,.]*[^,.\s])\s*[,.]", rest)
+            if other is not None:
+                raise UnknownNameError("class", other[1], classes, where)
             raise RuleError(
-                f"{where} must go on like 'X1: {next(iter(schema.classes))}.', "
-                f"with a class of the schema, at {shown(rest)}"
+                f"{where} must go on like 'X1: {next(iter(classes))}.', at {shown(rest)}"
             )
         name, class_name, end = found.groups()
         if name in names.numbers or name in new:
             raise RuleError(f"{where} introduces {name}, which is there already")
-        new[name] = class_name
+        new[name] = classes[class_name]
         rest = rest[found.end() :]
         if end == ".":
             return new, rest.strip()
@@ -93,23 +96,37 @@ def _introduced(text: str, schema: Schema, names: Names, where: str) -> tuple[di
 def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[str], tuple[int, ...]]:
     """Attribute, variables in the engine's order (what is taken off comes first), and value."""
     name = "|".join(re.escape(each) for each in _longest_first(schema.attributes))
-    one = re.fullmatch(rf"(X\d+)\[({name})\]\s*=\s*{_VALUE}", text)
+    one = re.fullmatch(rf"(X\d+)\[({name})\]\s*=\s*(?P<value>{VALUE})", text)
     if one is not None:
         return one[2], [one[1]], vector_of(one["value"])
-    two = re.fullmatch(rf"(X\d+)\[({name})\]\s*[-−]\s*(X\d+)\[\2\]\s*=\s*{_VALUE}", text)
+    two = re.fullmatch(rf"(X\d+)\[({name})\]\s*[-−]\s*(X\d+)\[\2\]\s*=\s*(?P<value>{VALUE})", text)
     if two is not None:
         return two[2], [two[3], two[1]], vector_of(two["value"])
-    some = next(iter(schema.attributes), "pos")
+    for each in re.findall(r"X\d+\[([^]]*)\]", text):
+        if each not in schema.attributes:
+            raise UnknownNameError("attribute", each, schema.attributes, where)
+    some, length = next(((m, a.length) for m, a in schema.attributes.items()), ("pos", 2))
+    value = "1" if length == 1 else f"({', '.join('1' * length)})"
     raise RuleError(
-        f"{where} must read like 'X0[{some}] = 1' or 'X1[{some}] - X0[{some}] = 1', "
-        f"with an attribute of the schema, got {shown(text)}"
+        f"{where} must read like 'X0[{some}] = {value}' or 'X1[{some}] - X0[{some}] = {value}', "
+        f"got {shown(text)}"
     )
 
 
-def _check_value(value: tuple[int, ...], length: int, objects: int, where: str) -> None:
-    if len(value) != length:
-        raise RuleError(f"{where} must name a value of length {length}, got {shown(value)}")
-    least = _SMALLEST + (objects == 2)  # a difference can be said the other way round
+def _check_fact(
+    name: str, attribute: Attribute, value: tuple[int, ...], objects: int, where: str
+) -> None:
+    kind = _KINDS[objects]
+    if attribute.facts is not None and kind not in attribute.facts:
+        raise RuleError(
+            f"{where} asks for the {kind} of {name!r}, which the schema keeps out of tests "
+            f"(facts={attribute.facts!r})"
+        )
+    if len(value) != attribute.length:
+        raise RuleError(
+            f"{where} must name a value of length {attribute.length}, got {shown(value)}"
+        )
+    least = -(2**63) + (objects == 2)  # a difference can be said the other way round
     if not all(least <= each < 2**63 for each in value):
         raise RuleError(f"{where} names a value that does not fit 64 bits: {shown(value)}")
 
@@ -137,6 +154,7 @@ def _engine_test(
             raise UnknownNameError(
                 "attribute", attribute, schema.classes[class_of(name)], f"{where}, of {name}"
             )
+    _check_fact(attribute, schema.attributes[attribute], value, len(variables), where)
     if len(variables) == 2:
         first, second = map(rank, variables)
         negative = tuple(_engine.swapped("difference", list(value)))
@@ -145,9 +163,14 @@ def _engine_test(
     new = [name for name in variables if name in introduced]
     numbers = {name: n + k for k, name in enumerate(new)}
     known = names.extended(numbers, tuple(introduced[name] for name in new))
-    kind = "equality" if len(variables) == 1 else "difference"
     classes = tuple(class_of(name) for name in variables)
-    test = (kind, attribute, classes, tuple(known.numbers[name] for name in variables), value)
+    test = (
+        _KINDS[len(variables)],
+        attribute,
+        classes,
+        tuple(known.numbers[name] for name in variables),
+        value,
+    )
     return test, known
 
 

@@ -49,8 +49,8 @@ def unpin(model: "TreeThink", key: RuleKey, path: str) -> None:
 
 def simplified(model: "TreeThink") -> "TreeThink":
     """Another model that says the same in every possible state, with fewer tests."""
-    smaller = copy.copy(model)
-    for key, rule in model.rules.varying().items():
+    smaller = copy.copy(model)  # whose rules nobody else changes meanwhile
+    for key, rule in smaller.rules.varying().items():
         for path, left, merge in steps_of(rule):
             smaller._keep_child(*key, path, left, merge)
     return smaller

@@ -6,11 +6,10 @@ At a node, a test that held on the way holds for every binding that is left, and
 does for none, nor for any new object. The facts are differences between places: a variable's
 attribute, or the origin. What held is therefore a system of differences, in which others follow by
 adding up; another test is refuted if it contradicts them, or if with it a test that failed would
-hold. Kinds of fact other than equality and difference are only known to have one value each.
+hold. Of other kinds of fact it is only known that each has one value.
 """
 
-from collections.abc import Iterator, Mapping
-from itertools import permutations
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from treethink.explain.vectors import minus, plus
@@ -27,53 +26,46 @@ class Equation(NamedTuple):
     end: Place
     difference: Value
 
-    @property
-    def zero(self) -> Value:
-        return minus(self.difference, self.difference)
 
-
-def equation_of(test: Test, names: Mapping[int, int] | None = None) -> Equation | None:
-    """The test as an equation, its variables renamed; nothing for other kinds of fact."""
-    variables = [(names or {}).get(each, each) for each in test.variables]
-    if test.kind == "equality":
-        return Equation((ORIGIN, test.attribute), (variables[0], test.attribute), test.value)
-    if test.kind == "difference":
-        return Equation((variables[0], test.attribute), (variables[1], test.attribute), test.value)
-    return None
+def equation_of(test: Test) -> Equation | None:
+    """The test as an equation; nothing for other kinds of fact."""
+    if test.kind not in ("equality", "difference"):
+        return None
+    first, second = (ORIGIN, *test.variables) if test.kind == "equality" else test.variables
+    return Equation((first, test.attribute), (second, test.attribute), test.value)
 
 
 class Differences:
-    """A system of differences: every place is known by another one and the way from there."""
+    """A system of differences: places in groups, each with its way from the first of the group."""
 
     def __init__(self) -> None:
-        self._from: dict[Place, tuple[Place, Value]] = {}
+        self._groups: dict[Place, dict[Place, Value]] = {}  # that a place is in: shared
 
     def copy(self) -> "Differences":
         same = Differences()
-        same._from = dict(self._from)
+        same._groups = dict(self._groups)
         return same
 
-    def _root(self, place: Place, zero: Value) -> tuple[Place, Value]:
-        way = zero
-        while place in self._from:
-            place, step = self._from[place]
-            way = plus(way, step)
-        return place, way
+    def group(self, place: Place, like: Value) -> dict[Place, Value]:
+        """All places that are known from this one; `like` any value of its length."""
+        return self._groups.get(place) or {place: minus(like, like)}
 
-    def add(self, equation: Equation) -> bool:
-        """Whether the equation agrees with what is known; it is known from now on."""
-        start, way_to_start = self._root(equation.start, equation.zero)
-        end, way_to_end = self._root(equation.end, equation.zero)
-        if start == end:
-            return minus(way_to_end, way_to_start) == equation.difference
-        self._from[end] = (start, minus(plus(way_to_start, equation.difference), way_to_end))
-        return True
+    def between(self, equation: Equation) -> Value | None:
+        """How much more the equation's end is than its start, if that is known."""
+        group = self.group(equation.start, equation.difference)
+        if equation.end not in group:
+            return None
+        return minus(group[equation.end], group[equation.start])
 
-    def follows(self, equation: Equation) -> bool:
-        """Whether the equation adds nothing to what is known."""
-        start, way_to_start = self._root(equation.start, equation.zero)
-        end, way_to_end = self._root(equation.end, equation.zero)
-        return start == end and minus(way_to_end, way_to_start) == equation.difference
+    def add(self, equation: Equation) -> None:
+        """Take it for true; what contradicts what is known is left out."""
+        if self.between(equation) is not None:
+            return
+        start = self.group(equation.start, equation.difference)
+        end = self.group(equation.end, equation.difference)
+        way = minus(plus(start[equation.start], equation.difference), end[equation.end])
+        joined = start | {place: plus(way, each) for place, each in end.items()}
+        self._groups.update(dict.fromkeys(joined, joined))
 
 
 class Knowledge:
@@ -90,16 +82,18 @@ class Knowledge:
     def __init__(self, classes: tuple[str, ...]):
         self.classes = classes
         self._differences = Differences()
-        self._values: dict[tuple[str, str, tuple[int, ...]], object] = {}  # of other kinds
+        self._values: dict[tuple[str, str, tuple[int, ...]], Value] = {}  # of other kinds
         self._failed: tuple[tuple[Test, int], ...] = ()  # with how many variables there were
 
     def holding(self, test: Test) -> "Knowledge":
         """What is known where the test holds as well."""
         known = self._copy(self.classes + tuple(name for _, name in test.new))
         equation = equation_of(test)
-        if equation is not None:
+        if equation is None:
+            known._values = {**self._values, _call(test): test.value}
+        else:
+            known._differences = self._differences.copy()
             known._differences.add(equation)
-        known._values[_call(test)] = test.value
         return known
 
     def failing(self, test: Test) -> "Knowledge":
@@ -110,10 +104,7 @@ class Knowledge:
 
     def implies(self, test: Test) -> bool:
         """Whether the test holds for every binding. Of new objects nothing is known."""
-        equation = equation_of(test)
-        if equation is not None and self._differences.follows(equation):
-            return True
-        return self._values.get(_call(test)) == test.value
+        return self._known(test) == test.value
 
     def equates(self, one: Test, other: Test) -> bool:
         """Whether the tests are one and the same for every binding, in other words perhaps."""
@@ -124,39 +115,74 @@ class Knowledge:
 
     def refutes(self, test: Test) -> bool:
         """Whether the test holds for no binding."""
+        known = self._known(test)
+        if known is not None:
+            return known != test.value
+        classes = self.classes + tuple(name for _, name in test.new)
         equation = equation_of(test)
-        if self._values.get(_call(test), test.value) != test.value:
-            return True
-        if equation is not None and not self._differences.copy().add(equation):
-            return True
-        known = self.holding(test)
-        return any(known._holds(failed, since) for failed, since in self._failed)
+        if equation is None:
+            return any(_is_case(each, since, test, classes) for each, since in self._failed)
+        asked: dict[Value, list[tuple[Test, int]]] = {}
+        for each in self._failed:
+            asked.setdefault(each[0].value, []).append(each)
+        return any(
+            _is_asked(*each, classes, found)
+            for found in self._follow(equation)
+            for each in asked.get(found.difference, ())
+        )
 
-    def _holds(self, test: Test, since: int) -> bool:
-        """Whether the test would hold, for some objects that were not known then."""
-        return any(self._follows(test, names) for names in self._ways(test, since))
+    def _known(self, test: Test) -> Value | None:
+        """The value of what the test asks about, if that is known."""
+        equation = equation_of(test)
+        if equation is None:
+            return self._values.get(_call(test))
+        return self._differences.between(equation)
 
-    def _ways(self, test: Test, since: int) -> Iterator[dict[int, int]]:
-        """Variables bound since then, for those that the test introduced."""
-        wanted = [name for _, name in test.new]
-        for chosen in permutations(range(since, len(self.classes)), len(wanted)):
-            if [self.classes[each] for each in chosen] == wanted:
-                yield dict(zip((number for number, _ in test.new), chosen, strict=True))
-
-    def _follows(self, test: Test, names: Mapping[int, int]) -> bool:
-        equation = equation_of(test, names)
-        if equation is not None:
-            return self._differences.follows(equation)
-        return self._values.get(_call(test, names)) == test.value
+    def _follow(self, equation: Equation) -> Iterator[Equation]:
+        """All that would follow from the equation, and is not known without it."""
+        start = self._differences.group(equation.start, equation.difference)
+        end = self._differences.group(equation.end, equation.difference)
+        way = minus(plus(start[equation.start], equation.difference), end[equation.end])
+        for one, from_first in start.items():
+            for other, from_other in end.items():
+                difference = minus(plus(way, from_other), from_first)
+                yield Equation(one, other, difference)
+                yield Equation(other, one, minus(from_first, plus(way, from_other)))
 
     def _copy(self, classes: tuple[str, ...]) -> "Knowledge":
         same = Knowledge(classes)
-        same._differences = self._differences.copy()
-        same._values = dict(self._values)
+        same._differences, same._values = self._differences, self._values
         same._failed = self._failed
         return same
 
 
-def _call(test: Test, names: Mapping[int, int] | None = None) -> tuple[str, str, tuple[int, ...]]:
-    variables = tuple((names or {}).get(each, each) for each in test.variables)
-    return test.kind, test.attribute, variables
+def _call(test: Test) -> tuple[str, str, tuple[int, ...]]:
+    return test.kind, test.attribute, test.variables
+
+
+def _is_asked(failed: Test, since: int, classes: tuple[str, ...], found: Equation) -> bool:
+    """Whether the equation is what a failed test asked for, of objects that it could have found."""
+    asked = equation_of(failed)
+    if asked is None:
+        return False
+    pairs = ((asked.start, found.start), (asked.end, found.end))
+    return all(_stands_for(failed, since, classes, *pair) for pair in pairs)
+
+
+def _is_case(failed: Test, since: int, test: Test, classes: tuple[str, ...]) -> bool:
+    """The same of two tests of another kind."""
+    if (failed.kind, failed.attribute, failed.value) != (test.kind, test.attribute, test.value):
+        return False
+    pairs = zip(failed.variables, test.variables, strict=True)
+    places = (((one, test.attribute), (other, test.attribute)) for one, other in pairs)
+    return all(_stands_for(failed, since, classes, *pair) for pair in places)
+
+
+def _stands_for(
+    failed: Test, since: int, classes: tuple[str, ...], asked: Place, found: Place
+) -> bool:
+    """Whether the object found is the one that was asked about, or one that was looked for."""
+    (variable, attribute), (other, its_attribute) = asked, found
+    if attribute != its_attribute or variable < since:
+        return asked == found
+    return other >= since and classes[other] == dict(failed.new)[variable]

@@ -15,29 +15,36 @@ leaf, and the branch for yes comes first.
 
 import re
 
-from treethink.editing.asking import Names, read_test, vector_of
+from treethink.editing.asking import VALUE, Names, read_test, vector_of
 from treethink.errors import RuleError, shown
 from treethink.rules import EngineTest
 from treethink.state import Schema
 
+MOST = 2**53
 WrittenNode = tuple[EngineTest | None, list[tuple[tuple[int, ...], int]]]
 
 _DRAWN = re.compile(  # the signs, or ASCII for them, which only before an answer are no number's
     r"(?:[\s│├└─|`-]*(?P<answer>yes|no)\s*:|[\s│├└─|]*)\s*(?P<rest>.*)"
 )
 _LEAF = re.compile(
-    r"\s*(?P<outcome>[+-]?\d+|\([^()]*\))(?:\s*[×x*]\s*(?P<n>\d+))?"
-    r"(?:\s*\([\d.e-]+%\))?\s*(?P<end>,|$)"
+    rf"\s*(?P<outcome>{VALUE})(?:\s*[×x*]\s*(?P<n>\d{{1,99}}))?"
+    r"(?:\s*\([<>]?[\d.e-]+%\))?\s*(?P<end>,|$)"
 )
+_TITLE = re.compile(r".*\S\s{2,}X0: .*[^?\s]\s*")
 _MARK = re.compile(r"\s*\[pinned\]\s*$")
 
 
-def read_rule(text: str, schema: Schema, classes: tuple[str, ...], title: str) -> list[WrittenNode]:
-    """The nodes, for a place where variables of those classes are known."""
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if lines and lines[0][1].strip().startswith(f"{title}  "):
+def read_rule(
+    text: str, schema: Schema, classes: tuple[str, ...], length: int
+) -> list[WrittenNode]:
+    """The nodes, for a place where variables of those classes are known.
+
+    `length` is that of outcomes.
+    """
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
+    if lines and _TITLE.fullmatch(lines[0][1]):
         lines = lines[1:]
-    lines = [(number, line) for number, line in lines if not line.startswith("#")]
     if not lines:
         raise RuleError("the text of a rule has no test and no leaf")
     nodes: list[WrittenNode] = []
@@ -53,10 +60,20 @@ def read_rule(text: str, schema: Schema, classes: tuple[str, ...], title: str) -
             nodes.append((test, []))
             open_ += [("no", names), ("yes", inside)]
         else:
-            nodes.append((None, _leaf(content, where)))
+            nodes.append((None, _leaf(content, length, where)))
     if open_:
         raise RuleError(f"the rule ends before its last test has a '{open_[-1][0]}:'")
     return nodes
+
+
+def check_outcome(outcome: tuple[int, ...], n: int, length: int, where: str) -> None:
+    """What a leaf can say, or one clear error."""
+    if len(outcome) != length:
+        raise RuleError(f"{where}: an outcome must be of length {length}, got {shown(outcome)}")
+    if not all(-(2**63) <= each < 2**63 for each in outcome):
+        raise RuleError(f"{where}: an outcome must fit 64 bits, got {shown(outcome)}")
+    if not 1 <= n <= MOST:
+        raise RuleError(f"{where}: an outcome must be seen 1 to {MOST:,} times, got {shown(n)}")
 
 
 def _content(line: str, expected: str, where: str) -> str:
@@ -69,7 +86,7 @@ def _content(line: str, expected: str, where: str) -> str:
     return match["rest"].strip()
 
 
-def _leaf(text: str, where: str) -> list[tuple[tuple[int, ...], int]]:
+def _leaf(text: str, length: int, where: str) -> list[tuple[tuple[int, ...], int]]:
     """Outcomes with how often each was seen."""
     found: dict[tuple[int, ...], int] = {}
     if text == "not seen yet":
@@ -83,6 +100,7 @@ def _leaf(text: str, where: str) -> list[tuple[tuple[int, ...], int]]:
         if outcome in found:
             raise RuleError(f"{where} has the outcome {match['outcome']} twice")
         found[outcome] = int(match["n"] or 1)
+        check_outcome(outcome, found[outcome], length, where)
         rest = rest[match.end() :]
         if match["end"] == "":
             return list(found.items())

@@ -55,6 +55,11 @@ def is_never_seen(node: EngineNode, answer: Counts) -> bool:
     return not node[3] and bool(answer)
 
 
+def is_by_hand(node: EngineNode) -> bool:
+    """Whether what a leaf says was written by somebody: it has counted nothing itself."""
+    return node.test is None and node.edited[1] and bool(node.counts)
+
+
 def identifier(title: str, taken: Iterable[str] = ()) -> str:
     """A name that both languages take, like the title, and not among those `taken`.
 

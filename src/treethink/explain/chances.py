@@ -78,12 +78,14 @@ def listed(chances: Chances) -> list[dict[str, Any]]:
     return [{"value": value, "probability": chance} for value, chance in chances.items()]
 
 
-def times(n: int) -> str:
-    """How often something was seen.
+def times(n: int, by_hand: bool = False) -> str:
+    """How often something was seen; of what somebody wrote, just that.
 
-    >>> times(0), times(1), times(1200)
-    ('never seen', 'seen once', 'seen 1,200 times')
+    >>> times(0), times(1), times(1200), times(1, by_hand=True)
+    ('never seen', 'seen once', 'seen 1,200 times', 'written by hand')
     """
+    if by_hand and n:
+        return "written by hand"
     return {0: "never seen", 1: "seen once"}.get(n, f"seen {n:,} times")
 
 

@@ -5,6 +5,9 @@
 A prediction is right when it is what chance makes of the truth (see `examine.py`). One that is
 wrong is made smaller: objects are removed as long as the world can still say what follows, and
 the same leaf is still wrong in the same way.
+
+A world that does not state its chances shows only what did follow. There a prediction is wrong
+if it held that impossible; whether its chances are right can be told only of all together.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import TYPE_CHECKING
 from treethink.errors import whole_number
 from treethink.examine import wrong_values
 from treethink.explain.chances import as_changes
-from treethink.explain.mistaken import Check, Example, Wrong
+from treethink.explain.mistaken import Check, Example, Unstated, Wrong
 from treethink.explain.shrinking import smallest
 from treethink.metrics import Truth, marginals
 from treethink.play import check_fit
@@ -48,19 +51,22 @@ def check(model: TreeThink, world: World, n: int, seed: int = 0) -> Check:
     check_fit(model.schema, world)
     n = whole_number("n", n, 1)
     met: dict[Kind, tuple[State, str, Truth]] = {}
-    wrong = tried = 0
+    unstated, wrong, tried = Unstated(), 0, 0
     for before, action, after in transitions(world, n, seed):
         tried += 1
         truth = world.truth(before, action, after)
-        kinds = _kinds(model.predict(before, action), action, truth)
+        prediction = model.predict(before, action)
+        kinds = _kinds(prediction, action, truth)
         wrong += bool(kinds)
+        if isinstance(truth, State):
+            unstated.add(prediction, truth)
         for kind in kinds:  # of each kind the smallest, and of those the first
             if kind not in met or len(before) < len(met[kind][0]):
                 met[kind] = (before, action, truth)
     worst = sorted(met, key=lambda kind: not kind.outright)[:_MOST_SHRUNK]
     examples = [(kind, _shrunk(model, world, kind, *met[kind])) for kind in worst]
     _, example = min(examples, key=_rank, default=(None, None))
-    return Check(model, world, tried, wrong, example)
+    return Check(model, world, tried, wrong, example, unstated)
 
 
 def _rank(found: tuple[Kind, Example]) -> tuple[bool, int]:
@@ -98,9 +104,11 @@ def _wrong(prediction: Prediction, truth: Truth) -> Iterable[Wrong]:
     true = marginals(state, [(truth, 1.0)] if isinstance(truth, State) else truth)
     for x, attribute in sorted(wrong_values(prediction, truth)):
         stays = {state.value(x, attribute): 1.0}
+        is_true = true.get((x, attribute), stays)
         predicted = prediction.outcomes(x, attribute)
-        support = prediction.support(x, attribute)
-        yield Wrong(x, attribute, predicted, support, true.get((x, attribute), stays))
+        if isinstance(truth, State) and any(predicted.get(value, 0.0) > 0 for value in is_true):
+            continue  # it may have been chance
+        yield Wrong(x, attribute, predicted, prediction.support(x, attribute), is_true)
 
 
 def _kinds(prediction: Prediction, action: str, truth: Truth) -> list[Kind]:

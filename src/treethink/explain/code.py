@@ -19,6 +19,7 @@ from treethink.explain.answers import (
     answers_of,
     asked_by,
     identifier,
+    is_by_hand,
     is_never_seen,
 )
 from treethink.explain.expressions import (
@@ -155,7 +156,9 @@ class _Writer:
         answer = self.answers[index]
         total = sum(answer.values())
         remark = f"  # seen {total} time{'s' if total != 1 else ''}"
-        if is_never_seen(self.nodes[index], answer) and index:
+        if is_by_hand(self.nodes[index]):
+            remark = "  # written by hand"
+        elif is_never_seen(self.nodes[index], answer) and index:
             remark = "  # never seen: so it was before this was asked"
         if not answer:
             still = "{}" if self.rule.key is None else f"{{{self._value_now()}: 1.0}}"

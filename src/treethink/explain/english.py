@@ -31,6 +31,13 @@ _INDENT = "  "
 _KEYS = {
     "left", "right", "up", "down", "jump", "fire", "enter", "space", "escape", "button",
 }  # fmt: skip
+# With these, up and down are no directions: nobody presses `pick-up` to go up.
+_VERBS = {
+    "back", "break", "bring", "calm", "clean", "close", "cool", "count", "cut", "dress", "end",
+    "fill", "get", "give", "grow", "hang", "heat", "hold", "keep", "knock", "lay", "let", "lie",
+    "lock", "make", "open", "pick", "power", "put", "save", "set", "settle", "shut", "sit", "slow",
+    "speed", "stand", "start", "take", "tear", "tidy", "wake", "warm", "wind", "wrap", "write",
+}  # fmt: skip
 # What is still to be said: a reading, how deep, how it begins, and the value known by then.
 _Waiting = tuple[Reading, int, str, Value | None]
 
@@ -114,10 +121,15 @@ def _when(rule: Rule) -> str:
 def is_key(action: str) -> bool:
     """Whether an action is named like something that one presses; its last word decides.
 
-    >>> is_key("right"), is_key("guard-up"), is_key("step"), is_key("change-color")
+    Unless that only belongs to a verb, as in `pick-up`.
+
+    >>> is_key("right"), is_key("guard-up"), is_key("step"), is_key("pick-up")
     (True, True, False, False)
     """
-    return re.split(r"[-_ ]", action.lower())[-1] in _KEYS
+    *before, last = re.split(r"[-_ ]", action.lower())
+    if last in ("up", "down") and before and before[-1] in _VERBS:
+        return False
+    return last in _KEYS
 
 
 def _opening(rule: Rule, telling: Telling) -> str:

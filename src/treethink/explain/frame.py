@@ -30,6 +30,7 @@ COLUMNS = {
     "observations": "int64",
     "share": "float64",
     "confidence": "float64",
+    "written": "bool",
 }
 
 
@@ -62,6 +63,7 @@ def _row(title: str, leaf: Leaf) -> dict[str, Any]:
         "observations": leaf.total,
         "share": leaf.share,
         "confidence": leaf.confidence,
+        "written": leaf.written,
     }
 
 

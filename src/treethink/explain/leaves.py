@@ -54,7 +54,7 @@ class Leaf:
 
     `path` leads to it from the root by L (the test holds) and R, `tests` says the same in
     formulas. A leaf that has seen nothing has no `outcome`. Of one that is `pinned`, `met` counts
-    what has come by since.
+    what has come by since; of one that is `written`, somebody has said the counts.
     """
 
     rule: RuleKey
@@ -64,6 +64,7 @@ class Leaf:
     confidence: float
     pinned: bool = False
     met: Mapping[Value, int] = field(default_factory=dict)
+    written: bool = False
 
     @property
     def against(self) -> dict[Value, int]:
@@ -72,7 +73,7 @@ class Leaf:
 
     @property
     def total(self) -> int:
-        """How many observations reached it."""
+        """How many observations reached it, or are said to."""
         return sum(self.counts.values())
 
     @property
@@ -102,6 +103,7 @@ class Leaf:
             "share": self.share,
             "confidence": self.confidence,
             "pinned": self.pinned,
+            "written": self.written,
             "met": counted(self.met),
         }
 
@@ -121,7 +123,7 @@ def leaves_of(key: RuleKey, rule: Rule, level: float = LEVEL) -> Iterator[Leaf]:
     for path, tests, node in paths_of(rule):
         most, total = max(node.counts.values(), default=0), sum(node.counts.values())
         sure = lower_bound(most, total, level)
-        yield Leaf(key, path, tests, node.counts, sure, node.pinned, node.met)
+        yield Leaf(key, path, tests, node.counts, sure, node.pinned, node.met, node.written)
 
 
 def paths_of(rule: Rule) -> Iterator[tuple[str, tuple[str, ...], Node]]:

@@ -5,7 +5,7 @@ a small state in which a model is wrong -> [ mistaken ] -> Check
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
@@ -20,8 +20,9 @@ from treethink.state import State
 from treethink.worlds import World, draw
 
 if TYPE_CHECKING:
-    from treethink.learner import TreeThink
+    from treethink.learner import Prediction, TreeThink
 
+_SURE = 1e-6
 _MOST_CELLS = 40  # of a line of text, each of them two columns wide
 
 
@@ -51,12 +52,45 @@ class Example:
     met: State = field(repr=False)
 
 
+@dataclass(slots=True)
+class Unstated:
+    """Transitions of which the world did not state the chances, only what followed.
+
+    Of `times` the most likely state followed `likely` times; by the model's own chances,
+    `expected` times were to be expected.
+    """
+
+    times: int = 0
+    likely: int = 0
+    expected: float = 0.0
+
+    def add(self, prediction: Prediction, followed: State) -> None:
+        """One more."""
+        mode = prediction.mode()
+        self.times += 1
+        self.likely += mode == followed
+        self.expected += prediction.probability(mode)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the model was sure of everything: then nothing hangs on unstated chances."""
+        return self.times - self.expected < _SURE
+
+    def __str__(self) -> str:
+        return (
+            "this world does not state its chances: only what the model held impossible counts as"
+            f" wrong; the most likely state followed {self.likely:,} of {self.times:,} times;"
+            f" by the model's own chances, {self.expected:,.1f} were to be expected"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Check(Printed):
     """What came of looking for mistakes. It is true, as a bool, if there are any.
 
     Of `tried` transitions `wrong` were predicted wrongly; `example` is the smallest state
-    found in which that happens, None if there is none.
+    found in which that happens, None if there is none. `unstated` has what can be said of the
+    transitions of which the world does not state the chances.
     """
 
     model: TreeThink = field(repr=False)
@@ -64,6 +98,7 @@ class Check(Printed):
     tried: int
     wrong: int
     example: Example | None
+    unstated: Unstated = field(default_factory=Unstated)
 
     def __bool__(self) -> bool:
         return self.example is not None
@@ -84,13 +119,15 @@ class Check(Printed):
             "tried": self.tried,
             "wrong": self.wrong,
             "example": None if found is None else _example(found),
+            "unstated": asdict(self.unstated),
         }
 
     def __rich__(self) -> Group:
         tried = f"{many(self.tried, 'transition')} of {self.world.name}"
         found = self.example
         if found is None:
-            return Group(Text(f"nothing wrong in {tried}"))
+            note = [] if self.unstated.is_certain else [Text(str(self.unstated))]
+            return Group(Text(f"nothing wrong in {tried}"), *note)
         less = f"of {len(found.met)}" if found.state != found.met else "as it was met"
         size = f"{many(len(found.state), 'object')} ({less})"
         said = f"wrong in {self.wrong:,} of {tried}; the smallest state found has {size}:"
@@ -98,6 +135,8 @@ class Check(Printed):
         parts: list[Any] = [Text(said, style="bold"), Text(f"\n{level}\n")]
         for each, why in zip(found.wrong, self.explanations(), strict=True):
             parts += [Text(_verdict(found, each), style="red"), *why.reasons]
+        if self.unstated.times:
+            parts.append(Text(f"\n{self.unstated}"))
         return Group(*parts)
 
 

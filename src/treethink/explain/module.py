@@ -27,7 +27,7 @@ _NAMES = {"predict", "mode", "read", "minus", "plus", "kept", "outcomes", "order
 
 def text_of(model: TreeThink) -> str:
     """The module's text, ending with a newline."""
-    rules = {key: rule for key, rule in model.rules.items() if rule.transitions}
+    rules = {key: rule for key, rule in model.rules.items() if rule.answers}
     varying = {key: rule for key, rule in rules.items() if rule.varies}
     names = _names(varying)
     parts = [

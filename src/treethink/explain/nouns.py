@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Nouns", "article", "owner"]
+__all__ = ["Nouns", "article", "is_noun", "owner"]
 
-# What is said letter by letter; what begins with a vowel, also after a silent h; and of that, what
-# begins with the sound of "you" or "one".
-_SPELLED = re.compile(r"[a-zA-Z](?![a-zA-Z])|[B-DF-HJ-NP-TV-Z]{2,}(?![a-z])")
-_VOWEL = re.compile(r"[aeiou]|hour|honest|hono|heir", re.IGNORECASE)
+# What is said letter by letter, such as F, NPC and UFO; what begins with a vowel, also after a
+# silent h or in a number; and of that, what begins with the sound of "you" or "one".
+_SPELLED = re.compile(
+    r"[a-zA-Z](?![a-zA-Z])|[B-DF-HJ-NP-TV-Z]{2,}(?![a-z])|U(?!P|RN)[A-Z]{1,2}(?![a-zA-Z])"
+)
+_VOWEL = re.compile(r"[aeiou]|hour|honest|hono|heir|8|1[18](?!\d)", re.IGNORECASE)
 _NO_VOWEL = re.compile(r"uni(?!n|m|d)|us[aeu]|ut[ei]|u[bkr][aeiou]|eu|one(?!r)|once", re.IGNORECASE)
+
+# What one speaks of without saying whose it is.
+_ALONE = {
+    "balance", "budget", "clock", "countdown", "date", "day", "hour", "money", "points", "price",
+    "reward", "round", "score", "season", "temperature", "time", "timer", "turn", "weather", "year",
+}  # fmt: skip
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
@@ -29,6 +37,15 @@ def article(name: str) -> str:
     else:
         vowel = bool(_VOWEL.match(name)) and not _NO_VOWEL.match(name)
     return f"an {name}" if vowel else f"a {name}"
+
+
+def is_noun(attribute: str) -> bool:
+    """Whether it can be spoken of alone: "the score", but "the lamp's `on`"; the last word decides.
+
+    >>> is_noun("score"), is_noun("high_score"), is_noun("on"), is_noun("color")
+    (True, True, False, False)
+    """
+    return re.split(r"[-_ .]", attribute.lower())[-1] in _ALONE
 
 
 def _ordinal(n: int) -> str:

@@ -34,8 +34,9 @@ class Otherwise:
 
     `step` is the place of the test on the way, counted from 0; `assumed` are that test with
     its other answer, and what else must be so; `outcomes` are values with their chances, and
-    `support` the observations behind them. Where the attribute itself would have to have some
-    other value, new values cannot be known: `outcomes` are then changes, and `relative` says so.
+    `support` the observations behind them, unless they were `written` by hand. Where the attribute
+    itself would have to have some other value, new values cannot be known: `outcomes` are then
+    changes, and `relative` says so.
     """
 
     step: int
@@ -43,6 +44,7 @@ class Otherwise:
     outcomes: Mapping[Value, float]
     support: int
     relative: bool = False
+    written: bool = False
 
     @property
     def condition(self) -> str:
@@ -53,7 +55,7 @@ class Otherwise:
         """All of it, as a sentence without its full stop."""
         would = "change by" if self.relative else "be"
         result = f"{attribute} would {would} {in_words(self.outcomes)}"
-        return f"if {self.condition}, {result}, {times(self.support)}"
+        return f"if {self.condition}, {result}, {times(self.support, self.written)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +85,16 @@ def nearest(
 def _found(state: State, step: int, way: _Way, object_id: int, attribute: str) -> Otherwise:
     """What would follow at the end of a way, from the value that the attribute had then."""
     counts, support = way.node.counts, sum(way.node.counts.values())
-    own = ("equality", attribute, (0,))
+    own, by_hand = ("equality", attribute, (0,)), way.node.written
     said = [e for e in way.assumed if (e.test.kind, e.test.attribute, e.test.variables) == own]
     value = next((each.test.value for each in said if each.holds), None)
     if value is not None:
         state = state.replace_many({object_id: {attribute: value}})
     elif said and state.schema.attributes[attribute].outcomes == "delta":
         changes = {outcome: n / support for outcome, n in counts.items()}
-        return Otherwise(step, way.assumed, changes, support, relative=True)
+        return Otherwise(step, way.assumed, changes, support, True, by_hand)
     then = after(state, object_id, attribute, counts)
-    return Otherwise(step, way.assumed, then, support)
+    return Otherwise(step, way.assumed, then, support, written=by_hand)
 
 
 def _endings(state: State, steps: Sequence[Step]) -> Iterator[_Way]:

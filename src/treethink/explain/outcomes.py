@@ -8,7 +8,7 @@ The outcomes of a tree by itself may be anything, and are told as they are.
 
 from dataclasses import dataclass
 
-from treethink.explain.nouns import article, owner
+from treethink.explain.nouns import article, is_noun, owner
 from treethink.explain.places import is_position, steps
 from treethink.explain.reading import Leaf
 from treethink.explain.vectors import is_zero
@@ -52,7 +52,8 @@ class Telling:
             others = f"{len(told) - _MOST_TOLD} other outcomes in {percent(rest, total)}"
             told = [*told[:_MOST_TOLD], f"has {others}"]
         listed = ", ".join(told[:-1]) + f" and {told[-1]}"
-        return f"{subject} {listed} (of {total:,} observations)"
+        behind = "written by hand" if leaf.by_hand else f"of {total:,} observations"
+        return f"{subject} {listed} ({behind})"
 
     def verb(self, outcome: Value, was: Value | None = None) -> str:
         """What becomes of the subject.
@@ -91,9 +92,10 @@ def _scalar(by: int, was: Value | None) -> str:
 
 
 def telling_of(rule: Rule, whole: bool) -> Telling:
-    """How to tell of the rule's outcomes; `whole`: its name is enough, and nobody's ("the score").
+    """How to tell of the rule's outcomes; `whole`: one name is enough, and stays the same.
 
-    That is so where nothing else has such an attribute and no test asks about its owner.
+    That is so where nothing else has such an attribute and no test asks about its owner. If the
+    name is a noun it is then nobody's: "the score", but "the lamp's `on`".
     """
     if rule.key is None or rule.schema is None:
         return Telling("", "outcome", "the outcome", "the outcome")
@@ -103,7 +105,7 @@ def telling_of(rule: Rule, whole: bool) -> Telling:
     zeros = (0,) * meaning.length if meaning.length > 1 else 0
     if is_position(attribute, zeros):
         return Telling(attribute, meaning.outcomes, who, "it")
-    if whole:
+    if whole and is_noun(attribute):
         return Telling(attribute, meaning.outcomes, f"the {attribute}", f"the {attribute}")
-    what = f"`{attribute}`"
-    return Telling(attribute, meaning.outcomes, f"{owner(who)} {what}", f"its {what}")
+    whose = f"{owner(who)} `{attribute}`"
+    return Telling(attribute, meaning.outcomes, whose, whose if whole else f"its `{attribute}`")

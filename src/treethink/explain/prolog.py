@@ -17,7 +17,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from treethink import file
-from treethink.explain.answers import answers_of, asked_by, difference_of, is_never_seen
+from treethink.explain.answers import answers_of, asked_by, difference_of, is_by_hand, is_never_seen
 from treethink.rules import Rule, Test, Value
 from treethink.state import State
 
@@ -44,7 +44,7 @@ def text_of(model: TreeThink) -> str:
         "\n".join(_schema(model)),
         resources.files("treethink.explain").joinpath("prolog.txt").read_text("utf-8"),
         "% ---- rules ----\n\n% seen(Class, Attribute, Action, X0, Counts): the first that holds.",
-        *("\n".join(clauses_of(rule)) for rule in model.rules.values() if rule.transitions),
+        *("\n".join(clauses_of(rule)) for rule in model.rules.values() if rule.answers),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
@@ -113,7 +113,8 @@ def clauses_of(rule: Rule) -> Iterator[str]:
             continue
         borrowed = index and is_never_seen(nodes[index], answers[index])
         counts = _list([f"{_vector(value)}-{n}" for value, n in answers[index].items()])
-        yield _clause(rule.key, counts, passed) + ("  % never seen itself" if borrowed else "")
+        remark = "  % written by hand" if is_by_hand(nodes[index]) else ""
+        yield _clause(rule.key, counts, passed) + ("  % never seen itself" if borrowed else remark)
 
 
 def _clause(key: tuple[str, str, str], counts: str, passed: Sequence[str]) -> str:

@@ -35,9 +35,10 @@ Way = tuple[Condition, ...]
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """How often each outcome was seen."""
+    """How often each outcome was seen; or, if somebody wrote that `by_hand`, is said to be."""
 
     counts: Mapping[Value, int]
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def read(rule: Rule) -> Reading:
     found: dict[int, Reading] = {}
     for node in reversed([*rule.root.walk()]):
         if node.test is None:
-            found[id(node)] = Leaf(node.counts)
+            found[id(node)] = Leaf(node.counts, node.written)
         else:
             asked = Condition(node.test, node.classes)
             found[id(node)] = _joined(asked, found.pop(id(node.left)), found.pop(id(node.right)))

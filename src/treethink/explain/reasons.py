@@ -28,8 +28,10 @@ class Reason(Printed):
     """Why one attribute of one object is predicted to become what it becomes.
 
     `outcomes` are its new values with their chances and `support` the observations behind
-    them. `steps` lead through the rule. Where the leaf at their end was never reached before,
-    `seen` is False: the answer is then that of the nearest branch above that was.
+    them, unless they were `written` by hand. `steps` lead through the rule. Where the leaf at their
+    end was never reached before, `seen` is False: the answer is then what was written there or, if
+    that is nothing (it is `borrowed`), that of the nearest branch above. What is `pinned` does not
+    learn; `met` counts what has come by since, and `against` what of that it says cannot be.
     """
 
     state: State = field(repr=False)
@@ -40,6 +42,11 @@ class Reason(Printed):
     steps: tuple[Step, ...] = field(repr=False)
     seen: bool
     otherwise: Otherwise | None = field(repr=False)
+    borrowed: bool = False
+    written: bool = False
+    pinned: bool = False
+    met: int = 0
+    against: int = 0
 
     @property
     def was(self) -> Value:
@@ -60,7 +67,7 @@ class Reason(Printed):
         then = in_words(self.outcomes)
         becomes = "stays" if self.outcomes.keys() == {self.was} else f"{self.was} ->"
         subject = f"{name(self.state, self.object_id)}, {self.attribute}"
-        return f"{subject}: {becomes} {then}, {times(self.support)}"
+        return f"{subject}: {becomes} {then}, {times(self.support, self.written)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that JSON can hold."""
@@ -72,6 +79,11 @@ class Reason(Printed):
             "outcomes": listed(self.outcomes),
             "support": self.support,
             "seen": self.seen,
+            "borrowed": self.borrowed,
+            "written": self.written,
+            "pinned": self.pinned,
+            "met": self.met,
+            "against": self.against,
             "steps": [_step(self.state, each) for each in self.steps],
             "bound": {variable: list(ids) for variable, ids in self.bound.items()},
             "otherwise": None if self.otherwise is None else _otherwise(self.otherwise),
@@ -81,11 +93,24 @@ class Reason(Printed):
         """What is to be said about the end of the way."""
         if not self.support:
             return "nothing was ever seen of this: it is taken to stay as it is"
+        if self.borrowed:
+            return "just this was never seen: the answer is that of tests above"
+        if self.pinned:
+            return f"pinned; {self._since()}"
+        if self.written:
+            return "it says so until it has seen something itself"
         if not self.steps and len(self.outcomes) == 1:
             return "so far always so: the rule has seen no other outcome"
         if not self.steps:
             return "the rule has found no test that tells these outcomes apart"
-        return "" if self.seen else "just this was never seen: the answer is that of tests above"
+        return ""
+
+    def _since(self) -> str:
+        """What has come by since it was pinned."""
+        if not self.met:
+            return "nothing has come by since"
+        verb = "was" if self.against <= 1 else "were"
+        return f"{self.against or 'none'} of {self.met:,} since {verb} otherwise"
 
     def __rich__(self) -> Tree:
         tree = Tree(Text(self.title, style="bold"), guide_style="dim")
@@ -124,6 +149,7 @@ def _otherwise(otherwise: Otherwise) -> dict[str, Any]:
         "outcomes": listed(otherwise.outcomes),
         "support": otherwise.support,
         "relative": otherwise.relative,
+        "written": otherwise.written,
     }
 
 

@@ -104,11 +104,15 @@ def _seen(leaf: Leaf) -> tuple[str, str, str, str]:
     if leaf.outcome is None:
         return "never seen", "0", "", ""
     share = percent(leaf.count, leaf.total)
+    if leaf.written:
+        return str(leaf.outcome), "by hand", share, ""
     return str(leaf.outcome), f"{leaf.total:,}", share, sure(leaf)
 
 
 def sure(leaf: Leaf) -> str:
-    """Rounded down, as a lower bound must be."""
+    """Rounded down, as a lower bound must be; nothing can be said of what somebody wrote."""
+    if leaf.written and leaf.counts:
+        return "by hand"
     return f"{floor(1000 * leaf.confidence) / 10:.1f}%" if leaf.counts else "never seen"
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
@@ -21,8 +21,8 @@ from treethink.errors import UnknownNameError, WrongTypeError, shown
 from treethink.explain.otherwise import nearest
 from treethink.explain.printed import Printed
 from treethink.explain.reasons import Reason
-from treethink.explain.routing import follow
-from treethink.rules import Rule, RuleKey, Value
+from treethink.explain.routing import Step, follow
+from treethink.rules import Node, Rule, RuleKey, Value
 from treethink.spelling import many
 from treethink.state import State
 
@@ -94,7 +94,8 @@ class Explanation(Printed):
             parts.append(Text(f"could have changed and does not: {listed}", style="dim"))
         if self._unknown:
             unknown = f"of {many(self._unknown, 'value')} nothing was ever seen"
-            parts.append(Text(f"{unknown}: taken to stay as they are"))
+            stay = "it is" if self._unknown == 1 else "they are"
+            parts.append(Text(f"{unknown}: taken to stay as {stay}"))
         return Group(*parts)
 
     def _heading(self) -> str:
@@ -131,14 +132,14 @@ def explain(model: TreeThink, state: State, action: str, of: Asked = None) -> Ex
 
 
 def _unknown(model: TreeThink, state: State, action: str) -> int:
-    """Of how many values it has seen nothing under this action."""
+    """Of how many values nothing is known under this action."""
     schema, rules = model.schema, model.rules
     objects = {name: len(state.of_class(name)) for name in schema.classes}
     return sum(
         objects[name]
         for name, attributes in schema.classes.items()
         for attribute in attributes
-        if objects[name] and not rules[name, attribute, action].transitions
+        if objects[name] and not rules[name, attribute, action].answers
     )
 
 
@@ -163,16 +164,29 @@ def _reason(prediction: Prediction, rule: Rule, object_id: int, attribute: str) 
     state = prediction.state
     steps, leaf = follow(rule.root, state, object_id)
     outcomes: Mapping[Value, float] = prediction.outcomes(object_id, attribute)
+    against = sum(n for outcome, n in leaf.met.items() if outcome not in leaf.counts)
+    support = prediction.support(object_id, attribute)
     return Reason(
         state,
         object_id,
         attribute,
         outcomes,
-        prediction.support(object_id, attribute),
+        support,
         steps,
-        bool(leaf.counts),
+        bool(leaf.counts) and not leaf.written,
         nearest(state, steps, object_id, attribute, outcomes),
+        support > 0 and not leaf.counts,
+        _answering(steps, leaf).written,
+        leaf.pinned,
+        sum(leaf.met.values()),
+        against,
     )
+
+
+def _answering(steps: Sequence[Step], leaf: Node) -> Node:
+    """The leaf, or if it is empty, what stands nearest above it and is not."""
+    above = [step.node for step in steps]
+    return next((node for node in (leaf, *reversed(above)) if node.counts), leaf)
 
 
 def _quiet(model: TreeThink, state: State, action: str, asked: set[int]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.table import Table
 from rich.text import Text
 
@@ -20,17 +22,40 @@ DRAWINGS = {
 def listing(small: bool = False) -> Table:
     """A row for each figure, as `reproduce` makes it or, `small`, as `reproduce --quick` does."""
     table = Table(
-        "figure", "what it shows", "in the paper", "runs (quick)" if small else "runs",
-        "core-minutes (quick)" if small else "core-minutes",
-        caption=Text(f"{_not_made()} {_networks()}"), caption_justify="left", caption_style="",
-    )  # fmt: skip
+        *_columns(small), caption=Text(_below()), caption_justify="left", caption_style=""
+    )
     table.columns[0].no_wrap = True  # names are there to be typed
-    for figure in FIGURES.values():
-        table.add_row(figure.name, figure.title, figure.paper, *takes(figure, small))
+    table.columns[1].overflow = "fold"
+    *rows, every = _rows(small)
+    for row in rows:
+        table.add_row(*row)
     table.add_section()
-    every = sum(number_of_runs(each, small) for each in FIGURES.values())
-    table.add_row("all", "all of these", "", f"{every:,}", _together(small))
+    table.add_row(*every)
     return table
+
+
+def narrow(small: bool = False) -> Iterator[tuple[str, str]]:
+    """The same without a table: each figure's name, and all that is said of it."""
+    *_, runs, time = _columns(small)
+    for name, title, paper, *taken in _rows(small):
+        told = [f"{said}: {each}" for said, each in zip((runs, time), taken, strict=True)]
+        yield name, "; ".join(filter(None, [title, paper, *told]))
+    yield "", _below()
+
+
+def _columns(small: bool) -> tuple[str, ...]:
+    quick = " (quick)" if small else ""
+    return "figure", "what it shows", "in the paper", f"runs{quick}", f"core-minutes{quick}"
+
+
+def _rows(small: bool) -> list[tuple[str, ...]]:
+    rows = [(each.name, each.title, each.paper, *takes(each, small)) for each in FIGURES.values()]
+    every = sum(number_of_runs(each, small) for each in FIGURES.values())
+    return [*rows, ("all", "all of these", "", f"{every:,}", _together(small))]
+
+
+def _below() -> str:
+    return f"{_not_made()} {_networks()}"
 
 
 def _together(small: bool) -> str:

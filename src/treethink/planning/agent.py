@@ -15,7 +15,7 @@ import numpy as np
 from treethink.errors import SettingError, StateError, WrongTypeError, shown, whole_number
 from treethink.planning.search import Plan, Search, Settings
 from treethink.state import State
-from treethink.stream import check_world_type
+from treethink.stream import check_world_type, first_state
 from treethink.worlds.base import World
 
 #: Called after each step with the episode so far and the plan that led to it.
@@ -163,7 +163,7 @@ class Agent:
         if tell is not None and not callable(tell):
             raise WrongTypeError(f"tell must be callable or None, got {shown(tell)}")
         steps = whole_number("steps", steps, least=1)
-        state = world.reset(level) if start is None else start
+        state = first_state(world, level) if start is None else start
         self.reset()
         rng = np.random.default_rng([self.seed, 1])  # not the one that the search draws from
         episode = Episode([state])

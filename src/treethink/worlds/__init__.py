@@ -55,6 +55,9 @@ WORLDS: dict[str, type[World]] = {
 
 __all__ = ["make", "World", "WORLDS", "Scene", "Distribution"]
 
+_EXAMPLE = "mygame.worlds:Lamp"
+_OWN = f"A world of your own is given as module:name, such as {_EXAMPLE}"
+
 
 def make(name: str, /, **options: int) -> World:
     """The world of that name.
@@ -73,10 +76,19 @@ def make(name: str, /, **options: int) -> World:
     if ":" in name:
         return _imported(name, options)
     plain, in_brackets = _parts(name)
+    if "/" in name or "\\" in name or name.endswith(".py"):
+        raise SettingError(f"{shown(name)} is a path. {_OWN}; {_found_in(name)}")
     if plain not in WORLDS:
-        raise UnknownNameError("world", plain, WORLDS, "the registry of worlds")
+        raise UnknownNameError("world", plain, WORLDS, "the registry of worlds", f"{_OWN}.")
     world = WORLDS[plain]
     return world(**_together(world, in_brackets, options, name))
+
+
+def _found_in(path: str) -> str:
+    """Where a command should be run to find the module of that path, and by which name."""
+    folder, _, file = path.replace("\\", "/").rpartition("/")
+    module = file.removesuffix(".py") or "module"
+    return f"in {'the folder ' + folder if folder else 'this folder'}: {module}:name"
 
 
 def _parts(name: str) -> tuple[str, list[str]]:
@@ -105,7 +117,7 @@ def _together(
 
 def _imported(name: str, options: dict[str, int]) -> World:
     """A world of one's own."""
-    found = found_at(name, "world", "mygame.worlds:Lamp")
+    found = found_at(name, "world", _EXAMPLE)
     if isinstance(found, World) and options:
         raise SettingError(f"{name!r} is made already and takes no options, got {options}")
     world = found

@@ -17,11 +17,18 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal, overload
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
-from treethink.errors import SettingError, StateError, UnknownNameError, shown, whole_number
+from treethink.errors import (
+    SettingError,
+    StateError,
+    UnknownNameError,
+    WrongTypeError,
+    shown,
+    whole_number,
+)
 from treethink.state import Object, Schema, State
 from treethink.worlds import draw
 from treethink.worlds.draw.layout import Cell as Cell
@@ -35,6 +42,8 @@ Value = int | tuple[int, ...]
 #: The least and the greatest value, for an attribute or for that of one class only.
 Bounds = Mapping[str | tuple[str, str], tuple[Value, Value]]
 
+_TOLERANCE = 1e-8  # by which probabilities may miss a sum of 1, as NumPy has it
+
 
 class World(ABC):
     """An environment made of objects. Its docstring is its specification.
@@ -42,7 +51,8 @@ class World(ABC):
     A subclass states its `name`, `schema`, `defaults` and `looks`, and implements `reset` and
     `dynamics`. It overrides `sample` where listing every next state is too much work, and
     `bounds` and `frame` where it knows them. What depends on options is set in `__init__`,
-    after the options have been read.
+    after the options have been read: `super().__init__(**options)`. One that has none, or takes
+    its arguments in a way of its own, need not call that.
 
     A variant is a subclass with another name and other defaults.
 
@@ -60,7 +70,7 @@ class World(ABC):
     [(State([Object(0, 'lamp', on=1)]), 0.9), (State([Object(0, 'lamp', on=0)]), 0.1)]
     """
 
-    name: ClassVar[str]
+    name: str
     #: Options and their default values: whole numbers, none of them negative.
     defaults: ClassVar[Mapping[str, int]] = {}
     #: The options that may be given in brackets after the name: `scale(3,2)`.
@@ -70,11 +80,22 @@ class World(ABC):
     #: Whether it can be asked about any state. False: it stands in one, and goes on from there.
     pure: ClassVar[bool] = True
 
+    #: The options as they are, all of them.
+    options: dict[str, int]
+    #: How to make it again, in another process too, whatever `__init__` it has.
+    _again: partial[Self]
+
+    def __new__(cls, /, *arguments: Any, **named: Any) -> Self:
+        self = super().__new__(cls)
+        self.options = {}
+        self._again = partial(cls, *arguments, **named)
+        return self
+
     def __init__(self, **options: int):
         for each in options:
             if each not in self.defaults:
-                raise UnknownNameError("option", each, self.defaults, self._where)
-        self.options: dict[str, int] = {
+                raise UnknownNameError("option", each, self.defaults, self._where, self._no_options)
+        self.options = {
             each: self._whole_number(each, options.get(each, default))
             for each, default in self.defaults.items()
         }
@@ -98,7 +119,7 @@ class World(ABC):
     def distribution(self, state: State, action: str) -> Distribution:
         """Every state that may follow, once, with its probability."""
         self._check(state, action)
-        return self.dynamics(state, action)
+        return self._stated(state, action)
 
     def truth(self, before: State, action: str, after: State) -> Distribution | State:
         """What a prediction is scored against: what follows `before`; `after` is what did."""
@@ -114,7 +135,7 @@ class World(ABC):
 
     def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
         """What `step` returns; the state and the action have been checked."""
-        states = self.dynamics(state, action)
+        states = self._stated(state, action)
         if len(states) == 1:
             return states[0][0]
         chosen = rng.choice(len(states), p=[probability for _, probability in states])
@@ -219,15 +240,40 @@ class World(ABC):
         return [(state.replace_many(together) if together else state, 1.0)]
 
     def __repr__(self) -> str:
-        options = ", ".join(f"{name}={value}" for name, value in self.options.items())
-        return f"{type(self).__name__}({options})"
+        named = self.options or self._again.keywords
+        given = [] if self.options else [shown(each) for each in self._again.args]
+        given += [f"{name}={shown(value)}" for name, value in named.items()]
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), **self.options), ()
+        return self._again, ()
 
     @property
     def _where(self) -> str:
         return f"world {self.name!r}"
+
+    @property
+    def _no_options(self) -> str:
+        """For a world that has none, what to do about it."""
+        if self.defaults:
+            return ""
+        return 'A world states its options in `defaults`, such as defaults = {"size": 6}.'
+
+    def _stated(self, state: State, action: str) -> Distribution:
+        """What `dynamics` returns, if it is a distribution."""
+        found = self.dynamics(state, action)
+        if not isinstance(found, list | tuple) or not all(map(_is_share, found)):
+            raise WrongTypeError(
+                f"{self._where}: dynamics must return [(state, probability), ...],"
+                f" got {shown(found)} for {action!r}"
+            )
+        shares = [share for _, share in found]
+        if not abs(sum(shares) - 1) <= _TOLERANCE or min(shares) < 0:
+            raise StateError(
+                f"{self._where}: the probabilities of what follows {action!r} must sum to 1,"
+                f" got {', '.join(map(str, shares[:8])) or 'none'}{', ...' if shares[8:] else ''}"
+            )
+        return found
 
     def _check(self, state: State, action: str) -> None:
         if action not in self.actions:
@@ -264,6 +310,13 @@ class World(ABC):
                 f"{self._where}: {name} must be from {least} to {most:,}, got {shown(value)}"
             )
         return value
+
+
+def _is_share(each: object) -> bool:
+    """Whether it is a state and its probability."""
+    if not isinstance(each, tuple | list) or len(each) != 2:
+        return False
+    return isinstance(each[0], State) and isinstance(each[1], int | float | np.number)
 
 
 def _lies(value: Value, least: Value, most: Value) -> bool:

@@ -62,13 +62,14 @@ def look_of(looks: Sequence[Look], each: Object) -> Look:
 
 
 def completed(looks: Sequence[Look], classes: Collection[str]) -> tuple[Look, ...]:
-    """The looks, and below them one for every class that has none.
+    """The looks, and below them one for every class that has none, the first class on top.
 
-    Its sign is the first letter of its name that is free, its colour that of its place among
-    the classes; a `wall` is a grey block.
+    Schemas tend to begin with what acts, and to end with what it stands on. Its sign is the
+    first letter of its name that is free, its colour that of its place among the classes; a
+    `wall` is a grey block.
 
-    >>> [look.sign for look in completed((), ["wall", "boat", "buoy", "boot"])]
-    ['#', 'B', 'U', 'O']
+    >>> [look.sign for look in completed((), ["boat", "buoy", "boot", "wall"])]
+    ['#', 'O', 'U', 'B']
     """
     known = {look.class_name for look in looks}
     taken = {FLOOR, UNKNOWN, *(look.sign for look in looks)}
@@ -77,7 +78,7 @@ def completed(looks: Sequence[Look], classes: Collection[str]) -> tuple[Look, ..
         if name not in known:
             plain.append(_plain(name, i, taken))
             taken.add(plain[-1].sign)
-    return (*plain, *looks)
+    return (*reversed(plain), *looks)
 
 
 def _plain(name: str, place: int, taken: Collection[str]) -> Look:

@@ -22,6 +22,8 @@ from treethink.spelling import percent
 from treethink.state import Object, State
 from treethink.worlds.draw import pixels, text
 from treethink.worlds.draw.layout import (
+    FEW_LINES,
+    MOST_LINES,
     Cell,
     Drawable,
     Item,
@@ -90,6 +92,7 @@ def compare(
     colour: bool = True,
     cell: int = pixels.CELL,
     window: Window | None = None,
+    lines: int = MOST_LINES,
 ) -> str: ...
 @overload
 def compare(
@@ -101,6 +104,7 @@ def compare(
     colour: bool = True,
     cell: int = pixels.CELL,
     window: Window | None = None,
+    lines: int = MOST_LINES,
 ) -> pixels.Pixels: ...
 def compare(
     world: Drawable,
@@ -111,15 +115,17 @@ def compare(
     colour: bool = True,
     cell: int = pixels.CELL,
     window: Window | None = None,
+    lines: int = MOST_LINES,
 ) -> str | pixels.Pixels:
     """Truth and prediction side by side, differences marked; `mode` is as in `World.render`.
 
-    `colour` is for text, `cell` (its size in pixels) for pixels; `window` for both.
+    `colour` and `lines` (of what has no place) are for text, `cell` (its size in pixels) for
+    pixels; `window` is for both.
     """
     if not isinstance(truth, State):
         raise WrongTypeError(f"the truth must be a State, got {shown(truth)}")
     if mode == "ansi":
-        return text.encoded(_as_text(_Pair(world, truth, prediction), window), colour)
+        return text.encoded(_as_text(_Pair(world, truth, prediction), window, lines), colour)
     if mode == "rgb_array":
         return _as_pixels(_Pair(world, truth, prediction), cell, window)
     raise UnknownNameError("mode", str(mode), ["ansi", "rgb_array"], "compare")
@@ -171,15 +177,15 @@ class _Pair:
             if (cell := world.place(state[each])) is not None
         }
 
-    def captions(self) -> tuple[list[Told], list[Told]]:
+    def captions(self, most: int) -> tuple[list[Told], list[Told]]:
         """What has no place in the picture: what it is, and what is most likely."""
         chances: dict[int, float] = {}
         for each, name, values in self.prediction.changes():
             likely = values.get(self.guess.value(each, name), 0.0)
             chances[each] = chances.get(each, 1.0) * likely
         return (
-            caption(self.world, self.truth, self.wrong_ids),
-            caption(self.world, self.guess, self.wrong_ids, chances),
+            caption(self.world, self.truth, self.wrong_ids, most=most),
+            caption(self.world, self.guess, self.wrong_ids, chances, most),
         )
 
     def verdict(self) -> list[str]:
@@ -194,7 +200,7 @@ class _Pair:
 # ------------------------------------------------------------------------- as text
 
 
-def _as_text(pair: _Pair, window: Window | None) -> list[text.Line]:
+def _as_text(pair: _Pair, window: Window | None, lines: int) -> list[text.Line]:
     drawn = [items(pair.world, state) for state in (pair.truth, pair.guess)]
     frame = pair.world.frame()
     shown_cells = extent([*drawn[0], *drawn[1]], frame=frame) if window is None else window
@@ -204,10 +210,10 @@ def _as_text(pair: _Pair, window: Window | None) -> list[text.Line]:
             *text.panel(each, shown_cells, pair.wrong_cells),
             *text.captions([*told, *text.piles(each, shown_cells)]),
         ]
-        for title, each, told in zip(_TITLES, drawn, pair.captions(), strict=True)
+        for title, each, told in zip(_TITLES, drawn, pair.captions(lines), strict=True)
     ]
-    lines = _side_by_side(panels[0], panels[1])
-    return [*lines, *([text.Span(line)] for line in pair.verdict())]
+    rows = _side_by_side(panels[0], panels[1])
+    return [*rows, *([text.Span(line)] for line in pair.verdict())]
 
 
 def _side_by_side(left: Sequence[text.Line], right: Sequence[text.Line]) -> list[text.Line]:
@@ -232,7 +238,7 @@ def _as_pixels(pair: _Pair, cell: int, window: Window | None) -> pixels.Pixels:
     frame = pair.world.frame()
     shown_cells = extent([*drawn[0], *drawn[1]], most, frame) if window is None else window
     columns = []
-    for title, each, told in zip(_TITLES, drawn, pair.captions(), strict=True):
+    for title, each, told in zip(_TITLES, drawn, pair.captions(FEW_LINES), strict=True):
         board = pixels.board(each, shown_cells, cell, pair.wrong_cells)
         width = board.shape[1]
         columns.append(

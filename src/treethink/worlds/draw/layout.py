@@ -21,7 +21,8 @@ Cell = tuple[int, int]
 
 #: A picture has at most so many columns, and so many rows.
 MOST_CELLS = 128
-_MOST_LINES = 4
+#: A caption has at most so many lines: in a picture, or where room is scarce, and as text.
+FEW_LINES, MOST_LINES = 4, 20
 _MOST_OUTSIDE = 3
 
 
@@ -140,8 +141,9 @@ def caption(
     state: State,
     wrong: Collection[int] = (),
     chances: dict[int, float] | None = None,
+    most: int = FEW_LINES,
 ) -> list[Told]:
-    """A line for each object that has no place in the picture; the last line counts the rest.
+    """A line for each object that has no place in the picture; the last of `most` counts the rest.
 
     `wrong` has the ids of objects predicted wrongly, `chances` how likely uncertain ones are.
     """
@@ -153,11 +155,11 @@ def caption(
             told.append(
                 Told(text if likely == 1.0 else f"{text} ({percent(likely)})", each.id in wrong)
             )
-    if len(told) <= _MOST_LINES:
+    if len(told) <= most:
         return told
-    rest = told[_MOST_LINES - 1 :]
+    rest = told[most - 1 :]
     return [
-        *told[: _MOST_LINES - 1],
+        *told[: most - 1],
         Told(f"and {len(rest)} more", any(each.wrong for each in rest)),
     ]
 

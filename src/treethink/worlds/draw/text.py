@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from treethink.state import Object, State
 from treethink.worlds.draw.layout import (
+    MOST_LINES,
     Cell,
     Drawable,
     Item,
@@ -47,14 +48,22 @@ class Span:
 Line = list[Span]
 
 
-def ansi(world: Drawable, state: State, colour: bool = True, window: Window | None = None) -> str:
+def ansi(
+    world: Drawable,
+    state: State,
+    colour: bool = True,
+    window: Window | None = None,
+    lines: int = MOST_LINES,
+) -> str:
     """The state as text, with colours or without; below it what has no place in it.
 
     `window` says which cells to show: if it is None, all of them, or as many as is sensible.
+    Of what has no place, at most so many `lines` tell.
     """
     drawn = items(world, state)
     shown = extent(drawn, frame=world.frame()) if window is None else window
-    told = [*caption(world, state), *piles(drawn, shown), *outside(world, state, drawn, shown)]
+    told = caption(world, state, most=lines)
+    told += [*piles(drawn, shown), *outside(world, state, drawn, shown)]
     return encoded([*panel(drawn, shown), *captions(told)], colour)
 
 

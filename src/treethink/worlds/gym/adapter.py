@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,7 +63,8 @@ class GymWorld(World):
     the generator that `step` is given is not used. `step` goes on from where the environment
     stands, and refuses any other state: it is not `pure`. The environment does not state its
     truth, so `distribution` is an error and predictions are scored against what did follow.
-    `is_over` says whether the environment has terminated or truncated the episode.
+    `is_over` says whether the environment has terminated or truncated the episode. Its `name` is
+    the environment's id, or the name of its class where it has none.
 
     Parameters
     ----------
@@ -102,15 +102,6 @@ class GymWorld(World):
         if not isinstance(schema, Schema):
             raise WrongTypeError(f"{self._where}: schema must be a Schema, got {shown(schema)}")
         self.schema, self.looks = schema, looks
-        self._again = partial(
-            type(self),
-            make_env,
-            schema=schema,
-            to_state=to_state,
-            actions=actions,
-            looks=looks,
-            reward_scale=reward_scale,
-        )
         self._adapt(make_env, to_state, actions, reward_scale)
 
     def _adapt(
@@ -128,6 +119,8 @@ class GymWorld(World):
             )
         self._is_scored = "score" in self.schema.classes.get("game", ())
         self._env = _made(make_env)
+        if type(self).name == GymWorld.name:  # not that of a world such as Taxi
+            self.name = self._env_name()
         self._codes = self._coded(actions)
         self._state: State | None = None
         self._score = 0
@@ -179,11 +172,12 @@ class GymWorld(World):
         return self._over and state == self._state
 
     def __repr__(self) -> str:
-        spec, env = getattr(self._env, "spec", None), getattr(self._env, "unwrapped", self._env)
-        return f"{type(self).__name__}({spec.id if spec else type(env).__name__})"
+        return f"{type(self).__name__}({self._env_name()})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self._again, ()
+    def _env_name(self) -> str:
+        """The environment's id, or its class where it has none."""
+        spec, env = getattr(self._env, "spec", None), getattr(self._env, "unwrapped", self._env)
+        return str(spec.id) if spec else type(env).__name__
 
     def _read(self) -> State:
         """The environment as it is now, with the score as it is now."""

@@ -185,7 +185,6 @@ class ToyText(TableWorld):
         """The environment as it is now, score 0."""
 
     __repr__ = World.__repr__
-    __reduce__ = World.__reduce__
 
     def scenes(self) -> Sequence[Scene]:
         """Whole states, as the table has no others; drawn for the options' defaults."""
