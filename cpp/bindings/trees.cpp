@@ -193,11 +193,6 @@ FactKind const& kind_named(std::string const& name) {
     throw UnknownName("kind of fact", name, {}, "the engine");
 }
 
-Vector swapped(std::string const& name, Vector value) {
-    kind_named(name).swap(value.data(), value.size());
-    return value;
-}
-
 std::string formula(std::string const& name, std::string const& x, std::string const& y, Vector value, bool swap) {
     FactKind const& kind = kind_named(name);
     if (swap) kind.swap(value.data(), value.size());
@@ -252,7 +247,6 @@ void bind_trees(nb::module_& module) {
         return nb::tuple(names);
     }, "Names of the kinds of fact, in the engine's order.");
     module.def("criterion_names", &criterion_names, "Names of the learning criteria.");
-    module.def("swapped", &swapped, nb::arg("kind"), nb::arg("value"), "The value of a fact when it is said the other way round.");
     module.def("formula", &formula, nb::arg("kind"), nb::arg("x"), nb::arg("y"), nb::arg("value"), nb::arg("swap"),
                "A fact about `x` and `y` written out; `swap` says it the other way round.");
 #ifdef TREETHINK_TESTING

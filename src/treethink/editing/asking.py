@@ -12,12 +12,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from treethink import _engine
 from treethink.errors import RuleError, UnknownNameError, shown
 from treethink.rules import EngineTest
 from treethink.spelling import printable
-from treethink.state import Attribute, Schema
+from treethink.state import Schema
 
+Vector = tuple[int, ...]
 _KINDS = {1: "equality", 2: "difference"}  # by how many objects they are about
 _EXISTS = re.compile(r"(?:∃|exists\b)\s*(.*)", re.DOTALL)
 _INTEGER = r"[+-]?\d{1,99}"  # of more digits Python would make no number, nor do we
@@ -36,34 +36,31 @@ class Names:
         """Those of a node, under the names that a printed rule gives them."""
         return cls(classes, {f"X{number}": number for number in range(len(classes))})
 
-    def find(self, name: str, where: str) -> int:
-        if name not in self.numbers:
-            raise UnknownNameError("variable", name, self.numbers, where)
-        return self.numbers[name]
+    def extended(self, new: Mapping[str, str]) -> "Names":
+        """With new ones, each with its class, which are numbered as they come."""
+        numbers = {name: len(self.classes) + place for place, name in enumerate(new)}
+        return Names((*self.classes, *new.values()), {**self.numbers, **numbers})
 
-    def extended(self, new: Mapping[str, int], classes: tuple[str, ...]) -> "Names":
-        return Names(self.classes + classes, {**self.numbers, **new})
+    def class_of(self, name: str) -> str:
+        return self.classes[self.numbers[name]]
 
 
-def vector_of(text: str) -> tuple[int, ...]:
+def vector_of(text: str) -> Vector:
     """A number, or numbers in parentheses: what `VALUE` matches."""
     return tuple(int(each) for each in re.findall(_INTEGER, text))
 
 
 def read_test(text: str, schema: Schema, names: Names, where: str) -> tuple[EngineTest, Names]:
     """The test, and the variables that are known where it holds."""
-    introduced, formula = _introduced(text.strip(), schema, names, where)
+    new, formula = _introduced(text.strip(), schema, names, where)
     attribute, variables, value = _formula(formula, schema, where)
-    known = {**names.numbers, **{name: len(names.classes) for name in introduced}}
-    for name in variables:
-        if name not in known:
-            raise UnknownNameError("variable", name, known, where)
-    if len(set(variables)) < len(variables):
-        raise RuleError(f"{where} asks about {variables[0]} twice; a fact is about two objects")
-    for name in introduced:
-        if name not in variables:
-            raise RuleError(f"{where} introduces {name}, and asks nothing about it")
-    return _engine_test(attribute, variables, value, introduced, names, schema, where)
+    _check_variables(variables, new, names.extended(new), where)
+    _check_fact(attribute, variables, value, schema, names.extended(new), where)
+    variables, value = _in_order(variables, value, schema, names.extended(new), len(names.classes))
+    known = names.extended({name: new[name] for name in variables if name in new})
+    classes = tuple(known.class_of(name) for name in variables)
+    numbers = tuple(known.numbers[name] for name in variables)
+    return (_KINDS[len(variables)], attribute, classes, numbers, value), known
 
 
 def _introduced(text: str, schema: Schema, names: Names, where: str) -> tuple[dict[str, str], str]:
@@ -93,7 +90,7 @@ def _introduced(text: str, schema: Schema, names: Names, where: str) -> tuple[di
             return new, rest.strip()
 
 
-def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[str], tuple[int, ...]]:
+def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[str], Vector]:
     """Attribute, variables in the engine's order (what is taken off comes first), and value."""
     name = "|".join(re.escape(each) for each in _longest_first(schema.attributes))
     one = re.fullmatch(rf"(X\d+)\[({name})\]\s*=\s*(?P<value>{VALUE})", text)
@@ -113,10 +110,27 @@ def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[str], tup
     )
 
 
-def _check_fact(
-    name: str, attribute: Attribute, value: tuple[int, ...], objects: int, where: str
+def _check_variables(
+    variables: list[str], new: Mapping[str, str], names: Names, where: str
 ) -> None:
-    kind = _KINDS[objects]
+    for name in variables:
+        if name not in names.numbers:
+            raise UnknownNameError("variable", name, names.numbers, where)
+    if len(set(variables)) < len(variables):
+        raise RuleError(f"{where} asks about {variables[0]} twice; a fact is about two objects")
+    for name in new:
+        if name not in variables:
+            raise RuleError(f"{where} introduces {name}, and asks nothing about it")
+
+
+def _check_fact(
+    name: str, variables: list[str], value: Vector, schema: Schema, names: Names, where: str
+) -> None:
+    for variable in variables:
+        owned = schema.classes[names.class_of(variable)]
+        if name not in owned:
+            raise UnknownNameError("attribute", name, owned, f"{where}, of {variable}")
+    attribute, kind = schema.attributes[name], _KINDS[len(variables)]
     if attribute.facts is not None and kind not in attribute.facts:
         raise RuleError(
             f"{where} asks for the {kind} of {name!r}, which the schema keeps out of tests "
@@ -126,52 +140,26 @@ def _check_fact(
         raise RuleError(
             f"{where} must name a value of length {attribute.length}, got {shown(value)}"
         )
-    least = -(2**63) + (objects == 2)  # a difference can be said the other way round
+    least = -(2**63) + (len(variables) == 2)  # a difference can be said the other way round
     if not all(least <= each < 2**63 for each in value):
         raise RuleError(f"{where} names a value that does not fit 64 bits: {shown(value)}")
 
 
-def _engine_test(
-    attribute: str,
-    variables: list[str],
-    value: tuple[int, ...],
-    introduced: Mapping[str, str],
-    names: Names,
-    schema: Schema,
-    where: str,
-) -> tuple[EngineTest, Names]:
-    n = len(names.classes)
-
-    def class_of(name: str) -> str:
-        return introduced[name] if name in introduced else names.classes[names.numbers[name]]
-
-    def rank(name: str) -> tuple[int, int]:
-        place = list(schema.classes).index(class_of(name))
-        return place, names.numbers.get(name, n)
-
-    for name in variables:
-        if attribute not in schema.classes[class_of(name)]:
-            raise UnknownNameError(
-                "attribute", attribute, schema.classes[class_of(name)], f"{where}, of {name}"
-            )
-    _check_fact(attribute, schema.attributes[attribute], value, len(variables), where)
-    if len(variables) == 2:
-        first, second = map(rank, variables)
-        negative = tuple(_engine.swapped("difference", list(value)))
-        if first > second or (first == second and negative > value):
-            variables, value = variables[::-1], negative
-    new = [name for name in variables if name in introduced]
-    numbers = {name: n + k for k, name in enumerate(new)}
-    known = names.extended(numbers, tuple(introduced[name] for name in new))
-    classes = tuple(class_of(name) for name in variables)
-    test = (
-        _KINDS[len(variables)],
-        attribute,
-        classes,
-        tuple(known.numbers[name] for name in variables),
-        value,
+def _in_order(
+    variables: list[str], value: Vector, schema: Schema, names: Names, known: int
+) -> tuple[list[str], Vector]:
+    """The one way in which the engine says it."""
+    if len(variables) == 1:
+        return variables, value
+    classes = list(schema.classes)
+    # New variables, those from `known` on, are all of one age.
+    first, second = (
+        (classes.index(names.class_of(name)), min(names.numbers[name], known)) for name in variables
     )
-    return test, known
+    negative = tuple(-each for each in value)
+    if first > second or (first == second and negative > value):
+        return variables[::-1], negative
+    return variables, value
 
 
 def _longest_first(names: Mapping[str, object]) -> list[str]:
