@@ -532,7 +532,7 @@ class Node:
     """What has come by a pinned leaf."""
 
     def says(self) -> Counter[Outcome]:
-        return self.totals + (self.given or Counter())
+        return self.totals if self.given is None else self.totals + self.given
 
     def keeps_test(self) -> bool:
         """A branch that was written or pinned, or one that leads to something that was."""
@@ -838,7 +838,7 @@ class ReferenceTree:
 
     def _ask(self, node: Node, scene: Scene) -> bool:
         """Whether the node changes."""
-        if node.pinned or (node.test and node.keeps_test()):
+        if node.pinned or (self.edited and node.test and node.keeps_test()):
             return False
         event = self._revise(node, scene) if node.test else self._grow(node, scene)
         if event:

@@ -35,7 +35,7 @@ def answer(tree: ReferenceTree, path: str) -> Counter[tuple[int, ...]]:
     for length in range(len(path), -1, -1):
         node = at(tree, path[:length])
         if (length > 0 or node.given is not None) and node.says():
-            return node.says()
+            return Counter(node.says())
     return Counter(tree.seen)
 
 
@@ -112,7 +112,7 @@ def keep_child(tree: ReferenceTree, path: str, left: bool, merge: bool) -> None:
             if mine.test is None and theirs.says():
                 mine.given = (mine.given or Counter()) + theirs.says()
     if not kept.says():
-        kept.given = answer(tree, path) if node is tree.root else node.says()
+        kept.given = answer(tree, path) if node is tree.root else Counter(node.says())
     if node is tree.root and kept.given is None:
         kept.given = Counter()
     forget(tree, other)
