@@ -126,7 +126,7 @@ class Node:
             waiting += [child for child in (node.right, node.left) if child is not None]
 
 
-def plain(counts: EngineCounts) -> dict[Value, int]:
+def by_value(counts: EngineCounts) -> dict[Value, int]:
     """Counts by values as people write them."""
     return {value_of(vector): n for vector, n in counts.items()}
 
@@ -136,7 +136,7 @@ def build(nodes: list[EngineNode]) -> Node:
     built: dict[int, Node] = {}
     for index in range(len(nodes) - 1, -1, -1):
         left, right, classes, counts, test, (pinned, written, _), met = nodes[index]
-        own, marks = plain(counts), (pinned, written, plain(met))
+        own, marks = by_value(counts), (pinned, written, by_value(met))
         if test is None or left is None or right is None:
             built[index] = Node(classes, own, None, None, None, *marks)
         else:

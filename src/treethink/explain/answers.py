@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 
 from treethink.errors import UnknownNameError
 from treethink.explain.vectors import negative
-from treethink.rules import EngineNode, Rule, Test, Value, plain
+from treethink.rules import EngineNode, Rule, Test, Value, by_value
 
 KINDS = ("equality", "difference")
 """The kinds of fact that can be written in another language."""
@@ -25,12 +25,12 @@ Counts = Mapping[Value, int]
 def answers_of(rule: Rule) -> list[Counts]:
     """For each node, the counts with which a leaf in its place would answer."""
     nodes = rule.nodes
-    given = plain(nodes[0].counts) if nodes[0].edited[2] else rule.seen
+    given = by_value(nodes[0].counts) if nodes[0].edited[2] else rule.seen
     answers: list[Counts] = [given] * len(nodes)
     for index, (left, right, *_) in enumerate(nodes):
         for child in (left, right):
             if child is not None:
-                answers[child] = plain(nodes[child].counts) or answers[index]
+                answers[child] = by_value(nodes[child].counts) or answers[index]
     return answers
 
 
