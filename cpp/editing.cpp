@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "counting.hpp"
+#include "learning/counting.hpp"
 #include "model.hpp"
 
 namespace treethink {
@@ -30,8 +30,8 @@ void check_test(Test const& test, std::vector<FactType> const& types, std::vecto
         throw RuleError("a test asks about variables that it cannot have");
     FactType const& type = types[test.type];
     if (test.value.size() != type.value_length)
-        throw RuleError("a test must name a value of length " + std::to_string(type.value_length) + ", got one of length " +
-                        std::to_string(test.value.size()));
+        throw RuleError("a test must name a value of length " + std::to_string(type.value_length) +
+                        ", got one of length " + std::to_string(test.value.size()));
     bool const extreme = std::count(test.value.begin(), test.value.end(), std::numeric_limits<Int>::min()) > 0;
     if (type.arity == 2 && extreme) throw RuleError("a test names a value whose negation does not fit 64 bits");
 }
@@ -39,7 +39,8 @@ void check_test(Test const& test, std::vector<FactType> const& types, std::vecto
 void check_leaf(Written const& leaf) {
     for (auto const& [outcome, n] : leaf.outcomes)
         if (n < 1 || n > most_given)
-            throw RuleError("an outcome must be seen 1 to " + std::to_string(most_given) + " times, got " + std::to_string(n));
+            throw RuleError("an outcome must be seen 1 to " + std::to_string(most_given) + " times, got " +
+                            std::to_string(n));
 }
 
 void check_tree(std::vector<Written> const& nodes, std::vector<FactType> const& types, std::vector<ClassId> classes,
@@ -71,8 +72,9 @@ void Tree::check_size(std::size_t nodes, std::vector<Vector> named) const {
     std::sort(named.begin(), named.end());
     auto const different = static_cast<std::size_t>(std::unique(named.begin(), named.end()) - named.begin());
     if ((nodes + nodes_.size()) * different > most_counters)
-        throw RuleError("a rule of " + std::to_string(nodes + nodes_.size()) + " nodes and " + std::to_string(different) +
-                        " outcomes is too large: their product can be " + std::to_string(most_counters) + " at most");
+        throw RuleError("a rule of " + std::to_string(nodes + nodes_.size()) + " nodes and " +
+                        std::to_string(different) + " outcomes is too large: their product can be " +
+                        std::to_string(most_counters) + " at most");
 }
 
 std::optional<std::uint32_t> Tree::find(std::string_view path) const {
@@ -161,7 +163,8 @@ void Tree::pin(std::uint32_t at) {
     // What it says stays, also where that is what it ever saw, or what stands above it says.
     if (answers_with_all(at)) {
         std::vector<std::uint64_t> earlier = seen_;
-        for (std::size_t y = 0; y < earlier.size(); ++y) earlier[y] -= std::min<std::uint64_t>(earlier[y], nodes_[at].totals[y]);
+        for (std::size_t y = 0; y < earlier.size(); ++y)
+            earlier[y] -= std::min<std::uint64_t>(earlier[y], nodes_[at].totals[y]);
         give(at, earlier);
     } else if (nodes_[at].is_empty()) {
         give(at, answer_of(answering(at)));
@@ -264,8 +267,8 @@ void Model::replace(SlotId slot, ActionId action, std::string_view path, std::ve
     for (Written const& node : nodes)
         for (auto const& [outcome, n] : node.outcomes)
             if (outcome.size() != schema_->length(slot))
-                throw RuleError("an outcome must be of length " + std::to_string(schema_->length(slot)) + ", got one of length " +
-                                std::to_string(outcome.size()));
+                throw RuleError("an outcome must be of length " + std::to_string(schema_->length(slot)) +
+                                ", got one of length " + std::to_string(outcome.size()));
     tree.replace(found(tree, path), nodes, codes_.types());
     was_edited(tree);
 }

@@ -3,19 +3,17 @@
 #include <mutex>
 #include <string>
 
-#include "file.hpp"
+#include "serialize.hpp"
 
 namespace treethink {
 
 Foldt::Foldt(std::shared_ptr<Schema const> schema, std::vector<ClassId> arguments, Settings settings)
-    : schema_(std::move(schema)),
-      settings_(std::move(settings)),
-      criterion_(make_criterion(settings_.criterion, settings_.alpha)),
-      codes_(schema_),
-      tree_(std::move(arguments)) {
+    : schema_(std::move(schema)), settings_(std::move(settings)),
+      criterion_(make_criterion(settings_.criterion, settings_.alpha)), codes_(schema_), tree_(std::move(arguments)) {
     std::size_t const n = tree_.arguments().size();
     if (n < 1 || n > most_arguments)
-        throw SettingError("a tree takes 1 to " + std::to_string(most_arguments) + " arguments, got " + std::to_string(n));
+        throw SettingError("a tree takes 1 to " + std::to_string(most_arguments) + " arguments, got " +
+                           std::to_string(n));
 }
 
 std::vector<Event> Foldt::observe(State const& state, std::vector<Row> const& arguments, Vector outcome) {
@@ -36,10 +34,10 @@ std::vector<std::pair<Vector, std::uint64_t>> Foldt::predict(State const& state,
     std::shared_lock const lock(mutex_);
     std::uint32_t node = 0;
     if (tree_.varies())
-        node = tree_.answering(
-            facts == FactsMode::full
-                ? tree_.route(FactsInFull(state, codes_.types()), codes_.types(), arguments, bindings)
-                : tree_.route(FactsOnDemand(state), codes_.types(), arguments, bindings));
+        node =
+            tree_.answering(facts == FactsMode::full
+                                ? tree_.route(FactsInFull(state, codes_.types()), codes_.types(), arguments, bindings)
+                                : tree_.route(FactsOnDemand(state), codes_.types(), arguments, bindings));
     std::vector<std::pair<Vector, std::uint64_t>> answer;
     for (std::size_t y = 0; y < tree_.outcomes().size(); ++y)
         if (std::uint64_t const n = tree_.answer_count(node, y); n > 0) answer.emplace_back(tree_.outcomes()[y], n);

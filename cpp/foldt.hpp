@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fair_mutex.hpp"
-#include "tree.hpp"
+#include "learning/tree.hpp"
 
 namespace treethink {
 

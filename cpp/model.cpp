@@ -4,16 +4,13 @@
 #include <mutex>
 #include <numeric>
 
-#include "file.hpp"
+#include "serialize.hpp"
 
 namespace treethink {
 
 Model::Model(std::shared_ptr<Schema const> schema, Settings settings)
-    : schema_(std::move(schema)),
-      settings_(std::move(settings)),
-      criterion_(make_criterion(settings_.criterion, settings_.alpha)),
-      codes_(schema_),
-      window_(settings_.memory),
+    : schema_(std::move(schema)), settings_(std::move(settings)),
+      criterion_(make_criterion(settings_.criterion, settings_.alpha)), codes_(schema_), window_(settings_.memory),
       effects_(schema_->slots().size()) {
     if (settings_.max_candidates < 1) throw SettingError("max_candidates must be at least 1, got 0");
     for (auto const& slot : schema_->slots())
@@ -44,8 +41,8 @@ void Model::find_effect(SlotId slot, State const& before, State const& after, Ef
         if (!subtract(new_column.values()[i], old_column.values()[i], effect.outcomes[i])) {
             ClassId const class_id = schema_->slots()[slot].class_id;
             Int const id = before.roster()->ids(class_id)[i / attribute.length];
-            throw TransitionError("attribute '" + attribute.name + "' of object " + std::to_string(id) + " changes from " +
-                                  std::to_string(old_column.values()[i]) + " to " +
+            throw TransitionError("attribute '" + attribute.name + "' of object " + std::to_string(id) +
+                                  " changes from " + std::to_string(old_column.values()[i]) + " to " +
                                   std::to_string(new_column.values()[i]) + ", a difference that does not fit 64 bits");
         }
 }
@@ -264,7 +261,8 @@ std::vector<std::pair<SlotId, ActionId>> Model::load_seeded(Reader& in, std::vec
         for (std::size_t k = in.count("a number of seeded nodes"); k > 0; --k)
             places.push_back(static_cast<std::size_t>(in.number()));
         if (t >= trees.size() || places.empty() || !std::is_sorted(places.begin(), places.end(), std::less_equal<>()))
-            throw ModelFileError("the model file has seeded nodes out of order, or none of a rule that should have some");
+            throw ModelFileError(
+                "the model file has seeded nodes out of order, or none of a rule that should have some");
         trees[t].set_seeded(places);
         seeded.emplace_back(SlotId(t / schema_->actions().size()), ActionId(t % schema_->actions().size()));
     }

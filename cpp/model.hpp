@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "fair_mutex.hpp"
-#include "prediction.hpp"
-#include "tree.hpp"
+#include "inference/prediction.hpp"
+#include "learning/tree.hpp"
 #include "window.hpp"
 
 namespace treethink {

@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "file.hpp"
+#include "serialize.hpp"
 
 namespace treethink {
 
@@ -47,8 +47,7 @@ std::uint64_t size_of(State const& state) {
 }  // namespace
 
 void Window::keep(Kept transition) {
-    transition.new_before =
-        kept_.empty() ? size_of(transition.before) : share(transition.before, kept_.back().after);
+    transition.new_before = kept_.empty() ? size_of(transition.before) : share(transition.before, kept_.back().after);
     transition.new_after = share(transition.after, transition.before);
     values_ += transition.new_before + transition.new_after;
     kept_.push_back(std::move(transition));
@@ -142,7 +141,8 @@ public:
             columns.push_back(part(columns_[s], [&] {
                 return std::make_shared<Column const>(length, in_.vector(checked(rows) * length));
             }));
-            if (columns.back()->rows() != rows) throw ModelFileError("the model file has a state with values of no object");
+            if (columns.back()->rows() != rows)
+                throw ModelFileError("the model file has a state with values of no object");
         }
         return {schema_, roster, std::move(columns)};
     }
@@ -194,13 +194,15 @@ void Window::load(Reader& in, std::shared_ptr<Schema const> const& schema) {
     for (std::uint64_t i = 0; i < count; ++i) {
         if (in.at_end()) throw ModelFileError("the model file ends in the middle of its kept transitions");
         State const before = reader.read();
-        if (schema->actions().empty()) throw ModelFileError("the model file has a transition where no action is possible");
+        if (schema->actions().empty())
+            throw ModelFileError("the model file has a transition where no action is possible");
         ActionId const action(static_cast<std::size_t>(in.number(schema->actions().size() - 1, "an action")));
         State const after = reader.read();
         check_same_objects(before, after);
         keep({before, after, action});
     }
-    if (kept_.size() < count) throw ModelFileError("the model file has more kept transitions than would have been kept");
+    if (kept_.size() < count)
+        throw ModelFileError("the model file has more kept transitions than would have been kept");
 }
 
 std::size_t Window::bytes() const {
@@ -211,7 +213,8 @@ std::size_t Window::bytes() const {
             bytes += state->columns().capacity() * sizeof(State::ColumnPtr);
             if (seen.insert(state->roster().get()).second) bytes += sizeof(Roster) + state->roster()->size() * 64;
             for (auto const& column : state->columns())
-                if (seen.insert(column.get()).second) bytes += sizeof(Column) + column->values().capacity() * sizeof(Int);
+                if (seen.insert(column.get()).second)
+                    bytes += sizeof(Column) + column->values().capacity() * sizeof(Int);
         }
     return bytes;
 }

@@ -10,7 +10,7 @@
 #include <deque>
 #include <memory>
 
-#include "state.hpp"
+#include "core/state.hpp"
 
 namespace treethink {
 

@@ -1,4 +1,4 @@
-"""The search of cpp/search.hpp, slow and obvious: lists and dicts, one rule after the other.
+"""The search of cpp/search/search.hpp, slow and obvious: lists and dicts, one rule after the other.
 
 Nodes are numbered in the order in which they are met, as in the engine, so that both can be
 compared number by number.

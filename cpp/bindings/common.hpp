@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "../state.hpp"
+#include "core/state.hpp"
 
 namespace treethink::bindings {
 

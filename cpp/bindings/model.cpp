@@ -61,7 +61,8 @@ class Pace {
 public:
     [[nodiscard]] std::size_t chunk() const { return chunk_; }
     void took(Clock::duration time) {
-        chunk_ = time < std::chrono::milliseconds(5) ? std::min<std::size_t>(256, 2 * chunk_) : std::max<std::size_t>(1, chunk_ / 2);
+        chunk_ = time < std::chrono::milliseconds(5) ? std::min<std::size_t>(256, 2 * chunk_)
+                                                     : std::max<std::size_t>(1, chunk_ / 2);
     }
 
 private:
@@ -116,7 +117,8 @@ void observe(PyModel& self, nb::handle before_object, nb::handle action_name, nb
 
 std::uint64_t observe_many(PyModel& self, nb::handle transitions) {
     Schema const& schema = *self.model.schema();
-    nb::object const iterator = iterator_over(transitions, "transitions must be an iterable of (before, action, after)");
+    nb::object const iterator =
+        iterator_over(transitions, "transitions must be an iterable of (before, action, after)");
     std::uint64_t observed = 0;
     Pace pace;
     SignalWatch watch;
@@ -181,7 +183,8 @@ nb::list predict_many(PyModel const& self, nb::handle situations, nb::handle fac
 }
 
 /// Which rule is meant.
-std::pair<SlotId, ActionId> rule_named(PyModel const& self, nb::handle class_name, nb::handle attribute, nb::handle action) {
+std::pair<SlotId, ActionId> rule_named(PyModel const& self, nb::handle class_name, nb::handle attribute,
+                                       nb::handle action) {
     Schema const& schema = *self.model.schema();
     ClassId const c = schema.class_named(text_of(class_name, "a class name must be a str"));
     SlotId const slot = slot_named(schema, c, text_of(attribute, "an attribute name must be a str"));
@@ -225,7 +228,8 @@ std::vector<std::int64_t> time_observe(PyModel& self, nb::handle transitions) {
     return nanoseconds;
 }
 
-std::vector<std::int64_t> time_predict(PyModel const& self, nb::handle situations, nb::handle facts, nb::handle bindings) {
+std::vector<std::int64_t> time_predict(PyModel const& self, nb::handle situations, nb::handle facts,
+                                       nb::handle bindings) {
     FactsMode const facts_how = facts_mode(facts);
     BindingsMode const bindings_how = bindings_mode(bindings);
     std::vector<std::pair<State, ActionId>> items;
@@ -265,17 +269,17 @@ Model const* model_in(nb::handle object) {
 void bind_model(nb::module_& module) {
     nb::class_<PyModel>(module, "Model", nb::type_slots(model_slots),
                         "All rules of a world, learned from transitions. See treethink.TreeThink.")
-        .def("__init__",
-             [](PyModel* self, nb::handle schema, double alpha, std::string criterion, bool branch_updates,
-                std::uint64_t max_candidates, std::uint64_t memory) {
-                 Settings settings{alpha, std::move(criterion), branch_updates, max_candidates, memory};
-                 new (self) PyModel{Model(schema_of(schema), std::move(settings)), nb::none()};
-             },
-             nb::arg("schema").none(), nb::arg("alpha"), nb::arg("criterion"), nb::arg("branch_updates"),
-             nb::arg("max_candidates"), nb::arg("memory"))
+        .def(
+            "__init__",
+            [](PyModel* self, nb::handle schema, double alpha, std::string criterion, bool branch_updates,
+               std::uint64_t max_candidates, std::uint64_t memory) {
+                Settings settings{alpha, std::move(criterion), branch_updates, max_candidates, memory};
+                new (self) PyModel{Model(schema_of(schema), std::move(settings)), nb::none()};
+            },
+            nb::arg("schema").none(), nb::arg("alpha"), nb::arg("criterion"), nb::arg("branch_updates"),
+            nb::arg("max_candidates"), nb::arg("memory"))
         .def("observe", &observe, nb::sig("def observe(self, before: State, action: str, after: State) -> None"),
-             nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(),
-             "Learn one transition.")
+             nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(), "Learn one transition.")
         .def("observe_many", &observe_many,
              nb::sig("def observe_many(self, transitions: collections.abc.Iterable[tuple[State, str, State]]) -> int"),
              nb::arg("transitions").none(),
@@ -294,40 +298,45 @@ void bind_model(nb::module_& module) {
         .def("predict_many", &predict_many,
              nb::sig("def predict_many(self, situations: collections.abc.Iterable[tuple[State, str]], "
                      "facts: str = 'demand', bindings: str = 'first') -> list[Prediction]"),
-             nb::arg("situations").none(), nb::arg("facts").none() = "demand",
-             nb::arg("bindings").none() = "first", "Predictions for an iterable of (state, action).")
-        .def_prop_ro("schema", [](PyModel const& self) { return self.model.schema(); },
-                     nb::for_getter(nb::sig("def schema(self) -> FullSchema")))
+             nb::arg("situations").none(), nb::arg("facts").none() = "demand", nb::arg("bindings").none() = "first",
+             "Predictions for an iterable of (state, action).")
+        .def_prop_ro(
+            "schema", [](PyModel const& self) { return self.model.schema(); },
+            nb::for_getter(nb::sig("def schema(self) -> FullSchema")))
         .def_prop_ro("alpha", [](PyModel const& self) { return self.model.settings().alpha; })
         .def_prop_ro("criterion", [](PyModel const& self) { return self.model.settings().criterion; })
         .def_prop_ro("branch_updates", [](PyModel const& self) { return self.model.settings().branch_updates; })
         .def_prop_ro("memory", [](PyModel const& self) { return self.model.settings().memory; })
         .def_prop_ro("max_candidates", [](PyModel const& self) { return self.model.settings().max_candidates; })
-        .def_prop_ro("observations",
-                     [](PyModel const& self) {
-                         nb::gil_scoped_release const release;
-                         return self.model.observations();
-                     },
-                     "How many transitions have been learned.")
+        .def_prop_ro(
+            "observations",
+            [](PyModel const& self) {
+                nb::gil_scoped_release const release;
+                return self.model.observations();
+            },
+            "How many transitions have been learned.")
         .def_prop_rw(
             "_hook", [](PyModel const& self) { return self.on_change; },
             [](PyModel& self, nb::object hook) { self.on_change = std::move(hook); }, nb::arg("hook").none())
-        .def("_tree",
-             [](PyModel const& self, nb::handle c, nb::handle m, nb::handle a) {
-                 return tree_tuple(*self.model.schema(), snapshot(self, c, m, a, false));
-             },
-             nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none())
-        .def("_candidates",
-             [](PyModel const& self, nb::handle c, nb::handle m, nb::handle a) {
-                 return candidates_list(*self.model.schema(), snapshot(self, c, m, a, true));
-             },
-             nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none())
+        .def(
+            "_tree",
+            [](PyModel const& self, nb::handle c, nb::handle m, nb::handle a) {
+                return tree_tuple(*self.model.schema(), snapshot(self, c, m, a, false));
+            },
+            nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none())
+        .def(
+            "_candidates",
+            [](PyModel const& self, nb::handle c, nb::handle m, nb::handle a) {
+                return candidates_list(*self.model.schema(), snapshot(self, c, m, a, true));
+            },
+            nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none())
         .def("_replace", &replace, nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none(),
              nb::arg("path"), nb::arg("nodes"),
              "Put nodes, in preorder, in the place of those at `path`: each (test or None, [(outcome, times seen)]).")
         .def("_pin", edit(&Model::pin))
         .def("_unpin", edit(&Model::unpin))
-        .def("_keep_child", edit(&Model::keep_child), "Left or right; and whether the other one's counts go over to it.")
+        .def("_keep_child", edit(&Model::keep_child),
+             "Left or right; and whether the other one's counts go over to it.")
         .def_prop_ro("_edits", [](PyModel const& self) { return self.model.edits(); })
         .def("_size",
              [](PyModel const& self) {
@@ -335,16 +344,17 @@ void bind_model(nb::module_& module) {
                  ModelSize const size = self.model.size();
                  return std::tuple(size.bytes, size.nodes, size.candidates, size.forgotten, size.kept, size.varying);
              })
-        .def("_save",
-             [](PyModel const& self, bool with_memory) {
-                 std::vector<std::uint8_t> bytes;
-                 {
-                     nb::gil_scoped_release const release;
-                     bytes = self.model.save(with_memory);
-                 }
-                 return nb::bytes(bytes.data(), bytes.size());
-             },
-             nb::arg("with_memory"))
+        .def(
+            "_save",
+            [](PyModel const& self, bool with_memory) {
+                std::vector<std::uint8_t> bytes;
+                {
+                    nb::gil_scoped_release const release;
+                    bytes = self.model.save(with_memory);
+                }
+                return nb::bytes(bytes.data(), bytes.size());
+            },
+            nb::arg("with_memory"))
         .def("_load",
              [](PyModel& self, nb::bytes const& bytes) {
                  nb::gil_scoped_release const release;

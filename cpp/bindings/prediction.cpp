@@ -1,5 +1,5 @@
 // prediction.cpp - predictions as Python sees them.
-#include "../prediction.hpp"
+#include "inference/prediction.hpp"
 
 #include <nanobind/stl/pair.h>
 
@@ -11,7 +11,8 @@ namespace {
 
 std::pair<Place, SlotId> attribute_of(Prediction const& self, nb::handle id, nb::handle attribute) {
     Place const place = place_of(self.state(), read_id(id));
-    return {place, slot_named(*self.state().schema(), place.class_id, text_of(attribute, "an attribute name must be a str"))};
+    return {place,
+            slot_named(*self.state().schema(), place.class_id, text_of(attribute, "an attribute name must be a str"))};
 }
 
 nb::dict outcomes_dict(std::vector<Prediction::Outcome> const& outcomes) {
@@ -85,20 +86,22 @@ void bind_prediction(nb::module_& module) {
         .def("__repr__", &shown_prediction)
         .def_prop_ro("state", &Prediction::state, nb::rv_policy::copy, "The state that was asked about.")
         .def("mode", &Prediction::mode, "The most probable next state.")
-        .def("sample", &sample, nb::sig("def sample(self, rng: numpy.random.Generator) -> State"), nb::arg("rng").none(), "One next state, drawn with a numpy Generator.")
+        .def("sample", &sample, nb::sig("def sample(self, rng: numpy.random.Generator) -> State"),
+             nb::arg("rng").none(), "One next state, drawn with a numpy Generator.")
         .def("probability", &probability, nb::sig("def probability(self, after: State) -> float"),
              nb::arg("after").none(), "Probability of a next state.")
         .def("outcomes", &outcomes,
              nb::sig("def outcomes(self, object_id: int, attribute: str) -> dict[int | tuple[int, ...], float]"),
              nb::arg("object_id").none(), nb::arg("attribute").none(),
              "Possible new values of one attribute, with their probabilities.")
-        .def("support",
-             [](Prediction const& self, nb::handle id, nb::handle attribute) {
-                 auto const [place, slot] = attribute_of(self, id, attribute);
-                 return self.support(slot, place.row);
-             },
-             nb::sig("def support(self, object_id: int, attribute: str) -> int"),
-             nb::arg("object_id").none(), nb::arg("attribute").none(), "Observations behind the answer; 0: never seen.")
+        .def(
+            "support",
+            [](Prediction const& self, nb::handle id, nb::handle attribute) {
+                auto const [place, slot] = attribute_of(self, id, attribute);
+                return self.support(slot, place.row);
+            },
+            nb::sig("def support(self, object_id: int, attribute: str) -> int"), nb::arg("object_id").none(),
+            nb::arg("attribute").none(), "Observations behind the answer; 0: never seen.")
         .def("changes", &changes,
              nb::sig("def changes(self) -> list[tuple[int, str, dict[int | tuple[int, ...], float]]]"),
              "(object id, attribute, {value: probability}) for all that may not stay as it is.");

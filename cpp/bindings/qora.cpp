@@ -1,6 +1,6 @@
 // qora.cpp - QORA as Python sees it. As with models, the GIL is released in every call that learns,
 // predicts, saves or loads.
-#include "../qora.hpp"
+#include "qora/qora.hpp"
 
 #include <nanobind/stl/tuple.h>
 
@@ -82,25 +82,28 @@ nb::object dump(Qora const& self, nb::handle class_name, nb::handle attribute, n
 
 void bind_qora(nb::module_& module) {
     nb::class_<Qora>(module, "Qora", "The predecessor of TreeThink. See treethink.baselines.Qora.")
-        .def("__init__",
-             [](Qora* self, nb::handle schema, double alpha, std::uint64_t max_bytes) {
-                 new (self) Qora(schema_of(schema), alpha, max_bytes);
-             },
-             nb::arg("schema").none(), nb::arg("alpha"), nb::arg("max_bytes"))
+        .def(
+            "__init__",
+            [](Qora* self, nb::handle schema, double alpha, std::uint64_t max_bytes) {
+                new (self) Qora(schema_of(schema), alpha, max_bytes);
+            },
+            nb::arg("schema").none(), nb::arg("alpha"), nb::arg("max_bytes"))
         .def("observe", &observe, nb::sig("def observe(self, before: State, action: str, after: State) -> None"),
              nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(), "Learn one transition.")
         .def("predict", &predict, nb::sig("def predict(self, state: State, action: str) -> Prediction"),
              nb::arg("state").none(), nb::arg("action").none(), "The distribution over next states.")
-        .def_prop_ro("schema", [](Qora const& self) { return self.schema(); },
-                     nb::for_getter(nb::sig("def schema(self) -> FullSchema")))
+        .def_prop_ro(
+            "schema", [](Qora const& self) { return self.schema(); },
+            nb::for_getter(nb::sig("def schema(self) -> FullSchema")))
         .def_prop_ro("alpha", &Qora::alpha)
         .def_prop_ro("max_bytes", &Qora::max_bytes)
-        .def_prop_ro("observations",
-                     [](Qora const& self) {
-                         nb::gil_scoped_release const release;
-                         return self.observations();
-                     },
-                     "How many transitions have been learned.")
+        .def_prop_ro(
+            "observations",
+            [](Qora const& self) {
+                nb::gil_scoped_release const release;
+                return self.observations();
+            },
+            "How many transitions have been learned.")
         .def("_size",
              [](Qora const& self) {
                  nb::gil_scoped_release const release;

@@ -2,7 +2,7 @@
 //
 // A model of the engine is asked without Python: the GIL is released all the while. Anything else is
 // asked through its `predict`, with the GIL held.
-#include "../search.hpp"
+#include "search/search.hpp"
 
 #include <nanobind/stl/pair.h>
 
@@ -230,29 +230,32 @@ nb::list tree(PySearch& self) {
 
 void bind_search(nb::module_& module) {
     nb::class_<PySearch>(module, "Search", nb::type_slots(search_slots), "Monte-Carlo tree search. See treethink.plan.")
-        .def("__init__",
-             [](PySearch* self, nb::handle state, double discount, double exploration, bool merge, bool by_value,
-                std::uint64_t seed) {
-                 SearchSettings const settings{discount, exploration, merge, by_value ? Choice::value : Choice::visits};
-                 new (self) PySearch(state_of(state, "state must be a State"), settings, seed);
-             },
-             nb::arg("state").none(), nb::arg("discount"), nb::arg("exploration"), nb::arg("merge"),
-             nb::arg("by_value"), nb::arg("seed"))
-        .def("start",
-             [](PySearch& self, nb::handle state) {
-                 Use const use(self);
-                 self.search.start(state_of(state, "state must be a State"), self.forgot);
-                 self.forgot = false;
-             },
-             nb::sig("def start(self, state: State) -> None"), nb::arg("state").none())
-        .def("follow",
-             [](PySearch& self, nb::handle action, nb::handle state) {
-                 Use const use(self);
-                 ActionId const taken = action_of(*self.search.schema(), action);
-                 return self.search.follow(taken, state_of(state, "state must be a State"));
-             },
-             nb::sig("def follow(self, action: str, state: State) -> bool"), nb::arg("action").none(),
-             nb::arg("state").none())
+        .def(
+            "__init__",
+            [](PySearch* self, nb::handle state, double discount, double exploration, bool merge, bool by_value,
+               std::uint64_t seed) {
+                SearchSettings const settings{discount, exploration, merge, by_value ? Choice::value : Choice::visits};
+                new (self) PySearch(state_of(state, "state must be a State"), settings, seed);
+            },
+            nb::arg("state").none(), nb::arg("discount"), nb::arg("exploration"), nb::arg("merge"), nb::arg("by_value"),
+            nb::arg("seed"))
+        .def(
+            "start",
+            [](PySearch& self, nb::handle state) {
+                Use const use(self);
+                self.search.start(state_of(state, "state must be a State"), self.forgot);
+                self.forgot = false;
+            },
+            nb::sig("def start(self, state: State) -> None"), nb::arg("state").none())
+        .def(
+            "follow",
+            [](PySearch& self, nb::handle action, nb::handle state) {
+                Use const use(self);
+                ActionId const taken = action_of(*self.search.schema(), action);
+                return self.search.follow(taken, state_of(state, "state must be a State"));
+            },
+            nb::sig("def follow(self, action: str, state: State) -> bool"), nb::arg("action").none(),
+            nb::arg("state").none())
         .def("forget",
              [](PySearch& self) {
                  Use const use(self);
@@ -267,12 +270,13 @@ void bind_search(nb::module_& module) {
              })
         .def("actions", &actions, nb::sig("def actions(self) -> list[tuple[int, float | None]]"))
         .def("variation", &variation, nb::sig("def variation(self) -> list[tuple[str, State]]"))
-        .def("size",
-             [](PySearch& self) {
-                 Use const use(self);
-                 return std::pair(self.search.nodes().size(), self.search.predictions());
-             },
-             nb::sig("def size(self) -> tuple[int, int]"))
+        .def(
+            "size",
+            [](PySearch& self) {
+                Use const use(self);
+                return std::pair(self.search.nodes().size(), self.search.predictions());
+            },
+            nb::sig("def size(self) -> tuple[int, int]"))
         .def("_tree", &tree);
 }
 

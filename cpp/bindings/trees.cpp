@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-#include "../criterion.hpp"
 #include "../foldt.hpp"
-#include "../logs.hpp"
+#include "learning/criterion.hpp"
+#include "learning/logs.hpp"
 
 namespace treethink::bindings {
 
@@ -100,12 +100,14 @@ std::vector<Written> written_nodes(Schema const& schema, nb::handle nodes) {
         auto const asks_so = [&, &kind = kind, &attribute = attribute, &classes = classes](FactType const& type) {
             bool same = type.kind->name() == kind && schema.attributes()[type.attribute].name == attribute;
             same = same && type.arity == classes.size();
-            for (std::size_t k = 0; same && k < type.arity; ++k) same = schema.classes()[type.classes[k]].name == classes[k];
+            for (std::size_t k = 0; same && k < type.arity; ++k)
+                same = schema.classes()[type.classes[k]].name == classes[k];
             return same;
         };
         auto const type = std::find_if(types.begin(), types.end(), asks_so);
         if (type == types.end() || variables.size() != classes.size())
-            throw RuleError("there are no facts of the kind '" + kind + "' about the attribute '" + attribute + "' of those objects");
+            throw RuleError("there are no facts of the kind '" + kind + "' about the attribute '" + attribute +
+                            "' of those objects");
         Test read{static_cast<std::size_t>(type - types.begin()), {}, value};
         std::copy(variables.begin(), variables.end(), read.variables.begin());
         written.back().test = std::move(read);
@@ -126,14 +128,15 @@ namespace {
 std::vector<Row> rows_of(State const& state, Schema const& schema, std::vector<ClassId> const& classes,
                          std::vector<Int> const& ids) {
     if (ids.size() != classes.size())
-        throw StateError("the tree takes " + std::to_string(classes.size()) + " objects, got " + std::to_string(ids.size()));
+        throw StateError("the tree takes " + std::to_string(classes.size()) + " objects, got " +
+                         std::to_string(ids.size()));
     std::vector<Row> rows;
     for (std::size_t i = 0; i < ids.size(); ++i) {
         Place const place = place_of(state, ids[i]);
         if (place.class_id != classes[i])
-            throw StateError("argument " + std::to_string(i) + " must be of class '" + schema.classes()[classes[i]].name +
-                             "', object " + std::to_string(ids[i]) + " is of class '" +
-                             schema.classes()[place.class_id].name + "'");
+            throw StateError("argument " + std::to_string(i) + " must be of class '" +
+                             schema.classes()[classes[i]].name + "', object " + std::to_string(ids[i]) +
+                             " is of class '" + schema.classes()[place.class_id].name + "'");
         for (std::size_t j = 0; j < i; ++j)
             if (ids[j] == ids[i]) throw StateError("object " + std::to_string(ids[i]) + " is given twice");
         rows.push_back(place.row);
@@ -166,7 +169,8 @@ void bind_foldt(nb::module_& module) {
                  (void)self.observe(state, rows, {outcome});
              })
         .def("predict",
-             [](Foldt const& self, nb::handle object, std::vector<Int> const& ids, nb::handle facts, nb::handle bindings) {
+             [](Foldt const& self, nb::handle object, std::vector<Int> const& ids, nb::handle facts,
+                nb::handle bindings) {
                  State const& state = foldt_state(self, object);
                  auto const answer = self.predict(state, rows_of(state, self.schema(), self.arguments(), ids),
                                                   facts_mode(facts), bindings_mode(bindings));
@@ -218,8 +222,11 @@ auto judged(std::string const& name, double alpha, std::vector<Count> const& a, 
     auto const order = criterion->compare(a, b, sample);
     double const first = criterion->score(a, sample), second = criterion->score(b, sample);
     double const to_beat = criterion->to_beat(b, sample, second);
-    return std::tuple(first, second, scores, order < 0 ? -1 : order > 0 ? 1 : 0, to_beat,
-                      criterion->surely_better(first, to_beat, n));
+    return std::tuple(first, second, scores,
+                      order < 0   ? -1
+                      : order > 0 ? 1
+                                  : 0,
+                      to_beat, criterion->surely_better(first, to_beat, n));
 }
 
 /// Pairs, agreeing pairs and copies after these transitions, each given by the outcomes of its targets.
@@ -241,19 +248,24 @@ auto together(std::vector<std::vector<std::uint32_t>> const& transitions, std::s
 
 void bind_trees(nb::module_& module) {
     bind_foldt(module);
-    module.def("fact_kinds", [] {
-        nb::list names;
-        for (auto const& kind : fact_kinds()) names.append(nb::str(kind->name().data(), kind->name().size()));
-        return nb::tuple(names);
-    }, "Names of the kinds of fact, in the engine's order.");
+    module.def(
+        "fact_kinds",
+        [] {
+            nb::list names;
+            for (auto const& kind : fact_kinds()) names.append(nb::str(kind->name().data(), kind->name().size()));
+            return nb::tuple(names);
+        },
+        "Names of the kinds of fact, in the engine's order.");
     module.def("criterion_names", &criterion_names, "Names of the learning criteria.");
     module.def("formula", &formula, nb::arg("kind"), nb::arg("x"), nb::arg("y"), nb::arg("value"), nb::arg("swap"),
                "A fact about `x` and `y` written out; `swap` says it the other way round.");
 #ifdef TREETHINK_TESTING
     module.def("log_of", &log_of, "Only in builds for testing: ln x in units of 1/65536 nat.");
-    module.def("log_step_product", [](std::uint64_t k, std::uint64_t n) { return LogTables::get().step_product(k, n); },
-               "Only in builds for testing: ln(k (k + 2) (k + 4) ...).");
-    module.def("log_power", [](std::uint64_t n) { return LogTables::get().power(n); }, "Only in builds for testing: n ln n.");
+    module.def(
+        "log_step_product", [](std::uint64_t k, std::uint64_t n) { return LogTables::get().step_product(k, n); },
+        "Only in builds for testing: ln(k (k + 2) (k + 4) ...).");
+    module.def(
+        "log_power", [](std::uint64_t n) { return LogTables::get().power(n); }, "Only in builds for testing: n ln n.");
     module.def("two_sided_quantile", &two_sided_quantile, "Only in builds for testing: z for an alpha.");
     module.def("judged", &judged, nb::arg("criterion"), nb::arg("alpha"), nb::arg("a"), nb::arg("b"), nb::arg("totals"),
                nb::arg("copies") = 1, "Only in builds for testing: how a criterion judges two tests.");

@@ -1,8 +1,8 @@
 // trees.hpp - trees and their changes as plain Python data, and the ways to ask them.
 #pragma once
 
-#include "../tree.hpp"
 #include "common.hpp"
+#include "learning/tree.hpp"
 
 namespace treethink::bindings {
 

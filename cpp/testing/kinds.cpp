@@ -2,7 +2,7 @@
 // one place: nothing else in the engine knows them.
 #include <limits>
 
-#include "../facts.hpp"
+#include "core/facts.hpp"
 
 namespace treethink {
 

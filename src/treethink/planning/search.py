@@ -3,7 +3,7 @@
     model, state -> [ plan ] -> Plan: action, visits, values, what is expected
 
 Monte-Carlo tree search with the pUCT rule, as in appendix G of the paper. The search itself is the
-engine's (cpp/search.hpp says how it goes); what stands here is the part that people touch.
+engine's (cpp/search/search.hpp says how it goes); what stands here is the part that people touch.
 """
 
 from __future__ import annotations

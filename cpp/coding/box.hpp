@@ -1,0 +1,55 @@
+// box.hpp - arithmetic codes for vectors that lie in a small box.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/facts.hpp"
+
+namespace treethink {
+
+/// A small number that stands for the value of a fact.
+using Code = std::uint32_t;
+inline constexpr Code no_code = ~Code{0};
+
+/// The box of an attribute's values, and the arithmetic code of each value in it.
+class Box {
+public:
+    Box() = default;
+
+    /// Whether no value was ever put into it.
+    [[nodiscard]] bool empty() const { return empty_; }
+    /// Whether codes are arithmetic. If not (yet, or any more), only grown() may be called.
+    [[nodiscard]] bool dense() const { return dense_; }
+    [[nodiscard]] bool contains(VectorView value) const;
+    /// 0 <= code < width(); ordered as the values are. The value must be in the box.
+    [[nodiscard]] Code code(VectorView value) const;
+    [[nodiscard]] Code width() const { return width_; }
+    /// Code of y - x is code(y) - code(x) + centre(), below table_size().
+    [[nodiscard]] Code centre() const { return width_ - 1; }
+    [[nodiscard]] Code table_size() const { return 2 * width_ - 1; }
+    [[nodiscard]] Vector value(Code code) const;
+    [[nodiscard]] Vector difference(Code code) const;
+    /// Code of a value or difference that may lie outside: then no_code.
+    [[nodiscard]] Code find(VectorView value) const { return contains(value) ? code(value) : no_code; }
+    [[nodiscard]] Code find_difference(VectorView value) const;
+
+    /// The smallest box around this one and `low`..`high`; with slack where this one had to grow.
+    /// It is not dense when its table would be too large for `values` values.
+    [[nodiscard]] Box grown(VectorView low, VectorView high, std::size_t values) const;
+    /// Grown until some two values in it have this difference, or its negation. No component is the least Int.
+    [[nodiscard]] Box widened(VectorView difference) const;
+
+    /// A box for these bounds, dense if its table is not too large.
+    [[nodiscard]] static Box around(VectorView low, VectorView high, std::uint64_t largest_table);
+
+private:
+    void lay_out(std::uint64_t largest_table);
+
+    bool dense_ = false, empty_ = true;
+    Vector low_, high_;
+    std::vector<Int> stride_;  // first coordinate most significant: codes sort like values
+    Code width_ = 0;
+};
+
+}  // namespace treethink

@@ -1,0 +1,118 @@
+#include "inference/prediction.hpp"
+
+#include <algorithm>
+
+namespace treethink {
+
+void Prediction::begin(SlotId slot, Row row, std::uint64_t total) {
+    entries_.push_back(
+        {slot, row, static_cast<std::uint32_t>(values_.size()), static_cast<std::uint32_t>(counts_.size()), total});
+}
+
+void Prediction::add(VectorView value, std::uint64_t count) {
+    values_.insert(values_.end(), value.begin(), value.end());
+    counts_.push_back(count);
+}
+
+std::vector<Prediction::Outcome> Prediction::outcomes_of(std::size_t e) const {
+    Entry const& entry = entries_[e];
+    std::vector<Outcome> outcomes;
+    for (std::size_t i = 0; entry.first_count + i < count_end(e); ++i)
+        outcomes.push_back({value_of(entry, i), counts_[entry.first_count + i]});
+    return outcomes;
+}
+
+std::optional<std::size_t> Prediction::find(SlotId slot, Row row) const {
+    auto const before = [](Entry const& entry, std::pair<SlotId, Row> const& wanted) {
+        return std::pair(entry.slot, entry.row) < wanted;
+    };
+    auto const found = std::lower_bound(entries_.begin(), entries_.end(), std::pair(slot, row), before);
+    if (found == entries_.end() || found->slot != slot || found->row != row) return std::nullopt;
+    return static_cast<std::size_t>(found - entries_.begin());
+}
+
+std::vector<Prediction::Outcome> Prediction::outcomes(SlotId slot, Row row) const {
+    auto const entry = find(slot, row);
+    return entry ? outcomes_of(*entry) : std::vector<Outcome>{};
+}
+
+std::uint64_t Prediction::support(SlotId slot, Row row) const {
+    auto const entry = find(slot, row);
+    return entry ? entries_[*entry].total : support_[slot];
+}
+
+std::size_t Prediction::choices() const {
+    std::size_t n = 0;
+    for (std::size_t e = 0; e < entries_.size(); ++e) n += count_end(e) - entries_[e].first_count > 1;
+    return n;
+}
+
+// Builds the state in which each attribute takes the value that `choose(entry, outcomes)` picks.
+template <class Choose>
+State Prediction::choose(Choose&& choose) const {
+    std::vector<State::ColumnPtr> columns = state_.columns();
+    for (std::size_t e = 0; e < entries_.size();) {
+        SlotId const slot = entries_[e].slot;
+        std::vector<Int> values;  // a copy of the column, made at the first change
+        std::size_t const length = state_.schema()->length(slot);
+        for (; e < entries_.size() && entries_[e].slot == slot; ++e) {
+            Entry const& entry = entries_[e];
+            VectorView const value = value_of(entry, choose(e, count_end(e) - entry.first_count));
+            if (same(value, state_.value(slot, entry.row))) continue;
+            if (values.empty()) values = state_.column(slot)->values();
+            std::copy(value.begin(), value.end(), values.begin() + static_cast<std::ptrdiff_t>(entry.row * length));
+        }
+        if (!values.empty()) columns[slot] = std::make_shared<Column const>(length, std::move(values));
+    }
+    return {state_.schema(), state_.roster(), std::move(columns)};
+}
+
+State Prediction::mode() const {
+    return choose([this](std::size_t e, std::size_t outcomes) {
+        Entry const& entry = entries_[e];
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < outcomes; ++i) {
+            std::uint64_t const mine = counts_[entry.first_count + i], most = counts_[entry.first_count + best];
+            if (mine > most || (mine == most && less(value_of(entry, i), value_of(entry, best)))) best = i;
+        }
+        return best;
+    });
+}
+
+State Prediction::sample(std::span<double const> random) const {
+    std::size_t used = 0;
+    return choose([&](std::size_t e, std::size_t outcomes) {
+        if (outcomes == 1) return std::size_t{0};
+        Entry const& entry = entries_[e];
+        double const threshold = random[used++] * static_cast<double>(entry.total);
+        std::uint64_t sum = 0;
+        for (std::size_t i = 0; i + 1 < outcomes; ++i)
+            if (static_cast<double>(sum += counts_[entry.first_count + i]) > threshold) return i;
+        return outcomes - 1;
+    });
+}
+
+double Prediction::probability(State const& after) const {
+    double probability = 1;
+    std::size_t e = 0;
+    for (std::size_t s = 0; s < state_.columns().size(); ++s) {
+        bool const own = e < entries_.size() && entries_[e].slot == SlotId(s);
+        if (!own && state_.columns()[s] == after.columns()[s]) continue;
+        for (Row row = 0; row < after.columns()[s]->rows(); ++row) {
+            VectorView const value = after.value(SlotId(s), row);
+            if (e >= entries_.size() || entries_[e].slot != SlotId(s) || entries_[e].row != row) {
+                if (!same(value, state_.value(SlotId(s), row))) return 0;
+                continue;
+            }
+            double here = 0;
+            for (Outcome const& outcome : outcomes_of(e))
+                if (same(outcome.value, value))
+                    here = static_cast<double>(outcome.count) / static_cast<double>(entries_[e].total);
+            probability *= here;
+            ++e;
+        }
+    }
+    return probability;
+}
+
+}  // namespace treethink

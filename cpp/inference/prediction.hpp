@@ -1,0 +1,77 @@
+// prediction.hpp - a distribution over next states: independent ones for each object and attribute.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/facts.hpp"
+
+namespace treethink {
+
+class Prediction {
+public:
+    /// One value that an attribute may take next, with the number of observations behind it.
+    struct Outcome {
+        VectorView value;
+        std::uint64_t count;
+    };
+
+    Prediction(State state, std::size_t slots) : state_(std::move(state)), support_(slots, 0) {}
+
+    // ---- building ----
+    void set_support(SlotId slot, std::uint64_t n) { support_[slot] = n; }
+    /// Starts the distribution of one attribute; slots and rows must ascend.
+    void begin(SlotId slot, Row row, std::uint64_t total);
+    void add(VectorView value, std::uint64_t count);
+
+    // ---- asking ----
+    [[nodiscard]] State const& state() const { return state_; }
+    /// The most probable state; of equally probable values the lexicographically smallest.
+    [[nodiscard]] State mode() const;
+    /// How many attributes have more than one possible value: one random number is needed for each.
+    [[nodiscard]] std::size_t choices() const;
+    /// One state, drawn with numbers from [0, 1).
+    [[nodiscard]] State sample(std::span<double const> random) const;
+    /// Probability of a state with the same objects.
+    [[nodiscard]] double probability(State const& after) const;
+    /// Possible values; nothing when the attribute surely stays what it is.
+    [[nodiscard]] std::vector<Outcome> outcomes(SlotId slot, Row row) const;
+    /// Observations behind the distribution; 0: the rule was never seen.
+    [[nodiscard]] std::uint64_t support(SlotId slot, Row row) const;
+
+    /// Calls visit(slot, row, outcomes) for every attribute that has a distribution of its own.
+    template <class Visit>
+    void each(Visit&& visit) const {
+        for (std::size_t e = 0; e < entries_.size(); ++e) visit(entries_[e].slot, entries_[e].row, outcomes_of(e));
+    }
+
+private:
+    struct Entry {
+        SlotId slot;
+        Row row;
+        std::uint32_t first_value, first_count;
+        std::uint64_t total;
+    };
+
+    [[nodiscard]] std::vector<Outcome> outcomes_of(std::size_t entry) const;
+    [[nodiscard]] std::size_t count_end(std::size_t entry) const {
+        return entry + 1 < entries_.size() ? entries_[entry + 1].first_count : counts_.size();
+    }
+    [[nodiscard]] VectorView value_of(Entry const& entry, std::size_t i) const {
+        std::size_t const length = state_.schema()->length(entry.slot);
+        return {values_.data() + entry.first_value + i * length, length};
+    }
+    [[nodiscard]] std::optional<std::size_t> find(SlotId slot, Row row) const;
+    template <class Choose>
+    [[nodiscard]] State choose(Choose&& choose) const;
+
+    State state_;
+    std::vector<Entry> entries_;
+    std::vector<Int> values_;
+    std::vector<std::uint64_t> counts_;
+    std::vector<std::uint64_t> support_;  // by slot, for attributes without an entry
+};
+
+}  // namespace treethink

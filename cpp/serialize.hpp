@@ -1,0 +1,48 @@
+// serialize.hpp - numbers to bytes and back, checked at every step.
+//
+// A model's body is a sequence of variable-length numbers: seven bits a byte, least significant
+// first. Signed ones are folded (0, -1, 1, -2, ...). Nothing in it depends on the layout of memory,
+// so equal models have equal bytes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/state.hpp"
+
+namespace treethink {
+
+class Writer {
+public:
+    void number(std::uint64_t value);
+    void integer(Int value);
+    void vector(VectorView value);
+    [[nodiscard]] std::vector<std::uint8_t> take() { return std::move(bytes_); }
+
+private:
+    std::vector<std::uint8_t> bytes_;
+};
+
+/// Throws ModelFileError whenever the bytes cannot have come from a Writer.
+class Reader {
+public:
+    explicit Reader(std::span<std::uint8_t const> bytes) : bytes_(bytes) {}
+
+    [[nodiscard]] std::uint64_t number();
+    /// A number of at most `most`; `what` names it in the error.
+    [[nodiscard]] std::uint64_t number(std::uint64_t most, char const* what);
+    /// How many things follow: never more than there are bytes left.
+    [[nodiscard]] std::size_t count(char const* what);
+    [[nodiscard]] Int integer();
+    [[nodiscard]] Vector vector(std::size_t length);
+    [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
+    /// Bytes that have not been read.
+    [[nodiscard]] std::size_t left() const { return bytes_.size() - at_; }
+
+private:
+    std::span<std::uint8_t const> bytes_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace treethink
