@@ -50,7 +50,7 @@ bench: $(test)/.installed
 prolog-test: $(test)/.installed
 	@command -v swipl >/dev/null || { echo "swipl is not installed (Debian: apt install swi-prolog-nox)"; exit 1; }
 	@swipl --version
-	@$(test)/bin/python -m pytest -p no:benchmark tests/swi_prolog.py
+	@$(test)/bin/python -m pytest -p no:benchmark tests/support/swi_prolog.py
 
 # The sanitizers' runtime must be in the process before anything else is. Python frees some of
 # its memory never, which is not our leak. Their reports go past pytest, to the screen.

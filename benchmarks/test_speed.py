@@ -14,14 +14,14 @@ from functools import cache
 from typing import Any
 
 import pytest
-from worlds import LEVELS, check, plans, walk
 
-from treethink.bench import SETTINGS
-from treethink.learner import TreeThink
-from treethink.stream import Transition
-from treethink.timing import converged, play, questions
+from treethink.model import TreeThink
+from treethink.repro.bench.bench import SETTINGS
+from treethink.repro.bench.workloads import converged, play, questions
+from treethink.stream.random_play import Transition
 from treethink.worlds import WORLDS as REGISTRY
 from treethink.worlds import make
+from worlds import LEVELS, check, plans, walk
 
 WORLDS = {
     "walls-8": make("walls"),

@@ -25,7 +25,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+for folder in ("twins", "support"):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / folder))
 
 from printed import appending, short_circuit
 from variants import VARIANTS, ArbitraryTies, ById, ByIdScene, OldestFirst, Ours, preorder
@@ -42,7 +43,7 @@ from reference import (
 from strategies import Shape, random_state, random_tree
 from strategies import transitions as random_stream
 from treethink import Attribute, Object, Schema, State, TreeThink, error
-from treethink.stream import transitions
+from treethink.stream.random_play import transitions
 from treethink.worlds import World, make
 from treethink.worlds.maze import Maze
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from treethink.learner import TreeThink
+from treethink.model import TreeThink
 from treethink.state import State
-from treethink.stream import transitions
+from treethink.stream.random_play import transitions
 from treethink.worlds import make
 
 

@@ -2,7 +2,7 @@
 
     python -m experiments.learned [WORLD ...] [--seeds 3] [--steps N] [--processes 2] [--json FILE]
 
-For each world and seed: learn from random play, then be examined (`treethink.examine`) on a
+For each world and seed: learn from random play, then be examined (`treethink.evaluation`) on a
 held-out stream and on every scene. A world that ends in `-t` is examined after learning in the
 small world that it enlarges. A run that did not learn its world counts as ">steps", and is
 never left out.
@@ -33,10 +33,10 @@ from pathlib import Path
 from typing import Any
 
 import treethink
-from treethink.examine import Examination, examine
-from treethink.experiment import Curve, trial
-from treethink.learner import TreeThink
-from treethink.stream import transitions
+from treethink.evaluation import Examination, examine
+from treethink.model import TreeThink
+from treethink.repro.runner import Curve, trial
+from treethink.stream.random_play import transitions
 from treethink.worlds import WORLDS, World, make
 
 HERE = Path(__file__).parent

@@ -5,8 +5,8 @@
 In:   for each world, random play of one seed; models with the default settings.
 Out:  docs/rules.md, written anew; with --check or for single worlds, only compared with it.
 
-Each model is examined first (`treethink.examine`): the page shows rules that predict all of 20,000
-held-out transitions and every scene of the world's specification, or it is not written.
+Each model is examined first (`treethink.evaluation`): the page shows rules that predict all of
+20,000 held-out transitions and every scene of the world's specification, or it is not written.
 What stands under "Redundant or odd" was found by reading; read again when rules change.
 """
 
@@ -18,11 +18,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from treethink.examine import examine
-from treethink.explain import code, running
-from treethink.learner import TreeThink
+from treethink.evaluation import examine
+from treethink.export import python as code
+from treethink.export import runtime as running
+from treethink.model import TreeThink
 from treethink.rules import Rule
-from treethink.stream import transitions
+from treethink.stream.random_play import transitions
 from treethink.worlds import World, make
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "rules.md"

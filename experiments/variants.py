@@ -2,7 +2,7 @@
 
     scene, targets -> [ a tree of some variant ] -> events, predictions
 
-Every variant is the slow twin in `tests/reference.py` with one thing put back to what the
+Every variant is the slow twin in `tests/twins/reference.py` with one thing put back to what the
 paper says. Their base, `Ours`, only stores counts in arrays, so that all variants can meet
 the same stream in little time; `differences.py` checks that it decides as the twin does.
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import treethink as tt
-from treethink.planning import film
+from treethink.planning import gif as film
 
 TARGET = Path(__file__).parent / "planning.gif"
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import treethink as tt
 from treethink.rules import Node, Rule
 from treethink.state import State
-from treethink.stream import transitions
+from treethink.stream.random_play import transitions
 
 STEPS, SEED = 1_500, 0
 TARGET = Path(__file__).with_name("learning.svg")

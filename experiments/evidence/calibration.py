@@ -19,7 +19,7 @@ import numpy as np
 from experiments.evidence.settings import markdown
 
 from treethink import Attribute, Object, Schema, State
-from treethink.learner import TreeThink
+from treethink.model import TreeThink
 
 #: With so many streams each: rare events need more of them.
 STREAMS = {0.1: 2_000, 0.01: 10_000, 0.001: 100_000}

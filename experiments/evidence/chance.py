@@ -14,10 +14,10 @@ from experiments.evidence.settings import (
     median,
 )
 
-from treethink.examine import examine
-from treethink.learner import TreeThink
+from treethink.evaluation import examine
+from treethink.model import TreeThink
 from treethink.rules import Rule
-from treethink.stream import transitions
+from treethink.stream.random_play import transitions
 from treethink.worlds import make
 
 FISH = (1, 3)

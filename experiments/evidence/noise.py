@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from experiments.evidence.settings import DEFAULT, HELD_OUT_SEED, SETTINGS, markdown, median
 
-from treethink.learner import TreeThink
-from treethink.stream import Transition, transitions
+from treethink.model import TreeThink
+from treethink.stream.random_play import Transition, transitions
 from treethink.worlds import World, make
 
 STEPS = {"walls": 5_000, "maze": 20_000, "doors": 30_000, "coins": 30_000, "switches": 30_000}

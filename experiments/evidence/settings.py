@@ -7,10 +7,10 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from treethink.examine import examine
-from treethink.experiment import Curve, trial
-from treethink.learner import TreeThink
-from treethink.stream import transitions
+from treethink.evaluation import examine
+from treethink.model import TreeThink
+from treethink.repro.runner import Curve, trial
+from treethink.stream.random_play import transitions
 from treethink.worlds import World
 
 SETTINGS: dict[str, dict[str, Any]] = {

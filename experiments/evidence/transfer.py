@@ -6,8 +6,8 @@ from typing import Any
 
 from experiments.evidence.settings import DEFAULT, SETTINGS, held_out, markdown, median
 
-from treethink.learner import TreeThink
-from treethink.stream import transitions
+from treethink.model import TreeThink
+from treethink.stream.random_play import transitions
 from treethink.worlds import make
 
 STEPS = {

@@ -11,4 +11,4 @@ import sys
 from pathlib import Path
 
 # The slow twin of the engine, which keeps what the engine does not tell, lies with the tests.
-sys.path.append(str(Path(__file__).resolve().parents[2] / "tests"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "twins"))

@@ -22,10 +22,10 @@ from experiments.pictures.canvas import (
 )
 from experiments.pictures.level import Level, marked
 
-from treethink.diagram import measures
-from treethink.diagram.content import boxes_of
-from treethink.diagram.layout import Place
-from treethink.explain.reasons import Reason
+from treethink.explain.why.reason import Reason
+from treethink.export import measures
+from treethink.export.content import boxes_of
+from treethink.export.layout import Place
 from treethink.rules import Rule, Test
 from treethink.state import State
 

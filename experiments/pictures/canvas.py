@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from treethink.diagram import colours  # trees stand on that paper too
-from treethink.spelling import escaped
+from treethink.export import colours  # trees stand on that paper too
+from treethink.text import escaped
 
 WIDTH = 720.0
 EDGE, INK, GREY, LINE = "#d9d5cc", "#2b3038", "#6b717b", "#c3c7cd"

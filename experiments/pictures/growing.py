@@ -19,7 +19,7 @@ from reference import (
     length_of_value,
     lengths_of_patterns,
 )
-from treethink.learner import Change
+from treethink.model import Change
 from treethink.rules import Test as Read
 from treethink.rules import value_of
 

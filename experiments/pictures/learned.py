@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from treethink.explain.reasons import Reason
-from treethink.learner import Change, TreeThink
+from treethink.explain.why.reason import Reason
+from treethink.model import Change, TreeThink
 from treethink.rules import Rule, RuleKey
 from treethink.state import State
-from treethink.stream import Transition, transitions
+from treethink.stream.random_play import Transition, transitions
 from treethink.worlds import World, make
 
 STEPS, SEED = 2_000, 0

@@ -11,10 +11,10 @@ from experiments.pictures.canvas import TONES, card, lines
 from experiments.pictures.level import Level, below, marked
 from experiments.pictures.plot import Axes, Points
 
-from treethink.experiment import TOLERANCE, trial
-from treethink.learner import TreeThink
+from treethink.model import TreeThink
+from treethink.repro.runner import TOLERANCE, trial
 from treethink.state import State
-from treethink.stream import transitions
+from treethink.stream.random_play import transitions
 from treethink.worlds import World, make
 
 HELD_OUT, HELD_OUT_SEED = 1_000, 1_000_000

@@ -10,7 +10,7 @@ Out:  a `TreeThink` model: it predicts the next state, as a distribution, its ru
 from contextlib import suppress
 from importlib.metadata import version
 
-from treethink import notebook
+from treethink import _moved
 from treethink.errors import (
     CheckFailed,
     MissingPackageError,
@@ -27,14 +27,16 @@ from treethink.errors import (
     UnknownNameError,
     WrongTypeError,
 )
-from treethink.learner import FOLDT, Change, Facts, Prediction, TreeThink
+from treethink.explain import notebook
 from treethink.metrics import error
+from treethink.model import FOLDT, Change, Facts, Prediction, TreeThink
 from treethink.planning import Agent, Episode, Plan, plan
 from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
-from treethink.stream import transitions
+from treethink.stream.random_play import transitions
 from treethink.worlds import make
 
+_moved.install()
 notebook.install()
 
 with suppress(ImportError, AttributeError):  # Gymnasium is not there, or not whole

@@ -20,7 +20,7 @@ from treethink import metrics
 from treethink.metrics import Distribution, Value, marginals
 from treethink.rules import RuleKey
 from treethink.state import State
-from treethink.stream import Transition
+from treethink.stream.random_play import Transition
 from treethink.worlds import World
 
 #: Shown so often and still wrong, the learner is at fault and not the training.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treethink import _engine
 from treethink.errors import WrongTypeError
-from treethink.spelling import many, percent, printable
+from treethink.text import many, percent, printable
 
 if TYPE_CHECKING:
     from treethink.state import Schema
@@ -212,7 +212,7 @@ class Rule:
 
     def draw(self, path: str | os.PathLike[str]) -> None:
         """Draw the tree to a file: .svg, .png or .pdf. Only .svg needs no extra package."""
-        from treethink.diagram import picture  # few need it, and matplotlib takes its time
+        from treethink.export import png as picture  # few need it, and matplotlib takes its time
 
         picture.draw(self, path)
 
@@ -224,19 +224,19 @@ class Rule:
 
     def to_svg(self) -> str:
         """The tree as the text of an SVG picture."""
-        from treethink.diagram import svg
+        from treethink.export import svg
 
         return svg.text_of(self)
 
     def to_dot(self) -> str:
         """The tree in the language of Graphviz."""
-        from treethink.diagram import dot
+        from treethink.export import dot
 
         return dot.text_of(self)
 
     def to_mermaid(self) -> str:
         """The tree as a flowchart of Mermaid, which Markdown shows in many places."""
-        from treethink.diagram import mermaid
+        from treethink.export import mermaid
 
         return mermaid.text_of(self)
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from rich.console import Console
 
 from treethink.palette import THEME
-from treethink.spelling import printable
+from treethink.text import printable
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _PLAIN = " .:#"

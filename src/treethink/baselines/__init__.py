@@ -25,8 +25,8 @@ from treethink.errors import (
     WrongTypeError,
     shown,
 )
-from treethink.learner import TreeThink
-from treethink.stream import check_world_type
+from treethink.model import TreeThink
+from treethink.stream.random_play import check_world_type
 from treethink.worlds import World
 
 
@@ -70,7 +70,7 @@ def _imported(name: str, place: str) -> type:
 
 LEARNERS: MutableMapping[str, type] = _Learners(
     {each.name: each for each in (TreeThink, Static, Oracle, Paper, Qora)}
-    | {"npe": "npe:NPE", "npe-star": "npe_star:HandBuilt"}
+    | {"npe": "npe.npe:NPE", "npe-star": "npe.hand_built:HandBuilt"}
 )
 
 __all__ = ["LEARNERS", "make_learner", "TreeThink", "Static", "Oracle", "Paper", "Qora"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from treethink.baselines.base import Filed
 from treethink.errors import SettingError, WrongTypeError, shown
-from treethink.found import found_at
+from treethink.plugins import found_at
 from treethink.state import Schema
 
 #: What is asked of every learner.

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from treethink import notebook
 from treethink.errors import StateError, WrongTypeError, shown
+from treethink.explain import notebook
 from treethink.metrics import Distribution, Value, marginals
 from treethink.state import State
 
@@ -181,8 +181,8 @@ class Certain:
 
 
 for _each in (Product, Certain):
-    notebook.install_on(_each, _repr_html_="treethink.explain.html:prediction_html")
-notebook.install_on(Joint, _repr_html_="treethink.explain.html:uncounted_html")
+    notebook.install_on(_each, _repr_html_="treethink.explain.notebook_html:prediction_html")
+notebook.install_on(Joint, _repr_html_="treethink.explain.notebook_html:uncounted_html")
 
 
 def _shares(counts: Mapping[Value, int]) -> dict[Value, float]:

@@ -15,7 +15,7 @@ from treethink import _engine
 from treethink.baselines.base import Filed
 from treethink.errors import SettingError, shown, whole_number
 from treethink.file import Copied
-from treethink.learner import check_alpha
+from treethink.model import check_alpha
 from treethink.state import Schema
 
 _MOST_BYTES = 2**63 - 1

@@ -12,7 +12,7 @@ from treethink.baselines.base import Learner
 from treethink.baselines.prediction import Joint, Product
 from treethink.errors import SchemaError, SettingError, shown
 from treethink.state import Schema, State
-from treethink.stream import check_world_type
+from treethink.stream.random_play import check_world_type
 from treethink.worlds import WORLDS, World, make
 
 

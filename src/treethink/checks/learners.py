@@ -17,7 +17,7 @@ from typing import Any
 
 from treethink.errors import CheckFailed, UnknownNameError, WrongTypeError, shown
 from treethink.state import Object, Schema, State
-from treethink.stream import Transition
+from treethink.stream.random_play import Transition
 
 Make = Callable[[Schema], Any]
 Check = Callable[[Make, Sequence[Transition], Path], None]

@@ -19,9 +19,9 @@ from treethink.errors import (
     TreeThinkError,
     UnknownNameError,
 )
-from treethink.parallel import parallel_transitions
 from treethink.state import Object, Schema, State
-from treethink.stream import Transition, check_world_type, transitions
+from treethink.stream.parallel import parallel_transitions
+from treethink.stream.random_play import Transition, check_world_type, transitions
 from treethink.worlds import World
 from treethink.worlds.base import Cell
 from treethink.worlds.grid import beside

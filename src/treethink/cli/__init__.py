@@ -18,17 +18,15 @@ from typing import Annotated
 import typer
 
 import treethink
-from treethink.cli import (
-    editing,
-    explaining,
-    learning,
-    looking,
-    measuring,
-    planning,
-    reading,
-    reproducing,
-)
-from treethink.cli.helping import Command, Commands
+from treethink.cli import edit as editing
+from treethink.cli import explain as explaining
+from treethink.cli import learn as learning
+from treethink.cli import plan as planning
+from treethink.cli import reproduce as reproducing
+from treethink.cli import rules as reading
+from treethink.cli import run as measuring
+from treethink.cli import worlds as looking
+from treethink.cli._help import Command, Commands
 
 app = typer.Typer(
     name="treethink",

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from treethink.explain.places import is_position
+from treethink.explain.english.places import is_position
 from treethink.state import Object, Schema, State
 from treethink.worlds import WORLDS
 from treethink.worlds.base import without_score

@@ -16,11 +16,11 @@ def text_of(rule: Rule, style: str) -> str:
     if not isinstance(style, str):
         raise WrongTypeError(f"style must be one of {', '.join(STYLES)}, got {shown(style)}")
     if style == "english":
-        from treethink.explain import english
+        from treethink.explain.english import sentences as english
 
         return english.text_of(rule)
     if style == "code":
-        from treethink.explain import code
+        from treethink.export import python as code
 
         return code.text_of(rule)
     if style == "formula":

@@ -15,7 +15,7 @@ import numpy as np
 from treethink.errors import SettingError, StateError, WrongTypeError, shown, whole_number
 from treethink.planning.search import Plan, Search, Settings
 from treethink.state import State
-from treethink.stream import check_world_type, first_state
+from treethink.stream.random_play import check_world_type, first_state
 from treethink.worlds.base import World
 
 #: Called after each step with the episode so far and the plan that led to it.

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from numbers import Real
 
 from treethink.errors import SettingError, WrongTypeError, shown, whole_number
-from treethink.planning import coins
+from treethink.planning import coin_scores as coins
 from treethink.planning.exact import expected_score, explore
 from treethink.state import State
-from treethink.stream import check_world_type
+from treethink.stream.random_play import check_world_type
 from treethink.worlds import World
 
 _IDLE = "stay"

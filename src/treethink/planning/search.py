@@ -25,7 +25,7 @@ from treethink.errors import (
     shown,
     whole_number,
 )
-from treethink.learner import TreeThink
+from treethink.model import TreeThink
 from treethink.state import State
 from treethink.worlds.base import World
 

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from treethink.errors import SettingError, UnknownNameError, WrongTypeError, shown
-from treethink.found import found_at
+from treethink.plugins import found_at
 from treethink.worlds.base import World
 from treethink.worlds.coins import Coins, CoinsScoreless, CoinsT
 from treethink.worlds.doors import Doors

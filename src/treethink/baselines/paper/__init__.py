@@ -28,8 +28,8 @@ from treethink.baselines.paper.predicates import (
 )
 from treethink.baselines.prediction import Product
 from treethink.errors import StateError, TransitionError
-from treethink.learner import check_alpha
 from treethink.metrics import Value
+from treethink.model import check_alpha
 from treethink.rules import EngineNode, EngineTest, Rule, RuleKey, Rules, title_of, value_of
 from treethink.state import Schema, State
 

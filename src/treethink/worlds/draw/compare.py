@@ -18,8 +18,8 @@ from itertools import islice, product
 from typing import Literal, Protocol, overload
 
 from treethink.errors import TransitionError, UnknownNameError, WrongTypeError, shown
-from treethink.spelling import percent
 from treethink.state import Object, State
+from treethink.text import percent
 from treethink.worlds.draw import pixels, text
 from treethink.worlds.draw.layout import (
     FEW_LINES,

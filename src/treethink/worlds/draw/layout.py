@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from treethink.spelling import percent
 from treethink.state import Object, Schema, State
+from treethink.text import percent
 from treethink.worlds.looks import Look, completed, look_of
 
 Cell = tuple[int, int]

@@ -18,8 +18,8 @@ from itertools import pairwise
 import numpy as np
 
 from treethink.errors import UnknownNameError
-from treethink.spelling import escaped
 from treethink.state import State
+from treethink.text import escaped
 from treethink.worlds.draw.grouping import (
     GRID_COLOUR,
     INK_COLOUR,

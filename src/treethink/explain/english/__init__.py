@@ -1,0 +1,1 @@
+"""Rules in English: sentences, conditions, nouns and outcomes."""

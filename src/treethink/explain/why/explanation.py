@@ -1,0 +1,204 @@
+"""Why a model predicts what it predicts: `model.explain(state, action)`.
+
+    model, state, action -> [ why ] -> Explanation (text, dict, picture)
+
+For each value that may change: which tests held or failed on the way through its rule, with which
+objects, how many observations are behind the answer, and the nearest reason for which it could
+have been otherwise.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.text import Text
+
+from treethink.errors import UnknownNameError, WrongTypeError, shown
+from treethink.explain.summary.rich_text import Printed
+from treethink.explain.why.counterfactual import nearest
+from treethink.explain.why.path import Step, follow
+from treethink.explain.why.reason import Reason
+from treethink.rules import Node, Rule, RuleKey, Value
+from treethink.state import State
+from treethink.text import many
+
+if TYPE_CHECKING:
+    from treethink.model import Prediction, TreeThink
+    from treethink.worlds.draw.layout import Drawable
+
+_MOST_QUIET = 6
+#: What to explain: all that may change, one object, or one attribute of it.
+Asked = int | tuple[int, str] | None
+
+
+class Explanation(Printed):
+    """Why a model predicts what it predicts, of one state and action.
+
+    ``print`` shows it as text, 80 columns wide, and rich's own `print` in colour; a reason is
+    found by object and attribute: ``explanation[50, "pos"]``.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        action: str,
+        reasons: tuple[Reason, ...],
+        quiet: list[str] | None,
+        unknown: int = 0,
+    ):
+        self.state = state
+        self.action = action
+        self.reasons = reasons
+        self._quiet, self._unknown = quiet, unknown
+
+    def __getitem__(self, key: tuple[int, str]) -> Reason:
+        for each in self.reasons:
+            if (each.object_id, each.attribute) == key:
+                return each
+        known = [f"{each.object_id}, {each.attribute}" for each in self.reasons]
+        given = ", ".join(map(str, key)) if isinstance(key, tuple) else shown(key)
+        raise UnknownNameError("reason", given, known, "the explanation")
+
+    def __iter__(self) -> Iterator[Reason]:
+        return iter(self.reasons)
+
+    def __len__(self) -> int:
+        return len(self.reasons)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that JSON can hold."""
+        return {
+            "action": self.action,
+            "state": self.state.to_dict(),
+            "reasons": [each.to_dict() for each in self.reasons],
+        }
+
+    def draw(self, path: str | os.PathLike[str], world: Drawable | None = None) -> None:
+        """Draw the level to a .png file: objects that were asked about have an outline.
+
+        With its world, things look as they do there.
+        """
+        from treethink.explain.why import overlay as picture
+
+        picture.draw(self, path, world)
+
+    def __rich__(self) -> Group:
+        parts: list[Any] = [Text(self._heading()), *self.reasons]
+        if self._quiet:
+            more = len(self._quiet) - _MOST_QUIET
+            listed = "; ".join(self._quiet[:_MOST_QUIET]) + (f"; {more} more" if more > 0 else "")
+            parts.append(Text(f"could have changed and does not: {listed}", style="dim"))
+        if self._unknown:
+            unknown = f"of {many(self._unknown, 'value')} nothing was ever seen"
+            stay = "it is" if self._unknown == 1 else "they are"
+            parts.append(Text(f"{unknown}: taken to stay as {stay}"))
+        return Group(*parts)
+
+    def _heading(self) -> str:
+        if self._quiet is None:
+            return self.action
+        if not self.reasons:
+            return f"{self.action}: nothing changes"
+        return f"{self.action}: {many(len(self.reasons), 'value')} may change"
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {self.action!r}: {many(len(self.reasons), 'value')}>"
+
+
+def explain(model: TreeThink, state: State, action: str, of: Asked = None) -> Explanation:
+    """Why the model predicts what it predicts.
+
+    Without `of`, all values that may change are explained. `of` names an object, or an object
+    and an attribute, (50, "pos"), to be told why it stays as it is too.
+    """
+    prediction = model.predict(state, action)
+    rules: dict[RuleKey, Rule] = {}
+
+    def rule_of(object_id: int, attribute: str) -> Rule:
+        key = (state[object_id].class_name, attribute, action)
+        if key not in rules:
+            rules[key] = model.rules[key]
+        return rules[key]
+
+    asked = _asked(prediction, of)
+    reasons = tuple(_reason(prediction, rule_of(*key), *key) for key in asked)
+    quiet = _quiet(model, state, action, {x for x, _ in asked}) if of is None else None
+    unknown = _unknown(model, state, action) if of is None else 0
+    return Explanation(state, action, reasons, quiet, unknown)
+
+
+def _unknown(model: TreeThink, state: State, action: str) -> int:
+    """Of how many values nothing is known under this action."""
+    schema, rules = model.schema, model.rules
+    objects = {name: len(state.of_class(name)) for name in schema.classes}
+    return sum(
+        objects[name]
+        for name, attributes in schema.classes.items()
+        for attribute in attributes
+        if objects[name] and not rules[name, attribute, action].answers
+    )
+
+
+def _asked(prediction: Prediction, of: Asked) -> list[tuple[int, str]]:
+    """The objects and attributes to explain."""
+    if of is None:
+        return sorted((x, attribute) for x, attribute, _ in prediction.changes())
+    state = prediction.state
+    if isinstance(of, tuple) and len(of) == 2 and isinstance(of[1], str):
+        state.value(*of)  # refuses what is not there
+        return [(int(of[0]), of[1])]
+    try:
+        object_id = operator.index(of)  # also one of numpy's
+    except TypeError:
+        raise WrongTypeError(
+            f"of must be an object's id, or (id, attribute) such as (50, 'pos'), got {shown(of)}"
+        ) from None
+    return [(object_id, attribute) for attribute in state[object_id].values]
+
+
+def _reason(prediction: Prediction, rule: Rule, object_id: int, attribute: str) -> Reason:
+    state = prediction.state
+    steps, leaf = follow(rule.root, state, object_id)
+    outcomes: Mapping[Value, float] = prediction.outcomes(object_id, attribute)
+    against = sum(n for outcome, n in leaf.met.items() if outcome not in leaf.counts)
+    support = prediction.support(object_id, attribute)
+    return Reason(
+        state,
+        object_id,
+        attribute,
+        outcomes,
+        support,
+        steps,
+        bool(leaf.counts) and not leaf.written,
+        nearest(state, steps, object_id, attribute, outcomes),
+        support > 0 and not leaf.counts,
+        _answering(steps, leaf).written,
+        leaf.pinned,
+        sum(leaf.met.values()),
+        against,
+    )
+
+
+def _answering(steps: Sequence[Step], leaf: Node) -> Node:
+    """The leaf, or if it is empty, what stands nearest above it and is not."""
+    above = [step.node for step in steps]
+    return next((node for node in (leaf, *reversed(above)) if node.counts), leaf)
+
+
+def _quiet(model: TreeThink, state: State, action: str, asked: set[int]) -> list[str]:
+    """Objects of which nothing changes although a rule of theirs varies."""
+    found = dict.fromkeys(
+        name
+        for name, attributes in model.schema.classes.items()
+        if state.of_class(name) and any(model.rules[name, m, action].varies for m in attributes)
+    )
+    return [
+        f"{class_name} {each.id}"
+        for class_name in found
+        for each in state.of_class(class_name)
+        if each.id not in asked
+    ]

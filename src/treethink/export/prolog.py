@@ -1,0 +1,159 @@
+"""A whole model as clauses of Prolog.
+
+    model -> [ prolog ] -> maze.pl
+
+A state is facts: ``object(Id, Class)`` and ``value(Id, Attribute, Vector)``. A rule is a list of
+clauses, one for each leaf from the left to the right, with the tests that are passed on the way to
+it. The first whose tests hold is the leaf in which set narrowing ends: any leaf further left asks,
+where the paths part, for just what failed. What all files share is `prolog.txt`, beside this file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from treethink import file
+from treethink.export.answers import answers_of, asked_by, difference_of, is_by_hand, is_never_seen
+from treethink.rules import Rule, Test, Value
+from treethink.state import State
+
+if TYPE_CHECKING:
+    from treethink.model import TreeThink
+
+_OPENING = """\
+% Rules of a world, learned by TreeThink and written as Prolog.
+%
+%   ?- set_state([object(50, player, [pos-[5, 2]]), object(51, wall, [pos-[6, 2]])]).
+%   ?- predict(right, 50, pos, Chances).
+%   Chances = [[5, 2]-1.0].
+%
+% Vectors are lists of integers, also those of length 1.
+"""
+
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t"}
+
+
+def text_of(model: TreeThink) -> str:
+    """The file's text, ending with a newline."""
+    parts = [
+        f"{_OPENING}% Learned from {model.observations} observations.",
+        "\n".join(_schema(model)),
+        resources.files("treethink.export").joinpath("prolog.txt").read_text("utf-8"),
+        "% ---- rules ----\n\n% seen(Class, Attribute, Action, X0, Counts): the first that holds.",
+        *("\n".join(clauses_of(rule)) for rule in model.rules.values() if rule.answers),
+    ]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def write(model: TreeThink, path: str | os.PathLike[str]) -> None:
+    """Write the clauses to a file, in one step."""
+    file.write(path, text_of(model).encode())
+
+
+def facts_of(state: State) -> str:
+    """A state as the list that ``set_state`` takes.
+
+    >>> from treethink import Object, Schema
+    >>> schema = Schema({"lamp": ["pos", "on"]}, {"pos": 2, "on": 1}, ["press"])
+    >>> print(facts_of(State(schema, [Object(7, "lamp", pos=(1, -2), on=0)])))
+    [object(7, lamp, [pos-[1, -2], on-[0]])]
+    """
+    return _list([f"object({x.id}, {atom(x.class_name)}, {_values(x.values)})" for x in state])
+
+
+def atom(name: str) -> str:
+    r"""A name as Prolog writes it.
+
+    >>> print(atom("pos"), atom("Change color"), atom("it's\0"))
+    pos 'Change color' 'it\'s\0\'
+    """
+    if re.fullmatch("[a-z][a-zA-Z0-9_]*", name):
+        return name
+    return f"'{''.join(map(_escaped, name))}'"
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    # Octal: of all that name a character by its number, the one that every Prolog has.
+    return character if character.isprintable() else f"\\{ord(character):o}\\"
+
+
+def _schema(model: TreeThink) -> Iterator[str]:
+    """What states are made of; all may be empty, and Prolog wants to know that they are meant."""
+    schema = model.schema
+    yield ":- encoding(utf8)."
+    yield ":- dynamic(object/2)."
+    yield ":- dynamic(value/3)."
+    yield from (f":- dynamic({name})." for name in ("class/2", "outcomes/2", "action/1", "seen/5"))
+    yield ""
+    for name, attributes in schema.classes.items():
+        yield f"class({atom(name)}, {_list([atom(each) for each in attributes])})."
+    for name, each in schema.attributes.items():
+        yield f"outcomes({atom(name)}, {'values' if each.outcomes == 'value' else 'differences'})."
+    yield from (f"action({atom(name)})." for name in schema.actions)
+
+
+def clauses_of(rule: Rule) -> Iterator[str]:
+    """The clauses of one rule; a stack instead of recursion, so that depth is no limit."""
+    assert rule.key is not None
+    nodes, answers = rule.nodes, answers_of(rule)
+    yield f"% {rule.title if rule.title.isprintable() else ascii(rule.title)}"
+    stack: list[tuple[int, tuple[str, ...]]] = [(0, ())]
+    while stack:
+        index, passed = stack.pop()
+        left, right = nodes[index][:2]
+        if left is not None and right is not None:
+            asked = _asked(asked_by(nodes[index], "the Prolog form"), nodes[index][2])
+            stack += [(right, passed), (left, (*passed, asked))]
+            continue
+        borrowed = index and is_never_seen(nodes[index], answers[index])
+        counts = _list([f"{_vector(value)}-{n}" for value, n in answers[index].items()])
+        remark = "  % written by hand" if is_by_hand(nodes[index]) else ""
+        yield _clause(rule.key, counts, passed) + ("  % never seen itself" if borrowed else remark)
+
+
+def _clause(key: tuple[str, str, str], counts: str, passed: Sequence[str]) -> str:
+    target = "X0" if any(re.search(r"\bX0\b", each) for each in passed) else "_"
+    head = f"seen({', '.join(map(atom, key))}, {target}, {counts})"
+    if not passed:
+        return f"{head}."
+    tests = ",\n        ".join(passed)
+    return f"{head} :-\n    holds([\n        {tests}\n    ]), !."
+
+
+def _asked(test: Test, bound: tuple[str, ...]) -> str:
+    """Xs-Goal: all objects but the given one, and what is asked of them."""
+    names = [*bound, *(name for _, name in test.new)]
+    goals = [f"object(X{variable}, {atom(name)})" for variable, name in test.new]
+    goals += [
+        f"X{variable} =\\= X{other}"
+        for variable, name in test.new
+        for other in range(variable)
+        if names[other] == name  # only within a class could two be the same
+    ]
+    found = _list([f"X{i}" for i in range(1, len(names))])
+    return f"{found}-({', '.join([*goals, _fact(test)])})"
+
+
+def _fact(test: Test) -> str:
+    if test.kind == "equality":
+        return f"equality({atom(test.attribute)}, X{test.variables[0]}, {_vector(test.value)})"
+    old, new, value = difference_of(test)
+    return f"difference({atom(test.attribute)}, X{old}, X{new}, {_vector(value)})"
+
+
+def _values(values: Mapping[str, Value]) -> str:
+    return _list([f"{atom(name)}-{_vector(value)}" for name, value in values.items()])
+
+
+def _vector(value: Value) -> str:
+    return _list(map(str, [value] if isinstance(value, int) else value))
+
+
+def _list(items: Iterable[str]) -> str:
+    return f"[{', '.join(items)}]"

@@ -1,0 +1,101 @@
+"""A whole model as one Python module that needs nothing but Python.
+
+    model -> [ module ] -> maze_rules.py
+
+The module has ``predict(state, action)``, which answers what the model answers, and one function
+for each rule that varies. What is the same in all modules is `module.txt`, beside this file.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from treethink import file
+from treethink.export.answers import identifier
+from treethink.export.python import function_of
+from treethink.export.python_expressions import string
+from treethink.export.runtime import KEPT, MINUS, PLUS
+
+if TYPE_CHECKING:
+    from treethink.model import TreeThink
+    from treethink.rules import Rule, RuleKey
+
+_NAMES = {"predict", "mode", "read", "minus", "plus", "kept", "outcomes", "order", "fitting"}
+
+
+def text_of(model: TreeThink) -> str:
+    """The module's text, ending with a newline."""
+    rules = {key: rule for key, rule in model.rules.items() if rule.answers}
+    varying = {key: rule for key, rule in rules.items() if rule.varies}
+    names = _names(varying)
+    parts = [
+        _opening(model, len(varying)),
+        resources.files("treethink.export").joinpath("python_module.txt").read_text("utf-8"),
+        KEPT.replace("ATTRIBUTES = {}\n\n\n", "").replace("ATTRIBUTES", "CLASSES"),
+        MINUS,
+        PLUS,
+        *(function_of(rule, names[key], reads=False) for key, rule in varying.items()),
+        _tables(names, rules),
+    ]
+    return "\n\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def write(model: TreeThink, path: str | os.PathLike[str]) -> None:
+    """Write the module to a file, in one step."""
+    file.write(path, text_of(model).encode())
+
+
+def _names(rules: dict[RuleKey, Rule]) -> dict[RuleKey, str]:
+    """A name for each rule's function, no two the same."""
+    names: dict[RuleKey, str] = {}
+    for key, rule in rules.items():
+        names[key] = identifier(rule.title, _NAMES | set(names.values()))
+    return names
+
+
+def _opening(model: TreeThink, varying: int) -> str:
+    """What the module is, and what its states are made of."""
+    schema = model.schema
+    values = [name for name, each in schema.attributes.items() if each.outcomes == "value"]
+    lines = [
+        '"""Rules of a world, learned by TreeThink and written as Python.',
+        "",
+        "    predict(state, action)   {id: {attribute: {new value: probability}}}",
+        "    mode(state, action)      the most probable next state",
+        "",
+        'A state is {"objects": [{"id": 50, "class": "player", "pos": [5, 2]}, ...]}: every object',
+        "with its id, its class and a value, or a list of them, for each attribute of its class.",
+        "",
+        f"Learned from {model.observations} observations. Rules that vary: {varying}.",
+        '"""',
+        "",
+        *_table("CLASSES", [f"{string(k)}: {_list(v)}" for k, v in schema.classes.items()]),
+        *_table("LENGTHS", [f"{string(k)}: {v.length}" for k, v in schema.attributes.items()]),
+        f"ACTIONS = {_list(schema.actions)}",
+        f"VALUES = {_list(values)}  # of these a rule says what they become, not by how much",
+    ]
+    return "\n".join(lines)
+
+
+def _tables(names: dict[RuleKey, str], rules: dict[RuleKey, Rule]) -> str:
+    """Which function belongs to which rule, and what always came of the others."""
+    always = {key: rule for key, rule in rules.items() if not rule.varies}
+    lines = [
+        *_table("RULES", [f"{_key(key)}: {name}" for key, name in names.items()]),
+        *_table("ALWAYS", [f"{_key(key)}: {next(iter(r.seen))!r}" for key, r in always.items()]),
+    ]
+    return "\n".join(lines)
+
+
+def _table(name: str, entries: list[str]) -> list[str]:
+    return [f"{name} = {{", *(f"    {entry}," for entry in entries), "}"]
+
+
+def _list(names: tuple[str, ...] | list[str]) -> str:
+    return f"[{', '.join(map(string, names))}]"
+
+
+def _key(key: RuleKey) -> str:
+    return f"({', '.join(map(string, key))})"

@@ -1,0 +1,1 @@
+"""`treethink play`: walk around in a world, in a terminal."""

@@ -1,0 +1,1 @@
+"""`treethink bench`: seeded workloads, timed side by side."""

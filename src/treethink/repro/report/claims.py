@@ -1,0 +1,403 @@
+"""What the paper claims, and who judges it.
+
+Each claim says beside which figures it stands, in which words and with which number the paper
+has it, and how it is held against records (`judges/`). Where both ran, the paper's settings and
+our defaults are judged apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from treethink.repro.figures import FIGURES
+from treethink.repro.report.data import Data
+from treethink.repro.report.judges.common import Judge, Verdict
+from treethink.repro.report.judges.inference import (
+    eval_alone_gains_little,
+    faster,
+    grows_with_objects,
+    learn_identically,
+)
+from treethink.repro.report.judges.learning import about, alike, converges, learns, never, slower
+from treethink.repro.report.judges.neural import (
+    better_here,
+    fewer_observations,
+    flawless,
+    loses_zero,
+    loss_ends_with_error,
+    none_keeps,
+    reaches_zero,
+    worse_elsewhere,
+)
+from treethink.repro.report.judges.performance import linear, stable_over_alpha, updating_helps
+from treethink.repro.report.judges.planning import does_the_same, near_optimal
+from treethink.repro.report.judges.resources import (
+    approaches,
+    blows_up,
+    slower_to_observe,
+    stable,
+    transfers,
+)
+from treethink.repro.report.judges.stages import (
+    almost_pessimal,
+    as_fast,
+    fails_to_transfer,
+    fastest,
+    poor_but_stable,
+)
+
+OURS, PAPER, QORA = "TreeThink", "TreeThink (paper)", "QORA"
+PYTHON, ORACLE = "paper (in Python)", "Oracle (the world itself)"
+SMALLEST, LARGEST, BUILT = "NPE_1_1", "NPE_8_3", "NPE*"
+NETWORKS = (SMALLEST, "NPE_2_1", "NPE_4_2", LARGEST)
+DETERMINISTIC = (
+    "walls", "doors", "lights", "lights-scoreless", "gates", "maze", "maze-scoreless",
+    "coins", "coins-scoreless", "switches", "keys", "keys-scoreless",
+)  # fmt: skip
+WITH_REWARD = ("lights", "maze", "coins", "keys")
+#: Setting by label, as the table of claims has it.
+SETTINGS = {PAPER: "paper's settings", OURS: "defaults"}
+#: Figures by the world that is planned in.
+PLANNING = {"maze": "planning", "coins": "planning-coins", "keys": "planning-keys"}
+#: What learning time grows with, by figure.
+GROWTH = {
+    "complexity": "players × actions, in random pairs",
+    "scale-players": "the number of players",
+    "scale-actions": "the number of actions",
+    "scale-both": "players × actions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence that data can bear out.
+
+    `setting` says of which learner, where there are two. `world` is that of a claim which is made
+    of each of many worlds, so that they fit into one table.
+    """
+
+    figures: tuple[str, ...]
+    text: str
+    paper: str
+    judge: Judge
+    setting: str = ""
+    world: str = ""
+
+    @property
+    def home(self) -> str:
+        """The figure that it is about; empty if it is about several."""
+        return self.single[0] if len(self.single) == 1 else ""
+
+    @property
+    def single(self) -> tuple[str, ...]:
+        """The figures that have its records."""
+        return tuple(name for name in self.figures if not FIGURES[name].parts)
+
+    def can_be_judged(self, data: Data) -> bool:
+        """Whether there are records of half of its figures or more; else there is no point."""
+        return 2 * sum(name in data.records for name in self.single) >= len(self.single)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim with what became of it."""
+
+    claim: Claim
+    verdict: Verdict
+    quick: bool = False
+
+
+def _all() -> Iterator[Claim]:
+    yield from _learning()
+    yield from _qora()
+    yield from _transfer()
+    yield from _inference()
+    yield from _performance()
+    yield from _planning()
+    yield from _neural()
+    yield from _neural_planning()
+
+
+def _both(
+    figures: tuple[str, ...],
+    text: str,
+    paper: str,
+    judge: Callable[[str], Judge],
+    world: str = "",
+) -> Iterator[Claim]:
+    """The same claim of both settings; `judge` makes its judge from a label."""
+    for label, setting in SETTINGS.items():
+        yield Claim(figures, text, paper, judge(label), setting, world)
+
+
+def _learning() -> Iterator[Claim]:
+    yield from _both(
+        ("predict", *DETERMINISTIC),
+        "TreeThink learns every deterministic world.",
+        "all 12",
+        lambda label: learns(label, DETERMINISTIC),
+    )
+    for world in DETERMINISTIC:
+        yield from _both(
+            (world,),
+            f"TreeThink converges to zero error in {world}.",
+            "zero",
+            partial(converges, world),
+            world,
+        )
+    yield from _both(
+        ("maze",),
+        "TreeThink learns maze in about 1,700 observations.",
+        "1,700",
+        lambda label: about("maze", label, 1_700),
+    )
+    yield from _both(
+        ("fish",),
+        "TreeThink converges in fish, with alpha as high as 0.01.",
+        "reliably",
+        partial(approaches, "fish"),
+    )
+
+
+def _qora() -> Iterator[Claim]:
+    yield Claim(
+        ("predict", *WITH_REWARD),
+        "QORA learns no world with a reward.",
+        "none",
+        never(QORA, WITH_REWARD, OURS),
+    )
+    for world in ("switches", "keys-scoreless"):
+        yield Claim(
+            ("predict", world), f"QORA does not learn {world}.", "never", never(QORA, [world], OURS)
+        )
+    yield from _both(
+        ("predict", "coins-scoreless"),
+        "In coins-scoreless, QORA takes about four times as long as TreeThink.",
+        "4 times",
+        lambda label: slower("coins-scoreless", QORA, label, 4),
+    )
+    for world in ("keys-scoreless", "keys", "fish"):
+        yield from _both(
+            ("predict", world),
+            f"TreeThink's observation time stays stable in {world}.",
+            "highly stable",
+            partial(stable, world),
+        )
+    for world in ("keys-scoreless", "keys"):
+        yield from _both(
+            ("predict", world),
+            f"An observation in {world} takes QORA far longer than TreeThink.",
+            "significant performance issues",
+            partial(slower_to_observe, world, QORA),
+        )
+    yield Claim(
+        ("predict", "fish"),
+        "QORA's resources blow up in fish at alpha 0.01.",
+        "crash",
+        blows_up("fish", QORA),
+    )
+    yield Claim(
+        ("predict", "fish-0.001"),
+        "QORA's resources do not blow up in fish at alpha 0.001.",
+        "no crash",
+        blows_up("fish-0.001", QORA, expected=False),
+    )
+
+
+def _transfer() -> Iterator[Claim]:
+    for world in ("maze", "coins", "keys"):
+        yield from _both(
+            (f"transfer-{world}",),
+            f"What TreeThink learned in {world} at 8 x 8 is perfect at 32 x 32.",
+            "perfect",
+            partial(transfers, f"transfer-{world}"),
+        )
+
+
+def _inference() -> Iterator[Claim]:
+    for world, column, name, times in (
+        ("maze", "predict_us", "maze", 1842 / 53.2),
+        ("maze", "transfer_us", "maze-t", 481822 / 546),
+        ("switches", "predict_us", "switches", 1920 / 67.0),
+        ("keys", "predict_us", "keys", 2748 / 85.2),
+    ):
+        yield Claim(
+            ("ablation", "inference"),
+            f"Both savings make predictions in {name} about {times:.0f} times faster.",
+            f"{times:.0f} times",
+            faster(world, column, times),
+        )
+    yield Claim(
+        ("ablation", "inference"),
+        "The speed-up grows with the number of objects.",
+        "34 to 880 times",
+        grows_with_objects,
+    )
+    yield Claim(
+        ("ablation", "inference"),
+        "Stopping at the first binding alone (eval) gains under 1%.",
+        "0.05% to 0.6%",
+        eval_alone_gains_little,
+    )
+    yield Claim(
+        ("ablation", "inference"),
+        "The four settings of inference learn identically.",
+        "identical",
+        learn_identically,
+    )
+
+
+def _performance() -> Iterator[Claim]:
+    for world in ("switches", "fish"):
+        yield from _both(
+            ("ablation", "branches"),
+            f"Branch updating improves convergence in {world}.",
+            "improves",
+            partial(_updating_helps, world),
+        )
+    yield from _both(
+        ("ablation", "alpha"),
+        "TreeThink operates well across a wide range of alpha.",
+        "wide range",
+        lambda label: stable_over_alpha(paper=label == PAPER),
+    )
+    for figure, what in GROWTH.items():
+        yield from _both(
+            ("ablation", figure) if figure == "complexity" else (figure,),
+            f"Learning time is linear in {what}.",
+            "linear",
+            partial(linear, figure),
+        )
+    for world in ("walls", "maze"):
+        yield Claim(
+            ("baselines",),
+            f"The appendix's algorithm, in plain Python, converges in {world}.",
+            "zero",
+            converges("baselines", PYTHON, world),
+        )
+    for world in ("walls", "maze", "coins"):
+        yield Claim(
+            ("baselines",),
+            f"The appendix's algorithm errs as much as the engine with its settings in {world}.",
+            "not said",
+            alike("baselines", PYTHON, PAPER, world),
+        )
+
+
+def _planning() -> Iterator[Claim]:
+    yield Claim(
+        ("planning",),
+        "With TreeThink, trained at 8 x 8, the planner gets near-optimal scores in all sizes of"
+        " maze.",
+        "near-optimal",
+        near_optimal("planning", OURS),
+    )
+    # The paper plans in maze alone, and says nothing of the rest.
+    for world, figure in PLANNING.items():
+        yield Claim(
+            (figure,),
+            f"With an exact model of {world}, the planner does what it does with the world itself.",
+            "not said",
+            does_the_same(figure, OURS, ORACLE),
+        )
+
+
+def _neural() -> Iterator[Claim]:
+    for text, paper, judge in (
+        ("No network keeps zero error.", "none", none_keeps("neural", NETWORKS)),
+        (
+            "NPE_8_3 reaches zero error near 340,000 observations.",
+            "340,000",
+            reaches_zero("neural", LARGEST, 340_000),
+        ),
+        (
+            "NPE_8_3 loses zero error for good near 770,000 observations.",
+            "770,000",
+            loses_zero("neural", LARGEST, 770_000),
+        ),
+        (
+            "TreeThink needs about 200 times fewer observations than NPE_8_3.",
+            "200 times",
+            fewer_observations("neural", OURS, LARGEST, 200),
+        ),
+        ("NPE*, built by hand, has no error.", "zero", flawless("neural", BUILT)),
+        (
+            "Where a network's error is zero, its training loss is zero.",
+            "to measured precision",
+            loss_ends_with_error("neural", NETWORKS),
+        ),
+        (
+            "The networks surpass static at 8 x 8.",
+            "easily",
+            better_here("neural", NETWORKS, "static"),
+        ),
+        (
+            "At 16 x 16, the networks are worse than static.",
+            "almost always; only NPE_1_1 dips below for a moment",
+            worse_elsewhere("neural", NETWORKS, "static"),
+        ),
+    ):
+        yield Claim(("neural",), text, paper, judge)
+
+
+def _neural_planning() -> Iterator[Claim]:
+    figure = "neural-planning"
+    for text, paper, judge in (
+        ("NPE* has no error where it is planned with.", "zero", flawless(figure, BUILT)),
+        (
+            "With NPE*, the planner gets near-optimal scores in all sizes.",
+            "near-optimal",
+            near_optimal(figure, BUILT),
+        ),
+        (
+            "With TreeThink, beside networks, the planner gets near-optimal scores in all sizes.",
+            "near-optimal",
+            near_optimal(figure, OURS),
+        ),
+        (
+            "Planning with NPE_8_3 does well at 8 x 8, and fails in larger levels.",
+            "relatively high, then low-quality",
+            fails_to_transfer(figure, LARGEST, "8x8"),
+        ),
+        (
+            "From 12 x 12 on, plans with NPE_8_3 are almost as bad as possible.",
+            "almost as bad as possible",
+            almost_pessimal(figure, LARGEST, ("12x12", "14x14", "16x16")),
+        ),
+        (
+            "Planning with NPE_1_1 never does well, but is more stable as levels grow.",
+            "much more stable",
+            poor_but_stable(figure, SMALLEST, LARGEST),
+        ),
+        (
+            "The planner is fastest with TreeThink.",
+            "by far",
+            fastest(figure, OURS, (SMALLEST, LARGEST, BUILT)),
+        ),
+        (
+            "The planner takes the same time with NPE* and NPE_1_1.",
+            "essentially identical",
+            as_fast(figure, BUILT, SMALLEST),
+        ),
+    ):
+        yield Claim((figure,), text, paper, judge)
+
+
+def _updating_helps(world: str, label: str) -> Judge:
+    fixed = {OURS: "TreeThink (fixed)", PAPER: "TreeThink (paper, fixed)"}
+    return updating_helps(world, label, fixed[label])
+
+
+CLAIMS = tuple(_all())
+
+
+def judged(data: Data) -> list[Judged]:
+    """Every claim, held against the data; quick records need few seeds, as they are marked."""
+    few = replace(data, fewest=1)
+    found = []
+    for each in CLAIMS:
+        quick = any(data.is_quick(name) for name in each.figures)
+        found.append(Judged(each, each.judge(few if quick else data), quick))
+    return found

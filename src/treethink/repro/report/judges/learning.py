@@ -1,0 +1,229 @@
+"""Judges of what is learned, and how soon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from treethink.repro.report.data import Data
+from treethink.repro.report.judges.common import (
+    NO,
+    PARTLY,
+    YES,
+    Judge,
+    Verdict,
+    by_seed,
+    has_learned,
+    is_about,
+    judged_ratio,
+    lacking,
+    seeds_of,
+    summary,
+    too_wide,
+    unknown,
+    wide,
+)
+from treethink.repro.report.series import Run, ended, error_in, error_until
+from treethink.repro.report.statistics import (
+    converged,
+    estimate,
+    last_error,
+    median,
+    number,
+    paired,
+    ratio,
+)
+
+#: Who has not learned in so many times what another needed will not, as far as one can tell.
+MANY_TIMES = 10
+#: Errors that shrink so much in a fifth of a run were about to end.
+SHRINKS = 0.5
+
+
+def learns(label: str, figures: Sequence[str]) -> Judge:
+    """Whether a learner has learned every one of these worlds."""
+
+    def judge(data: Data) -> Verdict:
+        right: list[str] = []
+        wrong: list[str] = []
+        gaps: list[str] = []
+        everyone: list[Run] = []
+        for figure in figures:
+            runs = data.runs(figure, label)
+            everyone += runs
+            good = sum(has_learned(run) for run in ended(runs))
+            gap = lacking(runs, data.fewest)
+            if gap:
+                gaps.append(f"{figure} ({gap})")
+            elif good == len(runs):
+                right.append(figure)
+            else:
+                wrong.append(f"{figure} ({good} of {len(runs)} seeds)")
+        ours = f"{len(right)} of {len(figures)} worlds"
+        if gaps:
+            not_yet = f"; not learned: {', '.join(wrong)}" if wrong else ""
+            return unknown(f"{', '.join(gaps)}{not_yet}", ours, everyone)
+        if not wrong:
+            return Verdict(YES, ours, seeds_of(everyone), "Every seed learned every world.")
+        answer = PARTLY if right else NO
+        return Verdict(answer, ours, seeds_of(everyone), f"Not learned: {', '.join(wrong)}.")
+
+    return judge
+
+
+def converges(figure: str, label: str, world: str | None = None) -> Judge:
+    """Whether errors end."""
+
+    def judge(data: Data) -> Verdict:
+        runs = data.runs(figure, label, world)
+        if gap := lacking(runs, data.fewest):
+            return unknown(gap, summary(runs), runs)
+        good = sum(converged(run) for run in runs)
+        steps = max(run.steps for run in runs)
+        if not good:
+            return _not_converged(runs, steps)
+        said = f"{good} of {len(runs)} seeds made their last error before the last tenth of"
+        answer = YES if good == len(runs) else PARTLY
+        return Verdict(answer, summary(runs), seeds_of(runs), f"{said} {steps:,} steps.")
+
+    return judge
+
+
+def _not_converged(runs: Sequence[Run], steps: int) -> Verdict:
+    """Of runs whose errors have not ended; those that shrink fast may do so soon."""
+    before = {run.seed: error_in(run, 0.6, 0.8) for run in runs}
+    late = {run.seed: error_in(run, 0.8, 1.0) for run in runs}
+    was, became = (number(median(list(each.values()))) for each in (before, late))
+    said = f"no seed converged in {steps:,} steps; over the last two fifths, the error went"
+    said = f"{said} from {was} to {became}"
+    ratios = paired(late, before)
+    if ratios and estimate(ratios).interval.high < SHRINKS:
+        return unknown(said, summary(runs), runs)
+    return Verdict(NO, summary(runs), seeds_of(runs), f"{said[0].upper()}{said[1:]}.")
+
+
+def about(figure: str, label: str, paper: float) -> Judge:
+    """Whether the last error lies about where the paper has it."""
+
+    def judge(data: Data) -> Verdict:
+        runs = data.runs(figure, label)
+        if gap := lacking(runs, data.fewest):
+            return unknown(gap, summary(runs), runs)
+        found = estimate([last_error(run) for run in runs])
+        ours, seeds = str(found), seeds_of(runs)
+        said = f"The median is {found.median}; the paper's number is {paper:,.0f}."
+        if too_wide(found, paper):
+            return unknown(wide(found), ours, runs)
+        if is_about(found, paper):
+            return Verdict(YES, ours, seeds, said)
+        if found.median.high < paper:
+            said = f"{said} It is better: it takes fewer."
+            return Verdict(PARTLY, ours, seeds, said, better=True)
+        answer = PARTLY if found.interval.low <= paper else NO
+        return Verdict(answer, ours, seeds, f"{said} It takes more.")
+
+    return judge
+
+
+def never(label: str, figures: Sequence[str], beside: str) -> Judge:
+    """Whether a learner learns none of these worlds, in many times what `beside` needed."""
+
+    def judge(data: Data) -> Verdict:
+        learned: list[str] = []
+        gaps: list[str] = []
+        given: dict[str, tuple[int, float]] = {}
+        cut = 0
+        everyone: list[Run] = []
+        for figure in figures:
+            runs = data.runs(figure, label)
+            everyone += runs
+            if good := sum(converged(run) for run in ended(runs)):
+                learned.append(f"{figure} ({good} of {len(runs)} seeds)")
+            cut += sum(run.status == "stopped" for run in runs)
+            gap = lacking(runs, data.fewest, stopped_too=False)
+            gap = gap or _too_short(data, figure, runs, beside)
+            if gap:
+                gaps.append(f"{figure} ({gap})")
+            else:
+                given[figure] = _given(data, figure, runs, beside)
+        ours = f"{len(learned)} of {len(figures)} worlds"
+        if len(figures) == 1:
+            ours = f"{sum(map(converged, everyone))} of {len(everyone)} seeds"
+        if learned:
+            answer = NO if len(learned) == len(figures) else PARTLY
+            return Verdict(answer, ours, seeds_of(everyone), f"It learned {', '.join(learned)}.")
+        if gaps:
+            return unknown(", ".join(gaps), ours, everyone)
+        said = f"No seed learned {_within(given, beside)}."
+        if cut:
+            said += f" {cut} of {len(everyone)} runs were stopped at a limit."
+        answer = YES if all(times >= MANY_TIMES for _, times in given.values()) else PARTLY
+        return Verdict(answer, ours, seeds_of(everyone), said)
+
+    return judge
+
+
+def _too_short(data: Data, figure: str, runs: Sequence[Run], beside: str) -> str:
+    """Whether runs ended before a learner that can do it would have been done."""
+    others = data.runs(figure, beside)
+    if gap := lacking(others, data.fewest):
+        return f"{beside}: {gap}"
+    if not (needed := estimate([last_error(run) for run in others]).median).is_known:
+        return f"{beside} has not learned it either"
+    short = sum(run.observed < needed.low for run in runs)
+    return f"{short} runs ended before the {needed} that {beside} takes" if short else ""
+
+
+def _given(data: Data, figure: str, runs: Sequence[Run], beside: str) -> tuple[int, float]:
+    """The observations that every run had, and how many times what the other learner takes."""
+    needed = estimate([last_error(run) for run in data.runs(figure, beside)]).median.low
+    least = min(run.observed for run in runs)
+    return least, least / max(needed, 1)
+
+
+def _within(given: Mapping[str, tuple[int, float]], beside: str) -> str:
+    """`maze within 9,000 observations (10 times what TreeThink takes), keys within …`."""
+    units = [(" observations", f" what {beside} takes"), *[("", "")] * (len(given) - 1)]
+    return ", ".join(
+        f"{figure} within {seen:,}{what} ({number(times)} times{whose})"
+        for (figure, (seen, times)), (what, whose) in zip(given.items(), units, strict=True)
+    )
+
+
+def slower(figure: str, label: str, than: str, times: float) -> Judge:
+    """Whether one learner takes about so many times as long as another."""
+
+    def judge(data: Data) -> Verdict:
+        slow, fast = data.runs(figure, label), data.runs(figure, than)
+        gap = lacking(slow, data.fewest, stopped_too=False) or lacking(fast, data.fewest)
+        if gap:
+            return unknown(gap, "–", [*slow, *fast])
+        a, b = by_seed(slow), by_seed(fast)
+        common = sorted(a.keys() & b.keys())
+        if not common:
+            return unknown("no seed in common", "–", slow)
+        return judged_ratio(estimate([ratio(a[s], b[s]) for s in common]), times, f"{label} takes")
+
+    return judge
+
+
+def alike(figure: str, label: str, other: str, world: str) -> Judge:
+    """Whether two learners err about as much over the same streams."""
+
+    def judge(data: Data) -> Verdict:
+        runs, others = data.runs(figure, label, world), data.runs(figure, other, world)
+        if gap := lacking(runs, data.fewest) or lacking(others, data.fewest):
+            return unknown(gap, "–", [*runs, *others])
+        both = [*runs, *others]
+        steps = min(run.observed for run in both)  # the same part of every stream
+        a, b = ({run.seed: error_until(run, steps) for run in each} for each in (runs, others))
+        found = paired(a, b)
+        if not found:
+            return unknown("no seed in common", "–", runs)
+        middle = estimate(found)
+        if too_wide(middle, 1):
+            return unknown(wide(middle), f"{middle} times", both)
+        near = 0.8 <= middle.median.low <= 1.25
+        said = f"Its mean error is {middle.median} times that of {other}."
+        return Verdict(YES if near else NO, f"{middle} times", str(middle.seeds), said)
+
+    return judge

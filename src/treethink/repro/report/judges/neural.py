@@ -1,0 +1,248 @@
+"""Judges of the networks: what they learn, what they keep of it, and what it is worth elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from treethink.repro.report.data import Data
+from treethink.repro.report.episodes import played
+from treethink.repro.report.judges.common import (
+    NO,
+    PARTLY,
+    YES,
+    Judge,
+    Verdict,
+    by_seed,
+    is_about,
+    judged_ratio,
+    lacking,
+    seeds_of,
+    too_wide,
+    unknown,
+    wide,
+)
+from treethink.repro.report.judges.planning import NEAR
+from treethink.repro.report.series import Run, column, ended, mean_of, measured
+from treethink.repro.report.statistics import Array, Bounds, estimate, median, number, ratio
+from treethink.repro.report.zero_error import keeps, lost, reached, reaches
+from treethink.repro.runner import TOLERANCE as EXACT
+
+#: Runs must be so long for what never happens in them to mean something.
+LONG = 500_000
+#: A loss below this is zero, as far as it is measured.
+ZERO_LOSS = 1e-6
+#: So large a share of all measurements is almost always.
+ALMOST_ALWAYS = 0.9
+
+
+def too_short(runs: Sequence[Run]) -> str:
+    """Whether runs are too short for zero error to be reached and lost; empty if not."""
+    least = min((run.observed for run in runs), default=0)
+    return f"runs of {least:,} observations are too short" if least < LONG else ""
+
+
+def none_keeps(figure: str, labels: Sequence[str]) -> Judge:
+    """Whether no network reaches zero error and keeps it to the end."""
+
+    def judge(data: Data) -> Verdict:
+        groups = {label: data.runs(figure, label) for label in labels}
+        runs = list(chain.from_iterable(groups.values()))
+        kept = {label: sum(map(keeps, ended(group))) for label, group in groups.items()}
+        ours = f"kept by {sum(kept.values())} of {len(ended(runs))} runs"
+        if gap := _gap(groups, data.fewest) or too_short(runs):
+            return unknown(gap, ours, runs)
+        told = ", ".join(f"{label} {_times(group)}" for label, group in groups.items())
+        always = [label for label, group in groups.items() if kept[label] == len(group)]
+        answer = NO if always else PARTLY if any(kept.values()) else YES
+        said = f"Seeds that reach zero error, and those that keep it: {told}."
+        return Verdict(answer, ours, seeds_of(runs), said)
+
+    return judge
+
+
+def _gap(groups: Mapping[str, Sequence[Run]], fewest: int) -> str:
+    gaps = {label: lacking(runs, fewest) for label, runs in groups.items()}
+    return ", ".join(f"{label} ({gap})" for label, gap in gaps.items() if gap)
+
+
+def _times(runs: Sequence[Run]) -> str:
+    return f"{sum(map(reaches, runs))} and {sum(map(keeps, runs))} of {len(runs)}"
+
+
+def reaches_zero(figure: str, label: str, paper: float) -> Judge:
+    """Whether zero error is reached near an observation."""
+    return _near(figure, label, paper, lambda run: [reached(run)], "reach zero error")
+
+
+def loses_zero(figure: str, label: str, paper: float) -> Judge:
+    """Whether zero error, once reached, is lost for good near an observation."""
+    return _near(
+        figure, label, paper, lambda run: [each] if (each := lost(run)) else [], "lose it for good"
+    )
+
+
+def _near(
+    figure: str, label: str, paper: float, when: Callable[[Run], list[Bounds]], what: str
+) -> Judge:
+    """Whether the median of what is known to happen to a run lies near an observation.
+
+    A seed to which it never happens is no number: with it, the claim is borne out partly at best.
+    """
+
+    def judge(data: Data) -> Verdict:
+        runs = data.runs(figure, label)
+        if gap := lacking(runs, data.fewest) or too_short(runs):
+            return unknown(gap, "–", runs)
+        values = [each for run in runs for each in when(run)]
+        known = sum(each.is_known for each in values)
+        said = f"{known} of {len(runs)} seeds {what} within {max(run.observed for run in runs):,}"
+        if not known:
+            return Verdict(NO, "never", seeds_of(runs), f"{said} observations.")
+        found = estimate(values)
+        ours = str(found)
+        said = f"{said} observations; the median is {found.median}, the paper's {paper:,.0f}."
+        if known < len(runs):
+            return Verdict(PARTLY, ours, seeds_of(runs), said)
+        if too_wide(found, paper):
+            return unknown(wide(found), ours, runs)
+        answer = YES if is_about(found, paper) else PARTLY
+        return Verdict(answer, ours, seeds_of(runs), said)
+
+    return judge
+
+
+def fewer_observations(figure: str, label: str, than: str, times: float) -> Judge:
+    """Whether a learner's last error comes so many times sooner than a network's zero error."""
+
+    def judge(data: Data) -> Verdict:
+        fast, slow = data.runs(figure, label), data.runs(figure, than)
+        gap = lacking(fast, data.fewest) or lacking(slow, data.fewest) or too_short(slow)
+        if gap:
+            return unknown(gap, "–", [*fast, *slow])
+        soon, late = by_seed(fast), {run.seed: reached(run) for run in slow}
+        common = sorted(soon.keys() & late.keys())
+        if not common:
+            return unknown("no seed in common", "–", fast)
+        found = estimate([ratio(late[seed], soon[seed]) for seed in common])
+        return judged_ratio(found, times, f"To zero error, {than} takes", gain=True)
+
+    return judge
+
+
+def flawless(figure: str, label: str) -> Judge:
+    """Whether there is no error at all: in any step, elsewhere, held out; nor in plans."""
+
+    def judge(data: Data) -> Verdict:
+        runs = data.runs(figure, label)
+        if gap := lacking(runs, data.fewest):
+            return unknown(gap, "–", runs)
+        steps, wrong = sum(run.observed for run in runs), sum(len(run.errors[0]) for run in runs)
+        elsewhere = [float(each) for run in runs for each in measured(run, "transfer_error")[1]]
+        ours = f"{wrong:,} errors in {steps:,} steps"
+        if elsewhere:
+            ours += f", at most {number(max(elsewhere))} elsewhere"
+        faults = list(_faults(runs))
+        said = f"{ours}; {', '.join(faults) or 'nothing else is wrong'}."
+        exact = not wrong and all(each <= EXACT for each in elsewhere)
+        answer = NO if not exact else PARTLY if faults else YES
+        return Verdict(answer, ours, seeds_of(runs), said)
+
+    return judge
+
+
+def _faults(runs: Sequence[Run]) -> Iterator[str]:
+    """What else can be wrong than steps."""
+    asked = [run.examined for run in runs if run.examined is not None]
+    if missed := sum(not each["learned"] for each in asked):
+        yield f"{missed} of {len(asked)} runs are wrong about something that was held out"
+    far = [each for each, scores in played(runs).items() if scores.mean < NEAR]
+    if far:
+        yield f"scores are not near-optimal in {', '.join(far)}"
+
+
+def loss_ends_with_error(figure: str, labels: Sequence[str]) -> Judge:
+    """Whether the training loss is zero in the windows that have no error."""
+
+    def judge(data: Data) -> Verdict:
+        groups = {label: data.runs(figure, label) for label in labels}
+        runs = list(chain.from_iterable(groups.values()))
+        if gap := _gap(groups, data.fewest):
+            return unknown(gap, "–", runs)
+        without, others = _losses(runs, errors=False), _losses(runs, errors=True)
+        if not len(without):
+            return unknown("no window is without an error", "–", runs)
+        there = median(without.tolist())
+        ours = f"median loss {number(there)}"
+        beside = median(others.tolist()) if len(others) else float("nan")
+        said = f"The median loss is {number(there)} in the {len(without)} windows without an error,"
+        said += f" {number(beside)} in others; zero is below {ZERO_LOSS:g}."
+        small = there < 0.1 * beside
+        answer = YES if there < ZERO_LOSS else PARTLY if small else NO
+        return Verdict(answer, ours, seeds_of(runs), said)
+
+    return judge
+
+
+def _losses(runs: Sequence[Run], errors: bool) -> Array:
+    """The loss at the end of all windows that have errors, or of all that have none."""
+    parts = [column(run, "loss")[(column(run, "error") > EXACT) == errors] for run in runs]
+    found: Array = np.concatenate(parts)
+    kept: Array = found[~np.isnan(found)]
+    return kept
+
+
+def better_here(figure: str, labels: Sequence[str], than: str) -> Judge:
+    """Whether every network ends with a smaller error than another learner has all along."""
+
+    def judge(data: Data) -> Verdict:
+        groups = {label: data.runs(figure, label) for label in (*labels, than)}
+        runs = list(chain.from_iterable(groups.values()))
+        if gap := _gap(groups, data.fewest):
+            return unknown(gap, "–", runs)
+        beside = median([mean_of(run, "error") for run in groups[than]])
+        late = {e: median([mean_of(run, "error", 0.1) for run in groups[e]]) for e in labels}
+        ours = ", ".join(f"{label} {number(each)}" for label, each in late.items())
+        good = sum(each < beside for each in late.values())
+        said = f"In the last tenth of their runs, {good} of {len(late)} networks have a smaller"
+        said += f" error than {than}, whose error is {number(beside)} (medians)."
+        answer = YES if good == len(late) else PARTLY if good else NO
+        return Verdict(answer, ours, seeds_of(runs), said)
+
+    return judge
+
+
+def worse_elsewhere(figure: str, labels: Sequence[str], than: str) -> Judge:
+    """Whether networks are almost always worse than another learner in larger levels."""
+
+    def judge(data: Data) -> Verdict:
+        groups = {label: data.runs(figure, label) for label in (*labels, than)}
+        runs = list(chain.from_iterable(groups.values()))
+        if gap := _gap(groups, data.fewest):
+            return unknown(gap, "–", runs)
+        beside = {run.seed: mean_of(run, "transfer_error") for run in groups[than]}
+        above = {label: _above(groups[label], beside) for label in labels}
+        if not all(len(each) for each in above.values()):
+            return unknown("not all were asked about larger levels", "–", runs)
+        shares = {label: float(each.mean()) for label, each in above.items()}
+        ours = ", ".join(f"{label} {each:.0%}" for label, each in shares.items())
+        dips = [label for label, each in shares.items() if each < 1]
+        said = f"Shares of measurements above {than}, whose error there is"
+        said += f" {number(median(list(beside.values())))}: {ours}."
+        said += f" At times below it: {', '.join(dips) or 'none'}."
+        often = sum(each >= ALMOST_ALWAYS for each in shares.values())
+        answer = YES if often == len(shares) else PARTLY if often else NO
+        return Verdict(answer, ours, seeds_of(runs), said)
+
+    return judge
+
+
+def _above(runs: Sequence[Run], beside: Mapping[int, float]) -> npt.NDArray[np.bool_]:
+    """Of all measurements elsewhere, whether they exceed another learner's of the same seed."""
+    parts = [
+        measured(run, "transfer_error")[1] > beside[run.seed] for run in runs if run.seed in beside
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, bool)

@@ -1,0 +1,174 @@
+"""Judges of branches, alpha, and how learning time grows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from treethink.repro.report.data import Data
+from treethink.repro.report.judges.common import (
+    NO,
+    PARTLY,
+    UNKNOWN,
+    YES,
+    Judge,
+    Verdict,
+    by_seed,
+    lacking,
+    says_nothing,
+    seeds_of,
+    too_wide,
+    unknown,
+    wide,
+)
+from treethink.repro.report.series import Run, mean_of
+from treethink.repro.report.statistics import (
+    Array,
+    bootstrap,
+    converged,
+    estimate,
+    fit,
+    last_error,
+    number,
+    paired,
+    ratio,
+    worst,
+)
+
+#: A wide range of alpha has so many values, the largest so many times the smallest.
+FEWEST_ALPHAS, WIDE_RANGE = 3, 99.99  # for 0.1 and 0.001 are not quite 100 times apart
+#: Exponents of what is in proportion, and how far apart an interval's ends may lie.
+ABOUT_ONE, WIDEST_EXPONENT = (0.8, 1.25), 0.5
+MANY_WORLDS = 10
+
+
+def updating_helps(world: str, label: str, fixed: str) -> Judge:
+    """Whether branches that may change converge sooner, or err less where errors never end."""
+
+    def judge(data: Data) -> Verdict:
+        free, stiff = data.runs("branches", label, world), data.runs("branches", fixed, world)
+        if gap := lacking(free, data.fewest) or lacking(stiff, data.fewest):
+            return unknown(gap, "–", [*free, *stiff])
+        if world == "fish":
+            what = "mean error of the last fifth"
+            a = {run.seed: mean_of(run, "error", 0.2) for run in stiff}
+            b = {run.seed: mean_of(run, "error", 0.2) for run in free}
+            ratios = paired(a, b)
+        else:
+            what = "last error"
+            late, soon = by_seed(stiff), by_seed(free)
+            ratios = [ratio(late[s], soon[s]) for s in sorted(late.keys() & soon.keys())]
+        if not ratios:
+            return unknown("no seed in common", "–", free)
+        found = estimate(ratios)
+        if says_nothing(found):
+            return unknown("neither converged", "–", free)
+        ours = f"{found} times"
+        if found.interval.low <= 1 and too_wide(found, 1):
+            return unknown(wide(found), ours, free)
+        said = f"With fixed branches, the {what} is {found.median} times as large."
+        if found.interval.low > 1:
+            return Verdict(YES, ours, str(found.seeds), said)
+        if found.median.low > 1:
+            return Verdict(PARTLY, ours, str(found.seeds), f"{said} It may be chance.")
+        return Verdict(NO, ours, str(found.seeds), said)
+
+    return judge
+
+
+def stable_over_alpha(paper: bool) -> Judge:
+    """Whether every alpha learns the maze, and none takes much longer than another."""
+
+    def judge(data: Data) -> Verdict:
+        groups = by_alpha(data, "alpha", paper)
+        everyone = [run for runs in groups.values() for run in runs]
+        if gap := lacking(everyone, data.fewest):
+            return unknown(gap, "–", everyone)
+        if len(groups) < FEWEST_ALPHAS or max(groups) < WIDE_RANGE * min(groups):
+            told = ", ".join(f"{alpha:g}" for alpha in groups)
+            return unknown(f"{told} is no wide range of alpha", "–", everyone)
+        middles = [estimate([last_error(run) for run in runs]).median for runs in groups.values()]
+        bad = [alpha for alpha, runs in groups.items() if not all(map(converged, runs))]
+        least = min(middles, key=lambda each: (each.low, each.high))
+        most = worst(middles)
+        ours = f"median last error {least} to {most}"
+        if bad:
+            said = f"Not every seed converged with alpha {', '.join(f'{each:g}' for each in bad)}."
+            answer = PARTLY if len(bad) < len(groups) else NO
+            return Verdict(answer, ours, seeds_of(everyone), said)
+        spread = most.high / max(least.low, 1)
+        said = f"Every seed converged; the slowest alpha takes {number(spread)} times the fastest."
+        return Verdict(YES if spread <= 4 else PARTLY, ours, seeds_of(everyone), said)
+
+    return judge
+
+
+def by_alpha(data: Data, figure: str, paper: bool) -> dict[float, list[Run]]:
+    """The runs with the paper's other settings, or with our defaults, by their alpha."""
+    found: dict[float, list[Run]] = {}
+    for run in data.runs(figure):
+        if run.label.endswith("(paper)") == paper:
+            found.setdefault(float(run.settings["alpha"]), []).append(run)
+    return found
+
+
+def pair_of(world: str) -> tuple[int, int]:
+    """(players, actions) of `scale(2,1)`."""
+    p, c = world.removeprefix("scale(").removesuffix(")").split(",")
+    return int(p), int(c)
+
+
+def linear(figure: str, label: str) -> Judge:
+    """Whether the last error grows in proportion to players times actions."""
+
+    def judge(data: Data) -> Verdict:
+        runs = data.runs(figure, label)
+        # Many worlds, each with a seed of its own, say as much as few worlds with many seeds.
+        many = len({run.world for run in runs}) >= MANY_WORLDS
+        if gap := lacking(runs, 1 if many else data.fewest):
+            return unknown(gap, "–", runs)
+        late = sum(not converged(run) for run in runs)
+        if late:
+            return unknown(f"{late} of {len(runs)} runs did not converge", "–", runs)
+        sizes = np.array([math.prod(pair_of(run.world)) for run in runs], dtype=np.float64)
+        if len(set(sizes)) < 3:
+            return unknown("fewer than three sizes", "–", runs)
+        steps = np.array([max(run.last_error or 0, 1) for run in runs], dtype=np.float64)
+        line = fit([sizes], steps)
+        power = fit([np.log(sizes)], np.log(steps)).coefficients[1]
+        low, high = bootstrap(np.column_stack([np.log(sizes), np.log(steps)]), _slopes)
+        ours = f"R² {line.r_squared:.3f}, exponent {power:.2f} ({low:.2f} to {high:.2f})"
+        said = (
+            f"{number(line.coefficients[1])} observations for each player and action; as a power"
+            f" of players × actions, the exponent is {power:.2f}."
+        )
+        answer = _proportional(float(low), float(high), straight=line.r_squared >= 0.8)
+        if answer == UNKNOWN:
+            return unknown("the exponent's interval is too wide", ours, runs)
+        return Verdict(answer, ours, seeds_of(runs), said)
+
+    return judge
+
+
+def _proportional(low: float, high: float, straight: bool) -> str:
+    """Of an exponent's interval: whether the exponent is about 1.
+
+    >>> [_proportional(*each, straight=True) for each in ((0.9, 1.1), (0.85, 0.95), (0.7, 0.9))]
+    ['yes', 'yes', 'partly']
+    >>> [_proportional(*each, straight=True) for each in ((0.2, 3.0), (1.3, 1.5))]
+    ['not enough data', 'no']
+    """
+    if high < ABOUT_ONE[0] or low > ABOUT_ONE[1]:
+        return NO
+    if high - low > WIDEST_EXPONENT:
+        return UNKNOWN
+    within = ABOUT_ONE[0] <= low and high <= ABOUT_ONE[1]
+    return YES if straight and (within or low <= 1 <= high) else PARTLY
+
+
+def _slopes(draws: Array) -> Array:
+    x, y = draws[..., 0], draws[..., 1]
+    dx = x - x.mean(axis=1, keepdims=True)
+    slopes: Array = (dx * y).sum(axis=1) / np.maximum((dx * dx).sum(axis=1), 1e-12)
+    return slopes

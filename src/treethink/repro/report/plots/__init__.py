@@ -1,0 +1,1 @@
+"""Plots of records: one function for each kind of figure."""

@@ -1,0 +1,226 @@
+"""Whole figures, one function for each kind.
+
+    data, name of a figure -> [ plot ] -> matplotlib figure
+
+Every row of learning curves is as in the paper's appendix: error, time of an observation, time of a
+prediction, over observations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from treethink.repro.figures import FIGURES
+from treethink.repro.report.data import Data
+from treethink.repro.report.plots.looks import Look, looks, shades
+from treethink.repro.report.plots.networks import neural, neural_planning
+from treethink.repro.report.plots.panels import against_size, bars, curves, over_alpha
+from treethink.repro.report.plots.planning import planning
+from treethink.repro.report.plots.style import legend, panels
+from treethink.repro.report.series import Run, asked_about
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ERROR, OBSERVE, PREDICT = "error", "observe_us", "predict_us"
+TRANSFER_ERROR, TRANSFER_TIME = "transfer_error", "transfer_us"
+NAMES = {
+    ERROR: "error",
+    OBSERVE: "observation time (µs)",
+    PREDICT: "prediction time (µs)",
+    TRANSFER_ERROR: "error at 32 × 32",
+    TRANSFER_TIME: "prediction time at 32 × 32 (µs)",
+}
+TIMES = (OBSERVE, PREDICT, TRANSFER_TIME)
+#: Points of a curve where there are many panels: files stay small.
+MANY = 25
+
+
+def groups(data: Data, name: str, world: str | None = None) -> dict[str, list[Run]]:
+    """Runs by label."""
+    return {label: data.runs(name, label, world) for label in data.labels(name)}
+
+
+def panel(
+    axes: Axes,
+    runs: dict[str, list[Run]],
+    column: str,
+    title: str,
+    log: bool = False,
+    most: int = 100,
+    shown: Mapping[str, Look] | None = None,
+) -> None:
+    """A panel of curves with its title. Times span too much for a linear scale."""
+    curves(axes, runs, column, log=log or column in TIMES, most=most, shown=shown)
+    axes.set_title(title)
+
+
+def learning(data: Data, name: str) -> Figure:
+    """A row for each world; where the paper has it, errors on a log scale too.
+
+    Where it was asked, the error in another world stands beside the error.
+    """
+    worlds = data.worlds(name)
+    log = name in FIGURES and FIGURES[name].log
+    columns = [(ERROR, False), *([(ERROR, True)] if log else []), (OBSERVE, True), (PREDICT, True)]
+    if any(run.transfer for run in data.runs(name)):
+        columns.insert(1, (TRANSFER_ERROR, False))
+    width = 0.86 if len(columns) > 3 else 1
+    figure, grid = panels(max(1, len(worlds)), len(columns), width=width)
+    most, shown = 100 if len(worlds) == 1 else MANY, looks(groups(data, name))
+    for row, world in zip(grid, worlds, strict=False):
+        runs = groups(data, name, world)
+        for axes, (column, is_log) in zip(row, columns, strict=True):
+            title = there(data.runs(name, world=world)) if column == TRANSFER_ERROR else ""
+            if column == TRANSFER_ERROR and not title:
+                axes.set_axis_off()
+                continue
+            title = title or NAMES[column]
+            title = f"{world}: {title}" if len(worlds) > 1 else title
+            panel(axes, runs, column, title, is_log, most, shown)
+    legend(figure, list(grid.flat))
+    return figure
+
+
+def there(runs: list[Run]) -> str:
+    """What the error of these runs in another world is called; empty if none was asked about."""
+    names = dict.fromkeys(asked_about(run) for run in runs if run.transfer)
+    return f"error in {' or '.join(names)}" if names else ""
+
+
+def transfer(data: Data, name: str) -> Figure:
+    """The small world beside the large one."""
+    figure, grid = panels(1, 3)
+    runs = groups(data, name)
+    for axes, column in zip(grid[0], (ERROR, TRANSFER_ERROR, TRANSFER_TIME), strict=True):
+        title = "error at 8 × 8" if column == ERROR else NAMES[column]
+        panel(axes, runs, column, title)
+    legend(figure, list(grid.flat))
+    return figure
+
+
+def inference(data: Data, name: str) -> Figure:
+    """The learning curves are one; the times are not. Below, the chart of the paper."""
+    from matplotlib.figure import Figure as New
+
+    figure = New(figsize=(7.5, 4.4), layout="constrained")
+    top = figure.add_gridspec(2, 3)
+    runs = groups(data, name, "maze")
+    for i, (column, title) in enumerate(
+        ((ERROR, "maze: error"), (PREDICT, "maze: prediction time (µs)"),
+         (TRANSFER_TIME, "maze-t: prediction time (µs)"))
+    ):  # fmt: skip
+        panel(figure.add_subplot(top[0, i]), runs, column, title)
+    chart = figure.add_subplot(top[1, :])
+    bars(chart, data)
+    chart.set_title("time of a prediction; bars: ours, dashes: the paper's")
+    legend(figure, [chart])
+    return figure
+
+
+def branches(data: Data, name: str) -> Figure:
+    """Two worlds, log scale; breaks are zeroes."""
+    figure, grid = panels(1, 2, width=1.5, height=1.15)
+    for axes, world in zip(grid[0], ("switches", "fish"), strict=True):
+        panel(axes, groups(data, name, world), ERROR, f"{world}: error", log=True)
+    legend(figure, list(grid.flat))
+    return figure
+
+
+def alpha(data: Data, name: str) -> Figure:
+    """Curves of both settings, and where their errors end."""
+    figure, grid = panels(1, 3)
+    for axes, wants_paper in zip(grid[0][:2], (False, True), strict=True):
+        labels = [each for each in data.labels(name) if each.endswith("(paper)") == wants_paper]
+        shown = {each.removeprefix("alpha ").removesuffix(" (paper)"): each for each in labels}
+        runs = {short: data.runs(name, label) for short, label in shown.items()}
+        curves(axes, runs, ERROR, shown=shades(list(runs)))
+        axes.set_title("error, paper's settings" if wants_paper else "error, defaults")
+        if runs:
+            axes.legend(title="alpha", fontsize=6, title_fontsize=7, labelspacing=0.2)
+        _until_all_have_learned(axes, runs)
+    over_alpha(grid[0][2], data)
+    grid[0][2].set_title("last error")
+    grid[0][2].legend(fontsize=7)
+    return figure
+
+
+def _until_all_have_learned(axes: Axes, runs: dict[str, list[Run]]) -> None:
+    """Flat zeroes for the rest of a run would hide how they differ."""
+    last = [run.last_error or 0 for group in runs.values() for run in group]
+    if last and max(last) > 0:
+        axes.set_xlim(0, max(last) * 1.05)
+
+
+def complexity(data: Data, name: str) -> Figure:
+    """One panel for each setting."""
+    labels = data.labels(name)
+    figure, grid = panels(1, max(1, len(labels)), width=1.3, height=1.2)
+    for axes, label in zip(grid[0], labels, strict=False):
+        against_size(axes, data, [label])
+        axes.set_title(label)
+    return figure
+
+
+def predict(data: Data, name: str) -> Figure:
+    """The main text's comparison, from the records of its parts."""
+    figure, grid = panels(4, 3)
+    shown = (
+        ("maze-scoreless", ERROR, "maze-scoreless"),
+        ("coins-scoreless", ERROR, "coins-scoreless"),
+        ("keys-scoreless", ERROR, "keys-scoreless"),
+        ("maze", ERROR, "maze"),
+        ("coins", ERROR, "coins"),
+        ("keys", ERROR, "keys"),
+        ("keys-scoreless", OBSERVE, "keys-scoreless: observation (µs)"),
+        ("keys", OBSERVE, "keys: observation (µs)"),
+        ("fish", OBSERVE, "fish, alpha 0.01: observation (µs)"),
+        ("fish-0.001", ERROR, "fish, alpha 0.001"),
+        ("transfer-maze", TRANSFER_ERROR, "maze-t"),
+        ("transfer-keys", TRANSFER_ERROR, "keys-t"),
+    )
+    for axes, (source, column, title) in zip(grid.flat, shown, strict=True):
+        panel(axes, groups(data, source), column, title, most=MANY)
+    legend(figure, list(grid.flat))
+    return figure
+
+
+def ablation(data: Data, name: str) -> Figure:
+    """The main text's ablations, from the records of its parts."""
+    figure, grid = panels(2, 3, height=1.1)
+    a, b, c, d, e, f = grid.flat
+    runs = groups(data, "inference", "maze")
+    panel(a, runs, ERROR, "maze: four settings of inference")
+    panel(b, runs, PREDICT, "maze: prediction time (µs)")
+    if runs:
+        a.legend(fontsize=6)
+    for axes, world in ((c, "switches"), (d, "fish")):
+        panel(axes, groups(data, "branches", world), ERROR, f"{world}: branches", log=True)
+    if data.runs("branches"):
+        c.legend(fontsize=5.5, handlelength=1.6, labelspacing=0.2)
+    over_alpha(e, data)
+    e.set_title("maze: alpha")
+    against_size(f, data, data.labels("complexity"))
+    f.set_title("scale: time to convergence")
+    if data.runs("complexity"):
+        f.legend(fontsize=6)
+    return figure
+
+
+PLOTS: dict[str, Callable[[Data, str], Figure]] = {
+    "curves": learning,
+    "scale": learning,
+    "baselines": learning,
+    "transfer": transfer,
+    "inference": inference,
+    "branches": branches,
+    "alpha": alpha,
+    "complexity": complexity,
+    "predict": predict,
+    "ablation": ablation,
+    "planning": planning,
+    "neural": neural,
+    "neural-planning": neural_planning,
+}

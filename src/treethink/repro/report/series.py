@@ -1,0 +1,215 @@
+"""Curves over seeds, from the windows of runs.
+
+runs of one label and world -> [ series ] -> x, mean, band
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from treethink.repro.report.statistics import Array, band, means, median, medians
+
+#: Statuses of runs that have something to show.
+ENDED = ("finished", "stopped")
+#: What is the sum of several columns.
+SUMS = {"loss": ("loss_vectors", "loss_rewards")}
+
+
+class Run(Protocol):
+    """What the report asks of a run's record."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def world(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def learner(self) -> str: ...
+    @property
+    def predict(self) -> Mapping[str, Any]: ...
+    @property
+    def transfer(self) -> Mapping[str, Any] | None: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def message(self) -> str | None: ...
+    @property
+    def observed(self) -> int: ...
+    @property
+    def last_error(self) -> int | None: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def examined(self) -> Mapping[str, Any] | None: ...
+    @property
+    def examined_transfer(self) -> Mapping[str, Any] | None: ...
+    @property
+    def windows(self) -> Mapping[str, Any]: ...
+    @property
+    def errors(self) -> tuple[Any, Any]: ...
+    @property
+    def plans(self) -> Mapping[str, Any]: ...
+    @property
+    def episodes(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The middle over seeds with its band; `ends` has where runs were stopped, and it there."""
+
+    x: Array
+    middle: Array
+    low: Array
+    high: Array
+    ends: tuple[tuple[float, float], ...] = ()
+
+
+def ended(runs: Iterable[Run]) -> list[Run]:
+    """Those that finished, or were stopped at a limit."""
+    return [run for run in runs if run.status in ENDED]
+
+
+def asked_about(run: Run) -> str:
+    """The world that a learner was asked about while it learned in another; empty if none."""
+    if not run.transfer:
+        return ""
+    options = ", ".join(f"{k} {v}" for k, v in (run.transfer.get("options") or {}).items())
+    return f"{run.transfer['world']} with {options}" if options else str(run.transfer["world"])
+
+
+def column(run: Run, name: str) -> Array:
+    """One column of a run's windows, NaN where nothing was measured."""
+    if name in SUMS:
+        total: Array = np.sum([column(run, each) for each in SUMS[name]], axis=0)
+        return total
+    values = run.windows.get(name)
+    if values is None:
+        return np.full(len(run.windows["last"]), np.nan)
+    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+
+
+def measured(run: Run, name: str) -> tuple[Array, Array]:
+    """Where a column was measured (the middle of each window), and what."""
+    values = column(run, name)
+    middle = (column(run, "first") + column(run, "last")) / 2
+    there = ~np.isnan(values)
+    return middle[there], values[there]
+
+
+def mean_of(run: Run, name: str, share: float = 1.0) -> float:
+    """The mean of a column over the last share of a run; NaN if nothing was measured."""
+    values = column(run, name)
+    weights = column(run, "last") - column(run, "first") + 1
+    there = ~np.isnan(values)
+    if share < 1:
+        late = column(run, "last") > (1 - share) * run.observed
+        there &= late if (there & late).any() else there
+    if not there.any():
+        return float("nan")
+    return float(np.average(values[there], weights=weights[there]))
+
+
+def error_until(run: Run, steps: int) -> float:
+    """The mean error of the first steps of a run."""
+    at, errors = run.errors
+    return float(errors[at <= steps].sum()) / steps
+
+
+def error_in(run: Run, first: float, last: float) -> float:
+    """The mean error of a run between two shares of its steps."""
+    at, errors = run.errors
+    low, high = first * run.observed, last * run.observed
+    return float(errors[(at > low) & (at <= high)].sum()) / (high - low) if high > low else 0.0
+
+
+def is_time(name: str) -> bool:
+    """Whether a column has microseconds."""
+    return name.endswith("_us")
+
+
+def time_of(run: Run, name: str, share: float = 1.0) -> float:
+    """The median of a time over the last share of a run; NaN if nothing was measured."""
+    at, values = measured(run, name)
+    late = values[at > (1 - share) * run.observed]
+    kept = late if len(late) else values
+    return median(list(kept)) if len(kept) else float("nan")
+
+
+def final(run: Run, name: str) -> float:
+    """What a column had at the end; NaN if nothing was measured."""
+    _, values = measured(run, name)
+    return float(values[-1]) if len(values) else float("nan")
+
+
+def growth(run: Run, name: str) -> float:
+    """A time in the last tenth of a run beside that in its first tenth (medians)."""
+    _, values = measured(run, name)
+    if not len(values):
+        return float("nan")
+    tenth = max(1, len(values) // 10)
+    first = median(list(values[:tenth]))
+    return median(list(values[-tenth:])) / first if first > 0 else float("nan")
+
+
+def curve(runs: Sequence[Run], name: str, most: int = 100) -> Curve | None:
+    """The middle over the runs that got so far; None if nothing was measured.
+
+    Of errors it is the mean, as in the paper. Of times it is the median: when the machine does
+    something else for a moment, that is no property of a learner. Neighbours are drawn together
+    where there are more than `most` points.
+    """
+    parts = [measured(run, name) for run in ended(runs)]
+    parts = [(x, y) for x, y in parts if len(x)]
+    if not parts:
+        return None
+    # Whole windows of one label and world are the same; only a stopped run's last one is not.
+    grid = np.unique(np.concatenate([x for x, _ in parts]))
+    rows = np.full((len(parts), len(grid)), np.nan)
+    for row, (x, y) in zip(rows, parts, strict=True):
+        row[np.searchsorted(grid, x)] = y
+    grid, rows = _thinned(grid, _filled(rows), most)
+    middle, low, high = band(rows, medians if is_time(name) else means)
+    stopped = [run for run in ended(runs) if run.status == "stopped" and len(column(run, name))]
+    ends = tuple(
+        (float(x[-1]), float(np.interp(x[-1], grid, middle)))
+        for x in (measured(run, name)[0] for run in stopped)
+        if len(x)
+    )
+    return Curve(grid, middle, low, high, ends)
+
+
+def _thinned(grid: Array, rows: Array, most: int) -> tuple[Array, Array]:
+    """Means of neighbouring columns, so that at most so many are left."""
+    size = -(-len(grid) // most)
+    if size <= 1:
+        return grid, rows
+    starts = np.arange(0, len(grid), size)
+    counts = np.diff(np.append(starts, len(grid)))
+    there = ~np.isnan(rows)
+    sums = np.add.reduceat(np.where(there, rows, 0.0), starts, axis=1)
+    found = np.add.reduceat(there.astype(np.int64), starts, axis=1)
+    thin = np.full(sums.shape, np.nan)
+    np.divide(sums, found, out=thin, where=found > 0)
+    return np.add.reduceat(grid, starts) / counts, thin
+
+
+def _filled(rows: Array) -> Array:
+    """Gaps inside a row, where another was stopped within a window, take the value before."""
+    for row in rows:
+        there = np.flatnonzero(~np.isnan(row))
+        for i in range(there[0], there[-1] + 1):
+            if np.isnan(row[i]):
+                row[i] = row[i - 1]
+        row[: there[0]] = row[there[0]]
+    return rows

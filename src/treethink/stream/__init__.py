@@ -1,0 +1,6 @@
+"""Streams of transitions: random play in one world, or in many worlds at once."""
+
+from treethink.stream.parallel import parallel_transitions
+from treethink.stream.random_play import Transition, transitions
+
+__all__ = ["Transition", "parallel_transitions", "transitions"]

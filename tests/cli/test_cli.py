@@ -1,0 +1,473 @@
+"""The command line: what it says, what it saves, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import called
+from treethink import cli
+from treethink.baselines import LEARNERS
+from treethink.model import TreeThink
+from treethink.repro.bench import bench
+from treethink.repro.runner import Curve, trial
+from treethink.terminal import chart
+from treethink.worlds import WORLDS, make
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs a command in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    return partial(called, capsys)
+
+
+# ----------------------------------------------------------------------- learn
+
+
+def test_learn_shows_the_error_and_the_rules_and_saves_the_model(run: Any) -> None:
+    ran = run("learn", "walls", "--steps", "3000", "--seed", "1")
+    assert ran.code == 0
+    # Progress goes to the error stream, so that a pipe carries the result alone.
+    assert re.search(r"1,000 observations +[\d,]+ a second +recent error \d\.\d+", ran.err)
+    assert "a second" not in ran.out and "rules that vary: 4" in ran.out
+    assert re.search(r"last error at observation \d+", ran.out)
+    assert "saved to walls.tt" in ran.out
+    model = TreeThink.load("walls.tt")
+    for action in ("left", "right", "up", "down"):
+        assert model.rules["player", "pos", action].to_text("english").rstrip() in ran.out
+    assert "█" in ran.out
+
+
+def test_learn_ends_as_it_did(run: Any) -> None:
+    out = re.sub(r" in [\d.]+ s\n", " in 0.0 s\n", run("learn", "maze", "--seed", "0").out)
+    file = Path(__file__).parents[1] / "golden" / "learn_maze.txt"
+    if os.environ.get("REWRITE_GOLDEN"):
+        file.write_text(out, encoding="utf-8", newline="\n")
+    assert out == file.read_text(encoding="utf-8")
+
+
+def test_the_page_about_it_shows_that_end() -> None:
+    tests = Path(__file__).parents[1]
+    end = (tests / "golden" / "learn_maze.txt").read_text(encoding="utf-8").partition("\nlearned\n")
+    page = (tests.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert f"```text\nlearned\n{end[2]}```" in page
+
+
+def test_learn_first_says_what_comes_when_it_ends_and_how_to_stop_it(run: Any) -> None:
+    first, second, *_ = run("learn", "maze", "--steps", "60").err.splitlines()
+    assert first == "learning maze: A player looks for goals, and every step counts."
+    assert "until 5,000 in a row are predicted exactly, 60 at most" in second
+    assert second.endswith("Ctrl-C stops and saves.")
+    assert "until" not in run("learn", "maze", "--steps", "60", "--patience", "0").err
+    assert run("learn", "maze", "--steps", "60", "--quiet").err == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "last"),
+    [
+        ("learn maze --steps 2500", ["play", "plan", "rules"]),
+        ("learn walls --steps 2500", ["play", "explain", "rules"]),
+        ("learn maze --steps 30 --seed 3 --set goals=1 --width 9", ["learn", "play", "rules"]),
+    ],
+)
+def test_learn_ends_with_three_commands_that_work(
+    run: Any, command: str, last: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = run(*command.split(), "--out", "my model.tt").out
+    told = [shlex.split(each)[1:] for each in re.findall(r"\n  (treethink .*?)(?=\n|  )", out)]
+    assert [each[0] for each in told] == last
+    asked = []
+    monkeypatch.setattr(cli.looking, "in_terminal", lambda *given: asked.append(given) or Quit)
+    for each in told:
+        ran = run(*each, *(["--steps", "5"] if each[0] in ("learn", "plan") else []))
+        assert ran.code == 0, ran.err
+        assert "nothing changes" not in ran.out
+    ((world, _, model),) = asked
+    assert model.schema == world.schema
+    if "--width" in command:
+        assert world.options["width"] == 9 and world.options["goals"] == 1
+
+
+class Quit:
+    """A game that was left at once."""
+
+    @staticmethod
+    def summary() -> str:
+        return "left"
+
+
+def test_learn_shows_as_many_rules_as_fit_and_says_where_the_others_are(run: Any) -> None:
+    out = run("learn", "gates", "--steps", "4000").out
+    more = re.search(r"and (\d+) more; all of them: treethink rules gates.tt --style english", out)
+    shown = out.count("    When `")
+    assert more and shown + int(more[1]) == len(TreeThink.load("gates.tt").rules.varying())
+    assert shown > 5 and len(out.splitlines()) < 80
+
+
+def test_learn_goes_on_with_a_saved_model_as_if_it_had_never_stopped(run: Any) -> None:
+    run("learn", "maze", "--steps", "900", "--seed", "4", "--out", "whole.tt", "--quiet")
+    run("learn", "maze", "--steps", "400", "--seed", "4", "--out", "half.tt", "--quiet")
+    ran = run("learn", "maze", "--steps", "500", "--seed", "4", "--from", "half.tt", "--quiet")
+    assert "watched 500 transitions" in ran.out and "has observed 900 in all" in ran.out
+    assert "saved to half.tt" in ran.out
+    assert Path("half.tt").read_bytes() == Path("whole.tt").read_bytes()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="uses a shell's pipe")
+def test_a_reader_who_leaves_early_does_not_cost_the_model(tmp_path: Path) -> None:
+    program = f"{sys.executable} -c 'from treethink.cli import main; main()'"
+    command = f"{program} learn walls --steps 3000 2>/dev/null | head -n 1"
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True, capture_output=True)
+    assert TreeThink.load(tmp_path / "walls.tt").observations == 3_000
+
+
+def test_learn_stops_when_no_error_has_occurred_for_a_while(run: Any) -> None:
+    ran = run("learn", "walls", "--patience", "500", "--quiet")
+    last, since = re.search(r"observation ([\d,]+); ([\d,]+) without", ran.out).groups()  # type: ignore[union-attr]
+    assert since == "500"
+    observations = TreeThink.load("walls.tt").observations
+    assert observations == int(last.replace(",", "")) + 500 < 100_000
+
+
+def test_learn_twice_writes_the_same_file(run: Any) -> None:
+    run("learn", "maze", "--steps", "700", "--out", "one.tt", "--quiet")
+    run("learn", "maze", "--steps", "700", "--out", "two.tt", "--quiet")
+    run("learn", "maze", "--steps", "700", "--seed", "5", "--out", "other.tt", "--quiet")
+    assert Path("one.tt").read_bytes() == Path("two.tt").read_bytes()
+    assert Path("one.tt").read_bytes() != Path("other.tt").read_bytes()
+
+
+def test_learn_passes_the_options_on(run: Any) -> None:
+    ran = run("learn", "maze", "--width", "5", "--set", "height=6", "--set", "goals=1",
+              "--steps", "10", "--alpha", "0.2")  # fmt: skip
+    assert "Maze(width=5, height=6, wall_percent=30, goals=1, scored=1)" in ran.out
+    assert "watched 10 transitions" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("options", "criterion", "memory"),
+    [
+        ("", "evidence", 5_000),
+        ("--paper", "wilson", 0),
+        ("--criterion proven", "proven", 5_000),
+        ("--memory 0", "evidence", 0),
+        ("--criterion wilson --memory 30", "wilson", 30),
+    ],
+)
+def test_learn_takes_the_settings_of_the_learner(
+    run: Any, options: str, criterion: str, memory: int
+) -> None:
+    run("learn", "walls", "--steps", "60", "--alpha", "0.2", "--quiet", *options.split())
+    model = TreeThink.load("walls.tt")
+    assert (model.alpha, model.criterion, model.memory) == (0.2, criterion, memory)
+
+
+def test_learn_of_nothing_at_all(run: Any) -> None:
+    ran = run("learn", "maze", "--steps", "0")
+    assert ran.code == 0 and "no error" in ran.out
+    assert TreeThink.load("maze.tt").observations == 0
+
+
+def test_quiet_says_only_how_it_ended(run: Any) -> None:
+    ran = run("learn", "walls", "--steps", "2000", "--quiet")
+    assert len(ran.out.splitlines()) == 5 and ran.err == ""
+
+
+def test_an_interrupt_saves_what_there_is(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: Any) -> Iterator[float]:
+        for step, wrong_by in enumerate(trial(*arguments), start=1):
+            yield wrong_by
+            if step == 300:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli.live, "trial", interrupted)
+    ran = run("learn", "walls")
+    assert ran.code == 130
+    assert "interrupted after 300 transitions" in ran.out and "saved to walls.tt" in ran.out
+    assert TreeThink.load("walls.tt").observations == 300
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+def test_control_c_in_a_real_process(tmp_path: Path) -> None:
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    program += "from treethink.cli import main; main()"
+    command = [sys.executable, "-c", program, "learn", "maze", "--patience", "0"]
+    with subprocess.Popen(
+        [*command, "--steps", "100000000"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        while "1,000 observations" not in process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGINT)
+        out = process.stdout.read()
+    assert process.returncode == 130
+    assert "interrupted after" in out and "treethink learn maze --from maze.tt" in out
+    assert TreeThink.load(tmp_path / "maze.tt").observations >= 1_000
+
+
+def test_control_c_while_it_is_imported_is_one_line() -> None:
+    program = (
+        "import sys\n"
+        "class Stop:\n"
+        "    def find_spec(name, path=None, target=None):\n"
+        "        if name == 'treethink':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stop)\n"
+        "from treethink_command import main; main()"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "treethink: interrupted\n")
+
+
+def test_the_command_begins_before_the_package_is_imported() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert project["project"]["scripts"] == {"treethink": "treethink_command:main"}
+    program = "import sys, treethink_command; print('treethink' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.stdout == "False\n"
+    for command in (["-m", "treethink"], ["-c", "from treethink_command import main; main()"]):
+        ran = subprocess.run(
+            [sys.executable, *command, "--version"], capture_output=True, text=True
+        )
+        assert ran.stdout.startswith("treethink ") and ran.returncode == 0
+
+
+def test_what_few_commands_need_is_imported_by_them() -> None:
+    few = ["bench", "report", "baselines", "explain.why", "editing.edits", "figures.reproduce"]
+    program = (
+        "import sys, treethink.cli\n"
+        f"print([each for each in {few!r} if f'treethink.{{each}}' in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.stdout == "[]\n", ran.stderr
+
+
+def test_where_only_ascii_can_be_written_the_rules_are_still_shown(tmp_path: Path) -> None:
+    program = "from treethink.cli import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", program, "learn", "walls", "--steps", "1000"],
+        cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True,
+    )  # fmt: skip
+    assert ran.returncode == 0 and b"Traceback" not in ran.stderr
+    assert b"a wall is directly to the left" in ran.stdout and ran.stdout.isascii()
+    for command in ("rules walls.tt", "explain walls.tt --world walls --action right"):
+        ran = subprocess.run(
+            [sys.executable, "-c", program, *command.split()],
+            cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True,
+        )  # fmt: skip
+        assert b"exists X1: wall" in ran.stdout and ran.stdout.isascii()
+        assert b"`-" in ran.stdout and b"?  X1" not in ran.stdout and b"? X1" not in ran.stdout
+
+
+# ------------------------------------------------------------ the other commands
+
+
+def test_rules_prints_what_was_saved(run: Any) -> None:
+    learned = run("learn", "walls", "--steps", "2000").out
+    ran = run("rules", "walls.tt")
+    assert "2,000 observations" in ran.out
+    rule = str(TreeThink.load("walls.tt").rules["player", "pos", "left"])
+    assert rule in ran.out
+    assert "the player moves 1 left, unless a wall is directly to the left of it." in learned
+    assert run("rules", "walls.tt", "--rule", "player.pos.left").out.strip() == rule.strip()
+    assert run("rules", "walls.tt", "--rule", "player.pos").out.count("player.pos when ") == 4
+    assert run("rules", "walls.tt", "--rule", "play").code == 2
+    told = run("rules", "walls.tt", "--style", "english").out
+    assert "the player moves 1 left, unless a wall is directly to the left of it." in told
+    names: dict[str, Any] = {}
+    exec(run("rules", "walls.tt", "--style", "code", "--rule", "player.pos.left").out, names)
+    assert callable(names["player_pos_when_left"])
+
+
+def test_worlds_lists_every_world_with_what_it_is_and_its_options(run: Any) -> None:
+    listed = " ".join(run("worlds").out.replace("│", " ").split())
+    for name, world in WORLDS.items():
+        assert re.search(rf"\b{name} {re.escape(world.summary().split()[0])}", listed), name
+    assert "goals=2" in listed and "A player looks for goals" in listed
+
+
+def test_worlds_tells_all_about_one_and_draws_it(run: Any) -> None:
+    out = run("worlds", "maze-t").out
+    assert out.startswith("`maze` at 32 x 32")
+    assert "Dynamics" in out and "# # # #" in out and "score 0" in out
+    assert "\033" not in out  # a pipe gets no colours
+
+
+def test_learn_says_what_was_learned(run: Any) -> None:
+    out = run("learn", "walls", "--steps", "2000").out
+    scenes = len(make("walls").scenes())
+    assert "\nlearned\n1,000 of 1,000 held-out transitions predicted exactly" in out
+    assert f"; {scenes} of {scenes} scenes of its rules right" in out
+    out = run("learn", "walls", "--steps", "20").out
+    assert "\nNOT learned\n" in out
+    assert out.count("wrong: ") == 5 and re.search(r"\n  and \d+ more\n", out)
+
+
+def test_learn_of_chance_says_how_far_it_is(run: Any) -> None:
+    out = run("learn", "fish", "--steps", "500").out
+    assert re.search(r"mean error of late: 0\.\d+", out)
+    assert re.search(r"exactly, [\d,]+ as well as chance allows", out)
+
+
+def test_learn_takes_numbers_in_brackets_and_worlds_of_ones_own(run: Any) -> None:
+    run("learn", "scale(1,2)", "--steps", "50")
+    assert TreeThink.load("scale-1-2.tt").schema == make("scale(1,2)").schema
+    Path("lamps.py").write_text(
+        "import treethink as tt\n"
+        "from treethink.worlds import World\n"
+        "class Lamp(World):\n"
+        "    name = 'lamp'\n"
+        "    schema = tt.Schema({'lamp': ['on']}, {'on': 1}, ['press'])\n"
+        "    def reset(self, seed):\n"
+        "        return tt.State(self.schema, [tt.Object(0, 'lamp', on=seed % 2)])\n"
+        "    def dynamics(self, state, action):\n"
+        "        return self.surely(state, {0: {'on': 1 - state[0].on}})\n"
+    )
+    assert "1,000 of 1,000 held-out" in run("learn", "lamps:Lamp", "--steps", "500").out
+    assert TreeThink.load("Lamp.tt").observations == 500
+    assert "0" in run("worlds", "lamps:Lamp").out
+
+
+def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def tiny(self: bench.Report, count: int, least: int = 0) -> int:
+        return min(count, 20)
+
+    monkeypatch.setattr(bench.Report, "calls", tiny)
+    told: list[str] = []
+    measured = bench.run(quick=True, tell=told.append)  # once: it takes its time
+    for each in ("maze", "coins", "keys"):  # what takes long is told in parts
+        assert f"whole runs of {each} ..." in told
+    monkeypatch.setattr(bench, "run", lambda **_: measured)
+    figures = json.loads(run("bench", "--quick", "--json").out)
+    names = {row["name"] for row in figures["rows"]}
+    for world in ("maze 8x8", "maze 32x32"):
+        assert {f"predict {world}, {each}" for each in ("none", "eval", "query", "both")} <= names
+    for how in ("paper's settings", "defaults"):
+        assert f"observe walls 8x8, {how}" in names
+        assert {
+            f"observe {each}, a run of 20, {how}" for each in ("maze", "coins", "keys")
+        } <= names
+    told = {figure["name"] for figure in figures["figures"]}
+    assert {"longest observe keys, defaults", "memory keys, what is kept"} <= told
+    assert {"learn coins, defaults", "learn coins, paper's settings"} <= told
+    assert {f"observe maze 8x8 while learning, {name}" for name in LEARNERS} <= told
+    assert all(row["timing"]["mean"] > 0 for row in figures["rows"])
+    assert "481,822" in run("bench", "--quick").out
+
+
+# ------------------------------------------------------------------------ errors
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("learn mase", "unknown world 'mase' .* Did you mean 'maze'?"),
+        ("learn walls --set goals=2", "unknown option 'goals' in world 'walls'"),
+        ("learn maze --set goals=two", "NAME=NUMBER, such as goals=3, got 'goals=two'"),
+        ("learn maze --set goals", "NAME=NUMBER"),
+        ("learn maze --width 2", "width must be at least 3"),
+        ("learn maze --set goals=99", "need a free cell each"),
+        ("learn maze --alpha 1.5", "alpha"),
+        ("learn maze --alpha nan", "alpha"),
+        ("learn maze --criterion wilsom", "unknown criterion 'wilsom' .* Did you mean 'wilson'?"),
+        ("learn maze --paper --criterion wilson", "--paper means .*: leave out --criterion$"),
+        ("learn maze --memory 0 --paper", "--paper means .*: leave out --memory$"),
+        ("learn maze --out nowhere/maze.tt", "there is no folder nowhere"),
+        ("learn maze --out .", "it is a folder"),
+        ("learn maze(3)", "takes nothing in brackets"),
+        ("learn ./lamps.py:world", "is given as module:name"),
+        ("learn .lamps:world", "is given as module:name"),
+        ("learn nowhere:world", "there is no world at 'nowhere:world'"),
+        ("play mase", "Did you mean 'maze'?"),
+        ("worlds mase", "Did you mean 'maze'?"),
+        ("learn maze --from good.tt", "good.tt does not fit world 'maze'"),
+        ("learn walls --from good.tt --alpha 0.1 --paper", "leave out --alpha and --paper$"),
+        ("rules good.tt --rule player.pos.lefft", "unknown rule .* Did you mean 'player.pos.left'"),
+    ],
+)
+def test_what_is_wrong_in_a_command_is_one_line_and_exit_code_2(
+    run: Any, command: str, says: str
+) -> None:
+    run("learn", "walls", "--steps", "60", "--quiet", "--out", "good.tt")
+    before = set(Path().iterdir())
+    ran = run(*command.split())
+    assert ran.code == 2
+    assert ran.out == ""
+    assert re.match(f"treethink: .*{says}", ran.err) and len(ran.err.splitlines()) == 1
+    assert set(Path().iterdir()) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes a pipe and links")
+def test_what_could_not_be_saved_after_all_the_work_is_refused_before_it(run: Any) -> None:
+    os.mkfifo("pipe")
+    Path("lost.tt").symlink_to("nowhere/maze.tt")
+    ran = run("learn", "maze", "--out", "pipe")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "treethink: cannot write to pipe: it is a device or a pipe, not a file\n"
+    ran = run("learn", "maze", "--out", "lost.tt")
+    assert (ran.code, ran.out) == (2, "") and "there is no folder" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("play maze --model missing.tt", "missing.tt"),
+        ("learn maze --from missing.tt", "missing.tt"),
+        ("rules missing.tt", "missing.tt"),
+        ("rules broken.tt", "broken.tt"),
+    ],
+)
+def test_what_failed_is_one_line_and_exit_code_1(run: Any, command: str, says: str) -> None:
+    Path("broken.tt").write_text("no model at all")
+    ran = run(*command.split())
+    assert (ran.code, ran.out) == (1, "")
+    assert re.match(f"treethink: .*{says}", ran.err) and len(ran.err.splitlines()) == 1
+
+
+# ----------------------------------------------------------------------- drawing
+
+
+def test_a_chart_shows_even_the_smallest_error() -> None:
+    picture = chart([1.0] * 30 + [0.0] * 29 + [1e-9], steps=3_000).splitlines()
+    assert picture[0].split() == ["1", "█" * 30]
+    assert picture[-2].split() == ["0", "█" * 30, "▁"]
+    assert picture[-1].split() == ["1", "3,000"]
+
+
+def test_a_chart_squeezes_long_curves_and_does_without_unicode() -> None:
+    picture = chart([1.0] * 6_000, steps=300_000, encoding="ascii")
+    assert picture.isascii()
+    assert max(map(len, picture.splitlines())) <= 8 + 60
+
+
+def test_a_chart_of_no_error_is_empty_but_drawn() -> None:
+    assert "0" in chart([0.0, 0.0], steps=100)
+
+
+def test_a_curve_knows_its_recent_error() -> None:
+    curve = Curve(window=10)
+    assert curve.means == [] and curve.recent() == 0.0
+    for step in range(95):
+        curve.add(1.0 if step < 50 else 0.0)
+    assert curve.last_error == 50
+    assert curve.recent(windows=3) == 0.0
+    assert curve.recent(windows=100) == pytest.approx(50 / 95)

@@ -1,0 +1,153 @@
+"""Shell completion: what Tab offers, in the protocols of bash, zsh and fish."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from command_line import program
+from treethink.model import TreeThink
+from treethink.repro.figures import FIGURES
+from treethink.stream.random_play import transitions
+from treethink.worlds import WORLDS, make
+
+
+def answer(environment: dict[str, str], folder: Path) -> str:
+    """What is written for a shell that asks."""
+    ran = subprocess.run(
+        program(), cwd=folder, env={**os.environ, **environment},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0 and ran.stderr == "", ran.stderr
+    return ran.stdout
+
+
+def offered(typed: str, folder: Path) -> list[str]:
+    """What bash is offered; the last word is the one that Tab was pressed in."""
+    asked = {
+        "_TREETHINK_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"treethink {typed}",
+        "COMP_CWORD": str(len(typed.split(" "))),
+    }
+    return answer(asked, folder).split()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """In which there is a model, and a world of one's own."""
+    here = tmp_path_factory.mktemp("completion")
+    model = TreeThink(make("maze").schema)
+    model.observe_many(transitions(make("maze"), 300, seed=0))
+    model.save(here / "maze.tt")
+    (here / "broken.tt").write_text("no model at all")
+    (here / "mine.py").write_text(
+        "from treethink.worlds.maze import Maze\n"
+        "class Mine(Maze):\n"
+        "    name, defaults = 'mine', {**Maze.defaults, 'depth': 3}\n"
+    )
+    return here
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("le", {"learn"}),
+        ("re", {"report", "reproduce"}),
+        ("learn ", {*WORLDS}),
+        ("learn key", {each for each in WORLDS if each.startswith("key")}),
+        ("worlds wa", {"walls"}),
+        ("play fi", {"fish"}),
+        ("plan coi", {"coins", "coins-scoreless", "coins-t"}),
+        ("explain maze.tt --world maz", {"maze", "maze-scoreless", "maze-t"}),
+        ("explain maze.tt --world maze --action ", {"stay", "left", "right", "up", "down"}),
+        ("explain maze.tt --action r", {"right"}),
+        ("rules maze.tt --rule game.", {f"game.score.{each}" for each in make("maze").actions}),
+        ("rules maze.tt --style ", {"text", "english", "code", "dot", "mermaid"}),
+        ("learn maze --set ", {f"{each}=" for each in make("maze").options}),
+        ("learn maze --width 9 --set go", {"goals="}),
+        ("learn mine:Mine --set de", {"depth="}),
+        ("learn maze --criterion ", {"evidence", "proven", "wilson"}),
+        ("learn maze --pat", {"--patience"}),
+        ("plan maze --choose v", {"visits", "value"}),
+        ("reproduce ", {"all", *FIGURES}),
+    ],
+)  # fmt: skip
+def test_bash_is_offered_the_names_that_fit(folder: Path, typed: str, names: set[str]) -> None:
+    assert {*offered(typed, folder)} == names
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "learn nothing-like-it",
+        "learn --set ",
+        "learn mase --set ",
+        "learn nowhere:World --set ",
+        "rules missing.tt --rule ",
+        "rules broken.tt --rule ",
+        "rules --rule ",
+        "explain broken.tt --action ",
+    ],
+)
+def test_where_nothing_can_be_known_nothing_is_offered_and_nothing_said(
+    folder: Path, typed: str
+) -> None:
+    assert offered(typed, folder) == []
+
+
+def test_zsh_and_fish_are_told_what_a_world_is(folder: Path) -> None:
+    summary = WORLDS["walls"].summary()
+    zsh = {"_TREETHINK_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "treethink learn wal"}
+    assert f'"walls":"{summary}"' in answer(zsh, folder)
+    fish = {
+        "_TREETHINK_COMPLETE": "complete_fish",
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+        "_TYPER_COMPLETE_ARGS": "treethink learn wal",
+    }
+    assert answer(fish, folder).split("\t") == ["walls", f"{summary}\n"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_there_is_a_script_for_each_shell(folder: Path, shell: str) -> None:
+    script = answer({"_TREETHINK_COMPLETE": f"source_{shell}"}, folder)
+    assert "_TREETHINK_COMPLETE=complete_" in script and shell in script
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_in_bash_itself(folder: Path, tmp_path: Path) -> None:
+    command = tmp_path / "treethink"
+    quoted = " ".join(f"'{each}'" for each in program())
+    command.write_text(f'#!/bin/sh\nexec {quoted} "$@"\n')
+    command.chmod(0o755)
+    script = (
+        'eval "$(_TREETHINK_COMPLETE=source_bash treethink)"; '
+        "COMP_WORDS=(treethink learn wal); COMP_CWORD=2; "
+        '_treethink_completion treethink; echo "${COMPREPLY[@]}"; complete -p treethink'
+    )
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    ran = subprocess.run(
+        ["bash", "--norc", "-c", script], cwd=folder, env={**os.environ, "PATH": path},
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert ran.stdout.splitlines()[0] == "walls"
+    assert "_treethink_completion treethink" in ran.stdout
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_completion_is_shown_and_installed_for_the_shell_that_asks(tmp_path: Path) -> None:
+    quoted = " ".join(f"'{each}'" for each in program())
+    for option in ("--show-completion", "--install-completion"):
+        ran = subprocess.run(
+            ["bash", "--norc", "-c", f"{quoted} {option}; exit $?"],
+            env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True,
+            timeout=60, check=False,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        if option == "--show-completion":
+            assert "complete -o default -F _treethink_completion treethink" in ran.stdout
+    assert (tmp_path / ".bash_completions" / "treethink.sh").is_file()
+    assert "treethink.sh" in (tmp_path / ".bashrc").read_text()

@@ -1,0 +1,764 @@
+"""The game: any keys do something sensible, every step can be undone, the terminal survives."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.text import Text
+
+from treethink.errors import SettingError, StateError
+from treethink.model import TreeThink
+from treethink.play import keyboard
+from treethink.play.game import Game, check_fit, in_terminal, screen
+from treethink.state import Object, Schema, State
+from treethink.stream.random_play import transitions
+from treethink.worlds import WORLDS, World, make
+from treethink.worlds.gym import GymWorld
+
+#: Few and many actions, chance, no grid, nothing that is reached by arrows.
+PLAYED = ("walls", "maze", "fish", "gates", "lights", "keys", "scale(6,1)")
+
+
+def learned(world: World, steps: int = 300) -> TreeThink:
+    model = TreeThink(world.schema)
+    model.observe_many(transitions(world, steps, seed=0))
+    return model
+
+
+MODELS = {name: learned(make(name)) for name in PLAYED}
+
+any_key = st.sampled_from(
+    [
+        "left",
+        "right",
+        "up",
+        "down",
+        "enter",
+        "backspace",
+        "escape",
+        "other",
+        *"urn/:?wasdijkltfgh1 ",
+    ]
+) | st.characters(codec="utf-8", exclude_characters="qQ")
+
+
+# --------------------------------------------------------------------------- keys
+
+
+@pytest.mark.parametrize(
+    ("sent", "pressed"),
+    [
+        ("\x1b[A\x1b[B\x1b[C\x1b[D", ["up", "down", "right", "left"]),
+        ("\x1bOA\x1bOD", ["up", "left"]),  # a terminal in application mode
+        ("\x1b[1;5C", ["right"]),  # with Ctrl
+        ("\xe0H\xe0P\x00M\x00K", ["up", "down", "right", "left"]),  # Windows
+        ("\x1b", ["escape"]),
+        ("\x1b\x1b[A", ["escape", "up"]),
+        ("\x7f\x08\r\n", ["backspace", "backspace", "enter", "enter"]),
+        ("\x03\x04", ["end", "end"]),
+        ("\x1b[5~\x1b[H\x1bOPx", ["other", "other", "other", "x"]),  # page up, home, F1
+        ("\x1bx", ["other"]),  # Alt-x
+        ("\t\x01", ["other", "other"]),
+        ("aÄ€", ["a", "Ä", "€"]),
+        ("", []),
+    ],
+)
+def test_keys_are_told_from_what_a_terminal_sends(sent: str, pressed: list[str]) -> None:
+    assert keyboard.keys(sent) == pressed
+
+
+@given(st.text())
+def test_anything_that_is_sent_is_some_keys(sent: str) -> None:
+    named = {"left", "right", "up", "down", "enter", "backspace", "escape", "end", "other"}
+    for key in keyboard.keys(sent):
+        assert key in named or (len(key) == 1 and key.isprintable())
+
+
+@given(st.lists(st.text(min_size=1), unique=True))
+def test_keys_are_found_for_actions_of_any_name_and_some_are_never_taken(
+    actions: list[str],
+) -> None:
+    chosen = keyboard.assign(actions)
+    assert set(chosen.values()) <= set(actions)
+    assert not keyboard.RESERVED & chosen.keys()
+    assert len(set(chosen.values())) >= min(len(actions), 10)
+    assert len(keyboard.explain(chosen)) <= len(chosen)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_every_action_of_every_world_has_a_key(name: str) -> None:
+    actions = make(name).actions
+    chosen = keyboard.assign(actions)
+    assert set(chosen.values()) == set(actions)
+    told = " ".join(keyboard.explain(chosen))
+    for key, action in chosen.items():
+        assert key in told or "arrows" in told
+        assert action in told or re.sub("left|right|up|down", "*", action) in told
+    # Nothing that one would press to walk does something else.
+    for key, way in zip("wasd", ("up", "left", "down", "right"), strict=True):
+        assert way in chosen.get(key, way) or name == "fish"
+
+
+def test_further_groups_of_directions_get_letters_that_lie_like_arrows() -> None:
+    chosen = keyboard.assign(make("gates").actions)
+    assert [chosen[key] for key in ("left", "right", "up", "down")] == [
+        "left",
+        "right",
+        "up",
+        "down",
+    ]
+    assert [chosen[key] for key in "wasd"] == [
+        f"guard-{way}" for way in ("up", "left", "down", "right")
+    ]
+    assert [chosen[key] for key in "ijkl"] == [
+        f"jump-{way}" for way in ("up", "left", "down", "right")
+    ]
+    assert keyboard.explain(chosen)[1:] == ["wasd: guard-*", "ijkl: jump-*"]
+
+
+def test_only_what_goes_in_all_four_directions_is_a_family() -> None:
+    assert keyboard.explain(keyboard.assign(make("taxi").actions)) == [
+        "arrows or wasd: up left down right",
+        "p: pick-up",
+        "o: drop-off",
+    ]
+    assert keyboard.explain(keyboard.assign(make("lights").actions)) == [
+        "arrows or ws: up down",
+        "space: stay",
+        "t: toggle",
+    ]
+    assert keyboard.assign(["jump-left", "jump-up"]) == {"j": "jump-left", "m": "jump-up"}
+
+
+def test_letters_walk_where_no_other_family_needs_them() -> None:
+    chosen = keyboard.assign(make("keys").actions)
+    assert [chosen[key] for key in "wasd"] == ["up", "left", "down", "right"]
+    assert [chosen[key] for key in ("up", "left", "down", "right")] == [
+        "up", "left", "down", "right",
+    ]  # fmt: skip
+    assert chosen[" "] == "stay"
+    assert keyboard.explain(chosen) == ["arrows or wasd: up left down right", "space: stay"]
+
+
+def test_a_letter_that_is_taken_gives_way_to_the_next_then_to_a_digit() -> None:
+    # u, r and n are the game's own.
+    assert keyboard.assign(["run", "rut", "tun", "nnn"]) == {
+        "1": "run",
+        "t": "rut",
+        "2": "tun",
+        "3": "nnn",
+    }
+
+
+# --------------------------------------------------------------------------- game
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(PLAYED), st.booleans(), st.lists(any_key, max_size=40), st.integers(0, 9))
+def test_no_sequence_of_keys_breaks_the_game(
+    name: str, with_model: bool, pressed: list[str], seed: int
+) -> None:
+    world = make(name)
+    game = Game(world, seed, MODELS[name] if with_model else None)
+    for key in pressed:
+        game.press(key)
+        assert game.state.schema == world.schema
+        right, count = game.predictions
+        assert 0 <= right <= count
+        assert not game.done
+        screen(game, 60, 20)
+    game.press("end")
+    assert game.done
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(PLAYED), st.lists(st.integers(0, 99), max_size=15), st.integers(0, 9))
+def test_as_many_undos_as_actions_lead_back_to_the_start(
+    name: str, choices: list[int], seed: int
+) -> None:
+    world = make(name)
+    game = Game(world, seed, MODELS[name])
+    visited = []
+    for choice in choices:
+        visited.append((game.state, game.predictions))
+        game.act(world.actions[choice % len(world.actions)])
+    for state, predictions in reversed(visited):
+        game.undo()
+        assert (game.state, game.predictions) == (state, predictions)
+    assert game.state == world.reset(seed) and game.steps == 0
+    game.undo()
+    assert "nothing to undo" in game.message and game.state == world.reset(seed)
+
+
+def test_undo_takes_chance_back_too() -> None:
+    game = Game(make("fish", fish=5), seed=0)
+    states = set()
+    for _ in range(5):
+        game.act("step")
+        states.add(game.state)
+        game.press("u")
+        assert "chance too" in game.message
+    assert len(states) == 1
+    for _ in range(5):
+        game.act("step")
+        states.add(game.state)
+    assert len(states) == 5  # but chance it is
+    game = Game(make("walls"))
+    game.press("left")
+    game.press("backspace")
+    assert game.message == "undone: left"
+
+
+class Drifting(gymnasium.Env[int, int]):
+    """Somebody walks and is blown about; over at 9."""
+
+    observation_space = gymnasium.spaces.Discrete(100)
+    action_space = gymnasium.spaces.Discrete(2)
+    #: Whether all chance is that of the seed.
+    faithful = True
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.place = 0
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        rng = self.np_random if self.faithful else np.random.default_rng()
+        self.place += int(action) + int(rng.integers(3 if self.faithful else 2**40))
+        return self.place, -1.0, self.faithful and self.place >= 9, False, {}
+
+
+class Faithless(Drifting):
+    faithful = False
+
+
+def drifting(kind: type[Drifting] = Drifting) -> GymWorld:
+    schema = Schema({"boat": ["at"], "game": ["score"]}, {"at": 1, "score": 1}, ["wait", "row"])
+    return GymWorld(
+        kind, schema=schema, to_state=lambda env: [Object(0, "boat", at=env.unwrapped.place)]
+    )
+
+
+def test_an_environment_that_goes_only_forwards_is_taken_back_by_walking_again() -> None:
+    game = Game(drifting(), seed=5)
+    visited = []
+    while "over" not in game.message:
+        visited.append(game.state)
+        game.act("row")
+    over = game.state
+    for state in reversed(visited):
+        game.press("u")
+        assert game.state == state and game.message == "undone: row"
+    for state in [*visited[1:], over]:  # and forwards again
+        game.act("row")
+        assert game.state == state
+
+
+def test_an_environment_that_never_does_the_same_again_says_that_it_cannot_go_back() -> None:
+    game = Game(drifting(Faithless), seed=5)
+    game.act("row")
+    game.act("row")
+    game.press("u")
+    assert game.message == "this environment cannot go back: the level starts again"
+    assert game.steps == 0
+    game.act("row")
+    assert game.message == "row" and game.steps == 1
+
+
+def test_restart_and_next_level() -> None:
+    world = make("maze")
+    game = Game(world, seed=7)
+    game.press("up")
+    game.press(" ")
+    game.press("r")
+    assert (game.state, game.steps, game.seed) == (world.reset(7), 0, 7)
+    game.press("n")
+    assert (game.state, game.steps, game.seed) == (world.reset(8), 0, 8)
+    fish = Game(make("fish"), seed=3)
+    fish.act("step")
+    first = fish.state
+    fish.restart()
+    fish.act("step")
+    assert fish.state == first  # the same luck
+
+
+def test_actions_are_the_worlds() -> None:
+    world = make("maze")
+    game, state = Game(world, seed=2), world.reset(2)
+    for key, action in (("left", "left"), (" ", "stay"), ("S", "down"), ("down", "down")):
+        game.press(key)
+        state = world.step(state, action, np.random.default_rng(0))
+        assert game.state == state and game.message == action
+
+
+def test_a_key_that_does_nothing_says_so_and_does_nothing() -> None:
+    game = Game(make("walls"))
+    before = game.state
+    for key in ("x", "other", "enter", "€"):
+        game.press(key)
+        assert "does nothing" in game.message and game.state == before and game.steps == 0
+
+
+@pytest.mark.parametrize("key", ["q", "Q", "end"])
+def test_ways_to_leave(key: str) -> None:
+    game = Game(make("walls"))
+    game.press(key)
+    assert game.done
+
+
+class Shelf(World):
+    """Boxes on a shelf and in a row; jars, which are nowhere."""
+
+    name = "shelf"
+    schema = Schema({"box": ["pos"], "jar": ["full"]}, {"pos": 2, "full": 1}, ["wait"])
+
+    def reset(self, seed: int) -> State:
+        boxes = [Object(i, "box", pos=(0, i)) for i in range(9)]
+        return State(self.schema, [*boxes, *(Object(20 + i, "jar", full=0) for i in range(9))])
+
+    def dynamics(self, state: State, action: str) -> list[tuple[State, float]]:
+        return [(state, 1.0)]
+
+
+def test_what_has_no_place_is_told_as_far_as_there_is_room() -> None:
+    for game in (Game(Shelf()), Game(Shelf(), model=learned(Shelf(), 20))):
+        game.act("wait")
+        tall, short = screen(game, 80, 40).plain, screen(game, 80, 22).plain
+        assert "jar 28 full 0" in tall and "more" not in tall
+        assert "and 6 more" in short and short.count("B ") == tall.count("B ") >= 8
+
+
+def test_help_speaks_of_signs_that_there_are() -> None:
+    game = Game(Shelf(), model=learned(Shelf(), 20))
+    game.press("?")
+    shown = screen(game, 120, 60).plain
+    assert "B_: on something else" in shown and "B!: not as was" in shown and "P" not in shown
+
+
+def test_escape_hides_help_and_never_leaves() -> None:
+    game = Game(make("keys"))
+    legend = "h key (status 1)"
+    assert legend not in screen(game, 120, 40).plain
+    game.press("?")
+    assert legend in screen(game, 120, 40).plain
+    game.press("left")
+    assert legend in screen(game, 120, 40).plain  # one may look at it while playing
+    game.press("escape")
+    assert legend not in screen(game, 120, 40).plain and not game.done
+    game.press("escape")
+    assert game.message == "q leaves" and not game.done
+    game.press("?")
+    game.press("?")
+    assert legend not in screen(game, 120, 40).plain
+
+
+def typed(game: Game, text: str) -> None:
+    for key in keyboard.keys(text):
+        game.press(key)
+
+
+def test_an_action_can_be_played_by_its_name() -> None:
+    world = make("scale(9,1)")
+    game = Game(world, seed=0)
+    assert "p8-left-0" not in game.keys.values()
+    typed(game, "/p8-leftt\x7f-0\r")
+    assert game.message == "p8-left-0" and game.steps == 1 and game.typed is None
+    typed(game, ":p7-up-0")
+    assert "action by name: p7-up-0_" in screen(game, 80, 24).plain
+    typed(game, "\x1b")
+    assert game.steps == 1 and game.typed is None and not game.done
+    typed(game, "/\r/\x7f/quick\x1b")
+    assert game.steps == 1 and not game.done
+    typed(game, "/qq\x03")
+    assert game.done
+
+
+def test_the_beginning_of_a_name_is_enough_if_only_one_begins_so() -> None:
+    game = Game(make("gates"))
+    typed(game, "/guard-l\r")
+    assert game.message == "guard-left" and game.steps == 1
+    typed(game, "/gu\r")
+    assert game.message == "'gu' may be guard-left, guard-right, guard-up, guard-down"
+    assert game.steps == 1
+    typed(game, "/up\r")
+    assert game.message == "up" and game.steps == 2
+
+
+def test_a_whole_name_is_never_taken_for_the_beginning_of_another() -> None:
+    class Twice(type(make("walls"))):  # type: ignore[misc]
+        name = "twice"
+        schema = Schema({"wall": ["pos"], "player": ["pos"]}, {"pos": 2}, ["left", "left-up"])
+
+    game = Game(Twice())
+    typed(game, "/left\r")
+    assert game.message == "left" and game.steps == 1
+
+
+def test_a_misspelt_action_gets_the_nearest_name() -> None:
+    game = Game(make("gates"))
+    typed(game, "/gard-left\r")
+    assert game.message == "unknown action 'gard-left' in world 'gates'. Did you mean 'guard-left'?"
+    assert game.steps == 0
+
+
+class Fragile(type(make("walls"))):  # type: ignore[misc]
+    """Breaks when one goes up; is over when one has gone down."""
+
+    name = "fragile"
+
+    def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
+        rng.random()
+        if action == "up":
+            raise StateError("too high")
+        return state if action != "down" else super().sample(state, action, rng)
+
+    def is_over(self, state: State) -> bool:
+        return bool(state != self.reset(3))
+
+
+def test_a_step_that_fails_is_told_and_changes_nothing() -> None:
+    game = Game(Fragile(), seed=3)
+    luck = game._rng.bit_generator.state
+    game.press("up")
+    assert game.message == "up: too high"
+    assert game.steps == 0 and game._rng.bit_generator.state == luck
+
+
+def test_a_level_that_there_is_not_leaves_the_game_where_it_is() -> None:
+    class OnlyOne(Fragile):
+        def reset(self, seed: int) -> State:
+            if seed > 3:
+                raise StateError("there is but one")
+            return State(self.schema, super().reset(seed))
+
+    game = Game(OnlyOne(), seed=3)
+    before = game.state
+    game.press("n")
+    assert game.message == "no next level: there is but one"
+    assert game.state == before and game.seed == 3
+
+
+def test_what_is_over_goes_on_only_in_the_next_level() -> None:
+    game = Game(Fragile(wall_percent=0), seed=3)
+    game.press("down")
+    over = game.state
+    at_once = "the episode is over: n for the next level, u to undo; down"
+    assert game.message == at_once
+    game.press("down")
+    assert "the episode is over" in game.message and game.state == over and game.steps == 1
+    game.press("u")
+    assert game.state != over
+
+
+def test_an_impossible_seed_is_refused_before_the_game_starts() -> None:
+    with pytest.raises(SettingError, match="seed"):
+        Game(make("walls"), seed=-1)
+
+
+# ------------------------------------------------------------------------ a model
+
+
+def test_right_predictions_are_counted_across_levels_and_differences_shown() -> None:
+    world = make("maze")
+    game = Game(world, seed=0, model=TreeThink(world.schema))
+    game.press(" ")  # a model that has seen nothing predicts no change, but staying costs
+    assert game.predictions == (0, 1)
+    shown = screen(game, 80, 30).plain
+    assert "the most likely outcome followed 0 of 1 times\n" in shown
+    assert "predicted 0, was -1" in shown and "score -1 !" in shown
+    assert "the model gave 0% to what happened" in shown
+    game.press("n")
+    assert game.predictions == (0, 1) and "truth" not in screen(game, 80, 30).plain
+    trained = Game(world, seed=0, model=learned(world, 5_000))
+    for key in ("left", "right", "up", "down", " "):
+        trained.press(key)
+    assert trained.predictions == (5, 5)
+    assert "as predicted" in screen(trained, 80, 30).plain
+
+
+class Coin(World):
+    """A coin that is tossed."""
+
+    name = "coin"
+    schema = Schema({"coin": ["up"]}, {"up": 1}, ["toss"])
+
+    def reset(self, seed: int) -> State:
+        return State(self.schema, [Object(0, "coin", up=seed % 2)])
+
+    def dynamics(self, state: State, action: str) -> list[tuple[State, float]]:
+        return [(state.replace(0, up=1), 0.7), (state.replace(0, up=0), 0.3)]
+
+
+def test_where_chance_decides_it_is_told_what_was_to_be_expected() -> None:
+    world = Coin()
+    game = Game(world, seed=0, model=learned(world, 2_000))
+    likely = []
+    for _ in range(20):
+        game.press("t")
+        assert game.last is not None and game.last.prediction is not None
+        likely.append(game.last.prediction.probability(game.last.prediction.mode()))
+    right, _ = game.predictions
+    assert right == sum(turn.after[0].up == 1 for turn in game._turns) < 20
+    assert all(0.6 < each < 0.8 for each in likely)
+    said = f"the most likely outcome followed {right} of 20 times, expected {sum(likely):.1f}"
+    assert game.record() == said and game.summary() == f"coin  level 0  step 20  {said}"
+    assert re.search(r"coin 0 up: predicted (\d+% \d(, )?){2}; was \d", screen(game, 80, 24).plain)
+    game.press("n")
+    assert game.record() == said  # it is kept for the next level
+
+
+def test_a_prediction_is_made_before_the_step_and_beside_the_truth() -> None:
+    world = make("walls")
+    game = Game(world, seed=1, model=learned(world, 3_000))
+    game.press("right")
+    assert game.last is not None and game.last.prediction is not None
+    assert game.last.prediction.state == game.last.before == world.reset(1)
+    title, *rows = screen(game, 80, 30).plain.splitlines()[4:13]
+    assert title.split() == ["truth", "prediction"]
+    assert all(row[:15] == row[20:35] for row in rows[:8])
+
+
+def test_a_model_of_another_world_is_refused_with_the_reason() -> None:
+    maze, walls = make("maze"), make("walls")
+    with pytest.raises(SettingError, match="fit world 'walls': its classes are wall, goal"):
+        Game(walls, model=TreeThink(maze.schema))
+    with pytest.raises(SettingError, match=r"m\.tt does not fit world 'maze'"):
+        check_fit(walls.schema, maze, "m.tt")
+    classes, attributes = dict(walls.schema.classes), dict(walls.schema.attributes)
+    with pytest.raises(SettingError, match="its actions are left, the world's left, right"):
+        check_fit(Schema(classes, attributes, ["left"]), walls)
+    with pytest.raises(SettingError, match="its attributes are not"):
+        check_fit(Schema(classes, {"pos": 3}, walls.actions), walls)
+    check_fit(make("maze-t").schema, maze)
+    with pytest.raises(SettingError, match=r"p0-left-1, p0-right-1, .* and 72 more, the world's"):
+        check_fit(make("scale(2,10)").schema, make("scale(2,1)"))
+
+
+# ----------------------------------------------------------------------- the screen
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(["maze-t", "walls", "keys-t", "gates", "lights"]),
+    st.booleans(),
+    st.integers(36, 200),
+    st.integers(16, 60),
+    st.lists(st.sampled_from(["left", "right", "up", "down"]), max_size=4),
+)
+def test_the_screen_fits_the_terminal_and_shows_the_player(
+    name: str, with_model: bool, width: int, height: int, pressed: list[str]
+) -> None:
+    world = make(name)
+    game = Game(world, 0, TreeThink(world.schema) if with_model else None)
+    for key in pressed:
+        game.press(key)
+    lines = screen(game, width, height).plain.splitlines()
+    assert len(lines) <= height
+    board = [line for line in lines if re.match(r"[#.<^ ]+[ !]", line)]
+    assert all(len(line) <= width for line in board)
+    assert "too small" in "".join(lines) or re.search("[PR]", "".join(board))
+
+
+def test_a_large_level_is_cropped_around_the_player_with_arrows_to_the_rest() -> None:
+    world = make("walls", width=60, height=60)
+    game = Game(world, seed=0)
+    for _ in range(3):
+        text = screen(game, 50, 20).plain
+        rows = [line for line in text.splitlines() if re.search(r"[#.] ", line)]
+        assert "P" in text and 5 <= len(rows) <= 20 and max(map(len, rows)) <= 50
+        assert re.search(r"[<>^v] ?", text)
+        game.press("n")
+
+
+def test_a_terminal_that_is_too_small_says_so() -> None:
+    game = Game(make("maze"))
+    assert "20 x 6 is too small" in screen(game, 20, 6).plain
+    for width in range(1, 12):
+        for height in range(1, 12):
+            screen(game, width, height)
+
+
+# ------------------------------------------------------------------- in a terminal
+
+
+def test_without_a_terminal_it_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="needs a terminal"):
+        in_terminal(make("walls"))
+    ran = subprocess.run(
+        [sys.executable, "-c", "from treethink.cli import main; main()", "play", "walls"],
+        input="q", capture_output=True, text=True, timeout=60, cwd=tmp_path,
+    )  # fmt: skip
+    assert ran.returncode == 2 and ran.stdout == ""
+    assert re.fullmatch(r"treethink: play needs a terminal [^\n]*\n", ran.stderr)
+
+
+def stripped(page: str) -> str:
+    """Without the blanks at the ends of lines and below them."""
+    return "\n".join(line.rstrip() for line in page.splitlines()).rstrip()
+
+
+class Terminal:
+    """A pseudo-terminal with `treethink play` in it."""
+
+    def __init__(self, *arguments: str, term: str = "xterm-256color"):
+        import fcntl
+        import pty
+        import struct
+        import termios
+
+        self.ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self.theirs = theirs
+        self.before = termios.tcgetattr(theirs)
+        self.out = b""
+        environment = {**os.environ, "TERM": term}
+        for name in ("COLUMNS", "LINES", "NO_COLOR"):
+            environment.pop(name, None)
+        program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        program += "from treethink.cli import main; main()"
+
+        def take_the_terminal() -> None:  # so that Ctrl-C in it is a signal
+            fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program, "play", *arguments],
+            stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
+            start_new_session=True, preexec_fn=take_the_terminal,
+        )  # fmt: skip
+
+    def send(self, keys: str) -> None:
+        os.write(self.ours, keys.encode())
+
+    def wait_for(self, done: Callable[[], bool]) -> None:
+        """Read until it is so; fail after a minute."""
+        import select
+
+        last = time.monotonic() + 60
+        while not done():
+            assert time.monotonic() < last, self.out.decode(errors="replace")[-3000:]
+            if select.select([self.ours], [], [], 0.05)[0]:
+                self.out += os.read(self.ours, 65536)
+
+    def wait_to_see(self, text: str) -> None:
+        self.wait_for(lambda: text in self.seen())
+
+    def seen(self) -> str:
+        """The page that is on the screen."""
+        page = self.out.decode(errors="replace").split("\x1b[H")[-1]
+        return stripped(Text.from_ansi(page.replace("\r\n", "\n")).plain)
+
+    def ended(self) -> int:
+        """Its exit code; nothing of it is left in the terminal."""
+        import termios
+
+        self.wait_for(lambda: self.process.poll() is not None)
+        self.wait_for(lambda: b"\x1b[?1049l" in self.out)
+        assert termios.tcgetattr(self.theirs) == self.before
+        assert self.out.count(b"\x1b[?1049h") == self.out.count(b"\x1b[?1049l") == 1
+        assert self.out.rindex(b"\x1b[?25h") > self.out.rindex(b"\x1b[?25l")  # the cursor
+        assert b"Traceback" not in self.out
+        return self.process.returncode
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+        os.close(self.theirs)
+
+
+@pytest.fixture
+def terminal() -> Iterator[Any]:
+    opened: list[Terminal] = []
+
+    def open_one(*arguments: str, **settings: str) -> Terminal:
+        opened.append(Terminal(*arguments, **settings))
+        return opened[-1]
+
+    yield open_one
+    for each in opened:
+        each.close()
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+
+
+@posix
+def test_a_game_in_a_terminal(terminal: Any, tmp_path: Path) -> None:
+    world = make("maze")
+    learned(world, 3_000).save(tmp_path / "maze.tt")
+    game = terminal("maze", "--seed", "3", "--model", str(tmp_path / "maze.tt"))
+    expected = Game(world, 3, learned(world, 3_000))
+    game.wait_for(lambda: game.seen() == stripped(screen(expected, 80, 24).plain))
+    game.send("\x1b[C\x1b[B ")  # quickly typed keys arrive together
+    for key in ("right", "down", " "):
+        expected.press(key)
+    game.wait_for(lambda: game.seen() == stripped(screen(expected, 80, 24).plain))
+    assert "step 3\nthe most likely outcome followed 3 of 3 times\n" in game.seen()
+    game.send("u")
+    game.wait_to_see("undone: stay")
+    game.send("q")
+    assert game.ended() == 0
+    last = b"maze  level 3  step 2  the most likely outcome followed 2 of 2 times"
+    assert last in game.out.split(b"\x1b[?1049l")[1]
+
+
+@posix
+@pytest.mark.parametrize("keys", ["\x03", "\x04", "q"])
+def test_leaving_restores_the_terminal(terminal: Any, keys: str) -> None:
+    game = terminal("walls")
+    game.wait_to_see("q: quit")
+    game.send("\x1b")
+    game.wait_to_see("q leaves")
+    game.send(keys)
+    assert game.ended() == 0
+
+
+@posix
+def test_being_terminated_restores_the_terminal(terminal: Any) -> None:
+    game = terminal("walls")
+    game.wait_to_see("q: quit")
+    game.process.send_signal(signal.SIGTERM)
+    assert game.ended() == 128 + signal.SIGTERM
+
+
+@posix
+def test_a_failure_restores_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, terminal: Any
+) -> None:
+    (tmp_path / "broken.py").write_text(
+        "from treethink.worlds.walls import Walls\n"
+        "from treethink.errors import StateError\n"
+        "class Broken(Walls):\n"
+        "    def place(self, each):\n"
+        "        if each != self.reset(0)[each.id]:\n"
+        "            raise StateError('no place')\n"
+        "        return super().place(each)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    game = terminal("broken:Broken", "--set", "wall_percent=0")
+    game.wait_to_see("q: quit")
+    game.send("\x1b[C\x1b[D\x1b[D")
+    assert game.ended() == 1
+    assert b"treethink: no place" in game.out
+
+
+@posix
+def test_a_dumb_terminal_is_refused(terminal: Any) -> None:
+    game = terminal("walls", term="dumb")
+    game.wait_for(lambda: game.process.poll() is not None)
+    game.wait_for(lambda: b"\n" in game.out)
+    assert game.process.returncode == 2 and b"can move its cursor" in game.out

@@ -1,0 +1,314 @@
+"""Examinations: what a model has learned, what it has not, and whose fault that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from treethink.evaluation import Examination, examine
+from treethink.mistakes import ENOUGH, Mistake
+from treethink.model import TreeThink
+from treethink.repro.runner import Curve, trial
+from treethink.state import Attribute, Object, Schema, State
+from treethink.stream.random_play import Transition, transitions
+from treethink.worlds import Scene, World, make
+from treethink.worlds.base import Distribution
+
+
+class Trap(World):
+    """A lamp that a press switches; in a level of twenty it is broken, and stays off."""
+
+    name = "trap"
+    defaults = {"in_how_many": 20}
+    schema = Schema({"lamp": ["on", "broken"]}, {"on": 1, "broken": 1}, ["press", "wait"])
+
+    def reset(self, seed: int) -> State:
+        broken = int(self.generator(seed).integers(self.options["in_how_many"]) == 0)
+        return State(self.schema, [Object(0, "lamp", on=0, broken=broken)])
+
+    def dynamics(self, state: State, action: str) -> Distribution:
+        lamp = state[0]
+        works = action == "press" and not lamp.broken
+        return [(state.replace(0, on=1 - lamp.on) if works else state, 1.0)]
+
+    def scenes(self) -> Sequence[Scene]:
+        off, broken = (self._lamp(each) for each in (0, 1))
+        return [
+            Scene("a press lights it", off, "press", [(off.replace(0, on=1), 1.0)]),
+            Scene("unless it is broken", broken, "press", [(broken, 1.0)]),
+            Scene("waiting does nothing", off, "wait", [(off, 1.0)]),
+        ]
+
+    def _lamp(self, broken: int) -> State:
+        return State(self.schema, [Object(0, "lamp", on=0, broken=broken)])
+
+
+class Coin(World):
+    """Chance alone."""
+
+    name = "coin"
+    schema = Schema({"coin": ["up"]}, {"up": Attribute(1, outcomes="value")}, ["toss", "look"])
+    heads = 0.5
+
+    def reset(self, seed: int) -> State:
+        return State(self.schema, [Object(0, "coin", up=0)])
+
+    def dynamics(self, state: State, action: str) -> Distribution:
+        if action == "look":
+            return [(state, 1.0)]
+        up, down = state.replace(0, up=1), state.replace(0, up=0)
+        return [(up, self.heads), (down, 1 - self.heads)]
+
+    def scenes(self) -> Sequence[Scene]:
+        down = self.reset(0)
+        fair = [(down.replace(0, up=1), 0.5), (down, 0.5)]
+        return [Scene("a toss is fair", down, "toss", fair)]
+
+
+class Loaded(Coin):
+    """Shows more heads than `Coin` does."""
+
+    heads = 0.6
+
+
+@cache
+def trained(world: World, steps: int, episode: int = 5) -> tuple[TreeThink, list[Transition]]:
+    model, training = TreeThink(world.schema), list(transitions(world, steps, 0, episode))
+    model.observe_many(training)
+    return model, training
+
+
+TRAP, COIN = Trap(), Coin()
+
+
+def test_a_model_that_learned_its_world_passes() -> None:
+    world = make("walls")
+    model, training = trained(world, 2_000)
+    found = examine(model, world, transitions(world, 500, seed=1), training)
+    assert (found.held_out, found.exact, found.plausible, found.right_mode) == (500,) * 4
+    assert found.mean_error == 0.0 and not found.chance
+    assert found.scenes == len(world.scenes()) and found.wrong_scenes == [] == found.mistakes
+    assert found.learned and found.defects == []
+
+
+def test_what_training_showed_too_seldom_is_no_defect() -> None:
+    model, training = trained(TRAP, 80)
+    shown = sum(b[0].broken and action == "press" for b, action, _ in training)
+    assert 0 < shown < ENOUGH
+    found = examine(model, TRAP, transitions(TRAP, 1_000, seed=1, episode=5), training)
+    assert not found.learned and 0 < found.exact < found.held_out
+    assert found.wrong_scenes[-1] == "unless it is broken"
+    wrong = sum(mistake.held_out for mistake in found.mistakes)
+    assert wrong == found.held_out - found.exact
+    assert sum(mistake.shown for mistake in found.mistakes) == shown
+    assert found.defects == [] and "not seen enough" in str(found.mistakes[0])
+
+
+class Stubborn:
+    """Never learns that lamps break: it mixes what it saw."""
+
+    def __init__(self, training: list[Transition]):
+        self.model = TreeThink(TRAP.schema, max_candidates=1, branch_updates=False)
+        for before, action, after in training:
+            working = [State(TRAP.schema, [Object(0, "lamp", on=s[0].on, broken=0)])
+                       for s in (before, after)]  # fmt: skip
+            self.model.observe(working[0], action, working[1])
+
+    def predict(self, state: State, action: str) -> Any:
+        return self.model.predict(state, action)
+
+
+def test_what_training_showed_often_is_a_defect() -> None:
+    _, training = trained(TRAP, 3_000)
+    shown = sum(b[0].broken and action == "press" for b, action, _ in training)
+    assert shown >= ENOUGH
+    held_out = list(transitions(TRAP, 500, seed=1, episode=5))
+    found = examine(Stubborn(training), TRAP, held_out, training)
+    assert not found.learned and found.defects
+    (worst, *_) = found.mistakes
+    assert worst.rule == ("lamp", "on", "press") and worst.is_defect
+    assert worst.shown >= shown and "unless it is broken" in worst.scenes
+    assert str(worst).endswith("a defect")
+    assert worst.held_out == sum(action == "press" for _, action, _ in held_out)
+
+
+def test_a_mistake_counts_what_its_leaf_does_not_say() -> None:
+    """One leaf that says 1 (0.9) or 0 (0.1): the one that was 0 is what was shown otherwise."""
+    off = TRAP.scenes()[0].before
+    training = [(off, "press", off.replace(0, on=1))] * 9 + [(off, "press", off)]
+    model = TreeThink(TRAP.schema)
+    model.observe_many(training)
+    found = examine(model, TRAP, training, training)
+    (mistake,) = found.mistakes
+    assert mistake.says == ((1, 0.9), (0, 0.1)) and mistake.support == 10
+    assert (mistake.held_out, mistake.shown) == (10, 1)
+    assert mistake.scenes == found.wrong_scenes == ["a press lights it", "unless it is broken"]
+
+
+def test_a_rule_that_was_never_shown_is_not_seen_enough() -> None:
+    held_out = transitions(TRAP, 100, seed=0, episode=5)
+    found = examine(TreeThink(TRAP.schema), TRAP, held_out, training=())
+    assert found.wrong_scenes == ["a press lights it"]
+    (mistake,) = found.mistakes
+    assert mistake.says == ((0, 1.0),) and mistake.support == mistake.shown == 0
+    assert not mistake.is_defect
+
+
+def test_changes_are_told_as_changes_and_values_as_values() -> None:
+    lamp = State(TRAP.schema, [Object(0, "lamp", on=3, broken=0)])
+    coin = State(COIN.schema, [Object(0, "coin", up=3)])
+    for world, before, says in ((TRAP, lamp, 2), (COIN, coin, 5)):
+        name, action = ("on", "press") if before is lamp else ("up", "look")
+        model = TreeThink(world.schema)
+        model.observe(before, action, before.replace(0, **{name: 5}))
+        wrong = examine(model, world, [(before, action, before)]).mistakes
+        assert ((says, 1.0),) in [each.says for each in wrong]
+
+
+def test_chance_is_learned_as_well_as_it_can_be() -> None:
+    model, training = trained(COIN, 4_000)
+    found = examine(model, COIN, transitions(COIN, 500, seed=1), training)
+    assert found.chance and found.learned
+    assert found.exact < 300 < found.plausible == found.held_out == 500
+    assert 0 < found.mean_error < 0.02
+
+
+def test_a_coin_that_falls_too_often_on_one_side_has_not_been_learned() -> None:
+    model, training = trained(Loaded(), 4_000)
+    found = examine(model, COIN, transitions(COIN, 500, seed=1), training)
+    assert not found.learned and found.wrong_scenes == ["a toss is fair"]
+    tosses = found.held_out - found.plausible
+    (mistake,) = found.mistakes
+    assert mistake.rule[2] == "toss" and mistake.held_out == tosses > 200
+    # Its training was that of another world: by the rules of this one, nothing spoke against it.
+    assert mistake.shown == 0
+
+
+def test_what_was_never_seen_of_chance_is_not_learned() -> None:
+    found = examine(TreeThink(COIN.schema), COIN, transitions(COIN, 50, seed=1))
+    assert not found.learned and found.plausible < found.held_out
+
+
+def test_a_world_that_cannot_state_its_truth_is_scored_by_what_followed() -> None:
+    class Opaque(Trap):
+        def truth(self, before: State, action: str, after: State) -> State:
+            return after
+
+    model, training = trained(TRAP, 3_000)
+    stated = examine(model, TRAP, transitions(TRAP, 300, 1), training)
+    opaque = examine(model, Opaque(), transitions(TRAP, 300, 1), training)
+    assert stated.stated and not opaque.stated
+    assert replace(opaque, stated=True) == stated
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, 8])
+def test_what_was_seen_too_seldom_to_tell_is_not_learned(steps: int) -> None:
+    """A test that cannot fail would call any guess plausible."""
+    model, _ = trained(COIN, steps)
+    found = examine(model, COIN, transitions(COIN, 300, 1))
+    assert not found.learned and found.plausible < found.held_out
+
+
+def test_the_mode_must_be_one_of_the_likeliest_states() -> None:
+    class Rather(Coin):
+        heads = 0.4
+
+    model, _ = trained(Rather(), 4_000)
+    held_out = list(transitions(COIN, 300, 1))
+    looks = sum(action == "look" for _, action, _ in held_out)
+    assert examine(model, Loaded(), held_out).right_mode == looks
+    assert examine(model, Rather(), held_out).right_mode == 300
+    assert examine(model, COIN, held_out).right_mode == 300
+
+
+def test_chance_that_nobody_states_is_not_called_a_failure() -> None:
+    class Hidden(Coin):
+        def truth(self, before: State, action: str, after: State) -> State:
+            return after
+
+    model, _ = trained(COIN, 2_000)
+    found = examine(model, Hidden(), transitions(COIN, 300, 1))
+    assert not found.learned and not found.stated and 100 < found.right_mode < 300
+    assert "the most likely outcome followed" in str(found)
+    assert "does not state its chances" in str(found) and "NOT" not in str(found)
+
+
+def test_without_the_training_nobody_is_blamed() -> None:
+    model, _ = trained(TRAP, 80)
+    (mistake, *_) = examine(model, TRAP, transitions(TRAP, 1_000, 1, 5)).mistakes
+    assert mistake.shown is None and not mistake.is_defect
+    assert "seen enough" not in str(mistake) and "shown" not in str(mistake)
+
+
+def test_an_examination_of_nothing_finds_nothing() -> None:
+    class Mute(Trap):
+        def scenes(self) -> Sequence[Scene]:
+            return ()
+
+    assert examine(TreeThink(TRAP.schema), Mute(), []) == Examination()
+
+
+def test_a_trial_scores_against_what_the_world_calls_the_truth() -> None:
+    class Kind(Trap):
+        """Calls whatever a model that knows nothing would say the truth."""
+
+        def truth(self, before: State, action: str, after: State) -> State:
+            return before
+
+    assert not any(trial(TreeThink(TRAP.schema), Kind(), 2, seed=0))
+    assert sum(trial(TreeThink(TRAP.schema), TRAP, 200, seed=0)) > 0
+
+
+@pytest.mark.parametrize("window", [0, 1.5, None])
+def test_a_curve_needs_windows_of_some_steps(window: Any) -> None:
+    with pytest.raises(ValueError, match="window must be"):
+        Curve(window)
+
+
+def test_enough_is_thirty() -> None:
+    mistake = Mistake(("lamp", "on", "press"), ((1, 1.0),), 5, shown=29)
+    assert not mistake.is_defect
+    mistake.shown = 30
+    assert mistake.is_defect
+
+
+def test_examining_draws_no_random_numbers_and_changes_nothing() -> None:
+    model, training = trained(TRAP, 80)
+    as_it_was, drawn = model.to_bytes(), np.random.get_state()[1].tolist()
+    one, other = (examine(model, TRAP, transitions(TRAP, 100, 1), training) for _ in range(2))
+    assert one == other and model.to_bytes() == as_it_was
+    assert np.random.get_state()[1].tolist() == drawn
+
+
+class Two(World):
+    """A coin that is fair in the light, and loaded in the dark."""
+
+    name = "two"
+    schema = Schema(
+        {"coin": ["up"], "lamp": ["lit"]}, {"up": Attribute(1, (), "value"), "lit": 1}, ["toss"]
+    )
+
+    def reset(self, seed: int) -> State:
+        lit = int(self.generator(seed).integers(4) > 0)
+        return State(self.schema, [Object(0, "coin", up=0), Object(1, "lamp", lit=lit)])
+
+    def dynamics(self, state: State, action: str) -> Distribution:
+        up = 0.5 if state[1].lit else 0.1
+        return [(state.replace(0, up=1), up), (state.replace(0, up=0), 1 - up)]
+
+
+def test_where_chance_decides_a_leaf_is_wrong_by_the_rarer_of_its_truths() -> None:
+    """A tree that may not ask about the lamp: in one level of four, the odds are others."""
+    world, blind = Two(), TreeThink(Two.schema, max_candidates=1, alpha=1e-300)
+    training = list(transitions(world, 2_000, seed=0, episode=5))
+    blind.observe_many(training)
+    found = examine(blind, world, transitions(world, 200, seed=1, episode=5), training)
+    (mistake,) = found.defects
+    dark = sum(not before[1].lit for before, _, _ in training)
+    assert mistake.shown == dark and 300 < dark < 700
+    assert found.plausible < found.held_out == 200

@@ -1,0 +1,47 @@
+"""Names that begin with an underscore belong to their module: no other one uses them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from treethink import _engine
+
+SOURCE = Path(__file__).parents[2] / "src" / "treethink"
+OWN = {"self", "cls", "other", "mcs"}
+"""Names for an object of the class at hand, whose private names are one's own."""
+ENGINE = {name for each in (_engine, *vars(_engine).values()) for name in dir(each)}
+"""What the engine keeps from users it has for us."""
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__") and name not in {"_engine", *ENGINE}
+
+
+def taken(tree: ast.Module) -> Iterator[str]:
+    """Private names that a module has from elsewhere."""
+    own = {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
+    attributes = [each for each in ast.walk(tree) if isinstance(each, ast.Attribute)]
+    own |= {each.attr for each in attributes if on_own(each)}
+    for each in ast.walk(tree):
+        if isinstance(each, ast.ImportFrom):
+            yield from (alias.name for alias in each.names if is_private(alias.name))
+        elif isinstance(each, ast.Attribute) and is_private(each.attr) and each.attr not in own:
+            yield each.attr
+
+
+def on_own(each: ast.Attribute) -> bool:
+    return isinstance(each.value, ast.Name) and each.value.id in OWN
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.stem)
+def test_no_module_uses_another_s_private_names(path: Path) -> None:
+    assert list(taken(ast.parse(path.read_text(encoding="utf-8")))) == []
+
+
+def test_what_is_private_is_seen() -> None:
+    text = "from a import _b\nrule._nodes\nclass C:\n    def d(self): return self._e, x._e, _engine"
+    assert list(taken(ast.parse(text))) == ["_b", "_nodes"]

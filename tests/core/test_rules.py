@@ -1,0 +1,331 @@
+"""Rules: they read as people write them, walk like trees, and stay as they were when read.
+
+The printed forms are golden files. After a wanted change, rewrite them and read the difference:
+
+    REWRITE_GOLDEN=1 pytest tests/test_rules.py
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from strategies import Stream, streams
+from treethink.errors import UnknownNameError, WrongTypeError
+from treethink.model import FOLDT, TreeThink
+from treethink.rules import Node, Rule, Test, distribution
+from treethink.state import Attribute, Object, Schema, State
+from treethink.stream.random_play import transitions
+from treethink.worlds import make
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+MAZE_RULE = ("game", "score", "left")
+
+
+def learned(world: str, steps: int = 5000) -> TreeThink:
+    model = TreeThink(make(world).schema)
+    model.observe_many(transitions(make(world), steps=steps, seed=0))
+    return model
+
+
+def walk(root: Node) -> Iterator[tuple[Node, int]]:
+    """Every node with its depth, without recursion."""
+    waiting = [(root, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        yield node, depth
+        if node.left is not None and node.right is not None:
+            waiting += [(node.right, depth + 1), (node.left, depth + 1)]
+
+
+# ---------------------------------------------------- how they read
+
+
+def crowded_room() -> Rule:
+    """A lamp that glows, mostly, if two people at one table have hats of one color.
+
+    Objects are bound by one test and asked about by the next; glowing is a matter of chance.
+    """
+    schema = Schema(
+        {"lamp": ["glow"], "person": ["table", "hat"]},
+        {"glow": Attribute(1, facts=(), outcomes="value"), "table": 2, "hat": 1},
+        ["look"],
+    )
+    model, rng = TreeThink(schema, alpha=0.05), random.Random(0)
+    for _ in range(3000):
+        people = [
+            Object(
+                i, "person", table=(rng.randrange(40), rng.randrange(40)), hat=rng.randrange(1000)
+            )
+            for i in range(3)
+        ]
+        together, alike = rng.random() < 0.5, rng.random() < 0.5
+        before = State(schema, [Object(9, "lamp", glow=0), *people])
+        if together:
+            before = before.replace(1, table=before[0].table)
+        if alike:
+            before = before.replace(1, hat=before[0].hat + 1)
+        chance = 0.75 if together and alike else 0.02
+        model.observe(before, "look", before.replace(9, glow=int(rng.random() < chance)))
+    return model.rules["lamp", "glow", "look"]
+
+
+def texts() -> dict[str, str]:
+    """What golden files should say, by name."""
+    found = {
+        world: "\n\n".join(str(rule) for rule in learned(world).rules.varying().values())
+        for world in ("walls", "maze")
+    }
+    found["crowded_room"] = str(crowded_room())
+    return found
+
+
+def test_learned_rules_read_as_they_should():
+    for name, text in texts().items():
+        path = GOLDEN / f"rules_{name}.txt"
+        if os.environ.get("REWRITE_GOLDEN"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text + "\n", encoding="utf-8")
+        assert path.read_text(encoding="utf-8") == text + "\n", name
+
+
+def test_bound_objects_are_asked_about_and_chance_is_told():
+    rule = crowded_room()
+    test, below = rule.root.test, rule.root.left
+    assert test is not None
+    assert below is not None
+    assert below.test is not None
+    assert test.new == ((1, "person"), (2, "person"))
+    assert below.classes == ("lamp", "person", "person")
+    assert below.test.variables == (1, 2)
+    assert "%)" in str(rule)
+
+
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [
+        ({}, "not seen yet"),
+        ({-1: 9}, "-1 × 9"),
+        ({(0, 0): 25, (1, 0): 75}, "(1, 0) × 75 (75%), (0, 0) × 25 (25%)"),
+        ({0: 1, 1: 999}, "1 × 999 (99.9%), 0 × 1 (0.1%)"),
+        ({2: 1, 10: 1}, "10 × 1 (50%), 2 × 1 (50%)"),
+        ({"walk": 2, None: 1}, "walk × 2 (67%), None × 1 (33%)"),
+    ],
+)
+def test_a_leaf_reads_as_a_distribution_with_counts(counts, text):
+    assert distribution(counts) == text
+
+
+def test_a_rule_that_never_varied_reads_as_one_leaf():
+    model = learned("walls", steps=200)
+    rule = model.rules["wall", "pos", "left"]
+    seen = sum(rule.seen.values())
+    assert str(rule) == f"wall.pos when left    X0: wall\n(0, 0) × {seen}"
+    assert (rule.n_leaves, rule.depth, rule.varies) == (1, 0, False)
+    assert rule.root.is_leaf
+    assert rule.root.counts == rule.seen == {(0, 0): seen}
+
+
+def test_a_rule_that_was_never_seen_says_so():
+    rule = TreeThink(make("walls").schema).rules["player", "pos", "up"]
+    assert str(rule) == "player.pos when up    X0: player\nnot seen yet"
+    assert rule.transitions == 0
+    assert rule.root.counts == {}
+
+
+def test_a_test_is_a_value():
+    one, other = (Test("equality", "on", ("lamp",), (0,), 1) for _ in range(2))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert str(one) == one.formula == "X0[on] = 1"
+    assert str(Test("equality", "on", ("lamp",), (1,), 0, new=((1, "lamp"),))) == (
+        "∃ X1: lamp.  X1[on] = 0"
+    )
+
+
+# ---------------------------------------------------- how they walk
+
+
+@settings(
+    deadline=None,
+    derandomize=True,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(streams())
+def test_what_a_walk_finds_agrees_with_what_the_rule_says(stream: Stream):
+    model = TreeThink(stream.schema, **stream.settings)
+    model.observe_many(stream.transitions)
+    for (class_name, _, _), rule in model.rules.items():
+        nodes = list(walk(rule.root))
+        leaves = [node for node, _ in nodes if node.is_leaf]
+        assert rule.n_leaves == len(leaves)
+        assert rule.depth == max(depth for _, depth in nodes)
+        assert rule.root.classes == rule.classes == (class_name,)
+        assert len(str(rule).splitlines()) == 1 + len(nodes)
+        for node, _ in nodes:
+            check_node(node)
+        assert not Counter(rule.root.counts) - Counter(rule.seen)
+        assert rule.varies == (len(rule.seen) > 1)
+
+
+def check_node(node: Node) -> None:
+    assert node.is_leaf == (node.test is None) == (node.left is None) == (node.right is None)
+    assert all(count > 0 for count in node.counts.values())
+    if node.test is None or node.left is None or node.right is None:
+        return
+    new = tuple(class_name for _, class_name in node.test.new)
+    assert node.left.classes == node.classes + new
+    assert node.right.classes == node.classes
+    for variable, class_name in zip(node.test.variables, node.test.classes, strict=True):
+        assert node.left.classes[variable] == class_name
+    # Children count from their birth on, so never more than their parent.
+    below = Counter(node.left.counts) + Counter(node.right.counts)
+    assert not below - Counter(node.counts)
+
+
+def deep_tree(depth: int) -> FOLDT:
+    """Tests one below the other: is it 0? if not, is it 1? if not, ...
+
+    Taught step by step: a leaf that has only met two outcomes splits after a few of each.
+    """
+    tree = FOLDT(["dot"], alpha=0.5, branch_updates=False)
+    for x in range(depth):
+        while tree.rule.depth <= x:
+            tree.observe(at(x), [1], x)
+            tree.observe(at(x + 1), [1], x + 1)
+    return tree
+
+
+DOTS = Schema({"dot": ["x"]}, {"x": Attribute(1, facts=("equality",))}, [])
+
+
+def at(x: int) -> State:
+    return State(DOTS, [Object(1, "dot", x=x)])
+
+
+def test_a_tree_two_hundred_deep_is_learned_printed_walked_and_asked():
+    tree = deep_tree(200)
+    for x in range(201):
+        tree.observe(at(x), [1], x)  # the last leaves may still be empty
+    rule = tree.rule
+    assert (rule.depth, rule.n_leaves) == (200, 201)
+    assert len(list(walk(rule.root))) == 401
+    assert len(str(rule).splitlines()) == 402
+    assert str(rule).splitlines()[-1].endswith("└─ no:  200 × 1")
+    for x in range(201):
+        for bindings in ("first", "all"):
+            assert tree.predict(at(x), [1], bindings)[x] == 1.0
+    assert repr(rule) == "<Rule tree: 201 leaves, depth 200>"
+    assert repr(rule.root)
+
+
+# ---------------------------------------------------- the mapping of all rules
+
+
+def test_rules_are_a_mapping_by_class_attribute_and_action():
+    model = learned("maze", steps=1000)
+    rules = model.rules
+    slots = [("wall", "pos"), ("goal", "pos"), ("player", "pos"), ("game", "score")]
+    keys = [(*slot, action) for slot in slots for action in make("maze").actions]
+    assert list(rules) == list(rules.keys()) == keys
+    assert len(rules) == len(keys) == 20
+    assert all(key in rules for key in keys)
+    assert [rule.title for rule in rules.values()] == [f"{c}.{m} when {a}" for c, m, a in keys]
+    assert isinstance(rules.get(MAZE_RULE), Rule)
+    assert repr(rules) == f"<Rules: 20, of which {model.n_varying} vary>"
+    assert repr(rules[MAZE_RULE]).startswith("<Rule game.score when left: ")
+
+
+def test_one_thing_is_not_told_as_many():
+    schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+    off, on = (State(schema, [Object(1, "lamp", on=value)]) for value in (0, 1))
+    model = TreeThink(schema)
+    model.observe(off, "press", on)
+    assert repr(model) == "<TreeThink: 1 observation, 0 rules vary>"
+    model.observe(on, "press", off)
+    assert repr(model) == "<TreeThink: 2 observations, 1 rule varies>"
+    assert repr(model.rules) == "<Rules: 1, of which 1 varies>"
+    assert repr(model.rules["lamp", "on", "press"]).endswith(": 1 leaf, depth 0>")
+
+
+def test_those_that_vary_are_told_apart():
+    model = learned("maze", steps=1000)
+    varying = model.rules.varying()
+    assert len(varying) == model.n_varying == 9
+    assert all(rule.varies for rule in varying.values())
+    assert not any(rule.varies for key, rule in model.rules.items() if key not in varying)
+    assert {class_name for class_name, _, _ in varying} == {"player", "game"}
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        (("gane", "score", "left"), "unknown class 'gane'.*Did you mean 'game'"),
+        (("game", "scor", "left"), "unknown attribute 'scor' in class 'game'.*mean 'score'"),
+        (("game", "pos", "left"), "unknown attribute 'pos' in class 'game'"),
+        (("game", "score", "lefft"), "unknown action 'lefft'.*Did you mean 'left'"),
+    ],
+)
+def test_an_unknown_rule_is_refused_with_the_nearest_name(key, says):
+    rules = TreeThink(make("maze").schema).rules
+    with pytest.raises(UnknownNameError, match=says):
+        rules[key]
+    assert key not in rules
+    assert rules.get(key) is None
+    assert rules.get(key, 5) == 5
+
+
+@pytest.mark.parametrize(
+    "key", [None, 3, "game", (), ("game",), ("game", "score"), (*MAZE_RULE, 1), list(MAZE_RULE)]
+)
+def test_a_key_of_another_shape_is_refused(key):
+    rules = TreeThink(make("maze").schema).rules
+    with pytest.raises(WrongTypeError, match=r"found by \(class, attribute, action\), got "):
+        rules[key]
+    assert key not in rules
+
+
+@pytest.mark.parametrize(
+    "key", [(None, "score", "left"), ("game", 3, "left"), ("game", "score", b"left")]
+)
+def test_a_key_of_other_things_than_names_is_refused(key):
+    rules = TreeThink(make("maze").schema).rules
+    with pytest.raises(WrongTypeError, match="must be a str, got "):
+        rules[key]
+    assert key not in rules
+
+
+# ---------------------------------------------------- snapshots
+
+
+def test_a_rule_stays_as_it_was_when_its_model_learns_on():
+    model = TreeThink(make("maze").schema)
+    stream = list(transitions(make("maze"), steps=3000, seed=0))
+    model.observe_many(stream[:1000])
+    rules = dict(model.rules)
+    as_they_were = {key: str(rule) for key, rule in rules.items()}
+    model.observe_many(stream[1000:])
+    assert {key: str(rule) for key, rule in rules.items()} == as_they_were
+    assert {key: str(rule) for key, rule in model.rules.items()} != as_they_were
+
+
+def test_a_rule_outlives_its_model():
+    rule = learned("walls", steps=1000).rules["player", "pos", "up"]
+    assert "∃ X1: wall." in str(rule)
+    assert rule.root.test is not None
+
+
+def test_reading_rules_changes_nothing():
+    model = learned("maze", steps=500)
+    as_it_was = model.to_bytes()
+    for rule in model.rules.values():
+        assert str(rule)
+        assert rule.root
+    assert model.to_bytes() == as_it_was

@@ -1,0 +1,448 @@
+"""Several threads, one model: nothing is corrupted, and nobody waits for ever."""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count, cycle, islice
+from typing import Any
+
+import pytest
+
+from handmade import chain, dot, handmade
+from treethink.checks.learners import everything
+from treethink.errors import TransitionError
+from treethink.model import FOLDT, TreeThink
+from treethink.state import Object, Schema, State
+from treethink.stream.random_play import transitions
+from treethink.worlds import make
+
+LONG = 60.0
+"""Seconds after which a thread that has not ended is taken to be stuck."""
+
+
+@pytest.fixture(scope="module")
+def stream() -> list[tuple[State, str, State]]:
+    return list(transitions(make("maze"), steps=3000, seed=0))
+
+
+def model_of(stream: Any, **options: Any) -> TreeThink:
+    model = TreeThink(make("maze").schema, **options)
+    model.observe_many(stream)
+    return model
+
+
+def together(*jobs: Callable[[], object]) -> None:
+    """Run all at once, each in its own thread, and pass on the first exception of any."""
+    failures: list[BaseException] = []
+    start = threading.Barrier(len(jobs))
+
+    def run(job: Callable[[], object]) -> None:
+        try:
+            start.wait(LONG)
+            job()
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=run, args=(job,), daemon=True) for job in jobs]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + LONG
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    if failures:
+        raise failures[0]
+    assert not any(thread.is_alive() for thread in threads), "a thread is stuck"
+
+
+@contextmanager
+def switching_every(seconds: float) -> Iterator[None]:
+    """How long a thread may run Python before it must let others have a turn."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(seconds)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
+
+
+# ---------------------------------------------------- predicting while learning
+
+
+@pytest.mark.parametrize("many", [True, False], ids=["observe_many", "observe"])
+def test_predictions_made_while_another_thread_learns_are_whole_and_the_model_too(stream, many):
+    model, done = TreeThink(make("maze").schema, alpha=0.3), threading.Event()
+    predictions = 0
+
+    def learn() -> None:
+        try:
+            if many:
+                model.observe_many(iter(stream))
+            else:
+                for transition in stream:
+                    model.observe(*transition)
+        finally:
+            done.set()
+
+    def ask(facts: str, bindings: str) -> None:
+        nonlocal predictions
+        for before, action, _ in cycle(stream[::7]):
+            prediction = model.predict(before, action, facts, bindings)
+            if predictions % 9 == 0:
+                for outcomes, support in everything(prediction).values():
+                    assert math.isclose(math.fsum(outcomes.values()), 1.0)
+                    assert support > 0 or len(outcomes) == 1
+            assert 0 < prediction.probability(prediction.mode()) <= 1
+            predictions += 1
+            if done.is_set():
+                return
+
+    with switching_every(1e-4):
+        together(
+            learn,
+            lambda: ask("demand", "first"),
+            lambda: ask("demand", "all"),
+            lambda: ask("full", "first"),
+        )
+    assert predictions > 3
+    assert model.to_bytes() == model_of(stream, alpha=0.3).to_bytes()
+
+
+def test_whatever_is_read_while_another_thread_learns_is_of_one_moment(stream):
+    """Every copy equals a model that saw just the beginning of the stream."""
+    model, done = TreeThink(make("maze").schema), threading.Event()
+    copies: dict[int, bytes] = {}
+
+    def learn() -> None:
+        try:
+            model.observe_many(iter(stream))
+        finally:
+            done.set()
+
+    def read() -> None:
+        while not done.is_set():
+            copy = TreeThink.from_bytes(model.to_bytes())
+            copies[copy.observations] = copy.to_bytes()
+            for rule in model.rules.varying().values():
+                assert str(rule)
+                assert sum(rule.root.counts.values()) <= sum(rule.seen.values())
+            assert model.memory_use()["bytes"] > 0
+
+    with switching_every(1e-4):
+        together(learn, read)
+    for observed, copy in islice(copies.items(), 0, None, max(1, len(copies) // 5)):
+        assert copy == model_of(stream[:observed]).to_bytes()
+
+
+def test_threads_that_learn_at_the_same_time_lose_nothing(stream):
+    model = TreeThink(make("maze").schema)
+    with switching_every(1e-4):
+        together(
+            lambda: model.observe_many(stream[:1000]),
+            lambda: [model.observe(*transition) for transition in stream[1000:2000]],
+            lambda: model.observe_many(iter(stream[2000:])),
+        )
+    alone = model_of(stream)
+    assert model.observations == 3000
+    for key, rule in model.rules.items():
+        assert rule.seen == alone.rules[key].seen
+    assert TreeThink.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
+
+
+def test_refusals_in_one_thread_do_not_disturb_another(stream):
+    model = TreeThink(make("maze").schema)
+    before, action, _ = stream[0]
+    wrong = State(before.schema, [])
+
+    def offend() -> None:
+        for _ in range(300):
+            with pytest.raises(TransitionError):
+                model.observe(before, action, wrong)
+
+    together(lambda: model.observe_many(stream), offend, offend)
+    assert model.to_bytes() == model_of(stream).to_bytes()
+
+
+def test_one_tree_is_asked_and_taught_by_several_threads(stream):
+    """Outcomes are new all the time, so that one is asked about as soon as it is learned."""
+    tree, done = FOLDT(["player"]), threading.Event()
+    steps = [(before, before.of_class("player")[0].id) for before, _, _ in stream]
+
+    def learn(own: str) -> None:
+        try:
+            for step, (before, player) in enumerate(steps[:1000]):
+                tree.observe(before, [player], f"{own}{step // 50}" if step % 2 else "common")
+        finally:
+            done.set()
+
+    def ask() -> None:
+        while not done.is_set():
+            for before, player in steps[:20]:
+                answer = tree.predict(before, [player])
+                assert not answer or math.isclose(math.fsum(answer.values()), 1.0)
+
+    with switching_every(1e-4):
+        together(lambda: learn("a"), lambda: learn("b"), ask, ask)
+    assert tree.rule.transitions == 2000
+    assert tree.rule.seen["common"] == 1000
+    assert all(tree.rule.seen[f"{own}{i}"] == 25 for own in "ab" for i in range(20))
+
+
+@pytest.mark.skipif(
+    "libasan" in os.environ.get("LD_PRELOAD", ""), reason="sanitizers use far more stack"
+)
+@pytest.mark.parametrize("left", [True, False])
+def test_a_deep_tree_can_be_asked_from_a_thread_with_little_stack(left):
+    """Half a megabyte is what threads of macOS have."""
+    model = TreeThink.from_bytes(handmade(chain(1000, left)))
+    state = dot(5) if left else dot(0)
+    usual = threading.stack_size(512 * 1024)
+    try:
+        together(
+            *(
+                lambda facts=facts, bindings=bindings: model.predict(state, "go", facts, bindings)
+                for facts in ("demand", "full")
+                for bindings in ("first", "all")
+            )
+        )
+    finally:
+        threading.stack_size(usual)
+
+
+# ---------------------------------------------------- hooks
+
+
+def test_hooks_that_use_the_model_never_wait_for_ever(stream):
+    model, told, done = TreeThink(make("maze").schema, alpha=0.3), [], threading.Event()
+    before, action, _ = stream[0]
+
+    def hook(change: Any) -> None:
+        told.append(change)
+        assert model.predict(before, action).mode()
+        assert model.rules[change.rule].transitions > 0
+        assert model.to_bytes()
+        time.sleep(0.001)  # lets the others in
+
+    def learn() -> None:
+        try:
+            model.observe_many(iter(stream))
+        finally:
+            done.set()
+
+    def ask() -> None:
+        while not done.is_set():
+            model.predict_many([(before, action)] * 50)
+
+    model.on_change = hook
+    together(learn, ask, ask, lambda: [len(model.rules.varying()) for _ in range(20)])
+    assert told
+    assert model.to_bytes() == model_of(stream, alpha=0.3).to_bytes()
+
+
+@pytest.mark.parametrize("read", ["rules", "to_bytes", "predict"])
+def test_garbage_collected_on_the_way_may_use_the_model(stream, read):
+    """Finalizers run whenever Python makes an object: never under the model's lock."""
+    model = model_of(stream[:500])
+    finalized = []
+
+    class Litter:
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            model.observe(*stream[0])
+            finalized.append(model.observations)
+
+    def use() -> None:
+        for _ in range(30):
+            Litter()
+            if read == "rules":
+                model.rules.varying()
+            elif read == "to_bytes":
+                model.to_bytes()
+            else:
+                model.predict_many([stream[1][:2]] * 10)
+
+    usual = gc.get_threshold()
+    gc.set_threshold(1, 1, 1)
+    try:
+        together(use, use)
+    finally:
+        gc.set_threshold(*usual)
+    gc.collect()
+    assert len(finalized) == 60
+    assert model.observations == 560
+
+
+# ---------------------------------------------------- letting others run
+
+
+def turns_meanwhile(call: Callable[[], object]) -> int:
+    """How often another thread gets a turn while a call runs that never makes Python switch."""
+    span: list[float] = []
+
+    def run() -> None:
+        span.append(time.perf_counter())
+        call()
+        span.append(time.perf_counter())
+
+    with switching_every(LONG):
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        turns = []
+        while len(span) < 2 and thread.is_alive():
+            turns.append(time.perf_counter())
+            time.sleep(0.0005)
+        thread.join(LONG)
+    begin, end = span
+    return sum(begin < turn < end for turn in turns)
+
+
+def test_long_calls_let_other_threads_run(stream):
+    model = model_of(stream)
+    many = stream * 20
+    assert turns_meanwhile(lambda: model.observe_many(many)) >= 3
+    asked = [(before, action) for before, action, _ in stream * 2]
+    assert turns_meanwhile(lambda: model.predict_many(asked, facts="full")) >= 3
+
+
+def test_one_call_on_a_large_state_lets_other_threads_run():
+    world = make("maze", width=60, height=60, goals=800)
+    steps = list(transitions(world, steps=30, seed=0, episode=3))
+    assert len(steps[0][0]) > 2000
+    model = TreeThink(world.schema)
+    assert turns_meanwhile(lambda: [model.observe(*step) for step in steps]) >= 3
+
+
+# ---------------------------------------------------- stopping
+
+
+@contextmanager
+def interrupted_after(seconds: float) -> Iterator[None]:
+    """As if Ctrl-C were pressed, but with a signal that pytest does not use."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    usual = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, usual)
+
+
+def endless(stream: list[Any]) -> Iterator[Any]:
+    while True:
+        yield from stream
+
+
+@pytest.mark.parametrize("make_endless", [cycle, endless], ids=["C", "Python"])
+def test_an_endless_stream_can_be_interrupted_and_what_was_learned_stays(stream, make_endless):
+    model = TreeThink(make("maze").schema)
+    with pytest.raises(KeyboardInterrupt), interrupted_after(0.1):
+        model.observe_many(make_endless(stream))
+    assert model.observations > 0
+    assert model.to_bytes() == model_of(islice(cycle(stream), model.observations)).to_bytes()
+    model.observe_many(stream)
+    assert model.predict(*stream[0][:2]).mode()
+
+
+def test_endless_questions_can_be_interrupted(stream):
+    model = model_of(stream[:500])
+    as_it_was = model.to_bytes()
+    with pytest.raises(KeyboardInterrupt), interrupted_after(0.1):
+        model.predict_many(cycle([stream[0][:2]]))
+    assert model.to_bytes() == as_it_was
+
+
+def test_an_interrupt_in_a_hook_stops_the_stream(stream):
+    model = TreeThink(make("maze").schema)
+
+    def interrupt(change: Any) -> None:
+        raise KeyboardInterrupt
+
+    model.on_change = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        model.observe_many(cycle(stream))
+    assert model.to_bytes() == model_of(stream[: model.observations]).to_bytes()
+
+
+# ---------------------------------------------------- slow work
+
+
+CROWD = Schema({"dot": ["x"]}, {"x": 1}, ["go"])
+
+
+def crowd(objects: int, shift: int) -> State:
+    """So many dots, all of which feed one rule: an observation takes its time."""
+    return State(CROWD, [Object(i, "dot", x=(i * 7 + shift) % 50) for i in range(objects)])
+
+
+def slow_steps(objects: int) -> Iterator[tuple[State, str, State]]:
+    for step in count():
+        before = crowd(objects, step)
+        yield before, "go", before.replace(0, x=before[0].x + 1)
+
+
+def test_slow_steps_can_be_interrupted_too():
+    """Not after a fixed number of steps, however long those take."""
+    model = TreeThink(CROWD)
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), interrupted_after(0.2):
+        model.observe_many(slow_steps(500))
+    assert time.monotonic() - start < 20
+    assert model.to_bytes() == model_of_crowd(model.observations).to_bytes()
+
+
+def model_of_crowd(steps: int) -> TreeThink:
+    model = TreeThink(CROWD)
+    model.observe_many(islice(slow_steps(500), steps))
+    return model
+
+
+def test_one_who_observes_is_not_kept_waiting_by_those_who_predict():
+    world = make("maze", width=16, height=16)
+    steps = list(transitions(world, 2_000, seed=0))
+    model = TreeThink(world.schema)
+    model.observe_many(steps[:1_000])
+    done = threading.Event()
+
+    def ask() -> None:
+        while not done.is_set():
+            model.predict_many([step[:2] for step in steps[:20]], facts="full")
+
+    def teach() -> None:
+        try:
+            for step in steps[1_000:1_100]:
+                model.observe(*step)
+        finally:
+            done.set()
+
+    together(ask, ask, ask, teach)
+    assert model.observations == 1_100
+
+
+def test_a_hook_may_switch_itself_off_between_two_changes_of_one_transition():
+    schema = Schema({"lamp": ["a", "b"]}, {"a": 1, "b": 1}, ["press"])
+    model = TreeThink(schema)
+    told = []
+
+    def once(change: Any) -> None:
+        told.append(change)
+        model.on_change = None
+
+    model.on_change = once
+    states = [State(schema, [Object(1, "lamp", a=n, b=n)]) for n in (0, 1)]
+    model.observe_many([(states[i % 2], "press", states[1 - i % 2]) for i in range(60)])
+    assert len(told) == 1
+    assert model.observations == 60
+    assert all(rule.depth == 1 for rule in model.rules.values())

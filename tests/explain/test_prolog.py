@@ -1,0 +1,144 @@
+"""Rules as clauses of Prolog: they answer what the engine answers, to the last digit.
+
+Here the clauses are proven by `small_prolog`; `swi_prolog.py` asks the real one.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from test_rules import learned
+
+from crowd import CROWDS, large_crowd, model_of_crowd
+from exporting import (
+    ODD_NAMES,
+    Grown,
+    answers_of,
+    as_value,
+    grown,
+    model_of_odd_names,
+    proven,
+    quick,
+    states_of,
+    trained,
+)
+from handmade import branch, chain, dot, handmade, leaf
+from small_prolog import Program, Thrown
+from strategies import Stream
+from treethink.errors import UnknownNameError
+from treethink.export import prolog
+from treethink.model import TreeThink
+from treethink.rules import Rule
+from treethink.state import Object, Schema, State
+from treethink.stream.random_play import transitions
+from treethink.worlds import make
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+# ---------------------------------------------------- the same answers
+
+
+@settings(quick, max_examples=30)
+@given(trained())
+def test_clauses_answer_as_the_engine_does(known: tuple[Stream, TreeThink]):
+    stream, model = known
+    program = Program(prolog.text_of(model))
+    for state in states_of(stream, 4):
+        for action in stream.schema.actions:
+            assert proven(program, state, action) == answers_of(model, state, action)
+
+
+@settings(quick, max_examples=30)
+@given(grown())
+def test_trees_as_no_learner_grows_them_answer_as_the_twin_does(model: Grown):
+    program = Program(prolog.text_of(model))
+    for state in model.states(3):
+        for action in ("go", "wait"):
+            assert proven(program, state, action) == model.answers(state, action)
+
+
+@pytest.mark.parametrize("world", ["maze", "keys", "lights"])
+def test_worlds_answer_alike(world):
+    where = make(world) if world == "lights" else make(world, width=5, height=5)
+    model = TreeThink(where.schema)
+    model.observe_many(transitions(where, steps=3000, seed=0))
+    program = Program(prolog.text_of(model))
+    for state, action, _ in transitions(where, steps=8, seed=1):
+        assert proven(program, state, action) == answers_of(model, state, action)
+
+
+@pytest.mark.parametrize(("younger", "older"), CROWDS[2:])
+def test_bindings_beyond_the_cap_are_cut_alike(younger, older):
+    model, state = model_of_crowd(), large_crowd(younger, older)
+    program = Program(prolog.text_of(model))
+    program.ask(f"set_state({prolog.facts_of(state)}), Yes is 1.", "Yes")
+    (found,) = program.ask("predict(go, 0, verdict, Chances).", "Chances")
+    wanted = answers_of(model, state, "go")[0]["verdict"]
+    assert {as_value(vector): chance for vector, chance in found} == wanted
+
+
+def test_an_empty_leaf_answers_with_what_was_seen_above_it():
+    nodes = branch(5, 3, 4) + (branch(6, 1, 2) + leaf(0, 0) + leaf(1, 2)) + leaf(0, 0)
+    model = TreeThink.from_bytes(handmade(nodes))
+    text = prolog.text_of(model)
+    assert text.count("never seen itself") == 2
+    for x in (5, 6, 7):
+        assert proven(Program(text), dot(x), "go") == answers_of(model, dot(x), "go")
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_a_deep_tree_is_written_and_answers(left):
+    model = TreeThink.from_bytes(handmade(chain(150, left)))
+    program = Program(prolog.text_of(model))
+    for x in (0, 5, 100):
+        assert proven(program, dot(x), "go") == answers_of(model, dot(x), "go")
+
+
+def test_names_that_no_prolog_has_are_no_trouble():
+    model, states = model_of_odd_names()
+    program = Program(prolog.text_of(model))
+    for action in ODD_NAMES:
+        assert proven(program, states[0], action) == answers_of(model, states[0], action)
+
+
+# ---------------------------------------------------- refusals
+
+
+def test_a_value_beyond_64_bits_is_refused():
+    schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+    model = TreeThink(schema)
+    off, on, last = (State(schema, [Object(1, "lamp", on=each)]) for each in (0, 1, 2**63 - 1))
+    model.observe(off, "press", on)
+    with pytest.raises(Thrown, match="int64_t"):
+        proven(Program(prolog.text_of(model)), last, "press")
+
+
+def test_a_kind_of_fact_that_only_the_engine_knows_is_refused():
+    test = ("parity", "x", ("dot",), (0,), (1,))
+    nodes = [(1, 2, ("dot",), {}, test), (None, None, ("dot",), {}, None)]
+    rule = Rule("dot.x when go", ("dot",), 1, {(1,): 1}, [*nodes, nodes[1]], ("dot", "x", "go"))
+    with pytest.raises(UnknownNameError, match="kind of fact 'parity' in the Prolog form"):
+        list(prolog.clauses_of(rule))
+
+
+def test_what_is_unknown_has_no_answer():
+    program = Program(prolog.text_of(learned("walls", steps=100)))
+    program.ask("set_state([object(1, player, [pos-[1, 1]])]), Yes is 1.", "Yes")
+    assert program.ask("predict(left, 1, pos, Chances).", "Chances")
+    assert not program.ask("predict(lefft, 1, pos, Chances).", "Chances")
+    assert not program.ask("predict(left, 2, pos, Chances).", "Chances")
+
+
+# ---------------------------------------------------- how it reads
+
+
+def test_clauses_read_as_they_should(tmp_path):
+    learned("walls").to_prolog(tmp_path / "walls.pl")
+    text, path = (tmp_path / "walls.pl").read_text("utf-8"), GOLDEN / "prolog_walls.pl"
+    if os.environ.get("REWRITE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text

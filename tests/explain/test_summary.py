@@ -1,0 +1,385 @@
+"""A model in numbers: they are those of the stream, and what was never seen is said to be so.
+
+The printed form is a golden file. After a wanted change, rewrite it and read the difference:
+
+    REWRITE_GOLDEN=1 pytest tests/test_summary.py
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+import treethink as tt
+from strategies import Stream, streams
+from treethink.explain.summary import tables as sheets
+from treethink.explain.summary.data_frame import COLUMNS, rows_of
+from treethink.explain.summary.leaves import check_level, leaves_of, lower_bound
+from treethink.explain.summary.summary import Summary, rule_of
+from treethink.rules import Node, Rule
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+RIGHT = ("player", "pos", "right")
+
+some_streams = settings(
+    deadline=None,
+    derandomize=True,
+    max_examples=20,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+def learned(world: str, steps: int = 2000, **options: int) -> tt.TreeThink:
+    made = tt.make(world, **options)
+    model = tt.TreeThink(made.schema)
+    model.observe_many(tt.transitions(made, steps=steps, seed=0))
+    return model
+
+
+def taught(stream: Stream) -> tt.TreeThink:
+    model = tt.TreeThink(stream.schema, **stream.settings)
+    model.observe_many(stream.transitions)
+    return model
+
+
+# ---------------------------------------------------- how sure a leaf is
+
+
+def solved(count: int, total: int, z: float = 1.6448536269514722) -> float:
+    """The smallest share that `count` of `total` does not refute: found by halving."""
+    low, high = 0.0, count / total
+    for _ in range(200):
+        middle = (low + high) / 2
+        far = count / total - middle > z * (middle * (1 - middle) / total) ** 0.5
+        low, high = (middle, high) if far else (low, middle)
+    return low
+
+
+@given(st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_bound_is_the_smallest_share_that_is_not_refuted(seen: tuple[int, int]):
+    assert lower_bound(*seen) == pytest.approx(solved(*seen), abs=1e-9)
+
+
+@given(st.integers(1, 1000), st.integers(0, 1000), st.floats(0.5, 0.999))
+def test_more_of_the_same_makes_surer_and_a_higher_level_less_so(n: int, other: int, level: float):
+    bound = lower_bound(n, n + other, level)
+    assert 0 <= bound <= n / (n + other) + 1e-12
+    assert lower_bound(2 * n, 2 * (n + other), level) >= bound - 1e-12
+    assert lower_bound(n, n + other, 0.9995) <= bound + 1e-12
+
+
+def test_of_nothing_nothing_is_sure():
+    assert lower_bound(0, 0) == 0.0
+
+
+@pytest.mark.parametrize("level", [0, 0.49, 1, 1.5, -1, float("nan"), True, None, "0.95"])
+def test_a_level_that_is_none_is_refused(level):
+    with pytest.raises(tt.SettingError, match="level must be"):
+        check_level(level)
+    with pytest.raises(tt.SettingError, match="level must be"):
+        learned("walls", steps=10).summary(level)
+
+
+# ---------------------------------------------------- the numbers are those of the stream
+
+
+def leaves_by_walking(rule: Rule) -> Iterator[tuple[str, Node]]:
+    waiting = [("", rule.root)]
+    while waiting:
+        path, node = waiting.pop()
+        if node.left is None or node.right is None:
+            yield path, node
+        else:
+            waiting += [(path + "R", node.right), (path + "L", node.left)]
+
+
+@some_streams
+@given(streams(criteria=("evidence", "wilson"), memories=("none", "short", "long")))
+def test_every_leaf_is_there_with_its_counts(stream: Stream):
+    model = taught(stream)
+    summary = model.summary()
+    assert list(summary.rules) == list(model.rules)
+    assert {each.rule for each in summary.varying} == set(model.rules.varying())
+    for key, rule in model.rules.items():
+        told = summary.rules[key]
+        assert (told.depth, len(told.leaves)) == (rule.depth, rule.n_leaves)
+        assert told.observations == sum(rule.seen.values())
+        for leaf, (path, node) in zip(told.leaves, leaves_by_walking(rule), strict=True):
+            assert leaf.path == path
+            assert leaf.counts == (node.counts if path else rule.seen)
+            assert len(leaf.tests) == len(path)
+            assert [t.startswith("not (") for t in leaf.tests] == [step == "R" for step in path]
+        assert told.weakest.confidence == min(leaf.confidence for leaf in told.leaves)
+
+
+@some_streams
+@given(streams(criteria=("evidence",), memories=("short",)))
+def test_a_leafs_numbers_fit_together(stream: Stream):
+    for leaf in taught(stream).summary().leaves:
+        if leaf.total == 0:
+            assert (leaf.outcome, leaf.share, leaf.count, leaf.confidence) == (None, None, 0, 0.0)
+        else:
+            assert leaf.counts[leaf.outcome] == leaf.count == max(leaf.counts.values())
+            assert leaf.share == leaf.count / leaf.total
+            assert 0 < leaf.confidence < leaf.share
+
+
+def recounted(stream: Stream) -> dict[tuple[str, str, str], Counter[Any]]:
+    """How often each outcome was seen, straight from the transitions."""
+    seen: dict[tuple[str, str, str], Counter[Any]] = defaultdict(Counter)
+    for before, action, after in stream.transitions:
+        for each in before:
+            for name, now in each.values.items():
+                then = after.value(each.id, name)
+                if stream.schema.attributes[name].outcomes == "delta":
+                    pairs = zip(then, now, strict=True) if isinstance(now, tuple) else None
+                    then = tuple(b - a for b, a in pairs) if pairs else then - now
+                seen[each.class_name, name, action][then] += 1
+    return seen
+
+
+@some_streams
+@given(streams(memories=("none", "short", "long")))
+def test_what_was_never_seen_and_seen_once_is_what_the_stream_lacks(stream: Stream):
+    summary, seen = taught(stream).summary(), recounted(stream)
+    actions, classes = ({key[part] for key in seen} for part in (2, 0))
+    schema = stream.schema
+    assert summary.unseen_actions == tuple(a for a in schema.actions if a not in actions)
+    assert summary.unseen_classes == tuple(c for c in schema.classes if c not in classes)
+    for key in summary.unseen_rules:
+        assert key not in seen and key[0] in classes and key[2] in actions
+    once = {(key, o) for key, counts in seen.items() for o, n in counts.items() if n == 1}
+    assert set(summary.seen_once) == once
+    assert len(summary.seen_once) == len(once)
+
+
+@some_streams
+@given(streams(memories=("none", "short", "long")))
+def test_what_is_kept_and_what_no_longer_is_all_that_was_observed(stream: Stream):
+    model = taught(stream)
+    memory = model.summary().memory
+    assert {name: memory[name] for name in model.memory_use()} == model.memory_use()
+    assert memory["kept"] + memory["no_longer_kept"] == model.observations
+    assert memory["kept"] <= memory["most_kept"] == stream.settings["memory"]
+    assert memory["most_candidates"] == stream.settings["max_candidates"]
+
+
+@some_streams
+@given(streams(memories=("none", "short")))
+def test_the_dict_is_plain_data_and_has_it_all(stream: Stream):
+    summary = taught(stream).summary()
+    data = summary.to_dict()
+    assert json.loads(json.dumps(data)) == data
+    assert data["observations"] == summary.observations == len(stream.transitions)
+    assert [each["varies"] for each in data["rules"]] == [
+        each.varies for each in summary.rules.values()
+    ]
+    assert sum(len(each["leaves"]) for each in data["rules"]) == len(summary.leaves)
+    assert len(data["seen_once"]) == len(summary.seen_once)
+
+
+def test_rules_of_a_class_and_an_action_that_never_met_are_told():
+    schema = tt.Schema({"cat": ["x"], "dog": ["x"], "elk": ["x"]}, {"x": 1}, ["go", "sit", "fly"])
+    model = tt.TreeThink(schema)
+    for name, action in (("cat", "go"), ("dog", "sit")):
+        state = tt.State(schema, [tt.Object(1, name, x=0)])
+        model.observe(state, action, state)
+    summary = model.summary()
+    assert summary.unseen_actions == ("fly",)
+    assert summary.unseen_classes == ("elk",)
+    assert summary.unseen_rules == (("cat", "x", "sit"), ("dog", "x", "go"))
+    assert "Never seen together: cat.x when sit; dog.x when go." in str(summary)
+
+
+def test_a_summary_changes_nothing_and_stays_as_it_was():
+    model = learned("maze", steps=500)
+    as_it_was = model.to_bytes()
+    summary = model.summary()
+    told, data = str(summary), summary.to_dict()
+    assert model.to_bytes() == as_it_was
+    model.observe_many(tt.transitions(tt.make("maze"), steps=500, seed=1))
+    assert (str(summary), summary.to_dict()) == (told, data)
+    assert str(model.summary()) != told
+
+
+def chain(depth: int) -> Rule:
+    """Tests one below the other: is it 0? if not, is it 1? if not, ... The last leaf is empty."""
+    nodes: list[Any] = []
+    for x in range(depth):
+        test = ("equality", "x", ("dot",), (0,), (x,))
+        nodes.append((2 * x + 1, 2 * x + 2, ("dot",), {(0,): 1}, test))
+        nodes.append((None, None, ("dot",), {(x,): x + 1}, None))
+    nodes.append((None, None, ("dot",), {}, None))
+    return Rule("dot.x when go", ("dot",), 9, {(x,): x + 1 for x in range(depth)}, nodes)
+
+
+def test_the_leaves_of_a_very_deep_tree_are_found():
+    depth = 1500  # deeper than Python would go
+    leaves = list(leaves_of(("dot", "x", "go"), chain(depth)))
+    assert [leaf.path for leaf in leaves] == ["R" * i + "L" for i in range(depth)] + ["R" * depth]
+    assert [leaf.total for leaf in leaves] == [*range(1, depth + 1), 0]
+
+
+def test_of_many_tests_those_nearest_to_the_leaf_are_told():
+    last = " ".join(table_lines(str(rule_of(("dot", "x", "go"), chain(9))))[-2:])
+    assert " ".join(last.split()) == (
+        "… and not (X0[x] = 6) and not (X0[x] = never seen 0 7) and not (X0[x] = 8)"
+    )
+
+
+def table_lines(text: str) -> list[str]:
+    return text.partition("──")[2].splitlines()[1:]
+
+
+# ---------------------------------------------------- how it reads
+
+
+def without_size(text: str) -> str:
+    """Bytes depend on the machine, and where the line breaks on them."""
+    told, memory, size = text.partition("Memory: ")
+    return told + memory + " ".join(re.sub(r"^[\d,.]+ \w+", "...", size).split())
+
+
+def test_a_summary_reads_as_it_should():
+    model = learned("maze", steps=3000)
+    texts = {"maze": str(model.summary()), "maze_right": str(model.summary().rules[RIGHT])}
+    texts["nothing"] = str(tt.TreeThink(tt.make("maze").schema).summary())
+    for name, text in texts.items():
+        path = GOLDEN / f"summary_{name}.txt"
+        if os.environ.get("REWRITE_GOLDEN"):
+            path.write_text(without_size(text) + "\n", encoding="utf-8")
+        assert path.read_text(encoding="utf-8") == without_size(text) + "\n", name
+
+
+@some_streams
+@given(streams(criteria=("evidence",), memories=("short",)))
+def test_no_line_is_wider_than_a_terminal(stream: Stream):
+    summary = taught(stream).summary()
+    for text in (str(summary), *map(str, summary.rules.values())):
+        assert max(map(len, text.splitlines())) <= 80
+        assert not any(line.endswith(" ") for line in text.splitlines())
+        assert "\x1b" not in text
+
+
+def test_of_very_many_rules_some_are_counted():
+    model = learned("scale(8,5)", steps=1500)
+    text = str(model.summary())
+    assert f"{model.n_varying} of {len(model.rules):,} rules vary" in text
+    assert f"… and {model.n_varying - 60} more" in text
+
+
+def test_rich_prints_it_as_wide_as_the_terminal_is():
+    summary = learned("maze").summary()
+    for width in (40, 200):
+        out = io.StringIO()
+        Console(file=out, width=width, color_system="truecolor", force_terminal=True).print(summary)
+        lines = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue()).splitlines()
+        assert max(map(len, lines)) <= width
+        assert "observations" in out.getvalue()
+
+
+def test_any_name_is_printed_as_it_is_or_spelled_out():
+    schema = tt.Schema({"[red]x[/red]\n": ["x"]}, {"x": 1}, ["\x1b[31mgo", "[/]"])
+    model = tt.TreeThink(schema)
+    for i in range(40):
+        state = tt.State(schema, [tt.Object(1, "[red]x[/red]\n", x=i % 2)])
+        model.observe(state, "\x1b[31mgo", state.replace(1, x=1))
+    told = " ".join(str(model.summary()).split())
+    assert "[red]x[/red]\\n.x when \\x1b[31mgo" in told
+    assert "Actions never taken: [/]." in told
+
+
+def test_leaves_that_nothing_reached_are_never_seen():
+    told = rule_of(("dot", "x", "go"), chain(2))
+    assert told.n_empty == 1
+    assert "never seen" in str(told)
+    memory = dict.fromkeys(("kept", "no_longer_kept", "most_kept"), 0)
+    memory |= {"bytes": 10_000, "nodes": 3, "candidates": 1, "forgotten": 2}
+    summary = Summary(9, 0.95, {("dot", "x", "go"): told}, memory)
+    text = " ".join(str(summary).split())
+    assert "1 leaf that no observation has reached yet." in text
+    assert "Outcomes seen only once: dot.x when go: 0." in text
+    assert "10 kB for 3 nodes and 1 candidate, 2 candidates dropped. No transition" in text
+
+
+def test_a_bound_is_never_rounded_up():
+    for leaf in learned("maze", steps=3000).summary().leaves:
+        said = float(sheets.sure(leaf).rstrip("%")) / 100
+        assert leaf.confidence - 0.001 < said <= leaf.confidence
+
+
+# ---------------------------------------------------- as a data frame
+
+
+def test_there_is_a_row_for_each_leaf():
+    summary = learned("maze").summary()
+    rows = rows_of(summary)
+    assert len(rows) == len(summary.leaves)
+    assert all(list(row) == list(COLUMNS) for row in rows)
+    (wall, free) = (row for row in rows if row["rule"] == "player.pos when right")
+    assert wall["tests"] == "∃ X1: wall.  X1[pos] - X0[pos] = (1, 0)"
+    assert free["tests"] == "not (∃ X1: wall.  X1[pos] - X0[pos] = (1, 0))"
+    assert (wall["outcome"], free["outcome"]) == ((0, 0), (1, 0))
+    assert wall["count"] == wall["observations"] and wall["share"] == 1.0
+
+
+def test_a_data_frame_has_the_rows_and_the_types():
+    pandas = pytest.importorskip("pandas")
+    model = learned("maze")
+    frame = model.to_dataframe()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame.to_dict("records") == rows_of(model.summary())
+    assert frame[frame["rule"] == "player.pos when right"]["count"].sum() == sum(
+        model.rules[RIGHT].seen.values()
+    )
+    for each in (frame, tt.TreeThink(model.schema).to_dataframe()):
+        assert list(each.columns) == list(COLUMNS)
+        assert each.dtypes["count"] == "int64" and each.dtypes["share"] == "float64"
+
+
+def test_a_leaf_that_saw_nothing_has_no_share_in_the_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = tt.TreeThink(tt.make("walls").schema).to_dataframe()
+    assert len(frame) == 8
+    assert pandas.isna(frame["share"]).all() and pandas.isna(frame["outcome"]).all()
+    assert (frame["confidence"] == 0).all()
+
+
+def test_without_pandas_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(tt.MissingPackageError, match=r'pip install "treethink\[notebook\]"'):
+        learned("walls", steps=10).to_dataframe()
+
+
+# ---------------------------------------------------- what is not there
+
+
+@pytest.mark.parametrize(
+    ("key", "error", "says"),
+    [
+        (("playr", "pos", "up"), tt.UnknownNameError, "class 'playr' .*Did you mean 'player'"),
+        (("player", "poss", "up"), tt.UnknownNameError, "attribute 'poss' .*Did you mean 'pos'"),
+        (("player", "score", "up"), tt.UnknownNameError, "attribute 'score' .*Known: 'pos'"),
+        (("player", "pos", "rigt"), tt.UnknownNameError, "action 'rigt' .*Did you mean 'right'"),
+        (("player", "pos", 3), tt.UnknownNameError, "unknown action '3' in the summary"),
+        ("player", tt.WrongTypeError, r"found by \(class, attribute, action\), got 'player'"),
+    ],
+)
+def test_rules_that_are_not_there_are_named(key: Any, error: type, says: str):
+    rules = learned("maze", 50).summary().rules
+    with pytest.raises(error, match=says):
+        rules[key]
+    assert key not in rules and rules.get(key) is None
+    assert rules[RIGHT].rule == RIGHT

@@ -1,0 +1,418 @@
+"""Records: nothing that was measured is lost, and nothing that is no record is believed."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from treethink.errors import MissingPackageError, RecordsError, SettingError, WrongTypeError
+from treethink.repro.runner import TOLERANCE, pool, records
+from treethink.repro.runner.measurements import Recording
+from treethink.repro.runner.pool import _Silence, perform_all
+from treethink.repro.runner.run import perform
+from treethink.repro.runner.spec import Limits, Run
+
+RUN = Run("walls", "static", "static", seed=0, steps=60, window=25, options={"width": 5})
+# (error, times to predict, to observe, and of all) of single steps
+STEPS = st.lists(
+    st.tuples(
+        st.one_of(st.just(0.0), st.floats(0, 9)),
+        *[st.integers(1, 10**6)] * 3,
+    ),
+    max_size=40,
+)
+
+
+# ---------------------------------------------------------------------------- recordings
+
+
+def fill(recording: Recording, steps: list[tuple[float, int, int, int]]) -> Recording:
+    for step in steps:
+        if recording.add(*step):
+            recording.close({"bytes": recording.observed}, None)
+    return recording
+
+
+@given(STEPS, st.integers(1, 9))
+def test_windows_and_errors_are_those_of_the_steps(
+    steps: list[tuple[float, int, int, int]], window: int
+) -> None:
+    recording = fill(Recording(window), steps)
+    if recording.open_steps:
+        recording.close({"bytes": recording.observed}, None)
+    wrong = [(n, each[0]) for n, each in enumerate(steps, start=1) if each[0] > TOLERANCE]
+    assert list(zip(recording.wrong_steps, recording.errors, strict=True)) == wrong
+    assert recording.last_error == (wrong[-1][0] if wrong else 0)
+    assert recording.nanoseconds == sum(each[3] for each in steps)
+    left, rows = iter(enumerate(steps, start=1)), iter(recording.rows)
+    while part := list(islice(left, window)):
+        row = next(rows)
+        assert (row["first"], row["last"]) == (part[0][0], part[-1][0])
+        for name, place, unit in (("error", 0, 1), ("predict_us", 1, 1e3), ("observe_us", 2, 1e3)):
+            mean = sum(each[place] for _, each in part) / len(part) / unit
+            assert row[name] == pytest.approx(mean)
+        assert row["bytes"] == row["last"]
+    assert next(rows, None) is None
+
+
+@given(STEPS, st.integers(1, 9), st.data())
+def test_a_recording_survives_being_written_anywhere(
+    steps: list[tuple[float, int, int, int]], window: int, data: st.DataObject
+) -> None:
+    cut = data.draw(st.integers(0, len(steps)))
+    plain, long = fill(Recording(window), steps[:cut]).to_parts()
+    again = Recording.from_parts(json.loads(json.dumps(plain)), long)
+    assert again.recent() >= 0
+    assert fill(again, steps[cut:]).to_parts() == fill(Recording(window), steps).to_parts()
+
+
+def test_memory_may_not_use_the_name_of_a_column() -> None:
+    recording = Recording(1)
+    recording.add(0.0, 1, 1, 1)
+    with pytest.raises(SettingError, match="'error', which is a column of its own"):
+        recording.close({"error": 3}, None)
+
+
+# ------------------------------------------------------------------------------- folders
+
+
+@given(STEPS)
+@settings(max_examples=15)
+def test_what_was_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[float, int, int, int]]
+) -> None:
+    recording = Recording(3)
+    for n, step in enumerate(steps):
+        if recording.add(*step):
+            recording.close({"bytes": n}, (0.5, 2.0) if n % 2 else None)
+    folder = records.made(tmp_path_factory.mktemp("records"))
+    entry = records.entry(RUN, status="finished", last_error=recording.last_error)
+    records.write_run(folder, entry, recording)
+    records.write_json(folder / "manifest.json", {"format": 1, "runs": [entry]})
+    (run,) = records.read(folder).runs
+    assert run.status == "finished" and run.label == "static" and run.options == {"width": 5}
+    assert [column.tolist() for column in run.errors] == [
+        recording.wrong_steps.tolist(),
+        recording.errors.tolist(),
+    ]
+    assert run.errors[0].dtype == np.int32
+    windows = run.windows
+    assert windows["first"].dtype == windows["last"].dtype == np.int32
+    for name in ("error", "observe_us", "transfer_error", "bytes"):
+        if recording.rows:
+            expected = [row[name] for row in recording.rows]
+            expected = [np.nan if each is None else each for each in expected]
+            np.testing.assert_array_equal(windows[name], expected)
+    with pytest.raises(AttributeError, match="no 'colour'"):
+        _ = run.colour
+
+
+def test_a_run_that_is_missing_is_listed_and_empty(tmp_path: Path) -> None:
+    other = Run("maze", "static", "static", seed=0, steps=60, window=25)
+    perform_all([RUN], tmp_path, processes=0, every=[RUN, other])
+    found, missing = records.read(tmp_path).runs
+    assert (found.status, missing.status) == ("finished", "missing")
+    assert found.windows["last"].tolist() == [25, 50, 60]
+    assert not len(missing.errors[0]) and not len(missing.windows["error"])
+    assert records.read(tmp_path).manifest["finished"] is None
+
+
+def test_the_manifest_says_what_was_run_and_where(tmp_path: Path) -> None:
+    entries = perform_all([RUN], tmp_path, processes=0, title="some", config={"steps": 60})
+    found = records.read(tmp_path).manifest
+    assert found["runs"] == entries
+    assert (found["title"], found["config"]) == ("some", {"steps": 60})
+    assert set(found["versions"]) == {"treethink", "python", "numpy", "pyarrow", "torch"}
+    assert set(found["machine"]) == {"cpu", "cores", "system"}
+    assert found["started"] <= found["finished"]
+    assert found["commit"] is None or len(found["commit"].removesuffix("-dirty")) == 40
+    assert json.loads((tmp_path / "runs" / f"{RUN.key}.json").read_text()) == entries[0]
+
+
+def test_an_experiment_is_finished_when_its_last_run_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def finished(hour: int, runs: list[Run]) -> str | None:
+        monkeypatch.setattr(pool, "_now", lambda: f"{hour:02}:00")
+        perform_all(runs[:2], tmp_path, processes=0, every=runs)
+        found: str | None = records.read(tmp_path).manifest["finished"]
+        return found
+
+    stopped = replace(RUN, limits=Limits(1e-9))
+    other = replace(RUN, seed=1)
+    assert finished(1, [stopped, other]) == "01:00"
+    assert finished(2, [stopped, other]) == "01:00"  # nothing was run
+    assert finished(3, [RUN, other]) == "03:00"  # the one that was stopped, alone
+    entry = json.loads((tmp_path / "runs" / f"{other.key}.json").read_text())
+    records.write_run(tmp_path, {**entry, "status": "failed"}, None)
+    assert finished(4, [RUN, other]) == "04:00"  # the one that failed, alone
+    assert finished(5, [RUN, other, replace(RUN, seed=2)]) is None
+
+
+def test_records_and_runs_say_what_they_are(tmp_path: Path) -> None:
+    missing = replace(RUN, seed=1)
+    perform_all([RUN], tmp_path / "some", processes=0, every=[RUN, missing], title="a title")
+    found = records.read(tmp_path / "some")
+    assert repr(found) == "<Records 'a title': 2 runs, 1 finished, 1 missing>"
+    assert [repr(run) for run in found.runs] == [
+        f"<RunRecord: static in walls, seed 0, finished, last error {found.runs[0].last_error}>",
+        "<RunRecord: static in walls, seed 1, missing>",
+    ]
+    assert {"label", "last_error", "windows", "errors", "entry"} <= set(dir(found.runs[0]))
+    perform_all([], tmp_path / "none", processes=0)
+    assert repr(records.read(tmp_path / "none")) == "<Records 'none': 0 runs>"
+
+
+def test_the_table_of_records_is_plain_and_says_all_that_entries_do(tmp_path: Path) -> None:
+    run = replace(RUN, examine=20, settings={}, limits=Limits(seconds=60))
+    (entry,) = perform_all([run], tmp_path, processes=0)
+    (row,) = records.read(tmp_path).table()
+    assert not any(isinstance(each, dict) for each in row.values())
+    for name, told in entry.items():
+        if isinstance(told, dict):
+            assert {f"{name}.{inner}": each for inner, each in told.items()}.items() <= row.items()
+        elif name not in ("transfer", "examined_transfer", "planned"):  # there is none
+            assert row[name] == told
+    assert row["options.width"] == 5 and row["examined.learned"] is False
+    assert "transfer" not in row and row["limits.megabytes"] is None
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "holds no records: there is no manifest.json"),
+        ("{", "cannot read .*manifest.json"),
+        ("[1]", "holds something else than records"),
+        ('{"name": "my-app"}', "is not a manifest of treethink"),
+        ('{"format": 1, "runs": 3}', "is not a manifest of treethink"),
+        (
+            '{"format": 1, "runs": [3]}',
+            r"manifest.json, runs\[0\] must be the entry of a run, got 3",
+        ),
+        ('{"format": 1, "runs": [{}]}', r"manifest.json, runs\[0\]: 'key' is missing"),
+        ('{"format": 99, "runs": []}', "of a newer treethink; this one reads up to 1"),
+    ],
+)
+def test_a_folder_of_something_else_is_one_clear_error_and_left_alone(
+    tmp_path: Path, content: str | None, says: str
+) -> None:
+    if content is not None:
+        (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(RecordsError, match=says):
+        records.read(tmp_path)
+    if content is not None:
+        with pytest.raises(RecordsError, match=says):
+            perform_all([RUN], tmp_path, processes=0)
+        assert (tmp_path / "manifest.json").read_text() == content
+
+
+EXAMINED = dict.fromkeys(
+    ("held_out", "exact", "right_mode", "plausible", "scenes", "wrong_scenes"), 3
+) | {"mean_error": 0.5, "learned": True}
+NO_ENTRIES = [
+    ("key", "../../x", "the name of a file"),
+    ("key", "..", "the name of a file"),
+    ("key", "/etc/passwd", "the name of a file"),
+    ("key", "a\\b", "the name of a file"),
+    ("key", "a\0b", "the name of a file"),
+    ("key", "", "the name of a file"),
+    ("key", 3, "the name of a file"),
+    ("status", "done", "one of finished, stopped, failed, missing"),
+    ("status", [], "one of finished"),
+    ("label", 7, "a text"),
+    ("message", None, "a text"),
+    ("seed", -1, "a whole number"),
+    ("steps", 1.5, "a whole number"),
+    ("observed", True, "a whole number"),
+    ("observed", 10**30, "a whole number"),
+    ("last_error", "7", "a whole number of at least 0, of 64 bits or null"),
+    ("seconds", math.nan, "a finite number"),
+    ("seconds", math.inf, "a finite number"),
+    ("seconds", -0.5, "a finite number"),
+    ("seconds", 10**400, "a finite number"),
+    ("options", [], "a table"),
+    ("limits", None, "a table"),
+    ("transfer", 3, "a table or null"),
+    ("traceback", 3, "a text or null"),
+    ("examined", True, "a table or null"),
+    ("examined", {**EXAMINED, "learned": 1}, "true or false"),
+    ("examined", {**EXAMINED, "mean_error": math.nan}, "a finite number"),
+    ("examined_transfer", {"exact": -3}, "a whole number"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "says"), NO_ENTRIES)
+def test_an_entry_that_cannot_be_is_one_clear_error_with_its_place(
+    tmp_path: Path, name: str, value: Any, says: str
+) -> None:
+    perform_all([RUN], tmp_path, processes=0)
+    path = tmp_path / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["runs"][0][name] = value
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(RecordsError, match=rf"manifest\.json, runs\[0\], {name}.* must be {says}"):
+        records.read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["key", "status", "label", "seconds", "observed", "examined"])
+def test_an_entry_that_lacks_something_is_one_clear_error(tmp_path: Path, name: str) -> None:
+    entry = {key: each for key, each in records.entry(RUN).items() if key != name}
+    with pytest.raises(RecordsError, match=f"here: {name!r} is missing"):
+        records.checked(entry, "here")
+    lacking = {key: each for key, each in EXAMINED.items() if key != "learned"}
+    with pytest.raises(RecordsError, match="here, examined: 'learned' is missing"):
+        records.checked(records.entry(RUN, examined=lacking), "here")
+    assert records.checked(records.entry(RUN, examined=EXAMINED), "here")["key"] == RUN.key
+
+
+def test_a_run_that_is_listed_twice_is_one_clear_error(tmp_path: Path) -> None:
+    both = {"format": 1, "runs": [records.entry(RUN)] * 2}
+    (tmp_path / "manifest.json").write_text(json.dumps(both))
+    with pytest.raises(RecordsError, match=r"runs\[1\]: .* is there twice"):
+        records.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("what", "change", "says"),
+    [
+        ("errors", {"step": None}, "the column 'step' is missing"),
+        ("errors", {"error": [1.0, None, 2.0]}, "the column 'error' has gaps"),
+        ("errors", {"error": [math.nan] * 3}, "the column 'error' has gaps"),
+        ("errors", {"step": [1.5] * 3}, "the column 'step' must be whole numbers"),
+        ("windows", {"last": None}, "the column 'last' is missing"),
+        ("windows", {"first": [1, None, 3]}, "the column 'first' must be whole numbers"),
+        ("windows", {"error": ["a", "b", "c"]}, "the column 'error' must be numbers"),
+        ("windows", {"predict_us": [-1.0] * 3}, "'predict_us' has gaps or negative numbers"),
+        ("windows", {"bytes": ["a", "b", "c"]}, "the column 'bytes' must be numbers"),
+    ],
+)
+def test_columns_that_cannot_be_are_one_clear_error(
+    tmp_path: Path, what: str, change: dict[str, Any], says: str
+) -> None:
+    perform_all([RUN], tmp_path, processes=0)
+    path = tmp_path / "runs" / f"{RUN.key}.{what}.parquet"
+    table = pq.read_table(path).slice(0, 3)
+    columns = {name: table.column(name) for name in table.column_names} | change
+    kept = {name: each for name, each in columns.items() if each is not None}
+    pq.write_table(pa.table(kept), path)
+    with pytest.raises(RecordsError, match=rf"{what}\.parquet: .*{says}"):
+        getattr(records.read(tmp_path).runs[0], what)
+
+
+@pytest.mark.parametrize(
+    "change", [{"status": "done"}, {"seconds": math.nan}, {"key": "other"}, {"label": None}]
+)
+def test_an_invalid_entry_is_told_and_its_run_done_again(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    (good,) = perform_all([RUN], tmp_path, processes=0)
+    path = tmp_path / "runs" / f"{RUN.key}.json"
+    path.write_text(json.dumps(good | change))
+    other = Run("walls", "static", "other", seed=0, steps=60, window=25)
+    perform_all([other], tmp_path, processes=0, every=[RUN, other])  # lists it as missing
+    assert [run.status for run in records.read(tmp_path).runs] == ["missing", "finished"]
+
+    class Heard(_Silence):
+        warnings: ClassVar[list[str]] = []
+
+        def warn(self, run: Run, text: str) -> None:
+            self.warnings.append(text)
+
+    Heard.warnings.clear()
+    (again,) = perform_all([RUN], tmp_path, processes=0, progress=Heard())
+    (told,) = Heard.warnings
+    assert f"{RUN.key} counts as not ended" in told and f"{RUN.key}.json" in told
+    assert {**again, "seconds": 0} == {**good, "seconds": 0}
+    assert json.loads(path.read_text()) == again
+
+
+# ------------------------------------------------------------------- several experiments
+
+OTHER = Run("walls", "static", "other", seed=0, steps=60, window=25)
+
+
+def test_a_folder_of_another_experiment_is_refused_and_left_alone(tmp_path: Path) -> None:
+    perform_all([RUN], tmp_path, processes=0, title="one")
+    before = (tmp_path / "manifest.json").read_bytes()
+    with pytest.raises(RecordsError, match=r"has 1 run of another experiment, 'one', such as"):
+        perform_all([OTHER], tmp_path, processes=0, title="two")
+    assert (tmp_path / "manifest.json").read_bytes() == before
+    assert not list((tmp_path / "runs").glob("*other*"))
+
+
+def test_an_experiment_may_be_renamed_extended_and_changed(tmp_path: Path) -> None:
+    perform_all([RUN], tmp_path, processes=0, title="one")
+    perform_all([RUN, OTHER], tmp_path, processes=0, title="two")
+    perform_all([OTHER], tmp_path, processes=0, title="two")
+    assert [run.key for run in records.read(tmp_path).runs] == [OTHER.key]
+    stamp = (tmp_path / "runs" / f"{RUN.key}.json").stat().st_mtime_ns
+    perform_all([RUN, OTHER], tmp_path, processes=0, title="two")  # nothing was lost
+    assert (tmp_path / "runs" / f"{RUN.key}.json").stat().st_mtime_ns == stamp
+    assert [run.status for run in records.read(tmp_path).runs] == ["finished"] * 2
+
+
+def test_damaged_columns_are_one_clear_error(tmp_path: Path) -> None:
+    perform_all([RUN], tmp_path, processes=0)
+    path = tmp_path / "runs" / f"{RUN.key}.windows.parquet"
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(RecordsError, match=r"cannot read .*windows\.parquet"):
+        _ = records.read(tmp_path).runs[0].windows
+
+
+@pytest.mark.parametrize("suffix", ["json", "errors.parquet", "windows.parquet"])
+def test_a_run_that_has_lost_a_file_is_run_again(tmp_path: Path, suffix: str) -> None:
+    perform_all([RUN], tmp_path, processes=0)
+    path = tmp_path / "runs" / f"{RUN.key}.{suffix}"
+    path.unlink()
+    assert perform_all([RUN], tmp_path, processes=0)[0]["status"] == "finished"
+    assert path.exists()
+
+
+def test_an_entry_that_is_damaged_is_as_none(tmp_path: Path) -> None:
+    perform(RUN, tmp_path)
+    (tmp_path / "runs" / f"{RUN.key}.json").write_text("{")
+    assert records.ended(tmp_path, RUN) is None
+
+
+def test_limits_decide_whether_a_stopped_run_is_run_again(tmp_path: Path) -> None:
+    def with_seconds(seconds: float | None) -> Run:
+        return Run("walls", "static", "static", 0, 60, 25, limits=Limits(seconds))
+
+    (stopped,) = perform_all([with_seconds(1e-9)], tmp_path, processes=0)
+    assert stopped["status"] == "stopped"
+    assert records.ended(tmp_path, with_seconds(1e-9)) == stopped
+    assert records.ended(tmp_path, with_seconds(60)) is None
+    (finished,) = perform_all([with_seconds(60)], tmp_path, processes=0)
+    assert finished["status"] == "finished"
+    assert records.ended(tmp_path, with_seconds(1e-9)) == finished
+
+
+def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RecordsError, match=r"cannot write to .*file"):
+        perform_all([RUN], tmp_path / "file", processes=0)
+    with pytest.raises(RecordsError, match="holds no records"):
+        records.read(tmp_path / "file")
+    with pytest.raises(WrongTypeError, match="a folder must be a str or a path, got 3"):
+        records.read(3)  # type: ignore[arg-type]
+
+
+def test_without_pyarrow_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for call in (lambda: records.read(tmp_path), lambda: perform_all([RUN], tmp_path)):
+        with pytest.raises(MissingPackageError, match=r'pip install "treethink\[experiments\]"'):
+            call()

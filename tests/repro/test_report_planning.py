@@ -1,0 +1,277 @@
+"""What a report says of planning: scores as they are, and verdicts from episodes alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from synthetic import Unwritten, episode, made_up, write
+from treethink.errors import RecordsError
+from treethink.repro import report
+from treethink.repro.figures import FIGURES
+from treethink.repro.figures.reproduce import configured
+from treethink.repro.report.claims import CLAIMS, ORACLE, PLANNING, judged
+from treethink.repro.report.data import Data
+from treethink.repro.report.episodes import played, settings
+from treethink.repro.report.figure_records import is_figure
+from treethink.repro.report.judges.planning import does_the_same, near_optimal
+from treethink.repro.report.plots.figures import PLOTS
+from treethink.repro.report.plots.planning import planning as drawn
+from treethink.repro.report.plots.style import styled
+from treethink.repro.report.tables import TABLES, planning
+
+OURS = "TreeThink"
+CONFIG = configured(FIGURES["planning"], small=False)
+assert CONFIG is not None
+PLANS = CONFIG.runs()[0].to_dict()["plans"]
+SIZES = list(PLANS)
+
+
+def run(label: str = OURS, seed: int = 0, **told: Any) -> dict[str, Any]:
+    """A run of the figure with four episodes of each size.
+
+    `scores` is one number, or one for each size, or four for each of them.
+    """
+    scores: Any = told.pop("scores", 1.0)
+    actions: str = told.pop("actions", "0 1")
+    by_size = scores if isinstance(scores, list) else [scores] * 5
+    rows = [
+        episode(size, i, each[i] if isinstance(each, list) else each, actions)
+        for size, each in zip(SIZES, by_size, strict=True)
+        for i in range(4)
+    ]
+    told = {"learned": True, "played": rows, **told}
+    return made_up(label=label, seed=seed, told={"plans": PLANS}, **told)
+
+
+def seeds(label: str = OURS, n: int = 3, **told: Any) -> list[dict[str, Any]]:
+    return [run(label, seed, **told) for seed in range(n)]
+
+
+def data(*runs: dict[str, Any], name: str = "planning", title: str = "made up") -> Data:
+    return Data({name: Unwritten(*runs, title=title)})
+
+
+# --------------------------------------------------------------------------- what was played
+
+
+def test_episodes_of_all_seeds_are_taken_together() -> None:
+    mixed = [[1.0, 0.5, 0.5, -1.0], *[[1.0] * 4] * 4]
+    found = played(data(*seeds(scores=mixed)).runs("planning"))
+    assert list(found) == SIZES == ["8x8", "10x10", "12x12", "14x14", "16x16"]
+    small = found["8x8"]
+    assert len(small.scores) == 12 and small.optimal == 3
+    assert small.mean == pytest.approx(0.25)
+    assert small.deviation == pytest.approx(np.std(mixed[0]))
+    assert small.milliseconds == 500 and str(small) == "0.25 ± 0.75"
+    assert set(small.actions) == {(seed, i) for seed in range(3) for i in range(4)}
+
+
+def test_only_the_last_episodes_of_runs_that_finished_count() -> None:
+    early = [episode("8x8", i, -1.0, observed=0) for i in range(4)]
+    late = [episode("8x8", i, 1.0, observed=900) for i in range(2)]
+    told = {"plans": PLANS}
+    whole = made_up(told=told, played=[*early, *late])
+    stopped = made_up(seed=1, told=told, played=early, status="stopped", observed=500)
+    runs = data(whole, stopped).runs("planning")
+    found = played(runs)
+    assert list(found) == ["8x8"] and found["8x8"].scores.tolist() == [1.0, 1.0]
+    assert settings(runs) == SIZES
+    assert played([]) == {} and played(data(made_up()).runs("planning")) == {}
+
+
+def test_what_is_only_bounded_and_what_was_drawn_again_is_counted() -> None:
+    rows = [episode("8x8", i, 0.5, exact=i > 0, redrawn=i) for i in range(3)]
+    (row,) = planning(data(made_up(told={"plans": PLANS}, played=rows)), "planning").rows
+    assert row == (
+        "8x8", OURS, "0.500", "0.000", "3", "0%", "3", "1 times only bounded", "500",
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- verdicts
+
+
+@pytest.mark.parametrize(
+    ("scores", "answer"),
+    [(1.0, "yes"), (0.9, "yes"), ([1.0, 1.0, 1.0, 1.0, 0.89], "partly"), (0.5, "no")],
+)
+def test_near_optimal_is_a_mean_of_nine_tenths_in_every_size(scores: Any, answer: str) -> None:
+    assert near_optimal("planning", OURS)(data(*seeds(scores=scores))).answer == answer
+
+
+def test_the_verdict_says_means_and_deviations() -> None:
+    found = near_optimal("planning", OURS)(data(*seeds(scores=[[1.0, 1.0, 0.0, 0.0], *[1.0] * 4])))
+    assert found.ours.startswith("8x8 0.50 ± 0.50, 10x10 1.00 ± 0.00")
+    assert found.why == "The mean score is 0.9 or more in 4 of 5 settings, not in 8x8 (0.50)."
+    found = near_optimal("planning", OURS)(data(*seeds()))
+    assert found.why.endswith("in 5 of 5 settings: 1.00 ± 0.00 (8x8) to 1.00 ± 0.00 (16x16).")
+
+
+@pytest.mark.parametrize(
+    ("runs", "says"),
+    [
+        ([], "it was not run"),
+        (seeds(n=2), "2 seeds only, where 3 are needed"),
+        ([*seeds(n=2), run(seed=2, status="failed")], "of 3 runs, 1 failed"),
+        (seeds(played=[]), "nothing was played"),
+    ],
+)
+def test_there_is_no_verdict_without_the_data_for_it(runs: Any, says: str) -> None:
+    found = near_optimal("planning", OURS)(data(*runs))
+    assert found.answer == "not enough data" and says in found.why
+
+
+def test_planners_do_the_same_if_every_action_is_equal() -> None:
+    judge = does_the_same("planning", OURS, ORACLE)
+    oracle = seeds(ORACLE)
+    found = judge(data(*seeds(scores=0.7), *oracle))
+    assert (found.answer, found.ours, found.seeds) == ("yes", "60 of 60 episodes", "3")
+    assert "action by action. The mean score is 0.70 ± 0.00 (8x8) to 0.70" in found.why
+    other = judge(data(*seeds(n=2), run(seed=2, actions="0 2"), *oracle))
+    assert (other.answer, other.ours) == ("partly", "40 of 60 episodes")
+    assert judge(data(*seeds(actions="1 1"), *oracle)).answer == "no"
+
+
+def test_another_level_is_another_episode() -> None:
+    moved = seeds()
+    for each in moved:
+        for row in each["played"]:
+            row["level"] += 1_000_000
+    found = does_the_same("planning", OURS, ORACLE)(data(*moved, *seeds(ORACLE)))
+    assert (found.answer, found.ours) == ("no", "0 of 60 episodes")
+
+
+def test_only_exact_models_are_held_against_the_world() -> None:
+    judge = does_the_same("planning", OURS, ORACLE)
+    inexact = run(seed=2, learned=False, actions="3 3")
+    found = judge(data(*seeds(n=2), inexact, *seeds(ORACLE)))
+    assert (found.answer, found.ours) == ("yes", "40 of 40 episodes")
+    assert "2 of 3 seeds have an exact model" in found.why
+    none = judge(data(*seeds(learned=False), *seeds(ORACLE)))
+    assert none.answer == "not enough data" and "no seed has an exact model" in none.why
+    assert judge(data(*seeds())).answer == "not enough data"
+    apart = [run(ORACLE, seed) for seed in (7, 8, 9)]
+    assert "no episode in common" in judge(data(*seeds(), *apart)).why
+
+
+def test_the_paper_claims_something_of_maze_alone() -> None:
+    of = {name: [c for c in CLAIMS if name in c.figures] for name in PLANNING.values()}
+    assert {name: [c.paper for c in each] for name, each in of.items()} == {
+        "planning": ["near-optimal", "not said"],
+        "planning-coins": ["not said"],
+        "planning-keys": ["not said"],
+    }
+    found = [e for e in judged(data(*seeds(), *seeds(ORACLE))) if e.claim.home == "planning"]
+    assert [each.verdict.answer for each in found] == ["yes", "yes"]
+    small = judged(data(*seeds(n=1), *seeds(ORACLE, n=1), title="planning (quick)"))
+    answers = [(e.verdict.answer, e.quick) for e in small if e.claim.home == "planning"]
+    assert answers == [("yes", True)] * 2
+
+
+# --------------------------------------------------------------------------- whose records
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [({}, True), ({"episodes": 5}, True), ({"every": 9}, True), ({"steps": 11}, False),
+     ({"simulations": 10}, False), ({"options": {"width": 8}}, False), ({"world": "x"}, False)],
+)  # fmt: skip
+def test_other_plans_are_an_experiment_of_ones_own(change: dict[str, Any], same: bool) -> None:
+    plans = {**PLANS, "8x8": {**PLANS["8x8"], **change}}
+    found = Unwritten(made_up(told={"plans": plans})).runs
+    assert is_figure("planning", found) == same
+    assert not is_figure("planning", Unwritten(made_up()).runs)  # nothing was planned
+    assert not is_figure("maze", Unwritten(made_up(told={"plans": PLANS})).runs)
+
+
+# --------------------------------------------------------------------------- the report
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Records of the figure, and of something else that plans."""
+    top = tmp_path_factory.mktemp("records")
+    write(top / "planning", [*seeds(scores=0.95), *seeds(ORACLE, scores=0.95)], "planning")
+    plans = {"of mine": {**PLANS["8x8"], "every": 10}}
+    rows = [episode("of mine", i, 0.25, "") for i in range(3)]
+    own = [
+        made_up(world, label, told={"plans": plans}, played=rows)
+        for world in ("maze", "mine:World")
+        for label in ("a", "b")
+    ]
+    for i, each in enumerate(own):
+        each["entry"]["key"] = f"own{i}"
+    write(top / "own", own, "own")
+    report.write(top)
+    return top
+
+
+def test_the_figure_has_its_table_its_verdicts_and_how_it_learned(folder: Path) -> None:
+    text = (folder / "report" / "results.md").read_text(encoding="utf-8")
+    part = text.split("### Planning in maze")[1].split("### own")[0]
+    assert "Figs. 23, 26. A planner acts with what was learned" in part
+    assert "| 16x16 | Oracle (the world itself) | 0.950 | 0.000 | 12 | 0% | 0 | exactly |" in part
+    assert "| TreeThink | 1,000 | 100 (100) | 3 of 3 | 3 of 3 | all (all) |" in part
+    assert "| 60 of 60 episodes | 3 | yes |" in part and "near-optimal | 8x8 0.95 ± 0.00" in part
+
+
+def test_planning_of_ones_own_has_its_plot_and_its_table(folder: Path) -> None:
+    text = (folder / "report" / "results.md").read_text(encoding="utf-8")
+    part = text.split("### own")[1]
+    assert "](own.svg)" in part and "](own.planning.svg)" in part
+    assert "| learned in | setting | learner | mean score |" in part
+    assert "| mine:World | of mine | b | 0.250 | 0.000 | 3 | 0% |" in part
+    assert "1 is the best that it allows" in part
+    assert (folder / "report" / "own.planning.png").is_file()
+    plot = (folder / "report" / "own.planning.svg").read_text(encoding="utf-8")
+    assert ">mine:World: normalised score<" in plot and ">of mine<" in plot
+
+
+def test_damaged_episodes_are_one_clear_error(tmp_path: Path) -> None:
+    write(tmp_path / "planning", seeds(), "planning")
+    path = next((tmp_path / "planning" / "runs").glob("*.episodes.parquet"))
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(RecordsError, match=r"cannot read .*episodes\.parquet"):
+        report.write(tmp_path)
+
+
+def test_panels_have_means_bands_and_times_on_both_scales() -> None:
+    mixed = [[1.0, 1.0, 0.0, 0.0], *[[1.0] * 4] * 4]
+    found = data(*seeds(scores=mixed), *seeds(ORACLE))
+    with styled():
+        figure = PLOTS["planning"](found, "planning")
+    score, linear, log = figure.axes
+    lines = {str(line.get_label()): line for line in score.lines}
+    assert np.asarray(lines[OURS].get_ydata()).tolist() == [0.5, 1, 1, 1, 1]
+    levels = [line.get_ydata() for line in score.lines if line.get_label() not in (OURS, ORACLE)]
+    assert [list(np.asarray(each)) for each in levels] == [[0, 0], [1, 1]]
+    (band,) = (c.get_paths()[0].vertices for c in score.collections[:1])
+    assert band[:, 1].min() == 0.0 and band[:, 1].max() == 1.0  # one deviation either way
+    assert [each.get_text() for each in score.get_xticklabels()] == SIZES
+    assert (linear.get_yscale(), log.get_yscale()) == ("linear", "log")
+    for axes in (linear, log):
+        assert np.asarray(axes.lines[0].get_ydata()).tolist() == [500.0] * 5
+        low, high = axes.get_ylim()
+        assert low < 500 < high
+    assert "log scale" in log.get_ylabel()
+
+
+def test_all_times_are_seen_whoever_is_slower() -> None:
+    slow = seeds(ORACLE)
+    for each in slow:
+        for row in each["played"]:
+            row["seconds"] = 40.0
+    with styled():
+        figure = drawn(data(*seeds(), *slow), "planning")
+    assert all(axes.get_ylim()[1] > 40_000 for axes in figure.axes[1:])
+
+
+def test_without_episodes_the_panels_say_so_and_the_table_is_empty() -> None:
+    nothing = data(*seeds(status="missing", observed=0, played=[]))
+    with styled():
+        figure = PLOTS["planning"](nothing, "planning")
+    assert all("no records" in [t.get_text() for t in axes.texts] for axes in figure.axes)
+    assert TABLES["planning"](nothing, "planning").rows == ()
