@@ -25,8 +25,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-for folder in ("twins", "support"):
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / folder))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "twins"))
 
 from printed import appending, short_circuit
 from variants import VARIANTS, ArbitraryTies, ById, ByIdScene, OldestFirst, Ours, preorder

@@ -91,7 +91,7 @@ def test_learn_ends_with_three_commands_that_work(
     told = [shlex.split(each)[1:] for each in re.findall(r"\n  (treethink .*?)(?=\n|  )", out)]
     assert [each[0] for each in told] == last
     asked = []
-    monkeypatch.setattr(cli.looking, "in_terminal", lambda *given: asked.append(given) or Quit)
+    monkeypatch.setattr(cli.worlds, "in_terminal", lambda *given: asked.append(given) or Quit)
     for each in told:
         ran = run(*each, *(["--steps", "5"] if each[0] in ("learn", "plan") else []))
         assert ran.code == 0, ran.err
@@ -194,7 +194,7 @@ def test_an_interrupt_saves_what_there_is(run: Any, monkeypatch: pytest.MonkeyPa
             if step == 300:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.live, "trial", interrupted)
+    monkeypatch.setattr(cli.session.live, "trial", interrupted)
     ran = run("learn", "walls")
     assert ran.code == 130
     assert "interrupted after 300 transitions" in ran.out and "saved to walls.tt" in ran.out

@@ -168,24 +168,24 @@ def test_what_is_wrong_prints_no_object(run: Any) -> None:
     ("command", "code"),
     [
         ("worlds maze", 0),
-        ("rules missing.tt", cli.ending.FAILED),
-        ("rules broken.tt", cli.ending.FAILED),
-        ("report .", cli.ending.FAILED),
-        ("run missing.toml", cli.ending.FAILED),
-        ("explain maze.tt --world keys --action up", cli.ending.USAGE),
-        ("learn mase", cli.ending.USAGE),
-        ("learn maze --width 2", cli.ending.USAGE),
-        ("learn maze --alpha 2", cli.ending.USAGE),
-        ("learn maze --steps -1", cli.ending.USAGE),
-        ("learn maze --set goals", cli.ending.USAGE),
-        ("explain maze.tt --world maze --action jump", cli.ending.USAGE),
-        ("explain maze.tt --world maze --action up --of 9999", cli.ending.USAGE),
-        ("explain maze.tt --world maze --action up --of 9999.pos", cli.ending.USAGE),
-        ("explain maze.tt --world maze --action up --of 40.", cli.ending.USAGE),
-        ("learn os:path", cli.ending.USAGE),
-        ("rules maze.tt --rule player.size", cli.ending.USAGE),
-        ("rules maze.tt --json --style code", cli.ending.USAGE),
-        ("learn maze --from maze.tt --memory 3", cli.ending.USAGE),
+        ("rules missing.tt", cli._exit.FAILED),
+        ("rules broken.tt", cli._exit.FAILED),
+        ("report .", cli._exit.FAILED),
+        ("run missing.toml", cli._exit.FAILED),
+        ("explain maze.tt --world keys --action up", cli._exit.USAGE),
+        ("learn mase", cli._exit.USAGE),
+        ("learn maze --width 2", cli._exit.USAGE),
+        ("learn maze --alpha 2", cli._exit.USAGE),
+        ("learn maze --steps -1", cli._exit.USAGE),
+        ("learn maze --set goals", cli._exit.USAGE),
+        ("explain maze.tt --world maze --action jump", cli._exit.USAGE),
+        ("explain maze.tt --world maze --action up --of 9999", cli._exit.USAGE),
+        ("explain maze.tt --world maze --action up --of 9999.pos", cli._exit.USAGE),
+        ("explain maze.tt --world maze --action up --of 40.", cli._exit.USAGE),
+        ("learn os:path", cli._exit.USAGE),
+        ("rules maze.tt --rule player.size", cli._exit.USAGE),
+        ("rules maze.tt --json --style code", cli._exit.USAGE),
+        ("learn maze --from maze.tt --memory 3", cli._exit.USAGE),
     ],
 )
 def test_exit_codes(run: Any, command: str, code: int) -> None:
@@ -198,7 +198,7 @@ def test_exit_codes(run: Any, command: str, code: int) -> None:
 
 def test_the_codes_are_those_that_are_documented() -> None:
     page = Path(__file__).parents[2] / "docs" / "command-line.md"
-    for code in (0, cli.ending.FAILED, cli.ending.USAGE, cli.ending.INTERRUPTED):
+    for code in (0, cli._exit.FAILED, cli._exit.USAGE, cli.ending.INTERRUPTED):
         assert f"\n| {code} | " in page.read_text(encoding="utf-8")
 
 
@@ -212,7 +212,7 @@ def test_a_failed_run_is_a_failure(run: Any, monkeypatch: pytest.MonkeyPatch) ->
     )
     Path("broken.toml").write_text(CONFIG.replace('"walls"', '"own:Broken"'))
     ran = run("run broken.toml --processes 1 --json")
-    object_ = told(ran, code=cli.ending.FAILED)
+    object_ = told(ran, code=cli._exit.FAILED)
     assert object_["failed"] == 2 and "it broke" in object_["runs"][0]["message"]
 
 
@@ -225,14 +225,14 @@ def stop_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
             if at == step:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.live, "trial", interrupted)
+    monkeypatch.setattr(cli.session.live, "trial", interrupted)
 
 
 def test_an_interrupted_learner_is_saved_and_told(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop_at(300, monkeypatch)
-    object_ = told(run("learn walls --json --quiet"), code=cli.ending.INTERRUPTED)
+    object_ = told(run("learn walls --json --quiet"), code=cli._exit.INTERRUPTED)
     assert object_["interrupted"] is True and object_["learned"] is None
     assert TreeThink.load(object_["saved"]).observations == object_["observations"] == 300
 
@@ -263,10 +263,10 @@ def test_no_second_interrupt_loses_the_model_nor_what_is_told(
     }[where]:
         pressed(owner, name)
     ran = run(f"learn walls {quiet}")
-    assert ran.code == cli.ending.INTERRUPTED
+    assert ran.code == cli._exit.INTERRUPTED
     assert TreeThink.load("walls.tt").observations == 300
     if quiet == "--json":
-        assert told(ran, code=cli.ending.INTERRUPTED)["interrupted"] is True
+        assert told(ran, code=cli._exit.INTERRUPTED)["interrupted"] is True
     else:
         assert "interrupted after 300 transitions" in ran.out and "saved to walls.tt" in ran.out
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -282,7 +282,7 @@ def test_a_first_interrupt_while_it_is_saved_waits_for_that(
         saved(*places)
 
     monkeypatch.setattr(os, "replace", replace)
-    object_ = told(run("learn walls --steps 200 --json --quiet"), code=cli.ending.INTERRUPTED)
+    object_ = told(run("learn walls --steps 200 --json --quiet"), code=cli._exit.INTERRUPTED)
     assert object_["interrupted"] is True and object_["learned"] is None
     assert TreeThink.load(object_["saved"]).observations == 200
 
@@ -329,7 +329,7 @@ def test_an_interrupt_while_it_is_examined_loses_nothing(
 
     monkeypatch.setattr(cli.learning, "examine", stop)
     ran = run("learn walls --steps 200 --quiet")
-    assert ran.code == cli.ending.INTERRUPTED and "saved to walls.tt" in ran.out
+    assert ran.code == cli._exit.INTERRUPTED and "saved to walls.tt" in ran.out
     assert TreeThink.load("walls.tt").observations == 200
 
 
@@ -337,5 +337,5 @@ def test_any_command_that_is_interrupted_says_so(run: Any, monkeypatch: pytest.M
     def stop(name: str, pairs: list[str]) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.looking, "make_world", stop)
-    assert run("worlds maze") == Ran(cli.ending.INTERRUPTED, "", "treethink: interrupted\n")
+    monkeypatch.setattr(cli.worlds, "make_world", stop)
+    assert run("worlds maze") == Ran(cli._exit.INTERRUPTED, "", "treethink: interrupted\n")

@@ -102,11 +102,11 @@ def test_it_learns_the_world_that_was_asked_for_if_its_usual_one_has_another_sch
 ) -> None:
     seen = []
 
-    def watch(model: TreeThink, world: World) -> cli.live.Watched:
+    def watch(model: TreeThink, world: World) -> cli.session.live.Watched:
         seen.append(world)
-        return cli.live.Watched()
+        return cli.session.live.Watched()
 
-    monkeypatch.setattr(cli.planning.live, "watch", watch)
+    monkeypatch.setattr(cli.plan.live, "watch", watch)
     ran = run("plan maze-scoreless --set scored=1 --steps 2")
     assert ran.code == 0 and [each.options["scored"] for each in seen] == [1]
 
@@ -238,7 +238,7 @@ def test_an_error_is_one_line_told_before_anything_is_learned_or_played(
     def never(*arguments: Any) -> None:
         raise AssertionError("it began")
 
-    monkeypatch.setattr(cli.live, "trial", never)
+    monkeypatch.setattr(cli.session.live, "trial", never)
     monkeypatch.setattr(Agent, "play", never)
     Path("buttons.py").write_text(f"{OWN}\nclass Gym(Button):\n    pure = False\ngym = Gym(1)\n")
     sys.modules.pop("buttons", None)
@@ -313,7 +313,7 @@ def test_an_interrupt_while_it_learns_plays_nothing(
         yield 1.0
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.live, "trial", stop)
+    monkeypatch.setattr(cli.session.live, "trial", stop)
     ran = run("plan maze --gif maze.gif")
     assert ran.code == 130 and ran.out.endswith("nothing was played\n")
     assert not Path("maze.gif").exists()
@@ -325,7 +325,7 @@ def test_an_interrupt_while_the_film_is_written_leaves_none(
     def stop(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.planning.film, "write", stop)
+    monkeypatch.setattr(cli.plan.film, "write", stop)
     ran = run("plan maze --model maze.tt --steps 2 --gif maze.gif")
     assert ran.code == 130 and "interrupted; maze.gif was not written" in ran.out
 

@@ -36,9 +36,9 @@ from treethink.explain.compare.minimize import smallest
 from treethink.explain.compare.synthetic_states import situations
 from treethink.explain.distributions import differ, unlike
 from treethink.explain.levels import drawable
+from treethink.explain.path import Step, child, extensions, follow
 from treethink.explain.why.counterfactual import nearest
 from treethink.explain.why.overlay import picture, png
-from treethink.explain.why.path import Step, child, extensions, follow
 from treethink.explain.why.reason import Reason
 from treethink.metrics import distance, marginals
 from treethink.model import TreeThink

@@ -8,7 +8,7 @@ import pytest
 
 import treethink as tt
 from treethink.explain.english.ground_tests import told
-from treethink.explain.why.path import Step, follow
+from treethink.explain.path import Step, follow
 from treethink.explain.why.supposition import condition
 from treethink.rules import Node, Test
 from treethink.state import Object, State

@@ -384,5 +384,5 @@ def test_ctrl_c_says_that_the_same_command_goes_on(
     monkeypatch.setattr("treethink.repro.figures.reproduce.perform_all", interrupted)
     with pytest.raises(SystemExit) as ended:
         cli.main(["reproduce", "walls", "--quick", "--out", str(tmp_path)])
-    assert ended.value.code == cli.ending.INTERRUPTED
+    assert ended.value.code == cli._exit.INTERRUPTED
     assert "the same command goes on" in capsys.readouterr().err

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from treethink.explain.english.nouns import article
 from treethink.explain.english.places import is_position, place
+from treethink.explain.path import Binding, Step, value_of
 from treethink.explain.vectors import is_zero, negative, plus
-from treethink.explain.why.path import Binding, Step, value_of
 from treethink.rules import Test, Value
 from treethink.state import State
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from treethink.explain.distributions import Chances, after, differ, in_words, times
-from treethink.explain.why.path import Binding, Step, child, extensions
+from treethink.explain.path import Binding, Step, child, extensions
 from treethink.explain.why.supposition import condition
 from treethink.rules import Node, Test, Value
 from treethink.state import State

@@ -18,9 +18,9 @@ from rich.console import Group
 from rich.text import Text
 
 from treethink.errors import UnknownNameError, WrongTypeError, shown
+from treethink.explain.path import Step, follow
 from treethink.explain.summary.rich_text import Printed
 from treethink.explain.why.counterfactual import nearest
-from treethink.explain.why.path import Step, follow
 from treethink.explain.why.reason import Reason
 from treethink.rules import Node, Rule, RuleKey, Value
 from treethink.state import State

@@ -20,7 +20,7 @@ from treethink import file
 from treethink.errors import SettingError, WrongTypeError, shown
 from treethink.explain.english.ground_tests import sought, told
 from treethink.explain.levels import drawable
-from treethink.explain.why.path import Step
+from treethink.explain.path import Step
 from treethink.filenames import check_free, format_of
 from treethink.state import Object, State
 from treethink.worlds.draw.layout import Cell, Drawable, Told, Window, extent, items

@@ -14,9 +14,9 @@ from rich.tree import Tree
 
 from treethink.explain.distributions import in_words, listed, times
 from treethink.explain.english.ground_tests import name, told
+from treethink.explain.path import Step
 from treethink.explain.summary.rich_text import Printed
 from treethink.explain.why.counterfactual import Otherwise
-from treethink.explain.why.path import Step
 from treethink.rules import Value
 from treethink.state import State
 

@@ -21,8 +21,8 @@ from treethink.explain.english.ground_tests import (
 )
 from treethink.explain.english.nouns import article
 from treethink.explain.english.places import is_position
+from treethink.explain.path import Binding, value_of
 from treethink.explain.vectors import plus
-from treethink.explain.why.path import Binding, value_of
 from treethink.rules import Test
 from treethink.state import State
 
