@@ -1,31 +1,28 @@
-// editing.cpp - what people change in a tree: parts written by hand, parts that stay, parts that go.
-//
-// A written branch keeps its test, and a written leaf says what it was given (if that is nothing, what stands above it
-// says) until it has counted something. What is pinned does not
-// learn, but a pinned leaf takes note of what comes by. Branches above any of these keep their tests too (`held`),
-// or the edit would be thrown away with them; everything else goes on learning.
+#include "editing.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <mutex>
 #include <string>
 #include <utility>
 
-#include "learning/counting.hpp"
+#include "learning/replay.hpp"
 #include "model.hpp"
 
 namespace treethink {
 
 namespace {
 
-constexpr std::uint64_t most_given = std::uint64_t{1} << 53;
-// Every node has a counter for every outcome.
-constexpr std::size_t most_counters = std::size_t{1} << 22;
+// Observations that one outcome of a hand-written leaf can stand for.
+constexpr std::uint64_t max_prior_count = std::uint64_t{1} << 53;
+// Limit on nodes x outcomes: every node has a counter for every outcome.
+constexpr std::size_t max_counters = std::size_t{1} << 22;
 
 void check_test(Test const& test, std::vector<FactType> const& types, std::vector<ClassId> const& classes,
                 std::uint32_t depth) {
-    if (depth >= deepest) throw RuleError("a rule can be " + std::to_string(deepest) + " tests deep at most");
-    if (classes.size() >= most_variables)
-        throw RuleError("a rule can ask about " + std::to_string(most_variables) + " objects at most");
+    if (depth >= max_depth) throw RuleError("a rule can be " + std::to_string(max_depth) + " tests deep at most");
+    if (classes.size() >= max_variables)
+        throw RuleError("a rule can ask about " + std::to_string(max_variables) + " objects at most");
     if (test.type >= types.size() || !find_block(types, classes, test))
         throw RuleError("a test asks about variables that it cannot have");
     FactType const& type = types[test.type];
@@ -36,30 +33,30 @@ void check_test(Test const& test, std::vector<FactType> const& types, std::vecto
     if (type.arity == 2 && extreme) throw RuleError("a test names a value whose negation does not fit 64 bits");
 }
 
-void check_leaf(Written const& leaf) {
+void check_leaf(HandWrittenNode const& leaf) {
     for (auto const& [outcome, n] : leaf.outcomes)
-        if (n < 1 || n > most_given)
-            throw RuleError("an outcome must be seen 1 to " + std::to_string(most_given) + " times, got " +
+        if (n < 1 || n > max_prior_count)
+            throw RuleError("an outcome must be seen 1 to " + std::to_string(max_prior_count) + " times, got " +
                             std::to_string(n));
 }
 
-void check_tree(std::vector<Written> const& nodes, std::vector<FactType> const& types, std::vector<ClassId> classes,
-                std::uint32_t depth) {
+void check_tree(std::vector<HandWrittenNode> const& nodes, std::vector<FactType> const& types,
+                std::vector<ClassId> classes, std::uint32_t depth) {
     std::vector<std::pair<std::vector<ClassId>, std::uint32_t>> open{{std::move(classes), depth}};
-    for (Written const& node : nodes) {
+    for (HandWrittenNode const& node : nodes) {
         if (open.empty()) throw RuleError("a rule has nodes left over");
-        auto const [known, deep] = std::move(open.back());
+        auto const [known, node_depth] = std::move(open.back());
         open.pop_back();
         if (!node.test) {
             check_leaf(node);
             continue;
         }
-        check_test(*node.test, types, known, deep);
-        open.emplace_back(known, deep + 1);
-        open.emplace_back(extended_classes(types[node.test->type], *node.test, known), deep + 1);
+        check_test(*node.test, types, known, node_depth);
+        open.emplace_back(known, node_depth + 1);
+        open.emplace_back(extended_classes(types[node.test->type], *node.test, known), node_depth + 1);
     }
     if (!open.empty()) throw RuleError("a rule ends before all of its branches do");
-    auto const says_nothing = [](Written const& node) { return node.outcomes.empty(); };
+    auto const says_nothing = [](HandWrittenNode const& node) { return node.outcomes.empty(); };
     if (std::all_of(nodes.begin(), nodes.end(), says_nothing)) throw RuleError("a rule names no outcome at all");
 }
 
@@ -67,242 +64,262 @@ void check_tree(std::vector<Written> const& nodes, std::vector<FactType> const& 
 
 // ---- one tree ----
 
-void Tree::check_size(std::size_t nodes, std::vector<Vector> named) const {
-    named.insert(named.end(), outcomes_.begin(), outcomes_.end());
-    std::sort(named.begin(), named.end());
-    auto const different = static_cast<std::size_t>(std::unique(named.begin(), named.end()) - named.begin());
-    if ((nodes + nodes_.size()) * different > most_counters)
-        throw RuleError("a rule of " + std::to_string(nodes + nodes_.size()) + " nodes and " +
-                        std::to_string(different) + " outcomes is too large: their product can be " +
-                        std::to_string(most_counters) + " at most");
-}
-
-std::optional<std::uint32_t> Tree::find(std::string_view path) const {
-    std::uint32_t at = 0;
+NodeId find_node(Tree const& tree, std::string_view path) {
+    NodeId at = kRoot;
     for (char const step : path) {
-        if (nodes_.empty() || nodes_[at].is_leaf() || (step != 'L' && step != 'R')) return std::nullopt;
-        at = step == 'L' ? nodes_[at].left : nodes_[at].right;
+        if (!tree.varies() || tree.nodes()[at].is_leaf() || (step != 'L' && step != 'R'))
+            throw RuleError("the rule has no node at the path '" + std::string(path) + "'");
+        at = step == 'L' ? tree.nodes()[at].left : tree.nodes()[at].right;
     }
     return at;
 }
 
-std::vector<std::uint32_t> Tree::below(std::uint32_t at) const {
-    std::vector<std::uint32_t> found, open{at};
-    while (!open.empty()) {
-        found.push_back(open.back());
-        open.pop_back();
-        Node const& node = nodes_[found.back()];
-        if (!node.is_leaf()) open.insert(open.end(), {node.right, node.left});
-    }
-    return found;
+void TreeEditor::check_size(std::size_t nodes, std::vector<Vector> named) const {
+    named.insert(named.end(), tree_.outcomes_.begin(), tree_.outcomes_.end());
+    std::sort(named.begin(), named.end());
+    auto const different = static_cast<std::size_t>(std::unique(named.begin(), named.end()) - named.begin());
+    std::size_t const all_nodes = nodes + tree_.nodes_.size();
+    if (all_nodes * different > max_counters)
+        throw RuleError("a rule of " + std::to_string(all_nodes) + " nodes and " + std::to_string(different) +
+                        " outcomes is too large: their product can be " + std::to_string(max_counters) + " at most");
 }
 
-void Tree::give(std::uint32_t at, std::vector<std::uint64_t> const& counts) {
-    Node& node = nodes_[at];
-    node.given.resize(outcomes_.size(), 0);
+void TreeEditor::add_prior(NodeId at, std::vector<std::uint64_t> const& counts) {
+    NodeEdits& edits = tree_.nodes_[at].edits;
+    edits.prior_counts.resize(tree_.outcomes_.size(), 0);
     for (std::size_t y = 0; y < counts.size(); ++y) {
-        std::uint64_t const more = std::min(counts[y], most_seen - node.given_n);
-        node.given[y] += more;
-        node.given_n += more;
+        std::uint64_t const more = std::min(counts[y], max_observations - edits.prior_n);
+        edits.prior_counts[y] += more;
+        edits.prior_n += more;
     }
 }
 
-std::vector<std::uint64_t> Tree::answer_of(std::uint32_t at) const {
+std::vector<std::uint64_t> TreeEditor::answer_counts(NodeId at) const {
     std::vector<std::uint64_t> counts;
-    for (std::size_t y = 0; y < outcomes_.size(); ++y) counts.push_back(answer_count(at, y));
+    for (std::size_t y = 0; y < tree_.outcomes_.size(); ++y) counts.push_back(tree_.answer_count(at, y));
     return counts;
 }
 
-void Tree::replace(std::uint32_t at, std::vector<Written> const& nodes, std::vector<FactType> const& types) {
-    check_tree(nodes, types, varies() ? nodes_[at].classes : arguments_, varies() ? nodes_[at].depth : 0);
+void TreeEditor::finish() {
+    update_held(tree_);
+    criterion_.update_settled(tree_.nodes_);
+}
+
+// ---- replace ----
+
+void TreeEditor::replace(NodeId at, std::vector<HandWrittenNode> const& nodes) {
+    bool const varies = tree_.varies();
+    check_tree(nodes, types_, varies ? tree_.nodes_[at].variable_classes : tree_.arguments_,
+               varies ? tree_.nodes_[at].depth : 0);
     std::vector<Vector> outcomes;
-    for (Written const& each : nodes)
+    for (HandWrittenNode const& each : nodes)
         for (auto const& [outcome, n] : each.outcomes) outcomes.push_back(outcome);
     check_size(nodes.size(), outcomes);
-    add_outcomes(std::move(outcomes));
-    if (!varies()) (void)add_node(0, arguments_);
-    drop_below(at);
-    std::vector<std::uint32_t> open{at};
-    for (Written const& each : nodes) {
-        std::uint32_t const next = open.back();
-        open.pop_back();
-        Node node;
-        node.parent = nodes_[next].parent;
-        node.depth = nodes_[next].depth;
-        node.classes = std::move(nodes_[next].classes);
-        node.totals.resize(outcomes_.size(), 0);
-        node.written = true;
-        nodes_[next] = std::move(node);
-        std::vector<std::uint64_t> counts(outcomes_.size(), 0);
-        for (auto const& [outcome, n] : each.outcomes) counts[*find_outcome(outcome)] += n;
-        give(next, counts);
-        if (!each.test) continue;
-        nodes_[next].test = *each.test;
-        add_children(next, types);
-        open.push_back(nodes_[next].right);
-        open.push_back(nodes_[next].left);
-    }
-    auto const written = below(at);
-    for (auto each = written.rbegin(); each != written.rend(); ++each) {
-        Node const& node = nodes_[*each];
-        if (node.is_leaf()) continue;
-        std::uint32_t const left = node.left, right = node.right;
-        give(*each, nodes_[left].given);
-        give(*each, nodes_[right].given);
-    }
+    tree_.add_outcomes(std::move(outcomes));
+    if (!varies) (void)tree_.add_node(kNoNode, tree_.arguments_);
+    write_nodes(at, nodes);
+    sum_priors(at);
     pin(at);
 }
 
-void Tree::pin(std::uint32_t at) {
-    if (!varies()) {
-        if (now_ == 0) throw RuleError("it has never been seen: there is nothing to pin");
-        (void)add_node(0, arguments_);
-        nodes_[0].written = true;
-        give(0, seen_);
+void TreeEditor::write_nodes(NodeId at, std::vector<HandWrittenNode> const& nodes) {
+    tree_.remove_children(at);
+    std::vector<NodeId> open{at};
+    for (HandWrittenNode const& each : nodes) {
+        NodeId const next = open.back();
+        open.pop_back();
+        write_node(next, each);
+        if (!each.test) continue;
+        tree_.add_children(next, types_);
+        open.push_back(tree_.nodes_[next].right);
+        open.push_back(tree_.nodes_[next].left);
     }
-    // What it says stays, also where that is what it ever saw, or what stands above it says.
-    if (answers_with_all(at)) {
-        std::vector<std::uint64_t> earlier = seen_;
+}
+
+void TreeEditor::write_node(NodeId at, HandWrittenNode const& hand_written) {
+    Node& old = tree_.nodes_[at];
+    Node node;
+    node.parent = old.parent;
+    node.depth = old.depth;
+    node.variable_classes = std::move(old.variable_classes);
+    node.fit_outcomes(tree_.outcomes_.size());
+    node.edits.hand_written = true;
+    if (hand_written.test) node.test = *hand_written.test;
+    old = std::move(node);
+    std::vector<std::uint64_t> counts(tree_.outcomes_.size(), 0);
+    for (auto const& [outcome, n] : hand_written.outcomes) counts[*tree_.find_outcome(outcome)] += n;
+    add_prior(at, counts);
+}
+
+// Gives every branch the prior of its children.
+void TreeEditor::sum_priors(NodeId at) {
+    auto const order = subtree(tree_.nodes_, at);
+    for (auto each = order.rbegin(); each != order.rend(); ++each) {
+        Node const& node = tree_.nodes_[*each];
+        if (node.is_leaf()) continue;
+        add_prior(*each, tree_.nodes_[node.left].edits.prior_counts);
+        add_prior(*each, tree_.nodes_[node.right].edits.prior_counts);
+    }
+}
+
+// ---- pin, unpin ----
+
+void TreeEditor::pin(NodeId at) {
+    if (!tree_.varies()) {
+        if (tree_.transitions_ == 0) throw RuleError("it has never been seen: there is nothing to pin");
+        (void)tree_.add_node(kNoNode, tree_.arguments_);
+        tree_.nodes_[kRoot].edits.hand_written = true;
+        add_prior(kRoot, tree_.seen_);
+    }
+    // The node's answer stays, also where it is all that the tree ever saw, or an ancestor's answer.
+    Node const& pinned = tree_.nodes_[at];
+    if (tree_.answers_with_all(at)) {
+        std::vector<std::uint64_t> earlier = tree_.seen_;
         for (std::size_t y = 0; y < earlier.size(); ++y)
-            earlier[y] -= std::min<std::uint64_t>(earlier[y], nodes_[at].totals[y]);
-        give(at, earlier);
-    } else if (nodes_[at].is_empty()) {
-        give(at, answer_of(answering(at)));
+            earlier[y] -= std::min<std::uint64_t>(earlier[y], pinned.stats.totals[y]);
+        add_prior(at, earlier);
+    } else if (pinned.is_empty()) {
+        add_prior(at, answer_counts(tree_.answering_node(at)));
     }
-    for (std::uint32_t const each : below(at)) {
-        Node& node = nodes_[each];
-        if (node.is_leaf() && !node.pinned) node.met.assign(outcomes_.size(), 0);
-        if (node.is_leaf() && node.written) node.blocks.clear();  // it has not counted anything
-        node.pinned = true;
+    for (NodeId const each : subtree(tree_.nodes_, at)) {
+        Node& node = tree_.nodes_[each];
+        NodeEdits& edits = node.edits;
+        if (node.is_leaf() && !edits.pinned) edits.seen_since_pinned.assign(tree_.outcomes_.size(), 0);
+        if (node.is_leaf() && edits.hand_written) node.candidates.blocks.clear();  // it has not counted anything
+        edits.pinned = true;
     }
-    find_held();
+    finish();
 }
 
-void Tree::unpin(std::uint32_t at, std::vector<FactType> const& types, bool fresh) {
-    if (!varies()) return;
-    for (std::uint32_t const each : below(at)) {
-        Node& node = nodes_[each];
-        if (!node.pinned) continue;
-        node.pinned = false;
-        std::vector<std::uint64_t> const met = std::exchange(node.met, {});
-        if (!node.is_leaf()) continue;
-        bool const has_met = std::any_of(met.begin(), met.end(), [](std::uint64_t n) { return n > 0; });
-        if (node.written) {
-            node.blocks = make_blocks(types, node.classes);
-            if (fresh) make_fresh(each);
-            if (!has_met) continue;
-            node.given.clear();  // rather what it has met; and if that is kept it will be counted, and not twice
-            node.given_n = 0;
-            node.written = fresh;
-        }
-        if (has_met) give(each, met);
+void TreeEditor::unpin(NodeId at, bool replay) {
+    if (!tree_.varies()) return;
+    for (NodeId const each : subtree(tree_.nodes_, at)) {
+        Node& node = tree_.nodes_[each];
+        if (!node.edits.pinned) continue;
+        node.edits.pinned = false;
+        if (node.is_leaf()) unpin_leaf(each, replay);
+        node.edits.seen_since_pinned.clear();
     }
-    if (nodes_[0].is_leaf() && !nodes_[0].pinned && outcomes_.size() < 2 && now_ > 0) {  // a constant again
-        nodes_.clear();
-        free_.clear();
-        fresh_.clear();
+    Node const& root = tree_.nodes_[kRoot];
+    bool const constant = root.is_leaf() && !root.edits.pinned && tree_.outcomes_.size() < 2;
+    if (constant && tree_.transitions_ > 0) {  // no tree is needed any more
+        tree_.nodes_.clear();
+        tree_.free_.clear();
+        tree_.awaiting_replay_.clear();
     }
-    find_held();
+    finish();
 }
 
-void Tree::keep_child(std::uint32_t at, bool left, bool merge) {
-    if (!varies() || nodes_[at].is_leaf()) throw RuleError("a leaf has no children to keep");
-    std::uint32_t const kept = left ? nodes_[at].left : nodes_[at].right;
-    std::uint32_t const other = left ? nodes_[at].right : nodes_[at].left;
-    if (nodes_[kept].classes.size() != nodes_[at].classes.size())
+// A leaf that learned before adds what it has seen since to its answer; a hand-written one answers with that instead.
+void TreeEditor::unpin_leaf(NodeId at, bool replay) {
+    Node& node = tree_.nodes_[at];
+    std::vector<std::uint64_t> const seen = std::exchange(node.edits.seen_since_pinned, {});
+    bool const has_seen = std::any_of(seen.begin(), seen.end(), [](std::uint64_t n) { return n > 0; });
+    if (node.edits.hand_written) {
+        node.candidates.blocks = make_blocks(types_, node.variable_classes);
+        if (replay) TreeReplay(tree_).add(at);
+        if (!has_seen) return;
+        node.edits.clear_prior();
+        node.edits.hand_written = replay;  // what is kept will be counted, and must not count twice
+    }
+    if (has_seen) add_prior(at, seen);
+}
+
+// ---- keep_child ----
+
+void TreeEditor::keep_child(NodeId at, bool left, bool merge) {
+    auto& nodes = tree_.nodes_;
+    if (!tree_.varies() || nodes[at].is_leaf()) throw RuleError("a leaf has no children to keep");
+    NodeId const kept = left ? nodes[at].left : nodes[at].right;
+    NodeId const other = left ? nodes[at].right : nodes[at].left;
+    if (nodes[kept].variable_classes.size() != nodes[at].variable_classes.size())
         throw RuleError("a child that knows more variables cannot stand in its parent's place");
-    if (merge) {
-        auto const mine = below(kept), theirs = below(other);
-        bool same = mine.size() == theirs.size();
-        for (std::size_t i = 0; same && i < mine.size(); ++i)
-            same = nodes_[mine[i]].is_leaf() == nodes_[theirs[i]].is_leaf();
-        if (!same) throw RuleError("only branches of the same form can be merged");
-        for (std::size_t i = 0; i < mine.size(); ++i)
-            if (nodes_[mine[i]].is_leaf() && !nodes_[theirs[i]].is_empty()) give(mine[i], answer_of(theirs[i]));
-    }
+    if (merge) merge_counts(kept, other);
     // Leaves below that have seen nothing answer as before.
-    if (nodes_[kept].is_empty()) give(kept, answer_of(at));
-    if (at == 0) give(kept, {});  // and the root does not answer with all that was ever seen
+    if (nodes[kept].is_empty()) add_prior(kept, answer_counts(at));
+    if (at == kRoot) add_prior(kept, {});  // an empty prior: the new root does not answer with all that was ever seen
     move_up(kept);
-    find_held();
+    finish();
 }
 
-// Into its parent's place, whose other child is dropped.
-void Tree::move_up(std::uint32_t child) {
-    std::uint32_t const at = nodes_[child].parent;
-    for (std::uint32_t const each : below(child)) --nodes_[each].depth;
-    Node node = std::move(nodes_[child]);
-    node.parent = nodes_[at].parent;
-    nodes_[child] = Node{};
-    drop_below(at);
-    nodes_[at] = std::move(node);
-    if (nodes_[at].is_leaf()) return;
-    nodes_[nodes_[at].left].parent = at;
-    nodes_[nodes_[at].right].parent = at;
+// Adds the answers of the leaves below `other` to those of the leaves in the same places below `kept`.
+void TreeEditor::merge_counts(NodeId kept, NodeId other) {
+    auto const& nodes = tree_.nodes_;
+    auto const mine = subtree(nodes, kept), theirs = subtree(nodes, other);
+    bool same_form = mine.size() == theirs.size();
+    for (std::size_t i = 0; same_form && i < mine.size(); ++i)
+        same_form = nodes[mine[i]].is_leaf() == nodes[theirs[i]].is_leaf();
+    if (!same_form) throw RuleError("only branches of the same form can be merged");
+    for (std::size_t i = 0; i < mine.size(); ++i)
+        if (nodes[mine[i]].is_leaf() && !nodes[theirs[i]].is_empty()) add_prior(mine[i], answer_counts(theirs[i]));
 }
 
-void Tree::find_held() {
-    std::vector<std::uint32_t> const order = preorder();
-    for (auto at = order.rbegin(); at != order.rend(); ++at) {
-        Node& node = nodes_[*at];
-        auto const fixed = [&](std::uint32_t child) { return nodes_[child].pinned || nodes_[child].held; };
-        node.held = !node.is_leaf() && (node.pinned || node.written || fixed(node.left) || fixed(node.right));
+// Moves a node into its parent's place; the other child is removed.
+void TreeEditor::move_up(NodeId child) {
+    auto& nodes = tree_.nodes_;
+    NodeId const at = nodes[child].parent;
+    for (NodeId const each : subtree(nodes, child)) --nodes[each].depth;
+    Node node = std::move(nodes[child]);
+    node.parent = nodes[at].parent;
+    nodes[child] = Node{};
+    tree_.remove_children(at);
+    nodes[at] = std::move(node);
+    if (nodes[at].is_leaf()) return;
+    nodes[nodes[at].left].parent = at;
+    nodes[nodes[at].right].parent = at;
+}
+
+void TreeEditor::update_held(Tree& tree) {
+    auto& nodes = tree.nodes_;
+    auto const is_fixed = [&](NodeId at) { return nodes[at].edits.pinned || nodes[at].edits.held; };
+    std::vector<NodeId> const order = tree.preorder();
+    for (auto at = order.rbegin(); at != order.rend(); ++at) {  // children before their parents
+        Node& node = nodes[*at];
+        NodeEdits& edits = node.edits;
+        edits.held =
+            !node.is_leaf() && (edits.pinned || edits.hand_written || is_fixed(node.left) || is_fixed(node.right));
     }
 }
 
 // ---- one rule of a model ----
 
-namespace {
-
-std::uint32_t found(Tree const& tree, std::string_view path) {
-    if (auto const at = tree.find(path)) return *at;
-    throw RuleError("the rule has no node at the path '" + std::string(path) + "'");
-}
-
-}  // namespace
-
-void Model::replace(SlotId slot, ActionId action, std::string_view path, std::vector<Written> const& nodes) {
+void Model::replace(SlotId slot, ActionId action, std::string_view path, std::vector<HandWrittenNode> const& nodes) {
     std::unique_lock const lock(mutex_);
-    Tree& tree = this->tree(slot, action);
-    for (Written const& node : nodes)
+    for (HandWrittenNode const& node : nodes)
         for (auto const& [outcome, n] : node.outcomes)
             if (outcome.size() != schema_->length(slot))
                 throw RuleError("an outcome must be of length " + std::to_string(schema_->length(slot)) +
                                 ", got one of length " + std::to_string(outcome.size()));
-    tree.replace(found(tree, path), nodes, codes_.types());
-    was_edited(tree);
+    Tree& tree = this->tree(slot, action);
+    TreeEditor(tree, codes_.types(), *criterion_).replace(find_node(tree, path), nodes);
+    ++edits_;
 }
 
 void Model::pin(SlotId slot, ActionId action, std::string_view path) {
     std::unique_lock const lock(mutex_);
     Tree& tree = this->tree(slot, action);
-    tree.pin(found(tree, path));
-    was_edited(tree);
+    TreeEditor(tree, codes_.types(), *criterion_).pin(find_node(tree, path));
+    ++edits_;
 }
 
-// Leaves that start to learn begin like those of a new split: with what is kept.
+// Leaves that start to learn begin like those of a new split: with the kept transitions.
 void Model::unpin(SlotId slot, ActionId action, std::string_view path) {
     std::unique_lock const lock(mutex_);
     Tree& tree = this->tree(slot, action);
-    tree.unpin(found(tree, path), codes_.types(), !window_.transitions().empty());
-    if (tree.has_fresh()) {
-        seed({{slot, action}});
-        seeded_.emplace_back(slot, action);
-        std::sort(seeded_.begin(), seeded_.end());
-        seeded_.erase(std::unique(seeded_.begin(), seeded_.end()), seeded_.end());
+    TreeEditor(tree, codes_.types(), *criterion_).unpin(find_node(tree, path), !window_.transitions().empty());
+    if (tree.awaits_replay()) {
+        replay_window({{slot, action}});
+        undecided_.emplace_back(slot, action);
+        std::sort(undecided_.begin(), undecided_.end());
+        undecided_.erase(std::unique(undecided_.begin(), undecided_.end()), undecided_.end());
     }
-    was_edited(tree);
+    ++edits_;
 }
 
 void Model::keep_child(SlotId slot, ActionId action, std::string_view path, bool left, bool merge) {
     std::unique_lock const lock(mutex_);
     Tree& tree = this->tree(slot, action);
-    tree.keep_child(found(tree, path), left, merge);
-    was_edited(tree);
-}
-
-void Model::was_edited(Tree& tree) {
-    tree.find_rest(*criterion_);
+    TreeEditor(tree, codes_.types(), *criterion_).keep_child(find_node(tree, path), left, merge);
     ++edits_;
 }
 

@@ -11,8 +11,8 @@ Foldt::Foldt(std::shared_ptr<Schema const> schema, std::vector<ClassId> argument
     : schema_(std::move(schema)), settings_(std::move(settings)),
       criterion_(make_criterion(settings_.criterion, settings_.alpha)), codes_(schema_), tree_(std::move(arguments)) {
     std::size_t const n = tree_.arguments().size();
-    if (n < 1 || n > most_arguments)
-        throw SettingError("a tree takes 1 to " + std::to_string(most_arguments) + " arguments, got " +
+    if (n < 1 || n > max_arguments)
+        throw SettingError("a tree takes 1 to " + std::to_string(max_arguments) + " arguments, got " +
                            std::to_string(n));
 }
 
@@ -23,7 +23,7 @@ std::vector<Event> Foldt::observe(State const& state, std::vector<Row> const& ar
     tree_.add_outcomes({outcome});
     Tree::Target const target{arguments, *tree_.find_outcome(outcome)};
     std::vector<Event> events;
-    Learning learning{codes_, *criterion_, settings_, scratch_, state, events};
+    LearningContext learning{codes_, *criterion_, settings_, scratch_, state, events};
     tree_.observe(learning, {&target, 1});
     collect_codes(trees, codes_);
     return events;
@@ -32,12 +32,12 @@ std::vector<Event> Foldt::observe(State const& state, std::vector<Row> const& ar
 std::vector<std::pair<Vector, std::uint64_t>> Foldt::predict(State const& state, std::vector<Row> const& arguments,
                                                              FactsMode facts, BindingsMode bindings) const {
     std::shared_lock const lock(mutex_);
-    std::uint32_t node = 0;
+    auto const& types = codes_.types();
+    NodeId node = kRoot;
     if (tree_.varies())
-        node =
-            tree_.answering(facts == FactsMode::full
-                                ? tree_.route(FactsInFull(state, codes_.types()), codes_.types(), arguments, bindings)
-                                : tree_.route(FactsOnDemand(state), codes_.types(), arguments, bindings));
+        node = tree_.answering_node(facts == FactsMode::full
+                                        ? tree_.route(FactsInFull(state, types), types, arguments, bindings)
+                                        : tree_.route(FactsOnDemand(state), types, arguments, bindings));
     std::vector<std::pair<Vector, std::uint64_t>> answer;
     for (std::size_t y = 0; y < tree_.outcomes().size(); ++y)
         if (std::uint64_t const n = tree_.answer_count(node, y); n > 0) answer.emplace_back(tree_.outcomes()[y], n);
@@ -47,7 +47,7 @@ std::vector<std::pair<Vector, std::uint64_t>> Foldt::predict(State const& state,
 std::vector<std::uint8_t> Foldt::save() const {
     std::shared_lock const lock(mutex_);
     Writer out;
-    tree_.save(out, codes_);
+    save_tree(out, tree_, codes_);
     return out.take();
 }
 
@@ -56,8 +56,8 @@ void Foldt::load(std::span<std::uint8_t const> bytes) {
     Reader in(bytes);
     Codes codes(schema_);
     Tree tree(tree_.arguments());
-    (void)tree.load(in, codes, 1, settings_.branch_updates);  // it is alone: nobody else must be told of codes
-    tree.find_rest(*criterion_);
+    // No other tree must follow the change of codes.
+    (void)load_tree(in, tree, codes, *criterion_, 1, settings_.branch_updates);
     if (!in.at_end()) throw ModelFileError("the tree has bytes left over");
     codes_ = std::move(codes);
     tree_ = std::move(tree);

@@ -8,6 +8,7 @@
 
 #include "fair_mutex.hpp"
 #include "learning/tree.hpp"
+#include "snapshot.hpp"
 
 namespace treethink {
 
@@ -19,16 +20,16 @@ public:
     /// Learns that `outcome` was seen of these objects (one row per argument class).
     std::vector<Event> observe(State const& state, std::vector<Row> const& arguments, Vector outcome);
 
-    /// The distribution for these objects: outcomes with their counts. Empty: nothing seen yet.
+    /// The distribution for these objects: outcomes with their counts. Empty if nothing was seen yet.
     [[nodiscard]] std::vector<std::pair<Vector, std::uint64_t>> predict(State const& state,
                                                                         std::vector<Row> const& arguments,
                                                                         FactsMode facts, BindingsMode bindings) const;
 
     [[nodiscard]] TreeSnapshot snapshot(bool with_candidates) const {
         std::shared_lock const lock(mutex_);
-        return tree_.snapshot(codes_, with_candidates);
+        return take_snapshot(tree_, codes_, with_candidates);
     }
-    /// All that was learned (see file.hpp); only a tree that has seen nothing can load it. Throws ModelFileError.
+    /// Everything learned (see serialize.hpp); only a tree that has seen nothing can load it. Throws ModelFileError.
     [[nodiscard]] std::vector<std::uint8_t> save() const;
     void load(std::span<std::uint8_t const> bytes);
     [[nodiscard]] Schema const& schema() const { return *schema_; }

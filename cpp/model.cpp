@@ -4,6 +4,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "learning/replay.hpp"
 #include "serialize.hpp"
 
 namespace treethink {
@@ -32,7 +33,7 @@ void Model::check(State const& state, char const* role) const {
 void Model::find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const {
     Column const& old_column = *before.column(slot);
     Column const& new_column = *after.column(slot);
-    Attribute const& attribute = schema_->attributes()[schema_->slots()[slot].attribute];
+    Attribute const& attribute = this->attribute(slot);
     bool const same_values = &old_column == &new_column || old_column == new_column;
     effect.unchanged = same_values && !attribute.outcomes_are_values;
     if (effect.unchanged) return effect.outcomes.assign(attribute.length, 0);
@@ -51,9 +52,22 @@ bool Model::will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::
     if (tree.varies()) return true;
     std::size_t const length = schema_->length(slot);
     VectorView first = tree.outcomes().empty() ? effect.outcome(0, length) : VectorView(tree.outcomes().front());
-    for (std::size_t row = 0; row < (effect.unchanged ? 1 : rows); ++row)
+    for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row)
         if (!same(first, effect.outcome(row, length))) return true;
     return false;
+}
+
+// Everything that can be refused is refused here. Returns whether codes of the facts are needed: some rule varies, or
+// the transition is kept, and may be learned from later.
+bool Model::find_effects(State const& before, ActionId action, State const& after) {
+    bool facts_needed = window_.keeps();
+    for (std::size_t s = 0; s < effects_.size(); ++s) {
+        std::size_t const rows = before.column(SlotId(s))->rows();
+        if (rows == 0) continue;
+        find_effect(SlotId(s), before, after, effects_[s]);
+        facts_needed = facts_needed || will_vary(tree(SlotId(s), action), SlotId(s), effects_[s], rows);
+    }
+    return facts_needed;
 }
 
 std::vector<ModelEvent> Model::observe(State const& before, ActionId action, State const& after) {
@@ -62,31 +76,49 @@ std::vector<ModelEvent> Model::observe(State const& before, ActionId action, Sta
     check_same_objects(before, after);
     std::unique_lock const lock(mutex_);
     events_.clear();
-    // First everything that can be refused, then everything that changes the model.
-    // What is kept may be learned from later, so with a memory all of it is looked at now.
-    bool facts_needed = window_.keeps();
-    for (std::size_t s = 0; s < effects_.size(); ++s) {
-        std::size_t const rows = before.column(SlotId(s))->rows();
-        if (rows == 0) continue;
-        find_effect(SlotId(s), before, after, effects_[s]);
-        facts_needed = facts_needed || will_vary(tree(SlotId(s), action), SlotId(s), effects_[s], rows);
-    }
+    bool const facts_needed = find_effects(before, action, after);
     if (facts_needed) recode(trees_, codes_, codes_.turn_to(before));
     ++observations_;
     std::vector<ModelEvent> events;
-    Learning learning{codes_, *criterion_, settings_, scratch_, before, events_};
+    LearningContext learning = context(before);
     for (std::size_t s = 0; s < effects_.size(); ++s) {
         if (before.column(SlotId(s))->rows() == 0) continue;
         learn(SlotId(s), action, learning, effects_[s]);
         take_events(SlotId(s), action, events);
     }
     if (window_.keeps()) {
-        decide_seeded(learning, events);
+        decide_replayed(learning, events);
         window_.keep({before, after, action});
-        replay(action);
+        replay_new_nodes(action);
     }
     if (facts_needed) collect_codes(trees_, codes_);
     return events;
+}
+
+void Model::learn(SlotId slot, ActionId action, LearningContext& context, Effect const& effect) {
+    Tree& tree = this->tree(slot, action);
+    std::size_t const rows = context.state.column(slot)->rows();
+    std::size_t const length = schema_->length(slot);
+    std::vector<Vector> new_outcomes;
+    for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row) {
+        VectorView const outcome = effect.outcome(row, length);
+        if (!tree.find_outcome(outcome)) new_outcomes.emplace_back(outcome.begin(), outcome.end());
+    }
+    if (!new_outcomes.empty()) tree.add_outcomes(std::move(new_outcomes));
+    if (!tree.varies() && tree.outcomes().size() == 1) return tree.observe_constant(rows);
+    set_targets(tree, slot, effect, rows);
+    tree.observe(context, targets_);
+}
+
+void Model::set_targets(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) {
+    std::size_t const length = schema_->length(slot);
+    while (every_row_.size() < rows) every_row_.push_back(static_cast<Row>(every_row_.size()));
+    targets_.clear();
+    std::uint32_t outcome = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+        if (row < effect.distinct_rows(rows)) outcome = *tree.find_outcome(effect.outcome(row, length));
+        targets_.push_back({{every_row_.data() + row, 1}, outcome});
+    }
 }
 
 void Model::take_events(SlotId slot, ActionId action, std::vector<ModelEvent>& events) {
@@ -94,71 +126,44 @@ void Model::take_events(SlotId slot, ActionId action, std::vector<ModelEvent>& e
     events_.clear();
 }
 
-// ---- learning again ----
+// ---- replay (see learning/replay.hpp) ----
 
-void Model::decide_seeded(Learning& learning, std::vector<ModelEvent>& events) {
-    for (auto const& [slot, action] : seeded_) {
-        tree(slot, action).decide_seeded(learning);
+void Model::decide_replayed(LearningContext& context, std::vector<ModelEvent>& events) {
+    for (auto const& [slot, action] : undecided_) {
+        TreeReplay(tree(slot, action)).decide(context);
         take_events(slot, action, events);
     }
 }
 
-// One pass over the window, for all trees that have new nodes: those just decided.
-void Model::replay(ActionId action) {
-    std::vector<std::pair<SlotId, ActionId>> fresh = std::exchange(seeded_, {});
-    for (std::size_t s = 0; s < effects_.size(); ++s) fresh.emplace_back(SlotId(s), action);
-    std::sort(fresh.begin(), fresh.end());
-    fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
-    std::erase_if(fresh, [&](auto const& each) { return !tree(each.first, each.second).has_fresh(); });
-    if (fresh.empty()) return;
-    seed(fresh);
-    seeded_ = std::move(fresh);
+// Replays the window to all trees with new nodes. Only those that have just decided can have some.
+void Model::replay_new_nodes(ActionId action) {
+    std::vector<RuleId> rules = std::exchange(undecided_, {});
+    for (std::size_t s = 0; s < effects_.size(); ++s) rules.emplace_back(SlotId(s), action);
+    std::sort(rules.begin(), rules.end());
+    rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
+    std::erase_if(rules, [&](RuleId const& rule) { return !tree(rule.first, rule.second).awaits_replay(); });
+    if (rules.empty()) return;
+    replay_window(rules);
+    undecided_ = std::move(rules);
 }
 
-void Model::seed(std::vector<std::pair<SlotId, ActionId>> const& fresh) {
+// One pass over the window for all of these rules.
+void Model::replay_window(std::vector<RuleId> const& rules) {
     Effect effect;
-    for (Kept const& each : window_.transitions()) {
-        bool turned = false;
-        for (auto const& [slot, its_action] : fresh) {
-            std::size_t const rows = each.before.column(slot)->rows();
-            if (its_action != each.action || rows == 0) continue;
-            if (!std::exchange(turned, true)) recode(trees_, codes_, codes_.turn_to(each.before));
-            Learning learning{codes_, *criterion_, settings_, scratch_, each.before, events_};
-            find_effect(slot, each.before, each.after, effect);
-            set_targets(tree(slot, its_action), slot, effect, rows);
-            tree(slot, its_action).seed(learning, targets_);
+    for (KeptTransition const& kept : window_.transitions()) {
+        bool codes_are_set = false;
+        for (auto const& [slot, action] : rules) {
+            std::size_t const rows = kept.before.column(slot)->rows();
+            if (action != kept.action || rows == 0) continue;
+            if (!std::exchange(codes_are_set, true)) recode(trees_, codes_, codes_.turn_to(kept.before));
+            LearningContext learning = context(kept.before);
+            find_effect(slot, kept.before, kept.after, effect);
+            set_targets(tree(slot, action), slot, effect, rows);
+            TreeReplay(tree(slot, action)).count(learning, targets_);
         }
     }
-    Learning learning{codes_, *criterion_, settings_, scratch_, window_.transitions().back().before, events_};
-    for (auto const& [slot, its_action] : fresh) tree(slot, its_action).end_seeding(learning);
-}
-
-void Model::learn(SlotId slot, ActionId action, Learning& learning, Effect const& effect) {
-    Tree& tree = this->tree(slot, action);
-    std::size_t const rows = learning.state.column(slot)->rows();
-    std::size_t const length = schema_->length(slot);
-    std::size_t const different = effect.unchanged ? 1 : rows;  // rows that may have outcomes of their own
-    std::vector<Vector> fresh;
-    for (std::size_t row = 0; row < different; ++row) {
-        VectorView const outcome = effect.outcome(row, length);
-        if (!tree.find_outcome(outcome)) fresh.emplace_back(outcome.begin(), outcome.end());
-    }
-    if (!fresh.empty()) tree.add_outcomes(std::move(fresh));
-    if (!tree.varies() && tree.outcomes().size() == 1) return tree.observe_constant(rows);
-    set_targets(tree, slot, effect, rows);
-    tree.observe(learning, targets_);
-}
-
-void Model::set_targets(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) {
-    std::size_t const length = schema_->length(slot);
-    std::size_t const different = effect.unchanged ? 1 : rows;
-    while (every_row_.size() < rows) every_row_.push_back(static_cast<Row>(every_row_.size()));
-    targets_.clear();
-    std::uint32_t outcome = 0;
-    for (std::size_t row = 0; row < rows; ++row) {
-        if (row < different) outcome = *tree.find_outcome(effect.outcome(row, length));
-        targets_.push_back({{every_row_.data() + row, 1}, outcome});
-    }
+    LearningContext learning = context(window_.transitions().back().before);
+    for (auto const& [slot, action] : rules) TreeReplay(tree(slot, action)).finish(learning);
 }
 
 // ---- predicting ----
@@ -170,44 +175,47 @@ Prediction Model::predict(State const& state, ActionId action, FactsMode facts, 
     FactsOnDemand const demand(state);
     std::optional<FactsInFull> const full =
         facts == FactsMode::full ? std::optional<FactsInFull>(std::in_place, state, codes_.types()) : std::nullopt;
-    for (std::size_t s = 0; s < effects_.size(); ++s) {
-        SlotId const slot(s);
-        Tree const& tree = this->tree(slot, action);
-        std::size_t const rows = state.column(slot)->rows();
-        if (rows == 0 || (tree.transitions() == 0 && !tree.varies())) continue;
-        prediction.set_support(slot, tree.varies() ? 0 : tree.seen().front());
-        bool const values = schema_->attributes()[schema_->slots()[s].attribute].outcomes_are_values;
-        auto const still = [&] {
-            Vector const& only = tree.outcomes().front();
-            return !values && std::all_of(only.begin(), only.end(), [](Int each) { return each == 0; });
-        };
-        if (!tree.varies() && still()) continue;
-        for (Row row = 0; row < rows; ++row) {
-            std::uint32_t node = 0;
-            if (tree.varies()) {
-                std::span<Row const> const target(&row, 1);
-                node = tree.answering(full ? tree.route(*full, codes_.types(), target, bindings)
-                                           : tree.route(demand, codes_.types(), target, bindings));
-            }
-            prediction.begin(slot, row, tree.answer_total(node));
-            VectorView const old = state.value(slot, row);
-            Buffer next(old.size());
-            for (std::size_t y = 0; y < tree.outcomes().size(); ++y) {
-                std::uint64_t const count = tree.answer_count(node, y);
-                if (count == 0) continue;
-                for (std::size_t d = 0; d < old.size(); ++d)
-                    if (!add(values ? 0 : old[d], tree.outcomes()[y][d], next.data()[d]))
-                        throw StateError("a predicted value of '" +
-                                         schema_->attributes()[schema_->slots()[s].attribute].name +
-                                         "' does not fit 64 bits");
-                prediction.add(next.view(), count);
-            }
-        }
-    }
+    auto const route = [&](Tree const& tree, Row row) {
+        std::span<Row const> const target(&row, 1);
+        return full ? tree.route(*full, codes_.types(), target, bindings)
+                    : tree.route(demand, codes_.types(), target, bindings);
+    };
+    for (std::size_t s = 0; s < effects_.size(); ++s)
+        predict_slot(prediction, SlotId(s), tree(SlotId(s), action), route);
     return prediction;
 }
 
-// ---- the rest ----
+template <class Route>
+void Model::predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, Route const& route) const {
+    std::size_t const rows = prediction.state().column(slot)->rows();
+    if (rows == 0 || (tree.transitions() == 0 && !tree.varies())) return;
+    prediction.set_support(slot, tree.varies() ? 0 : tree.seen().front());
+    auto const never_changes = [&] {
+        Vector const& only = tree.outcomes().front();
+        return !attribute(slot).outcomes_are_values &&
+               std::all_of(only.begin(), only.end(), [](Int each) { return each == 0; });
+    };
+    if (!tree.varies() && never_changes()) return;
+    for (Row row = 0; row < rows; ++row)
+        predict_object(prediction, slot, row, tree, tree.varies() ? tree.answering_node(route(tree, row)) : kRoot);
+}
+
+void Model::predict_object(Prediction& prediction, SlotId slot, Row row, Tree const& tree, NodeId node) const {
+    prediction.begin(slot, row, tree.answer_total(node));
+    bool const values = attribute(slot).outcomes_are_values;
+    VectorView const old = prediction.state().value(slot, row);
+    Buffer next(old.size());
+    for (std::size_t y = 0; y < tree.outcomes().size(); ++y) {
+        std::uint64_t const count = tree.answer_count(node, y);
+        if (count == 0) continue;
+        for (std::size_t d = 0; d < old.size(); ++d)
+            if (!add(values ? 0 : old[d], tree.outcomes()[y][d], next.data()[d]))
+                throw StateError("a predicted value of '" + attribute(slot).name + "' does not fit 64 bits");
+        prediction.add(next.view(), count);
+    }
+}
+
+// ---- size ----
 
 ModelSize Model::size() const {
     std::shared_lock const lock(mutex_);
@@ -219,79 +227,85 @@ ModelSize Model::size() const {
         size.varying += tree.varies();
         size.forgotten += tree.forgotten();
         for (Node const& node : tree.nodes()) {
-            size.nodes += node.classes.empty() ? 0 : 1;  // not one that waits to be used again
-            size.candidates += node.candidates;
+            size.nodes += node.variable_classes.empty() ? 0 : 1;  // without places that are free
+            size.candidates += node.candidates.size;
         }
     }
     return size;
 }
 
+// ---- files ----
+
 std::vector<std::uint8_t> Model::save(bool with_memory) const {
     std::shared_lock const lock(mutex_);
     Writer out;
     out.number(observations_);
-    for (Tree const& tree : trees_) tree.save(out, codes_);
+    for (Tree const& tree : trees_) save_tree(out, tree, codes_);
     if (window_.keeps()) {
-        save_seeded(out);
+        save_undecided(out);
         (with_memory ? window_ : Window(settings_.memory)).save(out);
     }
     return out.take();
 }
 
-void Model::save_seeded(Writer& out) const {
-    std::vector<std::pair<SlotId, ActionId>> waiting;
-    for (auto const& each : seeded_)
-        if (!tree(each.first, each.second).seeded().empty()) waiting.push_back(each);
+void Model::save_undecided(Writer& out) const {
+    std::vector<RuleId> waiting;
+    for (RuleId const& rule : undecided_)
+        if (!TreeReplay::undecided(tree(rule.first, rule.second)).empty()) waiting.push_back(rule);
     out.number(waiting.size());
     for (auto const& [slot, action] : waiting) {
         out.number(slot * schema_->actions().size() + action);
-        auto const places = tree(slot, action).seeded();
+        auto const places = TreeReplay::undecided(tree(slot, action));
         out.number(places.size());
         for (std::size_t const place : places) out.number(place);
     }
 }
 
-std::vector<std::pair<SlotId, ActionId>> Model::load_seeded(Reader& in, std::vector<Tree>& trees) const {
-    std::vector<std::pair<SlotId, ActionId>> seeded;
+std::vector<Model::RuleId> Model::load_undecided(Reader& in, std::vector<Tree>& trees) const {
+    std::vector<RuleId> undecided;
     std::size_t const count = in.count("a number of rules with seeded nodes");
     for (std::size_t i = 0; i < count; ++i) {
-        std::uint64_t const most = trees.empty() ? 0 : trees.size() - 1;
-        auto const t = static_cast<std::size_t>(in.number(most, "a rule"));
+        std::uint64_t const max_index = trees.empty() ? 0 : trees.size() - 1;
+        auto const t = static_cast<std::size_t>(in.number(max_index, "a rule"));
         std::vector<std::size_t> places;
         for (std::size_t k = in.count("a number of seeded nodes"); k > 0; --k)
             places.push_back(static_cast<std::size_t>(in.number()));
         if (t >= trees.size() || places.empty() || !std::is_sorted(places.begin(), places.end(), std::less_equal<>()))
             throw ModelFileError(
                 "the model file has seeded nodes out of order, or none of a rule that should have some");
-        trees[t].set_seeded(places);
-        seeded.emplace_back(SlotId(t / schema_->actions().size()), ActionId(t % schema_->actions().size()));
+        TreeReplay(trees[t]).set_undecided(places);
+        undecided.emplace_back(SlotId(t / schema_->actions().size()), ActionId(t % schema_->actions().size()));
     }
-    if (!std::is_sorted(seeded.begin(), seeded.end(), std::less_equal<>()))
+    if (!std::is_sorted(undecided.begin(), undecided.end(), std::less_equal<>()))
         throw ModelFileError("the model file has rules with seeded nodes out of order");
-    return seeded;
+    return undecided;
 }
 
 // A transition that observe() would have refused, or that no rule has counted, cannot have been kept.
 void Model::load_window(Reader& in, Window& window, std::vector<Tree>& trees, Codes& codes) const {
     try {
         window.load(in, schema_);
-        Effect effect;
-        for (Kept const& each : window.transitions()) {
-            recode(trees, codes, codes.turn_to(each.before));
-            for (std::size_t s = 0; s < effects_.size(); ++s) {
-                std::size_t const rows = each.before.column(SlotId(s))->rows();
-                if (rows == 0) continue;
-                find_effect(SlotId(s), each.before, each.after, effect);
-                Tree const& tree = trees[s * schema_->actions().size() + each.action];
-                for (std::size_t row = 0; row < (effect.unchanged ? 1 : rows); ++row)
-                    if (!tree.find_outcome(effect.outcome(row, schema_->length(SlotId(s)))))
-                        throw ModelFileError("the model file has kept a transition that no rule has seen");
-            }
+        for (KeptTransition const& kept : window.transitions()) {
+            recode(trees, codes, codes.turn_to(kept.before));
+            check_kept(kept, trees);
         }
     } catch (StateError const& error) {
         throw ModelFileError(std::string("the model file has kept a state that cannot be: ") + error.what());
     } catch (TransitionError const& error) {
         throw ModelFileError(std::string("the model file has kept a transition that cannot be: ") + error.what());
+    }
+}
+
+void Model::check_kept(KeptTransition const& kept, std::vector<Tree> const& trees) const {
+    Effect effect;
+    for (std::size_t s = 0; s < effects_.size(); ++s) {
+        std::size_t const rows = kept.before.column(SlotId(s))->rows();
+        if (rows == 0) continue;
+        find_effect(SlotId(s), kept.before, kept.after, effect);
+        Tree const& tree = trees[s * schema_->actions().size() + kept.action];
+        for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row)
+            if (!tree.find_outcome(effect.outcome(row, schema_->length(SlotId(s)))))
+                throw ModelFileError("the model file has kept a transition that no rule has seen");
     }
 }
 
@@ -303,21 +317,21 @@ void Model::load(std::span<std::uint8_t const> bytes) {
     std::uint64_t const observations = in.number();
     for (std::size_t t = 0; t < trees.size(); ++t) {
         SlotId const slot(t / schema_->actions().size());
-        auto const recodings = trees[t].load(in, codes, schema_->length(slot), settings_.branch_updates);
+        auto const recodings =
+            load_tree(in, trees[t], codes, *criterion_, schema_->length(slot), settings_.branch_updates);
         recode(std::span(trees).first(t), codes, recodings);  // those loaded before
-        trees[t].find_rest(*criterion_);
     }
     Window window(settings_.memory);
-    std::vector<std::pair<SlotId, ActionId>> seeded;
+    std::vector<RuleId> undecided;
     if (window.keeps()) {
-        seeded = load_seeded(in, trees);
+        undecided = load_undecided(in, trees);
         load_window(in, window, trees, codes);
     }
     if (!in.at_end()) throw ModelFileError("the model file has bytes left over after its last rule");
     codes_ = std::move(codes);
     trees_ = std::move(trees);
     window_ = std::move(window);
-    seeded_ = std::move(seeded);
+    undecided_ = std::move(undecided);
     observations_ = observations;
 }
 

@@ -12,9 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "editing.hpp"
 #include "fair_mutex.hpp"
 #include "inference/prediction.hpp"
 #include "learning/tree.hpp"
+#include "snapshot.hpp"
 #include "window.hpp"
 
 namespace treethink {
@@ -28,7 +30,12 @@ struct ModelEvent {
 };
 
 struct ModelSize {
-    std::size_t bytes = 0, nodes = 0, candidates = 0, forgotten = 0, kept = 0, varying = 0;
+    std::size_t bytes = 0;
+    std::size_t nodes = 0;
+    std::size_t candidates = 0;
+    std::size_t forgotten = 0;  // candidates dropped for max_candidates
+    std::size_t kept = 0;       // transitions
+    std::size_t varying = 0;    // rules that have seen more than one outcome, or were written by hand
 };
 
 class Model {
@@ -48,26 +55,28 @@ public:
 
     [[nodiscard]] TreeSnapshot snapshot(SlotId slot, ActionId action, bool with_candidates) const {
         std::shared_lock const lock(mutex_);
-        return tree(slot, action).snapshot(codes_, with_candidates);
+        return take_snapshot(tree(slot, action), codes_, with_candidates);
     }
     [[nodiscard]] ModelSize size() const;
 
-    // What people change in a rule (editing.cpp); each throws RuleError, having changed nothing. See Tree.
-    void replace(SlotId slot, ActionId action, std::string_view path, std::vector<Written> const& nodes);
+    // Edits of a rule (editing.cpp, see TreeEditor); each throws RuleError, having changed nothing.
+    void replace(SlotId slot, ActionId action, std::string_view path, std::vector<HandWrittenNode> const& nodes);
     void pin(SlotId slot, ActionId action, std::string_view path);
     void unpin(SlotId slot, ActionId action, std::string_view path);
     void keep_child(SlotId slot, ActionId action, std::string_view path, bool left, bool merge);
-    /// How often that has happened to this very object: who remembers its answers asks.
+    /// How many edits this object has had: whoever caches its answers compares.
     [[nodiscard]] std::uint64_t edits() const;
 
-    /// Everything learned, in a form that depends on nothing but the stream (see file.hpp).
+    /// Everything learned, in a form that depends on nothing but the stream (see serialize.hpp).
     /// Without the memory, a loaded model starts with an empty window.
     [[nodiscard]] std::vector<std::uint8_t> save(bool with_memory = true) const;
     /// Throws ModelFileError. Only for a model that has observed nothing yet.
     void load(std::span<std::uint8_t const> bytes);
 
 private:
-    // What a transition does to one slot.
+    using RuleId = std::pair<SlotId, ActionId>;
+
+    // What a transition does to the objects of one slot.
     struct Effect {
         bool unchanged = false;     // every outcome is zero
         std::vector<Int> outcomes;  // row by row; a single one when unchanged
@@ -75,25 +84,40 @@ private:
         [[nodiscard]] VectorView outcome(std::size_t row, std::size_t length) const {
             return {outcomes.data() + (unchanged ? 0 : row * length), length};
         }
+        // Rows that may have outcomes of their own.
+        [[nodiscard]] std::size_t distinct_rows(std::size_t rows) const { return unchanged ? 1 : rows; }
     };
 
     [[nodiscard]] Tree const& tree(SlotId slot, ActionId action) const {
         return trees_[slot * schema_->actions().size() + action];
     }
     [[nodiscard]] Tree& tree(SlotId slot, ActionId action) { return trees_[slot * schema_->actions().size() + action]; }
+    [[nodiscard]] Attribute const& attribute(SlotId slot) const {
+        return schema_->attributes()[schema_->slots()[slot].attribute];
+    }
+    [[nodiscard]] LearningContext context(State const& state) {
+        return {codes_, *criterion_, settings_, scratch_, state, events_};
+    }
     void check(State const& state, char const* role) const;
     void find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const;
+    [[nodiscard]] bool find_effects(State const& before, ActionId action, State const& after);
     [[nodiscard]] bool will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const;
-    void learn(SlotId slot, ActionId action, Learning& learning, Effect const& effect);
+    void learn(SlotId slot, ActionId action, LearningContext& context, Effect const& effect);
     void set_targets(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows);
-    void decide_seeded(Learning& learning, std::vector<ModelEvent>& events);
-    void replay(ActionId action);
-    void seed(std::vector<std::pair<SlotId, ActionId>> const& fresh);
-    void was_edited(Tree& tree);
-    void save_seeded(Writer& out) const;
-    [[nodiscard]] std::vector<std::pair<SlotId, ActionId>> load_seeded(Reader& in, std::vector<Tree>& trees) const;
-    void load_window(Reader& in, Window& window, std::vector<Tree>& trees, Codes& codes) const;
     void take_events(SlotId slot, ActionId action, std::vector<ModelEvent>& events);
+
+    void decide_replayed(LearningContext& context, std::vector<ModelEvent>& events);
+    void replay_new_nodes(ActionId action);
+    void replay_window(std::vector<RuleId> const& rules);
+
+    template <class Route>
+    void predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, Route const& route) const;
+    void predict_object(Prediction& prediction, SlotId slot, Row row, Tree const& tree, NodeId node) const;
+
+    void save_undecided(Writer& out) const;
+    [[nodiscard]] std::vector<RuleId> load_undecided(Reader& in, std::vector<Tree>& trees) const;
+    void load_window(Reader& in, Window& window, std::vector<Tree>& trees, Codes& codes) const;
+    void check_kept(KeptTransition const& kept, std::vector<Tree> const& trees) const;
 
     std::shared_ptr<Schema const> schema_;
     Settings settings_;
@@ -102,10 +126,11 @@ private:
     std::vector<Tree> trees_;  // [slot][action]
     std::uint64_t observations_ = 0, edits_ = 0;
     Window window_;
-    std::vector<std::pair<SlotId, ActionId>> seeded_;  // trees with nodes that wait for a decision
+    std::vector<RuleId> undecided_;  // rules with nodes that wait for a decision after a replay, in order
 
-    std::vector<Effect> effects_;
-    std::vector<Row> every_row_;
+    // Scratch space of observe().
+    std::vector<Effect> effects_;  // by slot
+    std::vector<Row> every_row_;   // 0, 1, 2, ...: targets refer to them
     std::vector<Tree::Target> targets_;
     std::vector<Event> events_;
     Scratch scratch_;

@@ -4,8 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "learning/counting.hpp"
-#include "learning/selection.hpp"
+#include "editing.hpp"
 #include "learning/tree.hpp"
 
 namespace treethink {
@@ -35,11 +34,11 @@ std::uint64_t Reader::number() {
     }
 }
 
-std::uint64_t Reader::number(std::uint64_t most, char const* what) {
+std::uint64_t Reader::number(std::uint64_t max, char const* what) {
     std::uint64_t const value = number();
-    if (value > most)
+    if (value > max)
         throw ModelFileError("the model file has " + std::string(what) + " " + std::to_string(value) + ", at most " +
-                             std::to_string(most) + " is possible");
+                             std::to_string(max) + " is possible");
     return value;
 }
 
@@ -60,16 +59,19 @@ Vector Reader::vector(std::size_t length) {
 //
 // tree        transitions, outcomes (each: vector, times seen), whether it varies; if so:
 //             how many candidates were forgotten, nodes in preorder
-// node        count of each outcome, pairs of targets that met, how many agreed, how much there was to explain at
-//             the last look, its flags, if so: what it was given and has met by outcome; whether it has
-//             candidates, those, its test
+// node        count of each outcome, pairs in clusters, agreeing pairs, loss at the last check, flags; if the flags
+//             say so: prior by outcome, what a pinned leaf has seen by outcome; whether it has candidates, those,
+//             its test
 // candidates  for each block: how many, then each by value: value, birth, times true by outcome
 // test        fact type, variables, value
 
 namespace {
 
-constexpr std::uint64_t is_branch = 1, is_pinned = 2, is_written = 4, is_given = 8;  // flags of a node
-constexpr std::uint64_t most_surprise = std::uint64_t{1} << 56;  // 2^32 outcomes, each of less than 2^24 units
+// Flags of a node.
+constexpr std::uint64_t flag_branch = 1, flag_pinned = 2, flag_hand_written = 4, flag_prior = 8;
+constexpr std::uint64_t all_flags = flag_branch | flag_pinned | flag_hand_written | flag_prior;
+// In Log units: 2^32 outcomes, each of less than 2^24.
+constexpr std::uint64_t max_loss = std::uint64_t{1} << 56;
 
 struct Entry {
     Vector value;
@@ -79,170 +81,191 @@ struct Entry {
 std::vector<Entry> sorted_entries(Codes const& codes, Block const& block) {
     std::vector<Entry> entries;
     for (Code code = 0; code < block.stride; ++code)
-        if (block.births[code] != 0) entries.push_back({codes.value(block.type, code), code});
+        if (block.is_candidate(code)) entries.push_back({codes.value(block.type, code), code});
     std::sort(entries.begin(), entries.end(), [](Entry const& a, Entry const& b) { return a.value < b.value; });
     return entries;
 }
 
 void save_candidates(Writer& out, Codes const& codes, Node const& node) {
     std::vector<Count> counts;
-    for (Block const& block : node.blocks) {
+    for (Block const& block : node.candidates.blocks) {
         auto const entries = sorted_entries(codes, block);
         out.number(entries.size());
         for (Entry const& entry : entries) {
             out.vector(entry.value);
             out.number(block.births[entry.code]);
-            read_counts(block, entry.code, node.totals, counts);
+            block.read_counts(entry.code, node.stats.totals, counts);
             for (Count const count : counts) out.number(count);
         }
     }
 }
 
-void save_test(Writer& out, Node const& node) {
-    out.number(node.test.type);
-    for (std::uint32_t const variable : node.test.variables) out.number(variable);
-    out.vector(node.test.value);
+void save_test(Writer& out, Test const& test) {
+    out.number(test.type);
+    for (std::uint32_t const variable : test.variables) out.number(variable);
+    out.vector(test.value);
+}
+
+std::uint64_t flags_of(Node const& node) {
+    return (node.is_leaf() ? 0 : flag_branch) | (node.edits.pinned ? flag_pinned : 0) |
+           (node.edits.hand_written ? flag_hand_written : 0) | (node.edits.prior_counts.empty() ? 0 : flag_prior);
+}
+
+void save_node(Writer& out, Codes const& codes, Node const& node) {
+    for (Count const count : node.stats.totals) out.number(count);
+    out.number(node.stats.clusters.pairs);
+    out.number(node.stats.clusters.agreeing);
+    out.number(static_cast<std::uint64_t>(node.stats.last_checked_loss));
+    out.number(flags_of(node));
+    for (std::uint64_t const count : node.edits.prior_counts) out.number(count);
+    if (node.edits.pinned && node.is_leaf())
+        for (std::uint64_t const count : node.edits.seen_since_pinned) out.number(count);
+    bool const has_candidates = !node.candidates.blocks.empty();
+    out.number(has_candidates);
+    if (has_candidates) save_candidates(out, codes, node);
+    if (!node.is_leaf()) save_test(out, node.test);
 }
 
 }  // namespace
 
-void Tree::save(Writer& out, Codes const& codes) const {
-    out.number(now_);
-    out.number(outcomes_.size());
-    for (std::size_t y = 0; y < outcomes_.size(); ++y) {
-        out.vector(outcomes_[y]);
-        out.number(seen_[y]);
+void save_tree(Writer& out, Tree const& tree, Codes const& codes) {
+    out.number(tree.transitions());
+    out.number(tree.outcomes().size());
+    for (std::size_t y = 0; y < tree.outcomes().size(); ++y) {
+        out.vector(tree.outcomes()[y]);
+        out.number(tree.seen()[y]);
     }
-    out.number(varies());
-    if (!varies()) return;
-    out.number(forgotten_);
-    for (std::uint32_t const at : preorder()) {
-        Node const& node = nodes_[at];
-        for (Count const count : node.totals) out.number(count);
-        out.number(node.together.pairs);
-        out.number(node.together.agreeing);
-        out.number(static_cast<std::uint64_t>(node.looked_at));
-        out.number((node.is_leaf() ? 0 : is_branch) | (node.pinned ? is_pinned : 0) | (node.written ? is_written : 0) |
-                   (node.given.empty() ? 0 : is_given));
-        for (std::uint64_t const count : node.given) out.number(count);
-        if (node.pinned && node.is_leaf())
-            for (std::uint64_t const count : node.met) out.number(count);
-        out.number(!node.blocks.empty());
-        if (!node.blocks.empty()) save_candidates(out, codes, node);
-        if (!node.is_leaf()) save_test(out, node);
-    }
+    out.number(tree.varies());
+    if (!tree.varies()) return;
+    out.number(tree.forgotten());
+    for (NodeId const at : tree.preorder()) save_node(out, codes, tree.nodes()[at]);
 }
 
-/// Reads one tree; what it has read so far is always consistent with what it reads next.
-class TreeLoader {
+/// Reads one tree. What it has read so far is always consistent with what it reads next.
+class TreeReader {
 public:
-    TreeLoader(Tree& tree, Reader& in, Codes& codes, bool branch_updates)
+    TreeReader(Tree& tree, Reader& in, Codes& codes, bool branch_updates)
         : tree_(tree), in_(in), codes_(codes), branch_updates_(branch_updates) {}
 
-    std::vector<Recoding> load(std::size_t outcome_length) {
-        tree_.now_ = in_.number(most_seen, "a number of transitions");
-        std::size_t const outcomes = in_.count("a number of outcomes");
-        std::uint64_t seen = 0;
-        for (std::size_t y = 0; y < outcomes; ++y) {
-            Vector outcome = in_.vector(outcome_length);
-            if (tree_.find_outcome(outcome)) throw ModelFileError("the model file has an outcome twice");
-            tree_.outcomes_.push_back(std::move(outcome));
-            tree_.seen_.push_back(in_.number(most_seen - seen, "a count"));
-            seen += tree_.seen_.back();
-        }
+    std::vector<Recoding> read(Criterion const& criterion, std::size_t outcome_length) {
+        tree_.transitions_ = in_.number(max_observations, "a number of transitions");
+        read_outcomes(outcome_length);
         bool const varies = in_.number(1, "a flag") != 0;
-        if (varies) load_nodes();
-        for (std::size_t y = 0; y < outcomes; ++y)
-            if (tree_.seen_[y] == 0 && !named_only(y))
-                throw ModelFileError("the model file has an outcome that was never seen");
-        if (varies && !tree_.nodes_[0].given.empty() && tree_.nodes_[0].is_empty())
-            throw ModelFileError("the model file has a rule that says nothing");
-        bool const given = varies && tree_.nodes_[0].given_n > 0;
-        bool const agree = (varies ? seen > 0 : outcomes < 2) && (seen == 0) == (tree_.now_ == 0);
-        if (!given && !agree)
-            throw ModelFileError("the model file has a rule whose outcomes and transitions do not agree");
-        tree_.find_held();
+        if (varies) read_nodes();
+        check_agreement(varies);
+        TreeEditor::update_held(tree_);
+        criterion.update_settled(tree_.nodes_);
         return std::move(recodings_);
     }
 
 private:
-    void load_nodes() {
+    void read_outcomes(std::size_t outcome_length) {
+        std::size_t const outcomes = in_.count("a number of outcomes");
+        for (std::size_t y = 0; y < outcomes; ++y) {
+            Vector outcome = in_.vector(outcome_length);
+            if (tree_.find_outcome(outcome)) throw ModelFileError("the model file has an outcome twice");
+            tree_.outcomes_.push_back(std::move(outcome));
+            tree_.seen_.push_back(in_.number(max_observations - seen_, "a count"));
+            seen_ += tree_.seen_.back();
+        }
+    }
+
+    // Whether outcomes, transitions and answers fit together.
+    void check_agreement(bool varies) const {
+        std::size_t const outcomes = tree_.outcomes_.size();
+        for (std::size_t y = 0; y < outcomes; ++y)
+            if (tree_.seen_[y] == 0 && !is_only_named(y))
+                throw ModelFileError("the model file has an outcome that was never seen");
+        if (varies && !tree_.nodes_[kRoot].edits.prior_counts.empty() && tree_.nodes_[kRoot].is_empty())
+            throw ModelFileError("the model file has a rule that says nothing");
+        bool const has_prior = varies && tree_.nodes_[kRoot].edits.prior_n > 0;
+        bool const agree = (varies ? seen_ > 0 : outcomes < 2) && (seen_ == 0) == (tree_.transitions_ == 0);
+        if (!has_prior && !agree)
+            throw ModelFileError("the model file has a rule whose outcomes and transitions do not agree");
+    }
+
+    // People name outcomes that were never seen: no node has counted these.
+    [[nodiscard]] bool is_only_named(std::size_t outcome) const {
+        auto const& nodes = tree_.nodes_;
+        auto const not_counted = [&](Node const& node) { return node.stats.totals[outcome] == 0; };
+        return !nodes.empty() && std::all_of(nodes.begin(), nodes.end(), not_counted);
+    }
+
+    void read_nodes() {
         tree_.forgotten_ = in_.number();
-        std::vector<std::uint32_t> open{tree_.add_node(0, tree_.arguments_)};
+        std::vector<NodeId> open{tree_.add_node(kNoNode, tree_.arguments_)};
         while (!open.empty()) {
-            std::uint32_t const at = open.back();
+            NodeId const at = open.back();
             open.pop_back();
-            load_totals(tree_.nodes_[at]);
-            std::uint64_t const flags = in_.number(is_branch | is_pinned | is_written | is_given, "a flag");
-            bool const branch = flags & is_branch;
-            load_edits(tree_.nodes_[at], flags);
-            Node const& node = tree_.nodes_[at];
-            bool const counts =
-                !codes_.types().empty() && (branch ? branch_updates_ && !node.written : !node.written || !node.pinned);
-            if ((in_.number(1, "a flag") != 0) != counts)
-                throw ModelFileError("the model file has a node with candidates where none belong, or without any");
-            if (counts) load_candidates(at);
-            if (!branch) continue;
-            load_test(at);
+            if (!read_node(at)) continue;
             tree_.add_children(at, codes_.types());
             open.push_back(tree_.nodes_[at].right);
             open.push_back(tree_.nodes_[at].left);
         }
     }
 
-    // People name outcomes that were never seen. Those nobody has counted.
-    bool named_only(std::size_t outcome) const {
-        auto const& nodes = tree_.nodes_;
-        return !nodes.empty() &&
-               std::all_of(nodes.begin(), nodes.end(), [&](Node const& node) { return node.totals[outcome] == 0; });
+    // Returns whether it is a branch, whose children follow.
+    bool read_node(NodeId at) {
+        Node& node = tree_.nodes_[at];
+        read_stats(node.stats);
+        std::uint64_t const flags = in_.number(all_flags, "a flag");
+        bool const branch = flags & flag_branch;
+        read_edits(node, flags);
+        NodeEdits const& edits = node.edits;
+        bool const learns = branch ? branch_updates_ && !edits.hand_written : !edits.hand_written || !edits.pinned;
+        bool const has_candidates = !codes_.types().empty() && learns;
+        if ((in_.number(1, "a flag") != 0) != has_candidates)
+            throw ModelFileError("the model file has a node with candidates where none belong, or without any");
+        if (has_candidates) read_candidates(at);
+        if (branch) read_test(node);
+        return branch;
     }
 
-    void load_totals(Node& node) {
-        std::uint64_t const most = std::numeric_limits<Count>::max();
-        for (Count& total : node.totals) {
-            total = static_cast<Count>(in_.number(most - node.n, "a count"));
-            node.n += total;
+    void read_stats(NodeStats& stats) {
+        for (Count& total : stats.totals) {
+            total = static_cast<Count>(in_.number(max_counted - stats.n, "a count"));
+            stats.n += total;
         }
-        node.bound = std::numeric_limits<double>::infinity();
-        node.together.pairs = in_.number(node.n / 2 * node.n, "a number of pairs");
-        node.together.agreeing = in_.number(node.together.pairs, "a number of pairs");
-        node.looked_at = static_cast<Log>(in_.number(most_surprise, "a surprise"));
+        stats.score_bound = std::numeric_limits<double>::infinity();
+        stats.clusters.pairs = in_.number(stats.n / 2 * stats.n, "a number of pairs");
+        stats.clusters.agreeing = in_.number(stats.clusters.pairs, "a number of pairs");
+        stats.last_checked_loss = static_cast<Log>(in_.number(max_loss, "a surprise"));
     }
 
-    void load_edits(Node& node, std::uint64_t flags) {
-        node.pinned = flags & is_pinned;
-        node.written = flags & is_written;
-        bool const leaf = !(flags & is_branch);
-        auto const load = [&](std::vector<std::uint64_t>& counts) {
+    void read_edits(Node& node, std::uint64_t flags) {
+        NodeEdits& edits = node.edits;
+        edits.pinned = flags & flag_pinned;
+        edits.hand_written = flags & flag_hand_written;
+        bool const leaf = !(flags & flag_branch);
+        auto const read_counts = [&](std::vector<std::uint64_t>& counts) {
             std::uint64_t sum = 0;
-            for (std::size_t y = 0; y < node.totals.size(); ++y) {
-                counts.push_back(in_.number(most_seen - sum, "a count"));
+            for (std::size_t y = 0; y < node.stats.totals.size(); ++y) {
+                counts.push_back(in_.number(max_observations - sum, "a count"));
                 sum += counts.back();
             }
             return sum;
         };
-        if (flags & is_given) node.given_n = load(node.given);
-        if (leaf && node.pinned) (void)load(node.met);
+        if (flags & flag_prior) edits.prior_n = read_counts(edits.prior_counts);
+        if (leaf && edits.pinned) (void)read_counts(edits.seen_since_pinned);
     }
 
-    void load_candidates(std::uint32_t at) {
-        tree_.nodes_[at].blocks = make_blocks(codes_.types(), tree_.nodes_[at].classes);
-        std::size_t const blocks = tree_.nodes_[at].blocks.size();
-        for (std::size_t b = 0; b < blocks; ++b) {
-            std::size_t const type = tree_.nodes_[at].blocks[b].type;
+    void read_candidates(NodeId at) {
+        Node& node = tree_.nodes_[at];
+        node.candidates.blocks = make_blocks(codes_.types(), node.variable_classes);
+        for (Block& block : node.candidates.blocks) {
             std::size_t const entries = in_.count("a number of candidates");
             Vector last;
             for (std::size_t e = 0; e < entries; ++e) {
-                Vector value = load_value(codes_.types()[type]);
+                Vector value = read_value(codes_.types()[block.type]);
                 if (e > 0 && !(last < value)) throw ModelFileError("the model file has candidates out of order");
-                load_counts(at, b, admit(type, value));
+                read_counters(node, block, admit(block.type, value));
                 last = std::move(value);
             }
         }
     }
 
     // Facts about two objects can be said the other way round, with the negated value.
-    Vector load_value(FactType const& type) {
+    Vector read_value(FactType const& type) {
         Vector value = in_.vector(type.value_length);
         if (type.arity == 2 && std::count(value.begin(), value.end(), std::numeric_limits<Int>::min()) > 0)
             throw ModelFileError("the model file has a fact whose negation does not fit 64 bits");
@@ -257,55 +280,56 @@ private:
         return codes_.find(type, value);
     }
 
-    void load_counts(std::uint32_t at, std::size_t b, Code code) {
-        Node& node = tree_.nodes_[at];
-        Block& block = node.blocks[b];
-        fit_block(block, codes_, node.totals.size());
+    void read_counters(Node& node, Block& block, Code code) {
+        Counts const totals = node.stats.totals;
+        block.fit(codes_, totals.size());
         std::uint64_t const birth = in_.number(std::numeric_limits<std::uint32_t>::max(), "a birth");
-        if (birth == 0 || birth > tree_.now_)
+        if (birth == Block::kNotBorn || birth > tree_.transitions_)
             throw ModelFileError("the model file has a candidate from no known transition");
         block.births[code] = static_cast<std::uint32_t>(birth);
-        ++node.candidates;
-        std::uint64_t times = 0;
-        for (std::size_t y = 0; y < node.totals.size(); ++y) {
-            auto const count = static_cast<Count>(in_.number(node.totals[y], "a count"));
+        ++node.candidates.size;
+        std::uint64_t times_true = 0;
+        for (std::size_t y = 0; y < totals.size(); ++y) {
+            auto const count = static_cast<Count>(in_.number(totals[y], "a count"));
             block.counts[y * block.stride + code] = count;
-            times += count;
+            times_true += count;
         }
-        if (times == 0) throw ModelFileError("the model file has a candidate that was never true");
+        if (times_true == 0) throw ModelFileError("the model file has a candidate that was never true");
     }
 
-    void load_test(std::uint32_t at) {
-        Node& node = tree_.nodes_[at];
+    void read_test(Node& node) {
         auto const& types = codes_.types();
-        if (node.depth >= deepest || node.classes.size() >= most_variables)
+        if (node.depth >= max_depth || node.variable_classes.size() >= max_variables)
             throw ModelFileError(
                 "the model file has a tree that is deeper or asks about more objects than is possible");
         if (types.empty()) throw ModelFileError("the model file has a test where no fact is possible");
-        node.test.type = static_cast<std::size_t>(in_.number(types.size() - 1, "a fact type"));
-        FactType const& type = types[node.test.type];
-        for (std::uint32_t& variable : node.test.variables)
-            variable = static_cast<std::uint32_t>(in_.number(node.classes.size() + 1, "a variable"));
-        node.test.value = load_value(type);
-        auto const block_of_test = find_block(types, node.classes, node.test);
+        Test& test = node.test;
+        test.type = static_cast<std::size_t>(in_.number(types.size() - 1, "a fact type"));
+        for (std::uint32_t& variable : test.variables)
+            variable = static_cast<std::uint32_t>(in_.number(node.variable_classes.size() + 1, "a variable"));
+        test.value = read_value(types[test.type]);
+        auto const block_of_test = find_block(types, node.variable_classes, test);
         if (!block_of_test) throw ModelFileError("the model file has a test about variables it cannot have");
-        node.test_block = *block_of_test;
-        if (node.blocks.empty()) return;
-        node.test_code = codes_.find(node.test.type, node.test.value);
-        Block const& block = node.blocks[node.test_block];
-        if (node.test_code == no_code || node.test_code >= block.stride || block.births[node.test_code] == 0)
+        node.test_candidate.block = *block_of_test;
+        if (node.candidates.blocks.empty()) return;
+        Code const code = codes_.find(test.type, test.value);
+        Block const& block = node.candidates.blocks[*block_of_test];
+        if (code == no_code || code >= block.stride || !block.is_candidate(code))
             throw ModelFileError("the model file has a test that is none of its node's candidates");
+        node.test_candidate.code = code;
     }
 
     Tree& tree_;
     Reader& in_;
     Codes& codes_;
     bool branch_updates_;
+    std::uint64_t seen_ = 0;  // observations of all outcomes
     std::vector<Recoding> recodings_;
 };
 
-std::vector<Recoding> Tree::load(Reader& in, Codes& codes, std::size_t outcome_length, bool branch_updates) {
-    return TreeLoader(*this, in, codes, branch_updates).load(outcome_length);
+std::vector<Recoding> load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion,
+                                std::size_t outcome_length, bool branch_updates) {
+    return TreeReader(tree, in, codes, branch_updates).read(criterion, outcome_length);
 }
 
 }  // namespace treethink

@@ -1,4 +1,4 @@
-// serialize.hpp - numbers to bytes and back, checked at every step.
+// serialize.hpp - numbers and trees to bytes and back, checked at every step.
 //
 // A model's body is a sequence of variable-length numbers: seven bits a byte, least significant
 // first. Signed ones are folded (0, -1, 1, -2, ...). Nothing in it depends on the layout of memory,
@@ -12,6 +12,11 @@
 #include "core/state.hpp"
 
 namespace treethink {
+
+class Codes;
+class Criterion;
+class Tree;
+struct Recoding;
 
 class Writer {
 public:
@@ -30,8 +35,8 @@ public:
     explicit Reader(std::span<std::uint8_t const> bytes) : bytes_(bytes) {}
 
     [[nodiscard]] std::uint64_t number();
-    /// A number of at most `most`; `what` names it in the error.
-    [[nodiscard]] std::uint64_t number(std::uint64_t most, char const* what);
+    /// A number of at most `max`; `what` names it in the error.
+    [[nodiscard]] std::uint64_t number(std::uint64_t max, char const* what);
     /// How many things follow: never more than there are bytes left.
     [[nodiscard]] std::size_t count(char const* what);
     [[nodiscard]] Int integer();
@@ -42,7 +47,14 @@ public:
 
 private:
     std::span<std::uint8_t const> bytes_;
-    std::size_t at_ = 0;
+    std::size_t at_ = 0;  // of the next byte
 };
+
+/// Writes a tree; candidates by value, so that nothing depends on codes.
+void save_tree(Writer& out, Tree const& tree, Codes const& codes);
+/// Reads into a tree that has seen nothing; returns how codes changed on the way, which other
+/// trees must follow. Throws ModelFileError for anything that save_tree() could not have written.
+std::vector<Recoding> load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion,
+                                std::size_t outcome_length, bool branch_updates);
 
 }  // namespace treethink

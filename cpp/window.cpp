@@ -11,14 +11,14 @@ namespace treethink {
 
 namespace {
 
-// What a state takes besides its values, in integers: a handle on each column, and the ids of its objects.
+// Size of a state besides its values, in integers: a handle on each column, and the ids of its objects.
 std::uint64_t per_state(State const& state) { return 8 + 2 * state.columns().size(); }
 constexpr std::uint64_t per_object = 8;
 
 bool same(State::ColumnPtr const& a, State::ColumnPtr const& b) { return a == b || *a == *b; }
 
-// Makes a state share the columns of another where they are equal, as states do that were not made one by
-// one. Returns how many integers are left that are its own.
+// Makes a state share the columns of another where they are equal, as successive states of a world usually do already.
+// Returns how many integers it does not share.
 std::uint64_t share(State& state, State const& with) {
     bool const same_objects = state.roster() == with.roster() || *state.roster() == *with.roster();
     std::uint64_t own = per_state(state) + (same_objects ? 0 : per_object * state.roster()->size());
@@ -46,23 +46,23 @@ std::uint64_t size_of(State const& state) {
 
 }  // namespace
 
-void Window::keep(Kept transition) {
-    transition.new_before = kept_.empty() ? size_of(transition.before) : share(transition.before, kept_.back().after);
-    transition.new_after = share(transition.after, transition.before);
-    values_ += transition.new_before + transition.new_after;
+void Window::keep(KeptTransition transition) {
+    transition.own_before = kept_.empty() ? size_of(transition.before) : share(transition.before, kept_.back().after);
+    transition.own_after = share(transition.after, transition.before);
+    values_ += transition.own_before + transition.own_after;
     kept_.push_back(std::move(transition));
-    while (kept_.size() > most_ || (values_ > most_values && kept_.size() > 1)) forget_first();
+    while (kept_.size() > max_transitions_ || (values_ > max_values && kept_.size() > 1)) forget_first();
 }
 
-// What the next one shared with it is the next one's own from now on.
+// The next transition no longer shares anything with it.
 void Window::forget_first() {
-    Kept const& first = kept_[0];
-    values_ -= first.new_before + first.new_after;
+    KeptTransition const& first = kept_[0];
+    values_ -= first.own_before + first.own_after;
     if (kept_.size() > 1) {
-        Kept& next = kept_[1];
-        values_ -= next.new_before;
-        next.new_before = size_of(next.before);
-        values_ += next.new_before;
+        KeptTransition& next = kept_[1];
+        values_ -= next.own_before;
+        next.own_before = size_of(next.before);
+        values_ += next.own_before;
     }
     kept_.pop_front();
 }
@@ -79,7 +79,7 @@ namespace {
 
 using Ids = std::vector<std::vector<Int>>;
 
-// Which number a part has. Equal parts have one, whether or not they share memory, which
+// Numbers parts. Equal parts have the same number, whether or not they share memory, which
 // depends on how states were made.
 template <class Part, class Value>
 class Numbers {
@@ -163,7 +163,7 @@ private:
         }
         return ids;
     }
-    // Every value takes a byte at least, so that rows without bytes are a lie that may be huge.
+    // Every value takes at least one byte, so a number of rows beyond the bytes left is wrong, and may be huge.
     std::size_t checked(std::size_t rows) const {
         if (rows > in_.left()) throw ModelFileError("the model file ends in the middle of a state");
         return rows;
@@ -181,7 +181,7 @@ void Window::save(Writer& out) const {
     out.number(kept_.size());
     if (kept_.empty()) return;
     StateWriter writer(out, kept_.front().before.columns().size());
-    for (Kept const& each : kept_) {
+    for (KeptTransition const& each : kept_) {
         writer.write(each.before);
         out.number(each.action);
         writer.write(each.after);
@@ -189,7 +189,7 @@ void Window::save(Writer& out) const {
 }
 
 void Window::load(Reader& in, std::shared_ptr<Schema const> const& schema) {
-    std::uint64_t const count = in.number(most_, "a number of kept transitions");
+    std::uint64_t const count = in.number(max_transitions_, "a number of kept transitions");
     StateReader reader(in, schema);
     for (std::uint64_t i = 0; i < count; ++i) {
         if (in.at_end()) throw ModelFileError("the model file ends in the middle of its kept transitions");
@@ -207,8 +207,8 @@ void Window::load(Reader& in, std::shared_ptr<Schema const> const& schema) {
 
 std::size_t Window::bytes() const {
     std::unordered_set<void const*> seen;
-    std::size_t bytes = kept_.size() * sizeof(Kept);
-    for (Kept const& each : kept_)
+    std::size_t bytes = kept_.size() * sizeof(KeptTransition);
+    for (KeptTransition const& each : kept_)
         for (State const* const state : {&each.before, &each.after}) {
             bytes += state->columns().capacity() * sizeof(State::ColumnPtr);
             if (seen.insert(state->roster().get()).second) bytes += sizeof(Roster) + state->roster()->size() * 64;

@@ -1,9 +1,9 @@
 // window.hpp - the transitions that a model keeps, to learn from again.
 //
 // A child of a new split would start from nothing, although most of what it should know has been
-// seen. So the last so many transitions are kept, and every new node first counts those that
-// reach it. States share what did not change, so keeping them costs little; where much changes,
-// fewer are kept.
+// seen. So a window of the last transitions is kept, and every new node first counts those that
+// reach it (replay.hpp). States share what did not change, so keeping them costs little; where much
+// changes, fewer are kept.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,24 @@ class Writer;
 class Reader;
 
 /// A transition, as it was observed.
-struct Kept {
+struct KeptTransition {
     State before, after;
     ActionId action;
-    // Room, in integers, that is not shared with the state before: the last one's `after`, or `before`.
-    std::uint64_t new_before = 0, new_after = 0;
+    std::uint64_t own_before = 0;  // integers in `before` that are not shared with `after` of the transition before
+    std::uint64_t own_after = 0;   // integers in `after` that are not shared with `before`
 };
 
-/// The last `most` transitions, oldest first; fewer where they would take more room than `most_values` integers.
+/// The last `max_transitions` transitions, oldest first; fewer where they would take more than `max_values` integers.
 class Window {
 public:
-    static constexpr std::uint64_t most_values = std::uint64_t{1} << 23;
+    static constexpr std::uint64_t max_values = std::uint64_t{1} << 23;
 
-    explicit Window(std::uint64_t most) : most_(most) {}
+    explicit Window(std::uint64_t max_transitions) : max_transitions_(max_transitions) {}
 
-    [[nodiscard]] bool keeps() const { return most_ > 0; }
-    void keep(Kept transition);
-    [[nodiscard]] std::deque<Kept> const& transitions() const { return kept_; }
-    /// What would be freed with it: of what states share, every part once.
+    [[nodiscard]] bool keeps() const { return max_transitions_ > 0; }
+    void keep(KeptTransition transition);
+    [[nodiscard]] std::deque<KeptTransition> const& transitions() const { return kept_; }
+    /// Memory that it uses; what states share is counted once.
     [[nodiscard]] std::size_t bytes() const;
 
     void save(Writer& out) const;
@@ -45,9 +45,9 @@ public:
 private:
     void forget_first();
 
-    std::uint64_t most_;
-    std::deque<Kept> kept_;
-    std::uint64_t values_ = 0;  // room of all, what is shared once
+    std::uint64_t max_transitions_;
+    std::deque<KeptTransition> kept_;
+    std::uint64_t values_ = 0;  // integers in all kept states; shared ones count once
 };
 
 }  // namespace treethink

@@ -210,7 +210,7 @@ auto edit(void (Model::*change)(SlotId, ActionId, std::string_view, More...)) {
 
 void replace(PyModel& self, nb::handle c, nb::handle m, nb::handle a, std::string const& path, nb::handle nodes) {
     auto const [slot, action] = rule_named(self, c, m, a);
-    std::vector<Written> const written = written_nodes(*self.model.schema(), nodes);
+    std::vector<HandWrittenNode> const written = written_nodes(*self.model.schema(), nodes);
     nb::gil_scoped_release const release;
     self.model.replace(slot, action, path, written);
 }

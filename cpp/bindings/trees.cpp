@@ -9,7 +9,7 @@
 
 #include "../foldt.hpp"
 #include "learning/criterion.hpp"
-#include "learning/logs.hpp"
+#include "learning/fixed_point_log.hpp"
 
 namespace treethink::bindings {
 
@@ -65,12 +65,12 @@ nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree) {
     nb::list nodes;
     for (auto const& node : tree.nodes) {
         nb::list classes;
-        for (ClassId const c : node.classes) classes.append(schema.classes()[c].name);
+        for (ClassId const c : node.variable_classes) classes.append(schema.classes()[c].name);
         nb::object const test = node.test ? nb::object(test_tuple(schema, types, *node.test)) : nb::none();
         nodes.append(nb::make_tuple(index_or_none(node.left), index_or_none(node.right), nb::tuple(classes),
                                     counts_dict(tree.outcomes, node.counts), test,
-                                    nb::make_tuple(node.pinned, node.written, node.given),
-                                    counts_dict(tree.outcomes, node.met)));
+                                    nb::make_tuple(node.pinned, node.hand_written, node.has_prior),
+                                    counts_dict(tree.outcomes, node.seen_since_pinned)));
     }
     return nb::make_tuple(tree.transitions, counts_dict(tree.outcomes, tree.seen), nodes);
 }
@@ -87,11 +87,11 @@ nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree) {
     return all;
 }
 
-std::vector<Written> written_nodes(Schema const& schema, nb::handle nodes) {
+std::vector<HandWrittenNode> written_nodes(Schema const& schema, nb::handle nodes) {
     using Outcomes = std::vector<std::pair<Vector, std::uint64_t>>;
     using Told = std::tuple<std::string, std::string, std::vector<std::string>, std::vector<std::uint32_t>, Vector>;
     auto const types = fact_types(schema);
-    std::vector<Written> written;
+    std::vector<HandWrittenNode> written;
     for (nb::handle const node : nodes) {
         auto const [test, outcomes] = nb::cast<std::pair<std::optional<Told>, Outcomes>>(node);
         written.push_back({std::nullopt, outcomes});
@@ -221,26 +221,26 @@ auto judged(std::string const& name, double alpha, std::vector<Count> const& a, 
     for (Count const each : totals) n += each;
     auto const order = criterion->compare(a, b, sample);
     double const first = criterion->score(a, sample), second = criterion->score(b, sample);
-    double const to_beat = criterion->to_beat(b, sample, second);
+    double const threshold = criterion->threshold(b, sample, second);
     return std::tuple(first, second, scores,
                       order < 0   ? -1
                       : order > 0 ? 1
                                   : 0,
-                      to_beat, criterion->surely_better(first, to_beat, n));
+                      threshold, criterion->surely_better(first, threshold, n));
 }
 
 /// Pairs, agreeing pairs and copies after these transitions, each given by the outcomes of its targets.
 auto together(std::vector<std::vector<std::uint32_t>> const& transitions, std::size_t outcomes) {
-    Together together;
+    ClusterStats clusters;
     std::vector<Count> totals(outcomes, 0);
     std::uint64_t n = 0;
     for (std::size_t t = 0; t < transitions.size(); ++t)
         for (std::uint32_t const outcome : transitions[t]) {
-            together.add(t + 1, outcome, outcomes);
+            clusters.add(t + 1, outcome, outcomes);
             ++totals.at(outcome);
             ++n;
         }
-    return std::tuple(together.pairs, together.agreeing, together.copies(totals, n));
+    return std::tuple(clusters.pairs, clusters.agreeing, clusters.design_effect(totals, n));
 }
 #endif
 

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "common.hpp"
-#include "learning/tree.hpp"
+#include "editing.hpp"
+#include "snapshot.hpp"
 
 namespace treethink::bindings {
 
@@ -14,7 +15,7 @@ BindingsMode bindings_mode(nb::handle mode);
 /// (pinned, written, given), what a pinned leaf has met).
 nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree);
 /// Nodes that were written by hand, each (test or None, [(outcome, times seen)]). Throws RuleError.
-std::vector<Written> written_nodes(Schema const& schema, nb::handle nodes);
+std::vector<HandWrittenNode> written_nodes(Schema const& schema, nb::handle nodes);
 /// The candidates of each node: [{test: counts}]
 nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree);
 /// (kind of decision, path, test, the node's number of variables)

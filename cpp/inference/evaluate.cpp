@@ -1,10 +1,11 @@
-// evaluate.cpp - the node a target ends in (Tree::route), by two ways that always agree.
+// evaluate.cpp - the leaf that a target reaches (Tree::route), by two methods that always agree.
 //
-// `all` is set narrowing itself. `first` follows one binding at a time, depth first, and stops at
-// the first path that goes left all the way; among the others the lexicographically most-left one
-// wins, which is the path that set narrowing takes. Only where set narrowing might cut its bindings
-// (see most_bindings) could the two differ, so there `first` hands over to `all`. So it does in trees
-// too deep for a recursion: threads may have little stack.
+// `all` is set narrowing itself (`narrow` in routing.hpp). `first` (the paper's evaluateShortCircuit)
+// follows one binding at a time, depth first, and stops at the first path that goes left all the way;
+// among the others the lexicographically most-left one wins, which is the path that set narrowing takes.
+// Only where set narrowing might cut its bindings (see max_bindings) could the two differ, so there
+// `first` hands over to `all`. It also does so in trees that are too deep for a recursion: threads may
+// have little stack.
 #include <array>
 #include <cstdint>
 
@@ -14,7 +15,7 @@ namespace treethink {
 
 namespace {
 
-constexpr unsigned deepest_recursion = 32;
+constexpr unsigned max_recursion = 32;
 
 template <class Source>
 class DepthFirst {
@@ -22,16 +23,16 @@ public:
     DepthFirst(std::vector<Node> const& nodes, Source const& source, std::vector<FactType> const& types)
         : nodes_(nodes), source_(source), types_(types) {}
 
-    /// Nothing when the bindings might be too many, or the tree is too deep.
-    std::optional<std::uint32_t> run(std::span<Row const> arguments) {
+    /// The leaf, or nothing when there might be too many bindings or the tree is too deep.
+    std::optional<NodeId> run(std::span<Row const> arguments) {
         for (Row const row : arguments) binding_[width_++] = row;
-        descend(0, 1);
-        return too_much_ ? std::nullopt : std::optional(best_);
+        descend(kRoot, 1);
+        return gave_up_ ? std::nullopt : std::optional(best_);
     }
 
 private:
-    // Whether the path from here on went left all the way.
-    bool descend(std::uint32_t at, std::size_t bindings) {
+    // Follows one binding to the most-left leaf that it reaches. Returns whether the path went left all the way.
+    bool descend(NodeId at, std::size_t bindings) {
         Node const& node = nodes_[at];
         if (node.is_leaf()) {
             best_ = at;
@@ -43,25 +44,25 @@ private:
         FactType const& type = types_[node.test.type];
         std::size_t const width = width_;
         if (new_variables(type, node.test, width) > 0) {
-            bindings *= most_extensions(source_.state(), type, node.test, width);
-            too_much_ = too_much_ || bindings > most_bindings;
+            bindings *= max_extensions(source_.state(), type, node.test, width);
+            gave_up_ = gave_up_ || bindings > max_bindings;
         }
-        too_much_ = too_much_ || depth_ >= deepest_recursion;
-        if (too_much_) return true;
+        gave_up_ = gave_up_ || depth_ >= max_recursion;
+        if (gave_up_) return true;
         bool passed = false, leftmost = false;
-        each_extension(source_, type, node.test, node.classes, {binding_.data(), width},
-                       [&](std::span<Row const> fresh) {
+        each_extension(source_, type, node.test, node.variable_classes, {binding_.data(), width},
+                       [&](std::span<Row const> added) {
                            passed = true;
-                           for (Row const row : fresh) binding_[width_++] = row;
+                           for (Row const row : added) binding_[width_++] = row;
                            leftmost = step(node.left, true, bindings);
                            width_ = width;
-                           return !leftmost && !too_much_;
+                           return !leftmost && !gave_up_;
                        });
         if (!passed) step(node.right, false, bindings);
         return leftmost;
     }
 
-    bool step(std::uint32_t to, bool left, std::size_t bindings) {
+    bool step(NodeId to, bool left, std::size_t bindings) {
         std::uint64_t const path = path_;
         path_ |= static_cast<std::uint64_t>(left) << (63 - depth_++);
         bool const leftmost = could_be_best() && descend(to, bindings);
@@ -70,7 +71,7 @@ private:
         return leftmost;
     }
 
-    // A path that has fallen behind the best one cannot catch up.
+    // Whether the path can still be further left than the best one so far.
     [[nodiscard]] bool could_be_best() const {
         if (!found_) return true;
         std::uint64_t const best_so_far = best_path_ & ~(~std::uint64_t{0} >> depth_);
@@ -80,42 +81,29 @@ private:
     std::vector<Node> const& nodes_;
     Source const& source_;
     std::vector<FactType> const& types_;
-    std::array<Row, 2 * deepest_recursion + most_arguments> binding_;
+    std::array<Row, 2 * max_recursion + max_arguments> binding_;
     std::size_t width_ = 0;
     std::uint64_t path_ = 0, best_path_ = 0;  // from the top bit down: 1 is left
     unsigned depth_ = 0, best_depth_ = 0;
-    std::uint32_t best_ = 0;
-    bool found_ = false, too_much_ = false;
+    NodeId best_ = kNoNode;
+    bool found_ = false;    // whether a leaf was reached
+    bool gave_up_ = false;  // too many bindings, or too deep
 };
-
-template <class Source>
-std::uint32_t narrow(std::vector<Node> const& nodes, Source const& source, std::vector<FactType> const& types,
-                     std::span<Row const> arguments) {
-    Bindings bindings{arguments.size(), {arguments.begin(), arguments.end()}};
-    Bindings extended;
-    std::uint32_t at = 0;
-    while (!nodes[at].is_leaf()) {
-        Node const& node = nodes[at];
-        extend(source, types[node.test.type], node.test, node.classes, bindings, extended);
-        at = extended.size() > 0 ? node.left : node.right;
-        if (extended.size() > 0) std::swap(bindings, extended);
-    }
-    return at;
-}
 
 }  // namespace
 
 template <class Source>
-std::uint32_t Tree::route(Source const& source, std::vector<FactType> const& types, std::span<Row const> arguments,
-                          BindingsMode mode) const {
+NodeId Tree::route(Source const& source, std::vector<FactType> const& types, std::span<Row const> arguments,
+                   BindingsMode mode) const {
     if (mode == BindingsMode::first)
         if (auto const leaf = DepthFirst(nodes_, source, types).run(arguments)) return *leaf;
-    return narrow(nodes_, source, types, arguments);
+    Bindings bindings{arguments.size(), {arguments.begin(), arguments.end()}};
+    Bindings extended;
+    return narrow(nodes_, source, types, bindings, extended, [](Node const&) {});
 }
 
-template std::uint32_t Tree::route(FactsOnDemand const&, std::vector<FactType> const&, std::span<Row const>,
-                                   BindingsMode) const;
-template std::uint32_t Tree::route(FactsInFull const&, std::vector<FactType> const&, std::span<Row const>,
-                                   BindingsMode) const;
+template NodeId Tree::route(FactsOnDemand const&, std::vector<FactType> const&, std::span<Row const>,
+                            BindingsMode) const;
+template NodeId Tree::route(FactsInFull const&, std::vector<FactType> const&, std::span<Row const>, BindingsMode) const;
 
 }  // namespace treethink

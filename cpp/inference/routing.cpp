@@ -18,8 +18,8 @@ std::strong_ordering compare_objects(State const& state, ClassId class_id, Row a
 
 }  // namespace
 
-void keep_first(State const& state, std::vector<ClassId> const& classes, Bindings& bindings) {
-    if (bindings.size() <= most_bindings) return;
+void keep_first_bindings(State const& state, std::vector<ClassId> const& classes, Bindings& bindings) {
+    if (bindings.size() <= max_bindings) return;
     std::vector<std::uint32_t> order(bindings.size());
     std::iota(order.begin(), order.end(), 0u);
     auto before = [&](std::uint32_t a, std::uint32_t b) {
@@ -30,10 +30,10 @@ void keep_first(State const& state, std::vector<ClassId> const& classes, Binding
         }
         return false;
     };
-    auto const end = order.begin() + static_cast<std::ptrdiff_t>(most_bindings);
+    auto const end = order.begin() + static_cast<std::ptrdiff_t>(max_bindings);
     std::partial_sort(order.begin(), end, order.end(), before);
     Bindings kept{bindings.width, {}};
-    kept.rows.reserve(most_bindings * bindings.width);
+    kept.rows.reserve(max_bindings * bindings.width);
     for (auto each = order.begin(); each != end; ++each)
         kept.rows.insert(kept.rows.end(), bindings[*each].begin(), bindings[*each].end());
     bindings = std::move(kept);
@@ -46,7 +46,7 @@ std::vector<ClassId> extended_classes(FactType const& type, Test const& test, st
     return extended;
 }
 
-std::size_t most_extensions(State const& state, FactType const& type, Test const& test, std::size_t variables) {
+std::size_t max_extensions(State const& state, FactType const& type, Test const& test, std::size_t variables) {
     auto rows = [&](std::size_t k) { return state.column(type.slots[k])->rows(); };
     auto equal = [&](std::size_t k) {
         return type.kind->solvable() ? state.column(type.slots[k])->most_equal_rows() : rows(k);

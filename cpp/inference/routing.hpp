@@ -1,17 +1,30 @@
-// routing.hpp - which objects a node's variables stand for, and how a test extends that.
+// routing.hpp - which objects a node's variables stand for, and the way of a target through a tree.
 //
 // The meaning of a tree is set narrowing: keep every binding; at a branch, go left with all
 // extensions that satisfy the test if there are any, else right with the bindings as they were.
+// `narrow` is the only implementation, for learning and for prediction.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/facts.hpp"
 
 namespace treethink {
+
+/// Position of a node in its tree's list of nodes.
+using NodeId = std::uint32_t;
+inline constexpr NodeId kRoot = 0;
+/// The parent of the root, and the children of a leaf.
+inline constexpr NodeId kNoNode = ~NodeId{0};
+
+/// How a prediction finds facts: each when a test needs it, or all of them first (the paper's ablation).
+enum class FactsMode { demand, full };
+/// How a prediction follows bindings: depth first until one suffices, or all at once (the paper's ablation).
+enum class BindingsMode { first, all };
 
 /// A fact with variables, asked at a branch. Variables numbered from the node's own number
 /// of variables on are new: the test asks whether objects for them exist.
@@ -30,11 +43,11 @@ struct Bindings {
     [[nodiscard]] std::span<Row const> operator[](std::size_t i) const { return {rows.data() + i * width, width}; }
 };
 
-/// More bindings than this are not kept: the first ones in canonical order are.
-inline constexpr std::size_t most_bindings = 4096;
+/// Only so many bindings are kept: the first ones in canonical order.
+inline constexpr std::size_t max_bindings = 4096;
 
-/// Keeps the first `most_bindings`: variable by variable, objects ordered by their values, then id.
-void keep_first(State const& state, std::vector<ClassId> const& classes, Bindings& bindings);
+/// Keeps the first `max_bindings`: variable by variable, objects ordered by their values, then id.
+void keep_first_bindings(State const& state, std::vector<ClassId> const& classes, Bindings& bindings);
 
 /// How many new variables a test introduces at a node with `variables` variables.
 [[nodiscard]] inline std::size_t new_variables(FactType const& type, Test const& test, std::size_t variables) {
@@ -43,13 +56,13 @@ void keep_first(State const& state, std::vector<ClassId> const& classes, Binding
     return n;
 }
 
-/// What is unlike what a person would ask: 1 for each new variable, 1 more for each that the test does not
-/// tie to an existing one, and 1 when it names an absolute vector.
-[[nodiscard]] inline std::size_t cost_of(FactType const& type, std::size_t new_variables) {
-    bool const tied = new_variables < type.arity;
-    return new_variables + (tied ? 0 : new_variables) + (type.kind->absolute() && type.value_length > 1 ? 1 : 0);
+/// Complexity class of a test, 0 to `max_cost`: 1 for each variable that it introduces, 1 more for each of these
+/// that it does not tie to an existing one, and 1 when it names an absolute vector. People prefer tests of low cost.
+[[nodiscard]] inline std::size_t cost_of(FactType const& type, std::size_t introduced) {
+    bool const tied = introduced < type.arity;
+    return introduced + (tied ? 0 : introduced) + (type.kind->absolute() && type.value_length > 1 ? 1 : 0);
 }
-inline constexpr std::size_t most_cost = 5;
+inline constexpr std::size_t max_cost = 5;
 
 /// The classes of a node's variables followed by those that the test introduces.
 [[nodiscard]] std::vector<ClassId> extended_classes(FactType const& type, Test const& test,
@@ -70,18 +83,18 @@ void each_extension(Source const& source, FactType const& type, Test const& test
     };
     source.groundings(type, test.value, given, [&](Row x, Row y) {
         std::array<Row, 2> const rows{x, y};
-        std::array<Row, 2> fresh{};
+        std::array<Row, 2> added{};
         std::size_t n = 0;
         for (std::size_t k = 0; k < type.arity; ++k) {
             if (test.variables[k] < variables) continue;
             if (taken(k, rows[k])) return true;
-            fresh[n++] = rows[k];
+            added[n++] = rows[k];
         }
-        return visit(std::span<Row const>(fresh.data(), n));
+        return visit(std::span<Row const>(added.data(), n));
     });
 }
 
-/// All extensions of all bindings, into `out` (the first ones, if too many). Empty: the test fails.
+/// Writes all extensions of all bindings to `out` (the first ones, if too many). Empty: the test fails.
 template <class Source>
 void extend(Source const& source, FactType const& type, Test const& test, std::vector<ClassId> const& classes,
             Bindings const& bindings, Bindings& out) {
@@ -90,20 +103,37 @@ void extend(Source const& source, FactType const& type, Test const& test, std::v
     std::vector<ClassId> extended;
     for (std::size_t i = 0; i < bindings.size(); ++i) {
         auto const binding = bindings[i];
-        each_extension(source, type, test, classes, binding, [&](std::span<Row const> fresh) {
+        each_extension(source, type, test, classes, binding, [&](std::span<Row const> added) {
             out.rows.insert(out.rows.end(), binding.begin(), binding.end());
-            out.rows.insert(out.rows.end(), fresh.begin(), fresh.end());
-            if (out.size() >= 4 * most_bindings) {  // never hold many more than are kept
+            out.rows.insert(out.rows.end(), added.begin(), added.end());
+            if (out.size() >= 4 * max_bindings) {  // never hold many more than are kept
                 if (extended.empty()) extended = extended_classes(type, test, classes);
-                keep_first(source.state(), extended, out);
+                keep_first_bindings(source.state(), extended, out);
             }
             return true;
         });
     }
-    if (out.size() > most_bindings) keep_first(source.state(), extended_classes(type, test, classes), out);
+    if (out.size() > max_bindings) keep_first_bindings(source.state(), extended_classes(type, test, classes), out);
 }
 
-/// The most extensions that any one binding can have.
-std::size_t most_extensions(State const& state, FactType const& type, Test const& test, std::size_t variables);
+/// Set narrowing (the paper's checkBranch and recursion): follows `bindings` from the root to a leaf, which is
+/// returned. visit(node) is called at each node on the way, while `bindings` holds the set that has arrived there.
+/// `extended` is scratch space.
+template <class Nodes, class Source, class Visit>
+NodeId narrow(Nodes& nodes, Source const& source, std::vector<FactType> const& types, Bindings& bindings,
+              Bindings& extended, Visit&& visit) {
+    for (NodeId at = kRoot;;) {
+        auto& node = nodes[at];
+        visit(node);
+        if (node.is_leaf()) return at;
+        extend(source, types[node.test.type], node.test, node.variable_classes, bindings, extended);
+        bool const holds = extended.size() > 0;
+        at = holds ? node.left : node.right;
+        if (holds) std::swap(bindings, extended);
+    }
+}
+
+/// An upper bound on the number of extensions of any one binding.
+std::size_t max_extensions(State const& state, FactType const& type, Test const& test, std::size_t variables);
 
 }  // namespace treethink

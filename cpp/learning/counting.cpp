@@ -9,131 +9,35 @@
 
 namespace treethink {
 
-namespace {
-
-// Which test is asked is said in two parts: which block, and which value (length_of_value). Blocks have
-// shares of one prior, half as much for each new variable, for each that is not tied to an older one, and for
-// an absolute vector: so rules come out as a person would write them.
-void set_lengths(std::vector<FactType> const& types, std::vector<Block>& blocks) {
-    auto const share = [&](Block const& block) {
-        FactType const& type = types[block.type];
-        std::size_t const fresh = static_cast<std::size_t>(block.is_new[0]) + (type.arity == 2 && block.is_new[1]);
-        std::size_t const cost = cost_of(type, fresh);
-        return std::uint64_t{1} << (most_cost - cost);
-    };
-    std::uint64_t all = 0;
-    for (Block const& block : blocks) all += share(block);
-    for (Block& block : blocks)
-        block.length = log_of(static_cast<double>(all)) - log_of(static_cast<double>(share(block)));
-}
-
-}  // namespace
-
-std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
-    std::vector<Block> blocks;
-    auto const n = static_cast<std::uint32_t>(classes.size());
-    auto add = [&](std::size_t t, std::array<std::uint32_t, 2> variables) {
-        FactType const& type = types[t];
-        Block block;
-        block.type = t;
-        block.variables = variables;
-        std::vector<bool> read(n, false);
-        std::size_t fresh = 0;
-        for (std::size_t k = 0; k < type.arity; ++k) {
-            block.is_new[k] = variables[k] >= n;
-            fresh += block.is_new[k];
-            if (!block.is_new[k]) read[variables[k]] = true;
-            for (std::uint32_t v = 0; v < n && block.is_new[k]; ++v) {
-                if (classes[v] != type.classes[k]) continue;
-                block.rivals[k].push_back(v);
-                read[v] = true;
-            }
-        }
-        for (std::uint32_t v = 0; v < n; ++v)
-            if (read[v]) block.reads.push_back(v);
-        block.mentions = fresh == 0            ? Block::Mentions::bound
-                         : fresh == type.arity ? Block::Mentions::fresh
-                                               : Block::Mentions::both;
-        blocks.push_back(std::move(block));
-    };
-    for (std::size_t t = 0; t < types.size(); ++t) {
-        FactType const& type = types[t];
-        auto fits = [&](std::uint32_t v, std::size_t k) { return v < n && classes[v] == type.classes[k]; };
-        for (std::uint32_t i = 0; i <= n; ++i) {
-            if (i < n && !fits(i, 0)) continue;
-            if (type.arity == 1) {
-                add(t, {i, 0});
-                continue;
-            }
-            // Within a class the older variable comes first, so a new one never stands before an old one.
-            for (std::uint32_t j = 0; j < n; ++j)
-                if (fits(j, 1) && (type.same_class() ? i < j && i < n : true)) add(t, {i, j});
-            add(t, {i, i < n ? n : n + 1});
-        }
+void count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time) {
+    NodeStats& stats = node.stats;
+    if (stats.n >= max_counted) return;
+    if (node.edits.hand_written && node.is_leaf()) {  // what was written gives way to what is seen
+        node.edits.hand_written = false;
+        node.edits.clear_prior();
     }
-    set_lengths(types, blocks);
-    return blocks;
+    auto const birth = static_cast<std::uint32_t>(std::min<std::uint64_t>(time.transition, max_counted));
+    if (node.is_leaf() || context.settings.branch_updates)
+        NodeCounter(context, node, context.scratch.bindings, outcome, birth).count();
+    if (stats.totals[outcome]++ == 0) stats.next_check = 0;  // a new outcome makes all others less probable
+    ++stats.n;
+    context.criterion.count_cluster(stats.clusters, time.stamp, outcome, stats.totals.size());
+    stats.score_bound += context.criterion.max_gain();
 }
 
-std::optional<std::size_t> find_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
-                                      Test const& test) {
-    auto const blocks = make_blocks(types, classes);
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-        if (blocks[b].type == test.type && blocks[b].variables == test.variables) return b;
-    return std::nullopt;
-}
-
-void grow_block(Block& block, Codes const& codes, std::size_t outcomes) {
-    Code const size = codes.size(block.type);
-    if (size > block.stride) {
-        // Interned codes grow one by one; leave room.
-        Code const stride = codes.arithmetic(block.type) ? size : size + size / 2;
-        std::vector<Count> counts(outcomes * stride, 0);
-        for (std::size_t y = 0; y * block.stride < block.counts.size(); ++y)
-            std::copy_n(block.counts.begin() + static_cast<std::ptrdiff_t>(y * block.stride), block.stride,
-                        counts.begin() + static_cast<std::ptrdiff_t>(y * stride));
-        block.counts = std::move(counts);
-        block.births.resize(stride, 0);
-        block.bits.resize(stride / 64 + 1, 0);
-        block.stride = stride;
-    }
-    if (block.counts.size() < outcomes * block.stride) block.counts.resize(outcomes * block.stride, 0);
-}
-
-void settle(Block& block, Counts totals) {
-    if (!block.pending) return;
-    if (block.counts.size() < totals.size() * block.stride) block.counts.resize(totals.size() * block.stride, 0);
-    for (std::size_t w = 0; w < block.bits.size(); ++w) {
-        for (std::uint64_t rest = std::exchange(block.bits[w], 0); rest != 0; rest &= rest - 1) {
-            Code const code = static_cast<Code>(w * 64) + static_cast<Code>(std::countr_zero(rest));
-            for (std::size_t y = 0; y < totals.size(); ++y) block.counts[y * block.stride + code] += totals[y];
-        }
-    }
-    block.version = 0;
-    block.pending = block.excluded = false;
-}
-
-void read_counts(Block const& block, Code code, Counts totals, std::vector<Count>& out) {
-    out.resize(totals.size());
-    bool const pending = block.bit(code);
-    for (std::size_t y = 0; y < totals.size(); ++y) {
-        std::size_t const at = y * block.stride + code;
-        Count const stored = at < block.counts.size() ? block.counts[at] : 0;
-        out[y] = stored + (pending ? totals[y] : 0);
-    }
-}
+// ---- candidates ----
 
 void NodeCounter::count() {
-    for (Block& block : node_.blocks) {
+    for (Block& block : candidates_.blocks) {
         switch (block.mentions) {
             case Block::Mentions::bound:
                 count_bound(block);
                 break;
-            case Block::Mentions::both:
+            case Block::Mentions::bound_and_new:
                 count_partners(block);
                 break;
-            case Block::Mentions::fresh:
-                count_free(block);
+            case Block::Mentions::only_new:
+                count_only_new(block);
                 break;
         }
     }
@@ -142,7 +46,7 @@ void NodeCounter::count() {
 // ---- tests that mention a bound object ----
 
 void NodeCounter::count_bound(Block& block) {
-    auto const chosen = different_bindings(block);
+    auto const chosen = distinct_bindings(block);
     bool const once = chosen.size() > 1;
     if (once) next_epoch(block.type);
     for (std::uint32_t const i : chosen) {
@@ -158,12 +62,12 @@ void NodeCounter::count_partners(Block& block) {
     std::size_t const bound = block.is_new[0] ? 1 : 0;
     SlotId const slot = type_of(block).slots[1 - bound];
     if (codes_.rows(slot) == 0) return;
-    auto const chosen = different_bindings(block);
+    auto const chosen = distinct_bindings(block);
     bool const once = chosen.size() > 1 || !codes_.arithmetic(block.type) || !codes_.distinct(slot);
     if (once) next_epoch(block.type);
     for (std::uint32_t const i : chosen) {
         auto const binding = bindings_[i];
-        add_partners(block, bound, binding[block.variables[bound]], rival_rows(block, 1 - bound, binding), once);
+        add_partners(block, bound, binding[block.variables[bound]], taken_rows(block, 1 - bound, binding), once);
     }
 }
 
@@ -200,7 +104,7 @@ void NodeCounter::add_rows(Block& block, std::size_t rows, std::span<Row const> 
             if (std::find(skip.begin(), skip.end(), row) == skip.end()) add_one(block, code_of(row), Once);
         return;
     }
-    fit_block(block, codes_, node_.totals.size());
+    block.fit(codes_, totals_.size());
     Count* const counts = block.counts.data() + outcome_ * block.stride;
     std::uint32_t* const births = block.births.data();
     std::uint32_t* const marks = scratch_.marks.data();
@@ -215,12 +119,12 @@ void NodeCounter::add_rows(Block& block, std::size_t rows, std::span<Row const> 
                 if (marks[code] == epoch) continue;
                 marks[code] = epoch;
             }
-            if (births[code] == 0) births[code] = birth_, ++born;
+            if (births[code] == Block::kNotBorn) births[code] = birth_, ++born;
             ++counts[code];
         }
         ++row;
     }
-    node_.candidates += born;
+    candidates_.size += born;
 }
 
 void NodeCounter::add_one(Block& block, Code code, bool once) {
@@ -230,34 +134,34 @@ void NodeCounter::add_one(Block& block, Code code, bool once) {
         if (scratch_.marks[code] == scratch_.epoch) return;
         scratch_.marks[code] = scratch_.epoch;
     }
-    fit_block(block, codes_, node_.totals.size());
-    if (block.births[code] == 0) block.births[code] = birth_, ++node_.candidates;
+    block.fit(codes_, totals_.size());
+    if (!block.is_candidate(code)) block.births[code] = birth_, ++candidates_.size;
     ++block.counts[outcome_ * block.stride + code];
 }
 
 // ---- tests about new variables only ----
 
-void NodeCounter::count_free(Block& block) {
+void NodeCounter::count_only_new(Block& block) {
     FactType const& type = type_of(block);
     std::size_t const wanted = type.same_class() ? 2 : 1;
     bool possible = true;
     for (std::size_t k = 0; k < type.arity; ++k)
-        possible = possible && codes_.rows(type.slots[k]) >= wanted + block.rivals[k].size();
+        possible = possible && codes_.rows(type.slots[k]) >= wanted + block.same_class_variables[k].size();
     if (!possible)
-        settle(block, node_.totals);
+        block.apply_pending(totals_);
     else if (!add_only_pair(block))
-        follow(block);
+        follow_truth(block);
 }
 
-// A class with one object left is as good as bound: its facts change whenever it moves, so
+// Handles a class that has one object left, which is as good as bound: its facts change whenever it moves, so
 // adding them up is cheaper than following them. False when there is no such class.
 bool NodeCounter::add_only_pair(Block& block) {
     FactType const& type = type_of(block);
     if (bindings_.size() != 1 || type.same_class()) return false;
     for (std::size_t k = 0; k < type.arity; ++k) {
-        if (codes_.rows(type.slots[k]) != block.rivals[k].size() + 1) continue;
-        settle(block, node_.totals);
-        auto const taken = rival_rows(block, k, bindings_[0]);
+        if (codes_.rows(type.slots[k]) != block.same_class_variables[k].size() + 1) continue;
+        block.apply_pending(totals_);
+        auto const taken = taken_rows(block, k, bindings_[0]);
         Row only = 0;
         while (only < taken.size() && taken[only] == only) ++only;  // they ascend
         if (type.arity == 1) {
@@ -267,48 +171,48 @@ bool NodeCounter::add_only_pair(Block& block) {
         SlotId const slot = type.slots[1 - k];
         bool const once = !codes_.arithmetic(block.type) || !codes_.distinct(slot);
         if (once) next_epoch(block.type);
-        add_partners(block, k, only, rival_rows(block, 1 - k, bindings_[0]), once);
+        add_partners(block, k, only, taken_rows(block, 1 - k, bindings_[0]), once);
         return true;
     }
     return false;
 }
 
-void NodeCounter::follow(Block& block) {
+void NodeCounter::follow_truth(Block& block) {
     Truth const& truth = codes_.truth(block.type);
     scratch_.excluded.clear();
-    if (block.has_rivals()) find_excluded(block, truth);
+    if (block.has_same_class_variables()) find_excluded(block, truth);
     bool const exact = scratch_.excluded.empty();
-    if (exact && !block.excluded && block.version == truth.version) return;
-    fit_block(block, codes_, node_.totals.size());
+    if (exact && !block.has_exclusions && block.truth_version == truth.version) return;
+    block.fit(codes_, totals_.size());
     auto next = scratch_.excluded.begin();
-    for (std::size_t w = 0; w < block.bits.size(); ++w) {
+    for (std::size_t w = 0; w < block.true_bits.size(); ++w) {
         std::uint64_t want = w < truth.bits.size() ? truth.bits[w] : 0;
         for (; next != scratch_.excluded.end() && *next / 64 == w; ++next) want &= ~(std::uint64_t{1} << (*next % 64));
-        for (std::uint64_t rest = want ^ block.bits[w]; rest != 0; rest &= rest - 1) {
+        for (std::uint64_t rest = want ^ block.true_bits[w]; rest != 0; rest &= rest - 1) {
             auto const place = static_cast<unsigned>(std::countr_zero(rest));
             flip(block, static_cast<Code>(w * 64) + place, (want >> place & 1) != 0);
         }
-        block.bits[w] = want;
+        block.true_bits[w] = want;
     }
-    block.version = truth.version;
-    block.pending = true;
-    block.excluded = !exact;
+    block.truth_version = truth.version;
+    block.has_pending = true;
+    block.has_exclusions = !exact;
 }
 
 void NodeCounter::flip(Block& block, Code code, bool on) {
-    if (block.births[code] == 0) block.births[code] = birth_, ++node_.candidates;
-    for (std::size_t y = 0; y < node_.totals.size(); ++y) {
+    if (!block.is_candidate(code)) block.births[code] = birth_, ++candidates_.size;
+    for (std::size_t y = 0; y < totals_.size(); ++y) {
         Count& count = block.counts[y * block.stride + code];
-        count = on ? count - node_.totals[y] : count + node_.totals[y];  // modulo 2^32, and exact when settled
+        count = on ? count - totals_[y] : count + totals_[y];  // modulo 2^32, and exact once applied
     }
 }
 
-// Facts that hold only of objects which the node's variables already stand for, in every binding.
+// Finds the facts that hold only of objects which the node's variables already stand for, in every binding.
 void NodeCounter::find_excluded(Block& block, Truth const& truth) {
     auto& excluded = scratch_.excluded;
     bool first = true;
-    for (std::uint32_t const i : different_bindings(block)) {
-        tally_rivals(block, bindings_[i], truth);
+    for (std::uint32_t const i : distinct_bindings(block)) {
+        tally_bound_objects(block, bindings_[i], truth);
         auto all_taken = [&](Code code) { return scratch_.tally[code] >= truth.counts[code]; };
         if (first)
             std::copy_if(scratch_.tallied.begin(), scratch_.tallied.end(), std::back_inserter(excluded), all_taken);
@@ -321,19 +225,19 @@ void NodeCounter::find_excluded(Block& block, Truth const& truth) {
     std::sort(excluded.begin(), excluded.end());
 }
 
-// How many of each fact's groundings involve an object that this binding already uses.
-void NodeCounter::tally_rivals(Block& block, std::span<Row const> binding, Truth const& truth) {
+// Counts, for each fact, the groundings that involve an object which this binding already uses.
+void NodeCounter::tally_bound_objects(Block& block, std::span<Row const> binding, Truth const& truth) {
     FactType const& type = type_of(block);
     auto& tally = scratch_.tally;
     if (tally.size() < truth.counts.size()) tally.resize(truth.counts.size(), 0);
     scratch_.tallied.clear();
-    auto const xs = rival_rows(block, 0, binding), ys = rival_rows(block, 1, binding);
-    // With distinct values, each rival has at most two pairs of one difference: only rare facts matter.
+    auto const xs = taken_rows(block, 0, binding), ys = taken_rows(block, 1, binding);
+    // With distinct values, a bound object has at most two pairs of one difference: only rare facts matter.
     bool const rare = type.arity == 2 && codes_.arithmetic(block.type) && codes_.distinct(type.slots[0]) &&
                       codes_.distinct(type.slots[1]);
-    std::size_t const most = rare ? 2 * (xs.size() + ys.size()) : std::numeric_limits<std::uint32_t>::max();
+    std::size_t const max_groundings = rare ? 2 * (xs.size() + ys.size()) : std::numeric_limits<std::uint32_t>::max();
     auto add = [&](Code code) {
-        if (code == no_code || truth.counts[code] > most) return;
+        if (code == no_code || truth.counts[code] > max_groundings) return;
         if (tally[code]++ == 0) scratch_.tallied.push_back(code);
     };
     auto taken = [&](Row row) { return std::find(xs.begin(), xs.end(), row) != xs.end(); };
@@ -357,15 +261,15 @@ void NodeCounter::tally_rivals(Block& block, std::span<Row const> binding, Truth
 
 // ---- bindings ----
 
-// One binding for each different choice of the objects that matter to the block.
-std::span<std::uint32_t const> NodeCounter::different_bindings(Block const& block) {
+// One binding for each choice of the objects that the block reads.
+std::span<std::uint32_t const> NodeCounter::distinct_bindings(Block const& block) {
     static constexpr std::uint32_t first = 0;
-    if (bindings_.size() == 1 || block.reads.empty()) return {&first, 1};
+    if (bindings_.size() == 1 || block.read_variables.empty()) return {&first, 1};
     auto& chosen = scratch_.chosen;
     chosen.resize(bindings_.size());
     std::iota(chosen.begin(), chosen.end(), 0u);
     auto compare = [&](std::uint32_t a, std::uint32_t b) -> std::strong_ordering {
-        for (std::uint32_t const v : block.reads)
+        for (std::uint32_t const v : block.read_variables)
             if (auto const order = bindings_[a][v] <=> bindings_[b][v]; order != 0) return order;
         return std::strong_ordering::equal;
     };
@@ -375,16 +279,16 @@ std::span<std::uint32_t const> NodeCounter::different_bindings(Block const& bloc
     return chosen;
 }
 
-// Rows that a new variable cannot have, ascending.
-std::span<Row const> NodeCounter::rival_rows(Block const& block, std::size_t argument, std::span<Row const> binding) {
+// Rows that a new variable cannot stand for, ascending.
+std::span<Row const> NodeCounter::taken_rows(Block const& block, std::size_t argument, std::span<Row const> binding) {
     auto& rows = scratch_.rows[argument];
     rows.clear();
-    for (std::uint32_t const v : block.rivals[argument]) rows.push_back(binding[v]);
+    for (std::uint32_t const v : block.same_class_variables[argument]) rows.push_back(binding[v]);
     if (rows.size() > 1) std::sort(rows.begin(), rows.end());
     return rows;
 }
 
-// ---- room ----
+// ---- scratch ----
 
 void NodeCounter::next_epoch(std::size_t type) {
     if (scratch_.marks.size() < codes_.size(type)) scratch_.marks.resize(codes_.size(type), 0);

@@ -9,7 +9,7 @@ namespace treethink {
 
 namespace {
 
-// A new criterion is a file that makes one, and a line here.
+// A new criterion is a file that makes one, and one line here.
 constexpr std::pair<std::string_view, std::unique_ptr<Criterion const> (*)(double)> criteria[] = {
     {"wilson", make_wilson},
     {"evidence", make_evidence},

@@ -13,20 +13,31 @@
 #include <string>
 #include <vector>
 
+#include "coding/box.hpp"
+#include "inference/routing.hpp"
+
 namespace treethink {
+
+class ClusterStats;
+class Codes;
+struct Block;
+struct Node;
+struct NodeStats;
 
 using Count = std::uint32_t;
 using Counts = std::span<Count const>;
 
-/// What was seen at a node: how often each outcome, and how many of those count as one (see Together).
+/// What was seen at a node.
 struct Sample {
-    Counts totals;
-    std::uint64_t copies = 1;
+    Counts totals;                    // observations, by outcome
+    std::uint64_t design_effect = 1;  // dependent observations that count as one (see ClusterStats)
 };
 
 class Criterion {
 public:
     virtual ~Criterion() = default;
+
+    // ---- every criterion: scores, and when a lead is large enough ----
 
     /// How well a test that held `trues` times explains the sample; larger is better. A test that
     /// never held scores like no test at all.
@@ -36,25 +47,34 @@ public:
                         std::vector<double>& scores) const = 0;
     /// Exact order of two scores, free of rounding: ties are ties.
     [[nodiscard]] virtual std::strong_ordering compare(Counts trues_a, Counts trues_b, Sample const& sample) const = 0;
+    /// Scores that are closer than this must be compared exactly.
+    [[nodiscard]] virtual double tie_margin(double score) const = 0;
 
     /// Whether a score is surely better than another after n observations. Monotone in both.
     [[nodiscard]] virtual bool surely_better(double score, double than, std::uint64_t n) const = 0;
     /// Whether a branch keeps its test, given the scores of the test and of no test.
-    [[nodiscard]] virtual bool worth_keeping(double test, double none, std::uint64_t n) const = 0;
-    /// The most that one observation can add to any test's score.
-    [[nodiscard]] virtual double largest_gain() const = 0;
+    [[nodiscard]] virtual bool worth_keeping(double test, double no_test, std::uint64_t n) const = 0;
+    /// Upper bound on what one observation adds to the score of any test.
+    [[nodiscard]] virtual double max_gain() const = 0;
+    /// What rounding may add to such a bound.
+    [[nodiscard]] virtual double rounding_slack() const { return 1e-6; }
 
-    /// What rounding may add to that, so that a bound remains one.
-    [[nodiscard]] virtual double slack() const { return 1e-6; }
+    // ---- optional: the defaults are the paper's ----
 
-    /// What a challenger must be surely better than: the test that is in place, or none. `worth` is its score
-    /// less its price.
-    [[nodiscard]] virtual double to_beat(Counts, Sample const&, double worth) const { return worth; }
-    /// Scores that are closer than this must be compared exactly.
-    [[nodiscard]] virtual double margin(double score) const = 0;
-    /// Whether scores are evidence, in units of a Log. Tests then pay for their length, targets that share their
-    /// fate count once, and a branch is left alone while everything below it is explained.
-    [[nodiscard]] virtual bool weighs_evidence() const { return false; }
+    /// What a challenger must be surely better than, given the counts of the test in place (all zero: no test) and
+    /// its score less its description length.
+    [[nodiscard]] virtual double threshold(Counts, Sample const&, double net_score) const { return net_score; }
+    /// Description length of a candidate, in units of the score, which it reduces. By default tests are free.
+    [[nodiscard]] virtual double description_length(Codes const&, Block const&, Code) const { return 0; }
+    /// Records a target for the design effect: `transition` is a stamp that targets of one transition share.
+    virtual void count_cluster(ClusterStats&, std::uint64_t /*transition*/, std::uint32_t /*outcome*/,
+                               std::size_t /*outcomes*/) const {}
+    /// Whether it is time to check a node for a better test. Brings `stats` up to date for that check.
+    [[nodiscard]] virtual bool is_check_due(NodeStats&) const { return true; }
+    /// What the tests below a branch explain beyond its own test: lost if the branch changes its test.
+    [[nodiscard]] virtual double explained_below(Codes const&, std::vector<Node> const&, NodeId) const { return 0; }
+    /// Finds the branches that need no check because everything below them is explained (Node::settled).
+    virtual void update_settled(std::vector<Node>&) const {}
 };
 
 // Each in a file of its own.

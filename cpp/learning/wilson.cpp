@@ -1,5 +1,5 @@
-// wilson.cpp - the paper's criterion: Wilson intervals, around the expected probability of the
-// truth, that do not overlap.
+// wilson.cpp - the paper's criterion: one test is surely better than another if the Wilson intervals around their
+// expected probabilities of the truth do not overlap.
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -10,7 +10,7 @@ namespace treethink {
 
 namespace {
 
-// e^-x by basic operations only: libraries' exp() differ in the last bit.
+// e^-x by basic operations only: the exp() of different libraries differ in the last bit.
 double decay(double x) {
     int halvings = 0;
     for (; x > 0.5; ++halvings) x /= 2;
@@ -33,7 +33,7 @@ double upper_tail(double z) {
     return density / fraction;
 }
 
-// Enough bits for products of counts below 2^32 in the comparison below.
+// An unsigned integer with enough bits for the products of counts in Wilson::compare.
 class Wide {
 public:
     explicit Wide(std::uint64_t value)
@@ -73,7 +73,7 @@ private:
     std::array<std::uint32_t, 8> limbs_{};  // least significant first
 };
 
-// N S of one test as exact whole numbers: squares_true / n_true + squares_false / n_false.
+// The score N S of one test as exact whole numbers: squares_true / n_true + squares_false / n_false.
 struct Parts {
     std::uint64_t squares_true = 0, squares_false = 0, n_true = 0, n_false = 0;
 
@@ -114,7 +114,7 @@ public:
     void scores(Count const* trues, std::size_t stride, std::size_t tests, Sample const& sample,
                 std::vector<double>& scores) const override {
         // Sums of squares stay exact in a double as long as they are below 2^53; beyond that
-        // the rounding is far smaller than the margin within which compare() is asked.
+        // rounding errors are far smaller than tie_margin().
         scores.assign(tests * 3, 0.0);
         double* const sum = scores.data();
         double* const squares_true = sum + tests;
@@ -149,16 +149,16 @@ public:
     [[nodiscard]] bool surely_better(double score, double than, std::uint64_t n) const override {
         return lower(score, static_cast<double>(n)) > upper(than, static_cast<double>(n));
     }
-    [[nodiscard]] bool worth_keeping(double test, double none, std::uint64_t n) const override {
-        return surely_better(test, none, n);
+    [[nodiscard]] bool worth_keeping(double test, double no_test, std::uint64_t n) const override {
+        return surely_better(test, no_test, n);
     }
     /// Adding one observation moves N S by less than 1 whichever half it falls into.
-    [[nodiscard]] double largest_gain() const override { return 1.0; }
-    /// Rounding is far smaller.
-    [[nodiscard]] double margin(double score) const override { return 1e-9 * score; }
+    [[nodiscard]] double max_gain() const override { return 1.0; }
+    /// Rounding errors are far smaller.
+    [[nodiscard]] double tie_margin(double score) const override { return 1e-9 * score; }
 
 private:
-    // Ends of the interval, both scaled by the same 1 + z^2/n, which no comparison needs.
+    // Ends of the interval, both scaled by 1 + z^2/n: that does not change any comparison.
     [[nodiscard]] double lower(double successes, double n) const { return successes / n - radius(successes / n, n); }
     [[nodiscard]] double upper(double successes, double n) const { return successes / n + radius(successes / n, n); }
     [[nodiscard]] double radius(double p, double n) const {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "learning/logs.hpp"
+#include "learning/fixed_point_log.hpp"
 #include "model.hpp"
 
 namespace treethink {

@@ -1,4 +1,4 @@
-#include "learning/logs.hpp"
+#include "learning/fixed_point_log.hpp"
 
 #include <cmath>
 #include <numbers>
@@ -7,9 +7,9 @@ namespace treethink {
 
 namespace {
 
-Log rounded(double nats) { return static_cast<Log>(std::floor(nats * static_cast<double>(nat) + 0.5)); }
+Log rounded(double nats) { return static_cast<Log>(std::floor(nats * static_cast<double>(units_per_nat) + 0.5)); }
 
-// ln(2^n Gamma(n + h)), but for a constant; n is large. Stirling's series.
+// ln(2^n Gamma(n + h)) up to a constant, by Stirling's series; n is large.
 double log_product(double n, double h) {
     double const x = n + h, inverse = 1 / x;
     return n * std::numbers::ln2 + (x - 0.5) * natural_log(x) - x + inverse / 12 - inverse * inverse * inverse / 360;
@@ -48,7 +48,7 @@ LogTables::LogTables() : numbers_(size + 1), odd_(size + 1), even_(size + 1), po
     }
 }
 
-// From the table's end by a formula.
+// Continues a table beyond its end by Stirling's series.
 Log LogTables::beyond(std::vector<Log> const& table, std::uint64_t n, double h) {
     double const end = log_product(static_cast<double>(size), h);
     return table[size] + rounded(log_product(static_cast<double>(n), h) - end);

@@ -1,8 +1,8 @@
-// logs.hpp - logarithms in fixed point: the same on every platform, and sums free of order.
+// fixed_point_log.hpp - logarithms in fixed point: the same on every platform, and sums free of order.
 //
-// Libraries' log() and lgamma() differ in the last bit, and sums of doubles depend on their
-// order. So logarithms are rounded to whole units here, by code of our own, and everything
-// after that is integer arithmetic: equal counts give equal evidence, and ties are ties.
+// The log() and lgamma() of different libraries differ in the last bit, and sums of doubles depend on
+// their order. So logarithms are computed here and rounded to whole units, and everything after that is
+// integer arithmetic: equal counts give equal scores, and ties are exact.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace treethink {
 
-/// A logarithm, in units of 1 / `nat` nats.
+/// A logarithm, in units of 1 / `units_per_nat` nats.
 using Log = std::int64_t;
-inline constexpr Log nat = 65536;
+inline constexpr Log units_per_nat = 65536;
 
 /// ln x for x > 0, by basic operations only.
 [[nodiscard]] double natural_log(double x);
-/// The same, rounded. Monotone.
+/// ln x, rounded to whole units. Monotone.
 [[nodiscard]] Log log_of(double x);
-/// ln(1 / x), rounded; also where 1 / x would be infinite.
+/// ln(1 / x), rounded to whole units; also where 1 / x would be infinite.
 [[nodiscard]] Log log_of_inverse(double x);
 
 /// Logarithms of whole numbers and of products of them: tables, and formulas beyond their end.

@@ -1,0 +1,310 @@
+#include "learning/candidates.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "learning/context.hpp"
+#include "learning/node.hpp"
+
+namespace treethink {
+
+// ---- blocks ----
+
+namespace {
+
+// A test is described in two parts: its block, and its value (length_of_value). Blocks share one prior: the share
+// halves for each new variable, for each that is not tied to an older one, and for an absolute vector. So rules come
+// out as a person would write them.
+void set_description_lengths(std::vector<FactType> const& types, std::vector<Block>& blocks) {
+    auto const share = [&](Block const& block) {
+        FactType const& type = types[block.type];
+        std::size_t const introduced = static_cast<std::size_t>(block.is_new[0]) + (type.arity == 2 && block.is_new[1]);
+        return std::uint64_t{1} << (max_cost - cost_of(type, introduced));
+    };
+    std::uint64_t all = 0;
+    for (Block const& block : blocks) all += share(block);
+    for (Block& block : blocks)
+        block.description_length = log_of(static_cast<double>(all)) - log_of(static_cast<double>(share(block)));
+}
+
+Block make_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes, std::size_t type_id,
+                 std::array<std::uint32_t, 2> variables) {
+    FactType const& type = types[type_id];
+    auto const n = static_cast<std::uint32_t>(classes.size());
+    Block block;
+    block.type = type_id;
+    block.variables = variables;
+    std::vector<bool> read(n, false);
+    std::size_t introduced = 0;
+    for (std::size_t k = 0; k < type.arity; ++k) {
+        block.is_new[k] = variables[k] >= n;
+        introduced += block.is_new[k];
+        if (!block.is_new[k]) read[variables[k]] = true;
+        for (std::uint32_t v = 0; v < n && block.is_new[k]; ++v) {
+            if (classes[v] != type.classes[k]) continue;
+            block.same_class_variables[k].push_back(v);
+            read[v] = true;
+        }
+    }
+    for (std::uint32_t v = 0; v < n; ++v)
+        if (read[v]) block.read_variables.push_back(v);
+    block.mentions = introduced == 0            ? Block::Mentions::bound
+                     : introduced == type.arity ? Block::Mentions::only_new
+                                                : Block::Mentions::bound_and_new;
+    return block;
+}
+
+}  // namespace
+
+std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
+    std::vector<Block> blocks;
+    auto const n = static_cast<std::uint32_t>(classes.size());
+    auto const add = [&](std::size_t t, std::array<std::uint32_t, 2> variables) {
+        blocks.push_back(make_block(types, classes, t, variables));
+    };
+    for (std::size_t t = 0; t < types.size(); ++t) {
+        FactType const& type = types[t];
+        auto fits = [&](std::uint32_t v, std::size_t k) { return v < n && classes[v] == type.classes[k]; };
+        for (std::uint32_t i = 0; i <= n; ++i) {
+            if (i < n && !fits(i, 0)) continue;
+            if (type.arity == 1) {
+                add(t, {i, 0});
+                continue;
+            }
+            // Within a class the older variable comes first, so a new one never stands before an old one.
+            for (std::uint32_t j = 0; j < n; ++j)
+                if (fits(j, 1) && (type.same_class() ? i < j && i < n : true)) add(t, {i, j});
+            add(t, {i, i < n ? n : n + 1});
+        }
+    }
+    set_description_lengths(types, blocks);
+    return blocks;
+}
+
+std::optional<std::size_t> find_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
+                                      Test const& test) {
+    auto const blocks = make_blocks(types, classes);
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+        if (blocks[b].type == test.type && blocks[b].variables == test.variables) return b;
+    return std::nullopt;
+}
+
+// ---- counters ----
+
+void Block::grow(Codes const& codes, std::size_t outcomes) {
+    Code const size = codes.size(type);
+    if (size > stride) {
+        // Interned codes grow one by one; leave room.
+        Code const new_stride = codes.arithmetic(type) ? size : size + size / 2;
+        std::vector<Count> new_counts(outcomes * new_stride, 0);
+        for (std::size_t y = 0; y * stride < counts.size(); ++y)
+            std::copy_n(counts.begin() + static_cast<std::ptrdiff_t>(y * stride), stride,
+                        new_counts.begin() + static_cast<std::ptrdiff_t>(y * new_stride));
+        counts = std::move(new_counts);
+        births.resize(new_stride, kNotBorn);
+        true_bits.resize(new_stride / 64 + 1, 0);
+        stride = new_stride;
+    }
+    if (counts.size() < outcomes * stride) counts.resize(outcomes * stride, 0);
+}
+
+void Block::apply_pending(Counts totals) {
+    if (!has_pending) return;
+    if (counts.size() < totals.size() * stride) counts.resize(totals.size() * stride, 0);
+    for (std::size_t w = 0; w < true_bits.size(); ++w) {
+        for (std::uint64_t rest = std::exchange(true_bits[w], 0); rest != 0; rest &= rest - 1) {
+            Code const code = static_cast<Code>(w * 64) + static_cast<Code>(std::countr_zero(rest));
+            for (std::size_t y = 0; y < totals.size(); ++y) counts[y * stride + code] += totals[y];
+        }
+    }
+    truth_version = 0;
+    has_pending = has_exclusions = false;
+}
+
+void Block::read_counts(Code code, Counts totals, std::vector<Count>& out) const {
+    out.resize(totals.size());
+    bool const pending = is_pending(code);
+    for (std::size_t y = 0; y < totals.size(); ++y) {
+        std::size_t const at = y * stride + code;
+        Count const stored = at < counts.size() ? counts[at] : 0;
+        out[y] = stored + (pending ? totals[y] : 0);
+    }
+}
+
+Count const* Block::all_counts(Counts totals, std::vector<Count>& room) const {
+    bool const complete = counts.size() == totals.size() * stride;
+    if (complete && std::all_of(true_bits.begin(), true_bits.end(), [](auto word) { return word == 0; }))
+        return counts.data();
+    room.assign(totals.size() * stride, 0);
+    std::copy(counts.begin(), counts.end(), room.begin());
+    for (std::size_t w = 0; w < true_bits.size(); ++w)
+        for (std::uint64_t rest = true_bits[w]; rest != 0; rest &= rest - 1) {
+            std::size_t const code = w * 64 + static_cast<std::size_t>(std::countr_zero(rest));
+            for (std::size_t y = 0; y < totals.size(); ++y) room[y * stride + code] += totals[y];
+        }
+    return room.data();
+}
+
+void Block::recode(std::vector<Code> const& new_code, Code size, Counts totals) {
+    Block const old = *this;
+    stride = size;
+    counts.assign(totals.size() * size, 0);
+    births.assign(size, kNotBorn);
+    true_bits.assign(size / 64 + 1, 0);
+    truth_version = 0;
+    has_pending = has_exclusions = false;
+    std::vector<Count> row;
+    for (Code code = 0; code < old.stride && code < new_code.size(); ++code) {
+        if (!old.is_candidate(code)) continue;
+        if (new_code[code] == no_code) throw std::logic_error("a candidate's fact has lost its code");
+        births[new_code[code]] = old.births[code];
+        old.read_counts(code, totals, row);
+        for (std::size_t y = 0; y < row.size(); ++y) counts[y * size + new_code[code]] = row[y];
+    }
+}
+
+void Block::erase(Code code) {
+    for (std::size_t at = code; at < counts.size(); at += stride) counts[at] = 0;
+    births[code] = kNotBorn;
+    if (is_pending(code)) true_bits[code / 64] &= ~(std::uint64_t{1} << (code % 64));
+    truth_version = 0;  // so that the whole truth is followed again
+}
+
+std::size_t Block::bytes() const {
+    std::size_t const words = same_class_variables[0].capacity() + same_class_variables[1].capacity() +
+                              read_variables.capacity() + counts.capacity() + births.capacity();
+    return words * 4 + true_bits.capacity() * 8;
+}
+
+std::size_t Candidates::bytes() const {
+    std::size_t bytes = blocks.capacity() * sizeof(Block);
+    for (Block const& block : blocks) bytes += block.bytes();
+    return bytes;
+}
+
+void mark_used_codes(Candidates const& candidates, std::size_t type, std::vector<bool>& used) {
+    for (Block const& block : candidates.blocks)
+        for (Code code = 0; block.type == type && code < block.stride; ++code)
+            if (block.is_candidate(code)) used[code] = true;
+}
+
+// ---- tests ----
+
+namespace {
+
+std::uint64_t magnitude(Int value) {
+    return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+}
+
+// Sum of magnitudes; the largest number if it does not fit.
+std::uint64_t l1_norm(VectorView value) {
+    constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t sum = 0;
+    for (Int const each : value) {
+        std::uint64_t const size = magnitude(each);
+        sum = sum > max - size ? max : sum + size;
+    }
+    return sum;
+}
+
+// A component v has a share of 1 / ((|v| + 1)(|v| + 2)) in the prior, divided between v and -v.
+Log length_of_value(VectorView value) {
+    LogTables const& logs = LogTables::get();
+    Log length = 0;
+    for (Int const each : value) {
+        std::uint64_t const size = magnitude(each);
+        length += logs.number(size + 1) + logs.number(size + 2) + (each == 0 ? 0 : logs.number(2));
+    }
+    return length;
+}
+
+}  // namespace
+
+Log description_length(Codes const& codes, Block const& block, Code code) {
+    return block.description_length + length_of_value(codes.value(block.type, code));
+}
+
+Test test_of(Codes const& codes, Node const& node, CandidateId candidate) {
+    Block const& block = node.candidates.blocks[candidate.block];
+    return {block.type, block.variables, codes.value(block.type, candidate.code)};
+}
+
+std::strong_ordering canonical_order(std::vector<FactType> const& types, std::size_t variables, Test const& a,
+                                     Test const& b) {
+    FactType const& x = types[a.type];
+    FactType const& y = types[b.type];
+    auto const cost_a = cost_of(x, new_variables(x, a, variables)), cost_b = cost_of(y, new_variables(y, b, variables));
+    if (cost_a != cost_b) return cost_a <=> cost_b;
+    if (auto const order = l1_norm(a.value) <=> l1_norm(b.value); order != 0) return order;
+    if (auto const order = a.type <=> b.type; order != 0) return order;
+    for (std::size_t k = 0; k < x.arity; ++k)
+        if (auto const order = a.variables[k] <=> b.variables[k]; order != 0) return order;
+    return a.value <=> b.value;
+}
+
+// ---- forgetting ----
+
+namespace {
+
+struct Entry {
+    std::uint64_t times_true;
+    std::uint32_t birth;
+    CandidateId id;
+
+    [[nodiscard]] auto rank() const { return std::pair(times_true, birth); }
+};
+
+// All candidates but the test in place.
+std::vector<Entry> removable_candidates(LearningContext& context, Node const& node) {
+    std::vector<Entry> entries;
+    Counts const totals = node.stats.totals;
+    for (std::size_t b = 0; b < node.candidates.blocks.size(); ++b) {
+        Block const& block = node.candidates.blocks[b];
+        if (block.stride == 0) continue;
+        Count const* const counts = block.all_counts(totals, context.scratch.counts);
+        for (Code code = 0; code < block.stride; ++code) {
+            if (!block.is_candidate(code)) continue;
+            if (!node.is_leaf() && node.test_candidate == CandidateId{b, code}) continue;
+            std::uint64_t times_true = 0;
+            for (std::size_t y = 0; y < totals.size(); ++y) times_true += counts[y * block.stride + code];
+            entries.push_back({times_true, block.births[code], {b, code}});
+        }
+    }
+    return entries;
+}
+
+// Moves the `n` entries of lowest rank to the front. Canonical order is only asked for entries whose rank is that of
+// the cut (the less preferred go first): there are many candidates, and comparing tests is slow.
+void put_least_first(LearningContext& context, Node const& node, std::vector<Entry>& entries, std::uint64_t n) {
+    if (n >= entries.size()) return;
+    auto const at = [&](std::uint64_t i) { return entries.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::nth_element(entries.begin(), at(n), entries.end(), [](auto& a, auto& b) { return a.rank() < b.rank(); });
+    auto const cut = at(n)->rank();
+    auto const tied = std::partition(entries.begin(), entries.end(), [&](auto& each) { return each.rank() < cut; });
+    auto const end = std::partition(tied, entries.end(), [&](auto& each) { return each.rank() == cut; });
+    std::vector<std::pair<Test, Entry>> tests;
+    for (auto each = tied; each != end; ++each) tests.emplace_back(test_of(context.codes, node, each->id), *each);
+    auto const wanted = tests.begin() + (at(n) - tied);
+    std::nth_element(tests.begin(), wanted, tests.end(), [&](auto& a, auto& b) {
+        return canonical_order(context.codes.types(), node.variable_classes.size(), a.first, b.first) > 0;
+    });
+    std::transform(tests.begin(), tests.end(), tied, [](auto& each) { return each.second; });
+}
+
+}  // namespace
+
+std::uint64_t forget_candidates(LearningContext& context, Node& node, std::uint64_t max) {
+    Candidates& candidates = node.candidates;
+    if (candidates.size <= max) return 0;
+    std::vector<Entry> entries = removable_candidates(context, node);
+    std::uint64_t const surplus = std::min<std::uint64_t>(candidates.size - max, entries.size());
+    put_least_first(context, node, entries, surplus);
+    for (std::uint64_t i = 0; i < surplus; ++i) candidates.blocks[entries[i].id.block].erase(entries[i].id.code);
+    candidates.size -= surplus;
+    return surplus;
+}
+
+}  // namespace treethink

@@ -1,0 +1,127 @@
+// candidates.hpp - the tests that a node counts, and their counters.
+//
+// Candidates that ask the same fact type of the same variables form a block; within a block, a candidate is
+// known by the code of its value. A candidate exists from the transition in which its test was first true
+// (its birth) until it is forgotten.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "coding/codes.hpp"
+#include "inference/routing.hpp"
+#include "learning/criterion.hpp"
+#include "learning/fixed_point_log.hpp"
+
+namespace treethink {
+
+struct LearningContext;
+struct Node;
+
+/// All candidates of a node that ask the same fact type of the same variables.
+///
+/// Counters are rows [outcome][code]. A test that mentions no variable of the node mostly keeps
+/// its truth from one visit to the next, so its counter is only touched when that changes: while
+/// its bit is set, the true count is `counter + totals`, and the totals at the moment of change were
+/// subtracted.
+struct Block {
+    /// Which variables the tests mention: those of the node, new ones, or one of each.
+    enum class Mentions : std::uint8_t { bound, bound_and_new, only_new };
+
+    std::size_t type = 0;                      // position in fact_types(schema)
+    std::array<std::uint32_t, 2> variables{};  // by argument; those from the node's own number on are new
+    Mentions mentions = Mentions::bound;
+    std::array<bool, 2> is_new{};  // by argument: whether the variable is new
+    Log description_length = 0;    // of the choice of this block among the node's, in units of a Log
+    // By argument, if its variable is new: the node's variables of the same class, from which it must differ.
+    std::array<std::vector<std::uint32_t>, 2> same_class_variables;
+    // The node's variables whose objects decide which tests are true: arguments and same-class variables.
+    std::vector<std::uint32_t> read_variables;
+
+    Code stride = 0;                       // codes that there is room for: length of a row of counters
+    std::vector<Count> counts;             // observations in which the test held, [outcome][code]
+    std::vector<std::uint32_t> births;     // by code: transition in which the test was first true; kNotBorn: none yet
+    std::vector<std::uint64_t> true_bits;  // by code: whether the test held at the last visit (only_new)
+    std::uint64_t truth_version = 0;       // Truth::version that `true_bits` follow; 0: none
+    bool has_pending = false;              // whether any of `true_bits` may be set
+    bool has_exclusions = false;           // whether same-class variables made some of that truth false
+
+    static constexpr std::uint32_t kNotBorn = 0;  // transitions are counted from 1
+
+    [[nodiscard]] bool has_same_class_variables() const {
+        return !same_class_variables[0].empty() || !same_class_variables[1].empty();
+    }
+    [[nodiscard]] bool is_pending(Code code) const {
+        return code / 64 < true_bits.size() && (true_bits[code / 64] >> (code % 64) & 1) != 0;
+    }
+    [[nodiscard]] bool is_candidate(Code code) const { return births[code] != kNotBorn; }
+
+    /// Makes room for every code there is, and for so many outcomes.
+    void fit(Codes const& codes, std::size_t outcomes) {
+        if (stride < codes.size(type) || counts.size() < outcomes * stride) grow(codes, outcomes);
+    }
+    /// Adds all pending totals, so that counters stand for themselves.
+    void apply_pending(Counts totals);
+    /// Writes how often a candidate was true, by outcome, pending totals included.
+    void read_counts(Code code, Counts totals, std::vector<Count>& out) const;
+    /// All counters, pending totals included: rows of `stride` codes. `room` is used if a copy is needed.
+    [[nodiscard]] Count const* all_counts(Counts totals, std::vector<Count>& room) const;
+    /// Renumbers all candidates; `size` codes are in use afterwards. Pending totals are applied.
+    void recode(std::vector<Code> const& new_code, Code size, Counts totals);
+    /// Drops a candidate; if its test is still true it comes back as a new one.
+    void erase(Code code);
+    [[nodiscard]] std::size_t bytes() const;  // on the heap
+
+private:
+    void grow(Codes const& codes, std::size_t outcomes);
+};
+
+/// Position of a candidate's counters in its node.
+struct CandidateId {
+    std::size_t block = 0;
+    Code code = no_code;
+
+    bool operator==(CandidateId const&) const = default;
+};
+
+/// All candidates of a node.
+struct Candidates {
+    std::vector<Block> blocks;  // none: the node does not count candidates
+    std::uint64_t size = 0;     // tests that have a counter
+
+    void clear() {
+        blocks.clear();
+        size = 0;
+    }
+    [[nodiscard]] std::size_t bytes() const;  // on the heap
+};
+
+/// The blocks of a node whose variables have these classes.
+std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes);
+
+/// Which of these a test belongs to, or nothing if it asks about variables that it cannot have.
+[[nodiscard]] std::optional<std::size_t> find_block(std::vector<FactType> const& types,
+                                                    std::vector<ClassId> const& classes, Test const& test);
+
+/// The test of a candidate.
+[[nodiscard]] Test test_of(Codes const& codes, Node const& node, CandidateId candidate);
+
+/// Order in which equally good tests are preferred: low cost (cost_of), then small values, then by type,
+/// variables and value.
+[[nodiscard]] std::strong_ordering canonical_order(std::vector<FactType> const& types, std::size_t variables,
+                                                   Test const& a, Test const& b);
+
+/// Description length (MDL) of a candidate: that of its block and that of its value, where small numbers are short.
+[[nodiscard]] Log description_length(Codes const& codes, Block const& block, Code code);
+
+/// Drops the least useful candidates (fewest times true, then oldest, then least preferred) until `max`
+/// are left; returns how many were dropped.
+std::uint64_t forget_candidates(LearningContext& context, Node& node, std::uint64_t max);
+
+/// Marks the codes of a type that candidates use.
+void mark_used_codes(Candidates const& candidates, std::size_t type, std::vector<bool>& used);
+
+}  // namespace treethink

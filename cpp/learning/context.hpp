@@ -1,0 +1,64 @@
+// context.hpp - what the trees of a model share while they learn.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coding/codes.hpp"
+#include "inference/routing.hpp"
+#include "learning/criterion.hpp"
+
+namespace treethink {
+
+struct Settings {
+    double alpha = 0.01;                     // significance level, see Criterion
+    std::string criterion = "wilson";        // name, see make_criterion
+    bool branch_updates = true;              // whether branches may change their tests (the paper's ablation)
+    std::uint64_t max_candidates = 100'000;  // of one node; beyond it the least useful are forgotten
+    std::uint64_t memory = 0;                // transitions that are kept for new nodes
+};
+
+/// A leaf got a test, a branch got another one, or a branch became a leaf.
+enum class Decision { split, change, revert };
+
+/// One decision of a tree.
+struct Event {
+    Decision kind;
+    std::string path;          // of the node: L and R from the root
+    std::optional<Test> test;  // the node's new test
+    std::size_t variables;     // bound when the node is reached
+};
+
+/// Scratch space that learning uses again and again.
+struct Scratch {
+    // Counting (NodeCounter).
+    std::vector<std::uint32_t> marks;      // by code: epoch in which it was counted last
+    std::uint32_t epoch = 0;               // current one
+    std::vector<std::uint32_t> tally;      // by code: groundings; zero between uses
+    std::vector<Code> tallied;             // codes with a tally
+    std::vector<Code> excluded;            // codes that hold only for objects which are bound already
+    std::vector<std::uint32_t> chosen;     // indices of distinct bindings
+    std::array<std::vector<Row>, 2> rows;  // by argument: objects that a new variable cannot be
+    // Routing.
+    Bindings bindings, extended;
+    std::vector<NodeId> open;            // nodes to decide
+    std::vector<NodeId> settled_leaves;  // by target: its leaf if that is below a settled branch, else kNoNode
+    // Scoring.
+    std::vector<Count> counts;
+    std::vector<double> scores;
+};
+
+/// Everything that a tree needs from outside to learn from one transition.
+struct LearningContext {
+    Codes& codes;
+    Criterion const& criterion;
+    Settings const& settings;
+    Scratch& scratch;
+    State const& state;          // before the transition; `codes` are those of its facts
+    std::vector<Event>& events;  // decisions are appended
+};
+
+}  // namespace treethink

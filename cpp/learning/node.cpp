@@ -1,0 +1,41 @@
+#include "learning/node.hpp"
+
+namespace treethink {
+
+std::uint64_t ClusterStats::design_effect(Counts totals, std::uint64_t n) const {
+    if (pairs == 0) return 1;
+    std::uint64_t squares = 0;
+    for (Count const count : totals) squares += std::uint64_t{count} * count;
+    auto const targets = static_cast<double>(n);
+    double const by_chance = static_cast<double>(squares) / (targets * targets);
+    if (by_chance >= 1) return 1;
+    double const agree = static_cast<double>(agreeing) / static_cast<double>(pairs);
+    double const correlation = (agree - by_chance) / (1 - by_chance);
+    double const others = 2 * static_cast<double>(pairs) / targets;  // mean number in a target's cluster
+    double const effect = 1 + others * correlation;
+    return effect < 1 ? 1 : static_cast<std::uint64_t>(effect + 0.5);
+}
+
+void Node::fit_outcomes(std::size_t outcomes) {
+    stats.totals.resize(outcomes, 0);
+    if (!edits.prior_counts.empty()) edits.prior_counts.resize(outcomes, 0);
+    if (!edits.seen_since_pinned.empty()) edits.seen_since_pinned.resize(outcomes, 0);
+}
+
+std::size_t Node::bytes() const {
+    return sizeof *this + variable_classes.capacity() * 4 + stats.totals.capacity() * 4 + stats.clusters.bytes() +
+           (edits.prior_counts.capacity() + edits.seen_since_pinned.capacity()) * 8 + candidates.bytes();
+}
+
+std::vector<NodeId> subtree(std::vector<Node> const& nodes, NodeId root) {
+    std::vector<NodeId> order, open{root};
+    while (!open.empty()) {
+        order.push_back(open.back());
+        open.pop_back();
+        Node const& node = nodes[order.back()];
+        if (!node.is_leaf()) open.insert(open.end(), {node.right, node.left});
+    }
+    return order;
+}
+
+}  // namespace treethink

@@ -1,0 +1,63 @@
+#include "learning/replay.hpp"
+
+#include <cassert>
+
+namespace treethink {
+
+void TreeReplay::add(NodeId at) {
+    Node& node = tree_.nodes_[at];
+    node.replay = ReplayStage::awaiting_replay;
+    node.last_reached = 0;  // a target that reached it while it was pinned was not counted
+    tree_.awaiting_replay_.push_back(at);
+}
+
+void TreeReplay::count(LearningContext& context, std::span<Tree::Target const> targets) {
+    ++tree_.stamp_;
+    for (Tree::Target const& target : targets)
+        tree_.walk(context, target, [&](Node& node) {
+            if (node.replay == ReplayStage::awaiting_replay)
+                count_target(context, node, target.outcome, tree_.counting_time());
+        });
+}
+
+void TreeReplay::finish(LearningContext& context) {
+    for (NodeId const at : tree_.awaiting_replay_) {
+        Node& node = tree_.nodes_[at];
+        if (node.replay != ReplayStage::awaiting_replay) continue;  // removed, or listed twice
+        node.replay = ReplayStage::awaiting_decision;
+        tree_.forgotten_ += forget_candidates(context, node, context.settings.max_candidates);
+    }
+    tree_.awaiting_replay_.clear();
+    context.criterion.update_settled(tree_.nodes_);
+}
+
+void TreeReplay::decide(LearningContext& context) {
+    // In preorder, so that nothing depends on which places of the list were free.
+    for (NodeId const at : tree_.preorder()) {
+        Node& node = tree_.nodes_[at];
+        if (node.replay != ReplayStage::awaiting_decision) continue;
+        node.replay = ReplayStage::done;
+        if (node.last_reached == tree_.transitions_) continue;
+        assert(node.is_leaf());  // nodes that wait are new, and those that were reached have decided
+        tree_.decide_leaf(context, at);
+    }
+}
+
+std::vector<std::size_t> TreeReplay::undecided(Tree const& tree) {
+    std::vector<std::size_t> places;
+    std::vector<NodeId> const order = tree.preorder();
+    for (std::size_t i = 0; i < order.size(); ++i)
+        if (tree.nodes()[order[i]].replay == ReplayStage::awaiting_decision) places.push_back(i);
+    return places;
+}
+
+void TreeReplay::set_undecided(std::vector<std::size_t> const& places) {
+    std::vector<NodeId> const order = tree_.preorder();
+    for (std::size_t const place : places) {
+        if (place >= order.size() || !tree_.nodes_[order[place]].is_leaf())
+            throw ModelFileError("the model file has a seeded node that is none of its leaves");
+        tree_.nodes_[order[place]].replay = ReplayStage::awaiting_decision;
+    }
+}
+
+}  // namespace treethink
