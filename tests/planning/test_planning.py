@@ -441,8 +441,8 @@ def test_a_long_search_can_be_interrupted(maze: Any, kind: str) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    agent.settings = replace(agent.settings, milliseconds=1.0)
     agent.reset()
-    agent.settings.milliseconds = 1.0
     assert agent.act(world.reset(0)) in world.actions
 
 
