@@ -1,10 +1,10 @@
-"""Watch any world made of objects; get back an exact, readable program of how it works.
+"""Learn object-oriented transition models: exact, readable rules of how a world works.
 
     world -> state -> facts -> tree (one per class, attribute and action) -> prediction
 
 In:   transitions: a `State` before, an action, and the `State` after.
-Out:  a `TreeThink` model: it predicts the next state, as a distribution, its rules can be
-      read, and `plan` and `Agent` act by it.
+Out:  a `TreeThink` model, which predicts a distribution over next states. Its rules can be read,
+      and `plan` and `Agent` use it to act.
 """
 
 from contextlib import suppress
@@ -28,8 +28,9 @@ from treethink.errors import (
     WrongTypeError,
 )
 from treethink.explain import notebook
+from treethink.foldt import FOLDT, Facts
 from treethink.metrics import error
-from treethink.model import FOLDT, Change, Facts, Prediction, TreeThink
+from treethink.model import Change, Prediction, TreeThink
 from treethink.planning import Agent, Episode, Plan, plan
 from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
@@ -39,7 +40,7 @@ from treethink.worlds import make
 _moved.install()
 notebook.install()
 
-with suppress(ImportError, AttributeError):  # Gymnasium is not there, or not whole
+with suppress(ImportError, AttributeError):  # Gymnasium is missing or incomplete
     from treethink.envs import register_all
 
     register_all()

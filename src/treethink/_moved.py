@@ -1,7 +1,8 @@
-"""Old import paths of public names: `import treethink.examine` gives `treethink.evaluation`.
+"""Old import paths: `from treethink.examine import examine` finds `treethink.evaluation.examine`.
 
-One table of modules that have moved. Importing an old path loads the module that replaced it; both
-names then stand for the same module object.
+`MOVED` is the table of modules that have moved. Importing an old path gives a module that looks up
+each name in the modules that replaced it, so the objects are the same under both paths. Pickles
+that name an old path can be loaded as well.
 """
 
 from __future__ import annotations
@@ -12,50 +13,63 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
-#: Old path -> new path, both below `treethink`.
+#: Old path -> the new modules that hold its names; all below `treethink`.
 MOVED = {
-    "examine": "evaluation",
-    "experiment": "repro.runner",
-    "explain.differences": "explain.compare",
-    "explain.mistaken": "explain.compare",
-    "explain.reasons": "explain.why",
-    "learner": "model",
-    "parallel": "stream.parallel",
+    "examine": ["evaluation"],
+    "experiment": ["repro.runner"],
+    "explain.differences": ["explain.compare"],
+    "explain.mistaken": ["explain.compare"],
+    "explain.reasons": ["explain.why"],
+    "learner": ["model", "foldt"],
+    "parallel": ["stream.parallel"],
 }
 
 
+class MovedModule(ModuleType):
+    """The module of an old path: it has the names of the modules that replaced it."""
+
+    def __init__(self, name: str, new_paths: Sequence[str]):
+        super().__init__(name)
+        self.__path__: list[str] = []  # it may have had submodules, which are listed as well
+        self._new_paths = new_paths
+
+    def __getattr__(self, name: str) -> Any:
+        for path in self._new_paths:
+            module = import_module(path)
+            if hasattr(module, name):
+                return getattr(module, name)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+
 class MovedModules(MetaPathFinder, Loader):
-    """Finds a module, and what is below it, under its old path."""
+    """Finder and loader of modules under their old paths."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return a spec for an old path, and None for every other one."""
-        return ModuleSpec(fullname, self) if new_path(fullname) else None
+        return ModuleSpec(fullname, self, is_package=True) if new_paths(fullname) else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Load the module under its new path."""
-        module = import_module(new_path(spec.name) or spec.name)
-        spec.loader_state = module.__spec__
+        """Return a module that refers to the new ones."""
+        module = MovedModule(spec.name, new_paths(spec.name))
+        for path in new_paths(spec.name):
+            import_module(path)  # an optional package that it needs is missed now, not later
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the module, which is loaded already, its own spec back."""
-        assert module.__spec__ is not None
-        module.__spec__ = module.__spec__.loader_state
+        """Do nothing: the module is complete."""
 
 
-def new_path(fullname: str) -> str | None:
-    """Return where a module is now, or None if it has not moved."""
+def new_paths(fullname: str) -> list[str]:
+    """Return the modules that replaced an old one; none if it has not moved."""
     package, _, old = fullname.partition(".")
-    for start, now in MOVED.items():
-        if package == "treethink" and (old == start or old.startswith(f"{start}.")):
-            return f"treethink.{now}{old[len(start) :]}"
-    return None
+    return [f"treethink.{new}" for new in MOVED.get(old, ()) if package == "treethink"]
 
 
 def install() -> None:
-    """Let old paths be imported from now on."""
+    """Make old paths importable."""
     if not any(isinstance(finder, MovedModules) for finder in sys.meta_path):
-        sys.meta_path.insert(0, MovedModules())  # before a submodule is found a second time
+        sys.meta_path.append(MovedModules())

@@ -1,36 +1,43 @@
-"""Model files: written whole or not at all, checked before a byte is believed.
+"""Model files, atomic writing of any file, and file names.
 
-    model -> [ file ] -> model
+    model -> [ pack, write ] -> file -> [ read, unpack ] -> model
 
-A file is, in this order: the magic bytes, the format's number, a header (JSON: schema and
-settings, for people and other tools), the body (the engine's numbers), and a SHA-256 of all that
-comes before it. There is no code in it, and equal models have equal bytes.
+A model file consists of magic bytes, the version of the format, a header (JSON: schema and
+settings, for people and other tools), a body (the engine's numbers), and a SHA-256 of everything
+before it. It holds no code, and equal models have equal bytes. It is checked before it is used.
 
-Compatibility: every later version reads every earlier format. A file of a newer format than
-this version knows is refused, never guessed at.
+Compatibility: every version reads all earlier formats, and refuses later ones.
 """
 
 import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import stat
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from treethink.errors import ModelFileError, WrongTypeError
+from treethink.errors import (
+    ModelFileError,
+    SettingError,
+    UnknownNameError,
+    WrongTypeError,
+    shown,
+)
 
 MAGIC = b"TREETHINK\n"
 FORMAT = 1
-_FIXED = struct.Struct("<IQQ")  # format, length of header, length of body
+_LENGTHS = struct.Struct("<IQQ")  # format, length of header, length of body
 _DIGEST = hashlib.sha256().digest_size
+_LONGEST_PART = 60  # bytes; a file name consists of several such parts and an ending
 
 
-class Copied:
-    """Pickled and copied by the content of its file: what the engine holds, Python cannot see."""
+class CopiedByContent:
+    """Pickles and copies an object by the content of its file, since its state is in the engine."""
 
     to_bytes: Callable[..., bytes]
     from_bytes: Callable[..., Self]
@@ -46,22 +53,22 @@ class Copied:
 
 
 def pack(header: dict[str, Any], body: bytes) -> bytes:
-    """Header and body as the bytes of a file."""
-    text = json.dumps(header, separators=(",", ":")).encode()  # its order is the schema's
-    content = MAGIC + _FIXED.pack(FORMAT, len(text), len(body)) + text + body
+    """Return the bytes of a model file."""
+    text = json.dumps(header, separators=(",", ":")).encode()  # in the order of the schema
+    content = MAGIC + _LENGTHS.pack(FORMAT, len(text), len(body)) + text + body
     return content + hashlib.sha256(content).digest()
 
 
 def unpack(content: bytes, where: str) -> tuple[dict[str, Any], bytes]:
-    """Header and body of a file's bytes; `where` names the file in errors."""
+    """Return header and body of a model file's bytes. Errors call the file `where`."""
     if not isinstance(content, bytes):
         raise WrongTypeError(f"the content of a model file must be bytes, got {content!r}")
     if not content.startswith(MAGIC):
         raise ModelFileError(f"{where} is not a TreeThink model file")
-    start = len(MAGIC) + _FIXED.size
+    start = len(MAGIC) + _LENGTHS.size
     if len(content) < start + _DIGEST:
         raise ModelFileError(f"{where} is cut off: {len(content)} bytes are too few")
-    version, header_length, body_length = _FIXED.unpack_from(content, len(MAGIC))
+    version, header_length, body_length = _LENGTHS.unpack_from(content, len(MAGIC))
     if version == 0:
         raise ModelFileError(f"{where} has format 0, which there never was")
     if version > FORMAT:
@@ -86,9 +93,9 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], bytes]:
 
 
 def write(path: str | os.PathLike[str], content: bytes) -> None:
-    """Replace the file in one step: a crash leaves the old one whole.
+    """Write a file atomically: after a crash, the old content is still there.
 
-    A link stays a link, and the file that it leads to is replaced. Who may read it, stays too.
+    If the path is a symbolic link, its target is replaced. Permissions are kept.
     """
     target = _path(path)
     place = Path(os.path.realpath(target))
@@ -98,13 +105,13 @@ def write(path: str | os.PathLike[str], content: bytes) -> None:
         os.replace(draft, place)
     except BaseException as error:
         draft.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno is not None:  # of the draft nobody has heard
+        if isinstance(error, OSError) and error.errno is not None:  # name the file, not the draft
             raise OSError(error.errno, error.strerror, os.fspath(target)) from None
         raise
 
 
 def _old_mode(place: Path) -> int | None:
-    """The permissions of the file that is there, if there is one."""
+    """Return the permissions of the existing file, if there is one."""
     try:
         mode = place.stat().st_mode
     except FileNotFoundError:
@@ -117,7 +124,7 @@ def _old_mode(place: Path) -> int | None:
 
 
 def _write_draft(draft: Path, content: bytes, mode: int | None) -> None:
-    """A new file, which never has been open to more people than the old one."""
+    """Write a new file that is never readable by more users than the old one."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with open(os.open(draft, flags, 0o666 if mode is None else 0o600), "wb") as file:
         file.write(content)
@@ -128,9 +135,9 @@ def _write_draft(draft: Path, content: bytes, mode: int | None) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
-    """The file's bytes, but no more than the first few of a file that is none of ours.
+    """Return the bytes of a model file; of any other file, only the first few.
 
-    A missing or unreadable file is an error of ours.
+    A missing or unreadable file raises a `ModelFileError`.
     """
     try:
         with _path(path).open("rb") as file:
@@ -146,3 +153,65 @@ def _path(path: object) -> Path:
         return Path(path)  # type: ignore[arg-type]
     except TypeError:
         raise WrongTypeError(f"a path must be a str or a path, got {path!r}") from None
+
+
+# -------------------------------------------------------------------------- file names
+
+
+def file_safe(name: str, most: int = _LONGEST_PART) -> str:
+    """Return a name that is safe as part of a file name, at most `most` bytes long.
+
+    >>> file_safe("scale(3,2)"), file_safe("a / b"), file_safe("αβγ", most=5)
+    ('scale-3-2', 'a-b', 'αβ')
+    """
+    words = "-".join(re.findall(r"[\w-]+", name))
+    return words.encode()[:most].decode(errors="ignore")
+
+
+def number_duplicates(names: Iterable[str]) -> list[str]:
+    """Append a number to names that a case-insensitive file system would take for equal.
+
+    >>> number_duplicates(["a", "b", "A", "a"])
+    ['a', 'b', 'A-2', 'a-3']
+    """
+    unique: list[str] = []
+    taken: set[str] = set()
+    for each in names:
+        name, number = each, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{each}-{number}"
+        taken.add(name.casefold())
+        unique.append(name)
+    return unique
+
+
+def is_plain_name(name: object) -> bool:
+    """Return whether a name stands for one file in its folder, and for no other place.
+
+    >>> [is_plain_name(each) for each in ("maze.seed3.1a2b3c4d", "..", "a/b", "a:b", "", 3)]
+    [True, False, False, False, False, False]
+    """
+    return isinstance(name, str) and bool(re.fullmatch(r"[\w.-]+", name)) and bool(name.strip("."))
+
+
+def format_of(path: str | os.PathLike[str], formats: Sequence[str]) -> str:
+    """Return the format that the ending of a path stands for; it must be one of `formats`."""
+    try:
+        name = Path(path).name
+    except TypeError:
+        raise WrongTypeError(f"a path must be a str or a Path, got {shown(path)}") from None
+    ending = name.lower().rpartition(".")[2] if "." in name else ""
+    if ending not in formats:
+        raise UnknownNameError("format", ending, formats, f"the path {os.fspath(path)!r}")
+    return ending
+
+
+def check_picture_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a picture; raise a `SettingError` if it cannot be written there."""
+    target = Path(path)
+    if target.is_dir():
+        raise SettingError(f"cannot draw to {target}: it is a folder")
+    if not target.parent.is_dir():
+        raise SettingError(f"cannot draw to {target}: there is no folder {target.parent}")
+    return target

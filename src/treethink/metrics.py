@@ -1,6 +1,6 @@
-"""How far a prediction is from the truth.
+"""Distance between a prediction and the truth, and the chi-square test of counts.
 
-    prediction, truth -> [ metric ] -> a number; 0 for a perfect prediction
+    prediction, truth -> [ error ] -> a number; 0 for a perfect prediction
 
 In:   a prediction: for each attribute of each object, a distribution over its next value.
       The truth: the state that follows, or a list of (state, probability).
@@ -9,16 +9,16 @@ Out:  the earth mover's distance between the two for each object and attribute, 
 
 A prediction treats attributes as independent. So the sum is a lower bound of the distance
 between the joint distributions. The two are equal when the truth is a single state, or
-treats attributes as independent too. A truth that ties attributes together (either both
-change or neither) is told apart from one that does not by the joint distance only.
+treats attributes as independent too. Only the joint distance can tell a truth that correlates
+attributes (either both change or neither) from one that does not.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from treethink.errors import SettingError, WrongTypeError, shown
 from treethink.state import State
@@ -28,26 +28,33 @@ Value = int | tuple[int, ...]
 Distribution = Mapping[Value, float]
 Truth = State | Sequence[tuple[State, float]]
 
-# Transport is solved in whole units of mass: exact, and sure to end.
+#: The largest error that still counts as 0. Probabilities are ratios of counts, so a wrong one is
+#: off by far more than this.
+TOLERANCE = 1e-9
+
+# Transport is solved in integer units of mass, so that it is exact and terminates.
 _UNITS = 1 << 60
+
+Category = TypeVar("Category", bound=Hashable)
+_FEWEST_EXPECTED = 5.0
 
 
 class Prediction(Protocol):
-    """What the metric asks of a prediction."""
+    """What the metric needs of a prediction."""
 
     @property
     def state(self) -> State:
         """The state before."""
 
     def probability(self, after: State, /) -> float:
-        """How likely it is that exactly this state follows."""
+        """Return the probability of exactly this next state."""
 
     def changes(self) -> Iterable[tuple[int, str, Distribution]]:
-        """(object id, attribute, distribution) wherever not sure to stay as it is."""
+        """Return (object id, attribute, distribution) for every value that may change."""
 
 
 def error(prediction: Prediction, truth: Truth) -> float:
-    """The distance between a prediction and the truth; 0 if and only if they agree.
+    """Return the distance between a prediction and the truth; 0 if and only if they agree.
 
     >>> from treethink import Object, Schema, State, TreeThink
     >>> schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
@@ -55,7 +62,7 @@ def error(prediction: Prediction, truth: Truth) -> float:
     >>> model = TreeThink(schema)
     >>> model.observe_many([(off, "press", on)] * 3 + [(off, "press", off)])
     4
-    >>> prediction = model.predict(off, "press")  # on, three times of four
+    >>> prediction = model.predict(off, "press")  # on with probability 3/4
     >>> error(prediction, on), error(prediction, [(on, 0.75), (off, 0.25)])
     (0.25, 0.0)
     """
@@ -78,14 +85,14 @@ def error(prediction: Prediction, truth: Truth) -> float:
 
 
 def distance(p: Distribution, q: Distribution) -> float:
-    """Earth mover's distance between two distributions over values, with L1 between values.
+    """Return the earth mover's distance of two distributions, with L1 between values.
 
     >>> distance({0: 0.5, 4: 0.5}, {1: 1.0})
     2.0
     >>> distance({(0, 0): 0.5, (1, 1): 0.5}, {(0, 1): 0.5, (1, 0): 0.5})
     1.0
     """
-    # L1 obeys the triangle inequality, so mass that both have in one place can stay there.
+    # L1 obeys the triangle inequality, so mass that both have at a value can stay there.
     surplus = {v: mass - q.get(v, 0.0) for v, mass in p.items() if mass > q.get(v, 0.0)}
     deficit = {v: mass - p.get(v, 0.0) for v, mass in q.items() if mass > p.get(v, 0.0)}
     if not surplus or not deficit:
@@ -111,7 +118,7 @@ def _all_to_one(surplus: Distribution, deficit: Distribution) -> float:
 
 
 def _along_a_line(surplus: Distribution, deficit: Distribution) -> float:
-    """Between neighbouring values, what the left side has too much must cross the gap."""
+    """Sum over the gaps between neighbouring values: the surplus on the left must cross each."""
     stops = sorted(surplus.keys() | deficit.keys(), key=lambda value: (value,))
     parts: list[float] = []
     crossed: list[float] = []
@@ -122,10 +129,10 @@ def _along_a_line(surplus: Distribution, deficit: Distribution) -> float:
 
 
 def _transport(surplus: Distribution, deficit: Distribution) -> float:
-    """Minimum-cost flow by successive shortest paths, in whole units of mass.
+    """Return the cost of the minimum-cost flow, by successive shortest paths in integer units.
 
-    Each round sends as much as fits along the cheapest path from a source that has some left
-    to a sink that lacks some; a path may take back what earlier rounds sent.
+    Each round sends as much as possible along the cheapest path from a source with mass left to
+    a sink that lacks some. A path may take back what earlier rounds sent.
     """
     sources, sinks = list(surplus), list(deficit)
     total = math.fsum(surplus.values())
@@ -149,7 +156,7 @@ def _transport(surplus: Distribution, deficit: Distribution) -> float:
 
 
 def _in_units(masses: Distribution, total: float) -> list[int]:
-    """Whole units in proportion to the masses; rounding is made up for by the largest."""
+    """Return integer units in proportion to the masses; the largest absorbs rounding errors."""
     units = [round(mass / total * _UNITS) for mass in masses.values()]
     units[units.index(max(units))] += _UNITS - sum(units)
     return units
@@ -158,9 +165,9 @@ def _in_units(masses: Distribution, total: float) -> list[int]:
 def _cheapest_path(
     left: list[int], lacking: list[int], cost: list[list[int]], sent: list[list[int]]
 ) -> list[tuple[int, int]]:
-    """The steps source -> sink of the path; between them it takes back along sink -> source.
+    """Return the source -> sink edges of the path; between them it goes back sink -> source.
 
-    Bellman and Ford's search: taking back has a negative cost.
+    This is the Bellman-Ford algorithm, since edges that take back have a negative cost.
     """
     at_source: list[float] = [0 if units else math.inf for units in left]
     at_sink: list[float] = [math.inf] * len(lacking)
@@ -203,16 +210,85 @@ def _with_probabilities(truth: Truth) -> Sequence[tuple[State, float]]:
 def marginals(
     before: State, states: Sequence[tuple[State, float]]
 ) -> dict[tuple[int, str], dict[Value, float]]:
-    """The true distribution of each attribute of each object that may change."""
+    """Return the true distribution of every (object id, attribute) that may change."""
     changed = {
         (each, name): None
         for after, _ in states
         for each, values in before.changes_to(after).items()
         for name in values
     }
-    found: dict[tuple[int, str], dict[Value, float]] = {key: {} for key in changed}
+    distributions: dict[tuple[int, str], dict[Value, float]] = {key: {} for key in changed}
     for after, probability in states:
-        for key, values in found.items():
+        for key, values in distributions.items():
             value = after.value(*key)
             values[value] = values.get(value, 0.0) + probability
-    return found
+    return distributions
+
+
+# ---------------------------------------------------------------------- chi-square test
+
+
+def p_value(counts: Mapping[Category, float], probabilities: Mapping[Category, float]) -> float:
+    """Return the p-value of Pearson's chi-square test of counts; 0 if they are impossible.
+
+    >>> round(p_value({"heads": 60, "tails": 40}, {"heads": 0.5, "tails": 0.5}), 4)
+    0.0455
+    >>> p_value({"edge": 1}, {"heads": 0.5, "tails": 0.5})
+    0.0
+    """
+    return chi_square_tail(*chi_square(counts, probabilities))
+
+
+def chi_square(
+    counts: Mapping[Category, float], probabilities: Mapping[Category, float]
+) -> tuple[float, int]:
+    """Return Pearson's chi-square statistic of counts, and its degrees of freedom.
+
+    The test is unreliable where fewer than five are expected, so the rarest categories are merged
+    until five are expected of them. Statistics of independent samples may be added up, with their
+    degrees of freedom, and tested together.
+    """
+    if any(count > 0 and not probabilities.get(each) for each, count in counts.items()):
+        return math.inf, 1
+    total = math.fsum(counts.values())
+    if not total:
+        return 0.0, 0
+    pairs = sorted(
+        (total * probability, counts.get(each, 0.0))
+        for each, probability in probabilities.items()
+        if probability > 0
+    )
+    groups = _merge_rare(pairs)
+    statistic = math.fsum((observed - expected) ** 2 / expected for expected, observed in groups)
+    return statistic, len(groups) - 1
+
+
+def _merge_rare(pairs: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Merge the rarest of the (expected, observed) pairs, which are sorted."""
+    groups: list[tuple[float, float]] = []
+    for expected, observed in pairs:
+        if groups and groups[-1][0] < _FEWEST_EXPECTED:
+            expected, observed = expected + groups[-1][0], observed + groups.pop()[1]
+        groups.append((expected, observed))
+    return groups
+
+
+def chi_square_tail(statistic: float, freedom: int) -> float:
+    """Return the probability that a chi-square variable is larger than a statistic.
+
+    It uses the recurrence of the incomplete gamma function, Q(a + 1, x) = Q(a, x) + x^a e^-x / a!,
+    from Q(1/2, x) = erfc(sqrt(x)) or Q(1, x) = e^-x. That is exact, since 2a is an integer.
+
+    >>> round(chi_square_tail(3.841459, 1), 6), round(chi_square_tail(18.307038, 10), 6)
+    (0.05, 0.05)
+    """
+    if freedom == 0 or statistic <= 0:
+        return 1.0
+    if math.isinf(statistic):
+        return 0.0
+    x, a = statistic / 2, 0.5 if freedom % 2 else 1.0
+    larger = math.erfc(math.sqrt(x)) if freedom % 2 else math.exp(-x)
+    while a < freedom / 2:
+        larger += math.exp(a * math.log(x) - x - math.lgamma(a + 1))
+        a += 1
+    return min(1.0, larger)

@@ -1,20 +1,19 @@
-"""Learn how a world works by watching it.
+"""The model of a world, learned from transitions.
 
     world -> state -> facts -> tree -> [ model ] -> prediction -> metric
 
 In:   transitions: a state, an action, the next state.
-Out:  `Prediction`s of next states, and `Rule`s that say why.
+Out:  `Prediction`s of next states, and `Rule`s that explain them.
 
-`TreeThink` is the model of a whole world, `FOLDT` one tree by itself. The learning is done by the
-engine; what stands here is the part that people touch.
+`TreeThink` is the class that people use. The C++ engine (`treethink._engine.Model`) does the
+learning and predicting; `engine_method` binds the hot methods to it without a Python call.
 """
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from treethink import _engine, file
 from treethink._engine import Prediction, State
@@ -39,25 +38,38 @@ if TYPE_CHECKING:
     from treethink.explain.why.explanation import Asked, Explanation
     from treethink.worlds import World
 
-__all__ = ["FOLDT", "Change", "Facts", "Prediction", "TreeThink"]
+__all__ = ["Change", "Prediction", "TreeThink"]
 
 Prediction.__module__ = "treethink"
 
-_CRITERION = "evidence"
-_MEMORY = 5_000
-_MAX_CANDIDATES = 100_000
-_MOST_CANDIDATES = 2**63 - 1
-_MOST_KEPT = 2**31 - 1
+DEFAULT_CRITERION = "evidence"
+DEFAULT_MEMORY = 5_000
+DEFAULT_MAX_CANDIDATES = 100_000
+_LARGEST_MAX_CANDIDATES = 2**63 - 1
+_LARGEST_MEMORY = 2**31 - 1
 _CRITERIA = tuple(_engine.criterion_names())
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def engine_method(stub: _Method) -> _Method:
+    """Replace a method of `TreeThink` by the engine's method of the same name.
+
+    The Python method states the signature and the documentation, and its body says what is called.
+    At run time the attribute is the engine's own function, so a call costs no Python frame.
+    """
+    method: _Method = getattr(_engine.Model, stub.__name__)
+    return method
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A decision that learning made in one of the trees.
+    """A structural change that learning made to one of the trees.
 
-    `kind` is ``"split"`` (a leaf became a branch), ``"change"`` (a branch took another test) or
-    ``"return"`` (a branch became a leaf again); `path` leads from the root to the node, by L and R;
-    `test` is the node's new test; `observation` counts transitions, this one included.
+    `kind` is ``"split"`` (a leaf became a branch), ``"change"`` (a branch replaced its test) or
+    ``"return"`` (a branch became a leaf again). `path` leads from the root to the node, as letters
+    L and R. `test` is the node's new test. `observation` is the number of transitions observed,
+    including the one that caused the change.
     """
 
     kind: str
@@ -68,7 +80,7 @@ class Change:
 
 
 def check_alpha(alpha: object) -> float:
-    """A level strictly between 0 and 1, or one clear error."""
+    """Return `alpha` as a float; raise a `SettingError` unless it lies strictly between 0 and 1."""
     if isinstance(alpha, bool) or not isinstance(alpha, Real):
         raise SettingError(f"alpha must be a number, got {shown(alpha)}")
     if not 0 < alpha < 1:  # type: ignore[operator]  # also refuses NaN
@@ -76,33 +88,34 @@ def check_alpha(alpha: object) -> float:
     return float(alpha)
 
 
-def _check_settings(
+def check_settings(
     alpha: object, criterion: object, memory: object, branch_updates: object, max_candidates: object
 ) -> dict[str, Any]:
-    """The settings as the engine takes them, or one clear error."""
+    """Return the settings as keyword arguments of the engine; raise a `SettingError` if wrong."""
     level = check_alpha(alpha)
     if not isinstance(criterion, str):
         raise SettingError(f"criterion must be the name of a criterion, got {shown(criterion)}")
     if criterion not in _CRITERIA:
         raise UnknownNameError("criterion", criterion, _CRITERIA, "the settings")
-    kept = whole_number("memory", memory)
-    if kept > _MOST_KEPT:
-        raise SettingError(f"memory must be at most {_MOST_KEPT}, got {shown(kept)}")
+    size = whole_number("memory", memory)
+    if size > _LARGEST_MEMORY:
+        raise SettingError(f"memory must be at most {_LARGEST_MEMORY}, got {shown(size)}")
     if not isinstance(branch_updates, bool):
         raise SettingError(f"branch_updates must be True or False, got {shown(branch_updates)}")
     most = whole_number("max_candidates", max_candidates, least=1)
-    if most > _MOST_CANDIDATES:
-        raise SettingError(f"max_candidates must be at most {_MOST_CANDIDATES}, got {shown(most)}")
+    if most > _LARGEST_MAX_CANDIDATES:
+        limit = _LARGEST_MAX_CANDIDATES
+        raise SettingError(f"max_candidates must be at most {limit}, got {shown(most)}")
     return {
         "alpha": level,
         "criterion": criterion,
         "branch_updates": branch_updates,
         "max_candidates": most,
-        "memory": kept,
+        "memory": size,
     }
 
 
-class TreeThink(file.Copied, _engine.Model):
+class TreeThink(file.CopiedByContent, _engine.Model):
     """A model of a world: one tree for every class, attribute and action.
 
     Parameters
@@ -110,23 +123,24 @@ class TreeThink(file.Copied, _engine.Model):
     schema
         What states are made of, and which actions there are.
     alpha
-        How much risk of a split where there is nothing to learn is accepted. Smaller means later,
-        surer decisions. With ``"evidence"``, a test that has paid for its length must make the
-        outcomes 1/alpha times as likely as no test does; with ``"proven"``, alpha bounds the
-        chance that a leaf ever splits on chance alone; with ``"wilson"``, it is the level of
-        two-sided intervals.
+        Significance level (0-1): the accepted risk of a split where there is nothing to learn.
+        Smaller values split later, with more evidence. With ``"evidence"``, the Bayes factor of a
+        test against no test, after a penalty for the test's description length, must reach
+        1/alpha; with ``"proven"``, alpha bounds the probability that a leaf ever splits by chance
+        alone; with ``"wilson"``, it is the level of two-sided confidence intervals.
     criterion
-        When a test counts as surely better than another: ``"evidence"``, which weighs how well
-        outcomes are foretold; ``"proven"``, the same against the best forecast in hindsight, a
-        bound on mistakes that is proven for ``memory=0`` and one target in each transition;
-        ``"wilson"``, the paper's intervals, which need far more observations. See
+        When a test counts as better than another: ``"evidence"``, a Bayes factor on predicted
+        outcomes; ``"proven"``, an e-process against the maximum likelihood in hindsight, whose
+        bound on false splits is proven for ``memory=0`` and one target in each transition;
+        ``"wilson"``, the paper's confidence intervals, which need far more observations. See
         docs/evidence.md.
     memory
-        How many transitions to keep, for new nodes to start with. 0: none, as in the paper.
+        How many recent transitions to keep. They are replayed into new nodes. 0: none, as in the
+        paper.
     branch_updates
         False freezes tests once they are chosen (the paper's ablation).
     max_candidates
-        How many tests a node weighs at most; beyond it, those that held least often are dropped.
+        The most candidate tests of a node. Beyond it, those that held least often are dropped.
 
     Examples
     --------
@@ -152,15 +166,16 @@ class TreeThink(file.Copied, _engine.Model):
         schema: Schema,
         *,
         alpha: float = 0.01,
-        criterion: str = _CRITERION,
-        memory: int = _MEMORY,
+        criterion: str = DEFAULT_CRITERION,
+        memory: int = DEFAULT_MEMORY,
         branch_updates: bool = True,
-        max_candidates: int = _MAX_CANDIDATES,
+        max_candidates: int = DEFAULT_MAX_CANDIDATES,
     ):
-        settings = _check_settings(alpha, criterion, memory, branch_updates, max_candidates)
+        settings = check_settings(alpha, criterion, memory, branch_updates, max_candidates)
         super().__init__(schema, **settings)
         self._on_change: Callable[[Change], object] | None = None
-        self._singles: tuple[int, dict[str, frozenset[str]]] = (0, {})
+        #: Single-object classes by action, valid for this number of observations.
+        self._single_classes: tuple[int, dict[str, frozenset[str]]] = (0, {})
 
     @classmethod
     def paper(
@@ -169,12 +184,12 @@ class TreeThink(file.Copied, _engine.Model):
         *,
         alpha: float = 0.01,
         branch_updates: bool = True,
-        max_candidates: int = _MAX_CANDIDATES,
+        max_candidates: int = DEFAULT_MAX_CANDIDATES,
     ) -> Self:
-        """A model with the paper's criterion, Wilson intervals, and without a memory.
+        """Return a model with the paper's settings: Wilson intervals and no memory.
 
-        `alpha` is then the level of the two-sided intervals. What else is not as in the paper,
-        docs/differences.md lists.
+        `alpha` is then the level of the two-sided intervals. docs/differences.md lists the
+        differences from the paper that remain.
 
         >>> from treethink import Schema
         >>> model = TreeThink.paper(Schema({"lamp": ["on"]}, {"on": 1}, ["press"]))
@@ -190,9 +205,48 @@ class TreeThink(file.Copied, _engine.Model):
             max_candidates=max_candidates,
         )
 
+    # ---- learning and predicting: bound to the engine ----
+
+    @engine_method
+    def observe(self, before: State, action: str, after: State) -> None:
+        """Learn one transition."""
+        super().observe(before, action, after)
+
+    @engine_method
+    def observe_many(self, transitions: Iterable[tuple[State, str, State]]) -> int:
+        """Learn an iterable of (before, action, after); return how many there were.
+
+        The result is that of as many calls of `observe`. If an item is refused, those before it
+        are learned. Up to 256 items are read ahead of being learned, so an iterable that queries
+        this model sees it as it was then, and after an error the items read ahead are lost.
+        """
+        return super().observe_many(transitions)
+
+    @engine_method
+    def predict(
+        self, state: State, action: str, facts: str = "demand", bindings: str = "first"
+    ) -> Prediction:
+        """Return the distribution over next states.
+
+        `facts` (``"demand"`` or ``"full"``) and `bindings` (``"first"`` or ``"all"``) choose how
+        the trees are evaluated, as in the paper's ablation. All four combinations give the same
+        prediction.
+        """
+        return super().predict(state, action, facts, bindings)
+
+    @engine_method
+    def predict_many(
+        self,
+        situations: Iterable[tuple[State, str]],
+        facts: str = "demand",
+        bindings: str = "first",
+    ) -> list[Prediction]:
+        """Return the predictions for an iterable of (state, action)."""
+        return super().predict_many(situations, facts, bindings)
+
     @property
     def on_change(self) -> Callable[[Change], object] | None:
-        """Called with a `Change` whenever a tree splits, changes a test or returns to a leaf."""
+        """A callback that gets a `Change` whenever learning changes the structure of a tree."""
         return self._on_change
 
     @on_change.setter
@@ -200,9 +254,9 @@ class TreeThink(file.Copied, _engine.Model):
         if callback is not None and not callable(callback):
             raise WrongTypeError(f"on_change must be callable or None, got {callback!r}")
         self._on_change = callback
-        self._hook = None if callback is None else _Teller(callback)
+        self._hook = None if callback is None else _ChangeHook(callback)
 
-    # ---- what was learned ----
+    # ---- reading the model ----
 
     @property
     def rules(self) -> Rules:
@@ -218,39 +272,40 @@ class TreeThink(file.Copied, _engine.Model):
 
     def _rule(self, class_name: str, attribute: str, action: str) -> Rule:
         transitions, seen, nodes = self._tree(class_name, attribute, action)
-        key, single = (class_name, attribute, action), self._single(action)
+        key, single = (class_name, attribute, action), self._classes_with_one_object(action)
         title = title_of(key)
         return Rule(title, (class_name,), transitions, seen, nodes, key, self.schema, single)
 
-    def _single(self, action: str) -> frozenset[str]:
-        """Classes of which no state in which the action was taken had two objects."""
-        if self._singles[0] != self.observations:
-            self._singles = (self.observations, {})  # all rules ask, so it is remembered
-        known = self._singles[1]
-        if action not in known:
-            slots = [(name, has[0]) for name, has in self.schema.classes.items() if has]
-            found = (name for name, first in slots if self._is_single(name, first, action))
-            known[action] = frozenset(found)
-        return known[action]
+    def _classes_with_one_object(self, action: str) -> frozenset[str]:
+        """Return the classes that had a single object in every state with that action."""
+        if self._single_classes[0] != self.observations:
+            self._single_classes = (self.observations, {})  # cached: every rule needs it
+        by_action = self._single_classes[1]
+        if action not in by_action:
+            classes = [(name, own[0]) for name, own in self.schema.classes.items() if own]
+            by_action[action] = frozenset(
+                name for name, attribute in classes if self._has_one_object(name, attribute, action)
+            )
+        return by_action[action]
 
-    def _is_single(self, class_name: str, attribute: str, action: str) -> bool:
+    def _has_one_object(self, class_name: str, attribute: str, action: str) -> bool:
         transitions, seen, _ = self._tree(class_name, attribute, action)
         return bool(0 < sum(seen.values()) == transitions)
 
     @property
     def n_varying(self) -> int:
-        """How many rules have seen more than one outcome."""
+        """The number of rules that have seen more than one outcome."""
         return self._size()[-1]
 
     def memory_use(self) -> dict[str, int]:
-        """Bytes in all; nodes, candidates and forgotten ones of all trees; transitions kept."""
+        """Return totals: bytes, nodes, candidates, dropped candidates, transitions in memory."""
         names = ("bytes", "nodes", "candidates", "forgotten", "kept")
         return dict(zip(names, self._size(), strict=False))
 
     def summary(self, level: float = 0.95) -> "Summary":
-        """The model in numbers: what it has seen, how sure it is, and what it has never met.
+        """Return the model in numbers: observations, confidence, and what was never observed.
 
-        `level` is that of the lower bounds of shares, one-sided.
+        `level` is the confidence level of one-sided lower bounds of probabilities.
 
         >>> from treethink import Schema
         >>> TreeThink(Schema({"lamp": ["on"]}, {"on": 1}, ["press"])).summary().unseen_actions
@@ -261,22 +316,23 @@ class TreeThink(file.Copied, _engine.Model):
         return summary_of(self, level)
 
     def to_dataframe(self) -> Any:
-        """All leaves as a pandas data frame, one row for each. Needs ``treethink[notebook]``."""
+        """Return a pandas data frame with one row per leaf. Needs ``treethink[notebook]``."""
         from treethink.explain.summary.data_frame import frame_of
 
         return frame_of(self)
 
     def explain(self, state: State, action: str, of: "Asked" = None) -> "Explanation":
-        """Why the model predicts what it predicts: tests and objects, value by value.
+        """Explain a prediction: the tests that decided each value, and the objects involved.
 
-        All that may change is explained; or what `of` names: an object's id, (id, attribute).
+        By default all values that may change are explained; `of` limits it to an object's id or to
+        (id, attribute).
         """
         from treethink.explain.why.explanation import explain
 
         return explain(self, state, action, of)
 
     def check(self, world: "World", n: int = 1_000, seed: int = 0) -> "Check":
-        """Look for a state in which the model is wrong, in `n` transitions of random play."""
+        """Search `n` transitions of random play for a state in which the model is wrong."""
         from treethink.explain.compare.counterexample import check
 
         return check(self, world, n, seed)
@@ -284,29 +340,29 @@ class TreeThink(file.Copied, _engine.Model):
     def diff(
         self, other: "TreeThink", world: "World | None" = None, n: int = 1_000, seed: int = 0
     ) -> "Diff":
-        """What two models disagree on: their rules, and situations, of a world or imagined."""
+        """Compare two models: their rules, and their predictions in a world or synthetic states."""
         from treethink.explain.compare.diff import diff
 
         return diff(self, other, world, n, seed)
 
     def _dump(self, class_name: str, attribute: str, action: str) -> dict[str, Any]:
-        """Everything that a tree has counted, for comparison with its twin in the tests."""
+        """Return all counts of a tree, for comparison with its reference in the tests."""
         _, seen, nodes = self._tree(class_name, attribute, action)
         return {"seen": seen, **dump_nodes(nodes, self._candidates(class_name, attribute, action))}
 
     def __repr__(self) -> str:
-        vary = many(self.n_varying, "rule varies", "rules vary")
-        return f"<TreeThink: {many(self.observations, 'observation')}, {vary}>"
+        varying = many(self.n_varying, "rule varies", "rules vary")
+        return f"<TreeThink: {many(self.observations, 'observation')}, {varying}>"
 
-    # ---- what people change ----
+    # ---- editing ----
 
     def replace(self, rule: RuleKey, by: "Part", path: str = "", *, pin: bool = True) -> None:
-        r"""Write a rule by hand, or the part of it at `path`: a node's L (yes) and R (no).
+        r"""Replace a rule, or the subtree at `path` (letters L for yes and R for no).
 
-        `by` is text as ``str(rule)`` prints it, a node of a rule, or outcomes with how often each
-        was seen. The part is pinned; with ``pin=False`` its leaves go on learning from what is
-        kept. Tests written by hand stay, and so do those that lead there; all else goes on
-        learning. See docs/editing.md.
+        `by` is text as ``str(rule)`` prints it, a node of a rule, or counts by outcome. The new
+        part is pinned; with ``pin=False`` its leaves go on learning, starting from the transitions
+        in memory. Hand-written tests stay, and so do the tests above them; the rest of the rule
+        goes on learning. See docs/editing.md.
 
         >>> from treethink import Object, Schema, State
         >>> schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
@@ -323,50 +379,50 @@ class TreeThink(file.Copied, _engine.Model):
         edits.replace(self, rule, by, path, pin)
 
     def pin(self, rule: RuleKey, path: str = "") -> None:
-        """From now on the rule, or the part of it at `path`, says what it says now."""
+        """Stop a rule, or the subtree at `path`, from learning."""
         from treethink.editing import edit as edits
 
         edits.pin(self, rule, path)
 
     def unpin(self, rule: RuleKey, path: str = "") -> None:
-        """The rule, or the part of it at `path`, learns again; tests written by hand stay."""
+        """Let a rule, or the subtree at `path`, learn again; hand-written tests stay."""
         from treethink.editing import edit as edits
 
         edits.unpin(self, rule, path)
 
     def simplify(self) -> "TreeThink":
-        """Another model that predicts the same in every possible state, with fewer tests.
+        """Return a model with fewer tests that predicts the same in every possible state.
 
-        Tests go that those above decide, and those whose branches say the same.
+        Tests are removed if the tests above them decide them, or if both branches are equal.
         """
         from treethink.editing import edit as edits
 
         return edits.simplified(self)
 
-    # ---- in other languages ----
+    # ---- export ----
 
     def to_python(self, path: str | os.PathLike[str]) -> None:
-        """Write all rules as one Python module that needs nothing else: ``predict(state, action)``.
+        """Write all rules as a Python module without dependencies: ``predict(state, action)``.
 
-        States are as `State.to_dict` gives them. See docs/explain.md.
+        It takes states as `State.to_dict` returns them. See docs/explain.md.
         """
         from treethink.export import python_module as module
 
         module.write(self, path)
 
     def to_prolog(self, path: str | os.PathLike[str]) -> None:
-        """Write all rules as clauses of Prolog: ``predict(Action, Id, Attribute, Chances)``.
+        """Write all rules as Prolog clauses: ``predict(Action, Id, Attribute, Chances)``.
 
-        A state is facts ``object(Id, Class)`` and ``value(Id, Attribute, Vector)``.
+        A state is given as facts ``object(Id, Class)`` and ``value(Id, Attribute, Vector)``.
         """
         from treethink.export import prolog
 
         prolog.write(self, path)
 
-    # ---- to and from files ----
+    # ---- files ----
 
     def to_bytes(self, memory: bool = True) -> bytes:
-        """The content of a model file; `memory`: with the transitions that are kept."""
+        """Return the content of a model file; `memory`: including the transitions in memory."""
         if not isinstance(memory, bool):
             raise WrongTypeError(
                 f"memory must be True (with what is kept) or False, got {shown(memory)}"
@@ -383,11 +439,11 @@ class TreeThink(file.Copied, _engine.Model):
 
     @classmethod
     def from_bytes(cls, content: bytes, where: str = "the data") -> Self:
-        """A model from the content of a model file. `where` names it in errors."""
+        """Return the model of a model file's content. Errors call the file `where`."""
         header, body = file.unpack(content, where)
         if "learner" in header:
-            found = shown(header["learner"])
-            raise ModelFileError(f"{where} was written by the learner {found}, not by TreeThink")
+            learner = shown(header["learner"])
+            raise ModelFileError(f"{where} was written by the learner {learner}, not by TreeThink")
         try:
             model = cls(Schema.from_dict(header["schema"]), **header["settings"])
             model._load(body)
@@ -396,20 +452,20 @@ class TreeThink(file.Copied, _engine.Model):
         return model
 
     def save(self, path: str | os.PathLike[str], memory: bool = True) -> None:
-        """Write the model to a file, in one step; `memory`: with the transitions that are kept."""
+        """Write the model to a file, atomically; `memory`: including the transitions in memory."""
         file.write(path, self.to_bytes(memory))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model. What it learns from then on is what it would have learned anyway.
+        """Read a model from a file. It goes on learning exactly as the saved model would have.
 
-        If it was saved without what it had kept, new nodes start empty at first.
+        If it was saved without its memory, new nodes start empty until the memory fills again.
         """
         return cls.from_bytes(file.read(path), repr(os.fspath(path)))
 
 
-class _Teller:
-    """Turns the engine's arguments into a `Change`."""
+class _ChangeHook:
+    """The engine's hook: it turns the engine's arguments into a `Change`."""
 
     def __init__(self, callback: Callable[[Change], object]):
         self._callback = callback
@@ -417,14 +473,14 @@ class _Teller:
     def __call__(
         self, class_name: str, attribute: str, action: str, event: Any, observation: int
     ) -> None:
-        kind, path, test, variables = event
-        read = None if test is None else Test.from_engine(test, variables)
+        kind, path, engine_test, variables = event
+        test = None if engine_test is None else Test.from_engine(engine_test, variables)
         rule = (class_name, attribute, action)
-        self._callback(Change(kind, rule, path, read, observation))
+        self._callback(Change(kind, rule, path, test, observation))
 
 
 def dump_nodes(nodes: list[Any], candidates: list[Any]) -> dict[str, Any]:
-    """Nodes and candidates, both in preorder, as one nested dict."""
+    """Return nodes and candidates, both listed in preorder, as one nested dict."""
     if not nodes:
         return {"totals": {}, "test": None, "candidates": {}}
     built: dict[int, dict[str, Any]] = {}
@@ -434,150 +490,3 @@ def dump_nodes(nodes: list[Any], candidates: list[Any]) -> dict[str, Any]:
         if test is not None:
             built[index] |= {"left": built.pop(left), "right": built.pop(right)}
     return built[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is true of a state, for a tree to learn from or to ask.
-
-    With ``mode="demand"`` facts are found when a test asks for them, with ``"full"`` all are
-    extracted first. Both give the same answers.
-    """
-
-    state: State
-    mode: str = "demand"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.state, State):
-            raise WrongTypeError(f"facts must be of a State, got {self.state!r}")
-        if self.mode not in ("demand", "full"):
-            raise UnknownNameError("way to find facts", str(self.mode), ("demand", "full"), "Facts")
-
-
-class FOLDT:
-    """TreeLearn by itself: one first-order logical decision tree over given objects.
-
-    `arg_classes` are the classes of the objects it is asked about; the other settings are those
-    of `TreeThink`, but for `memory`: a tree by itself keeps nothing, so new nodes start empty.
-    Outcomes may be anything hashable.
-
-    Examples
-    --------
-    >>> import itertools
-    >>> from treethink import Object, Schema, State
-    >>> schema = Schema({"player": ["pos"], "wall": ["pos"]}, {"pos": 1}, [])
-    >>> tree = FOLDT(arg_classes=["player"])
-    >>> for here, wall in 2 * list(itertools.product(range(8), range(8))):
-    ...     state = State(schema, [Object(1, "player", pos=here), Object(2, "wall", pos=wall)])
-    ...     tree.observe(Facts(state), [1], "bump" if wall == here + 1 else "walk")
-    >>> tree.predict(Facts(state), [1])
-    {'walk': 1.0}
-    >>> print(tree.rule)
-    tree    X0: player
-    ∃ X1: wall.  X1[pos] - X0[pos] = 1 ?
-    ├─ yes: bump × 11
-    └─ no:  walk × 97
-    """
-
-    def __init__(
-        self,
-        arg_classes: Sequence[str],
-        *,
-        alpha: float = 0.01,
-        criterion: str = _CRITERION,
-        memory: int = 0,
-        branch_updates: bool = True,
-        max_candidates: int = _MAX_CANDIDATES,
-    ):
-        self.arg_classes = _check_classes(arg_classes)
-        self._settings = _check_settings(alpha, criterion, memory, branch_updates, max_candidates)
-        if self._settings.pop("memory"):
-            raise SettingError(f"memory must be 0: a FOLDT keeps no transitions, got {memory}")
-        self._tree: _engine.Foldt | None = None
-        self._schema: Schema | None = None
-        self._lock = Lock()
-        self._outcomes: list[Hashable] = []
-        self._numbers: dict[Hashable, int] = {}
-
-    def observe(self, facts: Facts | State, args: Sequence[int], outcome: Hashable) -> None:
-        """Learn that `outcome` was seen of the objects with ids `args`."""
-        facts = _facts(facts)
-        ids = _ids(facts.state, args)
-        with self._lock:
-            tree = self._tree or self._make(facts.state.schema)
-            # Named before it is learned: another thread may meet it in a prediction at once.
-            tree.observe(facts.state, ids, self._number(outcome))
-            self._schema = facts.state.schema
-            self._tree = tree
-
-    def predict(
-        self, facts: Facts | State, args: Sequence[int], bindings: str = "first"
-    ) -> dict[Hashable, float]:
-        """Probabilities of outcomes. Empty as long as nothing was observed."""
-        facts = _facts(facts)
-        tree = self._tree or self._make(facts.state.schema)
-        counts = tree.predict(facts.state, _ids(facts.state, args), facts.mode, bindings)
-        total = sum(n for _, n in counts)
-        return {self._outcomes[number]: n / total for number, n in counts}
-
-    @property
-    def rule(self) -> Rule:
-        """The tree as it is now."""
-        if self._tree is None:
-            return Rule("tree", self.arg_classes, 0, {}, [])
-        transitions, seen, nodes = self._tree._tree()
-        named = [(*node[:3], self._named(node[3]), node[4]) for node in nodes]
-        seen, schema = self._named(seen), self._schema
-        return Rule("tree", self.arg_classes, transitions, seen, named, schema=schema)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For pickles and copies: what the engine holds, Python cannot see."""
-        with self._lock:
-            kept = {name: value for name, value in vars(self).items() if name != "_lock"}
-            kept["_outcomes"], kept["_numbers"] = [*self._outcomes], dict(self._numbers)
-            kept["_tree"] = None if self._tree is None else self._tree._save()
-        return kept
-
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        vars(self).update(kept, _lock=Lock(), _tree=None)
-        if kept["_tree"] is not None:
-            tree = self._make(self._schema)
-            tree._load(kept["_tree"])
-            self._tree = tree
-
-    def _number(self, outcome: Hashable) -> int:
-        """What stands for the outcome in the engine."""
-        try:
-            number = self._numbers.setdefault(outcome, len(self._outcomes))
-        except TypeError:
-            raise WrongTypeError(f"an outcome must be hashable, got {outcome!r}") from None
-        if number == len(self._outcomes):
-            self._outcomes.append(outcome)
-        return number
-
-    def _make(self, schema: Any) -> _engine.Foldt:
-        return _engine.Foldt(schema, list(self.arg_classes), *self._settings.values())
-
-    def _named(self, counts: Mapping[tuple[int, ...], int]) -> dict[Any, int]:
-        return {(self._outcomes[number],): n for (number,), n in counts.items()}
-
-
-def _check_classes(names: object) -> tuple[str, ...]:
-    listed = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else ()
-    if not listed or not all(isinstance(name, str) for name in listed):
-        raise SettingError(f"arg_classes must be a list of class names, got {names!r}")
-    return listed
-
-
-def _ids(state: State, args: object) -> list[int]:
-    if not isinstance(args, Iterable):
-        raise WrongTypeError(f"args must be a list of object ids, got {args!r}")
-    return [state[each].id for each in args]  # refuses what is no object's id
-
-
-def _facts(facts: Facts | State) -> Facts:
-    if isinstance(facts, State):
-        return Facts(facts)
-    if not isinstance(facts, Facts):
-        raise WrongTypeError(f"facts must be Facts or a State, got {facts!r}")
-    return facts

@@ -1,8 +1,12 @@
-"""What `treethink` writes in a terminal: plain text, and the curve of errors.
+"""Terminal output: colours, plain text, and error curves drawn as text.
 
     text, curve -> [ terminal ] -> lines of text
 
-Where only ASCII can be written, signs are spelled in it.
+Where the encoding has only ASCII, symbols are replaced by ASCII text.
+
+A terminal does not say what its background is. So text has the terminal's own colour, bold or not,
+or one of five colours half-way between white and black, each with a contrast of at least 4 to
+both. The names that rich has for colours, and for dim text, stand for these five as well.
 """
 
 from __future__ import annotations
@@ -13,22 +17,52 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from rich.console import Console
+from rich.theme import Theme
 
-from treethink.palette import THEME
 from treethink.text import printable
+
+#: From the 256 colours that nearly every terminal has.
+COLOURS = {
+    "name": "#0087af",
+    "good": "#008700",
+    "bad": "#d7005f",
+    "warning": "#af5f00",
+    "quiet": "#767676",
+}
+_RICH_STYLES = {
+    "name": ["blue", "cyan", "magenta", "bar.complete", "bar.pulse", "progress.remaining"],
+    "good": ["green", "bar.finished", "progress.percentage"],
+    "bad": ["red"],
+    "warning": ["yellow"],
+    "quiet": ["dim", "bar.back", "progress.elapsed", "table.caption", "table.footer"],
+}
+#: Styles of rich that get the terminal's own colour.
+_DEFAULT_STYLES = ["white", "black", "bright"]
+
+THEME = Theme(
+    {
+        **COLOURS,
+        **{style: COLOURS[name] for name, styles in _RICH_STYLES.items() for style in styles},
+        **dict.fromkeys(_DEFAULT_STYLES, "default"),
+        "heading": "bold",
+        "learned": f"bold {COLOURS['good']}",
+        "not learned": f"bold {COLOURS['bad']}",
+    }
+)
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _PLAIN = " .:#"
 _IN_ASCII = {"∃": "exists", "├": "|", "└": "`", "│": "|", "─": "-", "×": "x", "–": "-"}
 _MOST_COLUMNS = 60
-_LABELS = 8  # columns left of the chart
+_LABELS = 8  # columns to the left of the chart
 _WIDEST_TEXT = 100
 
 
 def terminal(*, stderr: bool = False, width: int | None = None) -> Console:
-    """A console with our colours; with none where there are but sixteen, which look like anything.
+    """Return a console with our colours.
 
-    `width` is for what is no terminal.
+    Where a terminal has only sixteen colours, which each terminal defines in its own way, none are
+    used. `width` applies to output that is not a terminal.
     """
     console = Console(stderr=stderr, theme=THEME)
     if console.color_system in ("standard", "windows"):
@@ -39,29 +73,30 @@ def terminal(*, stderr: bool = False, width: int | None = None) -> Console:
 
 
 def moves(console: Console) -> bool:
-    """Whether what was written can be written over."""
+    """Return whether the cursor can be moved, so that text can be overwritten."""
     return console.is_terminal and not console.is_dumb_terminal
 
 
 def coloured(console: Console) -> bool:
-    """Whether pictures may have colours: only in a terminal, and unless NO_COLOR says no."""
+    """Return whether pictures may have colours: in a terminal, unless NO_COLOR is set."""
     return console.is_terminal and not console.no_color and console.color_system is not None
 
 
 def say(console: Console, text: str, style: str | None = None) -> None:
-    """Print as it is: rules are full of brackets, which rich would take for its own.
+    """Print text without rich's markup, since rules are full of brackets.
 
-    Names may hold anything, also what a terminal would take for a command; that is spelled out.
+    Names may hold any characters; those that a terminal would take for a command are escaped.
     """
-    told = "\n".join(map(printable, spelled(text, console.encoding).split("\n")))
-    console.print(told, markup=False, highlight=False, soft_wrap=True, style=style)
+    lines = spelled(text, console.encoding).split("\n")
+    output = "\n".join(map(printable, lines))
+    console.print(output, markup=False, highlight=False, soft_wrap=True, style=style)
 
 
 def say_wrapped(console: Console, text: str, indent: str = "", style: str | None = None) -> None:
-    """The same of sentences: in a terminal lines end between words, and lists keep their shape.
+    """Print sentences and lists, wrapped to the width of the terminal.
 
-    In a pipe they stay whole, for programs that look for them, and in a dumb terminal, which may
-    be the window of a program that breaks lines itself.
+    Lines are not wrapped in a pipe, where programs may search them, nor in a dumb terminal, which
+    may be the window of a program that wraps lines itself.
     """
     width = min(console.width, _WIDEST_TEXT) - 1 if moves(console) else sys.maxsize
     for line in text.splitlines():
@@ -77,14 +112,14 @@ def say_wrapped(console: Console, text: str, indent: str = "", style: str | None
 
 
 def spelled(text: str, encoding: str) -> str:
-    """In signs that can be written.
+    """Return text with symbols replaced where the encoding lacks them.
 
     >>> spelled("∃ X1: wall", "ascii")
     'exists X1: wall'
     """
     if not encoding.lower().startswith("utf"):
-        for sign, plain in _IN_ASCII.items():
-            text = text.replace(sign, plain)
+        for symbol, ascii_text in _IN_ASCII.items():
+            text = text.replace(symbol, ascii_text)
     return text
 
 
@@ -92,7 +127,7 @@ def spelled(text: str, encoding: str) -> str:
 
 
 def chart(means: Sequence[float], steps: int, encoding: str = "utf-8", width: int = 80) -> str:
-    """The curve of errors as a picture, from the first step to the last.
+    """Return an error curve as a bar chart in text, from the first step to the last.
 
     >>> print(chart([2.0, 1.0, 0.75, 0.0], steps=200))
           2 █
@@ -111,7 +146,7 @@ def chart(means: Sequence[float], steps: int, encoding: str = "utf-8", width: in
 
 
 def sparkline(means: Sequence[float], width: int, encoding: str = "utf-8") -> str:
-    """The same in a single line.
+    """Return an error curve as a bar chart of one line.
 
     >>> sparkline([2.0, 1.0, 0.75, 0.0, 0.001], width=40)
     '█▄▃ ▁'
@@ -120,11 +155,11 @@ def sparkline(means: Sequence[float], width: int, encoding: str = "utf-8") -> st
 
 
 def _bars(columns: Sequence[float], rows: int, encoding: str) -> list[str]:
-    """Rows of blocks, from the top."""
+    """Return the rows of a bar chart, from the top."""
     blocks = _BLOCKS if encoding.lower().startswith("utf") else _PLAIN
     highest = max(columns, default=0.0)
     full = len(blocks) - 1
-    # An error is never drawn as none: what is above 0 gets at least the smallest block.
+    # An error above 0 gets at least the smallest block.
     heights = [max(round(each / highest * rows * full), 1) if each > 0 else 0 for each in columns]
     return [
         "".join(blocks[min(max(height - floor, 0), full)] for height in heights)
@@ -133,7 +168,7 @@ def _bars(columns: Sequence[float], rows: int, encoding: str) -> list[str]:
 
 
 def _squeeze(means: Sequence[float], most: int) -> list[float]:
-    """At most so many columns; each the mean of the values that fall into it."""
+    """Return at most `most` columns, each the mean of the values that fall into it."""
     n = min(len(means), most)
     edges = [len(means) * i // n for i in range(n + 1)] if n else []
     return [sum(means[low:high]) / (high - low) for low, high in pairwise(edges)]

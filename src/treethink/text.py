@@ -1,6 +1,6 @@
-"""Any text, made fit for a line of a terminal, for HTML and for SVG; and shares, for people.
+"""Formatting of text: escaping for terminals, HTML and SVG; percentages and counted nouns.
 
-Names of classes, attributes and actions may be anything that UTF-8 can write.
+Names of classes, attributes and actions may hold any characters that UTF-8 can encode.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from html import escape
 
 
 def printable(text: str) -> str:
-    r"""The text with all that cannot be printed spelled out, so that it is one harmless line.
+    r"""Return the text on one line, with unprintable characters escaped.
 
     >>> print(printable("two\nlines"))
     two\nlines
@@ -20,7 +20,7 @@ def printable(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""The text for HTML and SVG, between tags or in quotes.
+    r"""Return the text escaped for HTML and SVG, between tags or in quotes.
 
     >>> escaped("<b>\0")
     '&lt;b&gt;\\x00'
@@ -29,7 +29,7 @@ def escaped(text: str) -> str:
 
 
 def percent(part: float, whole: float = 1) -> str:
-    """A share as text: never 100% unless it is all, never 0% unless it is nothing.
+    """Return a ratio as a percentage: 100% only for all, and 0% only for nothing.
 
     >>> percent(1, 3), percent(0.999), percent(1 - 1e-9), percent(1.0)
     ('33%', '99.9%', '>99.99%', '100%')
@@ -45,7 +45,7 @@ def percent(part: float, whole: float = 1) -> str:
 
 
 def many(count: int, thing: str, things: str = "") -> str:
-    """So many things, as one says it.
+    """Return a count with its noun, in the singular or plural.
 
     >>> many(1, "leaf", "leaves"), many(2, "leaf", "leaves"), many(1200, "rule")
     ('1 leaf', '2 leaves', '1,200 rules')

@@ -13,9 +13,8 @@ from rich.style import Style
 
 from command_line import in_terminal, readable, started
 from treethink.model import TreeThink
-from treethink.palette import COLOURS, THEME
 from treethink.repro.figures import FIGURES
-from treethink.terminal import spelled
+from treethink.terminal import COLOURS, THEME, spelled
 from treethink.worlds import WORLDS
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="uses a POSIX terminal")

@@ -14,10 +14,10 @@ import pytest
 
 from treethink import checks
 from treethink.baselines import LEARNERS, make_learner
-from treethink.chance import p_value, tail
 from treethink.checks import LEARNER_CHECKS, WORLD_CHECKS, check_learner, check_world
 from treethink.checks.learners import declared
 from treethink.errors import CheckFailed, UnknownNameError, WrongTypeError
+from treethink.metrics import chi_square_tail, p_value
 from treethink.model import TreeThink
 from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
@@ -778,7 +778,7 @@ def test_an_error_of_the_learner_itself_is_passed_on_with_the_place() -> None:
 def test_the_tail_of_chi_square_is_that_of_the_tables(
     distance: float, freedom: int, expected: float
 ) -> None:
-    assert tail(distance, freedom) == pytest.approx(expected, rel=1e-3)
+    assert chi_square_tail(distance, freedom) == pytest.approx(expected, rel=1e-3)
 
 
 def test_fair_counts_are_likely_and_loaded_ones_are_not() -> None:

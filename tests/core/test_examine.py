@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treethink.evaluation import Examination, examine
-from treethink.mistakes import ENOUGH, Mistake
+from treethink.evaluation import ENOUGH, Examination, Mistake, examine
 from treethink.model import TreeThink
 from treethink.repro.runner import Curve, trial
 from treethink.state import Attribute, Object, Schema, State

@@ -375,7 +375,7 @@ def with_header(model: TreeThink, change: Callable[[dict[str, Any]], Any]) -> by
 def with_text(model: TreeThink, text: bytes) -> bytes:
     """A file with this text for a header."""
     _, body = file.unpack(model.to_bytes(), "it")
-    content = file.MAGIC + file._FIXED.pack(file.FORMAT, len(text), len(body)) + text + body
+    content = file.MAGIC + file._LENGTHS.pack(file.FORMAT, len(text), len(body)) + text + body
     return content + hashlib.sha256(content).digest()
 
 

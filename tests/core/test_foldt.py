@@ -22,7 +22,8 @@ from treethink.errors import (
     UnknownNameError,
     WrongTypeError,
 )
-from treethink.model import FOLDT, Facts, dump_nodes
+from treethink.foldt import FOLDT, Facts
+from treethink.model import dump_nodes
 from treethink.state import Object, Schema, State
 
 thorough = settings(

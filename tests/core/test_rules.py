@@ -18,7 +18,8 @@ from hypothesis import HealthCheck, given, settings
 
 from strategies import Stream, streams
 from treethink.errors import UnknownNameError, WrongTypeError
-from treethink.model import FOLDT, TreeThink
+from treethink.foldt import FOLDT
+from treethink.model import TreeThink
 from treethink.rules import Node, Rule, Test, distribution
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions

@@ -19,7 +19,8 @@ import pytest
 from handmade import chain, dot, handmade
 from treethink.checks.learners import everything
 from treethink.errors import TransitionError
-from treethink.model import FOLDT, TreeThink
+from treethink.foldt import FOLDT
+from treethink.model import TreeThink
 from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import make

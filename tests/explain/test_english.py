@@ -27,7 +27,8 @@ from treethink.errors import UnknownNameError, WrongTypeError
 from treethink.explain.english.conditions import conditions
 from treethink.explain.english.nouns import Nouns, article
 from treethink.explain.english.phrases import Choice, Condition, Leaf, Reading, Way, read
-from treethink.model import FOLDT, Facts, TreeThink
+from treethink.foldt import FOLDT, Facts
+from treethink.model import TreeThink
 from treethink.rules import Rule, RuleKey, Test, Value
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions

@@ -38,7 +38,8 @@ from treethink.export import python as code
 from treethink.export import python_module as module
 from treethink.export.answers import answers_of as answers_of_nodes
 from treethink.export.answers import identifier
-from treethink.model import FOLDT, Facts, TreeThink
+from treethink.foldt import FOLDT, Facts
+from treethink.model import TreeThink
 from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions

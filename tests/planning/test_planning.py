@@ -17,6 +17,7 @@ import threading
 import time
 import weakref
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from reference_search import ReferenceSearch
 from small_games import GAME, TOKEN, TableGame, games, schema_of
 from treethink import _engine
 from treethink.baselines import LEARNERS, Oracle, make_learner
-from treethink.planning.search import Search, Settings
+from treethink.planning.search import Search, SearchSettings
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -290,7 +291,7 @@ def test_a_score_that_something_depends_on_tells_situations_apart() -> None:
 def test_what_was_found_is_kept_when_it_comes_as_expected(maze: Any) -> None:
     world, model = maze
     state = world.reset(2)
-    search = Search(model, Settings(simulations=300, horizon=10), 0)
+    search = Search(model, SearchSettings(simulations=300, horizon=10), 0)
     first = search.plan(state)
     after = world.step(state, first.action, np.random.default_rng(0))
     second = search.plan(after, first.action)
@@ -440,8 +441,8 @@ def test_a_long_search_can_be_interrupted(maze: Any, kind: str) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    agent.settings = replace(agent.settings, milliseconds=1.0)
     agent.reset()
-    agent.settings.milliseconds = 1.0
     assert agent.act(world.reset(0)) in world.actions
 
 

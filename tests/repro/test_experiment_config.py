@@ -14,7 +14,7 @@ import pytest
 import treethink as tt
 from treethink.baselines import make_learner
 from treethink.errors import SettingError, TreeThinkError, UnknownNameError, WrongTypeError
-from treethink.filenames import is_plain
+from treethink.file import is_plain_name
 from treethink.repro.figures import FIGURES
 from treethink.repro.figures.reproduce import configured
 from treethink.repro.runner.config import Config, load, parse
@@ -252,7 +252,7 @@ def test_files_of_any_label_have_names_that_file_systems_take(tmp_path: Path, la
     for name in (f"{key}.windows.parquet", f"{key}.{MOST_STEPS}.learner"):
         assert len(name.encode()) <= 255
         (tmp_path / name).touch()
-    assert is_plain(key)
+    assert is_plain_name(key)
 
 
 def test_labels_that_differ_in_case_alone_have_keys_that_do_more() -> None:

@@ -17,7 +17,6 @@ import gymnasium
 import numpy as np
 import pytest
 
-from treethink.chance import p_value
 from treethink.checks import WORLD_CHECKS, check_world
 from treethink.cli import main
 from treethink.errors import (
@@ -29,7 +28,7 @@ from treethink.errors import (
     UnknownNameError,
     WrongTypeError,
 )
-from treethink.metrics import marginals
+from treethink.metrics import marginals, p_value
 from treethink.model import TreeThink
 from treethink.repro.runner import trial
 from treethink.state import Attribute, Object, Schema, State

@@ -1,9 +1,11 @@
-"""Learners to compare with, by name, behind the same verbs as `TreeThink`.
+"""Baseline learners, by name, with the same interface as `TreeThink`.
 
     world -> [ learner ] -> prediction -> metric
 
-A new learner is one file beside this one and one line in `LEARNERS`. One of your own, elsewhere,
-is `module:Class`. Those of neural networks need PyTorch, and are imported when they are asked for.
+A new learner is one file beside this one and one line in `LEARNERS`. A learner of your own is named
+by its location, `package.module:Class`. Such a location comes from whoever makes a learner or runs
+a config. Names in learner files and checkpoints are compared, and never imported: a file must not
+decide what code is run. Neural learners need PyTorch, and are imported on first use.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-from treethink.baselines.own import found_learner, made_learner
+from treethink.baselines.base import SavedToFile
 from treethink.baselines.paper import Paper
 from treethink.baselines.qora import Qora
 from treethink.baselines.trivial import Oracle, Static
@@ -26,12 +28,17 @@ from treethink.errors import (
     shown,
 )
 from treethink.model import TreeThink
+from treethink.plugins import load_object
+from treethink.state import Schema
 from treethink.stream.random_play import check_world_type
 from treethink.worlds import World
 
+#: The methods that every learner has.
+VERBS = ("observe", "predict", "save", "load")
+
 
 class _Learners(MutableMapping[str, type]):
-    """Classes by name. Of some only the place is known, until they are looked up."""
+    """Learner classes by name. Some are given by their location, and imported on first use."""
 
     def __init__(self, known: Mapping[str, type | str]):
         self._known = dict(known)
@@ -39,7 +46,7 @@ class _Learners(MutableMapping[str, type]):
     def __getitem__(self, name: str) -> type:
         learner = self._known[name]
         if isinstance(learner, str):
-            learner = self._known[name] = _imported(name, learner)
+            learner = self._known[name] = _import_class(name, learner)
         return learner
 
     def __setitem__(self, name: str, learner: type) -> None:
@@ -55,10 +62,10 @@ class _Learners(MutableMapping[str, type]):
         return len(self._known)
 
 
-def _imported(name: str, place: str) -> type:
-    module, _, found = place.partition(":")
+def _import_class(name: str, location: str) -> type:
+    module, _, class_name = location.partition(":")
     try:
-        learner: type = getattr(import_module(f"{__name__}.{module}"), found)
+        learner: type = getattr(import_module(f"{__name__}.{module}"), class_name)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "torch":
             raise
@@ -77,9 +84,9 @@ __all__ = ["LEARNERS", "make_learner", "TreeThink", "Static", "Oracle", "Paper",
 
 
 def make_learner(name: str, world: World, **settings: Any) -> Any:
-    """A learner of that name for a world.
+    """Return a new learner of that name for a world.
 
-    A name with a colon is where to find one of your own: `package.module:Class`, which is made
+    A name with a colon is the location of a class of your own, `package.module:Class`. It is called
     with the world's schema and the settings.
 
     >>> from treethink.worlds import make
@@ -96,7 +103,7 @@ def make_learner(name: str, world: World, **settings: Any) -> Any:
         raise WrongTypeError(f"a learner is made by its name, got {shown(name)}")
     check_world_type(world, "a learner")
     if ":" in name:
-        return made_learner(name, found_learner(name), world.schema, settings)
+        return _make_own_learner(name, load_learner_class(name), world.schema, settings)
     if name not in LEARNERS:
         raise UnknownNameError("learner", name, LEARNERS, "the registry of learners")
     learner = LEARNERS[name]
@@ -113,3 +120,44 @@ def _check_settings(name: str, learner: type, settings: dict[str, Any]) -> None:
             hint = f" Did you mean {close[0]!r}?" if close else ""
             listed = ", ".join(map(repr, known)) or "none"
             raise SettingError(f"learner {name!r} has no setting {each!r}.{hint} It has: {listed}.")
+
+
+# ------------------------------------------------------------------ learners of one's own
+
+
+def load_learner_class(location: str) -> type:
+    """Return the learner class at `module:Class`."""
+    learner = load_object(location, "learner", "mylearners.trees:Forest")
+    _check_learner_class(location, learner)
+    return learner  # type: ignore[no-any-return]
+
+
+def _check_learner_class(location: str, learner: object) -> None:
+    if not isinstance(learner, type):
+        raise WrongTypeError(f"{location!r} must be a class of learners, got {shown(learner)}")
+    missing = [verb for verb in VERBS if not callable(getattr(learner, verb, None))]
+    if missing:
+        raise WrongTypeError(
+            f"{location!r} is no learner: it has no {', '.join(missing)}; a learner has"
+            f" {', '.join(VERBS)}"
+        )
+    if inspect.isabstract(learner):
+        left = ", ".join(sorted(getattr(learner, "__abstractmethods__", ())))
+        raise WrongTypeError(f"{location!r} cannot be made: it leaves {left} to be implemented")
+    if issubclass(learner, SavedToFile) and not isinstance(getattr(learner, "name", None), str):
+        raise WrongTypeError(f'{location!r} has no name; its files need one: name = "..."')
+
+
+def _make_own_learner(
+    location: str, learner: type, schema: Schema, settings: Mapping[str, Any]
+) -> Any:
+    """Return a learner of that class; raise a `SettingError` if it does not take the settings."""
+    try:
+        if "self" in settings:
+            raise TypeError("there is no setting 'self'")
+        inspect.signature(learner).bind(schema, **settings)
+    except (TypeError, ValueError) as error:
+        raise SettingError(
+            f"{location!r} cannot be made with a schema and the settings {dict(settings)}: {error}"
+        ) from None
+    return learner(schema, **settings)

@@ -1,9 +1,9 @@
-"""What our baselines have in common: what they refuse, and how they are written to files.
+"""Base classes of the baselines: checks of arguments, and files.
 
-    transition -> [ checked ] -> a learner;  learner <-> file
+    transition -> [ checks ] -> a learner;  learner <-> file
 
-A baseline derives from `Learner`, states its `name`, and implements `learn`, `answer` and, where
-it knows something, `body` and `restore`. It is then asked for right states and actions only.
+A baseline derives from `Learner`, states its `name`, and implements `learn`, `answer` and, if it
+has something to save, `body` and `restore`. These get valid states and actions only.
 """
 
 from __future__ import annotations
@@ -25,70 +25,70 @@ from treethink.errors import (
 from treethink.state import Schema, State
 
 
-class Filed:
-    """How every baseline is written to files, whatever else it derives from."""
+class SavedToFile:
+    """Saves a learner to a file and loads it: schema, settings, and a body of its own."""
 
     name: ClassVar[str]
-    #: Contracts of `treethink.checks.LEARNER_CHECKS` that it cannot keep, each with the reason.
+    #: Contracts of `treethink.checks.LEARNER_CHECKS` that it cannot keep, with the reason for each.
     cannot_keep: ClassVar[Mapping[str, str]] = {}
     schema: Schema
 
-    # ---- what is written ----
+    # ---- content of the file ----
 
     def settings(self) -> dict[str, Any]:
-        """What a file says of how it was made, beside the schema."""
+        """Return the settings it was made with, as JSON data."""
         return {}
 
     def body(self) -> bytes:
-        """What it has learned."""
+        """Return what it has learned, as bytes."""
         return b""
 
     def restore(self, body: bytes) -> None:
-        """Take back what `body` wrote; raises whatever it likes of what that cannot be."""
+        """Restore what `body` returned; it may raise any error if the bytes are invalid."""
         if body:
             raise ValueError(f"{self.name!r} learns nothing, and the file holds {len(body)} bytes")
 
     @classmethod
-    def made(cls, schema: Schema, settings: Mapping[str, Any]) -> Self:
-        """A learner as a file describes it."""
+    def from_settings(cls, schema: Schema, settings: Mapping[str, Any]) -> Self:
+        """Return a new learner with the schema and settings of a file."""
         return cls(schema, **settings)  # type: ignore[call-arg]
 
-    # ---- to and from files ----
+    # ---- reading and writing ----
 
     def to_bytes(self) -> bytes:
-        """The content of its file."""
+        """Return the content of its file."""
         settings = self.settings()
         header = {"learner": self.name, "schema": self.schema.to_dict(), "settings": settings}
         return file.pack(header, self.body())
 
     @classmethod
     def from_bytes(cls, content: bytes, where: str = "the data") -> Self:
-        """A learner from the content of a file. `where` names it in errors."""
+        """Return the learner of a file's content. Errors call the file `where`."""
         header, body = file.unpack(content, where)
-        found = header.get("learner", "treethink")
-        if found != cls.name:
+        writer = header.get("learner", "treethink")
+        if writer != cls.name:
             raise ModelFileError(
-                f"{where} was written by the learner {shown(found)}, not by {cls.name!r}"
+                f"{where} was written by the learner {shown(writer)}, not by {cls.name!r}"
             )
         try:
-            learner = cls.made(Schema.from_dict(header["schema"]), header["settings"])
+            learner = cls.from_settings(Schema.from_dict(header["schema"]), header["settings"])
             learner.restore(body)
         except (TreeThinkError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise ModelFileError(f"{where} cannot be read: {error}") from None
         return learner
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the learner to a file, in one step."""
+        """Write the learner to a file, atomically."""
         file.write(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a learner. What it learns from then on is what it would have learned anyway."""
+        """Read a learner from a file. It goes on learning exactly as the saved one would have."""
         return cls.from_bytes(file.read(path), repr(os.fspath(path)))
 
 
-class Learner(Filed, ABC):
-    """A learner that is no `TreeThink`, with the same verbs and the same errors."""
+class Learner(SavedToFile, ABC):
+    """Base class of learners with the same methods and errors as `TreeThink`."""
 
     def __init__(self, schema: Schema):
         if not isinstance(schema, Schema):
@@ -98,31 +98,31 @@ class Learner(Filed, ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.name}>"
 
-    # ---- what it does ----
+    # ---- learning and predicting ----
 
     def observe(self, before: State, action: str, after: State) -> None:
         """Learn one transition."""
         self._check_state(before, "before", "before")
         self._check_action(action)
         self._check_state(after, "after", "after")
-        before.changes_to(after)  # refuses other objects
+        before.changes_to(after)  # raises a TransitionError if the objects differ
         self.learn(before, action, after)
 
     def predict(self, state: State, action: str) -> Any:
-        """The distribution over next states."""
+        """Return the distribution over next states."""
         self._check_state(state, "state", "given")
         self._check_action(action)
         return self.answer(state, action)
 
     @abstractmethod
     def learn(self, before: State, action: str, after: State) -> None:
-        """What `observe` does; states and action have been checked."""
+        """Learn one transition, whose states and action have been checked."""
 
     @abstractmethod
     def answer(self, state: State, action: str) -> Any:
-        """What `predict` returns; state and action have been checked."""
+        """Return a prediction for a state and an action that have been checked."""
 
-    # ---- what is refused ----
+    # ---- checks ----
 
     def _check_action(self, action: object) -> None:
         if not isinstance(action, str):

@@ -1,9 +1,9 @@
-"""Predictions of learners that are written in Python. They behave as the engine's do.
+"""Predictions of learners written in Python, with the interface of the engine's `Prediction`.
 
     learner -> [ prediction ] -> metric
 
-`Product` has a distribution for each attribute of each object, all independent; `Joint` one over
-whole states; `Certain` knows but one.
+`Product` has an independent distribution for each attribute of each object, `Joint` has one over
+whole states, and `Certain` has a single next state.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from treethink.explain import notebook
 from treethink.metrics import Distribution, Value, marginals
 from treethink.state import State
 
+#: An object's id, and an attribute of its class.
 Key = tuple[int, str]
-"""An object's id, and an attribute of its class."""
 
 
 class Product:
-    """Independent distributions for each object and attribute, made of counts.
+    """Independent distributions for each object and attribute, from counts.
 
-    `counts` says of an attribute how often each value was seen to follow; without an entry, or
-    with an empty one, it stays as it is, and nothing is behind that.
+    `counts` has, for an attribute of an object, how often each next value was observed. An
+    attribute without counts is predicted to stay as it is, with a support of 0.
 
     >>> from treethink import Object, Schema
     >>> schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
@@ -40,20 +40,22 @@ class Product:
         self._counts = {key: each for key, each in counts.items() if each}
 
     def mode(self) -> State:
-        """The most probable next state; of equally probable values the smallest."""
-        return self._chosen(lambda counts: min(counts, key=lambda value: (-counts[value], value)))
+        """Return the most probable next state; ties go to the smallest value."""
+        return self._with_values(
+            lambda counts: min(counts, key=lambda value: (-counts[value], value))
+        )
 
     def sample(self, rng: Any) -> State:
-        """One next state, drawn with a numpy Generator."""
+        """Draw a next state with a numpy Generator."""
         _check_generator(rng)
 
-        def drawn(counts: Mapping[Value, int]) -> Value:
-            return next(iter(counts)) if len(counts) == 1 else _drawn(rng, counts.items())
+        def draw(counts: Mapping[Value, int]) -> Value:
+            return next(iter(counts)) if len(counts) == 1 else _draw(rng, counts.items())
 
-        return self._chosen(drawn)
+        return self._with_values(draw)
 
     def probability(self, after: State) -> float:
-        """Probability of a next state."""
+        """Return the probability of a next state."""
         _check_after(self.state, after)
         if self.state.ids != after.ids:
             return 0.0
@@ -66,25 +68,25 @@ class Product:
         )
 
     def outcomes(self, object_id: int, attribute: str) -> Distribution:
-        """Possible new values of one attribute, with their probabilities."""
-        now: Value = self.state.value(object_id, attribute)  # refuses what is not there
-        return _shares(self._counts.get((int(object_id), attribute), {now: 1}))
+        """Return the possible new values of one attribute, with their probabilities."""
+        now: Value = self.state.value(object_id, attribute)  # raises if there is no such attribute
+        return _probabilities(self._counts.get((int(object_id), attribute), {now: 1}))
 
     def support(self, object_id: int, attribute: str) -> int:
-        """Observations behind the answer; 0: never seen."""
+        """Return the number of observations behind the prediction; 0: never observed."""
         self.state.value(object_id, attribute)
         return sum(self._counts.get((int(object_id), attribute), {}).values())
 
     def changes(self) -> list[tuple[int, str, Distribution]]:
-        """(object id, attribute, {value: probability}) for all that may not stay as it is."""
+        """Return (object id, attribute, {value: probability}) for all that may change."""
         return [
-            (*key, _shares(each))
+            (*key, _probabilities(each))
             for key, each in self._counts.items()
             if len(each) > 1 or self.state.value(*key) not in each
         ]
 
-    def _chosen(self, choose: Callable[[Mapping[Value, int]], Value]) -> State:
-        """The state in which each attribute takes the value that is chosen from its counts."""
+    def _with_values(self, choose: Callable[[Mapping[Value, int]], Value]) -> State:
+        """Return the state in which `choose` picks each value from its counts."""
         chosen: dict[int, dict[str, Value]] = {}
         for (x, name), counts in self._counts.items():
             value = choose(counts)
@@ -93,11 +95,11 @@ class Product:
         return self.state.replace_many(chosen) if chosen else self.state
 
     def __repr__(self) -> str:
-        return _shown(self)
+        return _repr(self)
 
 
 class Joint:
-    """A distribution over whole states. Nothing was observed for it: its support is 0."""
+    """A distribution over whole states. Its support is 0, since it is not based on observations."""
 
     def __init__(self, state: State, states: Sequence[tuple[State, float]]):
         self.state = state
@@ -105,71 +107,71 @@ class Joint:
         self._marginals = marginals(state, self.states)
 
     def mode(self) -> State:
-        """The most probable next state; of equally probable ones that with the smallest values."""
+        """Return the most probable next state; ties go to the smallest values."""
         most = max(probability for _, probability in self.states)
         likely = [state for state, probability in self.states if probability == most]
         return likely[0] if len(likely) == 1 else min(likely, key=_values)
 
     def sample(self, rng: Any) -> State:
-        """One next state, drawn with a numpy Generator."""
+        """Draw a next state with a numpy Generator."""
         _check_generator(rng)
-        return self.states[0][0] if len(self.states) == 1 else _drawn(rng, self.states)
+        return self.states[0][0] if len(self.states) == 1 else _draw(rng, self.states)
 
     def probability(self, after: State) -> float:
-        """Probability of a next state."""
+        """Return the probability of a next state."""
         _check_after(self.state, after)
         return sum(probability for state, probability in self.states if state == after)
 
     def outcomes(self, object_id: int, attribute: str) -> Distribution:
-        """Possible new values of one attribute, with their probabilities."""
+        """Return the possible new values of one attribute, with their probabilities."""
         now: Value = self.state.value(object_id, attribute)
         return dict(self._marginals.get((int(object_id), attribute), {now: 1.0}))
 
     def support(self, object_id: int, attribute: str) -> int:
-        """Observations behind the answer: none."""
+        """Return 0: there are no observations behind it."""
         self.state.value(object_id, attribute)
         return 0
 
     def changes(self) -> list[tuple[int, str, Distribution]]:
-        """(object id, attribute, {value: probability}) for all that may not stay as it is."""
+        """Return (object id, attribute, {value: probability}) for all that may change."""
         return [(*key, dict(each)) for key, each in self._marginals.items()]
 
     def __repr__(self) -> str:
-        return _shown(self)
+        return _repr(self)
 
 
 class Certain:
-    """A single state that follows for sure, with so many observations behind it."""
+    """A single next state with probability 1, and the number of observations behind it."""
 
-    def __init__(self, state: State, after: State, behind: int):
-        self.state, self.after, self.behind = state, after, behind
+    def __init__(self, state: State, after: State, observations: int):
+        self.state, self.after, self.observations = state, after, observations
 
     def mode(self) -> State:
-        """The next state."""
+        """Return the next state."""
         return self.after
 
     def sample(self, rng: Any) -> State:
-        """The next state: there is nothing to draw."""
+        """Return the next state."""
         _check_generator(rng)
         return self.after
 
     def probability(self, after: State) -> float:
-        """Probability of a next state."""
+        """Return the probability of a next state."""
         _check_after(self.state, after)
         return float(self.after == after)
 
     def outcomes(self, object_id: int, attribute: str) -> Distribution:
-        """The new value of one attribute, with its probability."""
+        """Return the new value of one attribute, with its probability."""
         self.state.value(object_id, attribute)
         return {self.after.value(object_id, attribute): 1.0}
 
     def support(self, object_id: int, attribute: str) -> int:
-        """Observations behind the answer."""
+        """Return the number of observations behind the prediction."""
         self.state.value(object_id, attribute)
-        return self.behind
+        return self.observations
 
     def changes(self) -> list[tuple[int, str, Distribution]]:
-        """(object id, attribute, {value: 1.0}) for all that does not stay as it is."""
+        """Return (object id, attribute, {value: 1.0}) for all that changes."""
         return [
             (x, name, {value: 1.0})
             for x, values in self.state.changes_to(self.after).items()
@@ -177,7 +179,7 @@ class Certain:
         ]
 
     def __repr__(self) -> str:
-        return _shown(self)
+        return _repr(self)
 
 
 for _each in (Product, Certain):
@@ -185,7 +187,7 @@ for _each in (Product, Certain):
 notebook.install_on(Joint, _repr_html_="treethink.explain.notebook_html:uncounted_html")
 
 
-def _shares(counts: Mapping[Value, int]) -> dict[Value, float]:
+def _probabilities(counts: Mapping[Value, int]) -> dict[Value, float]:
     total = sum(counts.values())
     return {value: n / total for value, n in counts.items()}
 
@@ -194,8 +196,8 @@ def _values(state: State) -> list[Any]:
     return [list(each.values.values()) for each in state]
 
 
-def _drawn(rng: Any, weighted: Iterable[tuple[Any, float]]) -> Any:
-    """One of several things, each as likely as its weight says."""
+def _draw(rng: Any, weighted: Iterable[tuple[Any, float]]) -> Any:
+    """Draw one of several things, with probabilities in proportion to their weights."""
     things = list(weighted)
     number = rng.random()
     if not isinstance(number, float) or not 0 <= number < 1:
@@ -221,7 +223,7 @@ def _check_after(state: State, after: object) -> None:
         raise StateError("the state is of another schema than the prediction")
 
 
-def _shown(prediction: Product | Joint | Certain) -> str:
+def _repr(prediction: Product | Joint | Certain) -> str:
     attributes = sum(len(each.values) for each in prediction.state)
     changing = len(prediction.changes())
     return f"<Prediction: {changing} of {attributes} attributes may change>"

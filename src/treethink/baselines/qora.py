@@ -1,9 +1,9 @@
-"""QORA, the predecessor: it tries conditions on the stream, and never drops one.
+"""QORA, the predecessor of TreeThink: it tests conditions on the stream, and never drops one.
 
     transition -> [ Qora ] -> prediction
 
-The learning is done by the engine, on the same states as TreeThink's, so that times compare.
-docs/qora.md tells what it does.
+The engine does the learning, on the same states as TreeThink's, so that their speeds can be
+compared. docs/qora.md describes the algorithm.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from treethink import _engine
-from treethink.baselines.base import Filed
+from treethink.baselines.base import SavedToFile
 from treethink.errors import SettingError, shown, whole_number
-from treethink.file import Copied
+from treethink.file import CopiedByContent
 from treethink.model import check_alpha
 from treethink.state import Schema
 
 _MOST_BYTES = 2**63 - 1
 
 
-class Qora(Copied, Filed, _engine.Qora):
+class Qora(CopiedByContent, SavedToFile, _engine.Qora):
     """The learner that TreeThink is compared with.
 
     Parameters
@@ -29,10 +29,11 @@ class Qora(Copied, Filed, _engine.Qora):
     schema
         What states are made of, and which actions there are.
     alpha
-        The level of the two-sided intervals that must not overlap for a condition to win.
+        The level of the two-sided confidence intervals that must not overlap for a condition to
+        be chosen.
     max_bytes
-        When it holds more than that, roughly, it makes no new conditions, and from the next
-        observation on it learns no more: `observe` raises a `ResourceError`. All else works on.
+        When it holds more than about this, it adds no new conditions, and further calls of
+        `observe` raise a `ResourceError`. Everything else goes on working.
 
     Examples
     --------
@@ -64,7 +65,7 @@ class Qora(Copied, Filed, _engine.Qora):
         super().__init__(schema, check_alpha(alpha), most)
 
     def memory_use(self) -> dict[str, int]:
-        """Bytes; hypotheses; conditions that are being tried; all that ever were."""
+        """Return totals: bytes, hypotheses, conditions being tested, all conditions so far."""
         return dict(
             zip(("bytes", "hypotheses", "candidates", "conditions"), self._size(), strict=True)
         )
@@ -73,16 +74,16 @@ class Qora(Copied, Filed, _engine.Qora):
         conditions = self.memory_use()["conditions"]
         return f"<Qora: {self.observations} observations, {conditions} conditions>"
 
-    # ---- to and from files ----
+    # ---- files ----
 
     def settings(self) -> dict[str, Any]:
-        """As given."""
+        """Return the settings it was made with."""
         return {"alpha": self.alpha, "max_bytes": self.max_bytes}
 
     def body(self) -> bytes:
-        """What it has learned."""
+        """Return what it has learned, as bytes."""
         return self._save()
 
     def restore(self, body: bytes) -> None:
-        """What it had learned."""
+        """Restore what `body` returned."""
         self._load(body)

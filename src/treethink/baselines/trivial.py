@@ -1,6 +1,6 @@
-"""The two ends of every comparison: a learner that never learns, and one that need not.
+"""Trivial learners, as lower and upper limits of every comparison.
 
-`Static` says that nothing changes; `Oracle` asks the world itself.
+`Static` predicts that nothing changes; `Oracle` predicts with the world itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from treethink.worlds import WORLDS, World, make
 
 
 class Static(Learner):
-    """Nothing ever changes.
+    """A learner that predicts no change.
 
     >>> from treethink.worlds import make
     >>> world = make("walls")
@@ -32,19 +32,19 @@ class Static(Learner):
         return f"<{type(self).__name__}: nothing changes>"
 
     def learn(self, before: State, action: str, after: State) -> None:
-        """Nothing is learned."""
+        """Learn nothing."""
 
     def answer(self, state: State, action: str) -> Product:
-        """The state, as it is."""
+        """Return the state unchanged."""
         return Product(state, {})
 
     def memory_use(self) -> dict[str, int]:
-        """No bytes."""
+        """Return 0 bytes."""
         return {"bytes": 0}
 
 
 class Oracle(Learner):
-    """The world itself, asked for its distribution. Its error is 0.
+    """A learner that predicts with the world's own distribution. Its error is 0.
 
     >>> from treethink.worlds import make
     >>> world = make("walls")
@@ -71,18 +71,18 @@ class Oracle(Learner):
         return f"<{type(self).__name__} of {self.world!r}>"
 
     def learn(self, before: State, action: str, after: State) -> None:
-        """Nothing is learned."""
+        """Learn nothing."""
 
     def answer(self, state: State, action: str) -> Joint:
-        """What the world says."""
+        """Return the world's distribution."""
         return Joint(state, self.world.distribution(state, action))
 
     def memory_use(self) -> dict[str, int]:
-        """No bytes."""
+        """Return 0 bytes."""
         return {"bytes": 0}
 
     def settings(self) -> dict[str, Any]:
-        """The world's name and options: it must be one of ours."""
+        """Return the world's name and options; it must be a built-in world."""
         world = self.world
         if WORLDS.get(world.name) is not type(world):
             raise SettingError(
@@ -92,16 +92,16 @@ class Oracle(Learner):
         return {"world": world.name, "options": dict(world.options)}
 
     @classmethod
-    def made(cls, schema: Schema, settings: Mapping[str, Any]) -> Self:
-        """The oracle of the world that is named, which must have the schema."""
-        oracle = cls(_named(settings["world"], settings["options"]))
+    def from_settings(cls, schema: Schema, settings: Mapping[str, Any]) -> Self:
+        """Return the oracle of the named world, which must have the schema."""
+        oracle = cls(_built_in_world(settings["world"], settings["options"]))
         if oracle.schema != schema:
             raise SchemaError(f"the world {settings['world']!r} has another schema by now")
         return oracle
 
 
-def _named(name: object, options: object) -> World:
-    """One of our worlds: a file must not say what is imported and called."""
+def _built_in_world(name: object, options: object) -> World:
+    """Return a built-in world: a file must not decide what is imported and called."""
     if not isinstance(name, str) or name not in WORLDS:
         raise SettingError(
             f"it names the world {shown(name)}; a file can name those of `treethink worlds` only"

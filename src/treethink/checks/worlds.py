@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from treethink.chance import statistic, tail
 from treethink.errors import (
     CheckFailed,
     SettingError,
@@ -19,6 +18,7 @@ from treethink.errors import (
     TreeThinkError,
     UnknownNameError,
 )
+from treethink.metrics import chi_square, chi_square_tail
 from treethink.state import Object, Schema, State
 from treethink.stream.parallel import parallel_transitions
 from treethink.stream.random_play import Transition, check_world_type, transitions
@@ -170,10 +170,10 @@ def steps_follow_the_distribution(world: World) -> None:
             _fail(world, f"step of {where} gave {state!r}, which its distribution does not list")
         if len(drawn) > 1 and (before, action) not in asked:
             asked.add((before, action))
-            strays, by = statistic(seen, dict(truth))
+            strays, by = chi_square(seen, dict(truth))
             worst = max(worst, (strays, f"{where}: {samples} times, {_counts(seen, truth)}"))
             distance, freedom = distance + strays, freedom + by
-    if tail(distance, freedom) < _UNLIKELY:
+    if chi_square_tail(distance, freedom) < _UNLIKELY:
         _fail(world, f"steps do not follow the stated distributions, least so {worst[1]}")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import treethink
 from treethink.errors import SettingError, WrongTypeError
-from treethink.filenames import file_safe
+from treethink.file import file_safe
 from treethink.model import TreeThink
 from treethink.rules import Rule, Rules
 from treethink.worlds import World, make

@@ -20,6 +20,7 @@ from treethink.model import TreeThink
 from treethink.planning import gif as film
 from treethink.planning.agent import Agent, score_of
 from treethink.planning.episode_summary import Account, together
+from treethink.planning.search import SearchSettings
 from treethink.planning.watch import Viewer
 from treethink.play.game import check_fit
 from treethink.terminal import say, say_wrapped, terminal
@@ -126,16 +127,15 @@ def plan(
     place = make_world(world, set_ or [], width=width, height=height)
     _check_score(place, level)
     by_time = simulations is None and milliseconds is not None
-    agent = Agent(
-        _model(place, model, oracle),
+    search = SearchSettings(
         simulations=None if by_time else _SIMULATIONS if simulations is None else simulations,
-        seed=seed,
         milliseconds=milliseconds,
         discount=discount,
         horizon=horizon,
         exploration=exploration,
         choose=choose,
     )
+    agent = Agent.from_settings(_model(place, model, oracle), search, seed=seed)
     if gif is not None:
         _check_film(writable(gif), place, level, episodes * (steps + 1))
     console = terminal(stderr=as_json)

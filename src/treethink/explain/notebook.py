@@ -16,7 +16,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from treethink.model import FOLDT, Prediction, TreeThink
+from treethink.foldt import FOLDT
+from treethink.model import Prediction, TreeThink
 from treethink.rules import Rule, Rules
 from treethink.state import State
 

@@ -18,7 +18,8 @@ from treethink.explain.summary.summary import rules_of, summary_of
 from treethink.explain.summary.table import Table
 from treethink.explain.summary.tables import rules_table
 from treethink.export import svg
-from treethink.model import FOLDT, TreeThink
+from treethink.foldt import FOLDT
+from treethink.model import TreeThink
 from treethink.rules import Node, Rule, Rules, distribution
 from treethink.state import State
 from treethink.text import escaped, percent

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from treethink.errors import SettingError
 from treethink.export.png import FORMATS, check_drawable
-from treethink.filenames import apart, file_safe, format_of
+from treethink.file import file_safe, format_of, number_duplicates
 from treethink.rules import Rule, RuleKey
 
 LONGEST = 200  # bytes in a file's name, without its ending
@@ -54,6 +54,6 @@ def file_names(keys: Iterable[RuleKey]) -> list[str]:
     >>> file_names([("game", "score", "left"), ("a/b", "x", "?"), ("A:B", "x", "!")])
     ['game.score.left', 'a-b.x._', 'A-B.x._-2']
     """
-    return apart(
+    return number_duplicates(
         ".".join(file_safe(each, most=LONGEST // 3) or "_" for each in key) for key in keys
     )

@@ -20,7 +20,7 @@ from treethink.errors import MissingPackageError, SettingError
 from treethink.export import svg
 from treethink.export.content import boxes_of
 from treethink.export.measures import MARGIN, layout_of
-from treethink.filenames import check_free, format_of
+from treethink.file import check_picture_path, format_of
 from treethink.rules import Rule
 
 FORMATS = ("svg", "png", "pdf")
@@ -38,7 +38,7 @@ _settings_changed = Lock()  # matplotlib's settings belong to all threads
 def draw(rule: Rule, path: str | os.PathLike[str]) -> None:
     """Write the picture. What cannot be written is refused before anything is drawn."""
     kind = format_of(path, FORMATS)
-    file.write(check_free(path), picture(rule, kind))
+    file.write(check_picture_path(path), picture(rule, kind))
 
 
 def check_drawable(kind: str) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from treethink.errors import SettingError, StateError, WrongTypeError, shown, whole_number
-from treethink.planning.search import Plan, Search, Settings
+from treethink.planning.search import Plan, Search, SearchSettings
 from treethink.state import State
 from treethink.stream.random_play import check_world_type, first_state
 from treethink.worlds.base import World
@@ -91,8 +91,7 @@ class Agent:
         transpositions: bool = True,
         reuse: bool = True,
     ):
-        self.model = model
-        self.settings = Settings(
+        settings = SearchSettings(
             simulations=simulations,
             milliseconds=milliseconds,
             discount=discount,
@@ -101,10 +100,21 @@ class Agent:
             choose=choose,
             transpositions=transpositions,
         )
+        self._start(model, settings, seed, reuse)
+
+    @classmethod
+    def from_settings(
+        cls, model: Any, settings: SearchSettings, *, seed: int = 0, reuse: bool = True
+    ) -> Self:
+        """Return an agent whose search settings are given as one object."""
+        agent = cls.__new__(cls)
+        agent._start(model, settings, seed, reuse)
+        return agent
+
+    def _start(self, model: Any, settings: SearchSettings, seed: int, reuse: bool) -> None:
         if not isinstance(reuse, bool):
             raise SettingError(f"reuse must be True or False, got {shown(reuse)}")
-        self.reuse = reuse
-        self.seed = seed
+        self.model, self.settings, self.seed, self.reuse = model, settings, seed, reuse
         self.reset()
 
     def reset(self, seed: int | None = None) -> None:

@@ -82,9 +82,13 @@ class Plan:
         return f"<Plan: {self.action}, {self.simulations:,} simulations>"
 
 
-@dataclass(slots=True, kw_only=True)
-class Settings:
-    """How a search goes, checked. `plan` says what each of them means."""
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings:
+    """The settings of a search, checked. `plan` explains each of them.
+
+    >>> SearchSettings(simulations=20).exploration
+    1.25
+    """
 
     simulations: int | None = 100
     milliseconds: float | None = None
@@ -98,26 +102,30 @@ class Settings:
         if self.simulations is None and self.milliseconds is None:
             raise SettingError("simulations and milliseconds must not both be None")
         if self.simulations is not None:
-            self.simulations = _count("simulations", self.simulations)
+            self._set("simulations", _count("simulations", self.simulations))
         if self.milliseconds is not None:
-            self.milliseconds = _number("milliseconds", self.milliseconds)
+            self._set("milliseconds", _number("milliseconds", self.milliseconds))
             if self.milliseconds == 0:
                 raise SettingError("milliseconds must be above 0, got 0")
-        self.discount = _number("discount", self.discount, most=1)
-        self.exploration = _number("exploration", self.exploration)
+        self._set("discount", _number("discount", self.discount, most=1))
+        self._set("exploration", _number("exploration", self.exploration))
         if self.horizon is not None:
-            self.horizon = _count("horizon", self.horizon)
+            self._set("horizon", _count("horizon", self.horizon))
         if not isinstance(self.choose, str) or self.choose not in _CHOICES:
             raise UnknownNameError("choice", str(self.choose), _CHOICES, "the settings of a plan")
         if not isinstance(self.transpositions, bool):
-            found = shown(self.transpositions)
-            raise SettingError(f"transpositions must be True or False, got {found}")
+            value = shown(self.transpositions)
+            raise SettingError(f"transpositions must be True or False, got {value}")
+
+    def _set(self, name: str, value: float) -> None:
+        """Replace a setting by its checked value (a plain int or float)."""
+        object.__setattr__(self, name, value)
 
 
 class Search:
     """A search that goes on from state to state."""
 
-    def __init__(self, model: Any, settings: Settings, seed: int):
+    def __init__(self, model: Any, settings: SearchSettings, seed: int):
         self.model, self.settings = model, settings
         self.seed = whole_number("seed", seed)
         if self.seed >= 2**64:
@@ -234,7 +242,7 @@ def plan(
     >>> [each.of_class("player")[0].pos for each in found.states][:4]
     [(2, 3), (3, 3), (4, 3), (5, 3)]
     """
-    settings = Settings(
+    settings = SearchSettings(
         simulations=simulations,
         milliseconds=milliseconds,
         discount=discount,

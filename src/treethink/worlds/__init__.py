@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from treethink.errors import SettingError, UnknownNameError, WrongTypeError, shown
-from treethink.plugins import found_at
+from treethink.plugins import load_object
 from treethink.worlds.base import World
 from treethink.worlds.coins import Coins, CoinsScoreless, CoinsT
 from treethink.worlds.doors import Doors
@@ -117,7 +117,7 @@ def _together(
 
 def _imported(name: str, options: dict[str, int]) -> World:
     """A world of one's own."""
-    found = found_at(name, "world", _EXAMPLE)
+    found = load_object(name, "world", _EXAMPLE)
     if isinstance(found, World) and options:
         raise SettingError(f"{name!r} is made already and takes no options, got {options}")
     world = found

@@ -21,7 +21,7 @@ from treethink.errors import SettingError, WrongTypeError, shown
 from treethink.explain.english.ground_tests import sought, told
 from treethink.explain.levels import drawable
 from treethink.explain.path import Step
-from treethink.filenames import check_free, format_of
+from treethink.file import check_picture_path, format_of
 from treethink.state import Object, State
 from treethink.worlds.draw.layout import Cell, Drawable, Told, Window, extent, items
 from treethink.worlds.draw.pixels import (
@@ -55,7 +55,7 @@ def draw(
 ) -> None:
     """Write the picture. What cannot be written is refused before anything is drawn."""
     format_of(path, ("png",))
-    target = check_free(path)
+    target = check_picture_path(path)
     if world is not None and not hasattr(world, "place"):
         raise WrongTypeError(f"the world must be a World, such as make('maze'), got {shown(world)}")
     if world is not None and world.schema != explanation.state.schema:

@@ -26,7 +26,7 @@ import treethink
 from treethink.baselines import LEARNERS, make_learner
 from treethink.errors import MissingPackageError
 from treethink.model import TreeThink
-from treethink.planning.search import Settings
+from treethink.planning.search import SearchSettings
 from treethink.repro.bench.planning import time_plans
 from treethink.repro.bench.workloads import (
     EPISODE,
@@ -283,7 +283,7 @@ def _plans(report: Report) -> None:
     )
     for name, asked, where, plans in searched:
         for way in (True, False):
-            settings = Settings(simulations=100, horizon=EPISODE, transpositions=way)
+            settings = SearchSettings(simulations=100, horizon=EPISODE, transpositions=way)
             speed = time_plans(asked, where, settings, max(plans // 4, 1), report.repeats)
             kind = "situations merged" if way else "a tree"
             note = f"{speed.microseconds:.3g} us each, {speed.depth:.1f} steps deep"
@@ -296,7 +296,7 @@ def _deep_plans(report: Report, model: TreeThink, worlds: Sequence[tuple[str, Wo
     """How the time of a simulation grows with how deep it goes."""
     for name, world in worlds:
         for horizon in (5, 10, 20, 40, 80):
-            settings = Settings(simulations=5_000, horizon=horizon)
+            settings = SearchSettings(simulations=5_000, horizon=horizon)
             speed = time_plans(model, world, settings, report.calls(20), min(report.repeats, 3))
             note = f"{speed.depth:.1f} steps deep, {speed.microseconds / speed.depth:.3f} us a step"
             title = f"plan {name}, 5,000 simulations, horizon {horizon}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from treethink.planning.search import Search, Settings
+from treethink.planning.search import Search, SearchSettings
 from treethink.worlds.base import World
 
 
@@ -37,7 +37,9 @@ class Speed:
         return self.steps / self.simulations
 
 
-def time_plans(model: Any, world: World, settings: Settings, plans: int, repeats: int = 1) -> Speed:
+def time_plans(
+    model: Any, world: World, settings: SearchSettings, plans: int, repeats: int = 1
+) -> Speed:
     """Plan once in each of so many levels, anew in each pass."""
     passes = []
     for _ in range(repeats):

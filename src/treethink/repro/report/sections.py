@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from treethink.filenames import apart, file_safe
+from treethink.file import file_safe, number_duplicates
 from treethink.repro.figures import FIGURES, Figure
 from treethink.repro.report.claims import Judged
 from treethink.repro.report.data import Data
@@ -170,7 +170,9 @@ def _tables(data: Data, figure: Figure) -> Iterator[Table]:
 
 def file_names(names: Iterable[str]) -> list[str]:
     """Folders of one's own may have any name; their files have names of their own."""
-    return apart(name if name in FIGURES else file_safe(name) or "figure" for name in names)
+    return number_duplicates(
+        name if name in FIGURES else file_safe(name) or "figure" for name in names
+    )
 
 
 def _beside(judged: Sequence[Judged], figure: Figure) -> Iterator[Judged]:

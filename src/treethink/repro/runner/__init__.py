@@ -5,6 +5,7 @@ worlds, `pool.perform_all` lets them, and `records.read` returns what was record
 no more than a trial imports no more.
 """
 
-from treethink.repro.runner.trial import TOLERANCE, Curve, Learner, trial
+from treethink.metrics import TOLERANCE
+from treethink.repro.runner.trial import Curve, Learner, trial
 
 __all__ = ["TOLERANCE", "Curve", "Learner", "trial"]

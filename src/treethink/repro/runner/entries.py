@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from treethink.errors import RecordsError, shown
-from treethink.filenames import is_plain
+from treethink.file import is_plain_name
 from treethink.repro.runner.spec import Run
 
 Entry = dict[str, Any]
@@ -111,7 +111,7 @@ def _or_null(kind: Kind) -> Kind:
 
 
 _REQUIRED: Mapping[str, Kind] = {
-    "key": ("the name of a file", is_plain),
+    "key": ("the name of a file", is_plain_name),
     "status": (f"one of {', '.join(STATUSES)}", lambda value: value in STATUSES),
     **dict.fromkeys(("world", "learner", "label", "message"), _TEXT),
     **dict.fromkeys(("seed", "steps", "observed"), _COUNT),

@@ -62,10 +62,12 @@ class Playing:
     def play(self, learner: Any, plan: Episodes, episode: int, heed: Heed) -> Row:
         """One episode. It depends on nothing that was played before."""
         from treethink.planning.agent import Agent
+        from treethink.planning.search import SearchSettings
 
         world = _world(plan.world, _items(plan.options))
         level, redrawn, bounds = self._level(plan, episode)
-        agent = Agent(_model(learner, world), simulations=plan.simulations, seed=episode)
+        settings = SearchSettings(simulations=plan.simulations)
+        agent = Agent.from_settings(_model(learner, world), settings, seed=episode)
         played = agent.play(world, plan.steps, level=level, tell=lambda *_: heed())
         places = {action: place for place, action in enumerate(world.actions)}
         return {

@@ -25,8 +25,7 @@ def made(run: Run, world: World) -> Any:
 
 
 def _takes_seed(name: str) -> bool:
-    from treethink.baselines import LEARNERS
-    from treethink.baselines.own import found_learner
+    from treethink.baselines import LEARNERS, load_learner_class
 
-    learner = found_learner(name) if ":" in name else LEARNERS.get(name)
+    learner = load_learner_class(name) if ":" in name else LEARNERS.get(name)
     return learner is not None and "seed" in inspect.signature(learner).parameters

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from treethink.errors import SettingError
-from treethink.repro.runner.trial import TOLERANCE
+from treethink.metrics import TOLERANCE
 
 #: What every window has; what `memory_use` and `measures` of a learner say comes after these.
 COLUMNS = ("first", "last", "error", "observe_us", "predict_us", "transfer_error", "transfer_us")

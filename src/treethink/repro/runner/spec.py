@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from treethink.filenames import file_safe
+from treethink.file import file_safe
 
 #: Held-out streams have seeds from here on, which nobody trains with.
 HELD_OUT = 1_000_000

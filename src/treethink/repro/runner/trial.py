@@ -16,13 +16,10 @@ from itertools import islice
 from typing import Protocol
 
 from treethink.errors import whole_number
-from treethink.metrics import Prediction, error
+from treethink.metrics import TOLERANCE, Prediction, error
 from treethink.state import State
 from treethink.stream.random_play import transitions
 from treethink.worlds import World
-
-#: Probabilities are fractions of counts, so a wrong one is off by far more than this.
-TOLERANCE = 1e-9
 
 
 class Learner(Protocol):
