@@ -1,7 +1,8 @@
-"""The documentation is true: its code runs, its links lead somewhere, its commands exist.
+"""The documentation is correct: its code runs, and its links, paths and commands exist.
 
-In a Markdown file, blocks of `python` are run, in order and in one namespace for each file. A block
-of `output` is what the block of `python` before it prints, to the letter.
+In a Markdown file, blocks of `python` are run in order, in one namespace for each file. A block of
+`output` is exactly what the block of `python` before it prints. Tests about many small things
+(links, paths, commands) check all of them at once and list every one that is wrong.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import io
+import pkgutil
 import re
 import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -31,6 +34,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(?P<kind>[\w-]*)[^\n]*\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+INLINE_CODE = re.compile(r"`([^`\n]+)`")
 HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
 
 
@@ -47,23 +51,31 @@ class Block:
     line: int
 
 
+@cache
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
 def blocks(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
+    text = text_of(page)
     return [
         Block(each["kind"], each["text"], text[: each.start("text")].count("\n") + 1)
         for each in BLOCK.finditer(text)
     ]
 
 
-def prose(page: Path) -> str:
-    """The page without its blocks and its code in the line."""
-    return re.sub(r"`[^`\n]*`", "", BLOCK.sub("", page.read_text(encoding="utf-8")))
+def without_blocks(page: Path) -> str:
+    return BLOCK.sub("", text_of(page))
 
 
 # ------------------------------------------------------------------------ code
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if any(block.kind == "python" for block in blocks(page))],
+    ids=named,
+)
 def test_code_runs_and_prints_what_the_page_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,68 +90,148 @@ def test_code_runs_and_prints_what_the_page_says(
 
 
 def run(block: Block, page: Path, names: dict[str, object]) -> str:
-    """What the block prints. Errors show the page's own lines."""
+    """Run the block and return what it prints. Tracebacks show the page's own lines."""
     source = "\n" * (block.line - 1) + block.text
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(compile(source, str(page), "exec"), names)
     return out.getvalue()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_output_stands_only_after_code(page: Path) -> None:
-    kinds = [block.kind for block in blocks(page)]
-    assert "output" not in kinds[:1]
-    assert all(first == "python" for first, second in pairwise(kinds) if second == "output")
+def test_every_output_block_follows_a_code_block() -> None:
+    pairs = (pairwise([Block("", "", 0), *blocks(page)]) for page in PAGES)
+    assert all(
+        first.kind == "python"
+        for page in pairs
+        for first, second in page
+        if second.kind == "output"
+    )
 
 
-def test_the_readme_has_code_and_output() -> None:
-    kinds = [block.kind for block in blocks(ROOT / "README.md")]
+def test_the_readme_has_code_and_output_and_is_short() -> None:
+    readme = ROOT / "README.md"
+    kinds = [block.kind for block in blocks(readme)]
     assert kinds.count("python") >= 2 and kinds.count("output") >= 2
+    assert len(text_of(readme).splitlines()) <= 250
 
 
-# ----------------------------------------------------------------------- links
+# ------------------------------------------------------------- links and paths
 
 
 def relative_links() -> Iterator[tuple[Path, str]]:
     for page in PAGES:
-        for link in LINK.finditer(prose(page)):
+        for link in LINK.finditer(INLINE_CODE.sub("", without_blocks(page))):
             if not re.match(r"[a-z]+:", link["target"]):
                 yield page, link["target"]
 
 
-@pytest.mark.parametrize(
-    ("page", "target"), [pytest.param(p, t, id=f"{named(p)}: {t}") for p, t in relative_links()]
-)
-def test_a_relative_link_leads_somewhere(page: Path, target: str) -> None:
+def leads_somewhere(page: Path, target: str) -> bool:
     path, _, anchor = target.partition("#")
     file = (page.parent / path).resolve() if path else page
-    assert file.is_relative_to(ROOT)
-    assert file.exists()
-    if anchor:
-        assert anchor in anchors(file)
+    return file.is_relative_to(ROOT) and file.exists() and (not anchor or anchor in anchors(file))
 
 
+@cache
 def anchors(page: Path) -> set[str]:
-    """What a page's headings are called in links, as GitHub does it."""
-    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
-    titles = (each["title"].replace("`", "").lower() for each in HEADING.finditer(text))
+    """The anchors of a page's headings, as GitHub forms them."""
+    titles = (
+        each["title"].replace("`", "").lower() for each in HEADING.finditer(without_blocks(page))
+    )
     return {re.sub(r"[^\w\- ]", "", title).strip().replace(" ", "-") for title in titles}
+
+
+def test_every_relative_link_leads_somewhere() -> None:
+    links = list(relative_links())
+    broken = [
+        f"{named(page)}: {target}" for page, target in links if not leads_somewhere(page, target)
+    ]
+    assert len(links) > 100 and not broken
+
+
+#: A file or folder of the project in inline code: below one of its folders, or a C++ file, or a
+#: Python file with its folder.
+PATH = re.compile(
+    r"(?:cpp|src|tests|docs|experiments|benchmarks|\.github)/[\w./*-]*|[\w/.-]+\.[ch]pp|[\w.-]+/[\w/.-]+\.py"
+)
+#: Folders whose content is generated or ignored by git.
+NOT_SOURCES = {"__pycache__", "build", "dist", ".git"}
+
+
+@cache
+def project_files() -> list[str]:
+    folders = ("cpp", "src", "tests", "docs", "experiments", "benchmarks")
+    return [
+        f"/{named(path)}"
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and NOT_SOURCES.isdisjoint(path.parts)
+    ]
+
+
+def exists(path: str) -> bool:
+    """Whether a path exists from the root or, if it is an ending such as `x/y.py`, anywhere."""
+    if any(ROOT.glob(path.rstrip("/"))):
+        return True
+    return any(file.endswith(f"/{path}") for file in project_files())
+
+
+def test_every_path_in_a_page_exists() -> None:
+    mentioned = [
+        (page, code)
+        for page in PAGES
+        for code in INLINE_CODE.findall(without_blocks(page))
+        if PATH.fullmatch(code)
+    ]
+    missing = [f"{named(page)}: {path}" for page, path in mentioned if not exists(path)]
+    assert len(mentioned) > 50 and not missing
+
+
+def is_name_of_ours(name: str) -> bool:
+    """Whether a dotted name, such as `treethink.plan`, is a module or an attribute of one."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+def test_every_dotted_name_in_a_page_exists() -> None:
+    dotted = re.compile(r"(treethink(?:\.[A-Za-z_]\w*)+)(?:\(.*\))?")
+    mentioned = {
+        (page, name)
+        for page in PAGES
+        for name in dotted.findall(" ".join(INLINE_CODE.findall(without_blocks(page))))
+    }
+    missing = [f"{named(page)}: {name}" for page, name in mentioned if not is_name_of_ours(name)]
+    assert len(mentioned) > 20 and not sorted(missing)
+
+
+def test_the_architecture_page_describes_every_folder() -> None:
+    page = text_of(ROOT / "docs" / "architecture.md")
+    described = set(re.findall(r"^\| `([^`]+)/` \|", page, re.MULTILINE))
+    roots = ("cpp", "src/treethink", "src/treethink_command")
+    folders = {
+        named(path.parent)
+        for root in roots
+        for path in (ROOT / root).rglob("*")
+        if path.suffix in {".py", ".cpp", ".hpp", ".txt", ".toml"}
+    }
+    assert described == folders
 
 
 # -------------------------------------------------------------------- commands
 
 
-def shown(page: Path) -> Iterator[str]:
-    """Every command of a page: the lines of its `sh` blocks, and its code in the line."""
+def shell_lines(page: Path) -> Iterator[str]:
+    """Yield the lines of the `sh` blocks of a page, and its inline code."""
     for block in blocks(page):
         if block.kind == "sh":
             yield from block.text.splitlines()
-    yield from re.findall(r"`([^`\n]+)`", BLOCK.sub("", page.read_text(encoding="utf-8")))
+    yield from INLINE_CODE.findall(without_blocks(page))
 
 
 def commands(program: str) -> list[tuple[Path, list[str]]]:
-    """The arguments of every use of a program in the pages."""
-    lines = ((page, line) for page in PAGES for line in shown(page))
+    """Return the arguments of every use of a program in the pages."""
+    lines = ((page, line) for page in PAGES for line in shell_lines(page))
     return [
         (page, shlex.split(line, comments=True)[1:])
         for page, line in lines
@@ -147,46 +239,66 @@ def commands(program: str) -> list[tuple[Path, list[str]]]:
     ]
 
 
-def cases(program: str) -> list[Any]:
-    return [
-        pytest.param(arguments, id=f"{named(page)}: {' '.join(arguments)}")
-        for page, arguments in commands(program)
-    ]
+@cache
+def our_commands() -> dict[str, Any]:
+    return dict(get_command(cli.app).commands)
 
 
-@pytest.mark.parametrize("arguments", cases("treethink"))
-def test_a_command_is_one_that_we_have(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def is_valid(arguments: list[str]) -> bool:
+    """Whether one of our commands accepts the arguments. Nothing is run."""
     name, *rest = arguments
+    if name not in our_commands():
+        return False
+    try:
+        return not rest or bool(our_commands()[name].make_context(name, rest))
+    except Exception:  # of a type that depends on the version of typer
+        return False
+
+
+def test_every_command_is_valid() -> None:
+    shown = commands("treethink")
+    about_shells = (["--install-completion"], ["--show-completion"])
+    invalid = [
+        f"{named(page)}: treethink {shlex.join(arguments)}"
+        for page, arguments in shown
+        if arguments not in about_shells and not is_valid(arguments)
+    ]
+    assert len(shown) > 50 and not invalid
+    assert not is_valid(["learn", "--nope"]) and not is_valid(["lern", "maze"])
+
+
+@pytest.mark.parametrize("name", sorted(our_commands()))
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main([name, "--help"])
     assert not ended.value.code
     assert "Usage" in capsys.readouterr().out
-    if rest:
-        get_command(cli.app).commands[name].make_context(name, rest)  # parses, and runs nothing
 
 
 def test_the_readme_shows_every_command() -> None:
     in_readme = {name for page, (name, *_) in commands("treethink") if page.name == "README.md"}
-    assert in_readme >= get_command(cli.app).commands.keys()
+    assert in_readme >= our_commands().keys()
 
 
-@pytest.mark.parametrize("arguments", cases("make"))
-def test_what_make_is_told_to_make_it_can(arguments: list[str]) -> None:
+def test_every_make_target_exists() -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     rules = re.findall(r"^([a-z][a-z -]*):(?!=)", text, re.MULTILINE)
-    target = arguments[0]
-    assert target in " ".join(rules).split() or target.endswith("/.installed")
+    targets = {*" ".join(rules).split()}
+    unknown = [
+        f"{named(page)}: make {target}"
+        for page, (target, *_) in commands("make")
+        if target not in targets and not target.endswith("/.installed")
+    ]
+    assert not unknown
 
 
-def test_the_demo_ends_with_how_to_find_the_command() -> None:
+def test_the_demo_ends_with_how_to_activate_the_environment() -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     recipe = text.partition("\ndemo:")[2].partition("\n\n")[0]
     assert recipe.rstrip().splitlines()[-1].endswith('. $(demo)/bin/activate"')
 
 
-def test_the_first_run_is_as_slow_as_the_pages_say() -> None:
+def test_the_pages_state_the_last_error_of_the_first_ten_seeds() -> None:
     world = tt.make("maze")
     last = []
     for seed in range(10):
@@ -195,71 +307,40 @@ def test_the_first_run_is_as_slow_as_the_pages_say() -> None:
             curve.add(wrong_by)
         last.append(curve.last_error)
     readme, tutorial = (
-        (ROOT / each).read_text(encoding="utf-8") for each in ("README.md", "docs/tutorial.md")
+        " ".join(text_of(ROOT / page).split()) for page in ("README.md", "docs/tutorial.md")
     )
     assert last[0] == max(last)
-    assert f"({min(last)} to {max(last):,}, ten seeds)" in readme.replace("\n", " ")
+    assert f"({min(last)} to {max(last):,}, ten seeds)" in readme
     for page in (readme, tutorial):
         assert f"its last error is at observation {last[0]:,}" in page
 
 
-# ----------------------------------------------------- the picture and the map
+# ------------------------------------------------------ pictures and the site
 
 
 def script(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """One of those that draw pictures, as a module."""
+    """Import one of the scripts that draw pictures."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "images" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)  # its dataclass looks itself up there
+    monkeypatch.setitem(sys.modules, spec.name, module)  # dataclasses look up their module
     spec.loader.exec_module(module)
     return module
 
 
-def test_the_picture_is_what_its_script_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_picture_of_the_readme_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     module = script("make_picture", monkeypatch)
     assert module.picture() == module.TARGET.read_text(encoding="utf-8")
 
 
-def test_the_gallery_is_what_its_script_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gallery_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     module = script("make_gallery", monkeypatch)
     for name, picture in module.TARGETS.items():
         with Image.open(module.HERE / name) as kept:
             assert np.array_equal(np.asarray(kept), picture()), name
 
 
-def mapped_files() -> set[str]:
-    """The files that the map in docs/architecture.md lists, by its indentation."""
-    page = ROOT / "docs" / "architecture.md"
-    (tree,) = (block for block in blocks(page) if block.text.startswith("cpp/"))
-    files: set[str] = set()
-    folders: list[str] = []
-    for line in tree.text.splitlines():
-        depth = (len(line) - len(line.lstrip())) // 2
-        if depth > 4:  # a description goes on
-            continue
-        name = line.split()[0]
-        folders = [*folders[:depth], name]
-        stem = "".join(folders[:-1]) + name.removesuffix(".hpp/.cpp")
-        if name.endswith(".hpp/.cpp"):
-            files |= {f"{stem}.hpp", f"{stem}.cpp"}
-        elif not name.endswith("/"):
-            files |= {named(each) for each in ROOT.glob(stem)} or {stem}
-    return files
-
-
-def test_the_map_lists_every_file_of_the_engine_and_the_package() -> None:
-    built = {".pyi", ".pyc", ".so", ".pyd"}
-    there = {
-        named(path)
-        for folder in ("cpp", "src/treethink", "src/treethink_command")
-        for path in (ROOT / folder).rglob("*")
-        if path.is_file() and path.suffix not in built
-    }
-    assert mapped_files() == there
-
-
-def test_the_site_has_every_page_once() -> None:
+def test_the_site_lists_every_page_once() -> None:
     site = (ROOT / "mkdocs.yml").read_text()
     listed = re.findall(r"^ +- (?:.*: )?(\S+\.md)$", site, re.MULTILINE)
     assert sorted(listed) == sorted(page.name for page in (ROOT / "docs").glob("*.md"))

@@ -1,4 +1,4 @@
-"""The pictures of docs/how-it-works.md: up to date, small, and of what really happened."""
+"""The pictures of docs/how-it-works.md are up to date, small, and show real runs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PAGE = ROOT / "docs" / "how-it-works.md"
 NAMES = [
     "state", "facts", "tests", "flow", "evidence", "growth", "memory", "transfer", "chance", "plan",
 ]  # fmt: skip
-MOST_BYTES = 60_000
+MAX_BYTES = 60_000
 
 
 @pytest.fixture(autouse=True)
-def _experiments_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+def _make_experiments_importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT)
 
 
@@ -30,49 +30,55 @@ def module(name: str) -> Any:
     return importlib.import_module(f"experiments.pictures.{name}")
 
 
-def kept(name: str) -> str:
+def stored(name: str) -> str:
+    """Return the picture that is in docs/images."""
     text: str = module("__main__").path_of(name).read_text(encoding="utf-8")
     return text
 
 
+def page_text() -> str:
+    """Return the page with every run of white space as one space."""
+    return " ".join(PAGE.read_text(encoding="utf-8").split())
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_a_picture_is_what_is_drawn_today(name: str) -> None:
-    assert module("__main__").PICTURES[name]() == kept(name), (
-        "draw it again, and look at it: python -m experiments.pictures"
+def test_a_picture_is_up_to_date(name: str) -> None:
+    assert module("__main__").PICTURES[name]() == stored(name), (
+        "redraw and inspect it: python -m experiments.pictures"
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_picture_is_small_and_its_text_is_text(name: str) -> None:
-    picture = kept(name)
-    assert len(picture.encode()) < MOST_BYTES
+def is_small_svg_with_text(picture: str) -> bool:
     tags = [each.tag.rpartition("}")[2] for each in ElementTree.fromstring(picture).iter()]
-    assert tags[:2] == ["svg", "title"]
-    assert tags.count("text") >= 2
+    is_small = len(picture.encode()) < MAX_BYTES
+    return is_small and tags[:2] == ["svg", "title"] and tags.count("text") >= 2
 
 
-def test_the_page_shows_every_picture_once_and_tells_what_is_on_it() -> None:
-    shown = re.findall(r"!\[([^\]]+)\]\(images/how_(\w+)\.svg\)", PAGE.read_text(encoding="utf-8"))
+def test_pictures_are_small_and_their_text_is_text() -> None:
+    assert not [name for name in NAMES if not is_small_svg_with_text(stored(name))]
+
+
+def test_the_page_shows_every_picture_once_with_a_description() -> None:
+    shown = re.findall(r"!\[([^\]]+)\]\(images/how_(\w+)\.svg\)", page_text())
     assert sorted(name for _, name in shown) == sorted(NAMES)
     assert sorted(module("__main__").PICTURES) == sorted(NAMES)
-    assert all(len(told) > 30 for told, _ in shown)
+    assert all(len(description) > 30 for description, _ in shown)
 
 
-def test_the_page_tells_the_numbers_of_its_pictures() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    splits = re.findall(r"splits at ([\d,]+)", kept("evidence"))
-    stages = re.findall(r"after ([\d,]+) transitions", kept("growth"))
-    counts = re.findall(r"× ([\d,]+)", kept("growth"))
-    inexact = re.findall(r"([\d,]+) in all", kept("memory"))
+def test_the_page_states_the_numbers_of_its_pictures() -> None:
+    page = page_text()
+    splits = re.findall(r"splits at ([\d,]+)", stored("evidence"))
+    stages = re.findall(r"after ([\d,]+) transitions", stored("growth"))
+    counts = re.findall(r"× ([\d,]+)", stored("growth"))
+    inexact = re.findall(r"([\d,]+) in all", stored("memory"))
     assert len(splits) == len(inexact) == 2 and len(stages) == 3 and len(counts) == 9
-    told = re.findall(r"[\d,]*\d", page)
-    assert {*splits, *stages, *inexact} <= {*told}
-    without_a_wall = int(counts[3]) + int(counts[4])  # after those of the first leaf, and a wall
+    assert {*splits, *stages, *inexact} <= {*re.findall(r"[\d,]*\d", page)}
+    without_a_wall = int(counts[3]) + int(counts[4])  # the counts after the first leaf and the wall
     assert f"six steps out of {without_a_wall}" in page and counts[4] == "6"
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_leaf_splits_just_when_its_curve_crosses_the_line(number: int) -> None:
+def test_a_leaf_splits_when_its_curve_crosses_the_line(number: int) -> None:
     growing, learned = module("growing"), module("learned")
     decided = learned.decisions()[number]
     chosen = growing.as_twin(decided.test)
@@ -85,7 +91,7 @@ def test_a_leaf_splits_just_when_its_curve_crosses_the_line(number: int) -> None
     assert lead > log(1 / growing.ALPHA) > before
 
 
-def test_the_shown_level_is_one_in_which_the_tests_answer_so() -> None:
+def test_the_tests_give_the_shown_answers_in_the_shown_level() -> None:
     learned = module("learned")
     for answers in [(True,), (False, True, False), (False, True, True), (False, False)]:
         before, action, after = learned.met(answers)
@@ -95,14 +101,14 @@ def test_the_shown_level_is_one_in_which_the_tests_answer_so() -> None:
         assert stays == (answers in {(True,), (False, True, False)})
 
 
-def test_short_bars_are_still_bars() -> None:
-    bars = re.findall(r'width="([\d.]+)" height="16.0" rx="([\d.]+)"', kept("plan"))
+def test_the_corners_of_short_bars_are_small() -> None:
+    bars = re.findall(r'width="([\d.]+)" height="16.0" rx="([\d.]+)"', stored("plan"))
     assert len(bars) == 5
     assert all(float(corner) <= float(width) / 4 for width, corner in bars)
 
 
 @pytest.mark.parametrize("cell", [11, 24])
-def test_a_frame_does_not_hide_what_is_in_it(cell: int) -> None:
+def test_a_frame_does_not_hide_its_content(cell: int) -> None:
     level = module("level").Level(make("doors"), make("doors").reset(seed=0), 0, 0, cell)
     frame = level.frame((0, 0), "#000000")
     inside = float(re.findall(r"L([\d.]+) ", frame)[0])

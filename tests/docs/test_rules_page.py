@@ -1,4 +1,4 @@
-"""docs/rules.md is what its script writes, and is written only of worlds that were learned."""
+"""docs/rules.md is up to date, and its script refuses worlds that were not learned."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ WORLDS = ["maze", "coins", "keys", "doors", "switches", "gates", "lights"]
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_a_section_is_what_is_learned_today(rules: ModuleType, world: str) -> None:
-    assert rules.is_on_page(world), "rewrite it: python experiments/rules.py"
+def test_a_section_is_up_to_date(rules: ModuleType, world: str) -> None:
+    assert rules.is_on_page(world), "write it again: python experiments/rules.py"
 
 
-def told(page: str, world: str) -> Iterator[tuple[str, str, str, str]]:
-    """Class, attribute, action and English of each rule that the page has of a world."""
+def rules_in_english(page: str, world: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield class, attribute, action and English text of each rule of a world on the page."""
     _, _, section = page.partition(f"\n## {world}\n")
     section = section.partition("\n## ")[0]
     rule = r"^\*\*(\S+)\.(\S+) when (\S+)\*\*\n\n(.*?)\n\n<details"
@@ -43,16 +43,16 @@ def told(page: str, world: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def situations(world: World) -> Iterator[tuple[State, str]]:
-    """Every scene of a world's rules, and some random play."""
+    """Return every scene of a world's rules, and some random play."""
     scenes = ((scene.before, scene.action) for scene in world.scenes())
     played = ((before, action) for before, action, _ in transitions(world, steps=300, seed=99))
     return chain(scenes, played)
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_who_reads_the_page_knows_the_world(rules: ModuleType, name: str) -> None:
+def test_the_english_rules_predict_the_world(rules: ModuleType, name: str) -> None:
     world, page = make(name), rules.PAGE.read_text(encoding="utf-8")
-    english = list(told(page, name))
+    english = list(rules_in_english(page, name))
     assert english
     for before, action in situations(world):
         ((after, _),) = world.distribution(before, action)
@@ -62,21 +62,19 @@ def test_who_reads_the_page_knows_the_world(rules: ModuleType, name: str) -> Non
                 assert now == after[each.id].values[attribute], text
 
 
-def test_the_page_has_all_worlds_and_no_more(rules: ModuleType) -> None:
+def test_the_page_has_exactly_the_listed_worlds(rules: ModuleType) -> None:
     page = rules.PAGE.read_text(encoding="utf-8")
     titles = [line[3:] for line in page.splitlines() if line.startswith("## ")]
     assert list(rules.STEPS) == list(rules.ODD) == WORLDS
     assert titles[-len(WORLDS) :] == WORLDS
 
 
-def test_what_stands_above_the_worlds_is_up_to_date(
-    rules: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rules, "section", lambda name: "")  # those have been looked at above
+def test_the_introduction_is_up_to_date(rules: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "section", lambda name: "")  # tested above
     assert rules.PAGE.read_text(encoding="utf-8").startswith(rules.page().rstrip())
 
 
-def test_a_world_that_is_not_learned_gets_no_page(
+def test_a_world_that_is_not_learned_is_refused(
     rules: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(rules.STEPS, "maze", 100)
