@@ -28,8 +28,16 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "twins"))
 
-from printed import appending, short_circuit
-from variants import VARIANTS, ArbitraryTies, ById, ByIdScene, OldestFirst, Ours, preorder
+from printed import appending, short_circuit  # type: ignore[import-not-found]
+from variants import (  # type: ignore[import-not-found]
+    VARIANTS,
+    ArbitraryTies,
+    ById,
+    ByIdScene,
+    OldestFirst,
+    Ours,
+    preorder,
+)
 
 from reference import (
     Fact,
@@ -378,9 +386,9 @@ def disagreement(run: Run, world: World, stream: Iterable[Transition]) -> float:
             tree = run.tree(class_name, attribute, action)
             answers = []
             for on_demand in (False, True):
-                tree.on_demand = on_demand  # type: ignore[attr-defined]
+                tree.on_demand = on_demand
                 answers.append(tree.predict(scene, (x,)))
-            tree.on_demand = False  # type: ignore[attr-defined]
+            tree.on_demand = False
             differs.append(answers[0] != answers[1])
     return statistics.fmean(differs)
 

@@ -34,7 +34,8 @@ def measured(name: str, count: float, folder: Path, processes: int) -> str:
     """A part's tables, from runs that are there or are now made."""
     part = PARTS[name]
     tasks = part.tasks(count)
-    return part.table(tasks, finish(tasks, part.run, folder / f"{name}.jsonl", processes))
+    runs = finish(tasks, part.run, folder / f"{name}.jsonl", processes)
+    return str(part.table(tasks, runs))
 
 
 def inserted(page: str, name: str, table: str) -> str:

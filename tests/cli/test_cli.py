@@ -366,10 +366,10 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
         assert {
             f"observe {each}, a run of 20, {how}" for each in ("maze", "coins", "keys")
         } <= names
-    told = {figure["name"] for figure in figures["figures"]}
-    assert {"longest observe keys, defaults", "memory keys, what is kept"} <= told
-    assert {"learn coins, defaults", "learn coins, paper's settings"} <= told
-    assert {f"observe maze 8x8 while learning, {name}" for name in LEARNERS} <= told
+    figure_names = {figure["name"] for figure in figures["figures"]}
+    assert {"longest observe keys, defaults", "memory keys, what is kept"} <= figure_names
+    assert {"learn coins, defaults", "learn coins, paper's settings"} <= figure_names
+    assert {f"observe maze 8x8 while learning, {name}" for name in LEARNERS} <= figure_names
     assert all(row["timing"]["mean"] > 0 for row in figures["rows"])
     assert "481,822" in run("bench", "--quick").out
 

@@ -213,7 +213,7 @@ def test_learners_are_listed_by_their_names() -> None:
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_learner_is_made_by_its_name(name: str) -> None:
-    learner = make_learner(name, WALLS)
+    learner: Any = make_learner(name, WALLS)
     assert type(learner) is LEARNERS[name]
     assert learner.predict(STATE, "left").state == STATE
     assert "bytes" in learner.memory_use()
@@ -339,7 +339,7 @@ def nonsense(learner: Any) -> list[tuple[type[Exception], str]]:
         lambda: learner.predict(STATE, "lfet"),
         lambda: learner.predict(STATE, None),
     ]
-    refused = []
+    refused: list[tuple[type[Exception], str]] = []
     for call in calls:
         with pytest.raises(TreeThinkError) as caught:
             call()

@@ -22,8 +22,9 @@ from treethink.model import TreeThink
 from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import WORLDS, Scene, World, make
-from treethink.worlds.base import Bounds, Distribution
+from treethink.worlds.base import Bounds
 from treethink.worlds.fish import Fish
+from treethink.worlds.scene import Distribution
 from treethink.worlds.walls import Walls
 
 
@@ -491,7 +492,7 @@ def test_a_learner_keeps_what_every_learner_promises_or_declares_that_it_cannot(
     broken = []
     for world, stream in STREAMS[: 1 if name == "npe-star" else None]:  # built for walls alone
         try:
-            LEARNER_CHECKS[check](lambda schema, w=world: make_learner(name, w), stream, tmp_path)
+            LEARNER_CHECKS[check](lambda schema, w=world: make_learner(name, w), stream, tmp_path)  # type: ignore[misc]
         except CheckFailed as failed:
             broken.append(failed)
     if check in declared(make_learner(name, STREAMS[0][0])):

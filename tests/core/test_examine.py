@@ -16,7 +16,7 @@ from treethink.repro.runner import Curve, trial
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import Transition, transitions
 from treethink.worlds import Scene, World, make
-from treethink.worlds.base import Distribution
+from treethink.worlds.scene import Distribution
 
 
 class Trap(World):
@@ -104,7 +104,7 @@ def test_what_training_showed_too_seldom_is_no_defect() -> None:
     assert found.wrong_scenes[-1] == "unless it is broken"
     wrong = sum(mistake.held_out for mistake in found.mistakes)
     assert wrong == found.held_out - found.exact
-    assert sum(mistake.shown for mistake in found.mistakes) == shown
+    assert sum(mistake.shown or 0 for mistake in found.mistakes) == shown
     assert found.defects == [] and "not seen enough" in str(found.mistakes[0])
 
 

@@ -577,7 +577,7 @@ def test_a_file_says_how_many_targets_met_and_how_many_of_them_agreed():
     totals, pairs, agreeing = [5, 3], 3 + 3 + 1, 1 + 3 + 1
     this_dot = [1, *integer(10), 2, *totals]  # one candidate: its value, birth, times true
     other_dot = [1, *integer(10), 2, *totals]
-    surprise = -forecast({}, {0: 5, 1: 3}, kinds=2)
+    surprise = -forecast({}, {0: 5, 1: 3}, kinds=2)  # type: ignore[dict-item]
     node = [*totals, pairs, agreeing, *number(surprise), 0, 1, *this_dot, *other_dot]
     assert model.to_bytes() == file.pack(header, bytes([4, *seen, 1, 0, *node]))
 
@@ -674,7 +674,11 @@ def models(small) -> list[TreeThink]:
             {"x": Attribute(1), "y": Attribute(2, facts=("difference",))},
             ["go", "wait"],
         )
-        options = {"alpha": 0.5, "branch_updates": seed % 2 == 0, "max_candidates": 25}
+        options: dict[str, Any] = {
+            "alpha": 0.5,
+            "branch_updates": seed % 2 == 0,
+            "max_candidates": 25,
+        }
         options["criterion"] = ("evidence", "wilson", "proven", "evidence")[seed]
         model, rng = plain(schema, **options), random.Random(seed)
         shape = Shape(seed, values=values)

@@ -292,7 +292,8 @@ def test_a_rule_that_never_varied_is_predicted_with_all_it_saw():
 
 def test_an_empty_leaf_answers_with_its_nearest_ancestors_counts():
     """Without a memory both children are empty right after a split."""
-    model, splits = TreeThink.paper(make("maze").schema), []
+    model = TreeThink.paper(make("maze").schema)
+    splits: list[Any] = []
     model.on_change = splits.append
     paths = set()
     for before, action, after in transitions(make("maze"), steps=3000, seed=0):

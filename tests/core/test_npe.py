@@ -78,7 +78,8 @@ def test_f1_ends_with_a_relu_and_f2_does_not() -> None:
 
 def one_by_one(learner: NPE, x: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
     """What the paper writes: object after object, pair after pair. Vectors, and the reward."""
-    transitions, rewards = learner.networks["transitions"], learner.networks["rewards"]
+    networks: dict[str, Any] = dict(learner.networks.items())
+    transitions, rewards = networks["transitions"], networks["rewards"]
     deltas = []
     for inner in (transitions.inner, rewards.inner):
         effects = [sum(inner.f1(torch.cat([i, j])) for j in x) for i in x]

@@ -267,7 +267,8 @@ def test_attributes_without_facts_are_asked_nothing_and_values_can_be_effects():
         mood = rng.randrange(3)
         before = tt.State(schema, [tt.Object(1, "cat", mood=mood, score=score)])
         learner.observe(before, "go", before.replace(1, mood=5 + mood, score=score + mood))
-    effects, _, hypotheses, working = learner._dump("cat", "mood", "go")  # type: ignore[misc]
+    dump: Any = learner._dump("cat", "mood", "go")
+    effects, _, hypotheses, working = dump
     assert sorted(effects) == [5, 6, 7]
     asked = {each[1] for condition, _ in [*hypotheses, *working] for each in condition}
     assert asked == {"mood"}

@@ -29,7 +29,7 @@ from treethink.stream import parallel
 from treethink.stream.parallel import TURN, parallel_transitions
 from treethink.stream.random_play import Transition, transitions
 from treethink.worlds import World, make
-from treethink.worlds.base import Distribution
+from treethink.worlds.scene import Distribution
 from treethink.worlds.walls import Walls
 
 # --------------------------------------------------------------------------- here

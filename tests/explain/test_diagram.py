@@ -45,11 +45,11 @@ quick = settings(deadline=None, derandomize=True, max_examples=60)
 # ---------------------------------------------------------------- rules to draw
 
 
-def leaf(counts: dict[Any, int]) -> EngineNode:
+def leaf(counts: dict[Any, int]) -> Any:
     return (None, None, ("dot",), counts, None)
 
 
-def branch(left: int, right: int, class_name: str, value: tuple[int, ...] = (1,)) -> EngineNode:
+def branch(left: int, right: int, class_name: str, value: tuple[int, ...] = (1,)) -> Any:
     """Asks whether there is another object with that value."""
     return (left, right, ("dot",), {}, ("equality", "x", (class_name,), (1,), value))
 

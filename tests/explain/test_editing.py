@@ -639,7 +639,7 @@ def test_an_outcome_may_not_come_twice_in_two_forms() -> None:
 
 def test_numbers_of_numpy_are_numbers() -> None:
     model = tt.TreeThink(MAZE.schema)
-    model.replace(RIGHT, {tuple(np.array([1, 0])): np.int64(3)})
+    model.replace(RIGHT, {tuple(np.array([1, 0])): np.int64(3)})  # type: ignore[dict-item]
     assert dict(model.rules[RIGHT].root.counts) == {(1, 0): 3}
 
 

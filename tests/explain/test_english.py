@@ -57,7 +57,8 @@ def shares(counts: Mapping[Value, int]) -> dict[Value, Fraction]:
 
 def asked_of_tree(rule: Rule, scene: Scene, x: int) -> Mapping[Value, int]:
     """The counts of the leaf that the object is led to."""
-    node, bindings = rule.root, [(x,)]
+    node = rule.root
+    bindings: list[tuple[int, ...]] = [(x,)]
     while node.test is not None:
         assert node.left is not None
         assert node.right is not None
@@ -183,6 +184,8 @@ def many_conditions() -> list[Condition]:
     found = []
     for attribute, value in product(["status", "pos", "hat"], range(-2, 3)):
         vector: Value = value if attribute == "status" else (value, abs(value) - 1)
+        slots: tuple[int, ...]
+        classes: tuple[str, ...]
         for slots, classes, new in [
             ((0,), ("key",), ()),
             ((1,), ("door",), ()),

@@ -854,7 +854,8 @@ def test_what_would_be_otherwise_is_true_of_another_value() -> None:
         for each in left:
             found = model.predict(State(schema, [Object(1, "lamp", v=each)]), "go").outcomes(1, "v")
             change = each if reason.otherwise.relative else 0
-            assert found == {k + change: v for k, v in reason.otherwise.outcomes.items()}
+            outcomes: dict[Any, float] = dict(reason.otherwise.outcomes)
+            assert found == {k + change: v for k, v in outcomes.items()}
 
 
 def coin(heads: int, n: int = 1_000) -> TreeThink:

@@ -302,7 +302,7 @@ def test_an_outcome_that_cannot_be_written_is_refused():
 
 def test_a_kind_of_fact_that_only_the_engine_knows_is_refused():
     test = ("parity", "x", ("dot",), (0,), (1,))
-    nodes = [(1, 2, ("dot",), {}, test), (None, None, ("dot",), {}, None)]
+    nodes: list[Any] = [(1, 2, ("dot",), {}, test), (None, None, ("dot",), {}, None)]
     rule = Rule("dot.x when go", ("dot",), 1, {(1,): 1}, [*nodes, nodes[1]], ("dot", "x", "go"))
     with pytest.raises(UnknownNameError, match="unknown kind of fact 'parity' in the code form"):
         code.text_of(rule)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -119,7 +120,7 @@ def test_a_value_beyond_64_bits_is_refused():
 
 def test_a_kind_of_fact_that_only_the_engine_knows_is_refused():
     test = ("parity", "x", ("dot",), (0,), (1,))
-    nodes = [(1, 2, ("dot",), {}, test), (None, None, ("dot",), {}, None)]
+    nodes: list[Any] = [(1, 2, ("dot",), {}, test), (None, None, ("dot",), {}, None)]
     rule = Rule("dot.x when go", ("dot",), 1, {(1,): 1}, [*nodes, nodes[1]], ("dot", "x", "go"))
     with pytest.raises(UnknownNameError, match="kind of fact 'parity' in the Prolog form"):
         list(prolog.clauses_of(rule))

@@ -223,7 +223,7 @@ def test_a_player_in_a_wall_leaves_it_if_it_can() -> None:
 
 
 def test_a_variant_with_rules_of_its_own_is_looked_at_state_by_state() -> None:
-    class Generous(coins.Coins):
+    class Generous(coins.Coins):  # type: ignore[misc, name-defined]
         """Staying is free."""
 
         name = "generous"
@@ -231,7 +231,7 @@ def test_a_variant_with_rules_of_its_own_is_looked_at_state_by_state() -> None:
         def dynamics(self, state: State, action: str) -> Distribution:
             return [(state, 1.0)] if action == "stay" else super().dynamics(state, action)
 
-    class Short(coins.Coins):
+    class Short(coins.Coins):  # type: ignore[misc, name-defined]
         """Over before it began."""
 
         name = "short"

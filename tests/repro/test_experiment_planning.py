@@ -182,7 +182,7 @@ def test_other_seeds_play_other_levels() -> None:
 def test_bounds_of_a_level_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     playing._level.cache_clear()
     asked: list[int] = []
-    true = tt.planning.levels.levels
+    true = tt.planning.levels.levels  # type: ignore[attr-defined]
 
     def counted(world: Any, steps: int, first: int, n: int) -> Any:
         asked.append(first)

@@ -107,7 +107,8 @@ class Grown:
 
     def answers(self, state: State, action: str) -> Answers:
         """What the slow twin says."""
-        scene, answers = Scene(state), {x.id: {} for x in state}
+        scene = Scene(state)
+        answers: dict[int, Any] = {x.id: {} for x in state}
         for x in state:
             for name, now in x.values.items():
                 counts = self.trees[x.class_name, name, action].predict(scene, (x.id,))

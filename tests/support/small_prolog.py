@@ -240,7 +240,7 @@ class Program:
         while choices:
             mark, ways = choices[-1]
             self.undo(mark)
-            goals = next(ways, False)
+            goals: Any = next(ways, False)
             if goals is False:
                 choices.pop()
                 continue

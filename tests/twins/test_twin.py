@@ -484,7 +484,7 @@ def ways_to_fill(types: list[tuple[str, tuple[str, ...]]], variables: Sequence[s
 
 def frozen_model(schema: tt.Schema, tree: ReferenceTree) -> bytes:
     """A model file whose rule for a.light is this tree; leaf number i answers i."""
-    types = [("equality", ("a",)), ("equality", ("b",))]
+    types: list[tuple[str, tuple[str, ...]]] = [("equality", ("a",)), ("equality", ("b",))]
     types += [("difference", pair) for pair in (("a", "a"), ("a", "b"), ("b", "b"))]
     paths = tree_paths(tree)
     outcomes = max(len(paths), 2)  # with fewer a rule does not vary

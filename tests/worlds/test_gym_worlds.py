@@ -263,9 +263,9 @@ class Corridor(gymnasium.Env[int, int]):
     def __init__(
         self, length: int = 6, pay: Any = 10.0, grow: bool = False, start: int = 0
     ) -> None:
-        self.action_space = gymnasium.spaces.Discrete(2, start=start)
+        self.action_space = gymnasium.spaces.Discrete(2, start=start)  # type: ignore[assignment]
         self.start = start
-        self.observation_space = gymnasium.spaces.Discrete(length)
+        self.observation_space = gymnasium.spaces.Discrete(length)  # type: ignore[assignment]
         self.length, self.pay, self.grow = length, pay, grow
         self.here = self.steps = 0
 

@@ -13,8 +13,9 @@ from treethink.errors import SettingError, UnknownNameError, WrongTypeError
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import WORLDS, World, make
-from treethink.worlds.base import Distribution
-from treethink.worlds.grid import Cell, Level
+from treethink.worlds.base import Cell
+from treethink.worlds.grid import Level
+from treethink.worlds.scene import Distribution
 
 # ------------------------------------------------------------------------- by name
 

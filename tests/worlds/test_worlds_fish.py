@@ -16,7 +16,7 @@ from treethink.repro.runner import trial
 from treethink.state import Object, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import make
-from treethink.worlds.grid import Cell
+from treethink.worlds.base import Cell
 
 WORLD = make("fish")
 cells = st.tuples(st.integers(0, 4), st.integers(0, 4))

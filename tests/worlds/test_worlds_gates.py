@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, product
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 from treethink.errors import SettingError
 from treethink.state import Object, State
 from treethink.worlds import make
+from treethink.worlds.base import Cell
 from treethink.worlds.gates import Gates
-from treethink.worlds.grid import Cell
 from treethink.worlds.scene import Thing
 
 WORLD = Gates()
@@ -77,7 +78,7 @@ def test_whatever_lies_ahead_the_map_is_right(action: str) -> None:
     for under, ahead, behind, where in product(
         some_of(switches), some_of(things), some_of(things), (here, one, two, far)
     ):
-        placed = [(mover, here, {}), (other, where, {})]
+        placed: list[tuple[str, Cell, Any]] = [(mover, here, {}), (other, where, {})]
         for cell, group in ((here, under), (one, ahead), (two, behind)):
             placed += [(name, cell, values) for name, values in group]
         state = State(
