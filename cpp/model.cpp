@@ -71,7 +71,7 @@ std::vector<ModelEvent> Model::observe(State const& before, ActionId action, Sta
         find_effect(SlotId(s), before, after, effects_[s]);
         facts_needed = facts_needed || will_vary(tree(SlotId(s), action), SlotId(s), effects_[s], rows);
     }
-    if (facts_needed) recode(trees_, codes_, codes_.turn_to(before));
+    if (facts_needed) recode(trees_, codes_, codes_.set_state(before));
     ++observations_;
     std::vector<ModelEvent> events;
     Learning learning{codes_, *criterion_, settings_, scratch_, before, events_};
@@ -122,7 +122,7 @@ void Model::seed(std::vector<std::pair<SlotId, ActionId>> const& fresh) {
         for (auto const& [slot, its_action] : fresh) {
             std::size_t const rows = each.before.column(slot)->rows();
             if (its_action != each.action || rows == 0) continue;
-            if (!std::exchange(turned, true)) recode(trees_, codes_, codes_.turn_to(each.before));
+            if (!std::exchange(turned, true)) recode(trees_, codes_, codes_.set_state(each.before));
             Learning learning{codes_, *criterion_, settings_, scratch_, each.before, events_};
             find_effect(slot, each.before, each.after, effect);
             set_targets(tree(slot, its_action), slot, effect, rows);
@@ -277,7 +277,7 @@ void Model::load_window(Reader& in, Window& window, std::vector<Tree>& trees, Co
         window.load(in, schema_);
         Effect effect;
         for (Kept const& each : window.transitions()) {
-            recode(trees, codes, codes.turn_to(each.before));
+            recode(trees, codes, codes.set_state(each.before));
             for (std::size_t s = 0; s < effects_.size(); ++s) {
                 std::size_t const rows = each.before.column(SlotId(s))->rows();
                 if (rows == 0) continue;
