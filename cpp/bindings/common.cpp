@@ -1,5 +1,5 @@
 // common.cpp - see common.hpp.
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace treethink::bindings {
 

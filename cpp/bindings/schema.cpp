@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace treethink::bindings {
 
