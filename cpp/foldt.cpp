@@ -19,7 +19,7 @@ Foldt::Foldt(std::shared_ptr<Schema const> schema, std::vector<ClassId> argument
 std::vector<Event> Foldt::observe(State const& state, std::vector<Row> const& arguments, Vector outcome) {
     std::unique_lock const lock(mutex_);
     std::span<Tree> const trees(&tree_, 1);
-    recode(trees, codes_, codes_.turn_to(state));
+    recode(trees, codes_, codes_.set_state(state));
     tree_.add_outcomes({outcome});
     Tree::Target const target{arguments, *tree_.find_outcome(outcome)};
     std::vector<Event> events;

@@ -77,7 +77,7 @@ std::vector<ModelEvent> Model::observe(State const& before, ActionId action, Sta
     std::unique_lock const lock(mutex_);
     events_.clear();
     bool const facts_needed = find_effects(before, action, after);
-    if (facts_needed) recode(trees_, codes_, codes_.turn_to(before));
+    if (facts_needed) recode(trees_, codes_, codes_.set_state(before));
     ++observations_;
     std::vector<ModelEvent> events;
     LearningContext learning = context(before);
@@ -155,7 +155,7 @@ void Model::replay_window(std::vector<RuleId> const& rules) {
         for (auto const& [slot, action] : rules) {
             std::size_t const rows = kept.before.column(slot)->rows();
             if (action != kept.action || rows == 0) continue;
-            if (!std::exchange(codes_are_set, true)) recode(trees_, codes_, codes_.turn_to(kept.before));
+            if (!std::exchange(codes_are_set, true)) recode(trees_, codes_, codes_.set_state(kept.before));
             LearningContext learning = context(kept.before);
             find_effect(slot, kept.before, kept.after, effect);
             set_targets(tree(slot, action), slot, effect, rows);
@@ -286,7 +286,7 @@ void Model::load_window(Reader& in, Window& window, std::vector<Tree>& trees, Co
     try {
         window.load(in, schema_);
         for (KeptTransition const& kept : window.transitions()) {
-            recode(trees, codes, codes.turn_to(kept.before));
+            recode(trees, codes, codes.set_state(kept.before));
             check_kept(kept, trees);
         }
     } catch (StateError const& error) {

@@ -1,5 +1,5 @@
 // common.cpp - see common.hpp.
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace treethink::bindings {
 
@@ -91,7 +91,7 @@ Reading read_vector(nb::handle value, std::size_t length, Vector& out) {
         return Reading::not_an_integer;
     }
     auto const count = static_cast<std::size_t>(size);
-    if (length == 0 ? count == 0 || count > longest_vector : count != length) return Reading::wrong_length;
+    if (length == 0 ? count == 0 || count > max_vector_length : count != length) return Reading::wrong_length;
     return read_items(value.ptr(), size, out);
 }
 

@@ -6,10 +6,10 @@
 
 #include <chrono>
 
-#include "../model.hpp"
+#include "bindings/py_model.hpp"
+#include "bindings/signals.hpp"
+#include "bindings/trees.hpp"
 #include "model.hpp"
-#include "signals.hpp"
-#include "trees.hpp"
 
 namespace treethink::bindings {
 

@@ -1,5 +1,5 @@
 // module.cpp - the extension treethink._engine: its parts, its errors, its way to end.
-#include "objects.hpp"
+#include "bindings/objects.hpp"
 
 namespace treethink::bindings {
 

@@ -1,5 +1,5 @@
 // objects.cpp - see objects.hpp.
-#include "objects.hpp"
+#include "bindings/objects.hpp"
 
 namespace treethink::bindings {
 

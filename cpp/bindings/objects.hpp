@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace treethink::bindings {
 

@@ -3,7 +3,7 @@
 
 #include <nanobind/stl/pair.h>
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace treethink::bindings {
 

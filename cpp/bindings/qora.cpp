@@ -4,7 +4,7 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace treethink::bindings {
 

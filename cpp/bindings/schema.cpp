@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace treethink::bindings {
 
@@ -43,7 +43,7 @@ void make_schema(Schema* self, std::vector<ClassEntry> const& classes, std::vect
 }  // namespace
 
 void bind_schema(nb::module_& module) {
-    module.attr("longest_vector") = longest_vector;
+    module.attr("longest_vector") = max_vector_length;
     nb::class_<Schema>(module, "Schema", "The engine's side of treethink.Schema.")
         .def("__init__", &make_schema, nb::arg("classes"), nb::arg("attributes"), nb::arg("actions"))
         .def(

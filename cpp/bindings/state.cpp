@@ -1,7 +1,7 @@
 // state.cpp - State as Python sees it.
 #include <algorithm>
 
-#include "objects.hpp"
+#include "bindings/objects.hpp"
 
 namespace treethink::bindings {
 

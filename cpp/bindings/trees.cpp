@@ -1,5 +1,5 @@
 // trees.cpp - a single tree as Python sees it, and what it shares with models.
-#include "trees.hpp"
+#include "bindings/trees.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "../foldt.hpp"
+#include "foldt.hpp"
 #include "learning/criterion.hpp"
 #include "learning/fixed_point_log.hpp"
 

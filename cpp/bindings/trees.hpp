@@ -1,7 +1,7 @@
 // trees.hpp - trees and their changes as plain Python data, and the ways to ask them.
 #pragma once
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 #include "editing.hpp"
 #include "snapshot.hpp"
 

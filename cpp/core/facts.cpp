@@ -5,30 +5,14 @@
 
 namespace treethink {
 
-bool add(Int a, Int b, Int& out) {
-    if (b > 0 ? a > std::numeric_limits<Int>::max() - b : a < std::numeric_limits<Int>::min() - b) return false;
-    out = a + b;
-    return true;
-}
-
-bool subtract(Int a, Int b, Int& out) {
-    if (b < 0 ? a > std::numeric_limits<Int>::max() + b : a < std::numeric_limits<Int>::min() + b) return false;
-    out = a - b;
-    return true;
-}
-
-bool same(VectorView a, VectorView b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
-
-bool less(VectorView a, VectorView b) { return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end()); }
-
 void FactKind::swap(Int*, std::size_t) const {}
 
 bool FactKind::solve(std::size_t, VectorView, VectorView, Int*) const { return false; }
 
 namespace {
 
-// Each pair of classes that share an attribute has a type of its own: more than a world needs, few enough to list.
-constexpr std::size_t most_types = 1'000'000;
+// Each pair of classes that share an attribute has a type of its own. No world needs as many.
+constexpr std::size_t max_fact_types = 1'000'000;
 
 /// `X[m] = v`
 class Equality final : public FactKind {
@@ -57,9 +41,10 @@ public:
     [[nodiscard]] std::string_view name() const override { return "difference"; }
     [[nodiscard]] std::size_t arity() const override { return 2; }
     [[nodiscard]] bool value(VectorView x, VectorView y, Int* out) const override {
+        // The smallest Int has no negation, which swap() would need.
         for (std::size_t i = 0; i < x.size(); ++i)
             if (!subtract(y[i], x[i], out[i]) || out[i] == std::numeric_limits<Int>::min()) return false;
-        return true;  // so that swap() cannot overflow
+        return true;
     }
     void swap(Int* value, std::size_t length) const override {
         for (std::size_t i = 0; i < length; ++i) value[i] = -value[i];
@@ -89,8 +74,29 @@ std::vector<std::unique_ptr<FactKind const>>& registry() {
     return kinds;
 }
 
-bool lists(Attribute const& attribute, FactKind const& kind) {
+bool takes_part(Attribute const& attribute, FactKind const& kind) {
     return std::find(attribute.facts.begin(), attribute.facts.end(), kind.name()) != attribute.facts.end();
+}
+
+/// Adds the fact types of one kind and attribute, by classes.
+void add_fact_types(Schema const& schema, FactKind const& kind, AttributeId m, std::vector<FactType>& types) {
+    Attribute const& attribute = schema.attributes()[m];
+    std::size_t const arity = kind.arity(), length = kind.value_length(attribute.length);
+    bool const linear = kind.linear();
+    for (std::size_t c = 0; c < schema.classes().size(); ++c) {
+        auto const first = schema.find_slot(ClassId(c), m);
+        if (!first) continue;
+        if (arity == 1) {
+            types.push_back({&kind, m, arity, {ClassId(c), {}}, {*first, {}}, length, linear});
+            continue;
+        }
+        for (std::size_t d = c; d < schema.classes().size(); ++d)
+            if (auto const second = schema.find_slot(ClassId(d), m))
+                types.push_back({&kind, m, arity, {ClassId(c), ClassId(d)}, {*first, *second}, length, linear});
+        if (types.size() > max_fact_types)
+            throw SchemaError("too many classes share attribute '" + attribute.name + "': beyond " +
+                              std::to_string(max_fact_types) + " types of fact");
+    }
 }
 
 }  // namespace
@@ -103,68 +109,46 @@ FactKindRegistration::FactKindRegistration(std::unique_ptr<FactKind const> kind)
 
 std::vector<FactType> fact_types(Schema const& schema) {
     std::vector<FactType> types;
-    for (auto const& kind : fact_kinds()) {
-        for (std::size_t m = 0; m < schema.attributes().size(); ++m) {
-            Attribute const& attribute = schema.attributes()[m];
-            if (!lists(attribute, *kind)) continue;
-            std::size_t const length = kind->value_length(attribute.length);
-            for (std::size_t c = 0; c < schema.classes().size(); ++c) {
-                auto const first = schema.find_slot(ClassId(c), AttributeId(m));
-                if (!first) continue;
-                if (kind->arity() == 1) {
-                    types.push_back(
-                        {kind.get(), AttributeId(m), 1, {ClassId(c), {}}, {*first, {}}, length, kind->linear()});
-                    continue;
-                }
-                for (std::size_t d = c; d < schema.classes().size(); ++d)
-                    if (auto const second = schema.find_slot(ClassId(d), AttributeId(m)))
-                        types.push_back({kind.get(),
-                                         AttributeId(m),
-                                         2,
-                                         {ClassId(c), ClassId(d)},
-                                         {*first, *second},
-                                         length,
-                                         kind->linear()});
-                if (types.size() > most_types)
-                    throw SchemaError("too many classes share attribute '" + attribute.name + "': beyond " +
-                                      std::to_string(most_types) + " types of fact");
-            }
-        }
-    }
+    for (auto const& kind : fact_kinds())
+        for (std::size_t m = 0; m < schema.attributes().size(); ++m)
+            if (takes_part(schema.attributes()[m], *kind)) add_fact_types(schema, *kind, AttributeId(m), types);
     return types;
 }
 
 std::size_t FactsInFull::VectorHash::operator()(Vector const& v) const {
     std::uint64_t hash = v.size();
-    for (Int const each : v) hash = (hash ^ static_cast<std::uint64_t>(each)) * 0x9E3779B97F4A7C15u, hash ^= hash >> 29;
+    for (Int const each : v) {
+        hash = (hash ^ static_cast<std::uint64_t>(each)) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
     return static_cast<std::size_t>(hash);
 }
 
 FactsInFull::FactsInFull(State const& state, std::vector<FactType> const& types)
-    : state_(state), first_(types.data()), stored_(types.size()) {
-    for (std::size_t t = 0; t < types.size(); ++t) extract(types[t], stored_[t]);
+    : state_(state), first_type_(types.data()), tables_(types.size()) {
+    for (std::size_t t = 0; t < types.size(); ++t) extract(types[t], tables_[t]);
 }
 
-void FactsInFull::extract(FactType const& type, Stored& stored) const {
+void FactsInFull::extract(FactType const& type, FactTable& table) const {
     Column const& xs = *state_.column(type.slots[0]);
     Vector value(type.value_length);
     for (Row x = 0; x < xs.rows(); ++x) {
         if (type.arity == 1) {
-            if (type.kind->value(xs.row(x), {}, value.data())) stored[value].push_back({x, any_row});
+            if (type.kind->value(xs.row(x), {}, value.data())) table[value].push_back({x, any_row});
             continue;
         }
         Column const& ys = *state_.column(type.slots[1]);
         for (Row y = 0; y < ys.rows(); ++y)
             if ((!type.same_class() || x != y) && type.kind->value(xs.row(x), ys.row(y), value.data()))
-                stored[value].push_back({x, y});
+                table[value].push_back({x, y});
     }
 }
 
-std::vector<Arguments> const& FactsInFull::stored(FactType const& type, VectorView value) const {
+std::vector<Arguments> const& FactsInFull::arguments_of(FactType const& type, VectorView value) const {
     static std::vector<Arguments> const none;
-    Stored const& facts = stored_[static_cast<std::size_t>(&type - first_)];
-    auto const found = facts.find(Vector(value.begin(), value.end()));
-    return found == facts.end() ? none : found->second;
+    FactTable const& table = tables_[static_cast<std::size_t>(&type - first_type_)];
+    auto const found = table.find(Vector(value.begin(), value.end()));
+    return found == table.end() ? none : found->second;
 }
 
 }  // namespace treethink

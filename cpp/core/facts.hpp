@@ -1,4 +1,4 @@
-// facts.hpp - what is true of a state, said as `kind(objects) = value`.
+// facts.hpp - what is true of a state, in the form `kind(objects) = value`.
 //
 // A kind of fact (equality, difference, ...) computes a value from the attribute of one
 // or two objects. A fact type is a kind for given classes and a given attribute. Kinds are
@@ -6,18 +6,16 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/state.hpp"
 
 namespace treethink {
-
-/// Position of an object among the objects of its class.
-using Row = std::uint32_t;
 
 /// A way to compute a value from one attribute of one object (arity 1) or two (arity 2).
 class FactKind {
@@ -65,7 +63,7 @@ struct FactType {
     std::array<ClassId, 2> classes;  // ascending; the second only for arity 2
     std::array<SlotId, 2> slots;
     std::size_t value_length;
-    bool linear;  // kind->linear(), asked for very often
+    bool linear;  // kind->linear(), without the virtual call
 
     [[nodiscard]] bool same_class() const { return arity == 2 && classes[0] == classes[1]; }
 };
@@ -73,33 +71,11 @@ struct FactType {
 /// Every fact type of a schema: by kind, then attribute, then classes.
 std::vector<FactType> fact_types(Schema const& schema);
 
-/// Room for a short vector without an allocation.
-class Buffer {
-public:
-    explicit Buffer(std::size_t length) : length_(length) {
-        if (length > small_.size()) large_.resize(length);
-    }
-    [[nodiscard]] Int* data() { return large_.empty() ? small_.data() : large_.data(); }
-    [[nodiscard]] VectorView view() { return {data(), length_}; }
-
-private:
-    std::size_t length_;
-    std::array<Int, 8> small_{};
-    std::vector<Int> large_;
-};
-
-/// Exact sums and differences; false when the result does not fit.
-[[nodiscard]] bool add(Int a, Int b, Int& out);
-[[nodiscard]] bool subtract(Int a, Int b, Int& out);
-[[nodiscard]] bool same(VectorView a, VectorView b);
-/// Lexicographic.
-[[nodiscard]] bool less(VectorView a, VectorView b);
-
-/// Which arguments of a fact are given: a row, or `any`.
+/// The rows of a fact's arguments; `any_row` where an argument is not given.
 using Arguments = std::array<Row, 2>;
 inline constexpr Row any_row = ~Row{0};
 
-/// The facts of one state, found when asked for (the paper's on-demand queries).
+/// The facts of one state, computed on demand (the paper's on-demand queries).
 class FactsOnDemand {
 public:
     explicit FactsOnDemand(State const& state) : state_(state) {}
@@ -120,9 +96,9 @@ private:
     template <class Visit>
     void unary(FactType const& type, VectorView value, Row x, Visit& visit) const {
         Column const& column = *state_.column(type.slots[0]);
-        Buffer found(type.value_length);
+        Buffer actual(type.value_length);
         auto check = [&](Row row) {
-            return !type.kind->value(column.row(row), {}, found.data()) || !same(found.view(), value) ||
+            return !type.kind->value(column.row(row), {}, actual.data()) || !same(actual.view(), value) ||
                    visit(row, any_row);
         };
         if (x != any_row) {
@@ -160,10 +136,10 @@ private:
     template <class Visit>
     bool check_pair(FactType const& type, VectorView value, Arguments rows, Visit& visit) const {
         if (type.same_class() && rows[0] == rows[1]) return true;
-        Buffer found(type.value_length);
+        Buffer actual(type.value_length);
         VectorView const x = state_.value(type.slots[0], rows[0]);
         VectorView const y = state_.value(type.slots[1], rows[1]);
-        if (!type.kind->value(x, y, found.data()) || !same(found.view(), value)) return true;
+        if (!type.kind->value(x, y, actual.data()) || !same(actual.view(), value)) return true;
         return visit(rows[0], rows[1]);
     }
 
@@ -173,20 +149,20 @@ private:
         std::size_t const other = 1 - which;
         Column const& column = *state_.column(type.slots[other]);
         auto pair = [&](Row partner) { return which == 0 ? Arguments{row, partner} : Arguments{partner, row}; };
-        bool go_on = true;
+        bool proceed = true;
         if (type.kind->solvable()) {
             Buffer wanted(column.length());
             if (!type.kind->solve(other, state_.value(type.slots[which], row), value, wanted.data())) return true;
             column.for_each_row_with(wanted.view(), [&](Row partner) {
                 if (type.same_class() && partner == row) return true;
                 Arguments const rows = pair(partner);
-                return go_on = visit(rows[0], rows[1]);
+                return proceed = visit(rows[0], rows[1]);
             });
         } else {
-            for (Row partner = 0; go_on && partner < column.rows(); ++partner)
-                go_on = check_pair(type, value, pair(partner), visit);
+            for (Row partner = 0; proceed && partner < column.rows(); ++partner)
+                proceed = check_pair(type, value, pair(partner), visit);
         }
-        return go_on;
+        return proceed;
     }
 
     State const& state_;
@@ -201,7 +177,7 @@ public:
 
     template <class Visit>
     void groundings(FactType const& type, VectorView value, Arguments given, Visit&& visit) const {
-        for (Arguments const rows : stored(type, value)) {
+        for (Arguments const rows : arguments_of(type, value)) {
             bool const agrees =
                 (given[0] == any_row || given[0] == rows[0]) && (given[1] == any_row || given[1] == rows[1]);
             if (agrees && !visit(rows[0], rows[1])) return;
@@ -212,14 +188,15 @@ private:
     struct VectorHash {
         std::size_t operator()(Vector const& v) const;
     };
-    using Stored = std::unordered_map<Vector, std::vector<Arguments>, VectorHash>;
+    /// The arguments of all facts of one type, by value.
+    using FactTable = std::unordered_map<Vector, std::vector<Arguments>, VectorHash>;
 
-    void extract(FactType const& type, Stored& stored) const;
-    [[nodiscard]] std::vector<Arguments> const& stored(FactType const& type, VectorView value) const;
+    void extract(FactType const& type, FactTable& table) const;
+    [[nodiscard]] std::vector<Arguments> const& arguments_of(FactType const& type, VectorView value) const;
 
     State const& state_;
-    FactType const* first_;
-    std::vector<Stored> stored_;  // by position of the type
+    FactType const* first_type_;
+    std::vector<FactTable> tables_;  // by position of the type in the list that starts at `first_type_`
 };
 
 }  // namespace treethink

@@ -7,219 +7,28 @@
 // comparison of pointers.
 #pragma once
 
-#include <atomic>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
+
+#include "core/column.hpp"
+#include "core/errors.hpp"
+#include "core/schema.hpp"
+#include "core/vectors.hpp"
 
 namespace treethink {
 
-using Int = std::int64_t;
-/// The value of an attribute, or a difference of two: a vector of integers.
-using Vector = std::vector<Int>;
-using VectorView = std::span<Int const>;
-/// Longer vectors are a mistake (or a damaged file), not a world.
-inline constexpr std::size_t longest_vector = 1'000'000;
+/// Position of an object among the objects of its class.
+using Row = std::uint32_t;
 
-/// A position in one of the schema's lists. Each list has its own type of id.
-template <class Tag>
-struct Id {
-    std::uint32_t index = 0;
-
-    constexpr Id() = default;
-    constexpr explicit Id(std::size_t position) : index(static_cast<std::uint32_t>(position)) {}
-    constexpr operator std::size_t() const { return index; }  // NOLINT: ids index lists
-    friend constexpr bool operator==(Id a, Id b) { return a.index == b.index; }
-    friend constexpr auto operator<=>(Id a, Id b) { return a.index <=> b.index; }
-};
-
-using ClassId = Id<struct ClassTag>;
-using AttributeId = Id<struct AttributeTag>;
-using ActionId = Id<struct ActionTag>;
-/// One attribute of one class: what a column of a state holds.
-using SlotId = Id<struct SlotTag>;
-
-/// Object's place in a state: its class, and its row among the objects of that class.
+/// Where an object is in a state: its class, and its row among the objects of that class.
 struct Place {
     ClassId class_id;
-    std::uint32_t row;
-};
-
-/// Base of every error that the engine reports about its input.
-struct Error : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-struct SchemaError : Error {
-    using Error::Error;
-};
-struct StateError : Error {
-    using Error::Error;
-};
-struct TransitionError : Error {
-    using Error::Error;
-};
-struct SettingError : Error {
-    using Error::Error;
-};
-struct RuleError : Error {
-    using Error::Error;
-};
-struct ModelFileError : Error {
-    using Error::Error;
-};
-struct ResourceError : Error {
-    using Error::Error;
-};
-/// A name that is not in the list it should come from.
-struct UnknownName : Error {
-    UnknownName(std::string kind_, std::string name_, std::vector<std::string> known_, std::string where_)
-        : Error("unknown " + kind_ + " '" + name_ + "' in " + where_), kind(std::move(kind_)), name(std::move(name_)),
-          known(std::move(known_)), where(std::move(where_)) {}
-    std::string kind, name;
-    std::vector<std::string> known;
-    std::string where;
-};
-
-struct Attribute {
-    std::string name;
-    std::size_t length = 1;
-    /// Names of the kinds of fact this attribute takes part in (see facts.hpp).
-    std::vector<std::string> facts;
-    /// Outcomes are new values instead of differences between new and old.
-    bool outcomes_are_values = false;
-    bool operator==(Attribute const&) const = default;
-};
-
-struct Class {
-    std::string name;
-    std::vector<AttributeId> attributes;  // ascending
-    bool operator==(Class const&) const = default;
-};
-
-/// Which classes, attributes and actions there are. Immutable; shared by states and models.
-class Schema {
-public:
-    struct Slot {
-        ClassId class_id;
-        AttributeId attribute;
-    };
-
-    /// Throws SchemaError when a name is empty or repeated, a class names an unknown
-    /// attribute, a class has an attribute twice, or a length is 0 or beyond `longest_vector`.
-    Schema(std::vector<Class> classes, std::vector<Attribute> attributes, std::vector<std::string> actions);
-
-    [[nodiscard]] std::vector<Class> const& classes() const { return classes_; }
-    [[nodiscard]] std::vector<Attribute> const& attributes() const { return attributes_; }
-    [[nodiscard]] std::vector<std::string> const& actions() const { return actions_; }
-    /// All (class, attribute) pairs, by class, then attribute.
-    [[nodiscard]] std::vector<Slot> const& slots() const { return slots_; }
-    [[nodiscard]] std::optional<SlotId> find_slot(ClassId c, AttributeId a) const {
-        auto const slot = slot_of_[c * attributes_.size() + a];
-        return slot == no_slot ? std::nullopt : std::optional<SlotId>(SlotId(slot));
-    }
-    [[nodiscard]] std::size_t length(SlotId slot) const { return attributes_[slots_[slot].attribute].length; }
-
-    /// These throw UnknownName, with `where` naming the schema's list.
-    [[nodiscard]] ClassId class_named(std::string_view name) const;
-    [[nodiscard]] AttributeId attribute_named(std::string_view name) const;
-    [[nodiscard]] ActionId action_named(std::string_view name) const;
-
-    bool operator==(Schema const& other) const {
-        return classes_ == other.classes_ && attributes_ == other.attributes_ && actions_ == other.actions_;
-    }
-
-private:
-    static constexpr std::size_t most_slots = 10'000'000;
-    static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
-    struct NameHash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
-    };
-    using Names = std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>>;
-
-    std::vector<Class> classes_;
-    std::vector<Attribute> attributes_;
-    std::vector<std::string> actions_;
-    std::vector<Slot> slots_;
-    std::vector<std::uint32_t> slot_of_;  // [class * attributes + attribute]
-    Names class_names_, attribute_names_, action_names_;
-};
-
-/// One attribute of all objects of one class, row by row. Immutable and shared.
-class Column {
-public:
-    Column(std::size_t length, std::vector<Int> values);
-    ~Column();
-    Column(Column const&) = delete;
-    Column& operator=(Column const&) = delete;
-
-    [[nodiscard]] std::size_t rows() const { return rows_; }
-    [[nodiscard]] std::size_t length() const { return length_; }
-    [[nodiscard]] VectorView row(std::size_t i) const { return {values_.data() + i * length_, length_}; }
-    [[nodiscard]] std::vector<Int> const& values() const { return values_; }
-    /// Depends on the values and their rows; computed once.
-    [[nodiscard]] std::uint64_t hash() const;
-    bool operator==(Column const& other) const { return length_ == other.length_ && values_ == other.values_; }
-
-    /// Calls visit(row) for every row that holds `value`, ascending, until one returns false.
-    ///
-    /// Small columns are searched; large ones build an index at first use (safe from
-    /// several threads) that makes this a look-up.
-    template <class Visit>
-    void for_each_row_with(VectorView value, Visit&& visit) const {
-        if (rows_ <= small) {
-            for (std::uint32_t i = 0; i < rows_; ++i)
-                if (equal(row(i), value) && !visit(i)) return;
-        } else {
-            for (std::uint32_t i : index().rows_with(*this, value))
-                if (!visit(i)) return;
-        }
-    }
-    /// The most rows that share one value (an upper bound for small columns: their size).
-    [[nodiscard]] std::size_t most_equal_rows() const { return rows_ <= small ? rows_ : index().most_equal; }
-
-private:
-    static constexpr std::size_t small = 6;
-
-    // Rows sorted by value (ties by row), with a table over the values' bounding box
-    // when that box is not much larger than the column.
-    struct Index {
-        std::vector<std::uint32_t> order;
-        std::vector<std::uint32_t> first;  // of box cell, into order; empty: use binary search
-        std::vector<Int> low, high;
-        std::size_t most_equal = 1;
-
-        explicit Index(Column const& column);
-        [[nodiscard]] std::span<std::uint32_t const> rows_with(Column const& column, VectorView value) const;
-
-    private:
-        void find_box(Column const& column);
-        /// Number of cells of the box, or 0 when there are more than `limit`.
-        [[nodiscard]] std::size_t box_volume(std::size_t limit) const;
-        [[nodiscard]] std::size_t cell(VectorView value) const;
-        void sort_by_cell(Column const& column, std::size_t cells);
-        void sort_by_value(Column const& column);
-    };
-    static bool equal(VectorView a, VectorView b) {
-        for (std::size_t i = 0; i < a.size(); ++i)
-            if (a[i] != b[i]) return false;
-        return true;
-    }
-    [[nodiscard]] Index const& index() const;
-
-    std::size_t length_, rows_;
-    std::vector<Int> values_;
-    mutable std::atomic<std::uint64_t> hash_{0};        // 0: not yet computed
-    mutable std::atomic<Index const*> index_{nullptr};  // built once, owned
+    Row row;
 };
 
 /// Which objects there are: ids by class, ascending. Shared by the states of an episode.

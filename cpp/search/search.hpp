@@ -1,186 +1,165 @@
-// search.hpp - Monte-Carlo tree search with the pUCT rule, over anything that predicts.
+// search.hpp - Monte-Carlo tree search with the pUCT rule (uniform prior), over any transition model.
 //
-// One simulation (Search::simulate) goes down from the root, at each node by the action that pUCT
-// prefers, until it meets something new; that costs one prediction, and is worth nothing beyond the
-// reward on the way there (prior: uniform, value: zero). Then it goes back up, and every node on the
-// way learns its value anew from what lies below. Reward is the change of the game's score.
+//   simulate():
+//     node = root
+//     until an outcome is new, or the horizon is reached:
+//         selection   choose the action with the highest pUCT score at the node
+//         expansion   if the action was never tried here, ask the model for its outcome, which costs one
+//                     prediction; if the outcome is random, sample it at every visit
+//         node = the outcome's node
+//     backup          from the last node to the root, update visit counts and mean returns
 //
-// States that differ in nothing but the score, at the same depth, are one node: what is a tree to the
-// paper is a graph without cycles here. Where a prediction leaves something to chance, an action has
-// several outcomes, and each visit draws one.
+// The reward of a step is the change of the game's score. A new node has value 0: there is no rollout.
+//
+// States that differ only in the score, at the same depth, share a node (transpositions): the paper's
+// tree is a directed acyclic graph here. Actions with random outcomes have several outcomes (chance nodes).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <unordered_map>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "core/state.hpp"
+#include "search/random.hpp"
+#include "search/transition_model.hpp"
 
 namespace treethink {
 
-/// Random numbers of a search, the same on every machine (SplitMix64).
-class Random {
-public:
-    explicit Random(std::uint64_t seed) : state_(seed) {}
-    std::uint64_t next();
-    /// From 0 up to 1.
-    double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-
-private:
-    std::uint64_t state_;
-};
-
-/// Next states of which one is drawn, again at each visit.
-class Chance {
-public:
-    virtual ~Chance() = default;
-    virtual State draw(Random& random) = 0;
-};
-
-/// What follows: a state if that is certain, else what to draw it from.
-using Foreseen = std::variant<State, std::unique_ptr<Chance>>;
-
-/// Anything that predicts.
-class Foresight {
-public:
-    virtual ~Foresight() = default;
-    virtual Foreseen foresee(State const& state, ActionId action) = 0;
-};
-
-/// How to say which action is the best.
-enum class Choice { visits, value };
+/// Which action is the best one when the search is over.
+enum class FinalChoice { most_visits, highest_value };
 
 struct SearchSettings {
+    /// Factor on the value of a reward for each step that it lies in the future.
     double discount = 1;
-    /// How much is tried that does not look best.
+    /// Exploration constant of pUCT: larger values try actions more evenly.
     double exploration = 1.25;
-    /// Equal situations are one node.
-    bool merge = true;
-    Choice choice = Choice::visits;
+    /// Whether equal states at the same depth share a node.
+    bool transpositions = true;
+    FinalChoice choice = FinalChoice::most_visits;
 };
 
 class Search {
 public:
     using NodeId = std::uint32_t;
 
-    /// A situation that an action may lead to.
+    /// A state that an action may lead to.
     struct Outcome {
         NodeId node;
         Int reward;
-        std::uint64_t count = 0;  // how often it was drawn
-        double worth = 0;         // if drawn: all its returns together, as of the last time
+        std::uint64_t visits = 0;
+        double total_return = 0;  // of random outcomes only: visits x return, as of the last visit
     };
-    /// Where chance has a say: what is drawn from, the outcomes by what they look like, and their worth together.
-    struct Drawn {
-        std::unique_ptr<Chance> chance;
-        std::unordered_multimap<std::uint64_t, std::size_t> known;
-        double worth = 0;
+    /// The outcomes of an action with random outcomes.
+    struct ChanceNode {
+        std::unique_ptr<StateDistribution> distribution;
+        std::unordered_multimap<std::uint64_t, std::size_t> outcomes_by_hash;  // hash of the state -> outcome
+        double total_return = 0;                                               // sum over all outcomes
     };
     /// An action at a node.
     struct Edge {
         std::uint64_t visits = 0;
         std::vector<Outcome> outcomes;
-        std::unique_ptr<Drawn> drawn;  // none: there is one outcome
+        std::unique_ptr<ChanceNode> chance;  // null: the outcome is certain, so there is at most one
     };
     struct Node {
-        State state;  // with the score that the root had, if situations are told apart without it
-        std::uint64_t depth;
-        std::uint64_t visits = 1;  // the first of which valued it at 0
-        double value = 0;
-        std::vector<Edge> edges;  // by action; empty until one is tried
+        State state;               // with the root's score where predictions do not depend on the score
+        std::uint64_t depth;       // steps since the search was reset
+        std::uint64_t visits = 1;  // the first one is the node's creation, with value 0
+        double value = 0;          // mean return
+        std::vector<Edge> edges;   // by action; empty until one is tried
     };
-    /// One step of what it expects to happen.
+    /// One step of the principal variation.
     struct Step {
         ActionId action;
         State state;
     };
 
-    /// Throws SettingError when the state's schema has no actions, or no score to plan for; StateError as `start`.
+    /// Throws SettingError when the state's schema has no actions, or no score to plan for; StateError as `reset`.
     Search(State const& state, SearchSettings settings, std::uint64_t seed);
 
-    /// Forgets everything but its random numbers, and is about to act in `state`. Situations keep the score that they
-    /// had, so that what was foreseen elsewhere can be met again; unless it starts `anew`.
-    /// Throws StateError when that has another schema, or not exactly one game.
-    void start(State const& state, bool anew = true);
-    /// The action was taken, and led to `now`: keeps what was found below it, and forgets the rest.
-    /// False, and nothing happens, if that was not foreseen.
-    bool follow(ActionId action, State const& now);
+    /// Clears the tree and makes `state` the root; random numbers continue. Unless `forget_score`, nodes keep the
+    /// score of the earlier root where predictions do not depend on it, so that a cache of predictions stays valid.
+    /// Throws StateError when the state has another schema, or not exactly one game.
+    void reset(State const& state, bool forget_score = true);
+    /// Makes the node that `action` led to the root, and keeps the tree below it. `state` is what followed.
+    /// False, changing nothing, when the search has no such node.
+    bool advance(ActionId action, State const& state);
 
-    /// Goes down once, at most `horizon` steps. What the foresight throws leaves visits and values as they were.
-    void simulate(Foresight& foresight, std::uint64_t horizon);
+    /// One simulation of at most `horizon` steps. If the model throws, visits and values are unchanged.
+    void simulate(TransitionModel& model, std::uint64_t horizon);
 
     /// The action to take. Before any simulation: the first.
-    [[nodiscard]] ActionId best() const { return best(root()); }
-    /// The mean return of an action that was tried, by all that is known of what it leads to.
+    [[nodiscard]] ActionId best_action() const { return best_action(root()); }
+    /// The mean return of an action that was tried.
     [[nodiscard]] double value(Edge const& edge) const;
-    /// What it expects: the best action, its likeliest outcome, and so on.
-    [[nodiscard]] std::vector<Step> variation() const;
+    /// The best action, its most frequent outcome, the best action there, and so on.
+    [[nodiscard]] std::vector<Step> principal_variation() const;
 
     [[nodiscard]] std::shared_ptr<Schema const> const& schema() const { return schema_; }
     [[nodiscard]] Node const& root() const { return nodes_.front(); }
     [[nodiscard]] std::vector<Node> const& nodes() const { return nodes_; }
-    /// Takes away all that is drawn from. Nothing may be simulated after that.
-    [[nodiscard]] std::vector<std::unique_ptr<Drawn>> give_up();
-    /// Predictions that were asked for, since the beginning.
+    /// Takes all chance nodes out of the tree. Nothing may be simulated after that.
+    [[nodiscard]] std::vector<std::unique_ptr<ChanceNode>> release_chance_nodes();
+    /// Number of predictions that were asked for, since construction.
     [[nodiscard]] std::uint64_t predictions() const { return predictions_; }
 
 private:
-    struct Taken {
+    static constexpr NodeId root_id = 0;
+
+    struct PathStep {
         NodeId node;
         ActionId action;
-        std::size_t outcome;
+        std::size_t outcome;  // position in the edge's outcomes
+    };
+    struct Visit {
+        std::size_t outcome;  // position in the edge's outcomes
+        bool is_new;          // whether this edge never had that outcome before
+    };
+    /// Smallest and largest of some values, to scale values to [0, 1].
+    struct MinMax {
+        double min = std::numeric_limits<double>::infinity();
+        double max = -std::numeric_limits<double>::infinity();
+        void update(double value);
+        [[nodiscard]] double normalize(double value) const { return max > min ? (value - min) / (max - min) : 0; }
     };
 
-    /// Smallest and largest of some values, by which others are measured.
-    struct Range {
-        double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
-        void see(double value);
-        [[nodiscard]] double share(double value) const { return high > low ? (value - low) / (high - low) : 0; }
-    };
-
-    [[nodiscard]] ActionId select(Node const& node);
+    // selection
+    [[nodiscard]] ActionId select_action(Node const& node);
+    void compute_scores(Node const& node);
+    // expansion
+    Visit visit_edge(TransitionModel& model, NodeId at, ActionId action);
+    Visit visit_outcome(NodeId at, ActionId action, State const& next);
+    [[nodiscard]] std::optional<std::size_t> find_outcome(Edge const& edge, Int reward, State const& state) const;
+    [[nodiscard]] NodeId find_or_add_node(State state, std::uint64_t depth);
+    // backup
+    void backup();
     [[nodiscard]] double value(Outcome const& outcome) const;
-    [[nodiscard]] ActionId best(Node const& node) const;
-    /// The outcome of an action this time, and whether it is one that was not seen there before.
-    std::pair<std::size_t, bool> step(Foresight& foresight, NodeId at, ActionId action);
-    std::pair<std::size_t, bool> reach(NodeId at, ActionId action, State const& next);
-    [[nodiscard]] std::optional<std::size_t> find(Edge const& edge, Int reward, State const& reached) const;
-    [[nodiscard]] NodeId node_for(State state, std::uint64_t depth);
-    void back_up();
-    void keep_only(NodeId root);
-    [[nodiscard]] std::uint64_t key(State const& state, std::uint64_t depth) const;
-    [[nodiscard]] State situation(State const& state) const;
+
+    [[nodiscard]] ActionId best_action(Node const& node) const;
+    void keep_only_below(NodeId new_root);
+    [[nodiscard]] static std::uint64_t transposition_key(State const& state, std::uint64_t depth);
+    [[nodiscard]] State node_state(State const& state) const;
     [[nodiscard]] Int score(State const& state) const { return state.value(score_, 0)[0]; }
 
     std::shared_ptr<Schema const> schema_;
     SearchSettings settings_;
     SlotId score_;
-    bool without_score_;  // situations are told apart without it
-    Random ties_, draws_;
-    std::vector<Node> nodes_;  // the root first
-    std::unordered_multimap<std::uint64_t, NodeId> known_;
-    State now_;                   // the root, with its own score
-    std::optional<Range> range_;  // of all values of actions, since something was first left to chance
+    bool ignores_score_;  // whether states that differ only in the score share a node
+    Random tie_breaks_;   // two streams, so that random outcomes do not affect how ties are broken
+    Random samples_;
+    std::vector<Node> nodes_;                                             // the root first
+    std::unordered_multimap<std::uint64_t, NodeId> transposition_table_;  // transposition_key -> node
+    State root_state_;                                                    // the root with its actual score
+    std::optional<MinMax> value_bounds_;  // of all edges visited since the first chance node; none before that
     std::uint64_t predictions_ = 0;
-    std::vector<Taken> path_;
+
+    // Working memory, kept between simulations.
+    std::vector<PathStep> path_;
     std::vector<double> scores_;
-};
-
-class Model;
-
-/// A model's own predictions, asked without leaving the engine.
-class ModelForesight final : public Foresight {
-public:
-    explicit ModelForesight(Model const& model) : model_(model) {}
-    Foreseen foresee(State const& state, ActionId action) override;
-
-private:
-    Model const& model_;
 };
 
 }  // namespace treethink

@@ -1,0 +1,97 @@
+#include "coding/fact_codes.hpp"
+
+#include <utility>
+
+namespace treethink {
+
+namespace {
+
+// Fewer interned values than this are never cleaned up.
+constexpr Code min_crowd = 4096;
+
+// A box as the table of one fact type: of values (arity 1) or of differences (arity 2).
+
+Code size_in(Box const& box, std::size_t arity) { return arity == 1 ? box.width() : box.table_size(); }
+
+Vector value_in(Box const& box, std::size_t arity, Code code) {
+    return arity == 1 ? box.value(code) : box.difference(code);
+}
+
+Code find_in(Box const& box, std::size_t arity, VectorView value) {
+    return arity == 1 ? box.find(value) : box.find_difference(value);
+}
+
+Vector copy_of(VectorView value) { return {value.begin(), value.end()}; }
+
+}  // namespace
+
+FactCodes::FactCodes(Schema const& schema)
+    : types_(fact_types(schema)), boxes_(schema.attributes().size()), crowded_above_(types_.size(), min_crowd) {
+    interners_.reserve(types_.size());
+    for (FactType const& type : types_) interners_.emplace_back(type.value_length);
+}
+
+Vector FactCodes::value(std::size_t type, Code code) const {
+    if (!arithmetic(type)) return copy_of(interners_[type].value(code));
+    return value_in(box_of(type), types_[type].arity, code);
+}
+
+Code FactCodes::find(std::size_t type, VectorView value) const {
+    if (!arithmetic(type)) return interners_[type].find(value);
+    return find_in(box_of(type), types_[type].arity, value);
+}
+
+Code FactCodes::intern_fact(std::size_t type, VectorView x, VectorView y) {
+    Buffer value(types_[type].value_length);
+    if (!types_[type].kind->value(x, y, value.data())) return no_code;
+    return interners_[type].intern(value.view());
+}
+
+Code FactCodes::intern_unordered_fact(std::size_t type, VectorView x, VectorView y) {
+    FactKind const& kind = *types_[type].kind;
+    Buffer value(types_[type].value_length);
+    if (!kind.value(x, y, value.data())) return no_code;
+    Buffer swapped = value;
+    kind.swap(swapped.data(), types_[type].value_length);
+    return interners_[type].intern(less(value.view(), swapped.view()) ? swapped.view() : value.view());
+}
+
+std::vector<Recoding> FactCodes::set_box(AttributeId attribute, Box box) {
+    Box const old = std::exchange(boxes_[attribute], std::move(box));
+    std::vector<Recoding> recodings;
+    if (!old.dense() && !boxes_[attribute].dense()) return recodings;  // interned before and after
+    for (std::size_t t = 0; t < types_.size(); ++t)
+        if (types_[t].attribute == attribute && types_[t].linear) recodings.push_back(renumber(t, old));
+    return recodings;
+}
+
+Recoding FactCodes::renumber(std::size_t type, Box const& old_box) {
+    std::size_t const arity = types_[type].arity;
+    Box const& box = box_of(type);
+    Interner& interner = interners_[type];
+    Recoding recoding{type, {}};
+    Code const old_size = old_box.dense() ? size_in(old_box, arity) : interner.size();
+    recoding.new_code.reserve(old_size);
+    for (Code code = 0; code < old_size; ++code) {
+        Vector const value = old_box.dense() ? value_in(old_box, arity, code) : copy_of(interner.value(code));
+        recoding.new_code.push_back(box.dense() ? find_in(box, arity, value) : interner.intern(value));
+    }
+    return recoding;
+}
+
+Recoding FactCodes::drop_unused(std::size_t type, std::vector<bool> const& used) {
+    Interner const old = std::exchange(interners_[type], Interner(types_[type].value_length));
+    Recoding recoding{type, std::vector<Code>(old.size(), no_code)};
+    for (Code code = 0; code < old.size(); ++code)
+        if (used[code]) recoding.new_code[code] = interners_[type].intern(old.value(code));
+    crowded_above_[type] = min_crowd + 2 * interners_[type].size();
+    return recoding;
+}
+
+std::size_t FactCodes::bytes() const {
+    std::size_t bytes = sizeof *this;
+    for (Interner const& interner : interners_) bytes += interner.bytes();
+    return bytes;
+}
+
+}  // namespace treethink

@@ -1,0 +1,84 @@
+#include "core/schema.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/vectors.hpp"
+
+namespace treethink {
+
+namespace {
+
+std::string quoted(std::string const& name) { return "'" + name + "'"; }
+
+template <class Names>
+void add_name(Names& names, std::string const& kind, std::string const& name) {
+    if (name.empty()) throw SchemaError("the name of " + kind + " is empty");
+    auto const position = static_cast<std::uint32_t>(names.size());
+    if (!names.emplace(name, position).second) throw SchemaError(kind + " " + quoted(name) + " is listed twice");
+}
+
+template <class Result, class Names, class Known>
+Result find_name(Names const& names, std::string_view name, std::string const& kind, Known const& known) {
+    if (auto const found = names.find(name); found != names.end()) return Result(found->second);
+    throw UnknownName(kind, std::string(name), known(), "the schema");
+}
+
+template <class Named>
+std::vector<std::string> names_of(std::vector<Named> const& list) {
+    std::vector<std::string> names;
+    names.reserve(list.size());
+    for (auto const& each : list) names.push_back(each.name);
+    return names;
+}
+
+}  // namespace
+
+Schema::Schema(std::vector<Class> classes, std::vector<Attribute> attributes, std::vector<std::string> actions)
+    : classes_(std::move(classes)), attributes_(std::move(attributes)), actions_(std::move(actions)) {
+    for (auto const& each : classes_) add_name(class_names_, "class", each.name);
+    for (auto const& each : attributes_) add_name(attribute_names_, "attribute", each.name);
+    for (auto const& each : actions_) add_name(action_names_, "action", each);
+    check_lengths();
+    if (classes_.size() * attributes_.size() > max_slots)
+        throw SchemaError("a schema can have " + std::to_string(max_slots) + " pairs of class and attribute, got " +
+                          std::to_string(classes_.size()) + " classes and " + std::to_string(attributes_.size()) +
+                          " attributes");
+    slot_of_.assign(classes_.size() * attributes_.size(), no_slot);
+    for (std::size_t c = 0; c < classes_.size(); ++c) add_slots(ClassId(c));
+}
+
+void Schema::check_lengths() const {
+    for (auto const& each : attributes_)
+        if (each.length == 0 || each.length > max_vector_length)
+            throw SchemaError("attribute " + quoted(each.name) + " needs a length of 1 to " +
+                              std::to_string(max_vector_length) + ", got " + std::to_string(each.length));
+}
+
+void Schema::add_slots(ClassId class_id) {
+    Class& own = classes_[class_id];
+    std::sort(own.attributes.begin(), own.attributes.end());
+    for (AttributeId const a : own.attributes) {
+        if (a >= attributes_.size()) throw SchemaError("class " + quoted(own.name) + " has an unknown attribute");
+        std::uint32_t& slot = slot_of_[class_id * attributes_.size() + a];
+        if (slot != no_slot)
+            throw SchemaError("class " + quoted(own.name) + " lists attribute " + quoted(attributes_[a].name) +
+                              " twice");
+        slot = static_cast<std::uint32_t>(slots_.size());
+        slots_.push_back({class_id, a});
+    }
+}
+
+ClassId Schema::class_named(std::string_view name) const {
+    return find_name<ClassId>(class_names_, name, "class", [&] { return names_of(classes_); });
+}
+
+AttributeId Schema::attribute_named(std::string_view name) const {
+    return find_name<AttributeId>(attribute_names_, name, "attribute", [&] { return names_of(attributes_); });
+}
+
+ActionId Schema::action_named(std::string_view name) const {
+    return find_name<ActionId>(action_names_, name, "action", [&] { return actions_; });
+}
+
+}  // namespace treethink

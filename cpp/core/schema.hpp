@@ -1,0 +1,107 @@
+// schema.hpp - which classes of objects, attributes and actions a world has.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/errors.hpp"
+
+namespace treethink {
+
+/// A position in one of the schema's lists. Each list has its own type of id.
+template <class Tag>
+struct Id {
+    std::uint32_t index = 0;
+
+    constexpr Id() = default;
+    constexpr explicit Id(std::size_t position) : index(static_cast<std::uint32_t>(position)) {}
+    constexpr operator std::size_t() const { return index; }  // NOLINT(google-explicit-constructor): ids index lists
+    friend constexpr bool operator==(Id a, Id b) { return a.index == b.index; }
+    friend constexpr auto operator<=>(Id a, Id b) { return a.index <=> b.index; }
+};
+
+using ClassId = Id<struct ClassTag>;
+using AttributeId = Id<struct AttributeTag>;
+using ActionId = Id<struct ActionTag>;
+/// One attribute of one class: what a column of a state holds.
+using SlotId = Id<struct SlotTag>;
+
+struct Attribute {
+    std::string name;
+    /// Number of integers in a value.
+    std::size_t length = 1;
+    /// Names of the kinds of fact this attribute takes part in (see facts.hpp).
+    std::vector<std::string> facts;
+    /// Outcomes are new values instead of differences between new and old.
+    bool outcomes_are_values = false;
+    bool operator==(Attribute const&) const = default;
+};
+
+struct Class {
+    std::string name;
+    std::vector<AttributeId> attributes;  // ascending
+    bool operator==(Class const&) const = default;
+};
+
+/// Which classes, attributes and actions there are. Immutable; shared by states and models.
+class Schema {
+public:
+    struct Slot {
+        ClassId class_id;
+        AttributeId attribute;
+    };
+
+    /// Throws SchemaError when a name is empty or repeated, a class names an unknown
+    /// attribute, a class has an attribute twice, or a length is 0 or above `max_vector_length`.
+    Schema(std::vector<Class> classes, std::vector<Attribute> attributes, std::vector<std::string> actions);
+
+    [[nodiscard]] std::vector<Class> const& classes() const { return classes_; }
+    [[nodiscard]] std::vector<Attribute> const& attributes() const { return attributes_; }
+    [[nodiscard]] std::vector<std::string> const& actions() const { return actions_; }
+    /// All (class, attribute) pairs, by class, then attribute.
+    [[nodiscard]] std::vector<Slot> const& slots() const { return slots_; }
+    [[nodiscard]] std::optional<SlotId> find_slot(ClassId c, AttributeId a) const {
+        auto const slot = slot_of_[c * attributes_.size() + a];
+        return slot == no_slot ? std::nullopt : std::optional<SlotId>(SlotId(slot));
+    }
+    /// Number of integers in a value of the slot.
+    [[nodiscard]] std::size_t length(SlotId slot) const { return attributes_[slots_[slot].attribute].length; }
+
+    /// These throw UnknownName, with `where` naming the schema's list.
+    [[nodiscard]] ClassId class_named(std::string_view name) const;
+    [[nodiscard]] AttributeId attribute_named(std::string_view name) const;
+    [[nodiscard]] ActionId action_named(std::string_view name) const;
+
+    bool operator==(Schema const& other) const {
+        return classes_ == other.classes_ && attributes_ == other.attributes_ && actions_ == other.actions_;
+    }
+
+private:
+    static constexpr std::size_t max_slots = 10'000'000;
+    static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+    struct NameHash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
+    };
+    using Names = std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>>;
+
+    void check_lengths() const;
+    /// Numbers the slots of one class, its attributes ascending.
+    void add_slots(ClassId class_id);
+
+    std::vector<Class> classes_;
+    std::vector<Attribute> attributes_;
+    std::vector<std::string> actions_;
+    std::vector<Slot> slots_;
+    std::vector<std::uint32_t> slot_of_;  // [class * attributes + attribute]; no_slot: the class lacks it
+    Names class_names_, attribute_names_, action_names_;
+};
+
+}  // namespace treethink
