@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from treethink.chance import statistic, tail
 from treethink.metrics import Distribution, Truth, distance, error, marginals
 from treethink.mistakes import Mistake, Mistakes, Model, Prediction
+from treethink.mistakes import WrongValue as WrongValue
 from treethink.repro.runner import TOLERANCE
 from treethink.state import State
 from treethink.stream.random_play import Transition, transitions
@@ -145,7 +146,7 @@ def _add(found: Examination, prediction: Prediction, truth: Truth) -> bool:
     return right
 
 
-def wrong_values(prediction: Prediction, truth: Truth) -> Iterator[tuple[int, str]]:
+def wrong_values(prediction: Prediction, truth: Truth) -> Iterator[WrongValue]:
     """The objects and attributes of which the prediction is not what chance makes of the truth.
 
     Where the truth is sure there is no chance: the prediction must equal it.
@@ -164,7 +165,7 @@ def wrong_values(prediction: Prediction, truth: Truth) -> Iterator[tuple[int, st
             # So few that the test cannot tell anything are too few to have learned it.
             right = freedom > 0 and tail(far, freedom) >= _IMPLAUSIBLE
         if not right:
-            yield key
+            yield WrongValue(*key, told, support, values)
 
 
 def _listed(truth: Truth) -> list[tuple[State, float]]:

@@ -84,6 +84,22 @@ class Mistake:
         return f"{told}, shown otherwise {self.shown:,} times: {verdict}"
 
 
+@dataclass(frozen=True, slots=True)
+class WrongValue:
+    """A value that is predicted wrongly, the observations behind the prediction, and the truth."""
+
+    object_id: int
+    attribute: str
+    predicted: Distribution
+    support: int
+    true: Distribution
+
+    @property
+    def outright(self) -> bool:
+        """Whether even the likeliest value is wrong; otherwise only its probability is."""
+        return max(self.predicted, key=self.predicted.__getitem__) not in self.true
+
+
 class Mistakes:
     """The mistakes of one model, by the leaves that made them."""
 
@@ -93,10 +109,10 @@ class Mistakes:
         self._by_leaf: dict[Leaf, Mistake] = {}
 
     def add(
-        self, prediction: Prediction, action: str, wrong: Iterable[tuple[int, str]]
+        self, prediction: Prediction, action: str, wrong: Iterable[WrongValue]
     ) -> list[Mistake]:
         """The mistakes of one prediction that is wrong about these objects and attributes."""
-        leaves = {_leaf(prediction, action, *key): None for key in wrong}
+        leaves = {_leaf(prediction, action, x.object_id, x.attribute): None for x in wrong}
         return [self._by_leaf.setdefault(leaf, Mistake(*leaf)) for leaf in leaves]
 
     def sorted(self) -> list[Mistake]:
