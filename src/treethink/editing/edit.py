@@ -108,7 +108,7 @@ def nodes_of(
 def _from_node(root: Node, classes: tuple[str, ...], length: int) -> list[WrittenNode]:
     if root.classes != classes:
         raise RuleError(
-            f"the node knows {_variables(root.classes)}; where it is to stand there are "
+            f"the node has the variables {_variables(root.classes)}; at the path there are "
             f"{_variables(classes)}"
         )
     return [

@@ -106,7 +106,7 @@ def _unseen(prediction: Any) -> list[str]:
     never = sum(not seen for seen in support)
     if not never:
         return []
-    return [f"Of {never:,} of {len(support):,} attributes nothing is known; they stay as they are."]
+    return [f"Nothing is known about {never:,} of {len(support):,} attributes; they stay the same."]
 
 
 # ----------------------------------------------------------------------------- rules

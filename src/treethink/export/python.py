@@ -39,7 +39,7 @@ _RESERVED = {"read", "minus", "plus", "kept", "any", "of", "state", *kwlist}
 
 READ = '''
 def read(state, *ids):
-    """Objects by class, with tuples for lists; then the objects with the given ids."""
+    """Return objects by class, with tuples for lists, then the objects with these ids."""
     from collections import defaultdict
 
     of, found = defaultdict(list), {}
@@ -52,13 +52,13 @@ def read(state, *ids):
 
 MINUS = '''
 def minus(one, other):
-    """By how much one place differs from the other."""
+    """Return the difference of two vectors."""
     return tuple(a - b for a, b in zip(one, other))
 '''
 
 PLUS = '''
 def plus(place, change):
-    """A place, changed."""
+    """Return the sum of two vectors."""
     return tuple(a + b for a, b in zip(place, change))
 '''
 
@@ -67,7 +67,7 @@ ATTRIBUTES = {}
 
 
 def kept(bindings):
-    """At most 4096 bindings: the first by the values of their objects, and by ids if equal."""
+    """Keep at most 4096 bindings, the first in order of their objects' values and ids."""
     found = list(bindings)
     if len(found) <= 4096:
         return found
@@ -195,7 +195,7 @@ class _Writer:
         if is_by_hand(self.nodes[index]):
             remark = "  # written by hand"
         elif is_never_seen(self.nodes[index], answer) and index:
-            remark = "  # never seen: so it was before this was asked"
+            remark = "  # never seen: the answer of the node above"
         if not answer:
             unchanged = "{}" if self.rule.key is None else f"{{{self._value_now()}: 1.0}}"
             return [f"return {unchanged}  # never seen"]

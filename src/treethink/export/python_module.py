@@ -72,7 +72,7 @@ def _opening(model: TreeThink, varying: int) -> str:
         *_table("CLASSES", [f"{string(k)}: {_list(v)}" for k, v in schema.classes.items()]),
         *_table("LENGTHS", [f"{string(k)}: {v.length}" for k, v in schema.attributes.items()]),
         f"ACTIONS = {_list(schema.actions)}",
-        f"VALUES = {_list(values)}  # of these a rule says what they become, not by how much",
+        f"VALUES = {_list(values)}  # attributes whose rules predict the new value, not the change",
     ]
     return "\n".join(lines)
 

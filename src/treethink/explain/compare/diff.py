@@ -138,7 +138,7 @@ class Diff(RichText):
             parts.append(Text(f"\nand {len(important) - _MAX_RULES} more"))
         constant = [each.ours.title for each in self.rules if not each.matters]
         if constant:
-            start = "that saw one outcome or none, and not the same"
+            start = "rules with at most one outcome, which differs"
             parts.append(Text(f"\n{start}: {'; '.join(constant)}", style="dim"))
         return Group(*parts)
 

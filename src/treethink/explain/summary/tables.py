@@ -205,12 +205,12 @@ def _sentences(summary: Summary) -> list[str]:
     sentences = [
         _constant(summary),
         _list("Actions never taken", summary.unseen_actions),
-        _list("Classes never met", summary.unseen_classes),
+        _list("Classes never seen", summary.unseen_classes),
         _list("Never seen together", [title_of(key) for key in summary.unseen_rules]),
         _list("Outcomes seen only once", once),
         _empty(sum(each.n_empty for each in summary.varying)),
-        _list("Pinned, so that it does not learn", _pinned(summary)),
-        _list("Came by although what is pinned says that it cannot", _against(summary)),
+        _list("Pinned (does not learn)", _pinned(summary)),
+        _list("Observed although a pinned leaf says that it is impossible", _against(summary)),
     ]
     return [each for each in sentences if each]
 

@@ -94,9 +94,9 @@ class Explanation(RichText):
             listed += f"; {more} more" if more > 0 else ""
             parts.append(Text(f"could have changed and does not: {listed}", style="dim"))
         if self._unseen:
-            unseen = f"of {many(self._unseen, 'value')} nothing was ever seen"
-            stay = "it is" if self._unseen == 1 else "they are"
-            parts.append(Text(f"{unseen}: taken to stay as {stay}"))
+            was, stays = ("was", "it stays") if self._unseen == 1 else ("were", "they stay")
+            unseen = f"{many(self._unseen, 'value')} {was} never observed"
+            parts.append(Text(f"{unseen}: assumed that {stays} the same"))
         return Group(*parts)
 
     def _heading(self) -> str:

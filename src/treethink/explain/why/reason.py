@@ -93,23 +93,23 @@ class Reason(RichText):
     def _remark(self) -> str:
         """Return a remark about the leaf, if there is one to make."""
         if not self.support:
-            return "nothing was ever seen of this: it is taken to stay as it is"
+            return "never observed: assumed that it stays the same"
         if self.borrowed:
-            return "just this was never seen: the answer is that of tests above"
+            return "never observed here: the answer is that of the nearest node above"
         if self.pinned:
             return f"pinned; {self._since_pinned()}"
         if self.written:
-            return "it says so until it has seen something itself"
+            return "used until there are observations"
         if not self.steps and len(self.outcomes) == 1:
-            return "so far always so: the rule has seen no other outcome"
+            return "the rule has seen no other outcome so far"
         if not self.steps:
-            return "the rule has found no test that tells these outcomes apart"
+            return "the rule has no test that tells these outcomes apart"
         return ""
 
     def _since_pinned(self) -> str:
         """Say what was observed since the leaf was pinned."""
         if not self.met:
-            return "nothing has come by since"
+            return "nothing observed since"
         verb = "was" if self.against <= 1 else "were"
         return f"{self.against or 'none'} of {self.met:,} since {verb} otherwise"
 
