@@ -84,8 +84,9 @@ def deep_tree(depth: int) -> FOLDT:
     tree = FOLDT(["dot"], alpha=0.5, branch_updates=False)
     for x in range(depth):
         while tree.rule.depth <= x:
-            tree.observe(dot_at(x), [1], x)
-            tree.observe(dot_at(x + 1), [1], x + 1)
+            for _ in range(4):  # reading the rule takes much longer than observing
+                tree.observe(dot_at(x), [1], x)
+                tree.observe(dot_at(x + 1), [1], x + 1)
     return tree
 
 
