@@ -58,9 +58,9 @@ def follow(root: Node, state: State, object_id: int) -> tuple[tuple[Step, ...], 
 
 def child(node: Node, holds: bool) -> Node:
     """Return the child of a branch for that answer."""
-    taken = node.left if holds else node.right
-    assert taken is not None
-    return taken
+    below = node.left if holds else node.right
+    assert below is not None
+    return below
 
 
 def extensions(state: State, test: Test, bindings: Iterable[Binding]) -> tuple[Binding, ...]:

@@ -213,9 +213,9 @@ def check(model: TreeThink, world: World, n: int, seed: int = 0) -> Check:
     return Check(model, world, tried, wrong, example, unstated)
 
 
-def _rank(found: tuple[_Kind, Example]) -> tuple[bool, int]:
+def _rank(pair: tuple[_Kind, Example]) -> tuple[bool, int]:
     """Order examples: wrong values before wrong probabilities, then by size."""
-    kind, example = found
+    kind, example = pair
     return not kind.outright, len(example.state)
 
 
