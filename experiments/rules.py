@@ -20,7 +20,6 @@ from pathlib import Path
 
 from treethink.evaluation import examine
 from treethink.export import python as code
-from treethink.export import runtime as running
 from treethink.model import TreeThink
 from treethink.rules import Rule
 from treethink.stream.random_play import transitions
@@ -168,7 +167,7 @@ def _joined(said: list[str]) -> str:
 
 def helpers() -> str:
     """What rules call, once for all of them."""
-    parts = (running.READ, running.MINUS, running.PLUS, running.KEPT)
+    parts = (code.READ, code.MINUS, code.PLUS, code.KEPT)
     return HELPERS.format(text="\n\n".join(part.strip() + "\n" for part in parts).strip())
 
 

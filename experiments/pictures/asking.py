@@ -23,8 +23,8 @@ from experiments.pictures.canvas import (
 from experiments.pictures.level import Level, marked
 
 from treethink.explain.why.reason import Reason
-from treethink.export import measures
-from treethink.export.content import boxes_of
+from treethink.export import shapes
+from treethink.export.boxes import boxes_of
 from treethink.export.layout import Place
 from treethink.rules import Rule, Test
 from treethink.state import State
@@ -85,7 +85,7 @@ def flow() -> str:
 
 def _tree(x: float, y: float, reason: Reason) -> tuple[list[str], float]:
     """The rule, the way through it, and from its end to the prediction; and the lowest point."""
-    rule, inner = learned.rule(), measures.MARGIN
+    rule, inner = learned.rule(), shapes.MARGIN
     tree, way = rule.to_svg(), _way(rule, reason)
     floor, beyond = y + size_of(tree)[1] + 6, WIDTH - 64
     end = x + way[-1].centre + inner
@@ -144,7 +144,7 @@ def _short(test: Test) -> str:
 def _way(rule: Rule, reason: Reason) -> list[Place]:
     """The boxes that the player passes in the tree, from the root to a leaf."""
     boxes = boxes_of(rule)
-    places = measures.layout_of(boxes).places
+    places = shapes.layout_of(boxes).places
     at = 1  # the root; 0 is the title
     passed = [places[at]]
     for step in reason.steps:

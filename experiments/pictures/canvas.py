@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from treethink.export import colours  # trees stand on that paper too
+from treethink.export.boxes import PAPER  # the background of trees too
 from treethink.text import escaped
 
 WIDTH = 720.0
@@ -29,7 +29,7 @@ def card(title: str, height: float, parts: Iterable[str]) -> str:
         f'width="{WIDTH:.0f}" height="{height:.0f}" role="img" font-family="{SANS}" '
         f'font-size="{SIZE:g}">\n<title>{escaped(title)}</title>\n'
         f'<rect x="1" y="1" width="{WIDTH - 2:.0f}" height="{height - 2:.0f}" rx="12" '
-        f'fill="{colours.PAPER}" stroke="{EDGE}"/>\n' + "\n".join(parts) + "\n</svg>\n"
+        f'fill="{PAPER}" stroke="{EDGE}"/>\n' + "\n".join(parts) + "\n</svg>\n"
     )
 
 

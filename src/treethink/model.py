@@ -31,9 +31,9 @@ from treethink.state import Schema
 from treethink.text import many
 
 if TYPE_CHECKING:
-    from treethink.editing.hand_written import Part
-    from treethink.explain.compare.check_report import Check
-    from treethink.explain.compare.diff_report import Diff
+    from treethink.editing.edit import Part
+    from treethink.explain.compare.counterexample import Check
+    from treethink.explain.compare.diff import Diff
     from treethink.explain.summary.summary import Summary
     from treethink.explain.why.explanation import Asked, Explanation
     from treethink.worlds import World

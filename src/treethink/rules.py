@@ -212,9 +212,9 @@ class Rule:
 
     def draw(self, path: str | os.PathLike[str]) -> None:
         """Draw the tree to a file: .svg, .png or .pdf. Only .svg needs no extra package."""
-        from treethink.export import png as picture  # few need it, and matplotlib takes its time
+        from treethink.export import files
 
-        picture.draw(self, path)
+        files.draw(self, path)
 
     def to_text(self, style: str = "formula") -> str:
         """The rule to read: as a `formula`, which is ``str(rule)``, in `english`, or as `code`."""

@@ -8,7 +8,6 @@ The printed forms are golden files. After a wanted change, rewrite them and read
 from __future__ import annotations
 
 import os
-import random
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,23 +15,17 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from models import crowded_room, deep_tree, dot_at, learned
 from strategies import Stream, streams
 from treethink.errors import UnknownNameError, WrongTypeError
-from treethink.foldt import FOLDT
 from treethink.model import TreeThink
 from treethink.rules import Node, Rule, Test, distribution
-from treethink.state import Attribute, Object, Schema, State
+from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import make
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 MAZE_RULE = ("game", "score", "left")
-
-
-def learned(world: str, steps: int = 5000) -> TreeThink:
-    model = TreeThink(make(world).schema)
-    model.observe_many(transitions(make(world), steps=steps, seed=0))
-    return model
 
 
 def walk(root: Node) -> Iterator[tuple[Node, int]]:
@@ -46,35 +39,6 @@ def walk(root: Node) -> Iterator[tuple[Node, int]]:
 
 
 # ---------------------------------------------------- how they read
-
-
-def crowded_room() -> Rule:
-    """A lamp that glows, mostly, if two people at one table have hats of one color.
-
-    Objects are bound by one test and asked about by the next; glowing is a matter of chance.
-    """
-    schema = Schema(
-        {"lamp": ["glow"], "person": ["table", "hat"]},
-        {"glow": Attribute(1, facts=(), outcomes="value"), "table": 2, "hat": 1},
-        ["look"],
-    )
-    model, rng = TreeThink(schema, alpha=0.05), random.Random(0)
-    for _ in range(3000):
-        people = [
-            Object(
-                i, "person", table=(rng.randrange(40), rng.randrange(40)), hat=rng.randrange(1000)
-            )
-            for i in range(3)
-        ]
-        together, alike = rng.random() < 0.5, rng.random() < 0.5
-        before = State(schema, [Object(9, "lamp", glow=0), *people])
-        if together:
-            before = before.replace(1, table=before[0].table)
-        if alike:
-            before = before.replace(1, hat=before[0].hat + 1)
-        chance = 0.75 if together and alike else 0.02
-        model.observe(before, "look", before.replace(9, glow=int(rng.random() < chance)))
-    return model.rules["lamp", "glow", "look"]
 
 
 def texts() -> dict[str, str]:
@@ -191,30 +155,10 @@ def check_node(node: Node) -> None:
     assert not below - Counter(node.counts)
 
 
-def deep_tree(depth: int) -> FOLDT:
-    """Tests one below the other: is it 0? if not, is it 1? if not, ...
-
-    Taught step by step: a leaf that has only met two outcomes splits after a few of each.
-    """
-    tree = FOLDT(["dot"], alpha=0.5, branch_updates=False)
-    for x in range(depth):
-        while tree.rule.depth <= x:
-            tree.observe(at(x), [1], x)
-            tree.observe(at(x + 1), [1], x + 1)
-    return tree
-
-
-DOTS = Schema({"dot": ["x"]}, {"x": Attribute(1, facts=("equality",))}, [])
-
-
-def at(x: int) -> State:
-    return State(DOTS, [Object(1, "dot", x=x)])
-
-
 def test_a_tree_two_hundred_deep_is_learned_printed_walked_and_asked():
     tree = deep_tree(200)
     for x in range(201):
-        tree.observe(at(x), [1], x)  # the last leaves may still be empty
+        tree.observe(dot_at(x), [1], x)  # the last leaves may still be empty
     rule = tree.rule
     assert (rule.depth, rule.n_leaves) == (200, 201)
     assert len(list(walk(rule.root))) == 401
@@ -222,7 +166,7 @@ def test_a_tree_two_hundred_deep_is_learned_printed_walked_and_asked():
     assert str(rule).splitlines()[-1].endswith("└─ no:  200 × 1")
     for x in range(201):
         for bindings in ("first", "all"):
-            assert tree.predict(at(x), [1], bindings)[x] == 1.0
+            assert tree.predict(dot_at(x), [1], bindings)[x] == 1.0
     assert repr(rule) == "<Rule tree: 201 leaves, depth 200>"
     assert repr(rule.root)
 

@@ -2,19 +2,17 @@
 
 The texts for Graphviz and Mermaid are golden files. After a wanted change, rewrite and read them:
 
-    REWRITE_GOLDEN=1 pytest tests/test_diagram.py
+    REWRITE_GOLDEN=1 pytest tests/explain/test_diagram.py
 """
 
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -24,20 +22,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from golden import check_golden
+from models import learned
 from treethink import cli
 from treethink.errors import MissingPackageError, SettingError, UnknownNameError, WrongTypeError
-from treethink.export import dot, mermaid
-from treethink.export import png as picture
-from treethink.export.content import MOST, WIDTH, Box, boxes_of
-from treethink.export.files import check_target, draw_all, file_names
-from treethink.export.layout import Layout, tidy
-from treethink.export.measures import size_of, texts_of
+from treethink.export import dot, mermaid, png
+from treethink.export.boxes import MAX_OUTCOMES, WIDTH, Box, boxes_of
+from treethink.export.files import FORMATS, check_target, draw_all, file_names, picture
+from treethink.export.layout import Layout, Place, tidy
+from treethink.export.shapes import size_of, texts_of
 from treethink.model import TreeThink
 from treethink.rules import EngineNode, Rule
 from treethink.stream.random_play import transitions
 from treethink.worlds import make
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 quick = settings(deadline=None, derandomize=True, max_examples=60)
 
@@ -80,12 +78,8 @@ ODD = named(
 )
 
 
-@cache
 def maze() -> TreeThink:
-    """Do not let it learn on."""
-    model = TreeThink(make("maze").schema)
-    model.observe_many(transitions(make("maze"), steps=5_000, seed=0))
-    return model
+    return learned("maze", 5000)
 
 
 # ------------------------------------------------------------------- the layout
@@ -201,7 +195,7 @@ def test_an_outcome_has_one_tone_in_all_leaves_the_commonest_the_first() -> None
 
 def test_of_very_many_outcomes_the_rare_ones_are_counted_together() -> None:
     rows = boxes_of(crowd())[1].rows
-    assert len(rows) == MOST
+    assert len(rows) == MAX_OUTCOMES
     assert str(rows[0]) == "(0, 0) × 50 (6%)"
     assert rows[-1].outcome == "13 others"
     assert sum(row.count for row in rows) == rows[0].total
@@ -350,17 +344,14 @@ def test_the_texts_are_as_they_were(ending: str) -> None:
     drawn = {"maze": maze().rules["game", "score", "left"], "odd": ODD, "crowd": crowd()}
     for name, rule in drawn.items():
         text = READERS[ending][0](rule)
-        path = GOLDEN / f"rules_{name}.{ending}"
-        if os.environ.get("REWRITE_GOLDEN"):
-            path.write_text(text, encoding="utf-8")
-        assert path.read_text(encoding="utf-8") == text, path.name
+        check_golden(f"rules_{name}.{ending}", text)
 
 
 # ------------------------------------------------------------------- pictures
 
 
 def svg_of(rule: Rule) -> str:
-    return picture.picture(rule, "svg").decode()
+    return picture(rule, "svg").decode()
 
 
 def written(svg: str) -> list[str]:
@@ -372,7 +363,7 @@ def written(svg: str) -> list[str]:
 def expected(rule: Rule) -> list[str]:
     boxes = boxes_of(rule)
     answers = ["true", "false"] * sum(box.kind == "branch" for box in boxes)
-    return answers + [text.text for box in boxes for text in texts_of(box, 0)]
+    return answers + [text.text for box in boxes for text in texts_of(box, Place(0, 0, 0, 0, 0))]
 
 
 def test_a_picture_says_what_the_rule_does() -> None:
@@ -388,9 +379,7 @@ def test_a_picture_takes_any_name(title: str) -> None:
 
 
 def test_a_character_that_the_font_lacks_is_spelled_out() -> None:
-    from treethink.export import artists
-
-    assert boxes_of(named("世界", "dot"), artists.can_write)[0].head == ("\\u4e16\\u754c",)
+    assert boxes_of(named("世界", "dot"), png.can_write)[0].head == ("\\u4e16\\u754c",)
     assert "世界" in written(svg_of(named("世界", "dot")))  # whoever looks at it has the fonts
 
 
@@ -401,7 +390,7 @@ def test_no_text_leaves_its_box() -> None:
     for rule in (maze().rules["game", "score", "left"], crowd(), ODD):
         for box in boxes_of(rule, str.isascii):
             width, height = size_of(box)
-            for text in texts_of(box, width):
+            for text in texts_of(box, Place(0, 0, width, height, 0)):
                 weight = "bold" if text.bold else "normal"
                 font = FontProperties(family="DejaVu Sans Mono", weight=weight)
                 extent = TextPath((0, 0), text.text, text.size, font).get_extents()
@@ -415,12 +404,12 @@ def test_the_same_rule_gives_the_same_bytes_whatever_the_settings_are() -> None:
     import matplotlib
 
     rule = crowd()
-    for kind in picture.FORMATS:
-        first = picture.picture(rule, kind)
+    for kind in FORMATS:
+        first = picture(rule, kind)
         odd = {"svg.fonttype": "none", "font.size": 30, "figure.facecolor": "red"}
         with matplotlib.rc_context(odd):
             before = dict(matplotlib.rcParams)
-            assert picture.picture(rule, kind) == first, kind
+            assert picture(rule, kind) == first, kind
             assert dict(matplotlib.rcParams) == before
 
 
@@ -428,9 +417,9 @@ def test_threads_that_draw_at_once_leave_the_settings_alone() -> None:
     import matplotlib
 
     before = dict(matplotlib.rcParams)
-    alone = picture.picture(ODD, "pdf")
+    alone = picture(ODD, "pdf")
     with ThreadPoolExecutor(4) as threads:
-        assert set(threads.map(lambda _: picture.picture(ODD, "pdf"), range(12))) == {alone}
+        assert set(threads.map(lambda _: picture(ODD, "pdf"), range(12))) == {alone}
     assert dict(matplotlib.rcParams) == before
 
 
@@ -458,12 +447,12 @@ def test_a_tree_of_five_hundred_tests_is_drawn_but_not_as_a_png(tmp_path: Path) 
 
 
 def test_a_large_png_has_fewer_dots_and_never_too_many() -> None:
-    assert picture.resolution(300, 300) == picture.DPI
+    assert png.resolution(300, 300) == png.DPI
     for width, height in [(5_000, 5_000), (20_000, 100), (100, 40_000)]:
-        dpi = picture.resolution(width, height)
-        assert picture.LEAST_DPI <= dpi < picture.DPI
-        assert width * height / 72**2 * dpi**2 <= picture.MOST_PIXELS
-        assert max(width, height) / 72 * dpi <= picture.LONGEST
+        dpi = png.resolution(width, height)
+        assert png.MIN_DPI <= dpi < png.DPI
+        assert width * height / 72**2 * dpi**2 <= png.MAX_PIXELS
+        assert max(width, height) / 72 * dpi <= png.MAX_SIDE
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import json
 import pickle
 import random
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,14 @@ BY_HAND = """
 """
 
 
-def learned(steps: int = 1500, seed: int = 0, **options: Any) -> tt.TreeThink:
-    model = tt.TreeThink(MAZE.schema, **options)
+def learned(steps: int = 1500, seed: int = 0, memory: int | None = None) -> tt.TreeThink:
+    """A copy of a model that is trained once; tests may change it."""
+    return copy.copy(_learned(steps, seed, memory))
+
+
+@cache
+def _learned(steps: int, seed: int, memory: int | None) -> tt.TreeThink:
+    model = tt.TreeThink(MAZE.schema, **({} if memory is None else {"memory": memory}))
     model.observe_many(tt.transitions(MAZE, steps=steps, seed=seed))
     return model
 
@@ -130,7 +137,7 @@ def test_a_node_of_a_rule_can_stand_elsewhere() -> None:
     model, other = learned(), learned(0)
     other.replace(RIGHT, model.rules[RIGHT].root)
     assert str(other.rules[RIGHT]).replace("  [pinned]", "") == str(model.rules[RIGHT])
-    with pytest.raises(tt.RuleError, match=r"knows X0: player, X1: wall; where it is to stand"):
+    with pytest.raises(tt.RuleError, match=r"has the variables X0: player, X1: wall; at the path"):
         other.replace(RIGHT, model.rules[RIGHT].root.left)
 
 
@@ -338,7 +345,7 @@ def test_nobody_has_seen_what_was_written() -> None:
 @pytest.mark.parametrize(
     ("then", "said"),
     [
-        ([], "pinned; nothing has come by since"),
+        ([], "pinned; nothing observed since"),
         ([1, 1], "pinned; none of 2 since was otherwise"),
         ([1, 3], "pinned; 1 of 2 since was otherwise"),
     ],
@@ -366,7 +373,7 @@ def test_a_leaf_by_hand_that_learns_says_so_until_it_has_seen_something() -> Non
     tests = "X0[on] = 0?\n1\n2"
     before, after = (pressed(tests, *then, pin=False) for then in ([], [0]))
     assert "0 -> 1, written by hand" in str(before.explain(lamp(0), "press"))
-    assert "it says so until it has seen something" in str(before.explain(lamp(0), "press"))
+    assert "used until there are observations" in str(before.explain(lamp(0), "press"))
     now = " ".join(str(after.explain(lamp(0), "press", of=1)).split())
     assert "stays 0, seen once" in now
     assert "on would change by 2, written by hand" in now
@@ -377,14 +384,14 @@ def test_a_leaf_by_hand_that_learns_says_so_until_it_has_seen_something() -> Non
 def test_an_empty_leaf_borrows_what_was_written_above() -> None:
     explained = str(pressed("X0[on] = 0?\nnot seen yet\n2", pin=False).explain(lamp(0), "press"))
     assert "0 -> 2, written by hand" in explained
-    assert "just this was never seen: the answer is that of tests above" in explained
+    assert "never observed here: the answer is that of the nearest node above" in explained
 
 
 def test_a_rule_that_answers_is_not_unknown() -> None:
     state = tt.State(LAMPS, [tt.Object(1, "lamp", on=0), tt.Object(2, "door", on=0)])
     explained = str(pressed("1").explain(state, "press"))
-    assert "of 1 value nothing was ever seen: taken to stay as it is" in explained
-    assert "never seen" not in str(pressed("1").explain(lamp(0), "press"))
+    assert "1 value was never observed: assumed that it stays the same" in explained
+    assert "never observed" not in str(pressed("1").explain(lamp(0), "press"))
 
 
 def test_edited_rules_are_explained_drawn_and_summed_up(tmp_path: Any) -> None:
@@ -413,9 +420,9 @@ def test_edited_rules_are_explained_drawn_and_summed_up(tmp_path: Any) -> None:
 def test_a_summary_tells_what_is_pinned_and_what_contradicts_it() -> None:
     model = edited()
     text = " ".join(str(model.summary()).split())
-    assert "Pinned, so that it does not learn:" in text
+    assert "Pinned (does not learn):" in text
     assert "player.pos when right (1 of 2 leaves)" in text
-    assert "Came by although what is pinned says that it cannot:" in text
+    assert "Observed although a pinned leaf says that it is impossible:" in text
     (leaf,) = (leaf for leaf in model.summary().rules[RIGHT].leaves if leaf.pinned)
     assert leaf.against == {(0, 0): sum(leaf.met.values())}
     assert leaf.to_dict()["pinned"] is True

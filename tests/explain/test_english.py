@@ -7,34 +7,38 @@ The golden files are what people read. After a wanted change, rewrite them and r
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from test_rules import crowded_room, deep_tree, learned
 
 import reference
+from golden import check_golden
+from models import crowded_room, deep_tree, learned
 from plain_english import follow, result
 from reference import Scene, extensions
 from strategies import Stream, streams
 from treethink.errors import UnknownNameError, WrongTypeError
-from treethink.explain.english.conditions import conditions
 from treethink.explain.english.nouns import Nouns, article
-from treethink.explain.english.phrases import Choice, Condition, Leaf, Reading, Way, read
-from treethink.foldt import FOLDT, Facts
-from treethink.model import TreeThink
+from treethink.explain.english.phrases import (
+    Choice,
+    Condition,
+    Conjunction,
+    Leaf,
+    Phrase,
+    phrase_of,
+)
+from treethink.explain.english.tests import conditions
+from treethink.model import FOLDT, Facts, TreeThink
 from treethink.rules import Rule, RuleKey, Test, Value
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import World, make
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 SOME = settings(
     deadline=None,
     derandomize=True,
@@ -67,22 +71,22 @@ def asked_of_tree(rule: Rule, scene: Scene, x: int) -> Mapping[Value, int]:
     return rule.seen if node is rule.root else node.counts
 
 
-def asked_of_reading(reading: Reading, scene: Scene, x: int) -> Mapping[Value, int]:
-    """The same of what is said of it, taken at its word."""
+def asked_of_phrase(phrase: Phrase, scene: Scene, x: int) -> Mapping[Value, int]:
+    """The counts of the leaf that the phrase leads to, taken literally."""
     bindings = [(x,)]
-    while isinstance(reading, Choice):
-        for way in reading.ways:
-            if (found := passed(way, scene, bindings)) is not None:
-                reading, bindings = reading.yes, found
+    while isinstance(phrase, Choice):
+        for conjunction in phrase.alternatives:
+            if (found := passed(conjunction, scene, bindings)) is not None:
+                phrase, bindings = phrase.yes, found
                 break
         else:
-            reading = reading.no
-    return reading.counts
+            phrase = phrase.no
+    return phrase.counts
 
 
-def passed(way: Way, scene: Scene, bindings: list[Any]) -> list[Any] | None:
-    """The bindings after the conditions of a way; None: one of them does not hold."""
-    for each in way:
+def passed(conjunction: Conjunction, scene: Scene, bindings: list[Any]) -> list[Any] | None:
+    """The bindings after all conditions; None if one of them does not hold."""
+    for each in conjunction:
         extended = extensions(scene, as_reference(each.test), bindings)
         if bool(extended) != each.holds:
             return None
@@ -97,15 +101,15 @@ def as_reference(test: Test) -> reference.Test:
 
 @SOME
 @given(streams(criteria=("evidence", "wilson"), memories=("none", "long")))
-def test_a_reading_ends_where_its_tree_does(stream: Stream):
+def test_a_phrase_ends_where_its_tree_does(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)
     scenes = [Scene(before) for before, _, _ in stream.transitions[:60:10]]
     for (class_name, _, _), rule in model.rules.varying().items():
-        reading = read(rule)
+        phrase = phrase_of(rule)
         for scene in scenes:
             for x in scene.of_class(class_name):
-                found = asked_of_reading(reading, scene, x)
+                found = asked_of_phrase(phrase, scene, x)
                 assert shares(found) == shares(asked_of_tree(rule, scene, x))
 
 
@@ -124,22 +128,22 @@ def test_every_rule_can_be_told_without_variables(stream: Stream):
         assert told(rule) == text
 
 
-def worlds_with_one_reading() -> dict[str, Reading]:
+def phrases_of_one_choice() -> dict[str, Phrase]:
     rules = {world: learned(world, steps=3000).rules for world in ("coins", "gates")}
     return {
-        "and": read(rules["coins"]["coin", "used", "left"]),
-        "or": read(rules["gates"]["guard", "pos", "guard-up"]),
-        "neither": read(rules["gates"]["player", "pos", "jump-up"]),
+        "and": phrase_of(rules["coins"]["coin", "used", "left"]),
+        "or": phrase_of(rules["gates"]["guard", "pos", "guard-up"]),
+        "neither": phrase_of(rules["gates"]["player", "pos", "jump-up"]),
     }
 
 
 def test_what_belongs_together_is_said_at_once():
-    found = worlds_with_one_reading()
+    found = phrases_of_one_choice()
     sizes = {}
-    for name, reading in found.items():
-        assert isinstance(reading, Choice), name
-        assert isinstance(reading.yes, Leaf), name
-        sizes[name] = [[each.holds for each in way] for way in reading.ways]
+    for name, phrase in found.items():
+        assert isinstance(phrase, Choice), name
+        assert isinstance(phrase.yes, Leaf), name
+        sizes[name] = [[condition.holds for condition in each] for each in phrase.alternatives]
     assert sizes == {
         "and": [[True, True]],
         "or": [[True], [True]],
@@ -148,10 +152,10 @@ def test_what_belongs_together_is_said_at_once():
 
 
 def test_chances_are_never_put_together():
-    reading = read(crowded_room())
-    assert isinstance(reading, Choice)
-    assert isinstance(reading.yes, Choice)
-    assert [len(way) for way in reading.ways] == [1]
+    phrase = phrase_of(crowded_room())
+    assert isinstance(phrase, Choice)
+    assert isinstance(phrase.yes, Choice)
+    assert [len(each) for each in phrase.alternatives] == [1]
 
 
 READ = {"maze": 3000, "coins": 5000, "doors": 5000, "switches": 5000, "gates": 5000, "lights": 2000}
@@ -316,10 +320,7 @@ def texts() -> dict[str, str]:
 
 def test_learned_rules_read_as_they_should():
     for name, text in texts().items():
-        path = GOLDEN / f"english_{name}.txt"
-        if os.environ.get("REWRITE_GOLDEN"):
-            path.write_text(text + "\n", encoding="utf-8")
-        assert path.read_text(encoding="utf-8") == text + "\n", name
+        check_golden(f"english_{name}.txt", text + "\n")
 
 
 def test_the_sentence_that_everybody_expects():

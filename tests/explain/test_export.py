@@ -2,22 +2,19 @@
 
 What people read is golden. After a wanted change, rewrite it and read the difference:
 
-    REWRITE_GOLDEN=1 pytest tests/test_export.py
+    REWRITE_GOLDEN=1 pytest tests/explain/test_export.py
 """
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_rules import deep_tree, learned
 
 from crowd import CROWDS, large_crowd, model_of_crowd, sized_crowd
 from exporting import (
@@ -31,7 +28,9 @@ from exporting import (
     states_of,
     trained,
 )
+from golden import check_golden
 from handmade import branch, chain, dot, handmade, leaf
+from models import deep_tree, learned
 from strategies import Stream
 from treethink.errors import UnknownNameError, WrongTypeError
 from treethink.export import python as code
@@ -44,8 +43,6 @@ from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import make
-
-GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def called(rule: Rule, state: State, *ids: int) -> object:
@@ -208,18 +205,19 @@ def yeses(depth: int) -> Rule:
 
 
 def test_exported_code_runs_however_deep_it_is():
-    rule = yeses(9_000)
+    text = code.text_of(yeses(9_000))
+    assert max(map(len, text.splitlines())) <= code.WIDTH
+    function = loaded(text)["dot_x_when_go"]
     for other, wanted in [(5, {1: 1.0}), (6, {1 + 9_000: 1.0})]:
         state = {"objects": [{"id": i, "class": "dot", "x": x} for i, x in [(1, 1), (2, other)]]}
-        assert loaded(code.text_of(rule))["dot_x_when_go"](state, 1) == wanted
-    assert max(map(len, code.text_of(rule).splitlines())) <= code.WIDTH
+        assert function(state, 1) == wanted
 
 
 @settings(quick, max_examples=40)
 @given(grown())
 def test_where_the_no_stands_further_in_the_answers_are_the_same(model: Grown):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(code, "DEEPEST", 1)
+        patch.setattr(code, "MAX_INDENT", 1)
         turned = module.text_of(model)
     exported = loaded(turned)
     for state in model.states(8):
@@ -230,7 +228,7 @@ def test_where_the_no_stands_further_in_the_answers_are_the_same(model: Grown):
 def test_lines_lead_no_further_to_the_right_than_they_must():
     rule = yeses(200)
     steps = [len(line) - len(line.lstrip()) for line in code.text_of(rule).splitlines()]
-    assert max(steps) == 4 * code.DEEPEST
+    assert max(steps) == 4 * code.MAX_INDENT
 
 
 def test_a_deep_tree_of_yes_and_no_runs():
@@ -338,7 +336,4 @@ def at(schema: Schema, x: int) -> State:
 
 def test_exported_rules_read_as_they_should():
     for name, text in texts().items():
-        path = GOLDEN / name
-        if os.environ.get("REWRITE_GOLDEN"):
-            path.write_text(text, encoding="utf-8")
-        assert path.read_text(encoding="utf-8") == text, name
+        check_golden(name, text)

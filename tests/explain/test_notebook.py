@@ -2,12 +2,11 @@
 
 The picture of a rule is a golden file. After a wanted change, rewrite it and look at it:
 
-    REWRITE_GOLDEN=1 pytest tests/test_notebook.py
+    REWRITE_GOLDEN=1 pytest tests/explain/test_notebook.py
 """
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from pathlib import Path
@@ -18,20 +17,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
-from test_summary import chain, learned, taught
 
 import treethink as tt
+from golden import check_golden
+from models import chain_rule, learned, learned_from
 from strategies import Stream, streams
 from treethink.baselines.prediction import Certain, Joint, Product
-from treethink.explain import levels, notebook
+from treethink.explain import notebook, rich_text, state_picture
 from treethink.explain import notebook_html as html
-from treethink.explain.summary import rich_text as printed
 from treethink.rules import distribution, ranked
 from treethink.worlds import WORLDS
 from treethink.worlds.draw import svg
 from treethink.worlds.draw.shapes import SHAPES, Mask
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 NASTY = "<script>alert('&')</script>\n\x00\""
 
 some_streams = settings(
@@ -65,7 +63,7 @@ def shown(each: Any) -> list[str]:
 @some_streams
 @given(streams(criteria=("evidence",), memories=("short",)))
 def test_everything_of_any_model_is_well_formed(stream: Stream):
-    model = taught(stream)
+    model = learned_from(stream)
     state, action, _ = stream.transitions[-1]
     things = [state, model.predict(state, action), model.rules, model, model.summary()]
     for each in [*things, *model.rules.values(), *model.summary().rules.values()]:
@@ -80,7 +78,7 @@ def test_every_kind_has_its_methods():
     kinds += [model.rules, model, model.summary(), tt.FOLDT(["player"])]
     assert [len(shown(each)) for each in kinds] == [2, 1, 2, 1, 1, 1, 2]
     assert all(isinstance(text, str) for each in kinds for text in shown(each))
-    assert "explain.html.model_html" in tt.TreeThink._repr_html_.__doc__
+    assert "explain.notebook_html.model_html" in tt.TreeThink._repr_html_.__doc__
 
 
 def test_names_are_escaped_everywhere():
@@ -105,7 +103,7 @@ def test_what_cannot_be_shown_is_left_to_plain_text(monkeypatch: pytest.MonkeyPa
 
     state = tt.make("maze").reset(seed=0)
     monkeypatch.setattr(html, "state_html", fail)
-    monkeypatch.setattr(levels, "picture", fail)
+    monkeypatch.setattr(state_picture, "state_svg", fail)
     assert shown(state) == [None, None]
 
 
@@ -119,7 +117,7 @@ def test_explanations_are_left_to_plain_text_too_if_they_cannot_be_shown(
     def fail(each: object, width: int = 80) -> str:
         raise RuntimeError("no")
 
-    monkeypatch.setattr(printed, "plain", fail)
+    monkeypatch.setattr(rich_text, "plain", fail)
     assert [shown(each) for each in found] == [[None]] * 3
 
 
@@ -140,7 +138,7 @@ def test_every_world_has_a_picture_of_its_states(name: str):
     state = tt.make(name).reset(seed=0)
     picture = read(state._repr_svg_())
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
-    assert levels.has_places(state)
+    assert state_picture.has_places(state)
     assert len(list(picture)) >= 3
     assert state._repr_html_() == f"<div>{state._repr_svg_()}</div>"
 
@@ -148,17 +146,17 @@ def test_every_world_has_a_picture_of_its_states(name: str):
 def test_a_state_looks_as_its_world_says_with_its_score_or_without():
     for name in ("maze", "maze-scoreless", "lights-scoreless", "walls", "keys"):
         world = tt.make(name)
-        drawn = levels.drawable(world.schema)
+        drawn = state_picture.drawable(world.schema)
         assert drawn.looks == world.looks
-        assert levels.picture(world.reset(seed=0)) == svg.svg(world, world.reset(seed=0))
+        assert state_picture.state_svg(world.reset(seed=0)) == svg.svg(world, world.reset(seed=0))
     assert "score 0" in said(tt.make("maze").reset(seed=0)._repr_svg_())
 
 
 def test_a_schema_of_ones_own_gets_plain_looks_and_its_first_position():
     schema = tt.Schema({"boat": ["hat", "xy"], "sky": ["hat"]}, {"hat": 2, "xy": 2}, ["go"])
     boat, sky = tt.Object(1, "boat", hat=(9, 9), xy=(2, 1)), tt.Object(2, "sky", hat=(3, 3))
-    world = levels.drawable(schema)
-    assert isinstance(world, levels.Plain)
+    world = state_picture.drawable(schema)
+    assert isinstance(world, state_picture.PlainLooks)
     assert (world.place(boat), world.place(sky)) == ((2, 1), None)
     picture = read(tt.State(schema, [boat, sky])._repr_svg_())
     assert int(picture.get("width", 0)) >= 3 * 24
@@ -237,7 +235,7 @@ def test_every_shape_has_an_outline_and_others_are_unknown():
 
 
 def test_a_prediction_is_two_pictures_and_a_table_of_changes():
-    world, model = tt.make("maze"), learned("maze")
+    world, model = tt.make("maze"), learned("maze", 2000)
     state = world.reset(seed=0)
     for action in world.actions:
         prediction = model.predict(state, action)
@@ -270,14 +268,14 @@ def test_many_outcomes_and_many_changes_are_counted_together():
         model.observe(state, "go", state.replace(1, x=i))
     assert "22 others 73%" in said(model.predict(state, "go")._repr_html_())
     seen = model.rules["dot", "x", "go"].seen
-    assert "22 others × 22 (73%)" in distribution(seen, html.MOST_OUTCOMES)
+    assert "22 others × 22 (73%)" in distribution(seen, html.MAX_OUTCOMES)
     many = tt.State(schema, [tt.Object(i, "dot", x=0) for i in range(50)])
     assert "… and 390 more" in said(model.predict(many, "go")._repr_html_())
 
 
 def test_predictions_of_other_learners_are_shown_alike():
     world = tt.make("maze")
-    state, model = world.reset(seed=0), learned("maze")
+    state, model = world.reset(seed=0), learned("maze", 2000)
     ours = model.predict(state, "right")
     counts = {
         (x, name): {value: round(p * ours.support(x, name)) for value, p in chances.items()}
@@ -286,7 +284,7 @@ def test_predictions_of_other_learners_are_shown_alike():
     product = Product(state, counts)
     assert html.changes_table(product).rows == html.changes_table(ours).rows
     assert product._repr_html_().count("<svg") == 2
-    assert "Of 40 of 42 attributes nothing is known" in said(product._repr_html_())
+    assert "Nothing is known about 40 of 42 attributes" in said(product._repr_html_())
     certain = Certain(state, ours.mode(), behind=7)
     assert "player pos (1, 3) (2, 3) 100% 7" in said(certain._repr_html_())
     assert said(Certain(state, state, behind=7)._repr_html_()) == "Nothing changes."
@@ -300,7 +298,7 @@ def test_of_what_rests_on_no_observations_none_are_told():
     text = said(oracle._repr_html_())
     assert oracle._repr_html_().count("<svg") == 2
     assert "id class attribute now next chance " in text and "seen" not in text
-    assert "nothing is known" not in text
+    assert "Nothing is known" not in text
     assert said(Joint(state, [(state, 1.0)])._repr_html_()) == "Nothing changes."
 
 
@@ -309,7 +307,7 @@ def test_what_is_unknown_is_told():
     state, model = world.reset(seed=0), tt.TreeThink(world.schema)
     n = len(state)
     assert said(model.predict(state, "left")._repr_html_()) == (
-        f"Nothing changes. Of {n} of {n} attributes nothing is known; they stay as they are."
+        f"Nothing changes. Nothing is known about {n} of {n} attributes; they stay the same."
     )
     model.observe(state, "left", state)
     assert said(model.predict(state, "left")._repr_html_()) == "Nothing changes."
@@ -321,41 +319,38 @@ def test_what_is_unknown_is_told():
 def test_a_drawn_rule_looks_as_it_should():
     rule = learned("maze", steps=3000).rules["game", "score", "right"]
     picture = rule._repr_svg_()
-    path = GOLDEN / "rule_maze.svg"
-    if os.environ.get("REWRITE_GOLDEN"):
-        path.write_text(picture + "\n", encoding="utf-8")
-    assert path.read_text(encoding="utf-8") == picture + "\n"
+    check_golden("rule_maze.svg", picture + "\n")
     assert rule._repr_html_() == f'<div style="overflow-x:auto">{picture}</div>'
 
 
 def test_a_rule_is_drawn_without_matplotlib(monkeypatch: pytest.MonkeyPatch):
     for name in ("matplotlib", *(e for e in sys.modules if e.startswith("matplotlib."))):
         monkeypatch.setitem(sys.modules, name, None)
-    rule = learned("walls").rules["player", "pos", "left"]
+    rule = learned("walls", 2000).rules["player", "pos", "left"]
     assert said(rule._repr_svg_()).startswith("true false player.pos when left X0: player X1: wall")
 
 
 @some_streams
 @given(streams())
 def test_a_rule_as_a_list_says_what_its_text_says(stream: Stream):
-    for rule in taught(stream).rules.values():
-        if max(len(node.counts) for node in [rule.root]) <= html.MOST_OUTCOMES:
+    for rule in learned_from(stream).rules.values():
+        if max(len(node.counts) for node in [rule.root]) <= html.MAX_OUTCOMES:
             listed = said(f"<p>{''.join(html._nested(rule))}</p>")
             text = re.sub("[├└│─]", "", str(rule).partition("\n")[2])
             assert listed == " ".join(text.split())
 
 
 def test_a_large_rule_is_a_list_that_can_be_folded_however_deep():
-    text = chain(1500)._repr_html_()
+    text = chain_rule(1500)._repr_html_()
     assert text.count("<details") == text.count("</details>") == 1500
-    assert text.count('<details open="open"') == html.OPEN
+    assert text.count('<details open="open"') == html.OPEN_DEPTH
     assert "<svg" not in text
     assert text.count("X0[x] = ") == 1500
     assert "dot.x when go" in text
 
 
 def test_rules_are_a_table_of_those_that_vary():
-    model = learned("maze")
+    model = learned("maze", 2000)
     text = said(model.rules._repr_html_())
     assert text.startswith("9 of 20 rules vary rule seen outcomes leaves depth least sure")
     assert all(rule.title in text for rule in model.rules.varying().values())
@@ -363,7 +358,7 @@ def test_rules_are_a_table_of_those_that_vary():
 
 
 def test_a_model_shows_its_summary():
-    model = learned("maze")
+    model = learned("maze", 2000)
     assert model._repr_html_() == model.summary()._repr_html_()
     assert said(model._repr_html_()).startswith("2,000 observations, 9 of 20 rules vary")
     assert "Memory: " in said(model._repr_html_())
@@ -384,12 +379,14 @@ def test_a_tree_by_itself_shows_its_rule():
 
 
 def test_a_large_rule_is_not_drawn_beside_its_list():
-    assert chain(html.MOST_DRAWN - 1)._repr_svg_() is not None  # one leaf more than tests
-    assert chain(html.MOST_DRAWN)._repr_svg_() is None
+    assert (
+        chain_rule(html.MAX_LEAVES_DRAWN - 1)._repr_svg_() is not None
+    )  # one leaf more than tests
+    assert chain_rule(html.MAX_LEAVES_DRAWN)._repr_svg_() is None
 
 
 def test_a_path_that_cannot_be_written_is_named(tmp_path: Path):
-    model = learned("walls")
+    model = learned("walls", 2000)
     for path in (tmp_path / "nowhere" / "x.py", tmp_path):
         with pytest.raises(OSError, match=re.escape(repr(str(path)))):
             model.to_python(path)

@@ -5,13 +5,10 @@ Here the clauses are proven by `small_prolog`; `swi_prolog.py` asks the real one
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from test_rules import learned
 
 from crowd import CROWDS, large_crowd, model_of_crowd
 from exporting import (
@@ -26,7 +23,9 @@ from exporting import (
     states_of,
     trained,
 )
+from golden import check_golden
 from handmade import branch, chain, dot, handmade, leaf
+from models import learned
 from small_prolog import Program, Thrown
 from strategies import Stream
 from treethink.errors import UnknownNameError
@@ -36,9 +35,6 @@ from treethink.rules import Rule
 from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import make
-
-GOLDEN = Path(__file__).parents[1] / "golden"
-
 
 # ---------------------------------------------------- the same answers
 
@@ -139,7 +135,4 @@ def test_what_is_unknown_has_no_answer():
 
 def test_clauses_read_as_they_should(tmp_path):
     learned("walls").to_prolog(tmp_path / "walls.pl")
-    text, path = (tmp_path / "walls.pl").read_text("utf-8"), GOLDEN / "prolog_walls.pl"
-    if os.environ.get("REWRITE_GOLDEN"):
-        path.write_text(text, encoding="utf-8")
-    assert path.read_text(encoding="utf-8") == text
+    check_golden("prolog_walls.pl", (tmp_path / "walls.pl").read_text("utf-8"))

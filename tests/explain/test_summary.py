@@ -2,19 +2,18 @@
 
 The printed form is a golden file. After a wanted change, rewrite it and read the difference:
 
-    REWRITE_GOLDEN=1 pytest tests/test_summary.py
+    REWRITE_GOLDEN=1 pytest tests/explain/test_summary.py
 """
 
 from __future__ import annotations
 
+import copy
 import io
 import json
-import os
 import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,14 +22,15 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import treethink as tt
+from golden import check_golden
+from models import chain_rule, learned, learned_from
 from strategies import Stream, streams
-from treethink.explain.summary import tables as sheets
+from treethink.explain.summary import tables
 from treethink.explain.summary.data_frame import COLUMNS, rows_of
 from treethink.explain.summary.leaves import check_level, leaves_of, lower_bound
 from treethink.explain.summary.summary import Summary, rule_of
 from treethink.rules import Node, Rule
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 RIGHT = ("player", "pos", "right")
 
 some_streams = settings(
@@ -39,19 +39,6 @@ some_streams = settings(
     max_examples=20,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-
-
-def learned(world: str, steps: int = 2000, **options: int) -> tt.TreeThink:
-    made = tt.make(world, **options)
-    model = tt.TreeThink(made.schema)
-    model.observe_many(tt.transitions(made, steps=steps, seed=0))
-    return model
-
-
-def taught(stream: Stream) -> tt.TreeThink:
-    model = tt.TreeThink(stream.schema, **stream.settings)
-    model.observe_many(stream.transitions)
-    return model
 
 
 # ---------------------------------------------------- how sure a leaf is
@@ -108,7 +95,7 @@ def leaves_by_walking(rule: Rule) -> Iterator[tuple[str, Node]]:
 @some_streams
 @given(streams(criteria=("evidence", "wilson"), memories=("none", "short", "long")))
 def test_every_leaf_is_there_with_its_counts(stream: Stream):
-    model = taught(stream)
+    model = learned_from(stream)
     summary = model.summary()
     assert list(summary.rules) == list(model.rules)
     assert {each.rule for each in summary.varying} == set(model.rules.varying())
@@ -127,7 +114,7 @@ def test_every_leaf_is_there_with_its_counts(stream: Stream):
 @some_streams
 @given(streams(criteria=("evidence",), memories=("short",)))
 def test_a_leafs_numbers_fit_together(stream: Stream):
-    for leaf in taught(stream).summary().leaves:
+    for leaf in learned_from(stream).summary().leaves:
         if leaf.total == 0:
             assert (leaf.outcome, leaf.share, leaf.count, leaf.confidence) == (None, None, 0, 0.0)
         else:
@@ -153,7 +140,7 @@ def recounted(stream: Stream) -> dict[tuple[str, str, str], Counter[Any]]:
 @some_streams
 @given(streams(memories=("none", "short", "long")))
 def test_what_was_never_seen_and_seen_once_is_what_the_stream_lacks(stream: Stream):
-    summary, seen = taught(stream).summary(), recounted(stream)
+    summary, seen = learned_from(stream).summary(), recounted(stream)
     actions, classes = ({key[part] for key in seen} for part in (2, 0))
     schema = stream.schema
     assert summary.unseen_actions == tuple(a for a in schema.actions if a not in actions)
@@ -168,7 +155,7 @@ def test_what_was_never_seen_and_seen_once_is_what_the_stream_lacks(stream: Stre
 @some_streams
 @given(streams(memories=("none", "short", "long")))
 def test_what_is_kept_and_what_no_longer_is_all_that_was_observed(stream: Stream):
-    model = taught(stream)
+    model = learned_from(stream)
     memory = model.summary().memory
     assert {name: memory[name] for name in model.memory_use()} == model.memory_use()
     assert memory["kept"] + memory["no_longer_kept"] == model.observations
@@ -179,7 +166,7 @@ def test_what_is_kept_and_what_no_longer_is_all_that_was_observed(stream: Stream
 @some_streams
 @given(streams(memories=("none", "short")))
 def test_the_dict_is_plain_data_and_has_it_all(stream: Stream):
-    summary = taught(stream).summary()
+    summary = learned_from(stream).summary()
     data = summary.to_dict()
     assert json.loads(json.dumps(data)) == data
     assert data["observations"] == summary.observations == len(stream.transitions)
@@ -204,7 +191,7 @@ def test_rules_of_a_class_and_an_action_that_never_met_are_told():
 
 
 def test_a_summary_changes_nothing_and_stays_as_it_was():
-    model = learned("maze", steps=500)
+    model = copy.copy(learned("maze", 500))
     as_it_was = model.to_bytes()
     summary = model.summary()
     told, data = str(summary), summary.to_dict()
@@ -214,26 +201,15 @@ def test_a_summary_changes_nothing_and_stays_as_it_was():
     assert str(model.summary()) != told
 
 
-def chain(depth: int) -> Rule:
-    """Tests one below the other: is it 0? if not, is it 1? if not, ... The last leaf is empty."""
-    nodes: list[Any] = []
-    for x in range(depth):
-        test = ("equality", "x", ("dot",), (0,), (x,))
-        nodes.append((2 * x + 1, 2 * x + 2, ("dot",), {(0,): 1}, test))
-        nodes.append((None, None, ("dot",), {(x,): x + 1}, None))
-    nodes.append((None, None, ("dot",), {}, None))
-    return Rule("dot.x when go", ("dot",), 9, {(x,): x + 1 for x in range(depth)}, nodes)
-
-
 def test_the_leaves_of_a_very_deep_tree_are_found():
     depth = 1500  # deeper than Python would go
-    leaves = list(leaves_of(("dot", "x", "go"), chain(depth)))
+    leaves = list(leaves_of(("dot", "x", "go"), chain_rule(depth)))
     assert [leaf.path for leaf in leaves] == ["R" * i + "L" for i in range(depth)] + ["R" * depth]
     assert [leaf.total for leaf in leaves] == [*range(1, depth + 1), 0]
 
 
 def test_of_many_tests_those_nearest_to_the_leaf_are_told():
-    last = " ".join(table_lines(str(rule_of(("dot", "x", "go"), chain(9))))[-2:])
+    last = " ".join(table_lines(str(rule_of(("dot", "x", "go"), chain_rule(9))))[-2:])
     assert " ".join(last.split()) == (
         "… and not (X0[x] = 6) and not (X0[x] = never seen 0 7) and not (X0[x] = 8)"
     )
@@ -257,16 +233,13 @@ def test_a_summary_reads_as_it_should():
     texts = {"maze": str(model.summary()), "maze_right": str(model.summary().rules[RIGHT])}
     texts["nothing"] = str(tt.TreeThink(tt.make("maze").schema).summary())
     for name, text in texts.items():
-        path = GOLDEN / f"summary_{name}.txt"
-        if os.environ.get("REWRITE_GOLDEN"):
-            path.write_text(without_size(text) + "\n", encoding="utf-8")
-        assert path.read_text(encoding="utf-8") == without_size(text) + "\n", name
+        check_golden(f"summary_{name}.txt", without_size(text) + "\n")
 
 
 @some_streams
 @given(streams(criteria=("evidence",), memories=("short",)))
 def test_no_line_is_wider_than_a_terminal(stream: Stream):
-    summary = taught(stream).summary()
+    summary = learned_from(stream).summary()
     for text in (str(summary), *map(str, summary.rules.values())):
         assert max(map(len, text.splitlines())) <= 80
         assert not any(line.endswith(" ") for line in text.splitlines())
@@ -281,7 +254,7 @@ def test_of_very_many_rules_some_are_counted():
 
 
 def test_rich_prints_it_as_wide_as_the_terminal_is():
-    summary = learned("maze").summary()
+    summary = learned("maze", 2000).summary()
     for width in (40, 200):
         out = io.StringIO()
         Console(file=out, width=width, color_system="truecolor", force_terminal=True).print(summary)
@@ -302,7 +275,7 @@ def test_any_name_is_printed_as_it_is_or_spelled_out():
 
 
 def test_leaves_that_nothing_reached_are_never_seen():
-    told = rule_of(("dot", "x", "go"), chain(2))
+    told = rule_of(("dot", "x", "go"), chain_rule(2))
     assert told.n_empty == 1
     assert "never seen" in str(told)
     memory = dict.fromkeys(("kept", "no_longer_kept", "most_kept"), 0)
@@ -316,15 +289,22 @@ def test_leaves_that_nothing_reached_are_never_seen():
 
 def test_a_bound_is_never_rounded_up():
     for leaf in learned("maze", steps=3000).summary().leaves:
-        said = float(sheets.sure(leaf).rstrip("%")) / 100
+        said = float(tables.certainty(leaf).rstrip("%")) / 100
         assert leaf.confidence - 0.001 < said <= leaf.confidence
+
+
+def test_a_summary_is_text_in_a_notebook_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where rich would display things instead of writing them."""
+    plain = str(learned("maze", 3000).summary())
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert str(learned("maze", 3000).summary()) == plain
 
 
 # ---------------------------------------------------- as a data frame
 
 
 def test_there_is_a_row_for_each_leaf():
-    summary = learned("maze").summary()
+    summary = learned("maze", 2000).summary()
     rows = rows_of(summary)
     assert len(rows) == len(summary.leaves)
     assert all(list(row) == list(COLUMNS) for row in rows)
@@ -337,7 +317,7 @@ def test_there_is_a_row_for_each_leaf():
 
 def test_a_data_frame_has_the_rows_and_the_types():
     pandas = pytest.importorskip("pandas")
-    model = learned("maze")
+    model = learned("maze", 2000)
     frame = model.to_dataframe()
     assert isinstance(frame, pandas.DataFrame)
     assert frame.to_dict("records") == rows_of(model.summary())

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 import treethink as tt
-from treethink.explain.english.ground_tests import told
+from treethink.explain.english.tests import statement, supposition
 from treethink.explain.path import Step, follow
-from treethink.explain.why.supposition import condition
 from treethink.rules import Node, Test
 from treethink.state import Object, State
 
@@ -67,10 +66,10 @@ def steps_of(state: State, *tests: Test) -> tuple[Step, ...]:
 )
 def test_places_are_told_as_rules_tell_them(test: Test, here: str, elsewhere: str) -> None:
     (step,) = steps_of(BESIDE, test)
-    assert told(BESIDE, step) == here
+    assert statement(BESIDE, step) == here
     away = State(PLACES, [Object(1, "player", pos=(0, 0))])
     (step,) = steps_of(away, test)
-    assert told(away, step) == elsewhere
+    assert statement(away, step) == elsewhere
 
 
 def test_places_of_two_new_objects_are_told_as_rules_tell_them() -> None:
@@ -80,13 +79,13 @@ def test_places_of_two_new_objects_are_told_as_rules_tell_them() -> None:
     keys = [Object(i, "key", pos=(i, 0)) for i in (5, 6)]
     state = State(PLACES, [Object(1, "player", pos=(3, 3)), *doors, *keys])
     (step,) = steps_of(state, two)
-    assert told(state, step) == "no key is directly above a door"
+    assert statement(state, step) == "no key is directly above a door"
     (step,) = steps_of(state, same)
-    assert told(state, step) == "no key is 2 to the right of another key"
+    assert statement(state, step) == "no key is 2 to the right of another key"
     for holds, start in [(True, "there were a"), (False, "there were no")]:
-        supposed = condition(state, two, holds, [(1,)], ["player"])
+        supposed = supposition(state, two, holds, [(1,)], ["player"])
         assert supposed == f"{start} key directly above a door"
-    assert condition(state, same, True, [(1,)], ["player"]) == (
+    assert supposition(state, same, True, [(1,)], ["player"]) == (
         "there were a key 2 to the right of another key"
     )
 
@@ -109,4 +108,4 @@ def test_what_would_be_somewhere_else_is_told_as_rules_tell_it() -> None:
         (key, False, [(1, 2)], "there were no key where door 2 is"),
     ]
     for test, holds, bindings, text in cases:
-        assert condition(BESIDE, test, holds, bindings, both[: len(bindings[0])]) == text
+        assert supposition(BESIDE, test, holds, bindings, both[: len(bindings[0])]) == text

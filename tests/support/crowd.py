@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from strategies import Transition
 from treethink.model import TreeThink
@@ -54,8 +55,9 @@ def verdicts() -> Iterator[Transition]:
         yield before, "go", before.replace(0, verdict=of_tribe_one + (9 in ages))
 
 
+@cache
 def model_of_crowd() -> TreeThink:
-    """One that has learned the three tests."""
+    """One that has learned the three tests; it is shared, so do not change it."""
     model = TreeThink.paper(CROWD, **SETTINGS)
     model.observe_many(verdicts())
     root = model.rules["judge", "verdict", "go"].root

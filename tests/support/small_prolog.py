@@ -58,7 +58,7 @@ def items_of(term: Term) -> list[Term]:
 
 
 def deref(term: Term) -> Term:
-    while isinstance(term, Var) and term.value is not None:
+    while type(term) is Var and term.value is not None:
         term = term.value
     return term
 
@@ -291,19 +291,25 @@ class Program:
 
     def unify(self, one: Term, other: Term) -> bool:
         waiting = [(one, other)]
-        while waiting:
-            one, other = (deref(each) for each in waiting.pop())
+        while waiting:  # most of the time is spent here, so variables are looked up in place
+            one, other = waiting.pop()
+            while type(one) is Var and one.value is not None:
+                one = one.value
+            while type(other) is Var and other.value is not None:
+                other = other.value
             if one is other:
                 continue
-            if isinstance(one, Var) or isinstance(other, Var):
-                var, value = (one, other) if isinstance(one, Var) else (other, one)
+            if type(one) is Var or type(other) is Var:
+                var, value = (one, other) if type(one) is Var else (other, one)
                 var.value = value
                 self.trail.append(var)
-            elif isinstance(one, Struct) and isinstance(other, Struct):
+            elif type(one) is not type(other):
+                return False
+            elif type(one) is Struct:
                 if one.name != other.name or len(one.args) != len(other.args):
                     return False
                 waiting += zip(one.args, other.args, strict=True)
-            elif type(one) is not type(other) or one != other:
+            elif one != other:
                 return False
         return True
 
@@ -334,21 +340,26 @@ def is_ground(term: Term) -> bool:
     return True
 
 
+CONSTANTS = (Atom, int)
+
+
 def may_match(head: Term, args: tuple[Term, ...]) -> bool:
     """Whether no two atoms or numbers differ: most clauses are passed over by this."""
     for mine, given in zip(head.args if isinstance(head, Struct) else (), args, strict=True):
-        other = deref(given)
-        if isinstance(mine, Atom | int) and isinstance(other, Atom | int) and mine != other:
-            return False
+        if type(mine) in CONSTANTS:
+            other = deref(given)
+            if type(other) in CONSTANTS and mine != other:
+                return False
     return True
 
 
 def renamed(term: Term, fresh: dict[Var, Var]) -> Term:
-    term = deref(term)
-    if isinstance(term, Var):
+    while type(term) is Var and term.value is not None:
+        term = term.value
+    if type(term) is Var:
         return fresh.setdefault(term, Var())
-    if isinstance(term, Struct):
-        return Struct(term.name, tuple(renamed(each, fresh) for each in term.args))
+    if type(term) is Struct:
+        return Struct(term.name, tuple([renamed(each, fresh) for each in term.args]))
     return term
 
 

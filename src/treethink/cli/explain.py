@@ -80,7 +80,7 @@ def explain(
     if moves(console) and console.encoding.lower().startswith("utf"):
         console.print(explanation, markup=False, highlight=False)
     else:
-        from treethink.explain.summary.rich_text import plain
+        from treethink.explain.rich_text import plain
 
         say(console, plain(explanation, console.width if moves(console) else _WIDEST))
     if to is not None:

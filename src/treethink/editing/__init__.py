@@ -1,11 +1,9 @@
-"""What people change in a model: rules written by hand, rules that stay, rules made smaller.
+"""Changing a model by hand: rules that are written, pinned or simplified.
 
-edits.py        replace, pin and unpin parts of rules
-written.py      what stands for a part of a rule, as the engine's nodes
-reading.py      a rule read from its text: ``str(rule)`` backwards
-asking.py       tests as people write them, as the engine has them
-simplifying.py  the same rule with fewer tests
-knowledge.py    what the tests on a path say about those below
+edit         replace, pin and unpin parts of rules; simplify all rules
+parse        read a rule from its text, the inverse of ``str(rule)``
+simplify     the same rule with fewer tests
+implication  whether the answers on a path decide a test below
 
-The engine's side of it is editing.cpp.
+The engine's side is editing.cpp.
 """

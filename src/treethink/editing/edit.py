@@ -1,24 +1,30 @@
-"""Replace, pin and unpin parts of rules; make all of them smaller.
+"""Replace, pin and unpin parts of rules, and simplify all of them.
 
-    model, rule, path -> [ edits ] -> the same model, changed; or, for `simplified`, another one
+    model, rule, path -> [ edit ] -> the same model, changed; `simplified` returns another one
 
 Everything is checked before anything is changed.
 """
 
 import copy
+import operator
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from treethink.editing.hand_written import Part, nodes_of
+from treethink.editing.parse import Leaf, WrittenNode, check_outcome, read_rule
 from treethink.editing.simplify import steps_of
-from treethink.errors import RuleError, WrongTypeError, shown
-from treethink.rules import Node, Rule, RuleKey
+from treethink.errors import RuleError, WrongTypeError, shown, whole_number
+from treethink.rules import EngineTest, Node, Rule, RuleKey, Test, Value
+from treethink.state import Schema
 
 if TYPE_CHECKING:
     from treethink.model import TreeThink
 
+#: A part of a rule: its text, a node of a rule, or outcomes with their counts.
+Part = str | Node | Mapping[Value, int]
+
 
 def replace(model: "TreeThink", key: RuleKey, part: Part, path: str, pin: bool) -> None:
-    """Put a part that was written by hand in the place of what is at the path."""
+    """Replace the part of a rule at the path by one that was written by hand."""
     rule = model.rules[key]
     node = node_at(rule, path)
     if not isinstance(pin, bool):
@@ -31,7 +37,7 @@ def replace(model: "TreeThink", key: RuleKey, part: Part, path: str, pin: bool) 
 
 
 def pin(model: "TreeThink", key: RuleKey, path: str) -> None:
-    """From now on the part says what it says now."""
+    """Stop the part at the path from learning."""
     rule = model.rules[key]
     node_at(rule, path)
     if not rule.transitions and not rule.varies:
@@ -42,14 +48,14 @@ def pin(model: "TreeThink", key: RuleKey, path: str) -> None:
 
 
 def unpin(model: "TreeThink", key: RuleKey, path: str) -> None:
-    """The part learns again."""
+    """Let the part at the path learn again."""
     node_at(model.rules[key], path)
     model._unpin(*key, path)
 
 
 def simplified(model: "TreeThink") -> "TreeThink":
-    """Another model that says the same in every possible state, with fewer tests."""
-    smaller = copy.copy(model)  # whose rules nobody else changes meanwhile
+    """Return another model that answers the same in every possible state, with fewer tests."""
+    smaller = copy.copy(model)  # nobody else changes its rules meanwhile
     for key, rule in smaller.rules.varying().items():
         for path, left, merge in steps_of(rule):
             smaller._keep_child(*key, path, left, merge)
@@ -57,7 +63,7 @@ def simplified(model: "TreeThink") -> "TreeThink":
 
 
 def node_at(rule: Rule, path: object) -> Node:
-    """The node that a path of L (yes) and R (no) leads to."""
+    """Return the node at a path of L (yes) and R (no)."""
     if not isinstance(path, str):
         raise WrongTypeError(f"a path must be a str of L (yes) and R (no), got {shown(path)}")
     node = rule.root
@@ -71,3 +77,72 @@ def node_at(rule: Rule, path: object) -> Node:
             )
         node = child
     return node
+
+
+# ------------------------------------------------------------ a part as the engine's nodes
+
+
+def nodes_of(
+    part: Part, schema: Schema, classes: tuple[str, ...], title: str, length: int
+) -> list[WrittenNode]:
+    """Return the part as nodes in preorder.
+
+    `classes` are those of the variables bound there, `length` is the length of outcomes.
+    """
+    if isinstance(part, str):
+        nodes = read_rule(part, schema, classes, length)
+    elif isinstance(part, Mapping):
+        nodes = [(None, _leaf(part, length))]
+    elif isinstance(part, Node):
+        nodes = _from_node(part, classes, length)
+    else:
+        raise WrongTypeError(
+            "a part of a rule must be its text, a node of a rule or outcomes with how often each "
+            f"was seen, such as {{(1, 0): 1}}, got {shown(part)}"
+        )
+    if not any(outcomes for _, outcomes in nodes):
+        raise RuleError(f"the part of {title} names no outcome at all")
+    return nodes
+
+
+def _from_node(root: Node, classes: tuple[str, ...], length: int) -> list[WrittenNode]:
+    if root.classes != classes:
+        raise RuleError(
+            f"the node has the variables {_variables(root.classes)}; at the path there are "
+            f"{_variables(classes)}"
+        )
+    return [
+        (None, _leaf(node.counts, length)) if node.test is None else (engine_test(node.test), [])
+        for node in root.walk()
+    ]
+
+
+def _leaf(counts: Mapping[Value, int], length: int) -> Leaf:
+    leaf: dict[tuple[int, ...], int] = {}
+    for value, n in counts.items():
+        outcome = _vector(value)
+        if outcome in leaf:
+            raise RuleError(f"the leaf has the outcome {shown(value)} twice")
+        leaf[outcome] = whole_number("how often an outcome was seen", n, least=1)
+        check_outcome(outcome, leaf[outcome], length, "the leaf")
+    return list(leaf.items())
+
+
+def engine_test(test: Test) -> EngineTest:
+    """Return the test as the engine's tuple."""
+    return test.kind, test.attribute, test.classes, test.variables, _vector(test.value)
+
+
+def _vector(value: object) -> tuple[int, ...]:
+    components = value if isinstance(value, tuple | list) else (value,)
+    try:
+        numbers = [operator.index(each) for each in components if not isinstance(each, bool)]
+    except TypeError:
+        numbers = []
+    if len(numbers) < len(components):
+        raise RuleError(f"an outcome must be a whole number or a tuple of them, got {shown(value)}")
+    return tuple(numbers)
+
+
+def _variables(classes: tuple[str, ...]) -> str:
+    return ", ".join(f"X{number}: {name}" for number, name in enumerate(classes))

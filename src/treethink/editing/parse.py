@@ -1,33 +1,46 @@
-"""A rule read from its text: ``str(rule)`` backwards.
+"""Read a rule from its text, the inverse of ``str(rule)``.
 
-    text -> [ reading ] -> the engine's nodes, in preorder
+    text -> [ parse ] -> the engine's nodes, in preorder
 
     player.pos when right    X0: player
     ∃ X1: wall.  X1[pos] - X0[pos] = (1, 0) ?
     ├─ yes: (0, 0) × 25
     └─ no:  (1, 0) × 75 (75%), (0, 0) × 25 (25%)
 
-The first line may be left out; `exists` will do for ∃, `x` for ×, and an outcome alone is one that
-was seen once. Shares, marks and lines that begin with # are for people: they are not read. What
-draws the tree may look as it likes, for every line is a test, which ends in a question mark, or a
-leaf, and the branch for yes comes first.
+The first line is optional; `exists` may stand for ∃ and `x` for ×, and an outcome without a count
+was seen once. Shares, marks and lines that begin with # are ignored. The lines that draw the tree
+may have any form: every line is a test, which ends in a question mark, or a leaf, and the branch
+for yes comes first.
+
+In the text, a difference may be written either way round, and new variables may have any number.
+The engine has one canonical form for each test: classes in the schema's order, within a class the
+older variable first, and for two new ones the positive difference; new variables are numbered in
+order of appearance. So variables are renumbered, and `Names` maps those of the text.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from treethink.editing.parse_test import VALUE, Names, read_test, vector_of
-from treethink.errors import RuleError, shown
+from treethink.errors import RuleError, UnknownNameError, shown
 from treethink.rules import EngineTest
 from treethink.state import Schema
+from treethink.text import printable
 
-MOST = 2**53
-WrittenNode = tuple[EngineTest | None, list[tuple[tuple[int, ...], int]]]
+MAX_COUNT = 2**53
+Vector = tuple[int, ...]
+Leaf = list[tuple[Vector, int]]  # outcomes with their counts
+WrittenNode = tuple[EngineTest | None, Leaf]
 
-_DRAWN = re.compile(  # the signs, or ASCII for them, which only before an answer are no number's
+_KINDS = {1: "equality", 2: "difference"}  # by the number of objects
+_EXISTS = re.compile(r"(?:∃|exists\b)\s*(.*)", re.DOTALL)
+_INTEGER = r"[+-]?\d{1,99}"  # Python refuses to convert much longer numbers
+_VALUE = rf"{_INTEGER}|\(\s*{_INTEGER}(?:\s*,\s*{_INTEGER})*\s*,?\s*\)"
+_DRAWN = re.compile(  # box-drawing characters, or ASCII; "-" only before an answer, not a number
     r"(?:[\s│├└─|`-]*(?P<answer>yes|no)\s*:|[\s│├└─|]*)\s*(?P<rest>.*)"
 )
 _LEAF = re.compile(
-    rf"\s*(?P<outcome>{VALUE})(?:\s*[×x*]\s*(?P<n>\d{{1,99}}))?"
+    rf"\s*(?P<outcome>{_VALUE})(?:\s*[×x*]\s*(?P<n>\d{{1,99}}))?"
     r"(?:\s*\([<>]?[\d.e-]+%\))?\s*(?P<end>,|$)"
 )
 _TITLE = re.compile(r".*\S\s{2,}X0: .*[^?\s]\s*")
@@ -37,9 +50,9 @@ _MARK = re.compile(r"\s*\[pinned\]\s*$")
 def read_rule(
     text: str, schema: Schema, classes: tuple[str, ...], length: int
 ) -> list[WrittenNode]:
-    """The nodes, for a place where variables of those classes are known.
+    """Return the nodes of a part of a rule.
 
-    `length` is that of outcomes.
+    `classes` are those of the variables bound there, `length` is the length of outcomes.
     """
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
@@ -48,47 +61,49 @@ def read_rule(
     if not lines:
         raise RuleError("the text of a rule has no test and no leaf")
     nodes: list[WrittenNode] = []
-    open_ = [("", Names.given(classes))]
+    pending = [("", Names.given(classes))]
     for number, line in lines:
         where = f"line {number} of the rule"
-        if not open_:
+        if not pending:
             raise RuleError(f"{where} is one too many: every branch has its yes and its no")
-        expected, names = open_.pop()
+        expected, names = pending.pop()
         content = _content(line, expected, where)
         if content.endswith("?"):
             test, inside = read_test(content[:-1], schema, names, where)
             nodes.append((test, []))
-            open_ += [("no", names), ("yes", inside)]
+            pending += [("no", names), ("yes", inside)]
         else:
             nodes.append((None, _leaf(content, length, where)))
-    if open_:
-        raise RuleError(f"the rule ends before its last test has a '{open_[-1][0]}:'")
+    if pending:
+        raise RuleError(f"the rule ends before its last test has a '{pending[-1][0]}:'")
     return nodes
 
 
 def check_outcome(outcome: tuple[int, ...], n: int, length: int, where: str) -> None:
-    """What a leaf can say, or one clear error."""
+    """Raise an error if a leaf cannot have the outcome."""
     if len(outcome) != length:
         raise RuleError(f"{where}: an outcome must be of length {length}, got {shown(outcome)}")
     if not all(-(2**63) <= each < 2**63 for each in outcome):
         raise RuleError(f"{where}: an outcome must fit 64 bits, got {shown(outcome)}")
-    if not 1 <= n <= MOST:
-        raise RuleError(f"{where}: an outcome must be seen 1 to {MOST:,} times, got {shown(n)}")
+    if not 1 <= n <= MAX_COUNT:
+        raise RuleError(
+            f"{where}: an outcome must be seen 1 to {MAX_COUNT:,} times, got {shown(n)}"
+        )
 
 
 def _content(line: str, expected: str, where: str) -> str:
-    """What the line says, without what draws the tree."""
+    """Return the content of a line, without the characters that draw the tree."""
     match = _DRAWN.fullmatch(_MARK.sub("", line))
-    assert match is not None  # all of it may be left out
+    assert match is not None  # every part of the pattern is optional
     if match["answer"] not in (None, expected):
-        wanted = f"'{expected}:'" if expected else "no answer yet: it is the first"
-        raise RuleError(f"{where} must have {wanted}, got '{match['answer']}:'")
+        needed = f"'{expected}:'" if expected else "no answer yet: it is the first"
+        raise RuleError(f"{where} must have {needed}, got '{match['answer']}:'")
     return match["rest"].strip()
 
 
-def _leaf(text: str, length: int, where: str) -> list[tuple[tuple[int, ...], int]]:
-    """Outcomes with how often each was seen."""
-    found: dict[tuple[int, ...], int] = {}
+def _leaf(text: str, length: int, where: str) -> Leaf:
+    """Return outcomes with their counts."""
+    counts: dict[Vector, int] = {}
     if text == "not seen yet":
         return []
     rest = text
@@ -97,14 +112,160 @@ def _leaf(text: str, length: int, where: str) -> list[tuple[tuple[int, ...], int
         if match is None:
             break
         outcome = vector_of(match["outcome"])
-        if outcome in found:
+        if outcome in counts:
             raise RuleError(f"{where} has the outcome {match['outcome']} twice")
-        found[outcome] = int(match["n"] or 1)
-        check_outcome(outcome, found[outcome], length, where)
+        counts[outcome] = int(match["n"] or 1)
+        check_outcome(outcome, counts[outcome], length, where)
         rest = rest[match.end() :]
         if match["end"] == "":
-            return list(found.items())
+            return list(counts.items())
     raise RuleError(
         f"{where} must be a test that ends in '?', or outcomes such as '(1, 0) × 3, (0, 0) × 1', "
         f"got {shown(text)}"
     )
+
+
+# ------------------------------------------------------------------------------ tests
+
+
+@dataclass(frozen=True)
+class Names:
+    """The engine's numbers for the variables of the text, and their classes."""
+
+    classes: tuple[str, ...]
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def given(cls, classes: tuple[str, ...]) -> "Names":
+        """Return the variables of a node, under the names that a printed rule gives them."""
+        return cls(classes, {f"X{number}": number for number in range(len(classes))})
+
+    def extended(self, new: Mapping[str, str]) -> "Names":
+        """Return the names with new ones, which are numbered in order of appearance."""
+        numbers = {name: len(self.classes) + place for place, name in enumerate(new)}
+        return Names((*self.classes, *new.values()), {**self.numbers, **numbers})
+
+    def class_of(self, name: str) -> str:
+        return self.classes[self.numbers[name]]
+
+
+def vector_of(text: str) -> Vector:
+    """Return the numbers of a text that `_VALUE` matches."""
+    return tuple(int(each) for each in re.findall(_INTEGER, text))
+
+
+def read_test(text: str, schema: Schema, names: Names, where: str) -> tuple[EngineTest, Names]:
+    """Return the test, and the variables that are bound where it holds."""
+    new, formula = _introduced(text.strip(), schema, names, where)
+    attribute, variables, value = _formula(formula, schema, where)
+    _check_variables(variables, new, names.extended(new), where)
+    _check_fact(attribute, variables, value, schema, names.extended(new), where)
+    variables, value = _canonical(variables, value, schema, names.extended(new), len(names.classes))
+    known = names.extended({name: new[name] for name in variables if name in new})
+    classes = tuple(known.class_of(name) for name in variables)
+    numbers = tuple(known.numbers[name] for name in variables)
+    return (_KINDS[len(variables)], attribute, classes, numbers, value), known
+
+
+def _introduced(text: str, schema: Schema, names: Names, where: str) -> tuple[dict[str, str], str]:
+    """Return the new variables with their classes, and the rest of the text."""
+    match = _EXISTS.match(text)
+    if match is None:
+        return {}, text
+    rest, new = match[1], {}
+    classes = {printable(name): name for name in schema.classes}  # by their printed names
+    name_of_class = "|".join(re.escape(each) for each in _longest_first(classes))
+    variable = re.compile(rf"\s*(X\d+)\s*:\s*({name_of_class})\s*([,.])")
+    while True:
+        match = variable.match(rest)
+        if match is None:
+            other = re.match(r"\s*X\d+\s*:\s*([^,.]*[^,.\s])\s*[,.]", rest)
+            if other is not None:
+                raise UnknownNameError("class", other[1], classes, where)
+            raise RuleError(
+                f"{where} must go on like 'X1: {next(iter(classes))}.', at {shown(rest)}"
+            )
+        name, class_name, end = match.groups()
+        if name in names.numbers or name in new:
+            raise RuleError(f"{where} introduces {name}, which is there already")
+        new[name] = classes[class_name]
+        rest = rest[match.end() :]
+        if end == ".":
+            return new, rest.strip()
+
+
+def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[str], Vector]:
+    """Return attribute, variables in the engine's order (the subtrahend first), and value."""
+    name = "|".join(re.escape(each) for each in _longest_first(schema.attributes))
+    one = re.fullmatch(rf"(X\d+)\[({name})\]\s*=\s*(?P<value>{_VALUE})", text)
+    if one is not None:
+        return one[2], [one[1]], vector_of(one["value"])
+    two = re.fullmatch(rf"(X\d+)\[({name})\]\s*[-−]\s*(X\d+)\[\2\]\s*=\s*(?P<value>{_VALUE})", text)
+    if two is not None:
+        return two[2], [two[3], two[1]], vector_of(two["value"])
+    for each in re.findall(r"X\d+\[([^]]*)\]", text):
+        if each not in schema.attributes:
+            raise UnknownNameError("attribute", each, schema.attributes, where)
+    some, length = next(((m, a.length) for m, a in schema.attributes.items()), ("pos", 2))
+    value = "1" if length == 1 else f"({', '.join('1' * length)})"
+    raise RuleError(
+        f"{where} must read like 'X0[{some}] = {value}' or 'X1[{some}] - X0[{some}] = {value}', "
+        f"got {shown(text)}"
+    )
+
+
+def _check_variables(
+    variables: list[str], new: Mapping[str, str], names: Names, where: str
+) -> None:
+    for name in variables:
+        if name not in names.numbers:
+            raise UnknownNameError("variable", name, names.numbers, where)
+    if len(set(variables)) < len(variables):
+        raise RuleError(f"{where} asks about {variables[0]} twice; a fact is about two objects")
+    for name in new:
+        if name not in variables:
+            raise RuleError(f"{where} introduces {name}, and asks nothing about it")
+
+
+def _check_fact(
+    name: str, variables: list[str], value: Vector, schema: Schema, names: Names, where: str
+) -> None:
+    for variable in variables:
+        owned = schema.classes[names.class_of(variable)]
+        if name not in owned:
+            raise UnknownNameError("attribute", name, owned, f"{where}, of {variable}")
+    attribute, kind = schema.attributes[name], _KINDS[len(variables)]
+    if attribute.facts is not None and kind not in attribute.facts:
+        raise RuleError(
+            f"{where} asks for the {kind} of {name!r}, which the schema keeps out of tests "
+            f"(facts={attribute.facts!r})"
+        )
+    if len(value) != attribute.length:
+        raise RuleError(
+            f"{where} must name a value of length {attribute.length}, got {shown(value)}"
+        )
+    least = -(2**63) + (len(variables) == 2)  # a difference may have to be negated
+    if not all(least <= each < 2**63 for each in value):
+        raise RuleError(f"{where} names a value that does not fit 64 bits: {shown(value)}")
+
+
+def _canonical(
+    variables: list[str], value: Vector, schema: Schema, names: Names, known: int
+) -> tuple[list[str], Vector]:
+    """Return variables and value of a test in the engine's canonical form."""
+    if len(variables) == 1:
+        return variables, value
+    classes = list(schema.classes)
+    # New variables, those from `known` on, all have the same age.
+    first, second = (
+        (classes.index(names.class_of(name)), min(names.numbers[name], known)) for name in variables
+    )
+    negative = tuple(-each for each in value)
+    if first > second or (first == second and negative > value):
+        return variables[::-1], negative
+    return variables, value
+
+
+def _longest_first(names: Mapping[str, object]) -> list[str]:
+    """Sort names by length, since one may be the beginning of another."""
+    return sorted(names, key=len, reverse=True)

@@ -1,15 +1,15 @@
-"""The same rule with fewer tests: what it says is the same in every possible state.
+"""The same rule with fewer tests: its answers are the same in every possible state.
 
-    rule -> [ simplifying ] -> steps for the engine, each of which keeps one child of a branch
+    rule -> [ simplify ] -> steps for the engine, each of which keeps one child of a branch
 
-A test goes if the answers above it decide it (knowledge.py), and its branch with it. It goes too
-if both of its branches say the same: two leaves of the same distribution; or the same tests, in
-other words perhaps, with the same leaves.
+A test is removed if the answers above it decide it (see `implication`). It is also removed if both
+of its branches are equivalent: two leaves with the same distribution, or equivalent tests with
+equivalent leaves.
 
-With equal tests below, care is needed. A tree follows a set of bindings, and a test that holds for
-some of them leaves only those; and an object that a test has found is taken, so that no test below
-can find it again. So equal tests are only merged below a test that can do neither: it holds for
-all bindings or for none, and what it has found, the tests below would not find.
+Equal tests below need care. A tree follows a set of bindings, and a test that holds for some of
+them keeps only those; and an object that a test has bound cannot be bound again by a test below.
+So equal tests are merged only below a test that has neither effect: it holds for all bindings or
+for none, and the tests below could not bind the objects that it binds.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from treethink.rules import Rule, Test, Value
 
 
 class Step(NamedTuple):
-    """Which child of the branch at `path` to keep; `merge`: the other one says the same."""
+    """Keep one child of the branch at `path`; `merge`: the other one is equivalent."""
 
     path: str
     left: bool
@@ -31,140 +31,140 @@ class Step(NamedTuple):
 
 
 @dataclass(eq=False)
-class Part:
-    """A node, and all below it, that can be changed."""
+class Subtree:
+    """A node and all below it, which can be changed."""
 
     classes: tuple[str, ...]
-    says: frozenset[tuple[Value, Fraction]]  # with its share
-    edited: tuple[bool, bool]  # pinned, written: parts that differ in this stay apart
+    shares: frozenset[tuple[Value, Fraction]]  # of the outcomes
+    edited: tuple[bool, bool]  # pinned, written: subtrees that differ in this are not merged
     test: Test | None = None
-    left: "Part | None" = None
-    right: "Part | None" = None
+    left: "Subtree | None" = None
+    right: "Subtree | None" = None
 
     @property
-    def children(self) -> tuple["Part", "Part"]:
+    def children(self) -> tuple["Subtree", "Subtree"]:
         assert self.left is not None
         assert self.right is not None
         return self.left, self.right
 
-    def become(self, child: "Part") -> None:
-        """Give up the test; `child` is what is left."""
-        self.classes, self.says, self.edited = child.classes, child.says, child.edited
+    def become(self, child: "Subtree") -> None:
+        """Replace this node by one of its children."""
+        self.classes, self.shares, self.edited = child.classes, child.shares, child.edited
         self.test, self.left, self.right = child.test, child.left, child.right
 
 
 def steps_of(rule: Rule) -> list[Step]:
-    """What makes the rule smaller, one step after the other."""
-    root = _parts(rule)
-    return [*_decided(root), *_merged(root, len(rule.classes))]
+    """Return the steps that simplify the rule, in order."""
+    root = _subtree_of(rule)
+    return [*_remove_decided(root), *_merge_equivalent(root, len(rule.classes))]
 
 
-def _parts(rule: Rule) -> Part:
-    parts: list[Part] = []
+def _subtree_of(rule: Rule) -> Subtree:
+    subtrees: list[Subtree] = []
     for node, answer in zip(rule.nodes, answers_of(rule), strict=True):
         total = sum(answer.values())
-        says = frozenset((value, Fraction(n, total)) for value, n in answer.items())
+        shares = frozenset((value, Fraction(n, total)) for value, n in answer.items())
         test = None if node.test is None else Test.from_engine(node.test, len(node.classes))
-        parts.append(Part(node.classes, says, node.edited[:2], test))
-    for part, node in zip(parts, rule.nodes, strict=True):
+        subtrees.append(Subtree(node.classes, shares, node.edited[:2], test))
+    for subtree, node in zip(subtrees, rule.nodes, strict=True):
         if node.left is not None and node.right is not None:
-            part.left, part.right = parts[node.left], parts[node.right]
-    return parts[0]
+            subtree.left, subtree.right = subtrees[node.left], subtrees[node.right]
+    return subtrees[0]
 
 
-def _decided(root: Part) -> Iterator[Step]:
-    """Tests that the answers above them decide."""
-    open_ = [(root, "", Knowledge(root.classes))]
-    while open_:
-        part, path, known = open_.pop()
-        while part.test is not None:
-            implied = known.implies(part.test)
-            if not implied and not known.refutes(part.test):
+def _remove_decided(root: Subtree) -> Iterator[Step]:
+    """Remove tests that are decided by the answers above them."""
+    pending = [(root, "", Knowledge(root.classes))]
+    while pending:
+        node, path, known = pending.pop()
+        while node.test is not None:
+            implied = known.implies(node.test)
+            if not implied and not known.refutes(node.test):
                 break
             yield Step(path, implied, False)
-            part.become(part.children[0 if implied else 1])
-        if part.test is not None:
-            left, right = part.children
-            open_.append((right, path + "R", known.failing(part.test)))
-            open_.append((left, path + "L", known.holding(part.test)))
+            node.become(node.children[0 if implied else 1])
+        if node.test is not None:
+            left, right = node.children
+            pending.append((right, path + "R", known.failing(node.test)))
+            pending.append((left, path + "L", known.holding(node.test)))
 
 
-def _merged(root: Part, arguments: int) -> Iterator[Step]:
-    """Tests whose branches say the same, from below."""
+def _merge_equivalent(root: Subtree, arguments: int) -> Iterator[Step]:
+    """Remove tests whose branches are equivalent, from the leaves up."""
     order = [(root, "", Knowledge(root.classes))]
-    for part, path, known in order:  # it grows on the way: every node after its parent
-        if part.test is not None:
-            left, right = part.children
-            order.append((left, path + "L", known.holding(part.test)))
-            order.append((right, path + "R", known.failing(part.test)))
-    for part, path, known in reversed(order):
-        if part.test is not None and _say_the_same(part, known, arguments):
+    for node, path, known in order:  # the list grows: every node comes after its parent
+        if node.test is not None:
+            left, right = node.children
+            order.append((left, path + "L", known.holding(node.test)))
+            order.append((right, path + "R", known.failing(node.test)))
+    for node, path, known in reversed(order):
+        if node.test is not None and _has_equivalent_branches(node, known, arguments):
             yield Step(path, False, True)
-            part.become(part.children[1])
+            node.become(node.children[1])
 
 
-def _say_the_same(part: Part, known: Knowledge, arguments: int) -> bool:
-    assert part.test is not None
-    left, right = part.children
+def _has_equivalent_branches(node: Subtree, known: Knowledge, arguments: int) -> bool:
+    assert node.test is not None
+    left, right = node.children
     if left.test is None or right.test is None:
         return left.test is right.test and _same_leaf(left, right)
-    if part.test.new:
-        one_binding = len(part.classes) == arguments
-        return one_binding and _alike(part, known.holding(part.test))
-    return max(part.test.variables) < arguments and _alike(part, known.holding(part.test))
+    if node.test.new:
+        one_binding = len(node.classes) == arguments
+        return one_binding and _subtrees_match(node, known.holding(node.test))
+    return max(node.test.variables) < arguments and _subtrees_match(node, known.holding(node.test))
 
 
-def _same_leaf(one: Part, other: Part) -> bool:
-    return one.says == other.says and one.edited == other.edited
+def _same_leaf(one: Subtree, other: Subtree) -> bool:
+    return one.shares == other.shares and one.edited == other.edited
 
 
-def _alike(part: Part, known: Knowledge) -> bool:
-    """Whether the branch for no would say the same where the test holds."""
-    assert part.test is not None
-    found = range(len(part.classes), len(known.classes))
-    left, right = part.children
-    open_ = [(left, right, known)]
-    while open_:
-        one, other, known = open_.pop()
+def _subtrees_match(node: Subtree, known: Knowledge) -> bool:
+    """Whether the branch for no would give the same answers where the test holds."""
+    assert node.test is not None
+    bound = range(len(node.classes), len(known.classes))
+    left, right = node.children
+    pending = [(left, right, known)]
+    while pending:
+        one, other, known = pending.pop()
         if one.test is None or other.test is None:
             if one.test is not other.test or not _same_leaf(one, other):
                 return False
             continue
-        asked = _beside(other.test, found)
-        if not known.equates(one.test, asked) or one.edited != other.edited:
+        test = _renumbered(other.test, bound)
+        if not known.equates(one.test, test) or one.edited != other.edited:
             return False
-        if _finds_again(asked, found, known):
+        if _could_bind_again(test, bound, known):
             return False
         (yes, no), (other_yes, other_no) = one.children, other.children
-        open_.append((no, other_no, known.failing(asked)))
-        open_.append((yes, other_yes, known.holding(asked)))
+        pending.append((no, other_no, known.failing(test)))
+        pending.append((yes, other_yes, known.holding(test)))
     return True
 
 
-def _beside(test: Test, found: range) -> Test:
-    """The test as it is where those variables are known too."""
+def _renumbered(test: Test, bound: range) -> Test:
+    """Return the test as it is where those variables are bound too."""
 
     def number(each: int) -> int:
-        return each + len(found) if each >= found.start else each
+        return each + len(bound) if each >= bound.start else each
 
     new = tuple((number(each), name) for each, name in test.new)
     return replace(test, variables=tuple(map(number, test.variables)), new=new)
 
 
-def _finds_again(test: Test, found: range, known: Knowledge) -> bool:
-    """Whether one of the objects already found could be what the test looks for."""
+def _could_bind_again(test: Test, bound: range, known: Knowledge) -> bool:
+    """Whether the test could bind one of the objects that are already bound."""
     for number, name in test.new:
-        for taken in found:
-            if known.classes[taken] != name:
+        for variable in bound:
+            if known.classes[variable] != name:
                 continue
-            if not known.refutes(_about(test, number, taken, len(known.classes))):
+            if not known.refutes(_about(test, number, variable, len(known.classes))):
                 return True
     return False
 
 
-def _about(test: Test, number: int, taken: int, known: int) -> Test:
-    """The test with an object already found for one of its new variables."""
+def _about(test: Test, number: int, variable: int, known: int) -> Test:
+    """Return the test with a variable that is already bound for one of its new variables."""
     others = tuple((known, name) for each, name in test.new if each != number)
-    names = {each: known for each, _ in test.new} | {number: taken}
+    names = {each: known for each, _ in test.new} | {number: variable}
     variables = tuple(names.get(each, each) for each in test.variables)
     return replace(test, variables=variables, new=others)

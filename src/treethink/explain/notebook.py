@@ -2,12 +2,12 @@
 
     state, prediction, rule, model -> [ notebook ] -> HTML, SVG
 
-Jupyter and its relatives ask an object for `_repr_html_` and `_repr_svg_`. Some of our classes are
-the engine's, so the methods are put onto all of them here, in one place. What they do is
-imported when somebody asks for it.
+Jupyter and similar programs call `_repr_html_` and `_repr_svg_`. Some of our classes belong to the
+engine, so this module adds the methods to all of them, in one place. The functions behind them
+(`notebook_html`) are imported when they are called.
 
-None of them ever raises an error: what cannot be shown is left to the plain text that every
-object has, which is what None tells a notebook.
+None of the methods raises an error: they return None instead, and the notebook shows the plain
+text.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from treethink.model import Prediction, TreeThink
 from treethink.rules import Rule, Rules
 from treethink.state import State
 
-#: For each class its methods, and where to find the function that makes what they return.
-SHOWN: dict[type, dict[str, str]] = {
+#: The methods of each class, and the function that each of them calls.
+METHODS: dict[type, dict[str, str]] = {
     State: {
         "_repr_html_": "treethink.explain.notebook_html:state_html",
-        "_repr_svg_": "treethink.explain.levels:picture",
+        "_repr_svg_": "treethink.explain.state_picture:state_svg",
     },
     Prediction: {"_repr_html_": "treethink.explain.notebook_html:prediction_html"},
     Rule: {
@@ -42,28 +42,28 @@ SHOWN: dict[type, dict[str, str]] = {
 
 
 def install() -> None:
-    """Give every class its methods. `import treethink` does it."""
-    for shown, methods in SHOWN.items():
-        install_on(shown, **methods)
+    """Add the methods to every class. `import treethink` does it."""
+    for cls, methods in METHODS.items():
+        install_on(cls, **methods)
 
 
-def install_on(shown: type, **methods: str) -> None:
-    """Give a class the methods, each as ``module:function`` of what is to be shown."""
-    for name, place in methods.items():
-        setattr(shown, name, _method(name, place))
+def install_on(cls: type, **methods: str) -> None:
+    """Add methods to a class; each calls a function, given as ``module:function``."""
+    for name, target in methods.items():
+        setattr(cls, name, _method(name, target))
 
 
-def _method(name: str, place: str) -> Callable[[Any], str | None]:
-    """A method that looks its function up when it is called."""
-    module, _, function = place.partition(":")
+def _method(name: str, target: str) -> Callable[[Any], str | None]:
+    """Return a method that imports its function when it is called."""
+    module, _, function = target.partition(":")
 
     def method(self: Any) -> str | None:
         try:
             text: str = getattr(import_module(module), function)(self)
-        except Exception:  # a notebook would show it in place of the object
+        except Exception:  # a notebook would show the error instead of the object
             return None
         return text
 
     method.__name__ = name
-    method.__doc__ = f"What a notebook shows; see `{place.replace(':', '.')}`."
+    method.__doc__ = f"What a notebook shows; see `{target.replace(':', '.')}`."
     return method

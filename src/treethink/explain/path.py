@@ -1,10 +1,10 @@
-"""Which way a target takes through a tree, test by test, and with which objects.
+"""The path of an object through a tree, test by test, and the objects bound on the way.
 
-    rule, state, object -> [ routing ] -> steps, leaf
+    rule, state, object -> [ path ] -> steps, leaf
 
-The engine routes targets too, much faster, and says only where they end. Here every step is
-kept. The meaning is the same, set narrowing: keep all bindings; where a test holds for some, go
-left with all that extend them, else go right with the bindings as they were.
+The engine routes objects too, much faster, but returns only the leaf. Here every step is kept. The
+meaning is the same, set narrowing: keep all bindings; where a test holds for some of them, go left
+with all their extensions, otherwise go right with the bindings unchanged.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from treethink.errors import SettingError
-from treethink.explain.vectors import minus, plus
 from treethink.rules import Node, Test, Value
 from treethink.state import State
+from treethink.vectors import minus, plus
 
-#: Object ids, one for each variable X0, X1, ...; None: an object that is only imagined.
+#: Object ids, one for each variable X0, X1, ...; None stands for a hypothetical object.
 Binding = tuple[int | None, ...]
 
-MOST_BINDINGS = 4096  # the engine keeps no more either
-_TAKEN = {"self", "name"}  # what `State.find` calls its own arguments, so no others can be
+MAX_BINDINGS = 4096  # as in the engine
+_RESERVED = {"self", "name"}  # parameters of `State.find`: no attribute can be passed as these
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A branch on the way: what was asked, about which objects, and what came of it.
+    """A branch on the path: its test, the answer, and the bindings.
 
-    `before` and `after` are all bindings, without and with the variables that the test
-    introduced; where it failed there is nothing new, and they are the same.
+    `before` and `after` are all bindings without and with the variables that the test
+    introduces. Where the test failed they are the same.
     """
 
     node: Node
@@ -39,13 +39,13 @@ class Step:
 
     @property
     def test(self) -> Test:
-        """What was asked."""
+        """The test of the branch."""
         assert self.node.test is not None
         return self.node.test
 
 
 def follow(root: Node, state: State, object_id: int) -> tuple[tuple[Step, ...], Node]:
-    """The steps of an object from the root to its leaf, and the leaf."""
+    """Return the steps of an object from the root to its leaf, and the leaf."""
     steps: list[Step] = []
     node = root
     bindings: tuple[Binding, ...] = ((object_id,),)
@@ -57,35 +57,35 @@ def follow(root: Node, state: State, object_id: int) -> tuple[tuple[Step, ...], 
 
 
 def child(node: Node, holds: bool) -> Node:
-    """Where a branch leads if its test answers so."""
-    taken = node.left if holds else node.right
-    assert taken is not None
-    return taken
+    """Return the child of a branch for that answer."""
+    below = node.left if holds else node.right
+    assert below is not None
+    return below
 
 
 def extensions(state: State, test: Test, bindings: Iterable[Binding]) -> tuple[Binding, ...]:
-    """All bindings, extended by the test's new variables in all ways that make it true."""
+    """Extend all bindings by the test's new variables, in all ways that make it true."""
     extended = [
-        (*binding, *fresh) for binding in bindings for fresh in _fresh(state, test, binding)
+        (*binding, *new) for binding in bindings for new in _new_objects(state, test, binding)
     ]
-    if len(extended) > MOST_BINDINGS:
-        extended = sorted(extended, key=lambda each: _by_values(state, each))[:MOST_BINDINGS]
+    if len(extended) > MAX_BINDINGS:
+        extended = sorted(extended, key=lambda each: _by_values(state, each))[:MAX_BINDINGS]
     return tuple(extended)
 
 
-def _fresh(state: State, test: Test, binding: Binding) -> Iterator[tuple[int, ...]]:
-    """The objects for the new variables, in every way that makes the test true."""
+def _new_objects(state: State, test: Test, binding: Binding) -> Iterator[tuple[int, ...]]:
+    """Yield objects for the new variables, in every way that makes the test true."""
     if test.kind == "equality":
-        yield from _equal(state, test, binding)
+        yield from _by_equality(state, test, binding)
     elif test.kind == "difference":
-        yield from _apart(state, test, binding)
+        yield from _by_difference(state, test, binding)
     else:
         raise SettingError(
             f"tests of the kind {test.kind!r} cannot be explained, only equality and difference"
         )
 
 
-def _equal(state: State, test: Test, binding: Binding) -> Iterator[tuple[int, ...]]:
+def _by_equality(state: State, test: Test, binding: Binding) -> Iterator[tuple[int, ...]]:
     (variable,) = test.variables
     if variable >= len(binding):
         for each in _having(state, test.classes[0], test.attribute, test.value, binding):
@@ -94,29 +94,29 @@ def _equal(state: State, test: Test, binding: Binding) -> Iterator[tuple[int, ..
         yield ()
 
 
-def _apart(state: State, test: Test, binding: Binding) -> Iterator[tuple[int, ...]]:
-    """One of the two is known or gone through, the other is looked up by its value."""
+def _by_difference(state: State, test: Test, binding: Binding) -> Iterator[tuple[int, ...]]:
+    """Iterate over the objects of one variable, and look the other one up by its value."""
     one, other = test.variables
     known = len(binding)
     if one >= known > other:
         there = value_of(state, binding[other], test.attribute)
-        wanted = minus(there, test.value)
-        for found in _having(state, test.classes[0], test.attribute, wanted, binding):
-            yield (found,)
+        here = minus(there, test.value)
+        for x in _having(state, test.classes[0], test.attribute, here, binding):
+            yield (x,)
         return
-    for x in _standing_for(state, test, binding):
-        wanted = plus(value_of(state, x, test.attribute), test.value)
+    for x in _first_objects(state, test, binding):
+        there = plus(value_of(state, x, test.attribute), test.value)
         if other < known:
-            if value_of(state, binding[other], test.attribute) == wanted:
+            if value_of(state, binding[other], test.attribute) == there:
                 yield ()
             continue
-        taken = (*binding, x)
-        for y in _having(state, test.classes[1], test.attribute, wanted, taken):
+        bound = (*binding, x)
+        for y in _having(state, test.classes[1], test.attribute, there, bound):
             yield (x, y) if one >= known else (y,)
 
 
-def _standing_for(state: State, test: Test, binding: Binding) -> list[int]:
-    """What the first variable of a test may stand for."""
+def _first_objects(state: State, test: Test, binding: Binding) -> list[int]:
+    """Return the objects that the first variable of a test may stand for."""
     if test.variables[0] < len(binding):
         known = binding[test.variables[0]]
         return [] if known is None else [known]
@@ -124,32 +124,32 @@ def _standing_for(state: State, test: Test, binding: Binding) -> list[int]:
 
 
 def _having(
-    state: State, class_name: str, attribute: str, value: Value, taken: Sequence[int | None]
+    state: State, class_name: str, attribute: str, value: Value, bound: Sequence[int | None]
 ) -> list[int]:
-    """Objects that have the value and are not bound yet, by a look-up."""
+    """Look up the objects that have the value and are not bound yet."""
     if not _fits(value):
         return []
-    if attribute in _TAKEN:
+    if attribute in _RESERVED:
         objects = state.of_class(class_name)
-        found = [each for each in objects if value_of(state, each.id, attribute) == value]
+        matches = [each for each in objects if value_of(state, each.id, attribute) == value]
     else:
-        found = list(state.find(class_name, **{attribute: value}))
-    return [each.id for each in found if each.id not in taken]
+        matches = list(state.find(class_name, **{attribute: value}))
+    return [each.id for each in matches if each.id not in bound]
 
 
 def _fits(value: Value) -> bool:
-    """No object has a number beyond 64 bits."""
+    """Whether an object can have the value: its numbers fit 64 bits."""
     numbers = (value,) if isinstance(value, int) else value
     return all(-(2**63) <= each < 2**63 for each in numbers)
 
 
 def _by_values(state: State, binding: Binding) -> list[tuple[list[Value], int]]:
-    """Sort key of bindings: object by object, by its values, then by its id."""
+    """Return the sort key of a binding: object by object, its values, then its id."""
     return [(list(state[each].values.values()), each) for each in binding if each is not None]
 
 
 def value_of(state: State, object_id: int | None, attribute: str) -> Value:
-    """A value of an object that is there."""
+    """Return a value of an object that is not hypothetical."""
     assert object_id is not None
     value: Value = state.value(object_id, attribute)
     return value

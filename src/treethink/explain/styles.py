@@ -1,7 +1,4 @@
-"""The ways in which a rule can be told.
-
-rule -> [ styles ] -> formula, English or code
-"""
+"""The forms in which a rule can be printed: as a formula, in English or as code."""
 
 from treethink.errors import UnknownNameError, WrongTypeError, shown
 from treethink.rules import Rule
@@ -12,17 +9,17 @@ STYLES = ("formula", "english", "code")
 
 
 def text_of(rule: Rule, style: str) -> str:
-    """The rule in that style."""
+    """Return the rule in that style."""
     if not isinstance(style, str):
         raise WrongTypeError(f"style must be one of {', '.join(STYLES)}, got {shown(style)}")
     if style == "english":
-        from treethink.explain.english import sentences as english
+        from treethink.explain.english import sentences
 
-        return english.text_of(rule)
+        return sentences.text_of(rule)
     if style == "code":
-        from treethink.export import python as code
+        from treethink.export import python
 
-        return code.text_of(rule)
+        return python.text_of(rule)
     if style == "formula":
         return str(rule)
     raise UnknownNameError("style", style, STYLES, "rule.to_text")

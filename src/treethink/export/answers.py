@@ -1,10 +1,8 @@
-"""What each node of a rule answers, and which names the answers go by.
+"""The counts with which each node of a rule answers, and other things that all exports need.
 
-    rule -> [ answers ] -> code, module, prolog
-
-A leaf answers with what it has counted. One that has counted nothing answers with the counts of
-the nearest node above it that has any, and the root with all that the rule has ever seen: so does
-the engine (`Tree::answering`), and so must everything that is written from a tree.
+A leaf answers with its counts. A leaf without any answers with the counts of the nearest node above
+it that has some, and the root with all that the rule has ever seen. The engine does the same
+(`Tree::answering`), and so must everything that is exported from a tree.
 """
 
 from __future__ import annotations
@@ -13,17 +11,17 @@ import re
 from collections.abc import Iterable, Mapping
 
 from treethink.errors import UnknownNameError
-from treethink.explain.vectors import negative
 from treethink.rules import EngineNode, Rule, Test, Value, by_value
+from treethink.vectors import negative
 
 KINDS = ("equality", "difference")
-"""The kinds of fact that can be written in another language."""
+"""The kinds of fact that can be exported to another language."""
 
 Counts = Mapping[Value, int]
 
 
 def answers_of(rule: Rule) -> list[Counts]:
-    """For each node, the counts with which a leaf in its place would answer."""
+    """Return, for each node, the counts with which a leaf in its place would answer."""
     nodes = rule.nodes
     given = by_value(nodes[0].counts) if nodes[0].edited[2] else rule.seen
     answers: list[Counts] = [given] * len(nodes)
@@ -34,16 +32,16 @@ def answers_of(rule: Rule) -> list[Counts]:
     return answers
 
 
-def asked_by(node: EngineNode, where: str) -> Test:
-    """The test of a branch; `where` names the form that cannot say every kind of fact."""
+def branch_test(node: EngineNode, where: str) -> Test:
+    """Return the test of a branch; `where` names the form, for the error about unknown kinds."""
     assert node.test is not None
     if node.test[0] not in KINDS:
         raise UnknownNameError("kind of fact", node.test[0], KINDS, where)
     return Test.from_engine(node.test, len(node.classes))
 
 
-def difference_of(test: Test) -> tuple[int, int, Value]:
-    """The older variable, the newer one, and by how much the newer is more."""
+def by_age(test: Test) -> tuple[int, int, Value]:
+    """Return a difference as older variable, newer variable, and newer minus older value."""
     first, second = test.variables
     if first < second:
         return first, second, test.value
@@ -51,17 +49,17 @@ def difference_of(test: Test) -> tuple[int, int, Value]:
 
 
 def is_never_seen(node: EngineNode, answer: Counts) -> bool:
-    """Whether a leaf borrows what it answers."""
+    """Whether a leaf has no counts, and answers with those of a node above it."""
     return not node[3] and bool(answer)
 
 
 def is_by_hand(node: EngineNode) -> bool:
-    """Whether what a leaf says was written by somebody: it has counted nothing itself."""
+    """Whether the counts of a leaf were written by hand."""
     return node.test is None and node.edited[1] and bool(node.counts)
 
 
 def identifier(title: str, taken: Iterable[str] = ()) -> str:
-    """A name that both languages take, like the title, and not among those `taken`.
+    """Return a name like the title that is valid in Python and Prolog, and not one of `taken`.
 
     >>> identifier("player.pos when right"), identifier("1 %.on when ä", {"rule_1_on_when"})
     ('player_pos_when_right', 'rule_1_on_when_2')

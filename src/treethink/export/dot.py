@@ -1,18 +1,17 @@
-"""A rule in the language of Graphviz: ``dot -Tsvg rule.dot -o rule.svg``."""
+"""A rule in the DOT language of Graphviz: ``dot -Tsvg rule.dot -o rule.svg``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from treethink.export import colours
-from treethink.export.content import ANSWERS, Box, boxes_of
+from treethink.export.boxes import INK, LINE, Box, boxes_of
 from treethink.rules import Rule
 
-FONT = "Courier"  # Graphviz knows how wide its letters are even where it can read no fonts
+FONT = "Courier"  # Graphviz knows the width of its letters even where it cannot read any font
 
 
 def text_of(rule: Rule) -> str:
-    """The whole graph, ending with a newline."""
+    """Return the whole graph, ending with a newline."""
     return "\n".join(_lines(boxes_of(rule))) + "\n"
 
 
@@ -21,7 +20,7 @@ def _lines(boxes: list[Box]) -> Iterator[str]:
     yield '    graph [ordering=out, nodesep=0.3, ranksep=0.45, bgcolor="#ffffff"];'
     yield (
         f'    node [shape=box, style="filled,rounded", fontname="{FONT}",'
-        f' fontsize=10, fontcolor="{colours.INK}", color="{colours.LINE}"];'
+        f' fontsize=10, fontcolor="{INK}", color="{LINE}"];'
     )
     yield f'    edge [fontname="{FONT}", fontsize=9, arrowsize=0.6];'
     for number, box in enumerate(boxes):
@@ -33,24 +32,20 @@ def _lines(boxes: list[Box]) -> Iterator[str]:
 
 def _attributes(box: Box) -> str:
     label = "\\n".join(map(escaped, box.lines))
-    dashed = ', style="filled,rounded,dashed"' if box.kind == "leaf" and not box.rows else ""
+    dashed = ', style="filled,rounded,dashed"' if box.unseen else ""
     thick = ", penwidth=2.4" if box.pinned else ""
-    looks = f'fillcolor="{colours.fill(box)}", color="{colours.line(box)}"{dashed}{thick}'
-    return f'label="{label}", {looks}'
+    return f'label="{label}", fillcolor="{box.fill}", color="{box.line}"{dashed}{thick}'
 
 
 def _edges(number: int, box: Box) -> Iterator[str]:
-    if box.kind == "header":
-        (child,) = box.children
-        yield f'    n{number} -> n{child} [color="{colours.LINE}"];'
-        return
-    for child, answer, colour in zip(box.children, ANSWERS, colours.EDGES, strict=False):
-        looks = f'label=" {answer} ", color="{colour}", fontcolor="{colour}"'
-        yield f"    n{number} -> n{child} [{looks}];"
+    for child, answer, colour in box.edges:
+        label = f'label=" {answer} ", ' if answer else ""
+        font = f', fontcolor="{colour}"' if answer else ""
+        yield f'    n{number} -> n{child} [{label}color="{colour}"{font}];'
 
 
 def escaped(line: str) -> str:
-    r"""A line as it may stand between quotes: nothing in it has a meaning there.
+    r"""Escape a line for use between quotes.
 
     >>> print(escaped('a "b" \\N &amp;'))
     a \"b\" \\N &amp;amp;

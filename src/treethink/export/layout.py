@@ -1,16 +1,14 @@
-"""Where the boxes of a tree go, so that it is tidy: narrow, centred, and nothing overlaps.
+"""A tidy layout for a tree of boxes: narrow, centred, and without overlaps.
 
     sizes, children -> [ layout ] -> places
 
-In:   the size of every box, and its children; a parent comes before them.
-Out:  a place for each. y grows downwards.
+A parent comes before its children in the lists. y grows downwards.
 
-Boxes of one depth stand in one row, with their tops aligned. Subtrees that are beside each other
-are moved together until, in one of the rows, only the gap is between them; a parent stands
-in the middle above its first and last child. That is how Reingold and Tilford draw trees, here
-for boxes of any size. The outline of a subtree is the leftmost and rightmost edge in each of its
-rows. Two of them are merged in as many steps as the less deep one has rows, which for the whole
-tree is no more than it has boxes.
+The method is that of Reingold and Tilford, for boxes of any size. Boxes of one depth stand in one
+row, with their tops aligned. Neighbouring subtrees are moved together until only the gap is between
+them in one of the rows; a parent is centred above its first and last child. The outline of a
+subtree is its leftmost and rightmost edge in each row. Merging two outlines takes as many steps as
+the shallower one has rows, so the whole layout takes no more steps than there are boxes.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from operator import add
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a box stands: its left and upper edge, its size, and its row."""
+    """The position of a box: its left and upper edge, its size, and its row."""
 
     x: float
     y: float
@@ -42,7 +40,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """All places, the lower edge of each row, and the size of the whole."""
+    """All places, the lower edge of each row, and the total size."""
 
     places: list[Place]
     bottoms: list[float]
@@ -51,19 +49,19 @@ class Layout:
 
 
 class Outline:
-    """The edges of a subtree, row by row, the root's last; x is 0 where its root's centre is."""
+    """The edges of a subtree in each row, the root's row last, relative to the root's centre."""
 
     def __init__(self, width: float):
         self.left, self.right, self.shift = [-width / 2], [width / 2], 0.0
 
     def distance(self, other: Outline, gap: float) -> float:
-        """How far the other must be moved to stand right of this one."""
+        """Return how far the other must be moved to stand to the right of this one."""
         rows = range(-1, -1 - min(len(self.left), len(other.left)), -1)
         touch = max(self.right[row] - other.left[row] for row in rows)
         return touch + self.shift - other.shift + gap
 
     def beside(self, other: Outline) -> Outline:
-        """Both as one; the deeper one's lists are changed where both have rows."""
+        """Merge both; the lists of the deeper one are changed where both have rows."""
         rows = range(-1, -1 - min(len(self.left), len(other.left)), -1)
         apart = other.shift - self.shift
         if len(self.left) >= len(other.left):
@@ -75,7 +73,7 @@ class Outline:
         return other
 
     def under(self, width: float, centre: float) -> None:
-        """Puts a root above, whose centre is the new 0."""
+        """Add a root above; its centre is the new origin."""
         self.shift -= centre
         self.left.append(-width / 2 - self.shift)
         self.right.append(width / 2 - self.shift)
@@ -88,7 +86,7 @@ def tidy(
     gap_y: float,
     gap_root: float | None = None,
 ) -> Layout:
-    """Places for all boxes, of which the first is the root; below it the gap may be another."""
+    """Return places for all boxes. The first is the root; `gap_root` is the gap below it."""
     offsets = _offsets([width for width, _ in sizes], children, gap_x)
     centres, rows = [0.0] * len(sizes), [0] * len(sizes)
     heights: list[float] = []
@@ -111,7 +109,7 @@ def tidy(
 
 
 def _offsets(widths: Sequence[float], children: Sequence[Sequence[int]], gap: float) -> list[float]:
-    """How far the centre of each box is from its parent's. From the leaves up."""
+    """Return the distance of each box's centre from its parent's, from the leaves up."""
     offsets = [0.0] * len(widths)
     outlines: dict[int, Outline] = {}
     for each in range(len(widths) - 1, -1, -1):

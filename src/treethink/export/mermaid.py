@@ -1,41 +1,39 @@
-"""A rule as a flowchart of Mermaid: a block of ``mermaid`` in Markdown shows it."""
+"""A rule as a Mermaid flowchart: a block of ``mermaid`` in Markdown shows it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from treethink.export import colours
-from treethink.export.content import ANSWERS, Box, boxes_of
+from treethink.export.boxes import INK, Box, boxes_of
 from treethink.rules import Rule
 
-# Between quotes Mermaid reads entities, HTML and some Markdown. These mean nothing to any of them:
-# letters, digits, some signs, and others where they stand in the middle of a text.
+# Between quotes Mermaid reads entities, HTML and some Markdown. These have no meaning in any of
+# them: letters, digits, some signs, and other signs in the middle of a text.
 _PLAIN = re.compile(r"[^\W_]|(?<=[^\W_])_(?=[^\W_])|: |(?<!^)[-+.)]|[-+](?=\d)|[ ,([\]=×%…]")
 _LINK = re.compile(r"www\.", re.IGNORECASE)
-_WIDE = '%%{init: {"flowchart": {"wrappingWidth": 480}}}%%'  # else tests would be broken in two
-_NUMBER = re.compile(r"\d+[.)]")  # at the start, it would begin a list
+_WIDE = '%%{init: {"flowchart": {"wrappingWidth": 480}}}%%'  # or long tests would be wrapped
+_NUMBER = re.compile(r"\d+[.)]")  # at the start of a line, it would begin a list
 
 
 def text_of(rule: Rule) -> str:
-    """The whole flowchart, ending with a newline."""
+    """Return the whole flowchart, ending with a newline."""
     return "\n".join(_lines(boxes_of(rule))) + "\n"
 
 
 def _lines(boxes: list[Box]) -> Iterator[str]:
     yield _WIDE
     yield "flowchart TD"
-    looks: dict[str, str] = {}
+    styles: dict[str, str] = {}
     for number, box in enumerate(boxes):
-        name, look = _look(box)
-        looks[look] = looks.get(look, name)
-        yield f"    {_node(number, box)}:::{looks[look]}"
+        name, style = _style(box)
+        styles[style] = styles.get(style, name)
+        yield f"    {_node(number, box)}:::{styles[style]}"
     for number, box in enumerate(boxes):
-        answers = ("",) if box.kind == "header" else (f"|{answer}|" for answer in ANSWERS)
-        for child, answer in zip(box.children, answers, strict=False):
-            yield f"    n{number} -->{answer} n{child}"
-    for look, name in looks.items():
-        yield f"    classDef {name} {look}"
+        for child, answer, _ in box.edges:
+            yield f"    n{number} -->{f'|{answer}|' if answer else ''} n{child}"
+    for style, name in styles.items():
+        yield f"    classDef {name} {style}"
 
 
 def _node(number: int, box: Box) -> str:
@@ -44,27 +42,27 @@ def _node(number: int, box: Box) -> str:
     return f'n{number}{start}"{label}"{end}'
 
 
-def _look(box: Box) -> tuple[str, str]:
-    """A name for how the box looks, and what that is."""
-    look = f"fill:{colours.fill(box)},stroke:{colours.line(box)},color:{colours.INK}"
-    if box.kind == "leaf" and not box.rows:
-        name, look = "unseen", f"{look},stroke-dasharray:4"
+def _style(box: Box) -> tuple[str, str]:
+    """Return the name of the box's style, and the style."""
+    style = f"fill:{box.fill},stroke:{box.line},color:{INK}"
+    if box.unseen:
+        name, style = "unseen", f"{style},stroke-dasharray:4"
     elif box.kind == "leaf":
         name = f"outcome{box.rows[0].tone}" if len(box.rows) == 1 else "chance"
     else:
         name = box.kind
-    return (f"{name}pinned", f"{look},stroke-width:3px") if box.pinned else (name, look)
+    return (f"{name}pinned", f"{style},stroke-width:3px") if box.pinned else (name, style)
 
 
 def escaped(line: str) -> str:
-    """A line as it may stand between quotes; whatever could have a meaning there is a number.
+    """Escape a line for use between quotes: characters with a meaning become numbers.
 
     >>> escaped('X0: "a<b"')
     'X0: #34;a#60;b#34;'
     """
-    found = {each.start() for each in _PLAIN.finditer(line)}
-    found |= {each.end() - 1 for each in _PLAIN.finditer(line)}
-    found -= {each.end() - 1 for each in _LINK.finditer(line)}
+    plain = {each.start() for each in _PLAIN.finditer(line)}
+    plain |= {each.end() - 1 for each in _PLAIN.finditer(line)}
+    plain -= {each.end() - 1 for each in _LINK.finditer(line)}
     if number := _NUMBER.match(line):
-        found.discard(number.end() - 1)
-    return "".join(c if i in found else f"#{ord(c)};" for i, c in enumerate(line))
+        plain.discard(number.end() - 1)
+    return "".join(c if i in plain else f"#{ord(c)};" for i, c in enumerate(line))

@@ -1,11 +1,12 @@
-"""A whole model as clauses of Prolog.
+"""A whole model as Prolog clauses.
 
     model -> [ prolog ] -> maze.pl
 
-A state is facts: ``object(Id, Class)`` and ``value(Id, Attribute, Vector)``. A rule is a list of
-clauses, one for each leaf from the left to the right, with the tests that are passed on the way to
-it. The first whose tests hold is the leaf in which set narrowing ends: any leaf further left asks,
-where the paths part, for just what failed. What all files share is `prolog.txt`, beside this file.
+A state is a set of facts: ``object(Id, Class)`` and ``value(Id, Attribute, Vector)``. A rule is a
+list of clauses, one for each leaf from left to right, with the tests that hold on the path to it.
+The first clause whose tests hold belongs to the leaf in which set narrowing ends: any leaf further
+left requires, where the paths part, the test that failed. The part that all files share is in
+`prolog.txt`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from treethink import file
-from treethink.export.answers import answers_of, asked_by, difference_of, is_by_hand, is_never_seen
+from treethink.export.answers import answers_of, branch_test, by_age, is_by_hand, is_never_seen
 from treethink.rules import Rule, Test, Value
 from treethink.state import State
 
@@ -38,7 +39,7 @@ _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t"}
 
 
 def text_of(model: TreeThink) -> str:
-    """The file's text, ending with a newline."""
+    """Return the text of the file, ending with a newline."""
     parts = [
         f"{_OPENING}% Learned from {model.observations} observations.",
         "\n".join(_schema(model)),
@@ -50,12 +51,12 @@ def text_of(model: TreeThink) -> str:
 
 
 def write(model: TreeThink, path: str | os.PathLike[str]) -> None:
-    """Write the clauses to a file, in one step."""
+    """Write the clauses to a file, atomically."""
     file.write(path, text_of(model).encode())
 
 
 def facts_of(state: State) -> str:
-    """A state as the list that ``set_state`` takes.
+    """Return a state as the list that ``set_state`` takes.
 
     >>> from treethink import Object, Schema
     >>> schema = Schema({"lamp": ["pos", "on"]}, {"pos": 2, "on": 1}, ["press"])
@@ -66,7 +67,7 @@ def facts_of(state: State) -> str:
 
 
 def atom(name: str) -> str:
-    r"""A name as Prolog writes it.
+    r"""Return a name as a Prolog atom.
 
     >>> print(atom("pos"), atom("Change color"), atom("it's\0"))
     pos 'Change color' 'it\'s\0\'
@@ -79,12 +80,12 @@ def atom(name: str) -> str:
 def _escaped(character: str) -> str:
     if character in _ESCAPES:
         return _ESCAPES[character]
-    # Octal: of all that name a character by its number, the one that every Prolog has.
+    # Octal escapes are the only numeric ones that every Prolog has.
     return character if character.isprintable() else f"\\{ord(character):o}\\"
 
 
 def _schema(model: TreeThink) -> Iterator[str]:
-    """What states are made of; all may be empty, and Prolog wants to know that they are meant."""
+    """Yield the schema; predicates that may have no clauses must be declared dynamic."""
     schema = model.schema
     yield ":- encoding(utf8)."
     yield ":- dynamic(object/2)."
@@ -99,7 +100,7 @@ def _schema(model: TreeThink) -> Iterator[str]:
 
 
 def clauses_of(rule: Rule) -> Iterator[str]:
-    """The clauses of one rule; a stack instead of recursion, so that depth is no limit."""
+    """Yield the clauses of one rule; uses a stack, so that depth is no limit."""
     assert rule.key is not None
     nodes, answers = rule.nodes, answers_of(rule)
     yield f"% {rule.title if rule.title.isprintable() else ascii(rule.title)}"
@@ -108,8 +109,8 @@ def clauses_of(rule: Rule) -> Iterator[str]:
         index, passed = stack.pop()
         left, right = nodes[index][:2]
         if left is not None and right is not None:
-            asked = _asked(asked_by(nodes[index], "the Prolog form"), nodes[index][2])
-            stack += [(right, passed), (left, (*passed, asked))]
+            goal = _goal(branch_test(nodes[index], "the Prolog form"), nodes[index][2])
+            stack += [(right, passed), (left, (*passed, goal))]
             continue
         borrowed = index and is_never_seen(nodes[index], answers[index])
         counts = _list([f"{_vector(value)}-{n}" for value, n in answers[index].items()])
@@ -126,24 +127,24 @@ def _clause(key: tuple[str, str, str], counts: str, passed: Sequence[str]) -> st
     return f"{head} :-\n    holds([\n        {tests}\n    ]), !."
 
 
-def _asked(test: Test, bound: tuple[str, ...]) -> str:
-    """Xs-Goal: all objects but the given one, and what is asked of them."""
+def _goal(test: Test, bound: tuple[str, ...]) -> str:
+    """Return Xs-Goal: all variables but X0, and what must be true of them."""
     names = [*bound, *(name for _, name in test.new)]
     goals = [f"object(X{variable}, {atom(name)})" for variable, name in test.new]
     goals += [
         f"X{variable} =\\= X{other}"
         for variable, name in test.new
         for other in range(variable)
-        if names[other] == name  # only within a class could two be the same
+        if names[other] == name  # only objects of one class can be the same
     ]
-    found = _list([f"X{i}" for i in range(1, len(names))])
-    return f"{found}-({', '.join([*goals, _fact(test)])})"
+    variables = _list([f"X{i}" for i in range(1, len(names))])
+    return f"{variables}-({', '.join([*goals, _fact(test)])})"
 
 
 def _fact(test: Test) -> str:
     if test.kind == "equality":
         return f"equality({atom(test.attribute)}, X{test.variables[0]}, {_vector(test.value)})"
-    old, new, value = difference_of(test)
+    old, new, value = by_age(test)
     return f"difference({atom(test.attribute)}, X{old}, X{new}, {_vector(value)})"
 
 

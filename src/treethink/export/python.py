@@ -1,47 +1,89 @@
-"""A rule as a Python function that runs on its own, and says what the tree says.
+"""A rule as a Python function that runs on its own and answers what the tree answers.
 
-    rule -> [ code ] -> text -> module
+    rule -> [ python ] -> text
 
-Bindings are lists of tuples, named b1, b2, ... by how many tests have been passed; they hold the
-objects x1, x2, ... that tests have found. What was given, x0, is the same in all of them and so
-stands beside them. Where a test is passed the function goes on one step further in, and always
-returns from there; so what follows is what happens where the test fails. Of a long way of yes that
-would lead too far to the right: there it is the no that stands further in.
+In the function, bindings are lists of tuples named b1, b2, ..., one for each test that held; they
+contain the objects x1, x2, ... that tests have bound. The object x0 is the same in all of them, so
+it is a variable of its own. Where a test holds, the function goes on in an indented block that
+always returns; what follows the block is the case in which the test fails. Where that would indent
+too far, the case in which the test fails is indented instead.
 """
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from collections.abc import Iterator
 from keyword import kwlist
 
-from treethink.export.answers import answers_of, asked_by, identifier, is_by_hand, is_never_seen
-from treethink.export.python_expressions import (
-    condition,
-    docstring,
-    indented,
-    literal,
-    others,
-    share,
-    string,
-    variables,
-    wrapped,
+from treethink.errors import WrongTypeError, shown
+from treethink.export.answers import (
+    answers_of,
+    branch_test,
+    by_age,
+    identifier,
+    is_by_hand,
+    is_never_seen,
 )
-from treethink.export.runtime import KEPT, MINUS, PLUS, READ
-from treethink.rules import EngineNode, Rule, Value, ranked
+from treethink.rules import EngineNode, Rule, Test, Value, ranked
+from treethink.vectors import is_zero
 
 WIDTH = 99
-DEEPEST = 8
-"""Steps to the right, beyond which it is not always the yes that stands further in."""
+MAX_INDENT = 8
+"""Beyond this indentation, the case in which a test fails may be indented instead."""
 
-_TAKEN = {"read", "minus", "plus", "kept", "any", "of", "state", *kwlist}
+_RESERVED = {"read", "minus", "plus", "kept", "any", "of", "state", *kwlist}
+
+# The helper functions that exported rules call, as text: they are copied into the exported code.
+
+READ = '''
+def read(state, *ids):
+    """Return objects by class, with tuples for lists, then the objects with these ids."""
+    from collections import defaultdict
+
+    of, found = defaultdict(list), {}
+    for each in state["objects"]:
+        lists = {key: tuple(value) for key, value in each.items() if isinstance(value, list)}
+        found[each["id"]] = {**each, **lists}
+        of[each["class"]].append(found[each["id"]])
+    return (of, *(found[id] for id in ids))
+'''
+
+MINUS = '''
+def minus(one, other):
+    """Return the difference of two vectors."""
+    return tuple(a - b for a, b in zip(one, other))
+'''
+
+PLUS = '''
+def plus(place, change):
+    """Return the sum of two vectors."""
+    return tuple(a + b for a, b in zip(place, change))
+'''
+
+KEPT = '''
+ATTRIBUTES = {}
+
+
+def kept(bindings):
+    """Keep at most 4096 bindings, the first in order of their objects' values and ids."""
+    found = list(bindings)
+    if len(found) <= 4096:
+        return found
+
+    def order(binding):
+        return [[*(x[name] for name in ATTRIBUTES[x["class"]]), x["id"]] for x in binding]
+
+    return sorted(found, key=order)[:4096]
+'''
 
 
 def text_of(rule: Rule, helpers: bool = True) -> str:
-    """The function as text, ending with a newline; `helpers`: with the small ones that it calls.
+    """Return the function as text, ending with a newline; `helpers`: with the functions it calls.
 
-    It takes a state as `State.to_dict` gives it and the id of an object, or of as many as the tree
-    is asked about, and returns ``{new value: probability}``.
+    It takes a state as `State.to_dict` returns it and the id of an object, or one id for each
+    argument of the tree, and returns ``{new value: probability}``.
 
     >>> rule = Rule("lamp.on when press", ("lamp",), 20, {(1,): 20}, [], ("lamp", "on", "press"))
     >>> print(text_of(rule, helpers=False), end="")
@@ -50,12 +92,12 @@ def text_of(rule: Rule, helpers: bool = True) -> str:
         of, x0 = read(state, x0)
         return {x0["on"] + 1: 1.0}  # seen 20 times
     """
-    text = function_of(rule, identifier(rule.title, _TAKEN))
+    text = function_of(rule, identifier(rule.title, _RESERVED))
     return text + _helpers(rule, text) if helpers else text
 
 
 def function_of(rule: Rule, name: str, reads: bool = True) -> str:
-    """The function alone. If it does not read the state, it is given what `read` returns."""
+    """Return the function alone. With `reads=False`, its arguments are what `read` returns."""
     return "\n".join(_Writer(rule, name).lines(reads)) + "\n"
 
 
@@ -68,38 +110,38 @@ def _helpers(rule: Rule, text: str) -> str:
 
 
 def _attributes(rule: Rule) -> dict[str, list[str]]:
-    """In the schema's order, for the classes of all objects that the rule speaks of."""
+    """Return the attributes, in the schema's order, of all classes that the rule mentions."""
     classes = {name for node in rule.nodes for name in node[2]}
     known = rule.schema.classes if rule.schema is not None else {}
     return {name: list(known[name]) for name in known if name in classes}
 
 
 class _Writer:
-    """Writes one rule, from its first node to its last."""
+    """Writes the function of one rule."""
 
     def __init__(self, rule: Rule, name: str):
         self.rule, self.name = rule, name
         self.nodes, self.answers = rule.nodes, answers_of(rule)
-        self.steps = _steps(self.nodes)
+        self.indents = _indents(self.nodes)
         self.given = [f"x{i}" for i in range(len(rule.classes))]
 
     def lines(self, reads: bool) -> Iterator[str]:
-        """All lines of the function."""
+        """Yield all lines of the function."""
         given = ", ".join(self.given)
         yield f"def {self.name}({'state' if reads else 'of'}, {given}):"
-        yield f"    {docstring(self._says())}"
+        yield f"    {docstring(self._summary())}"
         if reads:
             yield f"    of, {given} = read(state, {given})"
         yield from self._body()
 
-    def _says(self) -> str:
+    def _summary(self) -> str:
         if self.rule.key is None:
             return f"{self.rule.title}: what is seen of {', '.join(self.given)}."
         class_name, attribute, _ = self.rule.key
         return f"{self.rule.title}: the new values of `{attribute}` of {class_name} x0."
 
     def _body(self) -> Iterator[str]:
-        """The tree; a stack instead of recursion, so that depth is no limit."""
+        """Yield the lines of the tree; uses a stack, so that depth is no limit."""
         stack = [(0, 0, 1)]
         while stack:
             index, level, indent = stack.pop()
@@ -107,42 +149,42 @@ class _Writer:
             if left is None or right is None:
                 yield from indented(self._leaf(index), indent)
                 continue
-            turned = self._is_turned(left, right, indent)
+            swapped = self._is_swapped(left, right, indent)
             to_leaf = self.nodes[left][4] is None
-            lines, below = self._branch(self.nodes[index], to_leaf, level, turned)
+            lines, below = self._branch(self.nodes[index], to_leaf, level, swapped)
             yield from indented(lines, indent)
             inner, outer = (right, level), (left, below)
-            if not turned:
+            if not swapped:
                 inner, outer = outer, inner
             stack += [(*outer, indent), (*inner, indent + 1)]
 
-    def _is_turned(self, left: int, right: int, indent: int) -> bool:
-        """Whether the no stands further in: the yes would lead too far, and the no less far."""
-        (plain, least), (_, other) = self.steps[left], self.steps[right]
-        return indent + 1 + plain > DEEPEST and least > other
+    def _is_swapped(self, left: int, right: int, indent: int) -> bool:
+        """Whether to indent the failing case: the other would go too far, and this one less far."""
+        (plain, least), (_, other) = self.indents[left], self.indents[right]
+        return indent + 1 + plain > MAX_INDENT and least > other
 
     # ---- tests ----
 
     def _branch(
-        self, node: EngineNode, to_leaf: bool, level: int, turned: bool
+        self, node: EngineNode, to_leaf: bool, level: int, swapped: bool
     ) -> tuple[list[str], int]:
-        """The lines that ask, and the number of the bindings that hold where it is passed."""
-        test, bound = asked_by(node, "the code form"), node[2]
+        """Return the lines of the test, and the number of the bindings where it holds."""
+        test, bound = branch_test(node, "the code form"), node[2]
         n = len(self.given)
         asks_bound = any(n <= variable < len(bound) for variable in test.variables)
         if not test.new and not asks_bound:
-            return [f"if {condition(test, '!=' if turned else '==')}:"], level
+            return [f"if {condition(test, '!=' if swapped else '==')}:"], level
         clash = any(name in bound[n:] for _, name in test.new)
         loops = [f"for {variables(n, len(bound))} in b{level}"] if len(bound) > n else []
         if to_leaf and not asks_bound and not clash:
-            loops = []  # it is the same for all bindings
+            loops = []  # the answer is the same for all bindings
         loops += [f"for x{variable} in of[{string(name)}]" for variable, name in test.new]
         conditions = " and ".join([*others(test, bound), condition(test)])
         if to_leaf:
             return wrapped("if any(", [conditions, *loops], "):"), level
         pieces = [variables(n, len(bound) + len(test.new)), *loops, f"if {conditions}"]
-        asked = wrapped(f"b{level + 1} = kept(", pieces, ")")
-        return [*asked, f"if {'not ' if turned else ''}b{level + 1}:"], level + 1
+        lines = wrapped(f"b{level + 1} = kept(", pieces, ")")
+        return [*lines, f"if {'not ' if swapped else ''}b{level + 1}:"], level + 1
 
     # ---- leaves ----
 
@@ -153,13 +195,13 @@ class _Writer:
         if is_by_hand(self.nodes[index]):
             remark = "  # written by hand"
         elif is_never_seen(self.nodes[index], answer) and index:
-            remark = "  # never seen: so it was before this was asked"
+            remark = "  # never seen: the answer of the node above"
         if not answer:
-            still = "{}" if self.rule.key is None else f"{{{self._value_now()}: 1.0}}"
-            return [f"return {still}  # never seen"]
-        entries = [f"{self._next(value)}: {share(n, total)}" for value, n in ranked(answer)]
+            unchanged = "{}" if self.rule.key is None else f"{{{self._value_now()}: 1.0}}"
+            return [f"return {unchanged}  # never seen"]
+        entries = [f"{self._new_value(value)}: {share(n, total)}" for value, n in ranked(answer)]
         line = f"return {{{', '.join(entries)}}}{remark}"
-        if len(line) <= WIDTH - 4 * DEEPEST or len(entries) == 1:
+        if len(line) <= WIDTH - 4 * MAX_INDENT or len(entries) == 1:
             return [line]
         return [f"return {{{remark}", *(f"    {entry}," for entry in entries), "}"]
 
@@ -167,8 +209,8 @@ class _Writer:
         assert self.rule.key is not None
         return f"x0[{string(self.rule.key[1])}]"
 
-    def _next(self, outcome: Value) -> str:
-        """The new value, from an outcome."""
+    def _new_value(self, outcome: Value) -> str:
+        """Return the new value that an outcome leads to."""
         if self.rule.key is None:
             return literal(outcome)
         if self.rule.schema and self.rule.schema.attributes[self.rule.key[1]].outcomes == "value":
@@ -180,17 +222,89 @@ class _Writer:
         return f"{self._value_now()} {'-' if outcome < 0 else '+'} {abs(outcome)}"
 
 
-def _steps(nodes: list[EngineNode]) -> list[tuple[int, int]]:
-    """How far to the right each part of a tree leads: if the yes stands further in, and at least.
+def _indents(nodes: list[EngineNode]) -> list[tuple[int, int]]:
+    """Return the indentation below each node: if the yes case is indented, and the least possible.
 
-    At least is where of two parts the one that leads less far stands further in: that is at most
-    the logarithm of the number of leaves.
+    It is least if of two cases the one that needs less indentation is indented: then it is at
+    most the logarithm of the number of leaves.
     """
-    steps = [(0, 0)] * len(nodes)
+    indents = [(0, 0)] * len(nodes)
     for index in range(len(nodes) - 1, -1, -1):
         left, right = nodes[index][:2]
         if left is not None and right is not None:
-            (yes, yes_least), (no, no_least) = steps[left], steps[right]
+            (yes, yes_least), (no, no_least) = indents[left], indents[right]
             less, more = sorted((yes_least, no_least))
-            steps[index] = (max(yes + 1, no), max(less + 1, more))
-    return steps
+            indents[index] = (max(yes + 1, no), max(less + 1, more))
+    return indents
+
+
+# --------------------------------------------------------------- pieces of Python as text
+
+
+def condition(test: Test, relation: str = "==") -> str:
+    """Return the condition of a test; with != as its relation, the negation."""
+    name = string(test.attribute)
+    if test.kind == "equality":
+        return f"x{test.variables[0]}[{name}] {relation} {test.value!r}"
+    old, new, value = by_age(test)
+    older, newer = f"x{old}[{name}]", f"x{new}[{name}]"
+    if is_zero(value):
+        return f"{newer} {relation} {older}"
+    if isinstance(value, int):
+        return f"{newer} - {older} {relation} {value}"
+    return f"minus({newer}, {older}) {relation} {value!r}"
+
+
+def others(test: Test, bound: tuple[str, ...]) -> list[str]:
+    """Return conditions that objects differ; only those of one class could be the same."""
+    names = [*bound, *(name for _, name in test.new)]
+    return [
+        f"x{variable} is not x{other}"
+        for variable, name in test.new
+        for other in range(variable)
+        if names[other] == name
+    ]
+
+
+def variables(first: int, end: int) -> str:
+    names = ", ".join(f"x{i}" for i in range(first, end))
+    return f"({names},)" if end - first == 1 else f"({names})"
+
+
+def share(n: int, total: int) -> str:
+    return "1.0" if n == total else f"{n} / {total}"
+
+
+def string(text: str) -> str:
+    """Return a string literal in double quotes, with special characters escaped."""
+    return json.dumps(text, ensure_ascii=False)  # Python reads all escapes of JSON
+
+
+def docstring(text: str) -> str:
+    plain = text.isprintable() and not {'"', "\\"} & set(text)
+    return f'"""{text}"""' if plain else string(text)
+
+
+def literal(outcome: object) -> str:
+    """Return an outcome of a single tree as a literal that Python can read back."""
+    try:
+        if ast.literal_eval(repr(outcome)) == outcome:
+            return repr(outcome)
+    except (ValueError, SyntaxError):
+        pass
+    raise WrongTypeError(
+        f"an outcome must be a number, a str, a tuple or the like to be written as code,"
+        f" got {shown(outcome)}"
+    )
+
+
+def indented(lines: list[str], indent: int) -> list[str]:
+    return [f"{'    ' * indent}{line}" for line in lines]
+
+
+def wrapped(start: str, pieces: list[str], end: str) -> list[str]:
+    """Return one line if it is short, otherwise one for each piece."""
+    line = f"{start}{' '.join(pieces)}{end}"
+    if len(line) <= 80:
+        return [line]
+    return [start, *(f"    {piece}" for piece in pieces), end]

@@ -1,9 +1,9 @@
 """A whole model as one Python module that needs nothing but Python.
 
-    model -> [ module ] -> maze_rules.py
+    model -> [ python_module ] -> maze_rules.py
 
 The module has ``predict(state, action)``, which answers what the model answers, and one function
-for each rule that varies. What is the same in all modules is `module.txt`, beside this file.
+for each rule that varies. The part that all modules share is in `python_module.txt`.
 """
 
 from __future__ import annotations
@@ -14,19 +14,17 @@ from typing import TYPE_CHECKING
 
 from treethink import file
 from treethink.export.answers import identifier
-from treethink.export.python import function_of
-from treethink.export.python_expressions import string
-from treethink.export.runtime import KEPT, MINUS, PLUS
+from treethink.export.python import KEPT, MINUS, PLUS, function_of, string
 
 if TYPE_CHECKING:
     from treethink.model import TreeThink
     from treethink.rules import Rule, RuleKey
 
-_NAMES = {"predict", "mode", "read", "minus", "plus", "kept", "outcomes", "order", "fitting"}
+_RESERVED = {"predict", "mode", "read", "minus", "plus", "kept", "outcomes", "order", "fitting"}
 
 
 def text_of(model: TreeThink) -> str:
-    """The module's text, ending with a newline."""
+    """Return the text of the module, ending with a newline."""
     rules = {key: rule for key, rule in model.rules.items() if rule.answers}
     varying = {key: rule for key, rule in rules.items() if rule.varies}
     names = _names(varying)
@@ -43,20 +41,20 @@ def text_of(model: TreeThink) -> str:
 
 
 def write(model: TreeThink, path: str | os.PathLike[str]) -> None:
-    """Write the module to a file, in one step."""
+    """Write the module to a file, atomically."""
     file.write(path, text_of(model).encode())
 
 
 def _names(rules: dict[RuleKey, Rule]) -> dict[RuleKey, str]:
-    """A name for each rule's function, no two the same."""
+    """Return a unique name for each rule's function."""
     names: dict[RuleKey, str] = {}
     for key, rule in rules.items():
-        names[key] = identifier(rule.title, _NAMES | set(names.values()))
+        names[key] = identifier(rule.title, _RESERVED | set(names.values()))
     return names
 
 
 def _opening(model: TreeThink, varying: int) -> str:
-    """What the module is, and what its states are made of."""
+    """Return the docstring and the schema."""
     schema = model.schema
     values = [name for name, each in schema.attributes.items() if each.outcomes == "value"]
     lines = [
@@ -74,13 +72,13 @@ def _opening(model: TreeThink, varying: int) -> str:
         *_table("CLASSES", [f"{string(k)}: {_list(v)}" for k, v in schema.classes.items()]),
         *_table("LENGTHS", [f"{string(k)}: {v.length}" for k, v in schema.attributes.items()]),
         f"ACTIONS = {_list(schema.actions)}",
-        f"VALUES = {_list(values)}  # of these a rule says what they become, not by how much",
+        f"VALUES = {_list(values)}  # attributes whose rules predict the new value, not the change",
     ]
     return "\n".join(lines)
 
 
 def _tables(names: dict[RuleKey, str], rules: dict[RuleKey, Rule]) -> str:
-    """Which function belongs to which rule, and what always came of the others."""
+    """Return the tables of rules: functions, and the single outcomes of rules that do not vary."""
     always = {key: rule for key, rule in rules.items() if not rule.varies}
     lines = [
         *_table("RULES", [f"{_key(key)}: {name}" for key, name in names.items()]),

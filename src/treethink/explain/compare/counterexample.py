@@ -1,45 +1,189 @@
 """Where a model is wrong about a world, in as few objects as possible: `model.check(world, n)`.
 
-    model, world -> random transitions -> [ checking ] -> Check (the smallest state found)
+    model, world -> random transitions -> [ counterexample ] -> Check (the smallest state found)
 
-A prediction is right when it is what chance makes of the truth (see `examine.py`). One that is
-wrong is made smaller: objects are removed as long as the world can still say what follows, and
-the same leaf is still wrong in the same way.
+A prediction is right if it is consistent with the true distribution (see `evaluation`). A state
+with a wrong prediction is minimized: objects are removed as long as the world can still say what
+follows, and the same leaf is still wrong in the same way.
 
-A world that does not state its chances shows only what did follow. There a prediction is wrong
-if it held that impossible; whether its chances are right can be told only of all together.
+A world that does not state its chances only shows what did follow. There a prediction is wrong if
+it gave that no probability; whether its probabilities are right can only be judged over all
+transitions together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.text import Text
 
 from treethink.errors import whole_number
-from treethink.evaluation import wrong_values
-from treethink.explain.compare.check_report import Check, Example, Unstated, Wrong
-from treethink.explain.compare.minimize import smallest
-from treethink.explain.distributions import as_changes
-from treethink.metrics import Truth, marginals
+from treethink.evaluation import WrongValue, wrong_values
+from treethink.explain.compare.minimize import minimize
+from treethink.explain.distributions import as_outcomes, in_words, times_seen, to_json
+from treethink.explain.english.tests import object_name
+from treethink.explain.rich_text import RichText
+from treethink.explain.why.explanation import Explanation, explain
+from treethink.metrics import Truth
 from treethink.play.game import check_fit
 from treethink.rules import RuleKey
 from treethink.state import State
 from treethink.stream.random_play import check_world_type, transitions
-from treethink.worlds import World
+from treethink.text import many
+from treethink.worlds import World, draw
 
 if TYPE_CHECKING:
     from treethink.model import Prediction, TreeThink
 
-_MOST_SHRUNK = 8
+_MAX_MINIMIZED = 8
+_TOLERANCE = 1e-6
+_MAX_CELLS = 40  # in a line of text, where each cell has two columns
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A mistake, wherever it is made: the rule, what it says and how surely, what is true."""
+class Example:
+    """A state in which the model is wrong, minimized from the state `met` in play."""
+
+    state: State
+    action: str
+    wrong: tuple[WrongValue, ...]
+    met: State = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {
+            "state": self.state.to_dict(),
+            "action": self.action,
+            "met": self.met.to_dict(),
+            "wrong": [
+                {
+                    "object": each.object_id,
+                    "attribute": each.attribute,
+                    "predicted": to_json(each.predicted),
+                    "support": each.support,
+                    "true": to_json(each.true),
+                }
+                for each in self.wrong
+            ],
+        }
+
+
+@dataclass(slots=True)
+class Unstated:
+    """Transitions for which the world did not state the chances, only what followed.
+
+    In `times` transitions the most likely state followed `likely` times; the model's own
+    probabilities say that it should have followed `expected` times.
+    """
+
+    times: int = 0
+    likely: int = 0
+    expected: float = 0.0
+
+    def add(self, prediction: Prediction, followed: State) -> None:
+        """Count one transition."""
+        mode = prediction.mode()
+        self.times += 1
+        self.likely += mode == followed
+        self.expected += prediction.probability(mode)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the model was certain of everything, so that unstated chances do not matter."""
+        return self.times - self.expected < _TOLERANCE
+
+    def __str__(self) -> str:
+        return (
+            "this world does not state its chances: only what the model held impossible counts as"
+            f" wrong; the most likely state followed {self.likely:,} of {self.times:,} times;"
+            f" by the model's own chances, {self.expected:,.1f} were to be expected"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Check(RichText):
+    """The result of a search for mistakes. It is true, as a bool, if there are any.
+
+    Of `tried` transitions, `wrong` were predicted wrongly; `example` is the smallest state in
+    which that happens, or None. `unstated` counts the transitions for which the world does not
+    state the chances.
+    """
+
+    model: TreeThink = field(repr=False)
+    world: World
+    tried: int
+    wrong: int
+    example: Example | None
+    unstated: Unstated = field(default_factory=Unstated)
+
+    def __bool__(self) -> bool:
+        return self.example is not None
+
+    def explanations(self) -> list[Explanation]:
+        """Explain each wrong value of the example."""
+        example = self.example
+        if example is None:
+            return []
+        keys = [(each.object_id, each.attribute) for each in example.wrong]
+        return [explain(self.model, example.state, example.action, of=key) for key in keys]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {
+            "world": self.world.name,
+            "tried": self.tried,
+            "wrong": self.wrong,
+            "example": None if self.example is None else self.example.to_dict(),
+            "unstated": asdict(self.unstated),
+        }
+
+    def __rich__(self) -> Group:
+        tried = f"{many(self.tried, 'transition')} of {self.world.name}"
+        example = self.example
+        if example is None:
+            note = [] if self.unstated.is_certain else [Text(str(self.unstated))]
+            return Group(Text(f"nothing wrong in {tried}"), *note)
+        less = f"of {len(example.met)}" if example.state != example.met else "as it was met"
+        size = f"{many(len(example.state), 'object')} ({less})"
+        heading = f"wrong in {self.wrong:,} of {tried}; the smallest state found has {size}:"
+        level = _level(self.world, example.state)
+        parts: list[Any] = [Text(heading, style="bold"), Text(f"\n{level}\n")]
+        for each, why in zip(example.wrong, self.explanations(), strict=True):
+            parts += [Text(_verdict(example, each), style="red"), *why.reasons]
+        if self.unstated.times:
+            parts.append(Text(f"\n{self.unstated}"))
+        return Group(*parts)
+
+
+def _level(world: World, state: State) -> str:
+    """Return the state as text: its objects, with one cell around them."""
+    cells = [item.cell for item in draw.items(world, state)]
+    if not cells:
+        return draw.ansi(world, state, colour=False)
+    (left, right), (top, bottom) = ((min(each), max(each)) for each in zip(*cells, strict=True))
+    window = draw.Window(left - 1, top - 1, right - left + 3, bottom - top + 3)
+    fits = max(window.width, window.height) <= _MAX_CELLS
+    return draw.ansi(world, state, colour=False, window=window if fits else None)
+
+
+def _verdict(example: Example, wrong: WrongValue) -> str:
+    subject = f"{object_name(example.state, wrong.object_id)}, {wrong.attribute}"
+    predicted = f"predicted {in_words(wrong.predicted)} ({times_seen(wrong.support)})"
+    return f"{example.action}: {subject}: {predicted}, but is {in_words(wrong.true)}"
+
+
+# ---------------------------------------------------------------------- the search
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of mistake, in any state: the rule, its answer and support, and the truth."""
 
     rule: RuleKey
-    says: str
+    predicted: str
     support: int
     true: str
     outright: bool
@@ -50,7 +194,7 @@ def check(model: TreeThink, world: World, n: int, seed: int = 0) -> Check:
     check_world_type(world, "a check")
     check_fit(model.schema, world)
     n = whole_number("n", n, 1)
-    met: dict[Kind, tuple[State, str, Truth]] = {}
+    smallest: dict[_Kind, tuple[State, str, Truth]] = {}
     unstated, wrong, tried = Unstated(), 0, 0
     for before, action, after in transitions(world, n, seed):
         tried += 1
@@ -60,64 +204,55 @@ def check(model: TreeThink, world: World, n: int, seed: int = 0) -> Check:
         wrong += bool(kinds)
         if isinstance(truth, State):
             unstated.add(prediction, truth)
-        for kind in kinds:  # of each kind the smallest, and of those the first
-            if kind not in met or len(before) < len(met[kind][0]):
-                met[kind] = (before, action, truth)
-    worst = sorted(met, key=lambda kind: not kind.outright)[:_MOST_SHRUNK]
-    examples = [(kind, _shrunk(model, world, kind, *met[kind])) for kind in worst]
+        for kind in kinds:  # keep the smallest state of each kind, and of those the first
+            if kind not in smallest or len(before) < len(smallest[kind][0]):
+                smallest[kind] = (before, action, truth)
+    worst = sorted(smallest, key=lambda kind: not kind.outright)[:_MAX_MINIMIZED]
+    examples = [(kind, _minimized(model, world, kind, *smallest[kind])) for kind in worst]
     _, example = min(examples, key=_rank, default=(None, None))
     return Check(model, world, tried, wrong, example, unstated)
 
 
-def _rank(found: tuple[Kind, Example]) -> tuple[bool, int]:
-    """What is plainly wrong comes before chances that are not quite right; then small states."""
-    kind, example = found
+def _rank(pair: tuple[_Kind, Example]) -> tuple[bool, int]:
+    """Order examples: wrong values before wrong probabilities, then by size."""
+    kind, example = pair
     return not kind.outright, len(example.state)
 
 
-def _shrunk(
-    model: TreeThink, world: World, kind: Kind, met: State, action: str, truth: Truth
+def _minimized(
+    model: TreeThink, world: World, kind: _Kind, met: State, action: str, truth: Truth
 ) -> Example:
-    """The example with what is not needed removed, where the world allows that."""
+    """Return the example without the objects that it does not need, if the world allows that."""
     if not world.pure or isinstance(truth, State):
-        return _made(model, met, action, truth, met)
+        return Example(met, action, tuple(_wrong(model.predict(met, action), truth)), met)
 
-    def still(state: State) -> bool:
+    def still_wrong(state: State) -> bool:
         try:
-            now = world.distribution(state, action)
+            distribution = world.distribution(state, action)
         except Exception:  # without one of its objects, a world may fail in any way
             return False
-        return kind in _kinds(model.predict(state, action), action, now)
+        return kind in _kinds(model.predict(state, action), action, distribution)
 
-    state = smallest(met, still)
-    return _made(model, state, action, world.distribution(state, action), met)
-
-
-def _made(model: TreeThink, state: State, action: str, truth: Truth, met: State) -> Example:
-    wrong = tuple(_wrong(model.predict(state, action), truth))
-    return Example(state, action, wrong, met)
+    state = minimize(met, still_wrong)
+    truth = world.distribution(state, action)
+    return Example(state, action, tuple(_wrong(model.predict(state, action), truth)), met)
 
 
-def _wrong(prediction: Prediction, truth: Truth) -> Iterable[Wrong]:
-    """The values that are predicted wrongly, with what is true."""
+def _wrong(prediction: Prediction, truth: Truth) -> Iterable[WrongValue]:
+    """Yield the wrong values, except those that may be due to chance."""
+    for each in sorted(wrong_values(prediction, truth), key=lambda x: (x.object_id, x.attribute)):
+        possible = any(each.predicted.get(value, 0.0) > 0 for value in each.true)
+        if not (isinstance(truth, State) and possible):
+            yield each
+
+
+def _kinds(prediction: Prediction, action: str, truth: Truth) -> list[_Kind]:
     state = prediction.state
-    true = marginals(state, [(truth, 1.0)] if isinstance(truth, State) else truth)
-    for x, attribute in sorted(wrong_values(prediction, truth)):
-        stays = {state.value(x, attribute): 1.0}
-        is_true = true.get((x, attribute), stays)
-        predicted = prediction.outcomes(x, attribute)
-        if isinstance(truth, State) and any(predicted.get(value, 0.0) > 0 for value in is_true):
-            continue  # it may have been chance
-        yield Wrong(x, attribute, predicted, prediction.support(x, attribute), is_true)
-
-
-def _kinds(prediction: Prediction, action: str, truth: Truth) -> list[Kind]:
-    state = prediction.state
-    found: dict[Kind, None] = {}
+    kinds: dict[_Kind, None] = {}
     for each in _wrong(prediction, truth):
         key = (each.object_id, each.attribute)
-        says = as_changes(state, *key, each.predicted)
-        true = as_changes(state, *key, each.true)
+        predicted = as_outcomes(state, *key, each.predicted)
+        true = as_outcomes(state, *key, each.true)
         rule = (state[each.object_id].class_name, each.attribute, action)
-        found[Kind(rule, says, each.support, true, each.outright)] = None
-    return list(found)
+        kinds[_Kind(rule, predicted, each.support, true, each.outright)] = None
+    return list(kinds)

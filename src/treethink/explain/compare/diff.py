@@ -1,68 +1,239 @@
-"""What two models disagree on: `model.diff(other)`.
+"""Where two models disagree: `model.diff(other)`.
 
-    two models, a world or none -> [ differing ] -> Diff (rules as text, example states)
+    two models, a world or none -> [ diff ] -> Diff (rules as text, example states)
 
-Rules differ as text when their tests do, or the outcomes at their leaves; counts do not matter.
-They differ in what they say when there is a state about which they disagree. Neither needs the
-other: trees may ask otherwise and agree everywhere, so both are told.
+The text of two rules differs if their tests do, or the outcomes at their leaves; counts do not
+matter. Their answers differ if there is a state in which they predict different things. Neither
+implies the other: trees may ask different tests and agree everywhere. So both are reported.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
 
 from treethink.errors import SettingError, WrongTypeError, shown, whole_number
-from treethink.explain.compare.diff_report import Diff, Disagreement, RuleDifference, outline
-from treethink.explain.compare.minimize import smallest
+from treethink.explain.compare.minimize import minimize
 from treethink.explain.compare.synthetic_states import situations
-from treethink.explain.distributions import as_changes, unlike
-from treethink.rules import Rule, RuleKey
+from treethink.explain.distributions import (
+    Distribution,
+    as_outcomes,
+    differ_significantly,
+    in_words,
+    to_json,
+)
+from treethink.explain.english.nouns import article
+from treethink.explain.english.tests import object_name
+from treethink.explain.rich_text import RichText
+from treethink.rules import Rule, RuleKey, Value, lines_of
 from treethink.state import State
+from treethink.text import many
 
 if TYPE_CHECKING:
     from treethink.model import TreeThink
     from treethink.worlds import World
 
+_MAX_RULES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A state and an action for which two models predict different things."""
+
+    state: State
+    action: str
+    object_id: int
+    attribute: str
+    ours: Distribution
+    theirs: Distribution
+
+    def __str__(self) -> str:
+        subject = f"{object_name(self.state, self.object_id)}, {self.attribute}"
+        return f"{subject} becomes {in_words(self.ours)} here, {in_words(self.theirs)} there"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {
+            "state": self.state.to_dict(),
+            "action": self.action,
+            "object": self.object_id,
+            "attribute": self.attribute,
+            "ours": to_json(self.ours),
+            "theirs": to_json(self.theirs),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDifference:
+    """A rule that is not the same in two models.
+
+    `tried` counts the situations to which it applies: its action, and an object of its class.
+    In `disagreements` of them the models predict different things, and `example` is a small one.
+    """
+
+    key: RuleKey
+    ours: Rule = field(repr=False)
+    theirs: Rule = field(repr=False)
+    tried: int
+    disagreements: int
+    example: Disagreement | None = field(repr=False)
+
+    @property
+    def matters(self) -> bool:
+        """Whether the models disagree about it, or it depends on the state in one of them."""
+        return self.disagreements > 0 or self.ours.varies or self.theirs.varies
+
+    @property
+    def text(self) -> str:
+        """Both trees, without counts: lines with - are ours, with + theirs."""
+        return "\n".join(_line_diff(outline(self.ours), outline(self.theirs)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {
+            "rule": list(self.key),
+            "ours": str(self.ours),
+            "theirs": str(self.theirs),
+            "tried": self.tried,
+            "disagreements": self.disagreements,
+            "example": None if self.example is None else self.example.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Diff(RichText):
+    """Where two models disagree. It is true, as a bool, if they do anywhere.
+
+    `rules` begin with those about which the models disagree most often. `tried` counts all
+    situations in which both were asked, with any action.
+    """
+
+    rules: tuple[RuleDifference, ...]
+    tried: int
+
+    def __bool__(self) -> bool:
+        return bool(self.rules)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {"tried": self.tried, "rules": [each.to_dict() for each in self.rules]}
+
+    def __rich__(self) -> Group:
+        if not self.rules:
+            return Group(Text(f"no rule differs, nor any answer in {_n_situations(self.tried)}"))
+        differ = many(len(self.rules), "rule differs", "rules differ")
+        heading = f"{differ}; both models were asked about {_n_situations(self.tried)}"
+        parts: list[Any] = [Text(heading, style="bold")]
+        important = [each for each in self.rules if each.matters]
+        for each in important[:_MAX_RULES]:
+            parts += [Text(""), *_paragraphs(each)]
+        if len(important) > _MAX_RULES:
+            parts.append(Text(f"\nand {len(important) - _MAX_RULES} more"))
+        constant = [each.ours.title for each in self.rules if not each.matters]
+        if constant:
+            start = "rules with at most one outcome, which differs"
+            parts.append(Text(f"\n{start}: {'; '.join(constant)}", style="dim"))
+        return Group(*parts)
+
+
+def outline(rule: Rule) -> list[str]:
+    """Return the lines of a rule without counts: a leaf is the sorted outcomes that it has seen."""
+    return [rule.title, *lines_of(rule.root, _outcomes)]
+
+
+def _outcomes(counts: Mapping[Value, int]) -> str:
+    return ", ".join(map(str, sorted(counts, key=repr))) or "not seen yet"
+
+
+def _line_diff(ours: list[str], theirs: list[str]) -> Iterator[str]:
+    """Yield whole lines, ours first where they differ: this is fast for large trees too."""
+    for tag, a, b, c, d in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from (f"  {line}" for line in ours[a:b])
+            continue
+        yield from (f"- {line}" for line in ours[a:b])
+        yield from (f"+ {line}" for line in theirs[c:d])
+
+
+def _paragraphs(each: RuleDifference) -> list[RenderableType]:
+    lines: list[RenderableType] = [
+        Text(line, style=_style(line)) for line in each.text.splitlines()
+    ]
+    class_name, _, action = each.key
+    where = f"{_n_situations(each.tried)} with `{action}` and {article(class_name)}"
+    if each.example is None:
+        same = f"the same answers in {where}" if each.tried else f"not asked: {where}"
+        return [*lines, Text(same, style="dim")]
+    objects = "; ".join(_object(each.example.state, x) for x in each.example.state.ids)
+    return [
+        *lines,
+        Text(f"different answers in {each.disagreements:,} of {where}, such as"),
+        Padding(Text(f"{objects}:"), (0, 0, 0, 2)),
+        Padding(Text(str(each.example)), (0, 0, 0, 2)),
+    ]
+
+
+def _n_situations(n: int) -> str:
+    return many(n, "situation") if n else "no situation"
+
+
+def _object(state: State, object_id: int) -> str:
+    values = ", ".join(f"{m} {value}" for m, value in state[object_id].values.items())
+    return f"{object_name(state, object_id)} ({values})"
+
+
+def _style(line: str) -> str:
+    return {"-": "red", "+": "green"}.get(line[:1], "")
+
+
+# -------------------------------------------------------------------- the comparison
+
 
 def diff(
     model: TreeThink, other: TreeThink, world: World | None = None, n: int = 1_000, seed: int = 0
 ) -> Diff:
-    """What two models of one schema disagree on, in their rules and about `n` situations.
+    """Compare two models of one schema: their rules, and their answers in `n` situations.
 
-    With a world they are those of random play there, without one made of the models' own tests.
+    The situations are those of random play in the world or, without one, synthetic states made
+    from the models' own tests.
     """
-    _check(model, other)
+    _check_comparable(model, other)
     n = whole_number("n", n)
     pairs = {key: (model.rules[key], other.rules[key]) for key in model.rules}
-    found: defaultdict[RuleKey, list[Disagreement]] = defaultdict(list)
+    disagreements: defaultdict[RuleKey, list[Disagreement]] = defaultdict(list)
     tried: Counter[tuple[str, str]] = Counter()  # by class and action
     total = 0
     for state, action in _situations(model, pairs, world, n, seed):
         total += 1
         tried.update((name, action) for name in model.schema.classes if state.of_class(name))
-        for key, each in _first(_disagreements(model, other, state, action)).items():
-            found[key].append(each)
-    rules = _differences(model, other, pairs, found, tried)
+        for key, each in _first_of_each_rule(_disagreements(model, other, state, action)).items():
+            disagreements[key].append(each)
+    rules = _rule_differences(model, other, pairs, disagreements, tried)
     return Diff(tuple(sorted(rules, key=_rank)), total)
 
 
-def _first(found: Iterable[Disagreement]) -> dict[RuleKey, Disagreement]:
-    """One for each rule: a situation counts once, however many objects show it."""
+def _first_of_each_rule(disagreements: Iterable[Disagreement]) -> dict[RuleKey, Disagreement]:
+    """Return one for each rule: a situation counts once, however many objects show it."""
     first: dict[RuleKey, Disagreement] = {}
-    for each in found:
+    for each in disagreements:
         class_name = each.state[each.object_id].class_name
         first.setdefault((class_name, each.attribute, each.action), each)
     return first
 
 
 def _rank(each: RuleDifference) -> tuple[int, bool]:
-    """Those that matter most come first: often seen, then those that have anything to say."""
+    """Order rules: the most disagreements first, then those that matter."""
     return -each.disagreements, not each.matters
 
 
-def _check(model: TreeThink, other: object) -> None:
+def _check_comparable(model: TreeThink, other: object) -> None:
     from treethink.model import TreeThink
 
     if not isinstance(other, TreeThink):
@@ -105,35 +276,36 @@ def _disagreements(
     changing = {(x, attribute) for each in (ours, theirs) for x, attribute, _ in each.changes()}
     for x, attribute in sorted(changing):
         here, there = ours.outcomes(x, attribute), theirs.outcomes(x, attribute)
-        seen = (each.support(x, attribute) for each in (ours, theirs))
-        if unlike(here, there, *seen):
+        support = (each.support(x, attribute) for each in (ours, theirs))
+        if differ_significantly(here, there, *support):
             yield Disagreement(state, action, x, attribute, here, there)
 
 
-def _differences(
+def _rule_differences(
     model: TreeThink,
     other: TreeThink,
     pairs: dict[RuleKey, tuple[Rule, Rule]],
-    found: Mapping[RuleKey, list[Disagreement]],
+    disagreements: Mapping[RuleKey, list[Disagreement]],
     tried: Mapping[tuple[str, str], int],
 ) -> Iterable[RuleDifference]:
     for key, (ours, theirs) in pairs.items():
-        seen, applies = found.get(key, []), tried.get((key[0], key[2]), 0)
-        if seen or outline(ours) != outline(theirs):
-            least = min(seen, key=lambda each: len(each.state), default=None)
-            example = None if least is None else _shrunk(model, other, least)
-            yield RuleDifference(key, ours, theirs, applies, len(seen), example)
+        examples, applies = disagreements.get(key, []), tried.get((key[0], key[2]), 0)
+        if examples or outline(ours) != outline(theirs):
+            smallest = min(examples, key=lambda each: len(each.state), default=None)
+            example = None if smallest is None else _minimized(model, other, smallest)
+            yield RuleDifference(key, ours, theirs, applies, len(examples), example)
 
 
-def _shrunk(model: TreeThink, other: TreeThink, met: Disagreement) -> Disagreement:
-    """The same disagreement in as few objects as possible; the object itself stays."""
-    x, attribute = met.object_id, met.attribute
-    said = [as_changes(met.state, x, attribute, each) for each in (met.ours, met.theirs)]
+def _minimized(model: TreeThink, other: TreeThink, each: Disagreement) -> Disagreement:
+    """Return the same disagreement in as few objects as possible; the object itself stays."""
+    x, attribute, action = each.object_id, each.attribute, each.action
+    answers = [as_outcomes(each.state, x, attribute, one) for one in (each.ours, each.theirs)]
 
-    def still(state: State) -> bool:
+    def still_disagree(state: State) -> bool:
         if x not in state:
             return False
-        both = [each.predict(state, met.action).outcomes(x, attribute) for each in (model, other)]
-        return [as_changes(state, x, attribute, each) for each in both] == said
+        both = [one.predict(state, action).outcomes(x, attribute) for one in (model, other)]
+        return [as_outcomes(state, x, attribute, one) for one in both] == answers
 
-    return Disagreement(smallest(met.state, still), met.action, x, attribute, met.ours, met.theirs)
+    state = minimize(each.state, still_disagree)
+    return Disagreement(state, action, x, attribute, each.ours, each.theirs)

@@ -1,7 +1,7 @@
-"""The smallest state that still shows something.
+"""The smallest state that still has a property, by delta debugging.
 
-A level of fifty objects hides what matters in it. So objects are removed, many at once as long
-as that goes, until none of those left can go.
+In a level of fifty objects it is hard to see which of them matter. So objects are removed, many at
+once while that works, until none of the rest can be removed.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Callable
 from treethink.state import State
 
 
-def smallest(state: State, still: Callable[[State], bool]) -> State:
-    """The state without all objects that are not needed for `still` to say yes.
+def minimize(state: State, holds: Callable[[State], bool]) -> State:
+    """Remove all objects that are not needed for `holds` to be true.
 
     >>> from treethink import Object, Schema
     >>> schema = Schema({"lamp": ["on"]}, {"on": 1}, [])
     >>> lamps = State(schema, [Object(i, "lamp", on=i % 3) for i in range(20)])
-    >>> smallest(lamps, lambda some: 4 in some and 7 in some)
+    >>> minimize(lamps, lambda state: 4 in state and 7 in state)
     State([Object(4, 'lamp', on=1), Object(7, 'lamp', on=1)])
     """
     objects = list(state)
@@ -26,7 +26,7 @@ def smallest(state: State, still: Callable[[State], bool]) -> State:
         start, before = 0, len(objects)
         while start < len(objects):
             fewer = objects[:start] + objects[start + chunk :]
-            if still(State(state.schema, fewer)):
+            if holds(State(state.schema, fewer)):
                 objects = fewer
             else:
                 start += chunk

@@ -1,7 +1,4 @@
-"""What objects are called: "a wall", "another key", "that door", "its".
-
-names of classes -> [ nouns ] -> conditions, outcomes, and whatever else is told in English
-"""
+"""Names for objects: "a wall", "another key", "that door", "its"."""
 
 from __future__ import annotations
 
@@ -9,15 +6,16 @@ import re
 
 __all__ = ["Nouns", "article", "is_noun", "owner"]
 
-# What is said letter by letter, such as F, NPC and UFO; what begins with a vowel, also after a
-# silent h or in a number; and of that, what begins with the sound of "you" or "one".
+# _SPELLED: names that are said letter by letter, such as F, NPC and UFO.
+# _VOWEL: names that begin with a vowel, also after a silent h or as a number.
+# _NO_VOWEL: of these, names that begin with the sound of "you" or "one".
 _SPELLED = re.compile(
     r"[a-zA-Z](?![a-zA-Z])|[B-DF-HJ-NP-TV-Z]{2,}(?![a-z])|U(?!P|RN)[A-Z]{1,2}(?![a-zA-Z])"
 )
 _VOWEL = re.compile(r"[aeiou]|hour|honest|hono|heir|8|1[18](?!\d)", re.IGNORECASE)
 _NO_VOWEL = re.compile(r"uni(?!n|m|d)|us[aeu]|ut[ei]|u[bkr][aeiou]|eu|one(?!r)|once", re.IGNORECASE)
 
-# What one speaks of without saying whose it is.
+# Attributes that need no owner in a sentence.
 _ALONE = {
     "balance", "budget", "clock", "countdown", "date", "day", "hour", "money", "points", "price",
     "reward", "round", "score", "season", "temperature", "time", "timer", "turn", "weather", "year",
@@ -27,7 +25,7 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 
 
 def article(name: str) -> str:
-    """With the article that goes with it, by its sound.
+    """Return the name with its indefinite article, chosen by sound.
 
     >>> article("wall"), article("apple"), article("unit"), article("hour"), article("NPC")
     ('a wall', 'an apple', 'a unit', 'an hour', 'an NPC')
@@ -40,7 +38,9 @@ def article(name: str) -> str:
 
 
 def is_noun(attribute: str) -> bool:
-    """Whether it can be spoken of alone: "the score", but "the lamp's `on`"; the last word decides.
+    """Whether a sentence can name it without its owner: "the score", but "the lamp's `on`".
+
+    The last word of the name decides.
 
     >>> is_noun("score"), is_noun("high_score"), is_noun("on"), is_noun("color")
     (True, True, False, False)
@@ -53,7 +53,10 @@ def _ordinal(n: int) -> str:
 
 
 class Nouns:
-    """What objects are called: `single` are classes of one object, `given` the variables told of.
+    """Names for the objects of a rule.
+
+    `single` are the classes that have one object, `given` is the number of variables that the
+    rule is about.
 
     >>> nouns = Nouns(frozenset({"player"}), given=1)
     >>> nouns.new("player", ("key",)), nouns.new("key", ("key",)), nouns.new("door", ("key",))
@@ -68,7 +71,7 @@ class Nouns:
         self.given = given
 
     def new(self, name: str, known: tuple[str, ...], some: bool = True) -> str:
-        """An object that was not spoken of yet; `some` is False for "no such object"."""
+        """Name an object that has not been mentioned; `some` is False for "no such object"."""
         before = known.count(name)
         if name in self.single and not before:
             return f"the {name}"
@@ -79,18 +82,18 @@ class Nouns:
         return f"another {name}" if before else article(name)
 
     def known(self, variable: int, known: tuple[str, ...]) -> str:
-        """An object that was spoken of."""
+        """Name an object that has been mentioned."""
         if variable == 0 and self.given == 1:
             return "it"
         name = known[variable]
-        alike = [each for each, other in enumerate(known) if other == name]
-        if len(alike) == 1:
+        same_class = [each for each, other in enumerate(known) if other == name]
+        if len(same_class) == 1:
             return f"the {name}" if name in self.single or variable < self.given else f"that {name}"
-        if alike == [0, variable] and self.given == 1:
+        if same_class == [0, variable] and self.given == 1:
             return f"that other {name}"
-        return f"the {_ordinal(alike.index(variable))} {name}"
+        return f"the {_ordinal(same_class.index(variable))} {name}"
 
 
 def owner(noun: str) -> str:
-    """Whose: "its", "the player's"."""
+    """Return the possessive: "its", "the player's"."""
     return "its" if noun == "it" else f"{noun}'s"

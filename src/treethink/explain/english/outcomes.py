@@ -1,9 +1,9 @@
 """Outcomes in words: "the player moves 1 right", "the score falls by 2".
 
-    leaf -> [ outcomes ] -> english
+    leaf of a phrase -> [ outcomes ] -> clause of a sentence
 
-What an outcome means is said by the schema: by how much the attribute changes, or what it becomes.
-The outcomes of a tree by itself may be anything, and are told as they are.
+The schema says whether an outcome is a change or a new value. The outcomes of a tree by itself
+(`FOLDT`) can be anything, and are printed as they are.
 """
 
 from dataclasses import dataclass
@@ -11,22 +11,22 @@ from dataclasses import dataclass
 from treethink.explain.english.nouns import article, is_noun, owner
 from treethink.explain.english.phrases import Leaf
 from treethink.explain.english.places import is_position, steps
-from treethink.explain.vectors import is_zero
 from treethink.rules import Rule, Value, ranked
 from treethink.text import percent
+from treethink.vectors import is_zero
 
-__all__ = ["Telling", "telling_of"]
+__all__ = ["Predicate", "predicate_of"]
 
-_MOST_TOLD = 4
-_NEVER = "what happens was never seen"
+_MAX_OUTCOMES = 4
+_NEVER_SEEN = "what happens was never seen"
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
-    """How to tell of the outcomes of one rule.
+class Predicate:
+    """Subject and verbs for the outcomes of one rule.
 
-    `means` is "delta", "value" or, of a tree by itself, "outcome". `subject` is what the outcomes
-    are of, when it is first spoken of, and `again` after that.
+    `means` is "delta", "value" or, for a tree by itself, "outcome". `subject` names what the
+    outcomes are about at its first mention, `again` afterwards.
     """
 
     attribute: str
@@ -35,33 +35,33 @@ class Telling:
     again: str
 
     def clause(self, leaf: Leaf, subject: str, was: Value | None = None) -> str:
-        """What happens at a leaf; `was` is the value before, where that is known."""
+        """Say what happens at a leaf; `was` is the value before, where it is known."""
         if not leaf.counts:
-            return _NEVER
+            return _NEVER_SEEN
         total = sum(leaf.counts.values())
         if len(leaf.counts) == 1:
             (outcome,) = leaf.counts
             return f"{subject} {self.verb(outcome, was)}"
-        told = [
+        parts = [
             f"{self.verb(outcome, was)} in {percent(n, total)}"
             for outcome, n in ranked(leaf.counts)
         ]
-        told[0] += " of cases"
-        if len(told) > _MOST_TOLD:
-            rest = sum(n for _, n in ranked(leaf.counts)[_MOST_TOLD:])
-            others = f"{len(told) - _MOST_TOLD} other outcomes in {percent(rest, total)}"
-            told = [*told[:_MOST_TOLD], f"has {others}"]
-        listed = ", ".join(told[:-1]) + f" and {told[-1]}"
-        behind = "written by hand" if leaf.by_hand else f"of {total:,} observations"
-        return f"{subject} {listed} ({behind})"
+        parts[0] += " of cases"
+        if len(parts) > _MAX_OUTCOMES:
+            rest = sum(n for _, n in ranked(leaf.counts)[_MAX_OUTCOMES:])
+            others = f"{len(parts) - _MAX_OUTCOMES} other outcomes in {percent(rest, total)}"
+            parts = [*parts[:_MAX_OUTCOMES], f"has {others}"]
+        joined = ", ".join(parts[:-1]) + f" and {parts[-1]}"
+        source = "written by hand" if leaf.by_hand else f"of {total:,} observations"
+        return f"{subject} {joined} ({source})"
 
     def verb(self, outcome: Value, was: Value | None = None) -> str:
-        """What becomes of the subject.
+        """Say what happens to the subject.
 
-        >>> pos, score = (Telling(name, "delta", "", "") for name in ("pos", "score"))
+        >>> pos, score = (Predicate(name, "delta", "", "") for name in ("pos", "score"))
         >>> pos.verb((1, 0)), pos.verb((0, 0)), score.verb(-2), score.verb(0), score.verb(1, was=4)
         ('moves 1 right', 'does not move', 'falls by 2', 'does not change', 'becomes 5')
-        >>> Telling("pos", "value", "", "").verb((3, 4))
+        >>> Predicate("pos", "value", "", "").verb((3, 4))
         'goes to (3, 4)'
         """
         if self.means == "outcome":
@@ -91,21 +91,23 @@ def _scalar(by: int, was: Value | None) -> str:
     return f"rises by {by}" if by > 0 else f"falls by {-by}"
 
 
-def telling_of(rule: Rule, whole: bool) -> Telling:
-    """How to tell of the rule's outcomes; `whole`: one name is enough, and stays the same.
+def predicate_of(rule: Rule, without_owner: bool) -> Predicate:
+    """Return the subject and verbs for a rule's outcomes.
 
-    That is so where nothing else has such an attribute and no test asks about its owner. If the
-    name is a noun it is then nobody's: "the score", but "the lamp's `on`".
+    `without_owner`: the attribute needs its owner at most once, because no other class has it
+    and no test asks about the owner. If its name is a noun the owner is left out altogether:
+    "the score", but "the lamp's `on`".
     """
     if rule.key is None or rule.schema is None:
-        return Telling("", "outcome", "the outcome", "the outcome")
+        return Predicate("", "outcome", "the outcome", "the outcome")
     name, attribute, _ = rule.key
     meaning = rule.schema.attributes[attribute]
     who = f"the {name}" if name in rule.single else article(name)
     zeros = (0,) * meaning.length if meaning.length > 1 else 0
     if is_position(attribute, zeros):
-        return Telling(attribute, meaning.outcomes, who, "it")
-    if whole and is_noun(attribute):
-        return Telling(attribute, meaning.outcomes, f"the {attribute}", f"the {attribute}")
-    whose = f"{owner(who)} `{attribute}`"
-    return Telling(attribute, meaning.outcomes, whose, whose if whole else f"its `{attribute}`")
+        return Predicate(attribute, meaning.outcomes, who, "it")
+    if without_owner and is_noun(attribute):
+        return Predicate(attribute, meaning.outcomes, f"the {attribute}", f"the {attribute}")
+    subject = f"{owner(who)} `{attribute}`"
+    again = subject if without_owner else f"its `{attribute}`"
+    return Predicate(attribute, meaning.outcomes, subject, again)

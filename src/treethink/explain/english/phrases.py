@@ -1,13 +1,10 @@
-"""A tree, put the way a person would say it: conditions that belong together are said together.
+"""The tree of a rule as nested choices, with conditions joined as a person would join them.
 
-    rule -> [ reading ] -> english
+    rule -> [ phrases ] -> sentences
 
-In:   a `Rule`.
-Out:  a `Reading`: a leaf's counts, or a `Choice` between two readings.
-
-"If A: if B: x, otherwise y. Otherwise y" is said as "If A and B: x. Otherwise y", and so on. Only
-leaves that are certain are put together, and nothing is left out: for every state, a reading ends
-in an outcome that the tree would have given (tests/explain/test_english.py asks both).
+"If A: if B: x, otherwise y. Otherwise y" becomes "If A and B: x. Otherwise y", and so on. Only
+leaves with a single outcome are joined, and nothing is left out: for every state, a phrase ends in
+an outcome that the tree would have given (tests/explain/test_english.py checks both).
 """
 
 from collections.abc import Mapping
@@ -15,27 +12,27 @@ from dataclasses import dataclass, replace
 
 from treethink.rules import Rule, Test, Value
 
-__all__ = ["Choice", "Condition", "Leaf", "Reading", "is_certain", "read"]
+__all__ = ["Choice", "Condition", "Conjunction", "Leaf", "Phrase", "is_certain", "phrase_of"]
 
-# More than that in one sentence, and nobody can follow.
-_MOST_CONDITIONS, _MOST_WAYS = 4, 3
+# A sentence with more than this is hard to follow.
+_MAX_CONDITIONS, _MAX_ALTERNATIVES = 4, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A test and the answer that is asked for; `known` are the classes bound before it."""
+    """A test and the answer that is required; `known` are the classes bound before it."""
 
     test: Test
     known: tuple[str, ...]
     holds: bool = True
 
 
-Way = tuple[Condition, ...]
+Conjunction = tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """How often each outcome was seen; or, if somebody wrote that `by_hand`, is said to be."""
+    """How often each outcome was seen, or `by_hand` was declared to be."""
 
     counts: Mapping[Value, int]
     by_hand: bool = False
@@ -43,66 +40,70 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`yes` if one of the ways holds, each of them all its conditions in order; otherwise `no`."""
+    """`yes` if one of the alternatives holds, otherwise `no`.
 
-    ways: tuple[Way, ...]
-    yes: "Reading"
-    no: "Reading"
+    An alternative holds if all of its conditions hold, tested in order.
+    """
+
+    alternatives: tuple[Conjunction, ...]
+    yes: "Phrase"
+    no: "Phrase"
 
 
-Reading = Leaf | Choice
+Phrase = Leaf | Choice
 
 
-def read(rule: Rule) -> Reading:
-    """The rule's tree as a reading, from the leaves up: depth is no limit."""
-    found: dict[int, Reading] = {}
+def phrase_of(rule: Rule) -> Phrase:
+    """Return the rule's tree as a phrase, built from the leaves up so that depth is no limit."""
+    phrases: dict[int, Phrase] = {}
     for node in reversed([*rule.root.walk()]):
         if node.test is None:
-            found[id(node)] = Leaf(node.counts, node.written)
+            phrases[id(node)] = Leaf(node.counts, node.written)
         else:
-            asked = Condition(node.test, node.classes)
-            found[id(node)] = _joined(asked, found.pop(id(node.left)), found.pop(id(node.right)))
-    return found[id(rule.root)]
+            condition = Condition(node.test, node.classes)
+            yes, no = phrases.pop(id(node.left)), phrases.pop(id(node.right))
+            phrases[id(node)] = _joined(condition, yes, no)
+    return phrases[id(rule.root)]
 
 
-def _joined(asked: Condition, yes: Reading, no: Reading) -> Choice:
-    """A choice, joined with the one below it where both can be said at once."""
-    for joined in (_also(asked, yes, no), _or_else(asked, yes, no)):
+def _joined(condition: Condition, yes: Phrase, no: Phrase) -> Choice:
+    """Return a choice, joined with the one below it where one sentence can say both."""
+    for joined in (_joined_with_yes(condition, yes, no), _joined_with_no(condition, yes, no)):
         if joined is not None and _is_short(joined):
             return joined
-    return Choice(((asked,),), yes, no)
+    return Choice(((condition,),), yes, no)
 
 
-def _also(asked: Condition, yes: Reading, no: Reading) -> Choice | None:
-    """A choice below the yes that has one end in common with the no: A and B, A and not B."""
+def _joined_with_yes(condition: Condition, yes: Phrase, no: Phrase) -> Choice | None:
+    """Join with the choice below yes if it shares an end with no: A and B, A and not B."""
     if not isinstance(yes, Choice):
         return None
-    if len(yes.ways) == 1 and _same(yes.no, no):
-        return Choice(((asked, *yes.ways[0]),), yes.yes, no)
-    if (neither := _denied(yes.ways)) and _same(yes.yes, no):
-        return Choice(((asked, *neither),), yes.no, no)
+    if len(yes.alternatives) == 1 and _same(yes.no, no):
+        return Choice(((condition, *yes.alternatives[0]),), yes.yes, no)
+    if (negated := _negated(yes.alternatives)) and _same(yes.yes, no):
+        return Choice(((condition, *negated),), yes.no, no)
     return None
 
 
-def _or_else(asked: Condition, yes: Reading, no: Reading) -> Choice | None:
-    """A choice below the no that has one end in common with the yes: A or B, not A but B."""
+def _joined_with_no(condition: Condition, yes: Phrase, no: Phrase) -> Choice | None:
+    """Join with the choice below no if it shares an end with yes: A or B, not A but B."""
     if not isinstance(no, Choice):
         return None
     if _same(no.yes, yes):
-        return Choice(((asked,), *no.ways), yes, no.no)
-    if len(no.ways) == 1 and _same(no.no, yes):
-        return Choice(((replace(asked, holds=False), *no.ways[0]),), no.yes, yes)
+        return Choice(((condition,), *no.alternatives), yes, no.no)
+    if len(no.alternatives) == 1 and _same(no.no, yes):
+        return Choice(((replace(condition, holds=False), *no.alternatives[0]),), no.yes, yes)
     return None
 
 
-def _denied(ways: tuple[Way, ...]) -> Way:
-    """What holds when none of the ways does; empty where that takes more than a list."""
-    if any(len(way) > 1 for way in ways):
+def _negated(alternatives: tuple[Conjunction, ...]) -> Conjunction:
+    """Return what holds when no alternative does; empty where that is not a conjunction."""
+    if any(len(conjunction) > 1 for conjunction in alternatives):
         return ()
-    return tuple(replace(way[0], holds=not way[0].holds) for way in ways)
+    return tuple(replace(each[0], holds=not each[0].holds) for each in alternatives)
 
 
-def _same(one: Reading, other: Reading) -> bool:
+def _same(one: Phrase, other: Phrase) -> bool:
     """Whether both are leaves that are certain of the same outcome."""
     both = is_certain(one) and is_certain(other)
     return (
@@ -113,11 +114,11 @@ def _same(one: Reading, other: Reading) -> bool:
     )
 
 
-def is_certain(reading: Reading) -> bool:
-    """Whether it is a leaf that has seen one outcome."""
-    return isinstance(reading, Leaf) and len(reading.counts) == 1
+def is_certain(phrase: Phrase) -> bool:
+    """Whether it is a leaf that has seen exactly one outcome."""
+    return isinstance(phrase, Leaf) and len(phrase.counts) == 1
 
 
 def _is_short(choice: Choice) -> bool:
-    most = max(len(way) for way in choice.ways)
-    return most <= _MOST_CONDITIONS and len(choice.ways) <= _MOST_WAYS
+    longest = max(len(conjunction) for conjunction in choice.alternatives)
+    return longest <= _MAX_CONDITIONS and len(choice.alternatives) <= _MAX_ALTERNATIVES

@@ -1,8 +1,8 @@
-"""Places and steps in words: left, right, up and down.
+"""Positions and steps in words: left, right, up and down.
 
-An attribute is taken for a position if its values have two numbers and its name says so: `pos`,
-`position`, `xy` and the other names below, alone or at the end, as in `start_pos`. The first number
-then grows to the right, and the second downwards, as on a screen: up is (0, -1).
+An attribute is taken for a position if its values have two components and the last word of its
+name is one of those below: `pos`, `position`, `xy`, also `start_pos`. The first component grows to
+the right and the second downwards, as on a screen: up is (0, -1).
 """
 
 import re
@@ -18,7 +18,7 @@ _NAMES = {
 
 
 def is_position(attribute: str, value: Value) -> bool:
-    """Whether values of the attribute, of which `value` is one, are read as places.
+    """Whether the attribute, which has `value` as one of its values, is a position.
 
     >>> is_position("pos", (3, 4)), is_position("start_pos", (3, 4)), is_position("hat", (3, 4))
     (True, True, False)
@@ -30,18 +30,18 @@ def is_position(attribute: str, value: Value) -> bool:
 
 
 def steps(by: tuple[int, ...]) -> str:
-    """A step in words.
+    """Return a step in words.
 
     >>> steps((1, 0)), steps((0, -2)), steps((-1, 3))
     ('1 right', '2 up', '1 left and 3 down')
     """
-    ways = (("left", "right"), ("up", "down"))
-    parts = [f"{abs(n)} {way[n > 0]}" for n, way in zip(by, ways, strict=True) if n]
+    directions = (("left", "right"), ("up", "down"))
+    parts = [f"{abs(n)} {words[n > 0]}" for n, words in zip(by, directions, strict=True) if n]
     return " and ".join(parts)
 
 
 def place(by: tuple[int, ...], of: str) -> str:
-    """Where something is that lies `by` away from `of`.
+    """Return the position of something that lies `by` away from `of`.
 
     >>> place((1, 0), "it"), place((0, -1), "it"), place((0, 2), "that door")
     ('directly to the right of it', 'directly above it', '2 below that door')
@@ -52,7 +52,7 @@ def place(by: tuple[int, ...], of: str) -> str:
         return f"where {of} is"
     if all(by):
         return f"{steps(by)} from {of}"
-    names = ("to the left of", "to the right of") if by[0] else ("above", "below")
-    way = names[sum(by) > 0]
-    far = "directly" if abs(sum(by)) == 1 else str(abs(sum(by)))
-    return f"{far} {way} {of}"
+    words = ("to the left of", "to the right of") if by[0] else ("above", "below")
+    direction = words[sum(by) > 0]
+    distance = "directly" if abs(sum(by)) == 1 else str(abs(sum(by)))
+    return f"{distance} {direction} {of}"

@@ -1,9 +1,8 @@
-"""Rules in plain English.
+"""A rule in plain English.
 
-    rule -> reading -> [ english ] -> text
+    rule -> phrases -> [ sentences ] -> text
 
-In:   a `Rule`.
-Out:  one sentence, where one will do, or a short list of them, nested where the tree is.
+The text is one sentence where one is enough, or a short list of sentences, nested like the tree.
 
 >>> from treethink import TreeThink, make
 >>> from treethink.stream.random_play import transitions
@@ -17,99 +16,113 @@ When `right` is pressed, the player moves 1 right, unless a wall is directly to 
 
 import re
 
-from treethink.explain.english.conditions import conditions
 from treethink.explain.english.nouns import Nouns, article
-from treethink.explain.english.outcomes import Telling, telling_of
-from treethink.explain.english.phrases import Choice, Leaf, Reading, Way, is_certain, read
+from treethink.explain.english.outcomes import Predicate, predicate_of
+from treethink.explain.english.phrases import (
+    Choice,
+    Conjunction,
+    Leaf,
+    Phrase,
+    is_certain,
+    phrase_of,
+)
+from treethink.explain.english.tests import conditions
 from treethink.rules import Rule, Value
 from treethink.text import printable
 
 __all__ = ["text_of"]
 
 _INDENT = "  "
-# Words for keys and buttons. Of all other actions it is said that they are chosen.
+# Names of keys and buttons. All other actions are "chosen" instead of "pressed".
 _KEYS = {
     "left", "right", "up", "down", "jump", "fire", "enter", "space", "escape", "button",
 }  # fmt: skip
-# With these, up and down are no directions: nobody presses `pick-up` to go up.
+# After these verbs, up and down are no directions: nobody presses `pick-up` to go up.
 _VERBS = {
     "back", "break", "bring", "calm", "clean", "close", "cool", "count", "cut", "dress", "end",
     "fill", "get", "give", "grow", "hang", "heat", "hold", "keep", "knock", "lay", "let", "lie",
     "lock", "make", "open", "pick", "power", "put", "save", "set", "settle", "shut", "sit", "slow",
     "speed", "stand", "start", "take", "tear", "tidy", "wake", "warm", "wind", "wrap", "write",
 }  # fmt: skip
-# What is still to be said: a reading, how deep, how it begins, and the value known by then.
-_Waiting = tuple[Reading, int, str, Value | None]
+# A phrase that is not written yet, its depth, its first words, and the value known by then.
+_Pending = tuple[Phrase, int, str, Value | None]
 
 
 def text_of(rule: Rule) -> str:
-    """The rule in English."""
-    reading = read(rule)
+    """Return the rule in English."""
+    phrase = phrase_of(rule)
     nouns = Nouns(rule.single, given=len(rule.classes))
-    telling = telling_of(rule, whole=_stands_alone(rule, reading))
-    if _is_simple(reading):
-        return printable(_sentence(rule, reading, telling, nouns))
-    lines = [f"{_opening(rule, telling)}:", *_items(reading, telling, nouns)]
+    predicate = predicate_of(rule, without_owner=_needs_no_owner(rule, phrase))
+    if _is_simple(phrase):
+        return printable(_sentence(rule, phrase, predicate, nouns))
+    lines = [f"{_opening(rule, predicate)}:", *_items(phrase, predicate, nouns)]
     return "\n".join(map(printable, lines))
 
 
-def _stands_alone(rule: Rule, reading: Reading) -> bool:
-    """Whether the attribute needs no owner: nothing else has it, and no test asks about that."""
+def _needs_no_owner(rule: Rule, phrase: Phrase) -> bool:
+    """Whether no other class has the attribute and no test asks about its owner."""
     if rule.key is None or rule.schema is None or rule.key[0] not in rule.single:
         return False
     owners = [name for name, has in rule.schema.classes.items() if rule.key[1] in has]
-    asked = (each for choice in _choices(reading) for way in choice.ways for each in way)
-    return len(owners) == 1 and not any(0 in each.test.variables for each in asked)
+    all_conditions = (
+        condition
+        for choice in _choices(phrase)
+        for conjunction in choice.alternatives
+        for condition in conjunction
+    )
+    return len(owners) == 1 and not any(0 in each.test.variables for each in all_conditions)
 
 
-def _choices(reading: Reading) -> list[Choice]:
-    """All choices of a reading."""
-    found, waiting = [], [reading]
-    while waiting:
-        each = waiting.pop()
+def _choices(phrase: Phrase) -> list[Choice]:
+    """Return all choices of a phrase."""
+    choices, pending = [], [phrase]
+    while pending:
+        each = pending.pop()
         if isinstance(each, Choice):
-            found.append(each)
-            waiting += [each.no, each.yes]
-    return found
+            choices.append(each)
+            pending += [each.no, each.yes]
+    return choices
 
 
 # ---- one sentence ----
 
 
-def _is_simple(reading: Reading) -> bool:
-    """Whether one sentence will do."""
-    if isinstance(reading, Leaf):
+def _is_simple(phrase: Phrase) -> bool:
+    """Whether one sentence is enough."""
+    if isinstance(phrase, Leaf):
         return True
-    return is_certain(reading.yes) and is_certain(reading.no)
+    return is_certain(phrase.yes) and is_certain(phrase.no)
 
 
-def _sentence(rule: Rule, reading: Reading, telling: Telling, nouns: Nouns) -> str:
+def _sentence(rule: Rule, phrase: Phrase, predicate: Predicate, nouns: Nouns) -> str:
     start = _when(rule)
-    if isinstance(reading, Leaf):
-        return f"{start}, {telling.clause(reading, telling.subject)}."
-    if said := _unless(reading, telling, nouns, telling.subject):
-        return f"{start}, {said}."
-    assert isinstance(reading.yes, Leaf)
-    assert isinstance(reading.no, Leaf)
-    yes = telling.clause(reading.yes, telling.subject, _value(reading.ways, telling, None))
-    no = telling.clause(reading.no, "it")
-    return f"{start}, {yes} if {conditions(reading.ways, nouns)}; otherwise {no}."
+    if isinstance(phrase, Leaf):
+        return f"{start}, {predicate.clause(phrase, predicate.subject)}."
+    if text := _unless(phrase, predicate, nouns, predicate.subject):
+        return f"{start}, {text}."
+    assert isinstance(phrase.yes, Leaf)
+    assert isinstance(phrase.no, Leaf)
+    was = _value(phrase.alternatives, predicate, None)
+    yes = predicate.clause(phrase.yes, predicate.subject, was)
+    no = predicate.clause(phrase.no, "it")
+    return f"{start}, {yes} if {conditions(phrase.alternatives, nouns)}; otherwise {no}."
 
 
 def _unless(
-    choice: Choice, telling: Telling, nouns: Nouns, subject: str, was: Value | None = None
+    choice: Choice, predicate: Predicate, nouns: Nouns, subject: str, was: Value | None = None
 ) -> str | None:
-    """What happens, but for an exception in which nothing does; None: it is not like that."""
+    """Return "X, unless Y" if nothing happens in case of Y; None if the choice is not like that."""
     yes, no = choice.yes, choice.no
     if not (isinstance(yes, Leaf) and isinstance(no, Leaf) and is_certain(no)):
         return None
-    if not telling.is_nothing(yes) or telling.is_nothing(no):
+    if not predicate.is_nothing(yes) or predicate.is_nothing(no):
         return None
-    return f"{telling.clause(no, subject, was)}, unless {conditions(choice.ways, nouns)}"
+    exception = conditions(choice.alternatives, nouns)
+    return f"{predicate.clause(no, subject, was)}, unless {exception}"
 
 
 def _when(rule: Rule) -> str:
-    """How the rule begins: its action, or what a tree by itself is about."""
+    """Return the first words: the action, or the objects that a tree by itself is about."""
     if rule.key is not None:
         return f"When `{rule.key[2]}` is {'pressed' if is_key(rule.key[2]) else 'chosen'}"
     names = [f"the {name}" for name in rule.classes]
@@ -121,7 +134,7 @@ def _when(rule: Rule) -> str:
 def is_key(action: str) -> bool:
     """Whether an action is named like something that one presses; its last word decides.
 
-    Unless that only belongs to a verb, as in `pick-up`.
+    A last word that belongs to a verb does not count, as in `pick-up`.
 
     >>> is_key("right"), is_key("guard-up"), is_key("step"), is_key("pick-up")
     (True, True, False, False)
@@ -132,9 +145,9 @@ def is_key(action: str) -> bool:
     return last in _KEYS
 
 
-def _opening(rule: Rule, telling: Telling) -> str:
-    """The same, above a list."""
-    if rule.key is None or telling.subject == telling.again:
+def _opening(rule: Rule, predicate: Predicate) -> str:
+    """Return the line above a list."""
+    if rule.key is None or predicate.subject == predicate.again:
         return _when(rule)
     name = rule.key[0]
     return f"{_when(rule)}, for {'the' if name in rule.single else 'each'} {name}"
@@ -143,46 +156,48 @@ def _opening(rule: Rule, telling: Telling) -> str:
 # ---- a list of sentences ----
 
 
-def _items(reading: Reading, telling: Telling, nouns: Nouns) -> list[str]:
-    """A list: after a choice comes what is said otherwise. A stack, so that depth is no limit."""
+def _items(phrase: Phrase, predicate: Predicate, nouns: Nouns) -> list[str]:
+    """Return the items of the list, with a stack, so that depth is no limit."""
     lines: list[str] = []
-    waiting: list[_Waiting] = [(reading, 0, "", None)]
-    while waiting:
-        reading, depth, start, was = waiting.pop()
-        if isinstance(reading, Leaf):
-            said = f"{start}{telling.clause(reading, telling.again, was)}."
+    pending: list[_Pending] = [(phrase, 0, "", None)]
+    while pending:
+        phrase, depth, start, was = pending.pop()
+        if isinstance(phrase, Leaf):
+            text = f"{start}{predicate.clause(phrase, predicate.again, was)}."
         else:
-            said, below = _choice(reading, depth, start, was, telling, nouns)
-            waiting += below
-        lines.append(f"{_INDENT * depth}- {said[0].upper()}{said[1:]}")
+            text, below = _choice(phrase, depth, start, was, predicate, nouns)
+            pending += below
+        lines.append(f"{_INDENT * depth}- {text[0].upper()}{text[1:]}")
     return lines
 
 
 def _choice(
-    choice: Choice, depth: int, start: str, was: Value | None, telling: Telling, nouns: Nouns
-) -> tuple[str, list[_Waiting]]:
-    """What is said of a choice in its own line, and what is left to be said, the last first."""
-    if said := _unless(choice, telling, nouns, telling.again, was):
-        return f"{start}{said}.", []
-    asked = f"{start}if {conditions(choice.ways, nouns)}"
-    otherwise: _Waiting = (choice.no, depth, "otherwise, ", was)
-    then = _value(choice.ways, telling, was)
+    choice: Choice, depth: int, start: str, was: Value | None, predicate: Predicate, nouns: Nouns
+) -> tuple[str, list[_Pending]]:
+    """Return the line of a choice, and what is still to be written, the last first."""
+    if text := _unless(choice, predicate, nouns, predicate.again, was):
+        return f"{start}{text}.", []
+    condition = f"{start}if {conditions(choice.alternatives, nouns)}"
+    otherwise: _Pending = (choice.no, depth, "otherwise, ", was)
+    then = _value(choice.alternatives, predicate, was)
     if isinstance(choice.yes, Leaf):
-        return f"{asked}, {telling.clause(choice.yes, telling.again, then)}.", [otherwise]
-    if said := _unless(choice.yes, telling, nouns, telling.again, then):
-        return f"{asked}, {said}.", [otherwise]
-    return f"{asked}:", [otherwise, (choice.yes, depth + 1, "", then)]
+        return f"{condition}, {predicate.clause(choice.yes, predicate.again, then)}.", [otherwise]
+    if text := _unless(choice.yes, predicate, nouns, predicate.again, then):
+        return f"{condition}, {text}.", [otherwise]
+    return f"{condition}:", [otherwise, (choice.yes, depth + 1, "", then)]
 
 
-def _value(ways: tuple[Way, ...], telling: Telling, was: Value | None) -> Value | None:
-    """The attribute's value before, if the conditions say so in every way."""
-    found = {_value_in(way, telling) for way in ways}
-    return was if found == {None} or len(found) > 1 else found.pop()
+def _value(
+    alternatives: tuple[Conjunction, ...], predicate: Predicate, was: Value | None
+) -> Value | None:
+    """Return the attribute's value before, if every alternative states the same one."""
+    values = {_value_in(conjunction, predicate) for conjunction in alternatives}
+    return was if values == {None} or len(values) > 1 else values.pop()
 
 
-def _value_in(way: Way, telling: Telling) -> Value | None:
-    for each in way:
+def _value_in(conjunction: Conjunction, predicate: Predicate) -> Value | None:
+    for each in conjunction:
         about = (each.test.kind, each.test.attribute, each.test.variables)
-        if each.holds and about == ("equality", telling.attribute, (0,)):
+        if each.holds and about == ("equality", predicate.attribute, (0,)):
             return each.test.value
     return None

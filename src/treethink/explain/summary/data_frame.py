@@ -1,8 +1,6 @@
-"""All leaves of a model as a pandas data frame: one row for each.
+"""All leaves of a model as a pandas data frame, one row for each.
 
-    model -> summary -> [ frame ] -> pandas.DataFrame
-
-pandas is asked for only here; ``treethink[notebook]`` brings it.
+Only this module needs pandas; ``treethink[notebook]`` installs it.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from treethink.explain.summary.summary import Summary, summary_of
 if TYPE_CHECKING:
     from treethink.model import TreeThink
 
-#: The columns, with pandas' types for them: an empty frame has them too.
+#: The columns with their pandas types, which an empty frame has too.
 COLUMNS = {
     "rule": "str",
     "class": "str",
@@ -35,7 +33,7 @@ COLUMNS = {
 
 
 def frame_of(model: TreeThink) -> Any:
-    """A `pandas.DataFrame`; a leaf that has seen nothing has no outcome, and no share."""
+    """Return a `pandas.DataFrame`; a leaf that has seen nothing has no outcome and no share."""
     pandas = _pandas()
     rows = rows_of(summary_of(model))
     return pandas.DataFrame(
@@ -47,7 +45,7 @@ def frame_of(model: TreeThink) -> Any:
 
 
 def rows_of(summary: Summary) -> list[dict[str, Any]]:
-    """The rows as dicts, rule by rule, leaves from left to right."""
+    """Return the rows as dicts, rule by rule, leaves from left to right."""
     titles = {key: each.title for key, each in summary.rules.items()}
     return [_row(titles[leaf.rule], leaf) for leaf in summary.leaves]
 

@@ -1,11 +1,11 @@
-"""The leaves of a rule: how each is reached, what was seen there, and how sure that is.
+"""The leaves of a rule: how each is reached, what was seen there, and how certain that is.
 
-    rule -> [ leaves ] -> summary, frame
+    rule -> [ leaves ] -> summary, data frame
 
-How sure a leaf is, one number says: `confidence`, a lower bound of the share of its likeliest
-outcome. It is the lower end of Wilson's interval, one-sided. Twenty observations that all agree
-are no proof: at a level of 95% they say 88% or more. The bound takes the leaf as given, while the
-tests that lead to it were chosen by the same observations: it is there to compare leaves.
+The certainty of a leaf is one number, `confidence`: a lower confidence bound of the share of its
+likeliest outcome, the lower end of the one-sided Wilson interval. Twenty observations that all
+agree are no proof: at a level of 95% the bound is 88%. It takes the leaf as given, although the
+same observations chose the tests that lead to it, so use it to compare leaves.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEVEL = 0.95
 
 
 def lower_bound(count: int, total: int, level: float = LEVEL) -> float:
-    """A share that the true one hardly lies below, if `count` of `total` were seen.
+    """Return a lower confidence bound of a share, of which `count` of `total` were seen.
 
     >>> [round(lower_bound(n, n), 3) for n in (0, 1, 20, 1000)]
     [0.0, 0.27, 0.881, 0.997]
@@ -40,7 +40,7 @@ def lower_bound(count: int, total: int, level: float = LEVEL) -> float:
 
 
 def check_level(level: object) -> float:
-    """A level from one half up to 1, or one clear error."""
+    """Return the level as a float if it is at least 0.5 and below 1; otherwise raise an error."""
     if isinstance(level, bool) or not isinstance(level, Real):
         raise SettingError(f"level must be a number, got {shown(level)}")
     if not 0.5 <= level < 1:  # type: ignore[operator]  # also refuses NaN
@@ -52,9 +52,9 @@ def check_level(level: object) -> float:
 class Leaf:
     """One leaf of a rule: how it is reached, and what was seen there.
 
-    `path` leads to it from the root by L (the test holds) and R, `tests` says the same in
-    formulas. A leaf that has seen nothing has no `outcome`. Of one that is `pinned`, `met` counts
-    what has come by since; of one that is `written`, somebody has said the counts.
+    `path` leads to it from the root by L (the test holds) and R (it does not), `tests` are the
+    same as formulas. A leaf that has seen nothing has no `outcome`. If the leaf is `pinned`, `met`
+    counts what was observed since; if it is `written`, its counts were written by hand.
     """
 
     rule: RuleKey
@@ -68,71 +68,71 @@ class Leaf:
 
     @property
     def against(self) -> dict[Value, int]:
-        """What has come by although the leaf, which is pinned, says that it cannot be."""
+        """Outcomes observed since the leaf was pinned that it says are impossible."""
         return {outcome: n for outcome, n in self.met.items() if outcome not in self.counts}
 
     @property
     def total(self) -> int:
-        """How many observations reached it, or are said to."""
+        """The number of observations that reached it, or were declared to."""
         return sum(self.counts.values())
 
     @property
     def outcome(self) -> Value | None:
-        """The likeliest."""
+        """The likeliest outcome."""
         return ranked(self.counts)[0][0] if self.counts else None
 
     @property
     def count(self) -> int:
-        """How often the likeliest outcome was seen here."""
+        """The number of times the likeliest outcome was seen here."""
         return max(self.counts.values(), default=0)
 
     @property
     def share(self) -> float | None:
-        """That of the likeliest outcome; None if nothing was seen."""
+        """The share of the likeliest outcome; None if nothing was seen."""
         return self.count / self.total if self.counts else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold."""
+        """Return plain data that JSON can hold."""
         return {
             "path": self.path,
             "tests": list(self.tests),
-            "counts": counted(self.counts),
+            "counts": counts_to_json(self.counts),
             "observations": self.total,
-            "outcome": plain(self.outcome),
+            "outcome": outcome_to_json(self.outcome),
             "count": self.count,
             "share": self.share,
             "confidence": self.confidence,
             "pinned": self.pinned,
             "written": self.written,
-            "met": counted(self.met),
+            "met": counts_to_json(self.met),
         }
 
 
-def plain(outcome: Value | None) -> int | list[int] | None:
-    """An outcome as JSON knows it."""
+def outcome_to_json(outcome: Value | None) -> int | list[int] | None:
+    """Return an outcome as JSON can hold it."""
     return list(outcome) if isinstance(outcome, tuple) else outcome
 
 
-def counted(counts: Mapping[Value, int]) -> list[dict[str, Any]]:
-    """Counts as data that JSON can hold, most frequent first."""
-    return [{"outcome": plain(outcome), "count": n} for outcome, n in ranked(counts)]
+def counts_to_json(counts: Mapping[Value, int]) -> list[dict[str, Any]]:
+    """Return counts as data that JSON can hold, most frequent first."""
+    return [{"outcome": outcome_to_json(outcome), "count": n} for outcome, n in ranked(counts)]
 
 
 def leaves_of(key: RuleKey, rule: Rule, level: float = LEVEL) -> Iterator[Leaf]:
-    """From left to right."""
+    """Yield the leaves from left to right."""
     for path, tests, node in paths_of(rule):
         most, total = max(node.counts.values(), default=0), sum(node.counts.values())
-        sure = lower_bound(most, total, level)
-        yield Leaf(key, path, tests, node.counts, sure, node.pinned, node.met, node.written)
+        bound = lower_bound(most, total, level)
+        yield Leaf(key, path, tests, node.counts, bound, node.pinned, node.met, node.written)
 
 
 def paths_of(rule: Rule) -> Iterator[tuple[str, tuple[str, ...], Node]]:
-    """Path and tests of each leaf, from left to right; depth is no limit."""
-    waiting: list[tuple[Node, str, tuple[str, ...]]] = [(rule.root, "", ())]
-    while waiting:
-        node, path, tests = waiting.pop()
+    """Yield path, tests and node of each leaf, from left to right; depth is no limit."""
+    pending: list[tuple[Node, str, tuple[str, ...]]] = [(rule.root, "", ())]
+    while pending:
+        node, path, tests = pending.pop()
         if node.test is None or node.left is None or node.right is None:
             yield path, tests, node
             continue
-        waiting.append((node.right, f"{path}R", (*tests, f"not ({node.test})")))
-        waiting.append((node.left, f"{path}L", (*tests, str(node.test))))
+        pending.append((node.right, f"{path}R", (*tests, f"not ({node.test})")))
+        pending.append((node.left, f"{path}L", (*tests, str(node.test))))

@@ -1,9 +1,8 @@
-"""What a model has seen, how sure it is of each leaf, and what it has never met.
+"""What a model has seen, how certain each leaf is, and what was never seen.
 
-    model -> rules -> [ summary ] -> sheets (text, HTML), frame (pandas), dict
+    model -> rules -> [ summary ] -> tables (text, HTML), data frame (pandas), dict
 
-In:   a model, or its rules.
-Out:  a `Summary`: plain numbers, read once. Learning on does not change it.
+A `Summary` is a snapshot: it does not change when the model learns on.
 """
 
 from __future__ import annotations
@@ -15,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from treethink.errors import UnknownNameError, WrongTypeError, shown
 from treethink.explain import notebook
-from treethink.explain.summary.leaves import LEVEL, Leaf, check_level, counted, leaves_of, plain
+from treethink.explain.summary.leaves import (
+    LEVEL,
+    Leaf,
+    check_level,
+    counts_to_json,
+    leaves_of,
+    outcome_to_json,
+)
 from treethink.rules import Rule, RuleKey, Rules, Value, ranked
 
 if TYPE_CHECKING:
@@ -24,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RuleSummary:
-    """One rule in numbers. `seen` counts all outcomes, also from before its leaves were born."""
+    """One rule in numbers. `seen` counts all outcomes, including those before its leaves grew."""
 
     rule: RuleKey
     title: str
@@ -36,53 +42,53 @@ class RuleSummary:
 
     @property
     def observations(self) -> int:
-        """How many objects were seen, over all transitions."""
+        """The number of objects seen, over all transitions."""
         return sum(self.seen.values())
 
     @cached_property
     def weakest(self) -> Leaf:
-        """The leaf that is the least sure; of several, the first."""
+        """The leaf with the lowest confidence; of several, the first."""
         return min(self.leaves, key=lambda leaf: leaf.confidence)
 
     @property
     def seen_once(self) -> list[Value]:
-        """Outcomes that were seen a single time."""
+        """Outcomes that were seen exactly once."""
         return [outcome for outcome, n in ranked(self.seen) if n == 1]
 
     @property
     def n_empty(self) -> int:
-        """Leaves that no observation has reached."""
+        """The number of leaves that no observation has reached."""
         return sum(not leaf.counts for leaf in self.leaves)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold."""
+        """Return plain data that JSON can hold."""
         return {
             **dict(zip(("class", "attribute", "action"), self.rule, strict=True)),
             "varies": self.varies,
             "transitions": self.transitions,
             "observations": self.observations,
-            "outcomes": counted(self.seen),
+            "outcomes": counts_to_json(self.seen),
             "depth": self.depth,
             "confidence": self.weakest.confidence,
             "leaves": [leaf.to_dict() for leaf in self.leaves],
         }
 
     def __str__(self) -> str:
-        from treethink.explain.summary import tables as sheets
+        from treethink.explain.summary import tables
 
-        return sheets.text(self)
+        return tables.text(self)
 
     def __rich__(self) -> Any:
-        from treethink.explain.summary import tables as sheets
+        from treethink.explain.summary import tables
 
-        return sheets.rich(self)
+        return tables.rich(self)
 
     def __repr__(self) -> str:
         return f"<RuleSummary {self.title}: {self.observations:,} observations>"
 
 
 class RuleSummaries(dict[RuleKey, RuleSummary]):
-    """All rules in numbers, by (class, attribute, action). A name that is not there is an error."""
+    """All rules in numbers, by (class, attribute, action). An unknown name raises an error."""
 
     def __missing__(self, key: object) -> RuleSummary:
         if not isinstance(key, tuple) or len(key) != 3:
@@ -93,16 +99,16 @@ class RuleSummaries(dict[RuleKey, RuleSummary]):
             if key[place] not in known:
                 raise UnknownNameError(kind, str(key[place]), known, "the summary")
             left = [each for each in left if each[place] == key[place]]
-        raise AssertionError(f"{key} is there")  # and then nobody would have come here
+        raise AssertionError(f"{key} is a key")  # so `__missing__` is not called for it
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A model in numbers: what it has seen, how sure it is, and what it has never met.
+    """A model in numbers: what it has seen, how certain it is, and what it has never seen.
 
-    ``print(summary)`` is the text of 80 columns; rich prints it in colour and as wide as the
-    terminal. `rules` has every rule by (class, attribute, action), `level` is that of all
-    lower bounds, `memory` what the model keeps and what it has dropped.
+    ``print(summary)`` shows it as text of 80 columns; rich prints it in colour and as wide as the
+    terminal. `rules` has every rule by (class, attribute, action), `level` is the confidence
+    level of all lower bounds, and `memory` says what the model keeps and what it has dropped.
     """
 
     observations: int
@@ -117,24 +123,24 @@ class Summary:
 
     @cached_property
     def leaves(self) -> tuple[Leaf, ...]:
-        """All leaves, rule by rule; a rule that never varied has one."""
+        """All leaves, rule by rule; a rule that has seen one outcome has one leaf."""
         return tuple(leaf for each in self.rules.values() for leaf in each.leaves)
 
-    # ---- what has never been seen ----
+    # ---- what was never seen ----
 
     @property
     def unseen_actions(self) -> tuple[str, ...]:
-        """Actions that were never taken, as far as any object shows it."""
+        """Actions under which no object was ever observed."""
         return self._never(2)
 
     @property
     def unseen_classes(self) -> tuple[str, ...]:
-        """Classes of which no object was met. Of those without attributes nobody knows."""
+        """Classes of which no object was observed; classes without attributes do not count."""
         return self._never(0)
 
     @property
     def unseen_rules(self) -> tuple[RuleKey, ...]:
-        """Of a class that was met and an action that was taken, but never together."""
+        """Rules whose class was observed and whose action was taken, but never together."""
         classes, actions = self.unseen_classes, self.unseen_actions
         return tuple(
             key
@@ -144,18 +150,18 @@ class Summary:
 
     @property
     def seen_once(self) -> tuple[tuple[RuleKey, Value], ...]:
-        """Outcomes seen a single time: perhaps the first of many, perhaps a mistake."""
+        """Outcomes seen exactly once: perhaps the first of many, perhaps a mistake."""
         return tuple((key, o) for key, each in self.rules.items() for o in each.seen_once)
 
     def _never(self, part: int) -> tuple[str, ...]:
-        """Names at one place of the keys for which no rule has seen anything."""
+        """Return names, at one position of the keys, for which no rule has seen anything."""
         seen = {key[part] for key, each in self.rules.items() if each.transitions}
         return tuple(dict.fromkeys(key[part] for key in self.rules if key[part] not in seen))
 
-    # ---- as other things ----
+    # ---- other forms ----
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold."""
+        """Return plain data that JSON can hold."""
         names = ("class", "attribute", "action", "outcome")
         return {
             "observations": self.observations,
@@ -167,20 +173,21 @@ class Summary:
                 "rules": [dict(zip(names, key, strict=False)) for key in self.unseen_rules],
             },
             "seen_once": [
-                dict(zip(names, (*key, plain(o)), strict=True)) for key, o in self.seen_once
+                dict(zip(names, (*key, outcome_to_json(o)), strict=True))
+                for key, o in self.seen_once
             ],
             "memory": dict(self.memory),
         }
 
     def __str__(self) -> str:
-        from treethink.explain.summary import tables as sheets
+        from treethink.explain.summary import tables
 
-        return sheets.text(self)
+        return tables.text(self)
 
     def __rich__(self) -> Any:
-        from treethink.explain.summary import tables as sheets
+        from treethink.explain.summary import tables
 
-        return sheets.rich(self)
+        return tables.rich(self)
 
     def __repr__(self) -> str:
         vary = f"{len(self.varying):,} of {len(self.rules):,} rules vary"
@@ -191,25 +198,25 @@ for _shown in (RuleSummary, Summary):
     notebook.install_on(_shown, _repr_html_="treethink.explain.summary.tables:html")
 
 
-# ------------------------------------------------------------------------ how it is read
+# --------------------------------------------------------------------- from a model
 
 
 def summary_of(model: TreeThink, level: float = LEVEL) -> Summary:
-    """All of it, at one moment as far as one thread is concerned."""
+    """Return the summary of a model. No other thread should change the model meanwhile."""
     level = check_level(level)
     use = model.memory_use()
     limits = {"most_kept": model.memory, "most_candidates": model.max_candidates}
-    gone = {"no_longer_kept": model.observations - use["kept"]}
-    return Summary(model.observations, level, rules_of(model.rules, level), use | gone | limits)
+    dropped = {"no_longer_kept": model.observations - use["kept"]}
+    return Summary(model.observations, level, rules_of(model.rules, level), use | dropped | limits)
 
 
 def rules_of(rules: Rules, level: float = LEVEL) -> RuleSummaries:
-    """Every rule in numbers."""
+    """Return every rule in numbers."""
     return RuleSummaries((key, rule_of(key, rule, level)) for key, rule in rules.items())
 
 
 def rule_of(key: RuleKey, rule: Rule, level: float = LEVEL) -> RuleSummary:
-    """One rule in numbers."""
+    """Return one rule in numbers."""
     leaves = tuple(leaves_of(key, rule, level))
     return RuleSummary(
         key, rule.title, rule.varies, rule.transitions, rule.seen, rule.depth, leaves

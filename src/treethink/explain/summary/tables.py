@@ -1,51 +1,131 @@
-"""What a summary says to people: which tables it has, and which sentences.
+"""A summary as tables and sentences, printed as plain text, by rich or as HTML.
 
-summary -> [ sheets ] -> table (rich, text, HTML)
+    summary -> [ tables ] -> text, rich, HTML
+
+Names of classes and actions may be anything. So characters that cannot be printed are escaped, rich
+never reads them as markup, and HTML is escaped. `Table` and `page` serve other notebook output too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import floor
 from typing import Any
 
-from treethink.explain.summary import table
+from treethink.explain.rich_text import plain
 from treethink.explain.summary.leaves import Leaf
 from treethink.explain.summary.summary import RuleSummary, Summary
-from treethink.explain.summary.table import Part, Table
 from treethink.rules import distribution, title_of
-from treethink.text import many, percent
+from treethink.text import escaped, many, percent, printable
 
-MOST_RULES = 60  # in a table
-MOST_LEAVES = 5  # that a model's summary lists: the least sure ones
-MOST_NAMES = 8  # in a sentence
-MOST_TESTS = 3  # of a path: the last ones, which lie nearest to the leaf
+MAX_RULES = 60  # in a table
+MAX_LEAVES = 5  # in a model's summary: the least certain ones
+MAX_NAMES = 8  # in a sentence
+MAX_TESTS = 3  # of a path: the last ones, nearest to the leaf
+_LEFT, _RIGHT = (f"padding:0 0.6em;text-align:{side}" for side in ("left", "right"))
+_CAPTION = 'style="caption-side:top;text-align:left;font-weight:bold"'
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of text below a header; columns whose name begins with > are right-aligned.
+
+    >>> table = Table("Lamps", ("name", ">watts"), [("<b>", "40")])
+    >>> print(plain(table))
+    Lamps
+     name   watts
+    ──────────────
+     <b>       40
+    >>> "&lt;b&gt;</td>" in table.html()
+    True
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+
+    def __rich__(self) -> Any:
+        from rich import box
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        table = RichTable(
+            title=Text(printable(self.title), style="bold") if self.title else None,
+            title_justify="left",
+            title_style="",
+            box=box.SIMPLE_HEAD,
+            show_edge=False,
+        )
+        for name in self.columns:
+            justify: Any = "right" if name[0] == ">" else "left"
+            table.add_column(Text(name.lstrip(">")), justify=justify, overflow="fold")
+        for row in self.rows:
+            table.add_row(*(Text(printable(cell)) for cell in row))
+        return table
+
+    def html(self) -> str:
+        """Return an HTML table in the page's own colours."""
+        styles = [_RIGHT if name[0] == ">" else _LEFT for name in self.columns]
+        head = _cells("th", [name.lstrip(">") for name in self.columns], styles)
+        body = "".join(f"<tr>{_cells('td', row, styles)}</tr>" for row in self.rows)
+        title = f"<caption {_CAPTION}>{escaped(self.title)}</caption>" if self.title else ""
+        return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+Part = Table | str
+"""A table, or a sentence."""
+
+
+def _cells(tag: str, row: Sequence[str], styles: Sequence[str]) -> str:
+    return "".join(
+        f'<{tag} style="{style}">{escaped(cell)}</{tag}>'
+        for cell, style in zip(row, styles, strict=True)
+    )
+
+
+def group(parts: Iterable[Part]) -> Any:
+    """Return the parts for rich, with an empty line between them."""
+    from rich.console import Group
+    from rich.text import Text
+
+    lines: list[Any] = []
+    for part in parts:
+        lines += [Text("")] if lines else []
+        lines.append(Text(printable(part)) if isinstance(part, str) else part)
+    return Group(*lines)
+
+
+def page(parts: Iterable[Part]) -> str:
+    """Return the parts as HTML."""
+    html = (f"<p>{escaped(p)}</p>" if isinstance(p, str) else p.html() for p in parts)
+    return f"<div>{''.join(html)}</div>"
+
+
+# ------------------------------------------------------------------------ a summary
 
 
 def text(summary: Summary | RuleSummary) -> str:
-    """As plain text of 80 columns."""
-    return table.text(_parts(summary))
+    """Return the summary as plain text of 80 columns."""
+    return plain(rich(summary)).rstrip()
 
 
 def rich(summary: Summary | RuleSummary) -> Any:
-    """For rich, which knows the terminal."""
-    return table.group(_parts(summary))
+    """Return the summary for rich, which knows the width of the terminal."""
+    return group(_parts(summary))
 
 
 def html(summary: Summary | RuleSummary) -> str:
-    """For notebooks."""
-    return table.page(_parts(summary))
+    """Return the summary for notebooks."""
+    return page(_parts(summary))
 
 
 def _parts(summary: Summary | RuleSummary) -> list[Part]:
     return of_rule(summary) if isinstance(summary, RuleSummary) else of_model(summary)
 
 
-# ------------------------------------------------------------------------ what they say
-
-
 def of_model(summary: Summary) -> list[Part]:
-    """The rules that vary, the leaves to doubt first, what was never seen, what was dropped."""
+    """List varying rules, the least certain leaves, what was never seen, and what was dropped."""
     seen = many(summary.observations, "observation")
     varying = len(summary.varying)
     verb = "varies" if varying == 1 else "vary"
@@ -57,14 +137,14 @@ def of_model(summary: Summary) -> list[Part]:
 
 
 def of_rule(summary: RuleSummary) -> list[Part]:
-    """All leaves of one rule."""
+    """List all leaves of one rule."""
     seen = many(summary.observations, "observation")
     return [f"{summary.title}: {seen}", leaves_table("", summary.leaves, named=False)]
 
 
 def rules_table(rules: Sequence[RuleSummary]) -> Table:
-    """A row for each rule; of very many, the last counts the others."""
-    rows = [_row(each) for each in rules[:MOST_RULES]]
+    """Return a row for each rule; if there are very many, the last row counts the others."""
+    rows = [_row(each) for each in rules[:MAX_RULES]]
     if more := len(rules) - len(rows):
         rows.append((f"… and {more:,} more", *[""] * 5))
     return Table("", ("rule", ">seen", ">outcomes", ">leaves", ">depth", ">least sure"), rows)
@@ -72,32 +152,32 @@ def rules_table(rules: Sequence[RuleSummary]) -> Table:
 
 def _row(rule: RuleSummary) -> tuple[str, ...]:
     sizes = (rule.observations, len(rule.seen), len(rule.leaves), rule.depth)
-    return (rule.title, *(f"{size:,}" for size in sizes), sure(rule.weakest))
+    return (rule.title, *(f"{size:,}" for size in sizes), certainty(rule.weakest))
 
 
 def weakest_table(summary: Summary) -> Table:
-    """The leaves that are the least sure, of rules that vary."""
+    """Return the least certain leaves of rules that vary."""
     leaves = [leaf for each in summary.varying for leaf in each.leaves]
-    chosen = sorted(leaves, key=lambda leaf: leaf.confidence)[:MOST_LEAVES]
+    chosen = sorted(leaves, key=lambda leaf: leaf.confidence)[:MAX_LEAVES]
     of = f"The {len(chosen)} least sure of {len(leaves):,} leaves"
     title = of if len(chosen) < len(leaves) else "Leaves, the least sure first"
     return leaves_table(title, chosen)
 
 
 def leaves_table(title: str, leaves: Iterable[Leaf], named: bool = True) -> Table:
-    """A row for each leaf: where it is, its likeliest outcome, and how sure that is."""
+    """Return a row for each leaf: its path, its likeliest outcome, and how certain that is."""
     rows = [(_where(leaf, named), *_seen(leaf)) for leaf in leaves]
     return Table(title, ("where", "outcome", ">seen", ">share", ">at least"), rows)
 
 
 def _where(leaf: Leaf, named: bool) -> str:
-    """The tests that lead to it; of very many, the last."""
-    last = leaf.tests[-MOST_TESTS:]
+    """Return the tests that lead to the leaf; if there are very many, the last ones."""
+    last = leaf.tests[-MAX_TESTS:]
     more = len(leaf.tests) - len(last)
-    told = " and ".join(["…"] * bool(more) + [" ".join(t.split()) for t in last])
+    tests = " and ".join(["…"] * bool(more) + [" ".join(t.split()) for t in last])
     if named:
-        return f"{title_of(leaf.rule)}, if {told}" if told else title_of(leaf.rule)
-    return told or "always"
+        return f"{title_of(leaf.rule)}, if {tests}" if tests else title_of(leaf.rule)
+    return tests or "always"
 
 
 def _seen(leaf: Leaf) -> tuple[str, str, str, str]:
@@ -106,11 +186,11 @@ def _seen(leaf: Leaf) -> tuple[str, str, str, str]:
     share = percent(leaf.count, leaf.total)
     if leaf.written:
         return str(leaf.outcome), "by hand", share, ""
-    return str(leaf.outcome), f"{leaf.total:,}", share, sure(leaf)
+    return str(leaf.outcome), f"{leaf.total:,}", share, certainty(leaf)
 
 
-def sure(leaf: Leaf) -> str:
-    """Rounded down, as a lower bound must be; nothing can be said of what somebody wrote."""
+def certainty(leaf: Leaf) -> str:
+    """Return the lower bound, rounded down; a leaf that was written by hand has none."""
     if leaf.written and leaf.counts:
         return "by hand"
     return f"{floor(1000 * leaf.confidence) / 10:.1f}%" if leaf.counts else "never seen"
@@ -120,23 +200,23 @@ def sure(leaf: Leaf) -> str:
 
 
 def _sentences(summary: Summary) -> list[str]:
-    """What is true of this model, of all that might be said."""
+    """Return the sentences that apply to this model."""
     once = [f"{title_of(key)}: {outcome}" for key, outcome in summary.seen_once]
-    found = [
+    sentences = [
         _constant(summary),
         _list("Actions never taken", summary.unseen_actions),
-        _list("Classes never met", summary.unseen_classes),
+        _list("Classes never seen", summary.unseen_classes),
         _list("Never seen together", [title_of(key) for key in summary.unseen_rules]),
         _list("Outcomes seen only once", once),
         _empty(sum(each.n_empty for each in summary.varying)),
-        _list("Pinned, so that it does not learn", _pinned(summary)),
-        _list("Came by although what is pinned says that it cannot", _against(summary)),
+        _list("Pinned (does not learn)", _pinned(summary)),
+        _list("Observed although a pinned leaf says that it is impossible", _against(summary)),
     ]
-    return [each for each in found if each]
+    return [each for each in sentences if each]
 
 
 def _constant(summary: Summary) -> str:
-    """Rules that have met one outcome only; if that was seldom, it is worth knowing."""
+    """Count the rules that have seen one outcome, and name the one with the fewest observations."""
     constant = [each for each in summary.rules.values() if not each.varies and each.transitions]
     if not constant:
         return ""
@@ -149,19 +229,19 @@ def _constant(summary: Summary) -> str:
 
 
 def _list(what: str, names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMES
-    listed = "; ".join(names[:MOST_NAMES])
+    more = len(names) - MAX_NAMES
+    listed = "; ".join(names[:MAX_NAMES])
     return f"{what}: {listed}{f'; and {more:,} more' if more > 0 else ''}." if names else ""
 
 
 def _pinned(summary: Summary) -> list[str]:
-    """Rules that are pinned, or of which leaves are."""
-    found = []
+    """Return the rules that are pinned, or have pinned leaves."""
+    titles = []
     for each in summary.rules.values():
         pinned = sum(leaf.pinned for leaf in each.leaves)
         part = "" if pinned == len(each.leaves) else f" ({pinned} of {len(each.leaves)} leaves)"
-        found += [f"{each.title}{part}"] if pinned else []
-    return found
+        titles += [f"{each.title}{part}"] if pinned else []
+    return titles
 
 
 def _against(summary: Summary) -> list[str]:
@@ -179,7 +259,7 @@ def _empty(count: int) -> str:
 
 
 def _memory(summary: Summary) -> str:
-    """What the model holds, and what it has let go."""
+    """Say what the model keeps, and what it has dropped."""
     use = summary.memory
     holds = f"{many(use['nodes'], 'node')} and {many(use['candidates'], 'candidate')}"
     dropped = (
@@ -189,18 +269,18 @@ def _memory(summary: Summary) -> str:
     return f"Memory: {_bytes(use['bytes'])} for {holds}, {dropped}. {kept}"
 
 
-def _kept(kept: int, gone: int, most: int) -> str:
+def _kept(kept: int, dropped: int, most: int) -> str:
     if not most:
         return "No transition is kept."
-    if not gone:
+    if not dropped:
         if kept == 1:
             return "The one transition is kept."
         return f"All {kept:,} transitions are kept." if kept else "No transition to keep yet."
-    return f"The last {kept:,} transitions are kept, {gone:,} older ones no longer."
+    return f"The last {kept:,} transitions are kept, {dropped:,} older ones no longer."
 
 
 def _bytes(count: int) -> str:
-    """A size for people: 1,234 bytes, 56 kB, 7.8 MB."""
+    """Return a readable size: 1,234 bytes, 56 kB, 7.8 MB."""
     for unit, size in (("GB", 10**9), ("MB", 10**6)):
         if count >= size:
             return f"{count / size:,.1f} {unit}"

@@ -1,20 +1,29 @@
-"""The nearest reason for which a prediction could have been otherwise.
+"""The nearest counterfactual: what would have had to differ for another outcome.
 
-    state, steps -> [ otherwise ] -> "if there were a wall directly above player 50": stays
+    state, steps -> [ counterfactual ] -> "if there were a wall directly above player 50": stays
 
-It is the last test on the way whose other answer leads to another outcome, all else being as
-it is. Where a test would have to hold, the objects that it looks for are imagined; what the
-tests below would say of them cannot be known, so it becomes part of the condition.
+It changes the answer of the last test on the path whose other answer leads to another outcome, with
+everything else as it is. Where that test would have to hold, the objects that it asks for are
+hypothetical; the answers of tests below about these objects cannot be known, so they become part
+of the condition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from treethink.explain.distributions import Chances, after, differ, in_words, times
+from treethink.explain.distributions import (
+    Distribution,
+    differ,
+    in_words,
+    new_values,
+    times_seen,
+    to_json,
+)
+from treethink.explain.english.tests import supposition
 from treethink.explain.path import Binding, Step, child, extensions
-from treethink.explain.why.supposition import condition
 from treethink.rules import Node, Test, Value
 from treethink.state import State
 
@@ -29,14 +38,14 @@ class Assumption:
 
 
 @dataclass(frozen=True, slots=True)
-class Otherwise:
-    """What would have to differ, and what would follow then.
+class Counterfactual:
+    """What would have to differ, and what would follow.
 
-    `step` is the place of the test on the way, counted from 0; `assumed` are that test with
-    its other answer, and what else must be so; `outcomes` are values with their chances, and
-    `support` the observations behind them, unless they were `written` by hand. Where the attribute
-    itself would have to have some other value, new values cannot be known: `outcomes` are then
-    changes, and `relative` says so.
+    `step` is the index of the test on the path; `assumed` are that test with its other answer, and
+    what else must be so; `outcomes` are values with their chances, and `support` the observations
+    behind them, unless they were `written` by hand. If the attribute itself would have to have
+    some other value, new values cannot be known: `outcomes` are then changes, and `relative` is
+    True.
     """
 
     step: int
@@ -51,16 +60,30 @@ class Otherwise:
         """What would have to differ, in words."""
         return " and ".join(each.text for each in self.assumed)
 
-    def told(self, attribute: str) -> str:
-        """All of it, as a sentence without its full stop."""
+    def sentence(self, attribute: str) -> str:
+        """Return condition and consequence, without a full stop."""
         would = "change by" if self.relative else "be"
         result = f"{attribute} would {would} {in_words(self.outcomes)}"
-        return f"if {self.condition}, {result}, {times(self.support, self.written)}"
+        return f"if {self.condition}, {result}, {times_seen(self.support, self.written)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {
+            "step": self.step,
+            "assumed": [
+                {"test": str(each.test), "holds": each.holds, "words": each.text}
+                for each in self.assumed
+            ],
+            "outcomes": to_json(self.outcomes),
+            "support": self.support,
+            "relative": self.relative,
+            "written": self.written,
+        }
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """How far an imagined target has come."""
+class _Route:
+    """A node that can be reached, the bindings there, and what must be assumed to get there."""
 
     node: Node
     bindings: tuple[Binding, ...]
@@ -68,113 +91,121 @@ class _Way:
 
 
 def nearest(
-    state: State, steps: Sequence[Step], object_id: int, attribute: str, outcomes: Chances
-) -> Otherwise | None:
-    """The nearest reason; None if nothing on the way would make a difference."""
+    state: State, steps: Sequence[Step], object_id: int, attribute: str, outcomes: Distribution
+) -> Counterfactual | None:
+    """Return the nearest counterfactual; None if no other answer would make a difference."""
     for i in range(len(steps) - 1, -1, -1):
-        found = []
-        for way in _endings(state, steps[: i + 1]):
-            counts = way.node.counts
-            if counts and differ(after(state, object_id, attribute, counts), outcomes):
-                found.append(_found(state, i, way, object_id, attribute))
-        if found:  # least to assume, then best known
-            return min(found, key=lambda each: (len(each.assumed), -each.support))
+        candidates = []
+        for route in _leaves(state, steps[: i + 1]):
+            counts = route.node.counts
+            if counts and differ(new_values(state, object_id, attribute, counts), outcomes):
+                candidates.append(_counterfactual(state, i, route, object_id, attribute))
+        if candidates:  # the fewest assumptions, then the most observations
+            return min(candidates, key=lambda each: (len(each.assumed), -each.support))
     return None
 
 
-def _found(state: State, step: int, way: _Way, object_id: int, attribute: str) -> Otherwise:
-    """What would follow at the end of a way, from the value that the attribute had then."""
-    counts, support = way.node.counts, sum(way.node.counts.values())
-    own, by_hand = ("equality", attribute, (0,)), way.node.written
-    said = [e for e in way.assumed if (e.test.kind, e.test.attribute, e.test.variables) == own]
-    value = next((each.test.value for each in said if each.holds), None)
+def _counterfactual(
+    state: State, step: int, route: _Route, object_id: int, attribute: str
+) -> Counterfactual:
+    """Return what follows at a leaf, from the value that the attribute would have had before."""
+    counts, support = route.node.counts, sum(route.node.counts.values())
+    own, by_hand = ("equality", attribute, (0,)), route.node.written
+    about_own = [each for each in route.assumed if _subject(each.test) == own]
+    value = next((each.test.value for each in about_own if each.holds), None)
     if value is not None:
         state = state.replace_many({object_id: {attribute: value}})
-    elif said and state.schema.attributes[attribute].outcomes == "delta":
+    elif about_own and state.schema.attributes[attribute].outcomes == "delta":
         changes = {outcome: n / support for outcome, n in counts.items()}
-        return Otherwise(step, way.assumed, changes, support, True, by_hand)
-    then = after(state, object_id, attribute, counts)
-    return Otherwise(step, way.assumed, then, support, written=by_hand)
+        return Counterfactual(step, route.assumed, changes, support, True, by_hand)
+    then = new_values(state, object_id, attribute, counts)
+    return Counterfactual(step, route.assumed, then, support, written=by_hand)
 
 
-def _endings(state: State, steps: Sequence[Step]) -> Iterator[_Way]:
-    """The leaves that may be reached had the test of the last step answered otherwise."""
+def _leaves(state: State, steps: Sequence[Step]) -> Iterator[_Route]:
+    """Yield the leaves that may be reached if the last step's test had the other answer."""
     step = steps[-1]
-    first = _assuming(state, _Way(step.node, step.before, ()), not step.holds)
-    waiting = [_Way(first.node, first.bindings, (*first.assumed, *_still(state, steps)))]
-    while waiting:
-        way = waiting.pop()
-        test = way.node.test
+    first = _assume(state, _Route(step.node, step.before, ()), not step.holds)
+    assumed = (*first.assumed, *_excluded_values(state, steps))
+    pending = [_Route(first.node, first.bindings, assumed)]
+    while pending:
+        route = pending.pop()
+        test = route.node.test
         if test is None:
-            yield way
-        elif (known := _assumed(way, test)) is not None:
-            waiting.append(_going(way, known, _imagined(test, way.bindings, known)))
-        elif _is_about_imagined(test, way.bindings) or _is_about_assumed(test, way):
-            waiting += [_assuming(state, way, holds) for holds in (False, True)]
+            yield route
+        elif (known := _assumed_answer(route, test)) is not None:
+            pending.append(_go(route, known, _with_hypothetical(test, route.bindings, known)))
+        elif _is_about_hypothetical(test, route.bindings) or _is_about_assumed(test, route):
+            pending += [_assume(state, route, holds) for holds in (False, True)]
         else:
-            extended = extensions(state, test, way.bindings)
-            waiting.append(_going(way, bool(extended), extended or way.bindings))
+            extended = extensions(state, test, route.bindings)
+            pending.append(_go(route, bool(extended), extended or route.bindings))
 
 
-def _still(state: State, steps: Sequence[Step]) -> Iterator[Assumption]:
-    """Values that it must not have either, had it another one: tests before have denied them."""
+def _excluded_values(state: State, steps: Sequence[Step]) -> Iterator[Assumption]:
+    """Yield values that a changed attribute cannot have, because tests above denied them."""
     *before, last = steps
-    if not last.holds or not _says_value(last.test):
+    if not last.holds or not _states_value(last.test):
         return
     for each in before:
-        if not each.holds and _place(each.test) == _place(last.test):
-            text = condition(state, each.test, False, each.before, each.node.classes)
+        if not each.holds and _subject(each.test) == _subject(last.test):
+            text = supposition(state, each.test, False, each.before, each.node.classes)
             yield Assumption(each.test, False, text)
 
 
-def _assuming(state: State, way: _Way, holds: bool) -> _Way:
-    """On from a branch, taking it that its test answers so."""
-    test = way.node.test
+def _assume(state: State, route: _Route, holds: bool) -> _Route:
+    """Go on from a branch, assuming that its test answers `holds`."""
+    test = route.node.test
     assert test is not None
-    text = condition(state, test, holds, way.bindings, way.node.classes)
-    assumed = (*way.assumed, Assumption(test, holds, text))
-    return _Way(child(way.node, holds), _imagined(test, way.bindings, holds), assumed)
+    text = supposition(state, test, holds, route.bindings, route.node.classes)
+    assumed = (*route.assumed, Assumption(test, holds, text))
+    return _Route(
+        child(route.node, holds), _with_hypothetical(test, route.bindings, holds), assumed
+    )
 
 
-def _going(way: _Way, holds: bool, bindings: tuple[Binding, ...]) -> _Way:
-    return _Way(child(way.node, holds), bindings, way.assumed)
+def _go(route: _Route, holds: bool, bindings: tuple[Binding, ...]) -> _Route:
+    return _Route(child(route.node, holds), bindings, route.assumed)
 
 
-def _assumed(way: _Way, test: Test) -> bool | None:
-    """What has been assumed of a test already, or of another value; it may be asked again."""
-    for each in way.assumed:
+def _assumed_answer(route: _Route, test: Test) -> bool | None:
+    """Return the answer that follows from what has been assumed; None if nothing does."""
+    for each in route.assumed:
         if each.test == test:
             return each.holds
-        if each.holds and _says_value(each.test) and _place(each.test) == _place(test):
+        if each.holds and _states_value(each.test) and _subject(each.test) == _subject(test):
             return False  # it cannot have two values
     return None
 
 
-def _says_value(test: Test) -> bool:
+def _states_value(test: Test) -> bool:
     return test.kind == "equality" and not test.new
 
 
-def _place(test: Test) -> tuple[str, str, tuple[int, ...]]:
+def _subject(test: Test) -> tuple[str, str, tuple[int, ...]]:
+    """Return what the test asks about, without the value that it asks for."""
     return test.kind, test.attribute, test.variables
 
 
-def _is_about_assumed(test: Test, way: _Way) -> bool:
-    """Whether it asks for a value that was assumed to be another one."""
+def _is_about_assumed(test: Test, route: _Route) -> bool:
+    """Whether the test asks about a value that has been assumed to differ."""
     return any(
-        _says_value(each.test)
+        _states_value(each.test)
         and each.test.attribute == test.attribute
         and each.test.variables[0] in test.variables
-        for each in way.assumed
+        for each in route.assumed
     )
 
 
-def _imagined(test: Test, bindings: tuple[Binding, ...], holds: bool) -> tuple[Binding, ...]:
-    """Bindings with objects that nobody has seen for the test's new variables."""
+def _with_hypothetical(
+    test: Test, bindings: tuple[Binding, ...], holds: bool
+) -> tuple[Binding, ...]:
+    """Return the bindings, with hypothetical objects for the test's new variables if it holds."""
     if not holds or not test.new:
         return bindings
     return tuple((*binding, *(None for _ in test.new)) for binding in bindings)
 
 
-def _is_about_imagined(test: Test, bindings: Sequence[Binding]) -> bool:
+def _is_about_hypothetical(test: Test, bindings: Sequence[Binding]) -> bool:
     first = bindings[0]
     return any(v < len(first) and first[v] is None for v in test.variables)

@@ -1,10 +1,10 @@
 """Why a model predicts what it predicts: `model.explain(state, action)`.
 
-    model, state, action -> [ why ] -> Explanation (text, dict, picture)
+    model, state, action -> [ explanation ] -> Explanation (text, dict, picture)
 
-For each value that may change: which tests held or failed on the way through its rule, with which
-objects, how many observations are behind the answer, and the nearest reason for which it could
-have been otherwise.
+For each value that may change, an explanation has the tests that held or failed on the path through
+its rule, with the objects they bound, the number of observations behind the answer, and the nearest
+counterfactual.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rich.text import Text
 
 from treethink.errors import UnknownNameError, WrongTypeError, shown
 from treethink.explain.path import Step, follow
-from treethink.explain.summary.rich_text import Printed
+from treethink.explain.rich_text import RichText
 from treethink.explain.why.counterfactual import nearest
 from treethink.explain.why.reason import Reason
 from treethink.rules import Node, Rule, RuleKey, Value
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from treethink.model import Prediction, TreeThink
     from treethink.worlds.draw.layout import Drawable
 
-_MOST_QUIET = 6
-#: What to explain: all that may change, one object, or one attribute of it.
+_MAX_UNCHANGED = 6
+#: What to explain: all values that may change (None), one object, or one of its attributes.
 Asked = int | tuple[int, str] | None
 
 
-class Explanation(Printed):
-    """Why a model predicts what it predicts, of one state and action.
+class Explanation(RichText):
+    """Why a model predicts what it predicts, for one state and action.
 
-    ``print`` shows it as text, 80 columns wide, and rich's own `print` in colour; a reason is
-    found by object and attribute: ``explanation[50, "pos"]``.
+    ``print`` shows it as text of 80 columns, and rich's own `print` in colour. A reason is looked
+    up by object and attribute: ``explanation[50, "pos"]``.
     """
 
     def __init__(
@@ -47,13 +47,13 @@ class Explanation(Printed):
         state: State,
         action: str,
         reasons: tuple[Reason, ...],
-        quiet: list[str] | None,
-        unknown: int = 0,
+        unchanged: list[str] | None,
+        unseen: int = 0,
     ):
         self.state = state
         self.action = action
         self.reasons = reasons
-        self._quiet, self._unknown = quiet, unknown
+        self._unchanged, self._unseen = unchanged, unseen
 
     def __getitem__(self, key: tuple[int, str]) -> Reason:
         for each in self.reasons:
@@ -70,7 +70,7 @@ class Explanation(Printed):
         return len(self.reasons)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold."""
+        """Return plain data that JSON can hold."""
         return {
             "action": self.action,
             "state": self.state.to_dict(),
@@ -78,28 +78,29 @@ class Explanation(Printed):
         }
 
     def draw(self, path: str | os.PathLike[str], world: Drawable | None = None) -> None:
-        """Draw the level to a .png file: objects that were asked about have an outline.
+        """Draw the level to a .png file; the objects that tests asked about are outlined.
 
-        With its world, things look as they do there.
+        If `world` is given, objects look as they do there.
         """
-        from treethink.explain.why import overlay as picture
+        from treethink.explain.why import overlay
 
-        picture.draw(self, path, world)
+        overlay.draw(self, path, world)
 
     def __rich__(self) -> Group:
         parts: list[Any] = [Text(self._heading()), *self.reasons]
-        if self._quiet:
-            more = len(self._quiet) - _MOST_QUIET
-            listed = "; ".join(self._quiet[:_MOST_QUIET]) + (f"; {more} more" if more > 0 else "")
+        if self._unchanged:
+            more = len(self._unchanged) - _MAX_UNCHANGED
+            listed = "; ".join(self._unchanged[:_MAX_UNCHANGED])
+            listed += f"; {more} more" if more > 0 else ""
             parts.append(Text(f"could have changed and does not: {listed}", style="dim"))
-        if self._unknown:
-            unknown = f"of {many(self._unknown, 'value')} nothing was ever seen"
-            stay = "it is" if self._unknown == 1 else "they are"
-            parts.append(Text(f"{unknown}: taken to stay as {stay}"))
+        if self._unseen:
+            was, stays = ("was", "it stays") if self._unseen == 1 else ("were", "they stay")
+            unseen = f"{many(self._unseen, 'value')} {was} never observed"
+            parts.append(Text(f"{unseen}: assumed that {stays} the same"))
         return Group(*parts)
 
     def _heading(self) -> str:
-        if self._quiet is None:
+        if self._unchanged is None:
             return self.action
         if not self.reasons:
             return f"{self.action}: nothing changes"
@@ -110,10 +111,10 @@ class Explanation(Printed):
 
 
 def explain(model: TreeThink, state: State, action: str, of: Asked = None) -> Explanation:
-    """Why the model predicts what it predicts.
+    """Explain why the model predicts what it predicts.
 
-    Without `of`, all values that may change are explained. `of` names an object, or an object
-    and an attribute, (50, "pos"), to be told why it stays as it is too.
+    Without `of`, all values that may change are explained. `of` is an object's id, or an id and
+    an attribute, (50, "pos"); values that do not change are then explained too.
     """
     prediction = model.predict(state, action)
     rules: dict[RuleKey, Rule] = {}
@@ -124,15 +125,15 @@ def explain(model: TreeThink, state: State, action: str, of: Asked = None) -> Ex
             rules[key] = model.rules[key]
         return rules[key]
 
-    asked = _asked(prediction, of)
-    reasons = tuple(_reason(prediction, rule_of(*key), *key) for key in asked)
-    quiet = _quiet(model, state, action, {x for x, _ in asked}) if of is None else None
-    unknown = _unknown(model, state, action) if of is None else 0
-    return Explanation(state, action, reasons, quiet, unknown)
+    keys = _keys(prediction, of)
+    reasons = tuple(_reason(prediction, rule_of(*key), *key) for key in keys)
+    unchanged = _unchanged(model, state, action, {x for x, _ in keys}) if of is None else None
+    unseen = _unseen(model, state, action) if of is None else 0
+    return Explanation(state, action, reasons, unchanged, unseen)
 
 
-def _unknown(model: TreeThink, state: State, action: str) -> int:
-    """Of how many values nothing is known under this action."""
+def _unseen(model: TreeThink, state: State, action: str) -> int:
+    """Count the values whose rule has never been seen under this action."""
     schema, rules = model.schema, model.rules
     objects = {name: len(state.of_class(name)) for name in schema.classes}
     return sum(
@@ -143,16 +144,16 @@ def _unknown(model: TreeThink, state: State, action: str) -> int:
     )
 
 
-def _asked(prediction: Prediction, of: Asked) -> list[tuple[int, str]]:
-    """The objects and attributes to explain."""
+def _keys(prediction: Prediction, of: Asked) -> list[tuple[int, str]]:
+    """Return the objects and attributes to explain."""
     if of is None:
         return sorted((x, attribute) for x, attribute, _ in prediction.changes())
     state = prediction.state
     if isinstance(of, tuple) and len(of) == 2 and isinstance(of[1], str):
-        state.value(*of)  # refuses what is not there
+        state.value(*of)  # raises an error for a name that does not exist
         return [(int(of[0]), of[1])]
     try:
-        object_id = operator.index(of)  # also one of numpy's
+        object_id = operator.index(of)  # accepts integers of numpy too
     except TypeError:
         raise WrongTypeError(
             f"of must be an object's id, or (id, attribute) such as (50, 'pos'), got {shown(of)}"
@@ -176,29 +177,29 @@ def _reason(prediction: Prediction, rule: Rule, object_id: int, attribute: str) 
         bool(leaf.counts) and not leaf.written,
         nearest(state, steps, object_id, attribute, outcomes),
         support > 0 and not leaf.counts,
-        _answering(steps, leaf).written,
+        _answering_node(steps, leaf).written,
         leaf.pinned,
         sum(leaf.met.values()),
         against,
     )
 
 
-def _answering(steps: Sequence[Step], leaf: Node) -> Node:
-    """The leaf, or if it is empty, what stands nearest above it and is not."""
+def _answering_node(steps: Sequence[Step], leaf: Node) -> Node:
+    """Return the leaf or, if it is empty, the nearest node above it that is not."""
     above = [step.node for step in steps]
     return next((node for node in (leaf, *reversed(above)) if node.counts), leaf)
 
 
-def _quiet(model: TreeThink, state: State, action: str, asked: set[int]) -> list[str]:
-    """Objects of which nothing changes although a rule of theirs varies."""
-    found = dict.fromkeys(
+def _unchanged(model: TreeThink, state: State, action: str, changing: set[int]) -> list[str]:
+    """Return the objects that do not change although a rule of their class depends on the state."""
+    varying = [
         name
         for name, attributes in model.schema.classes.items()
         if state.of_class(name) and any(model.rules[name, m, action].varies for m in attributes)
-    )
+    ]
     return [
         f"{class_name} {each.id}"
-        for class_name in found
+        for class_name in varying
         for each in state.of_class(class_name)
-        if each.id not in asked
+        if each.id not in changing
     ]

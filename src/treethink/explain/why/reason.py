@@ -1,6 +1,6 @@
 """Why one value is predicted to become what it becomes.
 
-steps through a rule -> [ reasons ] -> Reason (text, dict)
+steps through a rule -> [ reason ] -> Reason (text, dict)
 """
 
 from __future__ import annotations
@@ -12,26 +12,27 @@ from typing import Any
 from rich.text import Text
 from rich.tree import Tree
 
-from treethink.explain.distributions import in_words, listed, times
-from treethink.explain.english.ground_tests import name, told
+from treethink.explain.distributions import in_words, times_seen, to_json
+from treethink.explain.english.tests import object_name, statement
 from treethink.explain.path import Step
-from treethink.explain.summary.rich_text import Printed
-from treethink.explain.why.counterfactual import Otherwise
+from treethink.explain.rich_text import RichText
+from treethink.explain.why.counterfactual import Counterfactual
 from treethink.rules import Value
 from treethink.state import State
 
-_MOST_BOUND = 12
+_MAX_BOUND = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Reason(Printed):
+class Reason(RichText):
     """Why one attribute of one object is predicted to become what it becomes.
 
-    `outcomes` are its new values with their chances and `support` the observations behind
-    them, unless they were `written` by hand. `steps` lead through the rule. Where the leaf at their
-    end was never reached before, `seen` is False: the answer is then what was written there or, if
-    that is nothing (it is `borrowed`), that of the nearest branch above. What is `pinned` does not
-    learn; `met` counts what has come by since, and `against` what of that it says cannot be.
+    `outcomes` are its new values with their chances, and `support` the observations behind them,
+    unless they were `written` by hand. `steps` lead through the rule. If the leaf at their end has
+    no observations, `seen` is False: the answer is then what was written there or, if nothing was
+    (`borrowed`), that of the nearest branch above. A `pinned` leaf does not learn; `met` counts
+    the observations since it was pinned, and `against` those that contradict it. `otherwise` is
+    the nearest counterfactual.
     """
 
     state: State = field(repr=False)
@@ -41,7 +42,7 @@ class Reason(Printed):
     support: int
     steps: tuple[Step, ...] = field(repr=False)
     seen: bool
-    otherwise: Otherwise | None = field(repr=False)
+    otherwise: Counterfactual | None = field(repr=False)
     borrowed: bool = False
     written: bool = False
     pinned: bool = False
@@ -63,20 +64,20 @@ class Reason(Printed):
 
     @property
     def title(self) -> str:
-        """What is predicted, in a line."""
+        """The prediction, in one line."""
         then = in_words(self.outcomes)
         becomes = "stays" if self.outcomes.keys() == {self.was} else f"{self.was} ->"
-        subject = f"{name(self.state, self.object_id)}, {self.attribute}"
-        return f"{subject}: {becomes} {then}, {times(self.support, self.written)}"
+        subject = f"{object_name(self.state, self.object_id)}, {self.attribute}"
+        return f"{subject}: {becomes} {then}, {times_seen(self.support, self.written)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold."""
+        """Return plain data that JSON can hold."""
         return {
             "object": self.object_id,
             "class": self.state[self.object_id].class_name,
             "attribute": self.attribute,
             "was": self.was,
-            "outcomes": listed(self.outcomes),
+            "outcomes": to_json(self.outcomes),
             "support": self.support,
             "seen": self.seen,
             "borrowed": self.borrowed,
@@ -86,29 +87,29 @@ class Reason(Printed):
             "against": self.against,
             "steps": [_step(self.state, each) for each in self.steps],
             "bound": {variable: list(ids) for variable, ids in self.bound.items()},
-            "otherwise": None if self.otherwise is None else _otherwise(self.otherwise),
+            "otherwise": None if self.otherwise is None else self.otherwise.to_dict(),
         }
 
     def _remark(self) -> str:
-        """What is to be said about the end of the way."""
+        """Return a remark about the leaf, if there is one to make."""
         if not self.support:
-            return "nothing was ever seen of this: it is taken to stay as it is"
+            return "never observed: assumed that it stays the same"
         if self.borrowed:
-            return "just this was never seen: the answer is that of tests above"
+            return "never observed here: the answer is that of the nearest node above"
         if self.pinned:
-            return f"pinned; {self._since()}"
+            return f"pinned; {self._since_pinned()}"
         if self.written:
-            return "it says so until it has seen something itself"
+            return "used until there are observations"
         if not self.steps and len(self.outcomes) == 1:
-            return "so far always so: the rule has seen no other outcome"
+            return "the rule has seen no other outcome so far"
         if not self.steps:
-            return "the rule has found no test that tells these outcomes apart"
+            return "the rule has no test that tells these outcomes apart"
         return ""
 
-    def _since(self) -> str:
-        """What has come by since it was pinned."""
+    def _since_pinned(self) -> str:
+        """Say what was observed since the leaf was pinned."""
         if not self.met:
-            return "nothing has come by since"
+            return "nothing observed since"
         verb = "was" if self.against <= 1 else "were"
         return f"{self.against or 'none'} of {self.met:,} since {verb} otherwise"
 
@@ -116,16 +117,13 @@ class Reason(Printed):
         tree = Tree(Text(self.title, style="bold"), guide_style="dim")
         for step in self.steps:
             answer = Text("yes  " if step.holds else "no   ", style=_colour(step.holds))
-            sentence = tree.add(answer + Text(told(self.state, step), style="not bold"))
-            sentence.add(Text(str(step.test), style="dim"))
+            branch = tree.add(answer + Text(statement(self.state, step), style="not bold"))
+            branch.add(Text(str(step.test), style="dim"))
         if remark := self._remark():
             tree.add(Text(remark))
         if self.otherwise is not None:
-            tree.add(Text("otherwise  ", style="yellow") + self.otherwise.told(self.attribute))
+            tree.add(Text("otherwise  ", style="yellow") + self.otherwise.sentence(self.attribute))
         return tree
-
-
-# ------------------------------------------------------------------- as plain data
 
 
 def _step(state: State, step: Step) -> dict[str, Any]:
@@ -133,28 +131,14 @@ def _step(state: State, step: Step) -> dict[str, Any]:
     return {
         "test": str(step.test),
         "holds": step.holds,
-        "words": told(state, step),
+        "words": statement(state, step),
         "bindings": len(step.after),
-        "bound": {f"X{i}": list(_ids(c)[:_MOST_BOUND]) for i, c in enumerate(columns)},
-    }
-
-
-def _otherwise(otherwise: Otherwise) -> dict[str, Any]:
-    return {
-        "step": otherwise.step,
-        "assumed": [
-            {"test": str(each.test), "holds": each.holds, "words": each.text}
-            for each in otherwise.assumed
-        ],
-        "outcomes": listed(otherwise.outcomes),
-        "support": otherwise.support,
-        "relative": otherwise.relative,
-        "written": otherwise.written,
+        "bound": {f"X{i}": list(_ids(c)[:_MAX_BOUND]) for i, c in enumerate(columns)},
     }
 
 
 def _ids(column: tuple[int | None, ...]) -> tuple[int, ...]:
-    """Each object once, in order of first mention."""
+    """Return each object once, in order of first mention."""
     return tuple(dict.fromkeys(each for each in column if each is not None))
 
 

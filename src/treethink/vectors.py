@@ -1,7 +1,4 @@
-"""Values of attributes, added and turned round: an int, or a tuple of them.
-
-[ vectors ] -> everything here that speaks of differences
-"""
+"""Arithmetic on attribute values: a value is an int, or a tuple of them."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from treethink.rules import Value
 
 
 def plus(a: Value, b: Value) -> Value:
-    """The sum of two values of one length.
+    """Return the sum of two values of the same length.
 
     >>> plus((3, 3), (1, 0)), plus(2, -2)
     ((4, 3), 0)
@@ -22,7 +19,7 @@ def plus(a: Value, b: Value) -> Value:
 
 
 def minus(a: Value, b: Value) -> Value:
-    """What must be added to `b` to get `a`.
+    """Return the difference `a - b`.
 
     >>> minus((3, 3), (1, 0)), minus(2, -2)
     ((2, 3), 4)
@@ -31,7 +28,7 @@ def minus(a: Value, b: Value) -> Value:
 
 
 def negative(value: Value) -> Value:
-    """The way back.
+    """Return the value with its sign reversed.
 
     >>> negative((1, -2)), negative(3)
     ((-1, 2), -3)
@@ -40,7 +37,7 @@ def negative(value: Value) -> Value:
 
 
 def is_zero(value: Value) -> bool:
-    """Whether it is nothing in every direction.
+    """Whether every component is zero.
 
     >>> is_zero((0, 0)), is_zero((0, 1)), is_zero(0)
     (True, False, True)

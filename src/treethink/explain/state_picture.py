@@ -1,10 +1,8 @@
-"""How to draw a state of which only the schema is known: a picture of its level.
+"""A picture of a state of which only the schema is known.
 
-    state -> schema -> [ levels ] -> a world that has such states, or plain looks -> SVG
-
-A state does not know its world. If one of ours has that schema, or has it but for its score, its
-looks are taken; otherwise every class gets a plain one, and an object stands where the first
-of its attributes says that is a position (see `places`).
+A state does not know its world. If one of our worlds has the same schema, with or without its
+score, that world's looks are used. Otherwise every class gets a plain look, and the first position
+among an object's attributes says where it stands (see `places`).
 """
 
 from __future__ import annotations
@@ -23,40 +21,40 @@ from treethink.worlds.looks import Look
 
 
 @dataclass(frozen=True)
-class Plain:
-    """Looks for any schema."""
+class PlainLooks:
+    """What drawing needs of a world, for any schema."""
 
     schema: Schema
     looks: Sequence[Look] = ()
 
     def place(self, each: Object) -> Cell | None:
-        """Its first position."""
+        """Return the object's first position."""
         for name, value in each.values.items():
             if isinstance(value, tuple) and is_position(name, value):
                 return value[0], value[1]
         return None
 
     def frame(self) -> Window | None:
-        """Not known."""
+        """Return None: the size of a level is not known."""
         return None
 
 
-def picture(state: State) -> str:
-    """The level as SVG; what has no place in it is told below."""
+def state_svg(state: State) -> str:
+    """Return the state as SVG; objects without a position are listed below the picture."""
     return svg(drawable(state.schema), state)
 
 
 def has_places(state: State) -> bool:
-    """Whether there is anything to draw."""
+    """Whether any object has a position."""
     world = drawable(state.schema)
     return any(world.place(each) is not None for each in state)
 
 
 @lru_cache(maxsize=64)
 def drawable(schema: Schema) -> Drawable:
-    """The first of our worlds whose states are of that schema, or plain looks."""
+    """Return the first of our worlds with that schema, or plain looks."""
     for world in WORLDS.values():
-        own = getattr(world, "schema", None)  # of some, it depends on their options
+        own = getattr(world, "schema", None)  # the schema of some depends on their options
         if isinstance(own, Schema) and schema in (own, without_score(own)):
             return world()
-    return Plain(schema)
+    return PlainLooks(schema)
