@@ -195,7 +195,7 @@ def is_name_of_ours(name: str) -> bool:
 
 
 def test_every_dotted_name_in_a_page_exists() -> None:
-    dotted = re.compile(r"(treethink(?:\.[A-Za-z_]\w*)+)(?:\(.*\))?")
+    dotted = re.compile(r"treethink(?:\.[A-Za-z_]\w*)+")
     mentioned = {
         (page, name)
         for page in PAGES
@@ -203,6 +203,14 @@ def test_every_dotted_name_in_a_page_exists() -> None:
     }
     missing = [f"{named(page)}: {name}" for page, name in mentioned if not is_name_of_ours(name)]
     assert len(mentioned) > 20 and not sorted(missing)
+
+
+def test_old_and_new_paths_in_the_changelog_are_the_same_modules() -> None:
+    row = re.compile(r"^\| `(treethink\.[\w.]+)` \| `(treethink\.[\w.]+)` \|$", re.MULTILINE)
+    moved = row.findall(text_of(ROOT / "CHANGELOG.md"))
+    assert moved
+    for old, new in moved:
+        assert importlib.import_module(old) is importlib.import_module(new)
 
 
 def test_the_architecture_page_describes_every_folder() -> None:
