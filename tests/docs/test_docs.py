@@ -249,7 +249,8 @@ def commands(program: str) -> list[tuple[Path, list[str]]]:
 
 @cache
 def our_commands() -> dict[str, Any]:
-    return dict(get_command(cli.app).commands)
+    group: Any = get_command(cli.app)
+    return dict(group.commands)
 
 
 def is_valid(arguments: list[str]) -> bool:
