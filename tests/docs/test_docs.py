@@ -14,6 +14,7 @@ import pkgutil
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -224,6 +225,16 @@ def test_the_architecture_page_describes_every_folder() -> None:
         if path.suffix in {".py", ".cpp", ".hpp", ".txt", ".toml"}
     }
     assert described == folders
+
+
+def test_the_architecture_page_shows_the_layers_of_the_import_contract() -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = (
+        each for each in config["tool"]["importlinter"]["contracts"] if each["id"] == "layers"
+    )
+    layers = [re.sub(r"[()]", "", layer) for layer in contract["layers"]]
+    shown = [block.text.splitlines() for block in blocks(ROOT / "docs" / "architecture.md")]
+    assert layers in shown
 
 
 # -------------------------------------------------------------------- commands
