@@ -1,8 +1,8 @@
-"""Make the film of docs/planning.md: coins, picked up by planning in a learned model.
+"""Make the animation of docs/planning.md: an agent picks up coins by planning with a model.
 
     python docs/images/make_film.py        writes planning.gif beside this file
 
-The model has seen levels of 8 x 8 cells only.
+The model was trained in levels of 8 x 8 cells only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TARGET = Path(__file__).parent / "planning.gif"
 
 
 def content() -> bytes:
-    """What the file says."""
+    """Return the bytes of the GIF."""
     small = tt.make("coins")
     model = tt.TreeThink(small.schema)
     model.observe_many(tt.transitions(small, steps=5_000, seed=0))

@@ -2,7 +2,7 @@
 
     python docs/images/make_gallery.py        writes worlds.png and prediction.png beside this file
 
-Both are made of what `World.render` and `draw.compare` are; this only lays them side by side.
+Both use the functions behind `World.render` and `draw.compare`; this script arranges the panels.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ NAMES = (
     "lights", "switches", "scale(3,2)", "paths", "taxi", "frozenlake", "cliffwalking",
 )  # fmt: skip
 COLUMNS, GAP, CELL = 7, 12, 24
-#: Of a panel. Cells are as large as that allows.
+#: Width of a panel in pixels. Cells are as large as it allows.
 WIDTH = 8 * CELL
 PAGE = (252, 251, 248)
 
 
 def gallery() -> Pixels:
-    """A level of each world, each under its name."""
+    """Draw a level of each world, each under its name."""
     panels = [_panel(name, seed) for seed, name in enumerate(NAMES)]
     rows = [panels[i : i + COLUMNS] for i in range(0, len(panels), COLUMNS)]
     return np.vstack([_row(row) for row in rows])
 
 
-def prediction() -> Pixels:
-    """What a model that has seen very little expects of a step in the maze, beside what happens."""
+def prediction_beside_truth() -> Pixels:
+    """Draw the prediction of a model with few observations beside what happens."""
     world = tt.make("maze")
     model = tt.TreeThink(world.schema)
     model.observe_many(tt.transitions(world, steps=60, seed=0))
     for before, action, after in tt.transitions(world, steps=400, seed=1):
-        told = model.predict(before, action)
-        if told.mode() != after and told.probability(after) > 0.1:
+        prediction = model.predict(before, action)
+        if prediction.mode() != after and prediction.probability(after) > 0.1:
             break
-    return draw.compare(world, after, told, "rgb_array", cell=CELL)
+    return draw.compare(world, after, prediction, "rgb_array", cell=CELL)
 
 
 def _panel(name: str, seed: int) -> Pixels:
@@ -76,7 +76,7 @@ def _row(panels: list[Pixels]) -> Pixels:
     return row
 
 
-TARGETS = {"worlds.png": gallery, "prediction.png": prediction}
+TARGETS = {"worlds.png": gallery, "prediction.png": prediction_beside_truth}
 
 if __name__ == "__main__":
     for name, picture in TARGETS.items():

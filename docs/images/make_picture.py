@@ -1,10 +1,10 @@
-"""Draw the README's picture: a level, and the rules that were learned by watching.
+"""Draw the picture of the README: a level, and two rules that were learned.
 
     python docs/images/make_picture.py        writes learning.svg beside this file
 
-Nothing in it is drawn by hand: the level comes from the world and the trees from a model that has
-just learned, so the picture is what the README's first example prints. It brings its own
-background, so that it looks the same on light and dark pages.
+The level comes from the world and the trees from a model that is trained here, so the picture
+shows what the first example of the README prints. It has its own background, so that it looks the
+same on light and dark pages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COLOURS = {"wall": "#4b5563", "goal": "#15803d", "player": "#c2570c", "game": "#
 
 CELL = 34
 SIZE = 13
-CHAR = SIZE * 0.602  # every monospaced font is about that wide
+CHAR = SIZE * 0.602  # the approximate width of monospaced fonts
 LINE = 19
 PAD = 9
 GAP_X, GAP_Y = 22, 40
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def picture() -> str:
-    """The whole SVG."""
+    """Return the whole SVG."""
     world = tt.make("maze")
     model = tt.TreeThink(world.schema)
     model.observe_many(transitions(world, STEPS, SEED))
@@ -75,7 +75,7 @@ def picture() -> str:
 
 
 def level(state: State, x: float, y: float) -> Iterator[str]:
-    """The objects of a maze, each where it is, and the names of the classes below."""
+    """Draw the objects of a maze at their positions, and the names of the classes below."""
     yield f'<g transform="translate({x:g} {y:.1f})">'
     yield f'<rect width="{8 * CELL}" height="{8 * CELL}" rx="4" fill="#efece4"/>'
     for each in state:
@@ -104,7 +104,7 @@ def _thing(class_name: str, x: float, y: float) -> str:
 
 
 def arrow(start: float, end: float, y: float) -> Iterator[str]:
-    """From the level to the rules."""
+    """Draw the arrow from the level to the rules."""
     centre = (start + end) / 2
     yield text(centre, y - 32, "watch", GREY, "middle")
     yield text(centre, y - 14, f"{STEPS:,} transitions", INK, "middle")
@@ -129,7 +129,7 @@ class Tree:
 
     @classmethod
     def of(cls, rule: Rule) -> Tree:
-        """The tree of a rule, with the rule's name above it."""
+        """Make the tree of a rule, with the rule's name above it."""
         attribute = rule.title.partition(" ")[0].partition(".")[2]
         given = ", ".join(f"X{number}: {name}" for number, name in enumerate(rule.classes))
         return cls(*cls._parts(rule.root, attribute), title=f"{rule.title}    {given}")
@@ -137,7 +137,7 @@ class Tree:
     @classmethod
     def _parts(cls, node: Node, attribute: str) -> tuple[tuple[str, ...], bool, tuple[Tree, ...]]:
         if node.test is None or node.left is None or node.right is None:
-            ((outcome, count),) = node.counts.items()  # the picture is of rules that are sure
+            ((outcome, count),) = node.counts.items()  # each leaf of these rules has one outcome
             change = f"{outcome:+d}" if isinstance(outcome, int) else f"+ {outcome}"
             return (f"{attribute} {change}", f"seen {count} times"), True, ()
         variables = ", ".join(f"X{number}: {name}" for number, name in node.test.new)
@@ -152,18 +152,18 @@ class Tree:
 
     @property
     def width(self) -> float:
-        """Of the node and all below it."""
+        """Width of the node and everything below it."""
         below = sum(each.width for each in self.children) + GAP_X * (len(self.children) - 1)
         return max(self.box[0], below)
 
     @property
     def height(self) -> float:
-        """Of the node and all below it, with the title."""
+        """Height of the node and everything below it, with the title."""
         below = max((GAP_Y + each.height for each in self.children), default=0.0)
         return self.box[1] + below + (24 if self.title else 0)
 
     def draw(self, x: float, y: float) -> Iterator[str]:
-        """With its top left corner there."""
+        """Draw the tree with its top left corner at (x, y)."""
         if self.title:
             yield _coloured(x, y + 4, self.title, "bold")
             y += 24
@@ -188,7 +188,7 @@ class Tree:
                 yield _coloured(middle, base, line, "bold" if self.is_leaf else "", "middle")
 
     def _middle(self, x: float) -> float:
-        """Where the middle of the node's own box is, if the tree begins at x."""
+        """Return the middle of the node's own box, if the tree begins at x."""
         if not self.children:
             return x + self.width / 2
         first, last = self.children
@@ -215,7 +215,7 @@ def _label(x: float, y: float, answer: str, colour: str) -> Iterator[str]:
 def text(
     x: float, y: float, line: str, colour: str, anchor: str = "start", size: float = SIZE
 ) -> str:
-    """One line in one colour."""
+    """Draw one line in one colour."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" '
         f'font-size="{size:g}">{escape(line)}</text>'
@@ -223,7 +223,7 @@ def text(
 
 
 def _coloured(x: float, y: float, line: str, weight: str, anchor: str = "start") -> str:
-    """One line in which each class has the colour that it has in the level."""
+    """Draw one line in which each class has its colour from the level."""
 
     def paint(match: re.Match[str]) -> str:
         return f'<tspan fill="{COLOURS[match[0]]}" font-weight="bold">{match[0]}</tspan>'

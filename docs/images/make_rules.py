@@ -1,8 +1,8 @@
-"""Draw rules as they were learned, with `Rule.draw`.
+"""Draw learned rules with `Rule.draw`.
 
     python docs/images/make_rules.py        writes rule_*.svg beside this file
 
-They are like those of the paper's figure of learned trees.
+They correspond to the paper's figure of learned trees.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import treethink as tt
 from treethink.rules import Rule
 
 HERE = Path(__file__).parent
-#: For each picture the world, how many transitions were watched, and the rule.
+#: For each picture: the world, the number of transitions, and the rule.
 RULES = {
     "rule_maze_player.svg": ("maze", 1_500, ("player", "pos", "right")),
     "rule_maze_score.svg": ("maze", 1_500, ("game", "score", "right")),
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def learned(name: str) -> Rule:
-    """The rule of a picture."""
+    """Learn and return the rule of a picture."""
     world_name, steps, key = RULES[name]
     world = tt.make(world_name)
     model = tt.TreeThink(world.schema)

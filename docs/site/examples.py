@@ -1,10 +1,10 @@
-"""Shows the examples of docstrings as code on the site.
+"""Show the examples of docstrings as code on the site.
 
     docstring -> [ examples ] -> docstring -> mkdocstrings -> page
 
-An example that stands under no heading of its own would be read as Markdown, in which `>>>` is a
-quotation of a quotation of a quotation. `mkdocs.yml` names this file, and griffe, which reads the
-docstrings, calls it for each object.
+An example without a heading of its own would be parsed as Markdown, in which `>>>` is a nested
+quotation. `mkdocs.yml` lists this file, and griffe, which reads the docstrings, calls it for each
+object.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EXAMPLE = re.compile(r"^(?P<indent> *)>>> .*\n(?: *\S.*\n?)*", re.MULTILINE)
 
 
 def fenced(docstring: str) -> str:
-    """The docstring with a fence around each example, unless they have their own heading."""
+    """Put a fence around each example of a docstring, unless they have their own heading."""
     if HEADING.search(docstring):
         return docstring
     return EXAMPLE.sub(_in_a_fence, f"{docstring}\n").rstrip("\n")
@@ -31,9 +31,9 @@ def _in_a_fence(example: re.Match[str]) -> str:
 
 
 class Examples(griffe.Extension):
-    """What griffe calls."""
+    """The extension that griffe calls."""
 
     def on_instance(self, *, obj: Any, **_: Any) -> None:
-        """Change what was read of an object."""
+        """Fence the examples in the docstring of an object."""
         if obj.docstring is not None:
             obj.docstring.value = fenced(obj.docstring.value)

@@ -14,6 +14,7 @@ import pkgutil
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -195,7 +196,7 @@ def is_name_of_ours(name: str) -> bool:
 
 
 def test_every_dotted_name_in_a_page_exists() -> None:
-    dotted = re.compile(r"(treethink(?:\.[A-Za-z_]\w*)+)(?:\(.*\))?")
+    dotted = re.compile(r"treethink(?:\.[A-Za-z_]\w*)+")
     mentioned = {
         (page, name)
         for page in PAGES
@@ -203,6 +204,14 @@ def test_every_dotted_name_in_a_page_exists() -> None:
     }
     missing = [f"{named(page)}: {name}" for page, name in mentioned if not is_name_of_ours(name)]
     assert len(mentioned) > 20 and not sorted(missing)
+
+
+def test_old_and_new_paths_in_the_changelog_are_the_same_modules() -> None:
+    row = re.compile(r"^\| `(treethink\.[\w.]+)` \| `(treethink\.[\w.]+)` \|$", re.MULTILINE)
+    moved = row.findall(text_of(ROOT / "CHANGELOG.md"))
+    assert moved
+    for old, new in moved:
+        assert importlib.import_module(old) is importlib.import_module(new)
 
 
 def test_the_architecture_page_describes_every_folder() -> None:
@@ -216,6 +225,16 @@ def test_the_architecture_page_describes_every_folder() -> None:
         if path.suffix in {".py", ".cpp", ".hpp", ".txt", ".toml"}
     }
     assert described == folders
+
+
+def test_the_architecture_page_shows_the_layers_of_the_import_contract() -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = (
+        each for each in config["tool"]["importlinter"]["contracts"] if each["id"] == "layers"
+    )
+    layers = [re.sub(r"[()]", "", layer) for layer in contract["layers"]]
+    shown = [block.text.splitlines() for block in blocks(ROOT / "docs" / "architecture.md")]
+    assert layers in shown
 
 
 # -------------------------------------------------------------------- commands
@@ -241,7 +260,8 @@ def commands(program: str) -> list[tuple[Path, list[str]]]:
 
 @cache
 def our_commands() -> dict[str, Any]:
-    return dict(get_command(cli.app).commands)
+    group: Any = get_command(cli.app)
+    return dict(group.commands)
 
 
 def is_valid(arguments: list[str]) -> bool:
