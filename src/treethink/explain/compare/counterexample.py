@@ -22,11 +22,11 @@ from treethink.explain.compare.check_report import Check, Example, Unstated, Wro
 from treethink.explain.compare.minimize import smallest
 from treethink.explain.distributions import as_changes
 from treethink.metrics import Truth, marginals
-from treethink.play.game import check_fit
 from treethink.rules import RuleKey
 from treethink.state import State
 from treethink.stream.random_play import check_world_type, transitions
 from treethink.worlds import World
+from treethink.worlds.base import check_fit
 
 if TYPE_CHECKING:
     from treethink.model import Prediction, TreeThink
