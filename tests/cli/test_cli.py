@@ -358,9 +358,10 @@ def test_learn_takes_numbers_in_brackets_and_worlds_of_ones_own(run: Any) -> Non
 
 def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def tiny(self: bench.Report, count: int, least: int = 0) -> int:
-        return min(count, 20)
+        return min(count, 3)
 
     monkeypatch.setattr(bench.Report, "calls", tiny)
+    monkeypatch.setattr(bench.Report, "repeats", 1)
     told: list[str] = []
     measured = bench.run(quick=True, tell=told.append)  # once: it takes its time
     for each in ("maze", "coins", "keys"):  # what takes long is told in parts
@@ -372,9 +373,7 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
         assert {f"predict {world}, {each}" for each in ("none", "eval", "query", "both")} <= names
     for how in ("paper's settings", "defaults"):
         assert f"observe walls 8x8, {how}" in names
-        assert {
-            f"observe {each}, a run of 20, {how}" for each in ("maze", "coins", "keys")
-        } <= names
+        assert {f"observe {each}, a run of 3, {how}" for each in ("maze", "coins", "keys")} <= names
     told = {figure["name"] for figure in figures["figures"]}
     assert {"longest observe keys, defaults", "memory keys, what is kept"} <= told
     assert {"learn coins, defaults", "learn coins, paper's settings"} <= told

@@ -114,7 +114,7 @@ class LearnReport:
     def _next_commands(self) -> list[tuple[list[str], str]]:
         """Return three commands, each with its purpose."""
         path = str(self.path)
-        rules = (["rules", path], "print the rules as formulas, or --style code")
+        rules = (["rules", path], "print the rules (see also --style)")
         play = (["play", *self.world_arguments, "--model", path], "play it and compare predictions")
         if self.evaluation is None or (self.evaluation.stated and not self.evaluation.learned):
             learn = ["learn", *self.world_arguments, *self.stream_options, "--from", path]
