@@ -5,6 +5,7 @@ Names of classes, attributes and actions may hold any characters that UTF-8 can 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 
@@ -51,3 +52,13 @@ def many(count: int, thing: str, things: str = "") -> str:
     ('1 leaf', '2 leaves', '1,200 rules')
     """
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
+def listed(names: Sequence[str], limit: int = 8) -> str:
+    """Return the names with commas between them, at most `limit` of them.
+
+    >>> listed(["left", "right", "up"], limit=2)
+    'left, right and 1 more'
+    """
+    more = len(names) - limit
+    return ", ".join(names[:limit]) + (f" and {more} more" if more > 0 else "")

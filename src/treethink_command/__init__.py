@@ -1,19 +1,19 @@
-"""Where the command `treethink` begins: before anything of the package is imported.
+"""The entry point of the command `treethink`; it imports the package only when it is called.
 
-That takes some tenths of a second, in which Ctrl-C would show a traceback. It is a package of its
-own because importing any part of `treethink` imports `treethink` first.
+The import takes some tenths of a second, in which Ctrl-C would print a traceback. This is a package
+of its own because importing any part of `treethink` imports `treethink` first.
 """
 
 import sys
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C is one line and exit code 130 from the first moment on."""
+    """Run the command line; Ctrl-C prints one line and exits with 130, even during the import."""
     try:
         from treethink.cli import main as run
 
         run()
     except KeyboardInterrupt:
-        below = "\n" if sys.stderr.isatty() else ""  # the terminal has written ^C there
-        print(f"{below}treethink: interrupted", file=sys.stderr)
+        newline = "\n" if sys.stderr.isatty() else ""  # the terminal has echoed ^C
+        print(f"{newline}treethink: interrupted", file=sys.stderr)
         sys.exit(130)

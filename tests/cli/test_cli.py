@@ -42,9 +42,9 @@ def test_learn_shows_the_error_and_the_rules_and_saves_the_model(run: Any) -> No
     ran = run("learn", "walls", "--steps", "3000", "--seed", "1")
     assert ran.code == 0
     # Progress goes to the error stream, so that a pipe carries the result alone.
-    assert re.search(r"1,000 observations +[\d,]+ a second +recent error \d\.\d+", ran.err)
-    assert "a second" not in ran.out and "rules that vary: 4" in ran.out
-    assert re.search(r"last error at observation \d+", ran.out)
+    assert re.search(r"1,000 transitions +[\d,]+ per second +recent error \d\.\d+", ran.err)
+    assert "per second" not in ran.out and "4 rules depend on the state;" in ran.out
+    assert re.search(r"last error at transition \d+", ran.out)
     assert "saved to walls.tt" in ran.out
     model = TreeThink.load("walls.tt")
     for action in ("left", "right", "up", "down"):
@@ -70,8 +70,8 @@ def test_the_page_about_it_shows_that_end() -> None:
 def test_learn_first_says_what_comes_when_it_ends_and_how_to_stop_it(run: Any) -> None:
     first, second, *_ = run("learn", "maze", "--steps", "60").err.splitlines()
     assert first == "learning maze: A player looks for goals, and every step counts."
-    assert "until 5,000 in a row are predicted exactly, 60 at most" in second
-    assert second.endswith("Ctrl-C stops and saves.")
+    assert "until 5,000 in a row are predicted exactly, at most 60." in second
+    assert second.endswith("Press Ctrl-C to stop and save.")
     assert "until" not in run("learn", "maze", "--steps", "60", "--patience", "0").err
     assert run("learn", "maze", "--steps", "60", "--quiet").err == ""
 
@@ -91,7 +91,7 @@ def test_learn_ends_with_three_commands_that_work(
     told = [shlex.split(each)[1:] for each in re.findall(r"\n  (treethink .*?)(?=\n|  )", out)]
     assert [each[0] for each in told] == last
     asked = []
-    monkeypatch.setattr(cli.worlds, "in_terminal", lambda *given: asked.append(given) or Quit)
+    monkeypatch.setattr(cli.play, "play_in_terminal", lambda *played: asked.append(played) or Quit)
     for each in told:
         ran = run(*each, *(["--steps", "5"] if each[0] in ("learn", "plan") else []))
         assert ran.code == 0, ran.err
@@ -112,7 +112,9 @@ class Quit:
 
 def test_learn_shows_as_many_rules_as_fit_and_says_where_the_others_are(run: Any) -> None:
     out = run("learn", "gates", "--steps", "4000").out
-    more = re.search(r"and (\d+) more; all of them: treethink rules gates.tt --style english", out)
+    more = re.search(
+        r"  (\d+) more; print all rules with: treethink rules gates.tt --style english", out
+    )
     shown = out.count("    When `")
     assert more and shown + int(more[1]) == len(TreeThink.load("gates.tt").rules.varying())
     assert shown > 5 and len(out.splitlines()) < 80
@@ -122,7 +124,7 @@ def test_learn_goes_on_with_a_saved_model_as_if_it_had_never_stopped(run: Any) -
     run("learn", "maze", "--steps", "900", "--seed", "4", "--out", "whole.tt", "--quiet")
     run("learn", "maze", "--steps", "400", "--seed", "4", "--out", "half.tt", "--quiet")
     ran = run("learn", "maze", "--steps", "500", "--seed", "4", "--from", "half.tt", "--quiet")
-    assert "watched 500 transitions" in ran.out and "has observed 900 in all" in ran.out
+    assert "observed 500 transitions" in ran.out and "has 900 observations in total" in ran.out
     assert "saved to half.tt" in ran.out
     assert Path("half.tt").read_bytes() == Path("whole.tt").read_bytes()
 
@@ -137,7 +139,7 @@ def test_a_reader_who_leaves_early_does_not_cost_the_model(tmp_path: Path) -> No
 
 def test_learn_stops_when_no_error_has_occurred_for_a_while(run: Any) -> None:
     ran = run("learn", "walls", "--patience", "500", "--quiet")
-    last, since = re.search(r"observation ([\d,]+); ([\d,]+) without", ran.out).groups()  # type: ignore[union-attr]
+    last, since = re.search(r"transition ([\d,]+); ([\d,]+) without", ran.out).groups()  # type: ignore[union-attr]
     assert since == "500"
     observations = TreeThink.load("walls.tt").observations
     assert observations == int(last.replace(",", "")) + 500 < 100_000
@@ -155,7 +157,7 @@ def test_learn_passes_the_options_on(run: Any) -> None:
     ran = run("learn", "maze", "--width", "5", "--set", "height=6", "--set", "goals=1",
               "--steps", "10", "--alpha", "0.2")  # fmt: skip
     assert "Maze(width=5, height=6, wall_percent=30, goals=1, scored=1)" in ran.out
-    assert "watched 10 transitions" in ran.out
+    assert "observed 10 transitions" in ran.out
 
 
 @pytest.mark.parametrize(
@@ -178,7 +180,7 @@ def test_learn_takes_the_settings_of_the_learner(
 
 def test_learn_of_nothing_at_all(run: Any) -> None:
     ran = run("learn", "maze", "--steps", "0")
-    assert ran.code == 0 and "no error" in ran.out
+    assert ran.code == 0 and "no errors" in ran.out
     assert TreeThink.load("maze.tt").observations == 0
 
 
@@ -215,7 +217,7 @@ def test_control_c_in_a_real_process(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        while "1,000 observations" not in process.stderr.readline():
+        while "1,000 transitions" not in process.stderr.readline():
             pass
         process.send_signal(signal.SIGINT)
         out = process.stdout.read()
@@ -252,7 +254,14 @@ def test_the_command_begins_before_the_package_is_imported() -> None:
 
 
 def test_what_few_commands_need_is_imported_by_them() -> None:
-    few = ["bench", "report", "baselines", "explain.why", "editing.edits", "figures.reproduce"]
+    few = [
+        "repro.bench",
+        "repro.report",
+        "repro.figures",
+        "baselines",
+        "explain.why",
+        "editing.edit",
+    ]
     program = (
         "import sys, treethink.cli\n"
         f"print([each for each in {few!r} if f'treethink.{{each}}' in sys.modules])"
@@ -324,7 +333,7 @@ def test_learn_says_what_was_learned(run: Any) -> None:
 
 def test_learn_of_chance_says_how_far_it_is(run: Any) -> None:
     out = run("learn", "fish", "--steps", "500").out
-    assert re.search(r"mean error of late: 0\.\d+", out)
+    assert re.search(r"recent mean error 0\.\d+", out)
     assert re.search(r"exactly, [\d,]+ as well as chance allows", out)
 
 
@@ -349,9 +358,10 @@ def test_learn_takes_numbers_in_brackets_and_worlds_of_ones_own(run: Any) -> Non
 
 def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def tiny(self: bench.Report, count: int, least: int = 0) -> int:
-        return min(count, 20)
+        return min(count, 3)
 
     monkeypatch.setattr(bench.Report, "calls", tiny)
+    monkeypatch.setattr(bench.Report, "repeats", 1)
     told: list[str] = []
     measured = bench.run(quick=True, tell=told.append)  # once: it takes its time
     for each in ("maze", "coins", "keys"):  # what takes long is told in parts
@@ -363,13 +373,11 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
         assert {f"predict {world}, {each}" for each in ("none", "eval", "query", "both")} <= names
     for how in ("paper's settings", "defaults"):
         assert f"observe walls 8x8, {how}" in names
-        assert {
-            f"observe {each}, a run of 20, {how}" for each in ("maze", "coins", "keys")
-        } <= names
-    figure_names = {figure["name"] for figure in figures["figures"]}
-    assert {"longest observe keys, defaults", "memory keys, what is kept"} <= figure_names
-    assert {"learn coins, defaults", "learn coins, paper's settings"} <= figure_names
-    assert {f"observe maze 8x8 while learning, {name}" for name in LEARNERS} <= figure_names
+        assert {f"observe {each}, a run of 3, {how}" for each in ("maze", "coins", "keys")} <= names
+    told = {figure["name"] for figure in figures["figures"]}
+    assert {"longest observe keys, defaults", "memory keys, what is kept"} <= told
+    assert {"learn coins, defaults", "learn coins, paper's settings"} <= told
+    assert {f"observe maze 8x8 while learning, {name}" for name in LEARNERS} <= told
     assert all(row["timing"]["mean"] > 0 for row in figures["rows"])
     assert "481,822" in run("bench", "--quick").out
 

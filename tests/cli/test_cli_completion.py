@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from command_line import program
-from treethink.model import TreeThink
+from command_line import program, started
 from treethink.repro.figures import FIGURES
-from treethink.stream.random_play import transitions
 from treethink.worlds import WORLDS, make
 
 
 def answer(environment: dict[str, str], folder: Path) -> str:
     """What is written for a shell that asks."""
-    ran = subprocess.run(
-        program(), cwd=folder, env={**os.environ, **environment},
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0 and ran.stderr == "", ran.stderr
-    return ran.stdout
+    with contextlib.chdir(folder):
+        ran = started(**environment)
+    assert ran.code == 0 and ran.err == "", ran.err
+    return ran.out
 
 
 def offered(typed: str, folder: Path) -> list[str]:
@@ -37,12 +35,10 @@ def offered(typed: str, folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, trained: Any) -> Path:
     """In which there is a model, and a world of one's own."""
     here = tmp_path_factory.mktemp("completion")
-    model = TreeThink(make("maze").schema)
-    model.observe_many(transitions(make("maze"), 300, seed=0))
-    model.save(here / "maze.tt")
+    trained("maze", 300).save(here / "maze.tt")
     (here / "broken.tt").write_text("no model at all")
     (here / "mine.py").write_text(
         "from treethink.worlds.maze import Maze\n"

@@ -12,23 +12,24 @@ from typing import Any
 import pytest
 
 from command_line import called, in_terminal, readable
-from treethink.cli import edit as editing
+from treethink.cli import edit
 from treethink.model import TreeThink
-from treethink.stream.random_play import transitions
-from treethink.worlds import make
 
 UP = ("player", "pos", "up")
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def run(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    trained: Any,
+) -> Any:
     """Runs a command where maze.tt has learned the maze."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EDITOR", "false")
     monkeypatch.delenv("VISUAL", raising=False)
-    model = TreeThink(make("maze").schema)
-    model.observe_many(transitions(make("maze"), 1_500, seed=0))
-    model.save("maze.tt")
+    trained("maze", 1_500).save("maze.tt")
     return lambda command: called(capsys, *shlex.split(command))
 
 
@@ -78,7 +79,7 @@ def test_an_editor_shows_the_rule_and_what_is_written_counts(run: Any, monkeypat
     assert ran.code == 0 and "(5, 5)" in ran.out
     shown = Path("shown").read_text()
     assert shown.startswith("∃ X1: wall.")
-    assert "# player.pos when up, where there are X0: player" in shown
+    assert "# player.pos when up; variables: X0: player" in shown
     root = TreeThink.load("maze.tt").rules[UP].root
     assert list(root.left.counts) == [(5, 5)] and root.pinned
 
@@ -99,7 +100,7 @@ def test_what_was_not_changed_is_told_too(run: Any, monkeypatch: Any) -> None:
 def test_a_mistake_can_be_mended_in_the_editor(run: Any, monkeypatch: Any) -> None:
     editor(monkeypatch, "t = 'what?'", "assert t == 'what?'; t = '(1, 1)'")
     asked = []
-    monkeypatch.setattr(editing, "_once_more", lambda error: asked.append(str(error)) or True)
+    monkeypatch.setattr(edit, "_confirm_retry", lambda error: asked.append(str(error)) or True)
     ran = run("edit maze.tt player.pos.up")
     assert ran.code == 0 and dict(TreeThink.load("maze.tt").rules[UP].root.counts) == {(1, 1): 1}
     assert len(asked) == 1 and "line 1 of the rule" in asked[0]
@@ -157,10 +158,10 @@ def test_json(run: Any) -> None:
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("edit maze.tt", "name a RULE such as player.pos.up"),
-        ("edit maze.tt player.pos.up --simplify", "name a RULE such as"),
-        ("edit maze.tt player.pos.up --pin --unpin", "only one of them at a time"),
-        ("edit maze.tt player.pos.up --pin --learn", "--learn is for what is written"),
+        ("edit maze.tt", "give a RULE such as player.pos.up"),
+        ("edit maze.tt player.pos.up --simplify", "give a RULE such as"),
+        ("edit maze.tt player.pos.up --pin --unpin", "use only one of --by, --pin"),
+        ("edit maze.tt player.pos.up --pin --learn", "--learn applies to new text only"),
         ("edit maze.tt --simplify --path L", "leave out --path"),
         ("edit maze.tt player.pos.upp --pin", "Did you mean 'player.pos.up'"),
         ("edit maze.tt player.pos.up --pin --path X", "L (yes) and R (no)"),
@@ -179,7 +180,7 @@ def test_what_is_refused_changes_nothing(run: Any, command: str, says: str) -> N
 def test_a_misspelled_name_can_be_mended_too(run: Any, monkeypatch: Any) -> None:
     editor(monkeypatch, "t = 'X7[pos] = (1, 1)?\\n(0, 0)\\n(1, 1)'", "t = t.replace('X7', 'X0')")
     asked = []
-    monkeypatch.setattr(editing, "_once_more", lambda error: asked.append(str(error)) or True)
+    monkeypatch.setattr(edit, "_confirm_retry", lambda error: asked.append(str(error)) or True)
     assert run("edit maze.tt player.pos.up").code == 0
     assert len(asked) == 1 and "unknown variable 'X7'" in asked[0]
 
@@ -195,7 +196,7 @@ def test_what_was_written_by_hand_is_not_overwritten(run: Any) -> None:
     assert run("edit maze.tt player.pos.up --pin").code == 0
     content = Path("maze.tt").read_bytes()
     ran = run("learn maze --steps 300 --quiet")
-    assert ran.code == 2 and "such as player.pos.up: go on with --from maze.tt" in ran.err
+    assert ran.code == 2 and "such as player.pos.up: continue with --from maze.tt" in ran.err
     assert Path("maze.tt").read_bytes() == content
     assert run("learn maze --steps 300 --quiet --out other.tt").code == 0
     assert run("learn maze --steps 400 --quiet --from maze.tt").code == 0
@@ -204,8 +205,11 @@ def test_what_was_written_by_hand_is_not_overwritten(run: Any) -> None:
 def test_learning_says_what_is_pinned_and_wrong(run: Any) -> None:
     assert run("edit maze.tt player.pos.up --path L --by '(0, -1)'").code == 0
     ran = run("learn maze --from maze.tt --steps 3000 --quiet")
-    assert "player.pos when up is pinned, and " in ran.out
-    assert " observations contradict it: treethink edit maze.tt player.pos.up --unpin" in ran.out
+    assert "player.pos when up is pinned, but " in ran.out
+    assert (
+        " observations contradict it; unpin it with: treethink edit maze.tt player.pos.up --unpin"
+        in ran.out
+    )
 
 
 def test_an_editor_that_fails_or_is_not_there(run: Any, monkeypatch: Any) -> None:
@@ -213,10 +217,10 @@ def test_an_editor_that_fails_or_is_not_there(run: Any, monkeypatch: Any) -> Non
     assert ran.code == 1 and "the editor 'false' ended with 1" in ran.err
     monkeypatch.setenv("EDITOR", "no-such-editor -x")
     ran = run("edit maze.tt player.pos.up")
-    assert ran.code == 2 and "no editor 'no-such-editor -x': set EDITOR to one" in ran.err
+    assert ran.code == 2 and "no editor 'no-such-editor -x': set EDITOR" in ran.err
     monkeypatch.setenv("EDITOR", "'vi")
     ran = run("edit maze.tt player.pos.up")
-    assert ran.code == 2 and "cannot be read: No closing quotation" in ran.err
+    assert ran.code == 2 and "cannot be parsed: No closing quotation" in ran.err
 
 
 def test_a_missing_model_is_a_failure(run: Any) -> None:

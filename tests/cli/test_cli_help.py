@@ -2,7 +2,7 @@
 
 The files in `golden` are written by
 
-    REWRITE_GOLDEN=1 pytest tests/test_cli_help.py
+    REWRITE_GOLDEN=1 pytest tests/cli/test_cli_help.py
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ from typer.main import get_command
 import treethink
 from command_line import Ran, called, started
 from treethink import cli
-from treethink.model import TreeThink
-from treethink.stream.random_play import transitions
-from treethink.worlds import make
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 NAMES = list(get_command(cli.app).commands)
@@ -87,12 +84,10 @@ def test_every_command_has_examples_that_it_takes(page: Any, name: str) -> None:
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each not in ONLY_PARSED])
 def test_the_examples_run(
-    page: Any, name: str, tmp_path: Path, monkeypatch: Any, capsys: Any
+    page: Any, name: str, tmp_path: Path, monkeypatch: Any, capsys: Any, trained: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    model = TreeThink(make("maze").schema)
-    model.observe_many(transitions(make("maze"), 1_500, seed=0))
-    model.save("maze.tt")
+    trained("maze", 1_500).save("maze.tt")
     monkeypatch.setenv("VISUAL", "true")  # an editor in which nothing is done
     for each in examples(page(name)):
         command = shlex.split(each)[1:]

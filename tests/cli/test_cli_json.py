@@ -19,12 +19,12 @@ import pytest
 import treethink
 from command_line import Ran, called
 from treethink import cli
-from treethink.cli.session import live
-from treethink.cli.session.interrupt import ControlC
+from treethink.cli import _output
+from treethink.cli.session import live, report
+from treethink.cli.session.interrupt import InterruptGuard
 from treethink.model import TreeThink
 from treethink.repro.bench import bench
 from treethink.repro.runner import trial
-from treethink.stream.random_play import transitions
 from treethink.worlds import WORLDS, World, make
 
 USUAL = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
@@ -40,12 +40,15 @@ name = "walls"
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def run(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    trained: Any,
+) -> Any:
     """Runs a command where maze.tt has learned the maze."""
     monkeypatch.chdir(tmp_path)
-    model = TreeThink(make("maze").schema)
-    model.observe_many(transitions(make("maze"), 1_500, seed=0))
-    model.save("maze.tt")
+    trained("maze", 1_500).save("maze.tt")
     Path("small.toml").write_text(CONFIG)
 
     def call(command: str) -> Ran:
@@ -95,7 +98,7 @@ def test_learn_tells_how_it_went_and_what_it_knows(run: Any) -> None:
     model = TreeThink.load(object_["saved"])
     names = [".".join(key) for key in model.rules.varying()]
     assert [each["rule"] for each in object_["rules"]] == names
-    assert "1,000 observations" in ran.err  # progress is for people, who may look on
+    assert "1,000 transitions" in ran.err  # progress is for people, who may look on
 
 
 def test_learn_without_an_error_says_none_and_what_was_not_learned_is_not(run: Any) -> None:
@@ -168,24 +171,24 @@ def test_what_is_wrong_prints_no_object(run: Any) -> None:
     ("command", "code"),
     [
         ("worlds maze", 0),
-        ("rules missing.tt", cli._exit.FAILED),
-        ("rules broken.tt", cli._exit.FAILED),
-        ("report .", cli._exit.FAILED),
-        ("run missing.toml", cli._exit.FAILED),
-        ("explain maze.tt --world keys --action up", cli._exit.USAGE),
-        ("learn mase", cli._exit.USAGE),
-        ("learn maze --width 2", cli._exit.USAGE),
-        ("learn maze --alpha 2", cli._exit.USAGE),
-        ("learn maze --steps -1", cli._exit.USAGE),
-        ("learn maze --set goals", cli._exit.USAGE),
-        ("explain maze.tt --world maze --action jump", cli._exit.USAGE),
-        ("explain maze.tt --world maze --action up --of 9999", cli._exit.USAGE),
-        ("explain maze.tt --world maze --action up --of 9999.pos", cli._exit.USAGE),
-        ("explain maze.tt --world maze --action up --of 40.", cli._exit.USAGE),
-        ("learn os:path", cli._exit.USAGE),
-        ("rules maze.tt --rule player.size", cli._exit.USAGE),
-        ("rules maze.tt --json --style code", cli._exit.USAGE),
-        ("learn maze --from maze.tt --memory 3", cli._exit.USAGE),
+        ("rules missing.tt", _output.FAILED),
+        ("rules broken.tt", _output.FAILED),
+        ("report .", _output.FAILED),
+        ("run missing.toml", _output.FAILED),
+        ("explain maze.tt --world keys --action up", _output.USAGE),
+        ("learn mase", _output.USAGE),
+        ("learn maze --width 2", _output.USAGE),
+        ("learn maze --alpha 2", _output.USAGE),
+        ("learn maze --steps -1", _output.USAGE),
+        ("learn maze --set goals", _output.USAGE),
+        ("explain maze.tt --world maze --action jump", _output.USAGE),
+        ("explain maze.tt --world maze --action up --of 9999", _output.USAGE),
+        ("explain maze.tt --world maze --action up --of 9999.pos", _output.USAGE),
+        ("explain maze.tt --world maze --action up --of 40.", _output.USAGE),
+        ("learn os:path", _output.USAGE),
+        ("rules maze.tt --rule player.size", _output.USAGE),
+        ("rules maze.tt --json --style code", _output.USAGE),
+        ("learn maze --from maze.tt --memory 3", _output.USAGE),
     ],
 )
 def test_exit_codes(run: Any, command: str, code: int) -> None:
@@ -198,7 +201,7 @@ def test_exit_codes(run: Any, command: str, code: int) -> None:
 
 def test_the_codes_are_those_that_are_documented() -> None:
     page = Path(__file__).parents[2] / "docs" / "command-line.md"
-    for code in (0, cli._exit.FAILED, cli._exit.USAGE, cli.ending.INTERRUPTED):
+    for code in (0, _output.FAILED, _output.USAGE, _output.INTERRUPTED):
         assert f"\n| {code} | " in page.read_text(encoding="utf-8")
 
 
@@ -212,7 +215,7 @@ def test_a_failed_run_is_a_failure(run: Any, monkeypatch: pytest.MonkeyPatch) ->
     )
     Path("broken.toml").write_text(CONFIG.replace('"walls"', '"own:Broken"'))
     ran = run("run broken.toml --processes 1 --json")
-    object_ = told(ran, code=cli._exit.FAILED)
+    object_ = told(ran, code=_output.FAILED)
     assert object_["failed"] == 2 and "it broke" in object_["runs"][0]["message"]
 
 
@@ -225,14 +228,14 @@ def stop_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
             if at == step:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.session.live, "trial", interrupted)
+    monkeypatch.setattr(live, "trial", interrupted)
 
 
 def test_an_interrupted_learner_is_saved_and_told(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop_at(300, monkeypatch)
-    object_ = told(run("learn walls --json --quiet"), code=cli._exit.INTERRUPTED)
+    object_ = told(run("learn walls --json --quiet"), code=_output.INTERRUPTED)
     assert object_["interrupted"] is True and object_["learned"] is None
     assert TreeThink.load(object_["saved"]).observations == object_["observations"] == 300
 
@@ -257,16 +260,16 @@ def test_no_second_interrupt_loses_the_model_nor_what_is_told(
 
     monkeypatch.setattr(live, "trial", learned)
     for owner, name in {
-        "watch": [(live.Progress, "__exit__")],
+        "watch": [(live.LearningDisplay, "__exit__")],
         "save": [(os, "replace")],
-        "tell": [(cli.learned, "tell"), (cli.learned, "say_how_it_ended")],
+        "tell": [(report, "print_json"), (report, "print_run")],
     }[where]:
         pressed(owner, name)
     ran = run(f"learn walls {quiet}")
-    assert ran.code == cli._exit.INTERRUPTED
+    assert ran.code == _output.INTERRUPTED
     assert TreeThink.load("walls.tt").observations == 300
     if quiet == "--json":
-        assert told(ran, code=cli._exit.INTERRUPTED)["interrupted"] is True
+        assert told(ran, code=_output.INTERRUPTED)["interrupted"] is True
     else:
         assert "interrupted after 300 transitions" in ran.out and "saved to walls.tt" in ran.out
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -282,7 +285,7 @@ def test_a_first_interrupt_while_it_is_saved_waits_for_that(
         saved(*places)
 
     monkeypatch.setattr(os, "replace", replace)
-    object_ = told(run("learn walls --steps 200 --json --quiet"), code=cli._exit.INTERRUPTED)
+    object_ = told(run("learn walls --steps 200 --json --quiet"), code=_output.INTERRUPTED)
     assert object_["interrupted"] is True and object_["learned"] is None
     assert TreeThink.load(object_["saved"]).observations == 200
 
@@ -291,12 +294,12 @@ def test_a_first_interrupt_while_it_is_saved_waits_for_that(
 def test_an_interrupt_while_a_long_object_is_told_loses_none_of_it() -> None:
     program = (
         "import sys\n"
-        "from treethink.cli._output import tell\n"
-        "from treethink.cli.session.interrupt import ControlC\n"
-        "with ControlC() as control_c:\n"
+        "from treethink.cli._output import print_json\n"
+        "from treethink.cli.session.interrupt import InterruptGuard\n"
+        "with InterruptGuard() as guard:\n"
         "    print('now', file=sys.stderr, flush=True)\n"
-        "    tell('long', text='x' * 200_000, more='y' * 3_000)\n"
-        "sys.exit(3 if control_c.pressed else 4)"
+        "    print_json('long', text='x' * 200_000, more='y' * 3_000)\n"
+        "sys.exit(3 if guard.interrupted else 4)"
     )
     command = [sys.executable, "-c", f"{USUAL}\n{program}"]
     with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as process:
@@ -314,9 +317,9 @@ def test_control_c_that_is_ignored_stays_so() -> None:
     """As shells do for what runs in the background."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with ControlC() as control_c:
+        with InterruptGuard() as guard:
             signal.raise_signal(signal.SIGINT)
-        assert not control_c.pressed and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        assert not guard.interrupted and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -327,15 +330,15 @@ def test_an_interrupt_while_it_is_examined_loses_nothing(
     def stop(model: TreeThink, world: World) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.learning, "examine", stop)
+    monkeypatch.setattr(cli.learn, "examine", stop)
     ran = run("learn walls --steps 200 --quiet")
-    assert ran.code == cli._exit.INTERRUPTED and "saved to walls.tt" in ran.out
+    assert ran.code == _output.INTERRUPTED and "saved to walls.tt" in ran.out
     assert TreeThink.load("walls.tt").observations == 200
 
 
 def test_any_command_that_is_interrupted_says_so(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(name: str, pairs: list[str]) -> Any:
+    def stop(name: str) -> Any:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli.worlds, "make_world", stop)
-    assert run("worlds maze") == Ran(cli._exit.INTERRUPTED, "", "treethink: interrupted\n")
+    assert run("worlds maze") == Ran(_output.INTERRUPTED, "", "treethink: interrupted\n")

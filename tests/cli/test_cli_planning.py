@@ -19,22 +19,25 @@ from rich.text import Text
 
 from command_line import Ran, called
 from treethink import cli
+from treethink.cli.session import live
 from treethink.model import TreeThink
 from treethink.planning import Agent, Episode, Plan
 from treethink.planning.episode_summary import Account, together
 from treethink.planning.scores import ScoreBounds
 from treethink.planning.watch import Viewer, bars, screen
-from treethink.stream.random_play import transitions
 from treethink.worlds import World, draw, make
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def run(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    trained: Any,
+) -> Any:
     """Runs a command in a folder of its own, in which maze.tt has learned the maze."""
     monkeypatch.chdir(tmp_path)
-    model = TreeThink(make("maze").schema)
-    model.observe_many(transitions(make("maze"), 3_000, seed=0))
-    model.save("maze.tt")
+    trained("maze", 3_000).save("maze.tt")
 
     def call(command: str) -> Ran:
         return called(capsys, *command.split())
@@ -87,13 +90,13 @@ def test_without_a_model_it_first_learns_the_world_in_its_usual_size(run: Any) -
     ran = run("plan maze --width 12 --height 12 --steps 5")
     assert ran.code == 0
     first, second, third, *_ = ran.out.splitlines()
-    assert first.startswith("no --model: learns Maze(width=8, height=8,")
+    assert first.startswith("no --model given: learning Maze(width=8, height=8,")
     assert first.endswith("first, as `treethink learn maze` does")
-    observed = re.search(r"watched ([\d,]+) transitions", second)[1]  # type: ignore[index]
-    assert "5,000 without one since" in third
-    assert re.search(r"1,000 observations +[\d,]+ a second", ran.err)
+    observed = re.search(r"observed ([\d,]+) transitions", second)[1]  # type: ignore[index]
+    assert "5,000 without an error since" in third
+    assert re.search(r"1,000 transitions +[\d,]+ per second", ran.err)
     learned = run("learn maze --quiet").out
-    assert f"watched {observed} transitions" in learned
+    assert f"observed {observed} transitions" in learned
     assert not Path("maze.gif").exists()
 
 
@@ -102,11 +105,11 @@ def test_it_learns_the_world_that_was_asked_for_if_its_usual_one_has_another_sch
 ) -> None:
     seen = []
 
-    def watch(model: TreeThink, world: World) -> cli.session.live.Watched:
+    def learn_live(model: TreeThink, world: World) -> live.LearningRun:
         seen.append(world)
-        return cli.session.live.Watched()
+        return live.LearningRun()
 
-    monkeypatch.setattr(cli.plan.live, "watch", watch)
+    monkeypatch.setattr(live, "learn_live", learn_live)
     ran = run("plan maze-scoreless --set scored=1 --steps 2")
     assert ran.code == 0 and [each.options["scored"] for each in seen] == [1]
 
@@ -129,7 +132,7 @@ def test_json_is_all_that_a_pipe_gets(run: Any) -> None:
     first = told["episodes"][0]
     assert first["finished"] and first["exact"] is True and first["by_chance"] is False
     assert first["pessimal"] <= first["trivial"] <= first["optimal"] and first["seconds"] > 0
-    assert "no --model" in ran.err and "film written to two.gif" in ran.err
+    assert "no --model" in ran.err and "GIF saved to two.gif" in ran.err
     kept = json.loads(run("plan maze --model maze.tt --json --steps 4").out)
     assert kept["model"] == "maze.tt" and kept["observations"] == 3_000
 
@@ -238,7 +241,7 @@ def test_an_error_is_one_line_told_before_anything_is_learned_or_played(
     def never(*arguments: Any) -> None:
         raise AssertionError("it began")
 
-    monkeypatch.setattr(cli.session.live, "trial", never)
+    monkeypatch.setattr(live, "trial", never)
     monkeypatch.setattr(Agent, "play", never)
     Path("buttons.py").write_text(f"{OWN}\nclass Gym(Button):\n    pure = False\ngym = Gym(1)\n")
     sys.modules.pop("buttons", None)
@@ -287,7 +290,7 @@ def test_an_interrupt_tells_and_films_what_was_played(
     assert ran.code == 130
     first, *rest = ran.out.splitlines()
     assert re.fullmatch(r"level 0: score -?\d+ in 3 steps, interrupted", first)
-    assert rest[0].startswith("planning took") and rest[1] == "film written to maze.gif"
+    assert rest[0].startswith("planning took") and rest[1] == "GIF saved to maze.gif"
     with Image.open("maze.gif") as picture:
         assert picture.n_frames == 4  # type: ignore[attr-defined]
     told = json.loads(run("plan maze --model maze.tt --json").out)
@@ -313,9 +316,9 @@ def test_an_interrupt_while_it_learns_plays_nothing(
         yield 1.0
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.session.live, "trial", stop)
+    monkeypatch.setattr(live, "trial", stop)
     ran = run("plan maze --gif maze.gif")
-    assert ran.code == 130 and ran.out.endswith("nothing was played\n")
+    assert ran.code == 130 and ran.out.endswith("interrupted before the first episode\n")
     assert not Path("maze.gif").exists()
 
 
@@ -325,7 +328,7 @@ def test_an_interrupt_while_the_film_is_written_leaves_none(
     def stop(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.plan.film, "write", stop)
+    monkeypatch.setattr(cli.plan.animation, "write", stop)
     ran = run("plan maze --model maze.tt --steps 2 --gif maze.gif")
     assert ran.code == 130 and "interrupted; maze.gif was not written" in ran.out
 

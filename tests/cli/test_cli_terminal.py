@@ -23,8 +23,11 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*[34][0-9;]*m")  # 3x, 4x, 38;..., 48;...
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trained: Any) -> None:
+    """A folder of its own, with models of two worlds."""
     monkeypatch.chdir(tmp_path)
+    trained("walls", 1_200).save("walls.tt")
+    trained("maze", 1_500).save("maze.tt")
 
 
 # ----------------------------------------------------------------------- colours
@@ -77,7 +80,6 @@ def test_a_terminal_gets_colours_of_the_palette_alone() -> None:
      "learn --help", "plan maze --oracle --steps 2 --pause 0"],
 )  # fmt: skip
 def test_no_color_is_heard_by_every_command(command: str) -> None:
-    started("learn", "walls", "--steps", "300", "--quiet")
     sent = in_terminal(command.split(), NO_COLOR="1").out
     assert COLOUR.findall(sent) == []
     assert COLOUR.findall(in_terminal(command.split()).out), "else this shows nothing"
@@ -91,24 +93,24 @@ def test_where_there_are_but_sixteen_colours_none_is_used() -> None:
 
 
 def test_while_it_learns_four_lines_move_and_then_they_are_gone() -> None:
-    ran = in_terminal(["learn", "fish", "--steps", "9000"])
+    ran = in_terminal(["learn", "fish", "--steps", "6000"])
     text = readable(ran.out)
     assert ran.code == 0
     first, second, third, *_ = text.splitlines()
     assert first == "learning fish: Fish swim at random among walls."
-    assert "Ctrl-C stops and saves." in f"{second} {third}"
-    assert re.search(r"  error     0\.\d{4}  █", text)
-    assert re.search(r"  observed  [\d,]+ of 9,000 at most, [\d,]+ a second", text)
-    assert re.search(r"  rules     1 that varies", text)
-    assert re.search(r"  ends      in [\d.]+ s if no error comes, in [\d.]+ s at most", text)
+    assert "Press Ctrl-C to stop and save." in f"{second} {third}"
+    assert re.search(r"  error      0\.\d{4}  █", text)
+    assert re.search(r"  observed   [\d,]+ of at most 6,000, [\d,]+ per second", text)
+    assert re.search(r"  rules      1 state-dependent", text)
+    assert re.search(r"  time left  [\d.]+ s without further errors, at most [\d.]+ s", text)
     # The lines are erased one by one, and the end stands where they were.
-    assert "\x1b[2K" in ran.out.rpartition("error: how far")[0]
+    assert "\x1b[2K" in ran.out.rpartition("prediction error (")[0]
 
 
 def test_a_terminal_that_cannot_move_its_cursor_gets_plain_lines() -> None:
     ran = in_terminal(["learn", "walls", "--steps", "2100"], TERM="dumb")
     assert "\x1b" not in ran.out
-    assert re.search(r"^ +1,000 observations .* 4 rules vary$", ran.out, re.MULTILINE)
+    assert re.search(r"^ +1,000 transitions .* 4 state-dependent rules$", ran.out, re.MULTILINE)
 
 
 def test_control_c_in_a_terminal_saves_and_says_how_to_go_on() -> None:
@@ -131,7 +133,6 @@ def widest(sent: str) -> int:
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize("command", ["learn walls --steps 1200", "rules walls.tt --style english"])
 def test_lines_fit_and_end_between_words(command: str, width: int) -> None:
-    started("learn", "walls", "--steps", "1200", "--quiet")
     sent = in_terminal(command.split(), width=width).out
     assert 40 < widest(sent) <= width
     words = " ".join(readable(sent).split())
@@ -160,7 +161,6 @@ def test_a_pipe_gets_whole_sentences() -> None:
 
 
 def test_neither_a_pipe_nor_a_dumb_terminal_gets_an_explanation_in_pieces() -> None:
-    started("learn", "maze", "--steps", "1500", "--quiet")
     command = ["explain", "maze.tt", "--world", "maze", "--action", "right"]
     said = (
         "otherwise  if there were a wall directly to the right of player 40, pos would be (1, 3),"
@@ -182,7 +182,7 @@ def test_lists_can_be_read_in_a_terminal_of_40_columns(name: str) -> None:
     assert widest(sent) <= 40 and "…" not in sent
     words = " ".join(readable(sent).split())
     if name == "worlds":
-        assert "treethink worlds WORLD tells all about one; treethink learn" in words
+        assert "treethink worlds WORLD describes a world; treethink learn" in words
     else:
         assert re.search(r"keys-scoreless keys-scoreless; Fig. 13, rows 3-4; runs", words)
         assert all(re.search(rf"^{each}$", readable(sent), re.MULTILINE) for each in FIGURES)
@@ -208,12 +208,11 @@ def test_no_name_of_a_file_reaches_the_terminal_as_a_command() -> None:
 def test_what_moves_and_the_end_do_without_unicode() -> None:
     ran = in_terminal(["learn", "fish", "--steps", "4000"], PYTHONIOENCODING="ascii", LC_ALL="C")
     assert ran.code == 0 and ran.out.isascii() and "\\u" not in ran.out
-    assert re.search(r"  error     0\.\d{4}  [#:.]", readable(ran.out))
+    assert re.search(r"  error      0\.\d{4}  [#:.]", readable(ran.out))
 
 
-@pytest.mark.parametrize("command", ["worlds", "worlds keys", "rules m.tt", "reproduce --list"])
+@pytest.mark.parametrize("command", ["worlds", "worlds keys", "rules maze.tt", "reproduce --list"])
 def test_every_page_can_be_written_in_ascii(command: str) -> None:
-    started("learn", "maze", "--steps", "1500", "--quiet", "--out", "m.tt")
     environment: dict[str, Any] = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
     ran = started(*command.split(), **environment)
     assert ran.code == 0 and ran.out.isascii() and ran.err == ""

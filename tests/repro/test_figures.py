@@ -218,11 +218,11 @@ def test_without_pytorch_all_says_what_is_left_out_in_one_line(
         return Made()
 
     monkeypatch.setattr("treethink.repro.figures.reproduce.reproduce", make_all)
-    monkeypatch.setattr("treethink.cli.run.report", lambda folder: None)
+    monkeypatch.setattr("treethink.cli.report.report", lambda folder: None)
     with pytest.raises(SystemExit) as ended:
         cli.main(["reproduce", "all", "--quick", "--out", str(tmp_path)])
     assert not ended.value.code and "neural" not in made and "planning" in made
-    (line,) = [each for each in capsys.readouterr().out.splitlines() if "left out" in each]
+    (line,) = [each for each in capsys.readouterr().out.splitlines() if "skipped" in each]
     assert "pip install 'treethink[neural]'" in line
     assert line.endswith(": neural, neural-planning")
 
@@ -384,5 +384,5 @@ def test_ctrl_c_says_that_the_same_command_goes_on(
     monkeypatch.setattr("treethink.repro.figures.reproduce.perform_all", interrupted)
     with pytest.raises(SystemExit) as ended:
         cli.main(["reproduce", "walls", "--quick", "--out", str(tmp_path)])
-    assert ended.value.code == cli._exit.INTERRUPTED
-    assert "the same command goes on" in capsys.readouterr().err
+    assert ended.value.code == cli._output.INTERRUPTED
+    assert "run the same command to resume" in capsys.readouterr().err

@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forked import Forked
 from treethink import cli
 
 PROGRAM = (
@@ -22,11 +26,12 @@ PROGRAM = (
 )
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _OF_TERMINALS = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "COLORTERM", "TERM")
+_SECONDS = 120  # after which a command that has not ended is a failure
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What became of one command."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -34,7 +39,7 @@ class Ran:
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
-    """In this process."""
+    """Run a command in this process."""
     with pytest.raises(SystemExit) as ended:
         cli.main([*arguments])
     out, err = capsys.readouterr()
@@ -42,17 +47,98 @@ def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
 
 
 def program(*arguments: str) -> list[str]:
-    """What starts it in a process of its own."""
+    """Return the command that starts `treethink` in a fresh interpreter."""
     return [sys.executable, "-c", PROGRAM, *arguments]
 
 
 def started(*arguments: str, **environment: str) -> Ran:
-    """In a process of its own, without a terminal."""
-    given = {**os.environ, **environment}
-    ran = subprocess.run(
-        program(*arguments), env=given, capture_output=True, text=True, timeout=120, check=False
-    )
-    return Ran(ran.returncode, ran.stdout, ran.stderr)
+    """Run a command in a process of its own, without a terminal."""
+    variables = {**os.environ, **environment}
+    if _needs_interpreter(environment):
+        ran = subprocess.run(
+            program(*arguments), env=variables, capture_output=True, text=True, timeout=_SECONDS,
+            check=False,
+        )  # fmt: skip
+        return Ran(ran.returncode, ran.stdout, ran.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder, "out"), Path(folder, "err")
+        out.touch()
+        err.touch()
+        code = Forked([*arguments], variables, (os.devnull, str(out), str(err))).wait(_SECONDS)
+        return Ran(code, out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8"))
+
+
+def _needs_interpreter(environment: dict[str, str]) -> bool:
+    """Whether only a fresh interpreter takes notice of these variables, or can be started."""
+    return os.name != "posix" or any(name.startswith("PYTHON") for name in environment)
+
+
+class Terminal:
+    """A pseudo-terminal in which `treethink` runs; `out` is all that was sent to it."""
+
+    def __init__(self, *arguments: str, width: int = 80, height: int = 40, **environment: str):
+        import fcntl
+        import pty
+        import struct
+        import termios
+
+        self._ours, self._theirs = pty.openpty()
+        fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+        self._settings = termios.tcgetattr(self._theirs)
+        variables = {name: each for name, each in os.environ.items() if name not in _OF_TERMINALS}
+        variables |= {"TERM": "xterm-256color", **environment}
+        self.out = b""
+        self.process: Any
+        if _needs_interpreter(environment):
+
+            def take_the_terminal() -> None:  # so that Ctrl-C in it is a signal
+                fcntl.ioctl(self._theirs, termios.TIOCSCTTY, 0)
+
+            self.process = subprocess.Popen(
+                program(*arguments), stdin=self._theirs, stdout=self._theirs, stderr=self._theirs,
+                env=variables, start_new_session=True, preexec_fn=take_the_terminal,
+            )  # fmt: skip
+        else:
+            name = os.ttyname(self._theirs)
+            self.process = Forked([*arguments], variables, (name, name, name))
+
+    def send(self, keys: str) -> None:
+        """Type keys."""
+        os.write(self._ours, keys.encode())
+
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        """Read until the condition holds; fail after two minutes."""
+        last = time.monotonic() + _SECONDS
+        while not condition():
+            assert time.monotonic() < last, self.out.decode(errors="replace")[-3000:]
+            self._read(0.05)
+
+    def wait(self) -> int:
+        """Read until the command has ended, and return its exit code."""
+        self.wait_for(lambda: self.process.poll() is not None)
+        while self._read(0):
+            pass
+        return int(self.process.returncode)
+
+    def _read(self, seconds: float) -> bool:
+        if not select.select([self._ours], [], [], seconds)[0]:
+            return False
+        self.out += os.read(self._ours, 65536)
+        return True
+
+    def is_restored(self) -> bool:
+        """Whether the terminal has the settings that it had at the start."""
+        import termios
+
+        return termios.tcgetattr(self._theirs) == self._settings
+
+    def close(self) -> None:
+        """End the command if it still runs, and close the terminal."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        os.close(self._ours)
+        os.close(self._theirs)
 
 
 def in_terminal(
@@ -62,41 +148,24 @@ def in_terminal(
     type_at: tuple[str, str] = ("", ""),
     **environment: str,
 ) -> Ran:
-    """In a terminal; `out` is all that was sent to it.
+    """Run a command in a terminal; `out` is all that was sent to it.
 
-    Ctrl-C once it says `interrupt_at`; `type_at` is what it says, and what is typed then.
+    Ctrl-C is typed once the command prints `interrupt_at`; `type_at` is a text that it prints, and
+    what is typed then.
     """
-    import fcntl
-    import pty
-    import struct
-    import termios
-
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
-    given = {name: each for name, each in os.environ.items() if name not in _OF_TERMINALS}
-    given |= {"TERM": "xterm-256color", **environment}
-
-    def take_the_terminal() -> None:  # so that Ctrl-C in it is a signal
-        fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
-
-    process: Any = subprocess.Popen(
-        program(*arguments), stdin=theirs, stdout=theirs, stderr=theirs, env=given,
-        start_new_session=True, preexec_fn=take_the_terminal,
-    )  # fmt: skip
-    said, typed = (interrupt_at, "\x03") if interrupt_at else type_at
-    sent, last = "", time.monotonic() + 60
-    while process.poll() is None or select.select([ours], [], [], 0)[0]:
-        assert time.monotonic() < last, sent[-2000:]
-        if select.select([ours], [], [], 0.05)[0]:
-            sent += os.read(ours, 65536).decode(errors="replace")
-        if said and said in sent:
-            os.write(ours, typed.encode())
-            said = ""
-    os.close(ours)
-    os.close(theirs)
-    return Ran(process.returncode, sent.replace("\r\n", "\n"), "")
+    terminal = Terminal(*arguments, width=width, **environment)
+    try:
+        prompt, keys = (interrupt_at, "\x03") if interrupt_at else type_at
+        if prompt:
+            terminal.wait_for(lambda: prompt.encode() in terminal.out)
+            terminal.send(keys)
+        code = terminal.wait()
+    finally:
+        terminal.close()
+    out = terminal.out.decode(errors="replace")
+    return Ran(code, out.replace("\r\n", "\n"), "")
 
 
 def readable(sent: str) -> str:
-    """Without the codes for colours and for the cursor."""
+    """Return the text without the codes for colours and for the cursor."""
     return _ESCAPES.sub("", sent).replace("\r", "")

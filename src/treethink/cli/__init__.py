@@ -1,12 +1,11 @@
-"""The command `treethink`.
+"""The command line, `treethink`: one module per command, named after it.
 
-    cli/learning.py (learn), reading.py (rules), explaining.py (explain), editing.py (edit),
-    looking.py (worlds, play),
-    planning.py (plan), measuring.py (run, report, bench), reproducing.py (reproduce)
+    arguments -> [ main ] -> the function of a command -> text or JSON, an exit code
 
-Commands only put the parts together; what they do is done elsewhere, and imported when they
-do it, if it is not needed by most. An error of our own types is one line on stderr; `ending.py` has
-the exit codes.
+Commands parse their options, call the rest of the package and print the result. Modules that few
+commands need are imported inside the commands, so that `treethink` starts quickly. `_options`
+holds the options that several commands share, `_output` errors, exit codes and JSON, `_help` the
+layout of help pages; `session` is what `learn` and `plan` show while a model learns.
 """
 
 from __future__ import annotations
@@ -18,36 +17,41 @@ from typing import Annotated
 import typer
 
 import treethink
-from treethink.cli import edit as editing
-from treethink.cli import explain as explaining
-from treethink.cli import learn as learning
-from treethink.cli import plan as planning
-from treethink.cli import reproduce as reproducing
-from treethink.cli import rules as reading
-from treethink.cli import run as measuring
-from treethink.cli import worlds as looking
-from treethink.cli._help import Command, Commands
+from treethink.cli import (
+    bench,
+    edit,
+    explain,
+    learn,
+    plan,
+    play,
+    report,
+    reproduce,
+    rules,
+    run,
+    worlds,
+)
+from treethink.cli._help import Command, CommandGroup
 
 app = typer.Typer(
     name="treethink",
-    cls=Commands,
+    cls=CommandGroup,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # help is laid out by helping.py, and errors are plain text
+    rich_markup_mode=None,  # _help.py lays out the help, and errors are plain text
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
 for command in (
-    learning.learn,
-    reading.rules,
-    explaining.explain,
-    editing.edit,
-    looking.worlds,
-    looking.play,
-    planning.plan,
-    measuring.run,
-    reproducing.reproduce,
-    measuring.report,
-    measuring.bench,
+    learn.learn,
+    rules.rules,
+    explain.explain,
+    edit.edit,
+    worlds.worlds,
+    play.play,
+    plan.plan,
+    run.run,
+    reproduce.reproduce,
+    report.report,
+    bench.bench,
 ):
     app.command(cls=Command)(command)
 
@@ -55,35 +59,37 @@ for command in (
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # rather a `?` for an `∃` than no rule at all
+        sys.stdout.reconfigure(errors="replace")  # print `?` instead of failing on an `∃`
     app(arguments, prog_name="treethink")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         print(f"treethink {treethink.__version__}")
         raise typer.Exit
 
 
 @app.callback(invoke_without_command=True)
-def _options(
+def _main_options(
     ctx: typer.Context,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Say which this is."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
-    """Watch any world made of objects; get back an exact, readable program of how it works.
+    """Learn exact, readable rules of a world made of objects by observing it.
 
-    Each command says more, with examples: treethink learn --help. Exit codes: 0, all is well; 1,
-    something failed; 2, the command is wrong; 130, Ctrl-C.
+    Each command has a help page with examples, such as treethink learn --help. Exit codes: 0
+    success, 1 failure, 2 invalid command, 130 interrupted by Ctrl-C.
 
     Examples:
-      treethink worlds                     # what there is to learn
-      treethink learn maze                 # learn a world, live; saves maze.tt
-      treethink rules maze.tt              # what was learned
-      treethink play maze --model maze.tt  # walk around; see what it predicts
-      treethink plan maze --model maze.tt  # let it play by looking ahead
+      treethink worlds                     # list the available worlds
+      treethink learn maze                 # learn a world; saves maze.tt
+      treethink rules maze.tt              # print the learned rules
+      treethink play maze --model maze.tt  # play it and compare predictions
+      treethink plan maze --model maze.tt  # play it by planning with the model
     """
     if ctx.invoked_subcommand is None:
         print(ctx.get_help())

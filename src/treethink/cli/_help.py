@@ -1,9 +1,9 @@
-"""What `--help` shows: usage, what a command does, what it takes, and examples.
+"""The help pages: usage, description, arguments, options and examples of a command.
 
-    a command, its parameters -> [ helping ] -> a page of at most 100 columns
+    a command and its parameters -> [ format_help ] -> a page of at most 100 columns
 
-A command's docstring is its help. What follows `Examples:` in it is shown as it stands there,
-and the tests run it.
+The description is the command's docstring. What follows `Examples:` in it is printed as it is, and
+tests run it.
 """
 
 from __future__ import annotations
@@ -16,67 +16,67 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
-from treethink.cli._exit import in_order
+from treethink.cli._output import exit_on_error
 from treethink.errors import UnknownNameError
 from treethink.terminal import terminal
 
-_WIDEST = 100
+_MAX_WIDTH = 100
 _EXAMPLES = "Examples:\n"
 
 
 class Command(TyperCommand):
-    """A command whose help is a page of ours."""
+    """A command with a help page in our layout."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        formatter.write(_shown(_page(self, ctx)))
+        formatter.write(_render(_page(self, ctx)))
 
 
-class Commands(TyperGroup):
-    """All commands: their list is help too, and each of them ends in order."""
+class CommandGroup(TyperGroup):
+    """The group of all commands: lists them in help, and turns their errors into exit codes."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        formatter.write(_shown(_page(self, ctx)))
+        formatter.write(_render(_page(self, ctx)))
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(self.commands)  # in our order, not by the alphabet
+        return list(self.commands)  # in our order instead of alphabetical order
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in self.commands and not ctx.resilient_parsing:
             raise UnknownNameError("command", args[0], self.commands, "treethink")
         return super().resolve_command(ctx, args)
 
-    def make_context(self, *given: Any, **extra: Any) -> Any:
-        with in_order():
-            return super().make_context(*given, **extra)
+    def make_context(self, *arguments: Any, **extra: Any) -> Any:
+        with exit_on_error():
+            return super().make_context(*arguments, **extra)
 
     def invoke(self, ctx: Any) -> Any:
-        with in_order():
+        with exit_on_error():
             return super().invoke(ctx)
 
 
-def _shown(parts: Iterator[RenderableType]) -> str:
+def _render(parts: Iterator[RenderableType]) -> str:
     console = terminal()
-    console.width = min(console.width, _WIDEST)
+    console.width = min(console.width, _MAX_WIDTH)
     with console.capture() as captured:
         for part in parts:
             console.print(part, markup=False, highlight=False)
-    # Columns are filled up with blanks, which nobody needs.
+    # rich fills columns with trailing blanks.
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
 def _page(command: Any, ctx: Any) -> Iterator[RenderableType]:
-    about, _, examples = (command.help or "").partition(_EXAMPLES)
+    description, _, examples = (command.help or "").partition(_EXAMPLES)
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     yield Text("Usage: ", "heading", end="") + Text(_usage(command, ctx, arguments), "default")
-    for paragraph in about.strip().split("\n\n"):
+    for paragraph in description.strip().split("\n\n"):
         yield Text("\n" + " ".join(paragraph.split()))
     if arguments:
-        yield from _section("Arguments", [(_name(each), _told(each)) for each in arguments])
+        yield from _section("Arguments", [(_name(each), _description(each)) for each in arguments])
     if isinstance(command, TyperGroup):
-        listed = [(name, _first_line(each)) for name, each in command.commands.items()]
-        yield from _section("Commands", listed)
-    for title, options in _panels(command, ctx).items():
-        yield from _section(title, [(_name(each), _told(each)) for each in options])
+        rows = [(name, _first_line(each)) for name, each in command.commands.items()]
+        yield from _section("Commands", rows)
+    for title, options in _option_groups(command, ctx).items():
+        yield from _section(title, [(_name(each), _description(each)) for each in options])
     if examples:
         yield Text("\nExamples", "heading")
         yield Text("\n").join(map(_example, examples.rstrip().splitlines()))
@@ -89,14 +89,14 @@ def _usage(command: Any, ctx: Any, arguments: Sequence[Any]) -> str:
     return " ".join([ctx.command_path, *names, "[OPTIONS]"])
 
 
-def _panels(command: Any, ctx: Any) -> dict[str, list[Any]]:
-    """Options by the title under which they stand, those of the command itself first."""
-    panels: dict[str, list[Any]] = {"Options": []}
+def _option_groups(command: Any, ctx: Any) -> dict[str, list[Any]]:
+    """Return the options by the title of their group; the command's own options come first."""
+    groups: dict[str, list[Any]] = {"Options": []}
     for each in command.get_params(ctx):
         if each.param_type_name == "option" and not each.hidden:
             title = getattr(each, "rich_help_panel", None) or "Options"  # `--help` may have none
-            panels.setdefault(title, []).append(each)
-    return panels
+            groups.setdefault(title, []).append(each)
+    return groups
 
 
 def _section(title: str, rows: Sequence[tuple[str, str]]) -> Iterator[RenderableType]:
@@ -104,8 +104,8 @@ def _section(title: str, rows: Sequence[tuple[str, str]]) -> Iterator[Renderable
     table = Table.grid(padding=(0, 2), pad_edge=True)
     table.add_column(style="name", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, said in rows:
-        table.add_row(Text(name), Text(said))
+    for name, description in rows:
+        table.add_row(Text(name), Text(description))
     yield table
 
 
@@ -117,13 +117,13 @@ def _name(parameter: Any) -> str:
     )
 
 
-def _told(parameter: Any) -> str:
-    """Its help, and what it is if nothing is said."""
-    default = parameter.default if parameter.show_default is True else parameter.show_default
+def _description(parameter: Any) -> str:
+    """Return the help of a parameter, with its default or "(required)"."""
     if parameter.param_type_name == "option" and parameter.required:
         return f"{parameter.help} (required)"
-    said = default is not None and default is not False
-    return f"{parameter.help or ''}{f' [{default}]' if said else ''}"
+    default = parameter.default if parameter.show_default is True else parameter.show_default
+    has_default = default is not None and default is not False
+    return f"{parameter.help or ''}{f' [{default}]' if has_default else ''}"
 
 
 def _first_line(command: Any) -> str:

@@ -1,76 +1,103 @@
-"""What several commands do: worlds by name, what can be refused at once, JSON for programs."""
+"""Output that commands share: exit codes, errors in one line, JSON, resumable work.
+
+    what a command raises -> [ exit_on_error ] -> a line on stderr, an exit code
+
+docs/command-line.md documents the exit codes and the JSON objects.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import treethink
-from treethink.errors import SettingError, WrongTypeError
-from treethink.file import file_safe
-from treethink.model import TreeThink
-from treethink.rules import Rule, Rules
-from treethink.worlds import World, make
+import typer
 
-# Of a text longer than its buffer, Python loses what it could not write before a signal.
+import treethink
+from treethink.errors import RuleError, SettingError, TreeThinkError, UnknownNameError
+from treethink.model import TreeThink
+from treethink.rules import Rule, RuleKey, Rules
+from treethink.text import many, printable
+
+#: The command was valid, but something failed: a file, a run, a missing package.
+FAILED = 1
+#: The command itself is invalid: an unknown name, a number out of range, conflicting options.
+USAGE = 2
+#: Ctrl-C.
+INTERRUPTED = 130
+
+_INVALID = (SettingError, UnknownNameError, RuleError)
+# Raised for options that cannot be parsed; the name of this class depends on Typer's version.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+# If a signal arrives while Python writes more than its buffer holds, the rest is lost.
 _PIECE = 4_096
 
 
-def tell(command: str, **told: Any) -> None:
-    """All that `--json` prints: which command of which version says it, then what it says."""
-    text = json.dumps({"command": command, "version": treethink.__version__, **told})
-    for start in range(0, len(text), _PIECE):
-        sys.stdout.write(text[start : start + _PIECE])
-    print(flush=True)  # all of it is out before anything else happens
+# ---------------------------------------------------------------------- errors
 
 
-def told_rules(model: TreeThink, rules: dict[tuple[str, str, str], Rule]) -> list[dict[str, Any]]:
-    """Rules for `--json`: what a summary says of them, and the rules themselves."""
-    summary = model.summary().rules
-    return [
-        {
-            "rule": ".".join(key),
-            **summary[key].to_dict(),
-            "formula": str(rule),
-            "english": rule.to_text("english"),
-        }
-        for key, rule in rules.items()
-    ]
-
-
-def look_here() -> None:
-    """A world of one's own mostly lies where one is."""
-    sys.path.insert(0, os.getcwd())
-
-
-def make_world(world: str, pairs: list[str], **given: int | None) -> World:
-    """The world of that name, with the options of the command line."""
-    options = {name: value for name, value in given.items() if value is not None}
-    for pair in pairs:
-        name, _, value = pair.partition("=")
-        try:
-            options[name.strip()] = int(value)
-        except ValueError:
-            raise SettingError(f"--set takes NAME=NUMBER, such as goals=3, got {pair!r}") from None
-    if ":" in world:
-        look_here()
+@contextmanager
+def exit_on_error() -> Iterator[None]:
+    """Turn errors of our own types and Ctrl-C into a line on stderr and an exit code."""
     try:
-        return make(world, **options)
-    except WrongTypeError as error:  # what was named is no world
-        raise SettingError(str(error)) from None
+        yield
+    except BrokenPipeError:
+        raise  # the reader of our output has left and needs no message
+    except (TreeThinkError, OSError) as error:
+        print_error(error_message(error))
+        raise typer.Exit(USAGE if isinstance(error, _INVALID) else FAILED) from None
+    except _UsageError as error:
+        print_error(_usage_message(error))
+        raise typer.Exit(USAGE) from None
+    except KeyboardInterrupt:
+        newline = "\n" if sys.stderr.isatty() else ""  # the terminal has echoed ^C
+        print(f"{newline}treethink: interrupted", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
 
 
-def file_name(world: str) -> str:
-    """A name for files: `scale-3-2` of `scale(3,2)`, `Lamp` of `lamps:Lamp`."""
-    return file_safe(world.rpartition(":")[2])
+@contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """On Ctrl-C, say where partial results are and how to resume."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        text = f"Partial results are in {folder}; run the same command to resume."
+        print(printable(f"Interrupted. {text}"), file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
 
 
-def writable(path: Path) -> Path:
-    """Refuse now what could not be written after all the work."""
-    # Through a link it is written where that leads to.
+def print_error(text: str) -> None:
+    """Print an error as one line on stderr, whatever names are in it."""
+    print(f"treethink: {printable(text)}", file=sys.stderr)
+
+
+def error_message(error: Exception) -> str:
+    """Return the text of an error; for errors of the system, without their numbers.
+
+    >>> error_message(FileNotFoundError(2, "No such file or directory", "maze.toml"))
+    'maze.toml: No such file or directory'
+    """
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _usage_message(error: Exception) -> str:
+    """Return what is wrong with the options or arguments, and the help page to read."""
+    text = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "treethink"
+    return f"{text[:1].lower()}{text[1:]}. Try '{command} --help'."
+
+
+def check_writable(path: Path) -> Path:
+    """Return the path, or raise an error now if it could not be written after all the work."""
+    # A symbolic link is followed: its target is what gets written.
     folder = (Path(os.path.realpath(path)) if path.is_symlink() else path).parent
     if path.is_dir():
         raise SettingError(f"cannot write to {path}: it is a folder")
@@ -83,12 +110,44 @@ def writable(path: Path) -> Path:
     return path
 
 
-def settings(model: TreeThink) -> dict[str, Any]:
-    """What it was told to learn by."""
+# ------------------------------------------------------------------------ JSON
+
+
+def print_json(command: str, **fields: Any) -> None:
+    """Print the object of `--json`: the command, the version, then the fields."""
+    text = json.dumps({"command": command, "version": treethink.__version__, **fields})
+    for start in range(0, len(text), _PIECE):
+        sys.stdout.write(text[start : start + _PIECE])
+    print(flush=True)  # all of it is written before anything else happens
+
+
+def rules_to_json(model: TreeThink, rules: Mapping[RuleKey, Rule]) -> list[dict[str, Any]]:
+    """Return what `--json` prints about rules: their summary, formula and English text."""
+    summary = model.summary().rules
+    return [
+        {
+            "rule": ".".join(key),
+            **summary[key].to_dict(),
+            "formula": str(rule),
+            "english": rule.to_text("english"),
+        }
+        for key, rule in rules.items()
+    ]
+
+
+def learner_settings(model: TreeThink) -> dict[str, Any]:
+    """Return the settings of a learner for `--json`."""
     return {"alpha": model.alpha, "criterion": model.criterion, "memory": model.memory}
 
 
-def counts(rules: Rules) -> str:
-    """How many rules there are, of either kind."""
+# ------------------------------------------------------------------------ text
+
+
+def rule_counts(rules: Rules) -> str:
+    """Return a sentence with the number of rules of either kind."""
     varying = len(rules.varying())
-    return f"rules that vary: {varying}; that saw one outcome or none: {len(rules) - varying}"
+    constant = len(rules) - varying
+    return (
+        f"{many(varying, 'rule')} {'depends' if varying == 1 else 'depend'} on the state;"
+        f" {constant:,} {'is' if constant == 1 else 'are'} constant or unobserved."
+    )

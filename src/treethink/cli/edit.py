@@ -1,29 +1,32 @@
-"""`treethink edit`: change a rule of a saved model, in your editor or from the command line."""
+"""`treethink edit`: change a rule of a saved model, in an editor or from the command line."""
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from treethink.cli import _completion as completing
-from treethink.cli._exit import USAGE, complain
-from treethink.cli._options import AsJson, ModelFile
-from treethink.cli._output import tell, told_rules, writable
-from treethink.cli.editor import edited
-from treethink.errors import RuleError, SettingError, UnknownNameError
+from treethink.cli._options import AsJson, ModelFile, complete_rule
+from treethink.cli._output import USAGE, check_writable, print_error, print_json, rules_to_json
+from treethink.errors import ResourceError, RuleError, SettingError, UnknownNameError
 from treethink.model import TreeThink
 from treethink.rules import RuleKey, distribution, lines_of
 from treethink.terminal import say, terminal
 from treethink.text import many, printable
 
-HELP = """
-# {title}, where there are {variables}.
-# A test ends in '?', and its yes comes before its no. A leaf says outcomes, and how often each was
-# seen: (1, 0) x 3, (0, 0) x 1. Lines that begin with # are not read.
+_COMMENT = """
+# {title}; variables: {variables}.
+# A test ends in '?'; its branch for yes comes before its branch for no. A leaf lists outcomes with
+# their counts: (1, 0) x 3, (0, 0) x 1. Lines that begin with # are ignored.
 """
+_DEFAULT_EDITOR = "notepad" if os.name == "nt" else "vi"
 
 
 def edit(
@@ -33,73 +36,73 @@ def edit(
         typer.Argument(
             metavar="RULE",
             help="CLASS.ATTRIBUTE.ACTION, such as player.pos.up.",
-            autocompletion=completing.rules,
+            autocompletion=complete_rule,
         ),
     ] = None,
     path: Annotated[
         str,
         typer.Option(
             metavar="PATH",
-            help="Only this part: L (yes) and R (no) lead there.",
+            help="Change only the subtree at this path of L (yes) and R (no).",
             show_default=False,
         ),
     ] = "",
     by: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What to write, without an editor.")
+        str | None, typer.Option(metavar="TEXT", help="New text of the rule, instead of an editor.")
     ] = None,
     learn: Annotated[
-        bool, typer.Option("--learn", help="What is written learns on, at once from what is kept.")
+        bool,
+        typer.Option("--learn", help="Do not pin the new text: it is trained from memory at once."),
     ] = False,
-    pin: Annotated[bool, typer.Option("--pin", help="It stays as it is.")] = False,
-    unpin: Annotated[bool, typer.Option("--unpin", help="It learns again.")] = False,
+    pin: Annotated[
+        bool, typer.Option("--pin", help="Pin the rule: learning does not change it.")
+    ] = False,
+    unpin: Annotated[bool, typer.Option("--unpin", help="Let the rule learn again.")] = False,
     simplify: Annotated[
-        bool, typer.Option("--simplify", help="Leave out tests that decide nothing, in all rules.")
+        bool, typer.Option("--simplify", help="Remove redundant tests from all rules.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Save it there instead.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File to save the model to.", show_default="MODEL"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change a rule of a saved model by hand.
+    """Edit a rule of a saved model.
 
-    The rule opens in your editor ($EDITOR). What you write is pinned: it stays, and all else goes
-    on learning, with `treethink learn WORLD --from MODEL`.
+    The rule opens in your editor ($EDITOR). The new text is pinned: learning does not change it.
+    All other rules continue to learn with `treethink learn WORLD --from MODEL`.
 
     Examples:
-      treethink edit maze.tt player.pos.up                      # in your editor
+      treethink edit maze.tt player.pos.up                      # in an editor
       treethink edit maze.tt player.pos.up --path L --by "(0, 0)"
-      treethink edit maze.tt player.pos.up --pin                # as it is
-      treethink edit maze.tt player.pos.up --unpin              # learn again
+      treethink edit maze.tt player.pos.up --pin                # keep it as it is
+      treethink edit maze.tt player.pos.up --unpin              # let it learn again
       treethink edit maze.tt --simplify --out small.tt --json
     """
-    _check(rule, path, by, learn, pin, unpin, simplify)
-    target = writable(out or model)
+    _check_options(rule, path, by, learn, pin, unpin, simplify)
+    target = check_writable(out or model)
     loaded = TreeThink.load(model)
-    console = terminal()
-    leaves = _leaves(loaded)
     if rule is None:
-        loaded, keys = loaded.simplify(), []
-        done = f"{many(leaves, 'leaf', 'leaves')} before, {_leaves(loaded):,} now"
+        leaves = _count_leaves(loaded)
+        loaded = loaded.simplify()
+        changed = loaded.rules.varying()
+        text = f"{many(leaves, 'leaf', 'leaves')} before, {_count_leaves(loaded):,} now"
     else:
-        keys = [_key(loaded, rule, str(model))]
-        if not _change(loaded, keys[0], path, by, learn, pin, unpin):
-            _say_that_nothing_was_changed(model, as_json)
+        key = _find_rule(loaded, rule, str(model))
+        if not _change(loaded, key, path, by, learn, pin, unpin):
+            _report_no_change(model, as_json)
             return
-        done = str(loaded.rules[keys[0]])
+        changed = {key: loaded.rules[key]}
+        text = str(loaded.rules[key])
     loaded.save(target)
     if as_json:
-        rules = {key: loaded.rules[key] for key in keys or loaded.rules.varying()}
-        tell("edit", model=str(model), saved=str(target), rules=told_rules(loaded, rules))
-        return
-    say(console, f"{done}\nsaved to {target}")
-
-
-def _say_that_nothing_was_changed(model: Path, as_json: bool) -> None:
-    if as_json:
-        tell("edit", model=str(model), saved=None, rules=[])
+        rules = rules_to_json(loaded, changed)
+        print_json("edit", model=str(model), saved=str(target), rules=rules)
     else:
-        say(terminal(), "nothing was changed")
+        say(terminal(), f"{text}\nsaved to {target}")
 
 
-def _check(
+def _check_options(
     rule: str | None,
     path: str,
     by: str | None,
@@ -108,73 +111,115 @@ def _check(
     unpin: bool,
     simplify: bool,
 ) -> None:
-    ways = [by is not None, pin, unpin, simplify]
-    if sum(ways) > 1:
-        raise SettingError("--by, --pin, --unpin and --simplify: only one of them at a time")
+    if sum([by is not None, pin, unpin, simplify]) > 1:
+        raise SettingError("use only one of --by, --pin, --unpin and --simplify")
     if simplify != (rule is None):
         raise SettingError(
-            "name a RULE such as player.pos.up, or make all of them smaller with --simplify"
+            "give a RULE such as player.pos.up, or only --simplify to simplify all rules"
         )
     if learn and (pin or unpin or simplify):
-        raise SettingError("--learn is for what is written: leave it out")
+        raise SettingError("--learn applies to new text only: leave it out")
     if path and simplify:
-        raise SettingError("--simplify is for all rules: leave out --path")
+        raise SettingError("--simplify applies to all rules: leave out --path")
 
 
-def _key(model: TreeThink, name: str, where: str) -> RuleKey:
-    found = [key for key in model.rules if ".".join(key) == name]
-    if not found:
-        raise UnknownNameError("rule", name, map(".".join, model.rules), where)
-    return found[0]
+def _find_rule(model: TreeThink, name: str, where: str) -> RuleKey:
+    for key in model.rules:
+        if ".".join(key) == name:
+            return key
+    raise UnknownNameError("rule", name, map(".".join, model.rules), where)
 
 
-def _leaves(model: TreeThink) -> int:
+def _count_leaves(model: TreeThink) -> int:
     return sum(rule.n_leaves for rule in model.rules.varying().values())
 
 
 def _change(
     model: TreeThink, key: RuleKey, path: str, by: str | None, learn: bool, pin: bool, unpin: bool
 ) -> bool:
-    """Whether anything was changed."""
+    """Change a rule, and return whether anything was changed."""
     if pin or unpin:
         (model.pin if pin else model.unpin)(key, path)
     elif by is not None:
         model.replace(key, by, path, pin=not learn)
     else:
-        return _in_editor(model, key, path, learn)
+        return _change_in_editor(model, key, path, learn)
     return True
 
 
-def _in_editor(model: TreeThink, key: RuleKey, path: str, learn: bool) -> bool:
-    """Again and again, until it is a rule or nobody wants to go on."""
+def _report_no_change(model: Path, as_json: bool) -> None:
+    if as_json:
+        print_json("edit", model=str(model), saved=None, rules=[])
+    else:
+        say(terminal(), "nothing was changed")
+
+
+# ------------------------------------------------------------------------- editor
+
+
+def _change_in_editor(model: TreeThink, key: RuleKey, path: str, learn: bool) -> bool:
+    """Open the editor until its text is a valid rule or the user gives up."""
     from treethink.editing.edit import node_at
 
     rule = model.rules[key]
     node = node_at(rule, path)
     variables = ", ".join(f"X{number}: {name}" for number, name in enumerate(node.classes))
     text = "\n".join(lines_of(node, distribution))
-    text += HELP.format(title=printable(rule.title), variables=variables)
-    while (written := edited(text)) is not None:
+    text += _COMMENT.format(title=printable(rule.title), variables=variables)
+    while (edited := _open_editor(text)) is not None:
         try:
-            model.replace(key, written, path, pin=not learn)
+            model.replace(key, edited, path, pin=not learn)
         except (RuleError, UnknownNameError) as error:
-            if not _once_more(error):
+            if not _confirm_retry(error):
                 raise
-            text = written
+            text = edited
         else:
             return True
     return False
 
 
-def _once_more(error: Exception) -> bool:
-    """Whether somebody wants to mend it. Who does not, has read what is wrong, and that will do."""
+def _confirm_retry(error: Exception) -> bool:
+    """Print the error and ask whether to edit again; a no ends the command, as all was said.
+
+    Returns False where there is nobody to ask.
+    """
     if not sys.stdin.isatty():
         return False
-    complain(str(error))
-    print("Back to the editor? [Y/n]: ", end="", file=sys.stderr, flush=True)
+    print_error(str(error))
+    print("Edit again? [Y/n]: ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline()  # without a line end: Ctrl-D
     if not answer.endswith("\n"):
         print(file=sys.stderr)
     if not answer or answer.strip().lower().startswith("n"):
         raise typer.Exit(USAGE)
     return True
+
+
+def _open_editor(text: str) -> str | None:
+    """Open the user's editor, and return the new text, or None if it was not changed."""
+    command = _editor_command()
+    with tempfile.TemporaryDirectory(prefix="treethink-") as folder:
+        file = Path(folder) / "rule.txt"
+        file.write_text(text, encoding="utf-8")
+        process = subprocess.run([*command, str(file)], check=False)
+        if process.returncode:
+            raise ResourceError(f"the editor {command[0]!r} ended with {process.returncode}")
+        edited = file.read_text(encoding="utf-8", errors="replace")
+    return edited if edited != text else None
+
+
+def _editor_command() -> list[str]:
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor:
+        if not sys.stdin.isatty():
+            raise SettingError("there is no terminal to edit in: set EDITOR, or use --by")
+        editor = _DEFAULT_EDITOR
+    try:
+        command = shlex.split(editor)
+    except ValueError as error:
+        raise SettingError(f"the editor {editor!r} cannot be parsed: {error}") from None
+    if not command or shutil.which(command[0]) is None:
+        raise SettingError(
+            f"there is no editor {' '.join(command)!r}: set EDITOR to an existing one, or use --by"
+        )
+    return command

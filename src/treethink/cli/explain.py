@@ -1,4 +1,4 @@
-"""`treethink explain`: why a saved model predicts what it predicts."""
+"""`treethink explain`: explain a prediction of a saved model."""
 
 from __future__ import annotations
 
@@ -8,20 +8,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treethink.cli import _completion as completing
-from treethink.cli._options import AsJson, ModelFile, Options, Side
-from treethink.cli._output import make_world, tell, writable
+from treethink.cli._options import (
+    AsJson,
+    Height,
+    ModelFile,
+    Width,
+    WorldOptions,
+    complete_action,
+    complete_world,
+    make_world,
+)
+from treethink.cli._output import check_writable, print_json
 from treethink.errors import SettingError, StateError
 from treethink.model import TreeThink
-from treethink.play.game import check_fit
 from treethink.state import State
 from treethink.terminal import coloured, moves, say, terminal
 from treethink.worlds import draw
+from treethink.worlds.base import check_fit
 
 if TYPE_CHECKING:
     from treethink.explain.why.explanation import Asked
 
-_WIDEST = 10_000  # where lines are not broken
+_UNLIMITED_WIDTH = 10_000  # columns, where lines are not wrapped
 
 
 def explain(
@@ -29,30 +37,35 @@ def explain(
     world: Annotated[
         str,
         typer.Option(
-            metavar="WORLD", help="Whose level to ask about.", autocompletion=completing.worlds
+            metavar="WORLD", help="World that the state is from.", autocompletion=complete_world
         ),
     ],
     action: Annotated[
         str,
-        typer.Option(metavar="NAME", help="What is done there.", autocompletion=completing.actions),
+        typer.Option(
+            metavar="NAME", help="Action to be explained.", autocompletion=complete_action
+        ),
     ],
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of the level.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the level.")] = 0,
     of: Annotated[
         str | None,
-        typer.Option(metavar="ID[.ATTRIBUTE]", help="Only this object, also if it stays as it is."),
+        typer.Option(
+            metavar="ID[.ATTRIBUTE]", help="Explain only this object, even if nothing changes."
+        ),
     ] = None,
-    to: Annotated[
-        Path | None, typer.Option("--draw", metavar="FILE", help="Draw it there too: .png.")
+    picture: Annotated[
+        Path | None,
+        typer.Option("--draw", metavar="FILE", help="Also draw the explanation, as .png."),
     ] = None,
     as_json: AsJson = False,
-    width: Side = None,
-    height: Side = None,
-    set_: Options = None,
+    width: Width = None,
+    height: Height = None,
+    set_: WorldOptions = None,
 ) -> None:
-    """Say why a model predicts what it predicts.
+    """Explain a prediction of a saved model.
 
-    It is asked about the first state of a level: which tests hold there, for which objects, and
-    what would have to be otherwise.
+    The prediction is for the first state of a level. The explanation shows which tests hold there,
+    for which objects, and which changes to the state would change the prediction.
 
     Examples:
       treethink explain maze.tt --world maze --action right
@@ -60,19 +73,23 @@ def explain(
       treethink explain maze.tt --world maze --action up --seed 3 --draw why.png
       treethink explain maze.tt --world maze --action up --json | jq '.reasons[0]'
     """
-    place = make_world(world, set_ or [], width=width, height=height)
-    asked = _asked(of)
+    place = make_world(world, set_, width=width, height=height)
+    target = _parse_target(of)
     loaded = TreeThink.load(model)
     check_fit(loaded.schema, place, str(model))
     state = place.reset(seed)
-    _check_object(asked, state)
-    explanation = loaded.explain(state, action, asked)
-    if to is not None:
-        explanation.draw(writable(to), place)
+    _check_object(target, state)
+    explanation = loaded.explain(state, action, target)
+    if picture is not None:
+        explanation.draw(check_writable(picture), place)
     if as_json:
-        told = explanation.to_dict()
-        tell(
-            "explain", model=str(model), world=place.name, options=place.options, seed=seed, **told
+        print_json(
+            "explain",
+            model=str(model),
+            world=place.name,
+            options=place.options,
+            seed=seed,
+            **explanation.to_dict(),
         )
         return
     console = terminal()
@@ -82,13 +99,13 @@ def explain(
     else:
         from treethink.explain.rich_text import plain
 
-        say(console, plain(explanation, console.width if moves(console) else _WIDEST))
-    if to is not None:
-        say(console, f"drawn to {to}")
+        say(console, plain(explanation, console.width if moves(console) else _UNLIMITED_WIDTH))
+    if picture is not None:
+        say(console, f"drawn to {picture}")
 
 
-def _asked(of: str | None) -> Asked:
-    """An object's id, or its id and an attribute, from the command line."""
+def _parse_target(of: str | None) -> Asked:
+    """Return the object's id of `--of`, or its id and an attribute."""
     if of is None:
         return None
     number, dot, attribute = of.partition(".")
@@ -97,9 +114,9 @@ def _asked(of: str | None) -> Asked:
     return (int(number), attribute) if attribute else int(number)
 
 
-def _check_object(asked: Asked, state: State) -> None:
-    """Whom the command line asks about must be there."""
-    object_id = asked[0] if isinstance(asked, tuple) else asked
+def _check_object(target: Asked, state: State) -> None:
+    """Raise an error if the state does not have the object of `--of`."""
+    object_id = target[0] if isinstance(target, tuple) else target
     try:
         if object_id is not None:
             state[object_id]

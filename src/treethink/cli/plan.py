@@ -1,4 +1,4 @@
-"""`treethink plan`: look ahead in a model, and play by it."""
+"""`treethink plan`: play a world by planning with a model."""
 
 from __future__ import annotations
 
@@ -9,22 +9,29 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from treethink.cli import _completion as completing
-from treethink.cli._exit import INTERRUPTED
-from treethink.cli._options import SEARCH, AsJson, Options, Side, WorldName
-from treethink.cli._output import make_world, tell, writable
+from treethink.cli._options import (
+    SEARCH,
+    AsJson,
+    Height,
+    Width,
+    WorldName,
+    WorldOptions,
+    complete_names,
+    make_world,
+)
+from treethink.cli._output import INTERRUPTED, check_writable, print_json
 from treethink.cli.session import live
-from treethink.cli.session.report import say_how_it_ended
+from treethink.cli.session.report import print_run
 from treethink.errors import SettingError
 from treethink.model import TreeThink
-from treethink.planning import gif as film
+from treethink.planning import gif as animation
 from treethink.planning.agent import Agent, score_of
 from treethink.planning.episode_summary import Account, together
 from treethink.planning.search import SearchSettings
 from treethink.planning.watch import Viewer
-from treethink.play.game import check_fit
 from treethink.terminal import say, say_wrapped, terminal
 from treethink.worlds import World, make
+from treethink.worlds.base import check_fit
 
 _SIMULATIONS = 100
 
@@ -34,18 +41,18 @@ def plan(
     model: Annotated[
         Path | None,
         typer.Option(
-            metavar="MODEL", help="A saved model to plan in.", show_default="learn one now"
+            metavar="MODEL", help="Saved model to plan with.", show_default="learn one first"
         ),
     ] = None,
     oracle: Annotated[
-        bool, typer.Option("--oracle", help="Plan in the world itself instead.")
+        bool, typer.Option("--oracle", help="Plan with the world itself instead of a model.")
     ] = False,
     simulations: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Look ahead so many times for an action.",
-            show_default=f"{_SIMULATIONS}, or as time allows",
+            help="Number of simulations per action.",
+            show_default=f"{_SIMULATIONS}, or unlimited with --milliseconds",
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -53,78 +60,71 @@ def plan(
         float | None,
         typer.Option(
             metavar="X",
-            help="Time for each action, at most.",
+            help="Time limit per action.",
             show_default="no limit",
             rich_help_panel=SEARCH,
         ),
     ] = None,
-    episodes: Annotated[int, typer.Option(metavar="N", min=1, help="Play so many levels.")] = 1,
-    steps: Annotated[int, typer.Option(metavar="N", min=1, help="How many steps each has.")] = 50,
+    episodes: Annotated[int, typer.Option(metavar="N", min=1, help="Number of levels.")] = 1,
+    steps: Annotated[int, typer.Option(metavar="N", min=1, help="Steps per level.")] = 50,
     level: Annotated[
-        int, typer.Option(metavar="N", min=0, help="The seed of the first level to play.")
+        int, typer.Option(metavar="N", min=0, help="Random seed of the first level.")
     ] = 0,
     seed: Annotated[
         int,
-        typer.Option(metavar="N", min=0, help="Of its random numbers.", rich_help_panel=SEARCH),
+        typer.Option(metavar="N", min=0, help="Random seed of the search.", rich_help_panel=SEARCH),
     ] = 0,
     discount: Annotated[
         float,
-        typer.Option(
-            metavar="X",
-            help="What a point is worth one step later, from 0 to 1.",
-            rich_help_panel=SEARCH,
-        ),
+        typer.Option(metavar="X", help="Discount factor (0-1).", rich_help_panel=SEARCH),
     ] = 1.0,
     horizon: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Look ahead so many steps.",
-            show_default="to the level's last",
+            help="Maximum search depth in steps.",
+            show_default="the rest of the level",
             rich_help_panel=SEARCH,
         ),
     ] = None,
     exploration: Annotated[
         float,
-        typer.Option(
-            metavar="X",
-            help="How much is tried that does not look best.",
-            rich_help_panel=SEARCH,
-        ),
+        typer.Option(metavar="X", help="pUCT exploration constant.", rich_help_panel=SEARCH),
     ] = 1.25,
     choose: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="Which action is the best, by visits or by value.",
+            help="Choose the action with the most `visits` or the highest `value`.",
             rich_help_panel=SEARCH,
-            autocompletion=completing.one_of(lambda: ("visits", "value")),
+            autocompletion=complete_names(lambda: ("visits", "value")),
         ),
     ] = "visits",
-    width: Side = None,
-    height: Side = None,
-    set_: Options = None,
+    width: Width = None,
+    height: Height = None,
+    set_: WorldOptions = None,
     pause: Annotated[
         float,
-        typer.Option(metavar="X", min=0, max=60, help="Seconds for each step, in a terminal."),
+        typer.Option(metavar="X", min=0, max=60, help="Seconds to show each step, in a terminal."),
     ] = 0.1,
     gif: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a film of it (needs Pillow).")
+        Path | None,
+        typer.Option(metavar="FILE", help="Save an animated GIF of the episodes (needs Pillow)."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let a model play, by looking ahead in it.
+    """Play a world by planning with a model.
 
-    It shows how that goes and what it scores, beside the best and the worst that can be scored.
+    It shows each step and the score, and compares the score with the best and the worst possible.
 
     Examples:
       treethink plan maze --model maze.tt
       treethink plan maze                         # learns the maze first
       treethink plan coins --width 10 --height 10 --set coins=8 --gif coins.gif
-      treethink plan keys --oracle --episodes 20  # what a perfect model would do
+      treethink plan keys --oracle --episodes 20  # how a perfect model would do
       treethink plan maze --model maze.tt --json | jq '.episodes[].score'
     """
-    place = make_world(world, set_ or [], width=width, height=height)
+    place = make_world(world, set_, width=width, height=height)
     _check_score(place, level)
     by_time = simulations is None and milliseconds is not None
     search = SearchSettings(
@@ -137,26 +137,20 @@ def plan(
     )
     agent = Agent.from_settings(_model(place, model, oracle), search, seed=seed)
     if gif is not None:
-        _check_film(writable(gif), place, level, episodes * (steps + 1))
+        _check_gif(check_writable(gif), place, level, episodes * (steps + 1))
     console = terminal(stderr=as_json)
     if model is None and not oracle:
         _learn(console, agent.model, world, place)
-    quiet = Console(quiet=True, force_terminal=False) if as_json else console
-    accounts, interrupted = [], False
-    for each in range(level, level + episodes):
-        viewer = Viewer(quiet, place, steps, each, pause=pause, lines=episodes == 1)
-        account, interrupted = _play(agent, place, steps, each, viewer)
-        if account is not None:
-            accounts.append(account)
-            say_wrapped(quiet, str(account))
-        if interrupted:
-            break
+    output = Console(quiet=True, force_terminal=False) if as_json else console
+    accounts, interrupted = _play(
+        agent, place, range(level, level + episodes), steps, pause, output
+    )
     for text in together(accounts):
-        say_wrapped(quiet, text)
+        say_wrapped(output, text)
     if gif is not None and accounts:
-        _film(console, gif, place, accounts)
+        _save_gif(console, gif, place, accounts)
     if as_json:
-        tell("plan", **_told(place, agent, model, oracle, accounts))
+        print_json("plan", **_to_json(place, agent, model, oracle, accounts))
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -165,19 +159,21 @@ def plan(
 
 
 def _check_score(world: World, level: int) -> None:
-    """Refuse a world in which there is nothing to gain."""
+    """Raise an error for a world without a score: there is nothing to gain."""
     if "score" not in world.schema.classes.get("game", ()):
         raise SettingError(
             f"world {world.name!r} keeps no score, so there is nothing to plan for;"
-            " those that do have a `game`, as 'maze' has"
+            " worlds with a score have a class `game`, such as 'maze'"
         )
     score_of(world.reset(level))
 
 
 def _model(world: World, path: Path | None, oracle: bool) -> Any:
-    """What to plan in; a new model still has to learn."""
+    """Return the model to plan with: the world itself, a saved model, or a new, untrained one."""
     if oracle and path is not None:
-        raise SettingError("--oracle plans in the world itself, --model in a model: leave out one")
+        raise SettingError(
+            "--oracle plans with the world itself, not with a --model: leave out one"
+        )
     if oracle:
         return world
     if path is None:
@@ -187,40 +183,57 @@ def _model(world: World, path: Path | None, oracle: bool) -> Any:
     return model
 
 
-def _check_film(path: Path, world: World, level: int, states: int) -> None:
-    """Refuse now what could not be filmed after all the playing."""
-    film.check_path(path)
-    film.check_pillow()
-    film.check_size(world, world.reset(level), states)
+def _check_gif(path: Path, world: World, level: int, states: int) -> None:
+    """Raise an error now if the GIF could not be written after all the playing."""
+    animation.check_path(path)
+    animation.check_pillow()
+    animation.check_size(world, world.reset(level), states)
 
 
-# --------------------------------------------------------------------- what it does
+# -------------------------------------------------------------------- learn and play
 
 
 def _learn(console: Console, model: TreeThink, name: str, place: World) -> None:
-    """Learn the world as `treethink learn` does, and tell it."""
-    world = _usual(name, place)
-    say_wrapped(console, f"no --model: learns {world!r} first, as `treethink learn {name}` does")
-    watched = live.watch(model, world)
-    say_how_it_ended(console, world, watched.curve, watched.seconds, watched.interrupted)
-    if watched.interrupted:
-        say(console, "nothing was played")
+    """Learn the world as `treethink learn` does, and print a summary."""
+    world = _default_world(name, place)
+    command = f"`treethink learn {name}`"
+    say_wrapped(console, f"no --model given: learning {world!r} first, as {command} does")
+    run = live.learn_live(model, world)
+    print_run(console, world, run, run.interrupted)
+    if run.interrupted:
+        say(console, "interrupted before the first episode")
         raise typer.Exit(INTERRUPTED)
 
 
-def _usual(name: str, place: World) -> World:
-    """The world without the options of the command line, unless that is another world."""
+def _default_world(name: str, place: World) -> World:
+    """Return the world with its default options, if these give the same schema."""
     try:
-        usual = make(name)
-    except SettingError:  # one of the user's own, that takes options
+        default = make(name)
+    except SettingError:  # a user's own world with options that have no default
         return place
-    return usual if usual.schema == place.schema else place
+    return default if default.schema == place.schema else place
 
 
 def _play(
+    agent: Agent, world: World, levels: range, steps: int, pause: float, console: Console
+) -> tuple[list[Account], bool]:
+    """Play the levels, and return an account of each and whether Ctrl-C stopped it."""
+    accounts: list[Account] = []
+    for level in levels:
+        viewer = Viewer(console, world, steps, level, pause=pause, lines=len(levels) == 1)
+        account, interrupted = _play_level(agent, world, steps, level, viewer)
+        if account is not None:
+            accounts.append(account)
+            say_wrapped(console, str(account))
+        if interrupted:
+            return accounts, True
+    return accounts, False
+
+
+def _play_level(
     agent: Agent, world: World, steps: int, level: int, viewer: Viewer
 ) -> tuple[Account | None, bool]:
-    """What came of a level, if anything was done there, and whether it was interrupted."""
+    """Play a level, and return an account if a step was made, and whether Ctrl-C stopped it."""
     account = None
     try:
         with viewer:
@@ -235,19 +248,21 @@ def _play(
     return account, False
 
 
-def _film(console: Console, path: Path, world: World, accounts: list[Account]) -> None:
+# -------------------------------------------------------------------------- results
+
+
+def _save_gif(console: Console, path: Path, world: World, accounts: list[Account]) -> None:
     try:
-        film.write(path, world, [each.episode for each in accounts])
+        animation.write(path, world, [each.episode for each in accounts])
     except KeyboardInterrupt:
         say(console, f"interrupted; {path} was not written")
         raise typer.Exit(INTERRUPTED) from None
-    say(console, f"film written to {path}")
+    say(console, f"GIF saved to {path}")
 
 
-def _told(
+def _to_json(
     world: World, agent: Agent, path: Path | None, oracle: bool, accounts: list[Account]
 ) -> dict[str, Any]:
-    """All of it for `--json`."""
     model = agent.model
     return {
         "world": world.name,

@@ -1,23 +1,31 @@
-"""`treethink reproduce`: the paper's figures and tables."""
+"""`treethink reproduce`: reproduce the paper's figures and tables."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from treethink.cli import _completion as completing
-from treethink.cli import run as measuring
-from treethink.cli._exit import FAILED
-from treethink.cli._options import AsJson, Processes, Seeds
-from treethink.cli._output import tell
-from treethink.repro.figures import FIGURES, Figure, chosen, left_out
+from treethink.cli import report
+from treethink.cli._options import AsJson, Processes, Seeds, complete_names
+from treethink.cli._output import FAILED, print_json, resumable
 from treethink.terminal import moves, say, say_wrapped, terminal
+from treethink.text import many
 
-_ROOM_FOR_A_TABLE = 76  # columns
+if TYPE_CHECKING:
+    from treethink.repro.figures import Figure
+
+_MIN_TABLE_WIDTH = 76  # columns
+
+
+def _figure_titles() -> dict[str, str]:
+    from treethink.repro.figures import FIGURES
+
+    return {"all": "all figures", **{name: each.title for name, each in FIGURES.items()}}
 
 
 def reproduce(
@@ -25,31 +33,34 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="FIGURE...",
-            help="Names from --list, or `all`.",
+            help="Names listed by --list, or `all`.",
             show_default=False,
-            autocompletion=completing.figures,
+            autocompletion=complete_names(_figure_titles),
         ),
     ] = None,
     list_: Annotated[
-        bool, typer.Option("--list", help="What there is, and what it takes.")
+        bool, typer.Option("--list", help="List the figures, with their runs and computing time.")
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A small version of everything, in minutes.")
+        bool, typer.Option("--quick", help="Make a small version of everything, in minutes.")
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where it goes.", show_default="reproduced[-quick]"),
+        typer.Option(metavar="FOLDER", help="Output folder.", show_default="reproduced[-quick]"),
     ] = None,
     processes: Processes = None,
     seeds: Seeds = None,
     part: Annotated[
-        str | None, typer.Option(metavar="K/N", help="Only this share, of machines that split it.")
+        str | None,
+        typer.Option(
+            metavar="K/N", help="Do only part K of N, to share the work between machines."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make figures and tables of the paper, and a report.
+    """Reproduce figures and tables of the paper, and write a report.
 
-    Ctrl-C stops it, and loses nothing: the same command goes on.
+    Ctrl-C stops it without losing results; run the same command to resume.
 
     Examples:
       treethink reproduce --list
@@ -58,64 +69,58 @@ def reproduce(
       treethink reproduce all --part 1/3      # on the first of three machines
     """
     if list_ or not figure:
-        _list(quick, as_json)
+        _list_figures(quick, as_json)
         return
+    from treethink.repro.figures import chosen
     from treethink.repro.figures.reproduce import Part
-    from treethink.repro.figures.reproduce import reproduce as make_all
+    from treethink.repro.figures.reproduce import reproduce as make_figures
     from treethink.repro.report import write
-    from treethink.repro.runner.convergence import counted
     from treethink.repro.runner.progress import Display
 
     errors = terminal(stderr=True)
-    telling = errors if as_json else terminal()
-    wanted = chosen(figure)
-    _warn(telling, figure, wanted, quick)
+    console = errors if as_json else terminal()
+    figures = chosen(figure)
+    _warn(console, figure, figures, quick)
     share = None if part is None else Part.read(part)
     folder = out or Path("reproduced-quick" if quick else "reproduced")
-    with measuring.interruptible(folder):
-        made = make_all(
-            wanted, folder, small=quick, processes=processes, seeds=seeds, part=share,
+    with resumable(folder):
+        result = make_figures(
+            figures, folder, small=quick, processes=processes, seeds=seeds, part=share,
             tell=lambda text: say(errors, text), display=lambda: Display(errors),
         )  # fmt: skip
-        performed = counted(made.performed, "run")
-        say(telling, f"{performed} performed, {made.kept:,} kept from before; in {folder}")
+        performed = f"{many(result.performed, 'run')} performed"
+        say(console, f"{performed}, {result.kept:,} kept from before; records in {folder}")
         if share is not None:
-            say(telling, "copy the folders of all parts into one; there, run it without --part")
+            text = "Copy the folders of all parts into one folder, and run the same command there"
+            say(console, f"{text} without --part.")
         elif not as_json:
-            measuring.report(folder)
+            report.report(folder)
         if as_json:
             page = None if share is not None else str(write(folder))
-            tell("reproduce", folder=str(folder), page=page, **asdict(made))
-    if made.failed:
+            print_json("reproduce", folder=str(folder), page=page, **asdict(result))
+    if result.failed:
         raise typer.Exit(FAILED)
 
 
-def _warn(console: Console, names: list[str], wanted: list[Figure], quick: bool) -> None:
-    """What will not be made, and what will take very long."""
-    if missing := ", ".join(each.name for each in left_out(names)):
-        say(console, f"left out, for want of PyTorch (pip install 'treethink[neural]'): {missing}")
-    if not quick and (slow := ", ".join(each.name for each in wanted if each.lacks_gpu)):
-        say(console, f"{slow}: without a GPU, a run of the largest network takes some ten hours")
+def _warn(console: Console, names: list[str], figures: Sequence[Figure], quick: bool) -> None:
+    """Warn about figures that are skipped, and about those that take very long."""
+    from treethink.repro.figures import left_out
+
+    if skipped := ", ".join(each.name for each in left_out(names)):
+        missing = "PyTorch is not installed (pip install 'treethink[neural]')"
+        say(console, f"skipped because {missing}: {skipped}")
+    if not quick and (slow := ", ".join(each.name for each in figures if each.lacks_gpu)):
+        say(console, f"{slow}: without a GPU, a run of the largest network takes about ten hours")
 
 
-def _show_list(console: Console, quick: bool) -> None:
-    from treethink.repro.figures.listing import listing, narrow
-
-    if not moves(console) or console.width >= _ROOM_FOR_A_TABLE:
-        console.print(listing(quick), markup=False, highlight=False)
-        return
-    for name, told in narrow(quick):
-        say(console, name, "name")
-        say_wrapped(console, told, indent="  " if name else "")
-
-
-def _list(quick: bool, as_json: bool) -> None:
+def _list_figures(quick: bool, as_json: bool) -> None:
+    from treethink.repro.figures import FIGURES
     from treethink.repro.figures.listing import minutes, number_of_runs
 
     if not as_json:
-        _show_list(terminal(width=120), quick)
+        _print_list(terminal(width=120), quick)
         return
-    told = [
+    entries = [
         {
             "name": each.name,
             "title": each.title,
@@ -126,4 +131,15 @@ def _list(quick: bool, as_json: bool) -> None:
         }
         for each in FIGURES.values()
     ]
-    tell("reproduce", figures=told)
+    print_json("reproduce", figures=entries)
+
+
+def _print_list(console: Console, quick: bool) -> None:
+    from treethink.repro.figures.listing import listing, narrow
+
+    if not moves(console) or console.width >= _MIN_TABLE_WIDTH:
+        console.print(listing(quick), markup=False, highlight=False)
+        return
+    for name, text in narrow(quick):
+        say(console, name, "name")
+        say_wrapped(console, text, indent="  " if name else "")

@@ -1,24 +1,23 @@
-"""`treethink rules`: what a saved model knows, printed or drawn."""
+"""`treethink rules`: print or draw the rules of a saved model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from treethink.cli import _completion as completing
-from treethink.cli._options import AsJson, ModelFile
-from treethink.cli._output import counts, settings, tell, told_rules
+from treethink.cli._options import AsJson, ModelFile, complete_names, complete_rule
+from treethink.cli._output import learner_settings, print_json, rule_counts, rules_to_json
 from treethink.errors import SettingError, UnknownNameError
 from treethink.model import TreeThink
 from treethink.rules import Rule, RuleKey
 from treethink.terminal import say, say_wrapped, terminal
 from treethink.text import many
 
-#: How `rules` prints them: for people, or for programs, to the letter.
+#: The forms in which a rule can be printed. Code and diagrams are for programs: printed unchanged.
 STYLES: dict[str, Callable[[Rule], str]] = {
     "text": str,
     "english": lambda rule: rule.to_text("english"),
@@ -34,108 +33,102 @@ def rules(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Only CLASS.ATTRIBUTE.ACTION, or all that begin so.",
-            autocompletion=completing.rules,
+            help="Only the rule CLASS.ATTRIBUTE.ACTION, or all rules below CLASS or"
+            " CLASS.ATTRIBUTE.",
+            autocompletion=complete_rule,
         ),
     ] = None,
     style: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="How to print them: text, english, code, dot or mermaid.",
-            autocompletion=completing.one_of(lambda: STYLES),
+            help="Output format: text, english, code, dot or mermaid.",
+            autocompletion=complete_names(lambda: list(STYLES)),
         ),
     ] = "text",
-    to: Annotated[
+    picture: Annotated[
         Path | None,
         typer.Option(
-            "--draw", metavar="PATH", help="Draw them there: a folder, or .svg, .png or .pdf."
+            "--draw", metavar="PATH", help="Draw the rules: to a folder, or a .svg, .png or .pdf."
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print or draw what a saved model knows.
+    """Print or draw the rules of a saved model.
 
-    Those are the rules that vary; what never changed has none.
+    Only rules that depend on the state are listed; the others are constant or unobserved.
 
     Examples:
       treethink rules maze.tt                          # as formulas
-      treethink rules maze.tt --style english          # in words
+      treethink rules maze.tt --style english          # in English
       treethink rules maze.tt --rule player.pos.up
       treethink rules maze.tt --style code > rules.py  # as Python functions
-      treethink rules maze.tt --draw pictures          # a picture of each
+      treethink rules maze.tt --draw pictures          # one picture per rule
       treethink rules maze.tt --json | jq -r '.rules[].english'
     """
     if style not in STYLES:
         raise UnknownNameError("style", style, STYLES, "--style")
-    if as_json and (to is not None or style != "text"):
-        raise SettingError("--json has every style but pictures: leave out --style and --draw")
-    if to is not None:
-        _check_drawing(to, style, rule)
+    if as_json and (picture is not None or style != "text"):
+        raise SettingError("--json cannot be combined with --style or --draw")
+    if picture is not None:
+        _check_drawing(picture, style, rule)
     loaded = TreeThink.load(model)
+    selected = loaded.rules.varying() if rule is None else _select(loaded, rule, str(model))
     console = terminal()
     if as_json:
-        _tell(loaded, model, rule)
-        return
-    if to is None and style == "text" and rule is None:
-        _show_all(console, loaded, model)
-        return
-    meant = loaded.rules.varying() if rule is None else _meant(loaded, rule, str(model))
-    if to is not None:
-        _draw(console, meant, to)
+        print_json(
+            "rules",
+            model=str(model),
+            observations=loaded.observations,
+            settings=learner_settings(loaded),
+            rules=rules_to_json(loaded, selected),
+        )
+    elif picture is not None:
+        _draw(console, selected, picture)
+    elif style == "text" and rule is None:
+        _print_all(console, loaded, model)
     elif style in ("text", "english"):
-        told = "\n\n".join(STYLES[style](each).rstrip() for each in meant.values())
-        (say if style == "text" else say_wrapped)(console, told)
+        text = "\n\n".join(STYLES[style](each).rstrip() for each in selected.values())
+        (say if style == "text" else say_wrapped)(console, text)
     else:
-        print("\n".join(STYLES[style](each) for each in meant.values()), end="")
+        print("\n".join(STYLES[style](each) for each in selected.values()), end="")
 
 
-def _show_all(console: Console, model: TreeThink, path: Path) -> None:
-    learned_by = f"{model.criterion}, alpha {model.alpha:g}, memory {model.memory:,}"
-    say(console, f"{path}: {many(model.observations, 'observation')}; {learned_by}")
-    say(console, f"\n{counts(model.rules)}")
+def _select(model: TreeThink, name: str, where: str) -> dict[RuleKey, Rule]:
+    """Return the rules of that name or below it."""
+    rules = model.rules
+    keys = [key for key in rules if f"{'.'.join(key)}.".startswith(f"{name}.")]
+    if not keys:
+        raise UnknownNameError("rule", name, map(".".join, rules), where)
+    return {key: rules[key] for key in keys}
+
+
+def _print_all(console: Console, model: TreeThink, path: Path) -> None:
+    settings = f"{model.criterion}, alpha {model.alpha:g}, memory {model.memory:,}"
+    say(console, f"{path}: {many(model.observations, 'observation')}; {settings}")
+    say(console, f"\n{rule_counts(model.rules)}")
     for rule in model.rules.varying().values():
         say(console, f"\n{rule}")
 
 
-def _tell(model: TreeThink, path: Path, name: str | None) -> None:
-    meant = model.rules.varying() if name is None else _meant(model, name, str(path))
-    tell(
-        "rules",
-        model=str(path),
-        observations=model.observations,
-        settings=settings(model),
-        rules=told_rules(model, meant),
-    )
-
-
-def _meant(model: TreeThink, name: str, where: str) -> dict[RuleKey, Rule]:
-    """The rules whose names begin so."""
-    rules = model.rules
-    meant = [key for key in rules if f"{'.'.join(key)}.".startswith(f"{name}.")]
-    if not meant:
-        raise UnknownNameError("rule", name, map(".".join, rules), where)
-    return {key: rules[key] for key in meant}
-
-
-def _check_drawing(to: Path, style: str, rule: str | None) -> None:
-    """Whatever can be refused before the model is read."""
+def _check_drawing(picture: Path, style: str, rule: str | None) -> None:
+    """Raise an error for what can be refused before the model is read."""
     from treethink.export import files
 
     if style != "text":
-        raise SettingError("--style says how to print rules, --draw draws them: leave out one")
-    files.check_target(to)
-    if files.is_file(to) and rule is None:
+        raise SettingError("--style prints the rules, --draw draws them: leave out one")
+    files.check_target(picture)
+    if files.is_file(picture) and rule is None:
         raise SettingError(
-            f"{to} is a picture of one rule: say which with --rule, or name a folder"
+            f"{picture} is a picture of one rule: say which with --rule, or name a folder"
         )
 
 
-def _draw(console: Console, rules: dict[RuleKey, Rule], to: Path) -> None:
+def _draw(console: Console, rules: Mapping[RuleKey, Rule], picture: Path) -> None:
     from treethink.export import files
 
     if not rules:
-        say(console, "nothing to draw: no rule has seen more than one outcome")
+        say(console, "nothing to draw: no rule depends on the state")
         return
-    paths = files.draw_all(rules, to)
-    say(console, f"{many(len(paths), 'rule')} drawn to {to}")
+    paths = files.draw_all(rules, picture)
+    say(console, f"{many(len(paths), 'rule')} drawn to {picture}")

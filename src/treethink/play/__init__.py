@@ -1,1 +1,1 @@
-"""`treethink play`: walk around in a world, in a terminal."""
+"""The game of `treethink play`: a world that a person steps with the keyboard."""

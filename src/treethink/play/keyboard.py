@@ -1,9 +1,9 @@
-"""Keys: how they arrive from a terminal, what they are called, and which does what.
+"""Read keys from a terminal, and assign them to actions.
 
     terminal -> [ keyboard ] -> names of keys -> actions
 
-A key that writes a sign is called by that sign. The others are left, right, up, down, enter,
-backspace, escape, end (Ctrl-C, Ctrl-D or no more input) and other.
+A key that types a character has that character as its name. The other names are left, right, up,
+down, enter, backspace, escape, end (Ctrl-C, Ctrl-D or end of input) and other.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from functools import partial
 
 import typer
 
-#: Keys that never stand for an action.
+#: Keys that are never assigned to an action: the game uses them.
 RESERVED = frozenset("urnq/:?")
 
 _DIRECTIONS = ("up", "left", "down", "right")
-# One set for each family of actions; in each the keys lie like the directions.
+# One set per family of actions; the keys of each set lie like the directions.
 _SETS: tuple[Sequence[str], ...] = (_DIRECTIONS, "wasd", "ijkl", "tfgh")
 _ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 _WINDOWS_ARROWS = {"H": "up", "P": "down", "M": "right", "K": "left"}
@@ -41,13 +41,13 @@ _ONE_KEY = re.compile(
     r"|(?P<code>.)",
     re.DOTALL,
 )
-_WAIT_FOR_THE_REST = 0.05
+_WAIT_FOR_THE_REST = 0.05  # seconds, for the second part of an escape sequence
 
 
-def keys(text: str) -> list[str]:
-    r"""The keys that a terminal sent; those pressed quickly arrive at once.
+def parse(text: str) -> list[str]:
+    r"""Return the names of the keys that a terminal sent; several may arrive at once.
 
-    >>> keys("\x1b[A\x1bOBw\x7f\xe0K")
+    >>> parse("\x1b[A\x1bOBw\x7f\xe0K")
     ['up', 'down', 'w', 'backspace', 'left']
     """
     return [_name(match) for match in _ONE_KEY.finditer(text)]
@@ -62,57 +62,57 @@ def _name(match: re.Match[str]) -> str:
     return _CODES.get(code) or (code if code.isprintable() and code else "other")
 
 
-# ------------------------------------------------------------------ which does what
+# ---------------------------------------------------------------- keys of actions
 
 
 def assign(actions: Sequence[str]) -> dict[str, str]:
-    """A key for every action as far as they go: {key: action}.
+    """Assign a key to every action while there are keys: {key: action}.
 
-    Actions that differ in their direction get the arrows, then sets of letters that lie like
-    arrows; if there are no others of the kind, they get both. To stay is the space bar. The
-    rest get a letter of their name, else a digit.
+    Actions that differ only in a direction form a family. The first family gets the arrow keys,
+    the others get letters that lie like arrow keys; a single family gets both. `stay` gets the
+    space bar. The rest get a letter of their name, else a digit.
 
     >>> assign(["stay", "up", "down", "toggle"])
     {'up': 'up', 'down': 'down', 'w': 'up', 's': 'down', ' ': 'stay', 't': 'toggle'}
     """
     families = list(_families(actions).values())
-    chosen: dict[str, str] = {}
+    assigned: dict[str, str] = {}
     for names, family in zip(_SETS, families * 2 if len(families) == 1 else families, strict=False):
         for key, direction in zip(names, _DIRECTIONS, strict=True):
             if direction in family:
-                chosen[key] = family[direction]
+                assigned[key] = family[direction]
     if "stay" in actions:
-        chosen[" "] = "stay"
-    told = {action for family in families for action in family.values()} | {"stay"}
+        assigned[" "] = "stay"
+    done = {action for family in families for action in family.values()} | {"stay"}
     for action in actions:
-        if action not in told:
+        if action not in done:
             letters = [each for each in action.lower() if each.isascii() and each.isalnum()]
-            taken = RESERVED | chosen.keys()
+            taken = RESERVED | assigned.keys()
             free = [each for each in [*letters, *"1234567890"] if each not in taken]
             if free:
-                chosen[free[0]] = action
-    return chosen
+                assigned[free[0]] = action
+    return assigned
 
 
-def explain(chosen: Mapping[str, str]) -> list[str]:
-    """What the keys do, in short.
+def describe(assigned: Mapping[str, str]) -> list[str]:
+    """Return short descriptions of what the keys do.
 
     >>> moves = ["left", "right", "up", "down"]
-    >>> explain(assign([*moves, "toggle"]))
+    >>> describe(assign([*moves, "toggle"]))
     ['arrows or wasd: up left down right', 't: toggle']
-    >>> explain(assign([*moves, *(f"jump-{each}" for each in moves), "stay"]))
+    >>> describe(assign([*moves, *(f"jump-{each}" for each in moves), "stay"]))
     ['arrows: up left down right', 'wasd: jump-*', 'space: stay']
     """
     keys_of: dict[str, list[str]] = {}
-    for key, action in chosen.items():
+    for key, action in assigned.items():
         keys_of.setdefault(action, []).append(key)
-    said = []
+    parts = []
     for name, family in _families(list(keys_of)).items():
-        ways = [each for each in _DIRECTIONS if each in family]
-        sets = zip(*(keys_of.pop(family[each]) for each in ways), strict=True)
+        directions = [each for each in _DIRECTIONS if each in family]
+        sets = zip(*(keys_of.pop(family[each]) for each in directions), strict=True)
         names = ["arrows" if keys[0] in _DIRECTIONS else "".join(keys) for keys in sets]
-        said.append(f"{' or '.join(names)}: {' '.join(ways) if name == '*' else name}")
-    return said + [
+        parts.append(f"{' or '.join(names)}: {' '.join(directions) if name == '*' else name}")
+    return parts + [
         f"{'space' if key == ' ' else key}: {action}"
         for action, keys in keys_of.items()
         for key in keys
@@ -120,17 +120,18 @@ def explain(chosen: Mapping[str, str]) -> list[str]:
 
 
 def _families(actions: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Actions that differ only in a direction: {"jump-*": {"left": "jump-left", ...}}.
+    """Group actions that differ only in a direction: {"jump-*": {"left": "jump-left", ...}}.
 
-    Of those all four must be there, or `pick-up` would be one; plain directions may be fewer.
+    A family needs all four directions, otherwise `pick-up` would be one; plain directions may be
+    fewer.
     """
     families: dict[str, dict[str, str]] = {}
     for action in actions:
         words = action.split("-")
-        found = [word for word in words if word in _DIRECTIONS]
-        if len(found) == 1:
-            name = "-".join("*" if word == found[0] else word for word in words)
-            families.setdefault(name, {})[found[0]] = action
+        directions = [word for word in words if word in _DIRECTIONS]
+        if len(directions) == 1:
+            name = "-".join("*" if word == directions[0] else word for word in words)
+            families.setdefault(name, {})[directions[0]] = action
     return {
         name: family
         for name, family in families.items()
@@ -138,21 +139,21 @@ def _families(actions: Sequence[str]) -> dict[str, dict[str, str]]:
     }
 
 
-# -------------------------------------------------------------------- from a terminal
+# ------------------------------------------------------------ keys from a terminal
 
 Read = Callable[[], list[str]]
-"""Waits until a key is pressed; returns those pressed since."""
+"""Waits until a key is pressed, and returns the names of all keys pressed since the last call."""
 
 if sys.platform == "win32":
 
     @contextmanager
-    def listening() -> Iterator[Read]:
-        """Keys as they are pressed, unseen."""
+    def key_reader() -> Iterator[Read]:
+        """Read keys as they are pressed, without echo."""
         yield _read
 
     def _read() -> list[str]:
         try:
-            return keys(typer.getchar(echo=False))
+            return parse(typer.getchar(echo=False))
         except (KeyboardInterrupt, EOFError):
             return ["end"]
 
@@ -162,22 +163,22 @@ else:
     import tty
 
     @contextmanager
-    def listening() -> Iterator[Read]:
-        """Keys as they are pressed, unseen. Afterwards the terminal is as it was.
+    def key_reader() -> Iterator[Read]:
+        """Read keys as they are pressed, without echo, and restore the terminal afterwards.
 
-        It stays in this mode between reads, so that nothing typed meanwhile is lost or shown.
+        The terminal stays in this mode between reads, so nothing typed meanwhile is lost or shown.
         """
         terminal = sys.stdin.fileno()
         before = termios.tcgetattr(terminal)
         try:
             tty.setcbreak(terminal)
-            _never_suspend(terminal)
+            _disable_suspend(terminal)
             yield partial(_read, terminal)
         finally:
             termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
-    def _never_suspend(terminal: int) -> None:
-        """Ctrl-Z would leave a shell in a terminal that is not as it was."""
+    def _disable_suspend(terminal: int) -> None:
+        """Disable Ctrl-Z, which would return to the shell without restoring the terminal."""
         settings = termios.tcgetattr(terminal)
         settings[6][termios.VSUSP] = b"\0"
         termios.tcsetattr(terminal, termios.TCSANOW, settings)
@@ -185,9 +186,9 @@ else:
     def _read(terminal: int) -> list[str]:
         try:
             sent = os.read(terminal, 1024)
-            # An arrow may arrive in two parts; the first alone would be an escape.
+            # An arrow key may arrive in two parts; the first alone would be Escape.
             if sent.endswith(b"\x1b") and select.select([terminal], [], [], _WAIT_FOR_THE_REST)[0]:
                 sent += os.read(terminal, 1024)
-        except OSError:  # the terminal is gone
+        except OSError:  # the terminal was closed
             sent = b""
-        return keys(sent.decode(errors="replace")) if sent else ["end"]
+        return parse(sent.decode(errors="replace")) if sent else ["end"]

@@ -30,6 +30,7 @@ from treethink.errors import (
     whole_number,
 )
 from treethink.state import Object, Schema, State
+from treethink.text import listed
 from treethink.worlds import draw
 from treethink.worlds.draw.layout import Cell as Cell
 from treethink.worlds.draw.pixels import Pixels as Pixels
@@ -332,6 +333,23 @@ def without_score(schema: Schema) -> Schema:
     classes = {name: own for name, own in schema.classes.items() if name != "game"}
     attributes = {name: each for name, each in schema.attributes.items() if name != "score"}
     return Schema(classes, attributes, schema.actions)
+
+
+def check_fit(schema: Schema, world: World, model: str = "the model") -> None:
+    """Raise an error that names the difference if a model's schema is not the world's.
+
+    `model` is what the message calls the model, such as the name of its file.
+    """
+    if schema == world.schema:
+        return
+    for part in ("classes", "attributes", "actions"):
+        names, expected = list(getattr(schema, part)), list(getattr(world.schema, part))
+        if names != expected:
+            differ = f"its {part} are {listed(names)}, the world's {listed(expected)}"
+            break
+    else:
+        differ = "its attributes are not those of the world"
+    raise SettingError(f"{model} does not fit world {world.name!r}: {differ}")
 
 
 def _lineage(cls: type[World]) -> list[type[World]]:

@@ -1,1 +1,1 @@
-"""A learning session in a terminal: the live display, the final report, Ctrl-C."""
+"""What `learn` and `plan` share: a live display of learning, the final report, and Ctrl-C."""

@@ -1,9 +1,9 @@
-"""Ctrl-C that loses nothing.
+"""Ctrl-C that stops learning, but never the saving and reporting that follow.
 
-    Ctrl-C -> [ ControlC ] -> stops what may be stopped, once; all else goes on to its end
+    Ctrl-C -> [ InterruptGuard ] -> KeyboardInterrupt inside `run`, at most once
 
-People press it twice, and shells send it to everybody. What was learned is saved and told in spite
-of that.
+People press Ctrl-C twice, and a shell sends it to every process of a pipeline. The model is saved
+and the report is printed nevertheless.
 """
 
 from __future__ import annotations
@@ -16,51 +16,51 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 
-class ControlC:
-    """While it is entered, Ctrl-C is remembered in `pressed`, and stops only what `stops` runs.
+class InterruptGuard:
+    """Inside its `with` block, Ctrl-C sets `interrupted` and stops only the work given to `run`.
 
-    It is left to others where it is ignored, or handled by another than Python itself.
+    It leaves Ctrl-C alone where that is ignored, or handled by something other than Python itself.
 
-    >>> with ControlC() as control_c:
-    ...     signal.raise_signal(signal.SIGINT)  # while a file is written, say
-    >>> control_c.pressed
+    >>> with InterruptGuard() as guard:
+    ...     signal.raise_signal(signal.SIGINT)  # for example while a file is written
+    >>> guard.interrupted
     True
     """
 
     def __init__(self) -> None:
-        self.pressed = False
-        self._may_stop = False
-        self._ours = False
+        self.interrupted = False
+        self._stoppable = False
+        self._installed = False
 
-    def __enter__(self) -> ControlC:
-        usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if usual and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._press)
-            self._ours = True
+    def __enter__(self) -> InterruptGuard:
+        default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if default and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self._handle)
+            self._installed = True
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._ours:
+        if self._installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def _press(self, *_: Any) -> None:
-        stop = self._may_stop and not self.pressed
-        self.pressed = True
+    def _handle(self, *_: Any) -> None:
+        stop = self._stoppable and not self.interrupted
+        self.interrupted = True
         if stop:
             raise KeyboardInterrupt
 
-    def stops(self, work: Callable[[], Result]) -> Result | None:
-        """What the work returns; None if Ctrl-C stopped it, or came before it."""
-        if self.pressed:
+    def run(self, work: Callable[[], Result]) -> Result | None:
+        """Return the result of the work, or None if Ctrl-C stopped it or came before it."""
+        if self.interrupted:
             return None
         result = None
         try:
-            self._may_stop = True
+            self._stoppable = True
             result = work()
-            self._may_stop = False  # whatever comes before this line, is caught below
+            self._stoppable = False  # an interrupt before this line is caught below
         except KeyboardInterrupt:
-            self.pressed = True
+            self.interrupted = True
             result = None
         finally:
-            self._may_stop = False
+            self._stoppable = False
         return result

@@ -1,9 +1,9 @@
-"""What `treethink learn` says when it has ended.
+"""The final report of `treethink learn`.
 
-    world, model, errors -> [ Lesson ] -> a page for people, or one JSON object
+    model, world, errors, evaluation -> [ LearnReport ] -> a page of text, or one JSON object
 
-For people: the errors, the rules in English, whether that is all of the world, where the model
-is, and what to do next. A formula is shorter, but a sentence needs no key.
+The page shows the errors as a chart, the rules in English, whether the world was learned, where
+the model was saved, and which commands to try next.
 """
 
 from __future__ import annotations
@@ -16,168 +16,166 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from treethink.cli._output import counts, settings, tell, told_rules
+from treethink.cli._output import learner_settings, print_json, rule_counts, rules_to_json
+from treethink.cli.session.live import LearningRun
 from treethink.evaluation import Examination
 from treethink.model import TreeThink
-from treethink.repro.runner import Curve
 from treethink.terminal import chart, say, say_wrapped
 from treethink.text import many, printable
 from treethink.worlds import World
 
-# Whole rules are shown until they have so many lines; what matters most stands below them.
-_MOST_LINES = 40
+# Rules are printed up to this many lines, so that the verdict below them stays in view.
+_MAX_RULE_LINES = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """A model that observed a world. `found` is None if it was interrupted.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnReport:
+    """A model that has observed a world, and how well it has learned it.
 
-    `name` and `options` are the world as the command line had it, `stream` what else decides
-    which transitions are shown. So many the model had observed `before`.
+    `evaluation` is None if learning was interrupted. `world_arguments` are the world's name and
+    options as typed on the command line, and `stream_options` the options that select the
+    transitions; the suggested commands repeat them. `earlier_observations` is the number of
+    observations that the model had before.
     """
 
-    name: str
-    options: list[str]
-    stream: list[str]
-    world: World
     model: TreeThink
-    before: int
-    curve: Curve
-    seconds: float
-    found: Examination | None
+    world: World
     path: Path
+    run: LearningRun
+    evaluation: Examination | None
+    earlier_observations: int
+    world_arguments: list[str]
+    stream_options: list[str]
 
-    # ------------------------------------------------------------------ for people
+    # ------------------------------------------------------------------------ text
 
-    def show(self, console: Console, quiet: bool = False) -> None:
-        """The page; `quiet`: how it ended, and no more."""
+    def print(self, console: Console, quiet: bool = False) -> None:
+        """Print the report; if `quiet`, only the result."""
         if not quiet:
-            self._show_errors(console)
-            self._show_rules(console)
+            self._print_chart(console)
+            self._print_rules(console)
             say(console, "")
-        say_how_it_ended(console, self.world, self.curve, self.seconds, self.found is None)
-        if self.before:
-            say(console, f"the model has observed {self.model.observations:,} in all")
-        if self.found is not None:
-            self._show_verdict(console, self.found)
-        self._show_contradicted(console)
+        print_run(console, self.world, self.run, interrupted=self.evaluation is None)
+        if self.earlier_observations:
+            say(console, f"the model has {self.model.observations:,} observations in total")
+        if self.evaluation is not None:
+            self._print_verdict(console, self.evaluation)
+        self._print_contradictions(console)
         say(console, f"saved to {self.path}")
         if not quiet:
-            self._show_next(console)
+            self._print_next_commands(console)
 
-    def _show_errors(self, console: Console) -> None:
-        if self.curve.steps:
-            say(console, "\nerror: how far the prediction was from the true next state", "heading")
-            picture = chart(self.curve.means, self.curve.steps, console.encoding, console.width)
-            say(console, picture, "name")
+    def _print_chart(self, console: Console) -> None:
+        curve = self.run.curve
+        if curve.steps:
+            say(console, "\nprediction error (distance to the true next state)", "heading")
+            say(console, chart(curve.means, curve.steps, console.encoding, console.width), "name")
 
-    def _show_rules(self, console: Console) -> None:
-        rules = list(self.model.rules.varying().items())
-        say(console, f"\n{counts(self.model.rules)}", "heading")
+    def _print_rules(self, console: Console) -> None:
+        rules = self.model.rules.varying()
+        say(console, f"\n{rule_counts(self.model.rules)}", "heading")
         lines, group = 0, ""
-        for number, ((class_name, attribute, _), rule) in enumerate(rules):
-            told = rule.to_text("english").rstrip()
-            lines += len(told.splitlines())
-            if lines > _MOST_LINES:
-                self._show_where_all_are(console, len(rules) - number if number else 0)
+        for number, ((class_name, attribute, _), rule) in enumerate(rules.items()):
+            text = rule.to_text("english").rstrip()
+            lines += len(text.splitlines())
+            if lines > _MAX_RULE_LINES:
+                rest = f"{len(rules) - number} more; " if number else ""
+                command = _command("rules", str(self.path), "--style", "english")
+                say(console, f"  {rest}print all rules with: {command}")
                 return
             if group != (group := f"{class_name}.{attribute}"):
                 say(console, f"  {group}", "name")
-            say_wrapped(console, told, indent="    ")
+            say_wrapped(console, text, indent="    ")
 
-    def _show_where_all_are(self, console: Console, more: int) -> None:
-        command = _command("rules", str(self.path), "--style", "english")
-        say(console, f"  {f'and {more} more; ' if more else ''}all of them: {command}")
-
-    def _show_verdict(self, console: Console, found: Examination) -> None:
-        verdict, *lines = str(found).splitlines()
+    def _print_verdict(self, console: Console, evaluation: Examination) -> None:
+        verdict, *lines = str(evaluation).splitlines()
         style = {"learned": "learned", "NOT learned": "not learned"}.get(verdict)
         say_wrapped(console, verdict, style=style)
         say_wrapped(console, "\n".join(lines))
 
-    def _show_contradicted(self, console: Console) -> None:
-        """What is pinned and wrong: learning on will not mend it."""
-        for key, each in self.model.summary().rules.items():
-            against = sum(sum(leaf.against.values()) for leaf in each.leaves)
+    def _print_contradictions(self, console: Console) -> None:
+        """Print the pinned rules that observations contradict: more learning cannot fix them."""
+        for key, rule in self.model.summary().rules.items():
+            against = sum(sum(leaf.against.values()) for leaf in rule.leaves)
             if against:
+                text = f"{rule.title} is pinned, but {many(against, 'observation')} contradict it"
                 command = _command("edit", str(self.path), ".".join(key), "--unpin")
-                said = f"{each.title} is pinned, and {many(against, 'observation')} contradict it"
-                say_wrapped(console, f"{said}: {command}")
+                say_wrapped(console, f"{text}; unpin it with: {command}")
 
-    def _show_next(self, console: Console) -> None:
+    def _print_next_commands(self, console: Console) -> None:
         say(console, "\nnext", "heading")
-        rows = [(_command(*parts), what) for parts, what in self._next()]
-        wide = max(len(command) for command, _ in rows)
-        fits = wide + max(len(what) for _, what in rows) + 5 <= console.width
-        for command, what in rows:  # a command stays in one piece, to be copied
-            told = Text(f"  {command:<{wide}}  " if fits else f"  {command}\n    ", style="name")
-            console.print(told + Text(what, style="quiet"), soft_wrap=True)
+        rows = [(_command(*parts), purpose) for parts, purpose in self._next_commands()]
+        width = max(len(command) for command, _ in rows)
+        fits = width + max(len(purpose) for _, purpose in rows) + 5 <= console.width
+        for command, purpose in rows:  # a command stays on one line, to be copied
+            text = Text(f"  {command:<{width}}  " if fits else f"  {command}\n    ", style="name")
+            console.print(text + Text(purpose, style="quiet"), soft_wrap=True)
 
-    def _next(self) -> list[tuple[list[str], str]]:
-        """Three commands, ready to be copied."""
-        path, here = str(self.path), [self.name, *self.options]
-        rules = (["rules", path], "the rules as formulas, or --style code")
-        play = (["play", *here, "--model", path], "walk around; see what it predicts")
-        if self.found is None or (self.found.stated and not self.found.learned):
-            learn = ["learn", *here, *self.stream, "--from", path]
-            return [(learn, "go on learning"), play, rules]
+    def _next_commands(self) -> list[tuple[list[str], str]]:
+        """Return three commands, each with its purpose."""
+        path = str(self.path)
+        rules = (["rules", path], "print the rules (see also --style)")
+        play = (["play", *self.world_arguments, "--model", path], "play it and compare predictions")
+        if self.evaluation is None or (self.evaluation.stated and not self.evaluation.learned):
+            learn = ["learn", *self.world_arguments, *self.stream_options, "--from", path]
+            return [(learn, "continue learning"), play, rules]
         if "score" in self.world.schema.classes.get("game", ()):
-            plan = (["plan", *here, "--model", path], "let it play by looking ahead")
+            plan = (["plan", *self.world_arguments, "--model", path], "play it by planning")
             return [play, plan, rules]
-        why = ["explain", path, "--world", *here, "--action", self._interesting()]
-        return [play, (why, "why it predicts what it predicts"), rules]
+        name, *options = self.world_arguments
+        action = self._changing_action()
+        explain = ["explain", path, "--world", name, *options, "--action", action]
+        return [play, (explain, "explain a prediction"), rules]
 
-    def _interesting(self) -> str:
-        """An action that changes something in the first level, if there is one."""
+    def _changing_action(self) -> str:
+        """Return an action that changes something in the first level, if there is one."""
         state, actions = self.world.reset(0), self.world.actions
         changing = (each for each in actions if self.model.predict(state, each).mode() != state)
         return next(changing, actions[0])
 
-    # ---------------------------------------------------------------- for programs
+    # ------------------------------------------------------------------------ JSON
 
-    def tell(self, seed: int) -> None:
-        """The same as JSON."""
-        model, found = self.model, self.found
-        tell(
+    def print_json(self, seed: int) -> None:
+        """Print the report as one JSON object."""
+        model, evaluation, curve = self.model, self.evaluation, self.run.curve
+        print_json(
             "learn",
             world=self.world.name,
             options=self.world.options,
             seed=seed,
-            settings=settings(model),
+            settings=learner_settings(model),
             observations=model.observations,
-            seconds=self.seconds,
-            interrupted=found is None,
-            learned=None if found is None else found.learned,
-            last_error=self.curve.last_error or None,
-            recent_error=self.curve.recent(),
-            examined=None if found is None else _told(found),
-            rules=told_rules(model, model.rules.varying()),
+            seconds=self.run.seconds,
+            interrupted=evaluation is None,
+            learned=None if evaluation is None else evaluation.learned,
+            last_error=curve.last_error or None,
+            recent_error=curve.recent(),
+            examined=None if evaluation is None else _to_dict(evaluation),
+            rules=rules_to_json(model, model.rules.varying()),
             saved=str(self.path),
         )
 
 
 def _command(*parts: str) -> str:
-    """To be copied."""
+    """Return a `treethink` command, quoted for a shell."""
     return printable(shlex.join(["treethink", *parts]))
 
 
-def _told(found: Examination) -> dict[str, Any]:
-    told = asdict(found)
-    del told["mistakes"]  # their values are states
-    return told
+def _to_dict(evaluation: Examination) -> dict[str, Any]:
+    fields = asdict(evaluation)
+    del fields["mistakes"]  # their values are states
+    return fields
 
 
-def say_how_it_ended(
-    console: Console, world: World, curve: Curve, seconds: float, interrupted: bool
-) -> None:
-    """How much was observed, and when the last error was."""
-    verb = "interrupted after" if interrupted else "watched"
-    said = [f"{world!r}: {verb} {curve.steps:,} transitions in {seconds:.1f} s"]
-    if curve.last_error:
-        since = curve.steps - curve.last_error
-        last = f"last error at observation {curve.last_error:,}; {since:,} without one since"
-        late = f"; mean error of late: {curve.recent():.4f}" if curve.recent() else ""
-        said.append(f"{last}{late}")
-    else:
-        said.append("no error")
-    say_wrapped(console, "\n".join(said))
+def print_run(console: Console, world: World, run: LearningRun, interrupted: bool) -> None:
+    """Print how many transitions were observed, and when the last error occurred."""
+    curve = run.curve
+    verb = "interrupted after" if interrupted else "observed"
+    say_wrapped(console, f"{world!r}: {verb} {curve.steps:,} transitions in {run.seconds:.1f} s")
+    if not curve.last_error:
+        say_wrapped(console, "no errors")
+        return
+    since = curve.steps - curve.last_error
+    text = f"last error at transition {curve.last_error:,}; {since:,} without an error since"
+    recent = f"; recent mean error {curve.recent():.4f}" if curve.recent() else ""
+    say_wrapped(console, f"{text}{recent}")

@@ -28,12 +28,12 @@ from treethink.explain.english.tests import object_name
 from treethink.explain.rich_text import RichText
 from treethink.explain.why.explanation import Explanation, explain
 from treethink.metrics import Truth
-from treethink.play.game import check_fit
 from treethink.rules import RuleKey
 from treethink.state import State
 from treethink.stream.random_play import check_world_type, transitions
 from treethink.text import many
 from treethink.worlds import World, draw
+from treethink.worlds.base import check_fit
 
 if TYPE_CHECKING:
     from treethink.model import Prediction, TreeThink

@@ -260,8 +260,8 @@ def _situations(
         rules = [rule for pair in pairs.values() for rule in pair]
         yield from situations(model.schema, rules, n, whole_number("seed", seed))
         return
-    from treethink.play.game import check_fit
     from treethink.stream.random_play import check_world_type, transitions
+    from treethink.worlds.base import check_fit
 
     check_world_type(world, "diff")
     check_fit(model.schema, world)

@@ -1,0 +1,91 @@
+"""`treethink play`: play a world in a terminal."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.control import Control
+
+from treethink.cli._options import Height, Width, WorldName, WorldOptions, make_world
+from treethink.errors import SettingError
+from treethink.model import TreeThink
+from treethink.play import keyboard, screen
+from treethink.play.game import Game, Model
+from treethink.terminal import say, terminal
+from treethink.worlds import World
+from treethink.worlds.base import check_fit
+
+
+def play(
+    world: WorldName,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Random seed; it selects the level.")
+    ] = 0,
+    model: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL", help="Show the predictions of this saved model, too."),
+    ] = None,
+    width: Width = None,
+    height: Height = None,
+    set_: WorldOptions = None,
+) -> None:
+    """Play a world with the keyboard.
+
+    With a model, its prediction is shown beside what really happens. Press `?` for the legend and
+    `q` to quit.
+
+    Examples:
+      treethink play keys
+      treethink play maze --model maze.tt
+      treethink play maze --width 12 --height 12 --set goals=5 --seed 3
+    """
+    place = make_world(world, set_, width=width, height=height)
+    loaded = None if model is None else TreeThink.load(model)
+    if loaded is not None:
+        check_fit(loaded.schema, place, str(model))
+    say(terminal(), play_in_terminal(place, seed, loaded).summary())
+
+
+def play_in_terminal(world: World, seed: int = 0, model: Model | None = None) -> Game:
+    """Play until the player quits, restore the terminal and return the game."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise SettingError("play needs a terminal for keys and screen; it cannot be piped")
+    console = Console()
+    if console.is_dumb_terminal:
+        raise SettingError("play needs a terminal that can move its cursor; TERM says it cannot")
+    game = Game(world, seed, model)
+    with _exit_on_signals(), keyboard.key_reader() as read, console.screen() as page:
+        while not game.done:
+            console.control(Control.home())
+            page.update(screen.render(game, console.width, console.height))
+            for key in read():
+                game.press(key)
+                if game.done:
+                    break
+    return game
+
+
+@contextmanager
+def _exit_on_signals() -> Iterator[None]:
+    """Let Ctrl-C end the game, and SIGTERM the process once the terminal has been restored."""
+
+    def terminate(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, terminate) if in_main_thread else None
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if in_main_thread:
+            signal.signal(signal.SIGTERM, before)
