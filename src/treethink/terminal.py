@@ -21,7 +21,7 @@ from treethink.text import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.live import VerticalOverflowMethod
+    from rich.live_render import VerticalOverflowMethod
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _PLAIN = " .:#"

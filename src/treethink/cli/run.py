@@ -46,8 +46,7 @@ def run(
     """
     from treethink.repro.runner import config as configs
     from treethink.repro.runner.pool import perform_all
-    from treethink.repro.runner.progress import Display
-    from treethink.repro.runner.table import table
+    from treethink.repro.runner.progress import Display, table
 
     look_here()
     if not config.exists():  # a file that is missing is no wrong command
