@@ -20,6 +20,7 @@ from rich.console import Console
 import treethink as tt
 from treethink.baselines import LEARNERS, make_learner
 from treethink.errors import RecordsError, ResourceError, TreeThinkError
+from treethink.planning import paper_levels
 from treethink.planning.agent import Agent
 from treethink.planning.scores import score_bounds
 from treethink.repro.runner import episodes as playing
@@ -182,7 +183,7 @@ def test_other_seeds_play_other_levels() -> None:
 def test_bounds_of_a_level_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     playing._level.cache_clear()
     asked: list[int] = []
-    true = tt.planning.levels.levels
+    true = paper_levels.levels
 
     def counted(world: Any, steps: int, first: int, n: int) -> Any:
         asked.append(first)

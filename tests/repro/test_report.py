@@ -759,7 +759,7 @@ def test_the_page_begins_with_what_it_was_made_of_and_the_claims(
     folder: Path, tmp_path: Path
 ) -> None:
     text = (folder / "report" / "results.md").read_text(encoding="utf-8")
-    assert "RunCounts by `treethink report` from the records of: maze, of mine." in text
+    assert "Made by `treethink report` from the records of: maze, of mine." in text
     assert "```sh\ntreethink reproduce maze --quick\n```" in text
     page = (folder / "report" / "index.html").read_text(encoding="utf-8")
     assert "from the records of: maze, of mine." in page

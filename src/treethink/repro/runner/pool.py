@@ -145,17 +145,25 @@ class _NoProgress:
 
 
 def performed(
-    jobs: Sequence[Any], work: Work, processes: int, listener: Listener, on_death: OnDeath
+    jobs: Sequence[Any],
+    work: Work,
+    processes: int,
+    listener: Listener,
+    on_death: OnDeath,
+    *,
+    checkpoints: bool = True,
 ) -> Generator[tuple[Any, Any]]:
     """Yield each job with its result, in the order in which they end.
 
-    With 0 processes the jobs are performed here, in their order.
+    With 0 processes the jobs are performed here, in their order. `checkpoints` says that jobs stop
+    soon when `tell` returns False; closing the generator waits for them, and otherwise kills them.
     """
     if processes == 0:
         for job in jobs:
             yield job, _perform_here(job, work, listener)
     elif jobs:
-        with Workers(work, min(processes, len(jobs)), listener, on_death) as workers:
+        count = min(processes, len(jobs))
+        with Workers(work, count, listener, on_death, checkpoints) as workers:
             yield from workers.performed(jobs)
 
 
@@ -192,12 +200,19 @@ def _run_worker(pipe: Connection, work: Work) -> None:
 class Workers:
     """Processes that perform jobs, started when there is something to do. To be used in a `with`.
 
-    Leaving it while jobs are under way lets each leave a checkpoint first; an interrupt during
-    that ends them at once.
+    Leaving it while jobs are under way lets each leave a checkpoint first, if they have any; an
+    interrupt during that ends them at once.
     """
 
-    def __init__(self, work: Work, processes: int, listener: Listener, on_death: OnDeath):
-        self._work, self._most = work, processes
+    def __init__(
+        self,
+        work: Work,
+        processes: int,
+        listener: Listener,
+        on_death: OnDeath,
+        checkpoints: bool = True,
+    ):
+        self._work, self._most, self._checkpoints = work, processes, checkpoints
         self._listener, self._on_death = listener, on_death
         self._workers: list[_Worker] = []
 
@@ -208,11 +223,12 @@ class Workers:
         try:
             for worker in self._workers:
                 worker.dismiss()
-            while busy := [each for each in self._workers if each.job is not None]:
+            while self._checkpoints and (busy := self._busy()):
                 for _ in self._receive(busy):
                     pass
             for worker in self._workers:
-                worker.process.join(_PATIENCE)
+                if worker.job is None:
+                    worker.process.join(_PATIENCE)
         finally:
             for worker in self._workers:
                 worker.end()
@@ -222,10 +238,13 @@ class Workers:
         waiting = deque(jobs)
         while True:
             self._hand_out(waiting)
-            busy = [each for each in self._workers if each.job is not None]
+            busy = self._busy()
             if not busy:
                 return
             yield from self._receive(busy)
+
+    def _busy(self) -> list[_Worker]:
+        return [each for each in self._workers if each.job is not None]
 
     def _hand_out(self, waiting: deque[Any]) -> None:
         for worker in self._workers:
