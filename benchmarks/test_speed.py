@@ -3,9 +3,10 @@
     pytest benchmarks --benchmark-only --benchmark-group-by=group
 
 Streams are made from fixed seeds, outside the timed call; each timed call starts from fresh
-states and, where it learns, from a fresh model. Keep the names of tests: their history hangs
+states and, where it learns, from a fresh model. Keep the names of tests: their history depends
 on them. `treethink bench` prints the same paths beside the paper's figures, and
-`python -m benchmarks.worlds` those of every world.
+`python -m benchmarks.worlds` measures every world. All workloads are defined in
+`treethink.repro.bench.workloads`.
 """
 
 from __future__ import annotations
@@ -15,30 +16,36 @@ from typing import Any
 
 import pytest
 
+from reference import ReferenceModel
 from treethink.model import TreeThink
-from treethink.repro.bench.bench import SETTINGS
-from treethink.repro.bench.workloads import converged, play, questions
+from treethink.repro.bench.workloads import (
+    LEVELS,
+    PREDICT_OPTIONS,
+    check_walk,
+    converged,
+    maze_8,
+    maze_32,
+    play,
+    questions,
+    walk,
+    walks,
+)
 from treethink.stream.random_play import Transition
 from treethink.worlds import WORLDS as REGISTRY
 from treethink.worlds import make
-from worlds import LEVELS, check, plans, walk
 
-WORLDS = {
-    "walls-8": make("walls"),
-    "maze-8": make("maze"),
-    "maze-32": make("maze", width=32, height=32, goals=50),
-}
+WORLDS = {"walls-8": make("walls"), "maze-8": maze_8(), "maze-32": maze_32()}
 
 every_world = pytest.mark.parametrize("name", WORLDS)
 
 
 @cache
 def learned(name: str) -> TreeThink:
-    """A model of the small world, right about the large one too. Do not let it observe."""
+    """Return a model of the small world, exact in the large one too. It must not observe."""
     return converged(make(name.split("-")[0]))
 
 
-def observe_each(model: TreeThink, stream: list[Transition]) -> TreeThink:
+def observe_each(model: Any, stream: list[Transition]) -> Any:
     for before, action, after in stream:
         model.observe(before, action, after)
     return model
@@ -76,11 +83,27 @@ def test_observe_with_evidence_and_memory(benchmark: Any, name: str) -> None:
     assert model.observations == 10_000
 
 
+@pytest.mark.benchmark(group="observe 30, maze-8")
+@pytest.mark.parametrize("kind", ["engine", "twin"])
+def test_observe_beside_the_slow_twin(benchmark: Any, kind: str) -> None:
+    """With the paper's settings: how many times as fast the engine is as its slow twin."""
+    world = WORLDS["maze-8"]
+    workload = play(world, steps=30)
+
+    def fresh() -> tuple[tuple[Any, ...], dict[str, Any]]:
+        if kind == "twin":
+            return (ReferenceModel(world.schema, criterion="wilson"), workload()), {}
+        return (TreeThink.paper(world.schema), workload()), {}
+
+    model = benchmark.pedantic(observe_each, setup=fresh, rounds=3)
+    assert model.trees if kind == "twin" else model.observations == 30
+
+
 @pytest.mark.benchmark(group="predict 100")
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", PREDICT_OPTIONS)
 @every_world
 def test_predict(benchmark: Any, name: str, setting: str) -> None:
-    model, how = learned(name), SETTINGS[setting]
+    model, how = learned(name), PREDICT_OPTIONS[setting]
     workload = questions(WORLDS[name], 100)
 
     def fresh() -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -106,14 +129,14 @@ def test_step(benchmark: Any, name: str) -> None:
     world = make(name)
 
     def fresh() -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return (world, plans(world)), {}
+        return (world, walks(world)), {}
 
-    check(world, benchmark.pedantic(walk, setup=fresh, rounds=5))
+    check_walk(world, benchmark.pedantic(walk, setup=fresh, rounds=5))
 
 
 @pytest.mark.benchmark(group="levels of worlds, 20")
 @pytest.mark.parametrize("name", REGISTRY)
 def test_make_levels(benchmark: Any, name: str) -> None:
     world = make(name)
-    made = benchmark(lambda: [world.reset(seed) for seed in range(LEVELS)])
-    assert made == [state for state, _ in plans(world)]
+    levels = benchmark(lambda: [world.reset(seed) for seed in range(LEVELS)])
+    assert levels == [state for state, _ in walks(world)]

@@ -1,11 +1,11 @@
-"""How fast every world makes levels and steps, through the pure interface and in one process.
+"""Measure how fast every world makes levels and steps, in one process.
 
     python -m benchmarks.worlds [WORLD ...] [--json FILE]
 
 Each world has its default size: `maze` is 8 x 8, `maze-t` 32 x 32. Levels and actions are made
-from fixed seeds, outside the clock; each pass starts from levels of its own, so that none
-finds work that an earlier one left done. Times are the best of several passes: whatever else
-the machine does only ever adds. Every step is checked against the stated distribution.
+from fixed seeds, outside the clock, anew for each pass. Times are the best of several passes,
+because other load on the machine only adds to them. Every step is checked against the world's
+distribution.
 """
 
 from __future__ import annotations
@@ -20,17 +20,12 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-import numpy as np
+from treethink.repro.bench.workloads import EPISODE, LEVELS, check_walk, walk, walks
+from treethink.worlds import WORLDS, make
 
-from treethink.state import State
-from treethink.worlds import WORLDS, World, make
-
-LEVELS, EPISODE, PASSES = 20, 50, 5
-#: What was asked for: (steps a second at least, milliseconds for a level at most).
-ASKED = {"maze": (50_000, 2.0), "maze-t": (10_000, 60.0)}
-
-#: The start of a level, and what to do there.
-Plan = tuple[State, list[str]]
+PASSES = 5
+#: The targets: (least steps a second, most milliseconds for a level).
+TARGETS = {"maze": (50_000, 2.0), "maze-t": (10_000, 60.0)}
 
 
 @dataclass(frozen=True)
@@ -43,48 +38,15 @@ class Row:
     level_ms: float
 
 
-def plans(world: World) -> list[Plan]:
-    """Levels that nobody has walked in yet, and random actions for each."""
-    rng = np.random.default_rng(0)
-    choices = rng.integers(len(world.actions), size=(LEVELS, EPISODE)).tolist()
-    return [
-        (world.reset(seed), [world.actions[i] for i in chosen])
-        for seed, chosen in enumerate(choices)
-    ]
-
-
-def walk(world: World, planned: list[Plan]) -> list[State]:
-    """Follow the plans; returns where each ends."""
-    step, rng, ends = world.step, np.random.default_rng(0), []
-    for state, actions in planned:
-        for action in actions:
-            state = step(state, action, rng)
-        ends.append(state)
-    return ends
-
-
-def check(world: World, ends: list[State]) -> None:
-    """Fast and wrong is wrong: every step on the way must be listed in its distribution."""
-    rng = np.random.default_rng(0)
-    for (state, actions), end in zip(plans(world), ends, strict=True):
-        for action in actions:
-            after = world.step(state, action, rng)
-            if after not in dict(world.distribution(state, action)):
-                raise AssertionError(f"{world!r}: {action!r} in {state!r} gave {after!r}")
-            state = after
-        if state != end:
-            raise AssertionError(f"{world!r}: the same walk ended in {state!r} and in {end!r}")
-
-
 def measure(name: str) -> Row:
     """Time one world."""
     world = make(name)
     stepping, making = [], []
     for _ in range(PASSES):
-        planned = plans(world)
+        planned = walks(world)
         stepping.append(_seconds(partial(walk, world, planned)))
         making.append(_seconds(lambda: [world.reset(seed) for seed in range(LEVELS)]))
-    check(world, walk(world, plans(world)))
+    check_walk(world, walk(world, walks(world)))
     return Row(
         world=name,
         objects=len(world.reset(0)),
@@ -115,21 +77,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("worlds", nargs="*", default=list(WORLDS), metavar="WORLD")
     parser.add_argument("--json", type=Path, help="also write the figures there", metavar="FILE")
-    given = parser.parse_args()
-    print("| world | objects | steps a second | asked | a level, ms | asked |")
+    options = parser.parse_args()
+    print("| world | objects | steps a second | target | a level, ms | target |")
     print("|---|--:|--:|--:|--:|--:|")
     rows = []
-    for name in given.worlds:
+    for name in options.worlds:
         row = measure(name)
         rows.append(row)
-        steps, level = (f"{each:,}" for each in ASKED[name]) if name in ASKED else ("", "")
+        steps, level = (f"{each:,}" for each in TARGETS[name]) if name in TARGETS else ("", "")
         print(
             f"| {name} | {row.objects} | {row.steps_a_second:,.0f} | {steps}"
             f" | {row.level_ms:.2f} | {level} |",
             flush=True,
         )
-    if given.json:
-        given.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    if options.json:
+        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""What each departure from the paper does, in numbers (for docs/differences.md).
+"""Measure the effect of each departure from the paper (for docs/differences.md).
 
     python experiments/differences.py [--seeds 5] [--steps 2000] [--size 6] [PART ...]
 
 In:   seeded streams of the worlds `walls` and `maze`; random trees and scenes.
 Out:  tables on stdout, one for each part. Without a PART, all of them.
 
-All have the paper's criterion and no memory (`TreeThink.paper`); what those two do is measured
-elsewhere. The variants of the paper are trees of `variants.py`. They meet the same transitions
-as ours, side by side, so each comparison is paired. A run is judged by the last observation
-that it predicted wrongly, and by held-out transitions of the same and of a larger grid.
+All use the paper's criterion and no memory (`TreeThink.paper`); the effect of those two is measured
+in `evidence/`. The variants of the paper are trees of `variants.py`. They observe the same
+transitions as ours, so each comparison is paired. A run is judged by the last observation that it
+predicted wrongly, and by held-out transitions of the same and of a larger grid.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "twins"))
 
-from printed import appending, short_circuit  # type: ignore[import-not-found]
+from paper_evaluation import appending, short_circuit  # type: ignore[import-not-found]
 from variants import (  # type: ignore[import-not-found]
     VARIANTS,
     ArbitraryTies,
@@ -63,8 +63,8 @@ EPISODE = 50
 HELD_OUT_SEED = 1_000_000
 
 
-class Glance(Scene):
-    """A scene that is only asked about, never learned from: its facts are not listed."""
+class SceneWithoutFacts(Scene):
+    """A scene for prediction only: its facts are not listed."""
 
     def _facts_of(self, fact_type: FactType) -> list[Fact]:
         return []
@@ -72,7 +72,7 @@ class Glance(Scene):
 
 @dataclass
 class Run:
-    """One variant that met one stream."""
+    """One variant on one stream."""
 
     kind: type[Ours]
     trees: dict[tuple[str, str, str], Ours] = field(default_factory=dict)
@@ -85,11 +85,11 @@ class Run:
     """Shares of held-out transitions."""
 
     def tree(self, class_name: str, attribute: str, action: str) -> Ours:
-        """The rule's tree."""
+        """Return the tree of a rule."""
         return self.trees.setdefault((class_name, attribute, action), self.kind([class_name]))
 
     def predicts(self, scene: Scene, action: str, targets: Iterable[Target]) -> bool:
-        """Whether every outcome is predicted for sure. A rule never seen: no change."""
+        """Whether every outcome is predicted with certainty; an unknown rule predicts no change."""
         right = True
         for class_name, attribute, x, outcome in targets:
             tree = self.tree(class_name, attribute, action)
@@ -99,7 +99,7 @@ class Run:
         return right
 
     def learn(self, scene: Scene, action: str, targets: Iterable[Target]) -> None:
-        """One transition. Each rule that varies has one target in these worlds."""
+        """Learn from a transition. Each rule that varies has one target in these worlds."""
         for class_name, attribute, x, outcome in targets:
             self.tree(class_name, attribute, action).observe(scene, [((x,), outcome)])
 
@@ -110,46 +110,46 @@ class Run:
 
     @property
     def tests(self) -> list[Test | None]:
-        """What the rules ask in the end."""
+        """The tests of all rules, in preorder."""
         return [node.test for tree in self.trees.values() for node in tree.nodes()]
 
     def times(self, kind: str) -> int:
-        """How many decisions of a kind there were."""
-        return sum(event == kind for told in self.events.values() for _, event, _ in told)
+        """Return the number of decisions of a kind."""
+        return sum(event == kind for events in self.events.values() for _, event, _ in events)
 
     @property
     def leaves(self) -> int:
-        """Of all rules that vary."""
+        """The number of leaves of all rules that vary."""
         return sum(test is None for test in self.tests)
 
 
-#: In `walls` and `maze`, what never changes.
+#: Classes that never change in `walls` and `maze`.
 FIXED = ("wall", "goal")
 
 
 def targets_of(world: World, before: State, after: State) -> list[Target]:
-    """The outcomes of all objects of classes that ever change.
+    """Return the outcomes of all objects of classes that change.
 
-    Rules of the others see one outcome only, so no variant learns anything there.
+    Rules of the other classes see one outcome only, so no variant learns anything there.
     """
-    found = []
+    targets = []
     for class_name, attributes in world.schema.classes.items():
         for attribute in () if class_name in FIXED else attributes:
             for each in before.of_class(class_name):
                 old, new = (as_vector(state.value(each.id, attribute)) for state in (before, after))
                 delta = tuple(b - a for a, b in zip(old, new, strict=True))
-                found.append((class_name, attribute, each.id, delta))
-    return found
+                targets.append((class_name, attribute, each.id, delta))
+    return targets
 
 
 @lru_cache(maxsize=64)
 def scene_of(state: State, see: type[Scene]) -> Scene:
-    """A level is met in the same few states over and over."""
+    """Return the scene of a state; cached, because the states of a level recur."""
     return see(state)
 
 
 def without_score(state: State) -> State:
-    """No fact says anything about the score, so scenes need not tell them apart."""
+    """Return the state with score 0: no fact depends on the score, so scenes can be shared."""
     games = state.of_class("game") if "game" in state.schema.classes else ()
     return state.replace_many({game.id: {"score": 0} for game in games})
 
@@ -160,7 +160,7 @@ def train(
     stream: Iterable[Transition],
     see: type[Scene] = Scene,
 ) -> list[Run]:
-    """Let all variants meet a stream, side by side."""
+    """Let all variants learn from a stream, side by side."""
     runs = [Run(kind) for kind in kinds]
     for step, (before, action, after) in enumerate(stream, start=1):
         scene = scene_of(without_score(before), see)  # type: ignore[arg-type]
@@ -174,61 +174,61 @@ def train(
 
 
 def shares_right(runs: Sequence[Run], world: World, stream: Iterable[Transition]) -> list[float]:
-    """For each run, the share of transitions that it predicts for sure."""
+    """Return, for each run, the share of transitions that it predicts with certainty."""
     right: list[list[bool]] = [[] for _ in runs]
     for before, action, after in stream:
-        scene = Glance(before)
+        scene = SceneWithoutFacts(before)
         targets = targets_of(world, before, after)
-        for run, told in zip(runs, right, strict=True):
-            told.append(run.predicts(scene, action, targets))
-    return [statistics.fmean(told) for told in right]
+        for run, answers in zip(runs, right, strict=True):
+            answers.append(run.predicts(scene, action, targets))
+    return [statistics.fmean(answers) for answers in right]
 
 
 def square(name: str, size: int) -> World:
-    """The world, as wide as high."""
+    """Return a square world."""
     return make(name, width=size, height=size)
 
 
 def listed(numbers: Iterable[float]) -> str:
-    """The numbers, and their median."""
+    """Return the median and all numbers, as text."""
     numbers = list(numbers)
     middle = statistics.median(numbers)
     return f"{middle:g} ({', '.join(f'{each:g}' for each in numbers)})"
 
 
 def mean(numbers: Iterable[float]) -> str:
-    """Rounded to the fourth digit."""
+    """Return the mean as text, with four digits."""
     return f"{statistics.fmean(numbers):.4f}"
 
 
 # --- parts -------------------------------------------------------------------------
 
 
-def learning(asked: argparse.Namespace) -> None:
-    """Each variant of learning beside ours, on the same streams."""
-    for name, steps in (("walls", asked.steps // 4), ("maze", asked.steps)):
-        world, large = square(name, asked.size), square(name, asked.large)
+def learning(options: argparse.Namespace) -> None:
+    """Compare each variant of learning with ours, on the same streams."""
+    for name, steps in (("walls", options.steps // 4), ("maze", options.steps)):
+        world, large = square(name, options.size), square(name, options.large)
         by_seed: list[list[Run]] = []
-        for seed in range(asked.seeds):
+        for seed in range(options.seeds):
             runs = train(VARIANTS, world, transitions(world, steps, seed))
             check_against_twin(runs[0], world, seed)
             for run in runs:
                 run.empty_in_training = run.from_ancestor
             for shares, where in (("same", world), ("large", large)):
-                unseen = transitions(where, asked.held_out, HELD_OUT_SEED + seed)
+                unseen = transitions(where, options.held_out, HELD_OUT_SEED + seed)
                 for run, share in zip(runs, shares_right(runs, where, unseen), strict=True):
                     run.right[shares] = share
             by_seed.append(runs)
         print(
-            f"\n{name} {asked.size}x{asked.size}, {steps:,} steps, seeds 0-{asked.seeds - 1};"
-            f" held out {asked.held_out} of {asked.size}x{asked.size} and of"
-            f" {asked.large}x{asked.large}\n"
+            f"\n{name} {options.size}x{options.size}, {steps:,} steps, seeds 0-{options.seeds - 1};"
+            f" held out {options.held_out} of {options.size}x{options.size} and of"
+            f" {options.large}x{options.large}\n"
         )
         print_learning(by_seed)
 
 
 def print_learning(by_seed: list[list[Run]]) -> None:
-    """One line for each variant."""
+    """Print one line for each variant."""
     ours = [runs[0] for runs in by_seed]
     print(
         "| variant | last error | errors | splits, changes, returns | leaves | right | right, large"
@@ -256,7 +256,7 @@ def print_learning(by_seed: list[list[Run]]) -> None:
 
 
 def check_against_twin(run: Run, world: World, seed: int, steps: int = 150) -> None:
-    """The arrays of `Ours` decide as the twin does."""
+    """Check that `Ours`, with its counts in arrays, decides as the twin does."""
     twin = ReferenceModel(world.schema, criterion="wilson")
     for before, action, after in transitions(world, steps, seed):
         twin.observe(before, action, after)
@@ -270,14 +270,14 @@ def check_against_twin(run: Run, world: World, seed: int, steps: int = 150) -> N
         assert run.events[key][: len(tree.events)] == tree.events, "a longer run begins otherwise"
 
 
-def candidates(asked: argparse.Namespace) -> None:
-    """How many candidates a root has, by the paper's `bindings` and by ours."""
-    world = square("maze", asked.size)
+def candidates(options: argparse.Namespace) -> None:
+    """Count the candidates of a root, with the paper's `bindings` and with ours."""
+    world = square("maze", options.size)
     action = "right"
     for class_name in ("player", "game"):
         predicates: set[tuple[FactType, tuple[int, ...]]] = set()
         ours: set[Test] = set()
-        for before, did, _ in transitions(world, asked.steps, seed=0):
+        for before, did, _ in transitions(world, options.steps, seed=0):
             if did == action:
                 scene = ByIdScene(before)
                 predicates |= {(fact.type, fact.value) for fact in scene.facts}
@@ -287,7 +287,7 @@ def candidates(asked: argparse.Namespace) -> None:
 
 
 def n_bindings(classes: tuple[str, ...], given: str) -> int:
-    """Class-consistent results of `bindings(1, n)`: X0 is of the class given, X1 and X2 new."""
+    """Count class-consistent results of `bindings(1, n)`: X0 has a class, X1 and X2 are new."""
     if len(classes) == 1:
         return 1 + (classes[0] == given)
     first, second = (each == given for each in classes)
@@ -295,21 +295,21 @@ def n_bindings(classes: tuple[str, ...], given: str) -> int:
     return (first and second) + first + second + twice + 1
 
 
-def ties(asked: argparse.Namespace) -> None:
-    """One tiny level that never changes cannot tell places from walls: what transfers?"""
-    steps, seeds = 400, 4 * asked.seeds
+def ties(options: argparse.Namespace) -> None:
+    """Measure transfer after learning in one tiny level, where positions and walls coincide."""
+    steps, seeds = 400, 4 * options.seeds
     kinds = (Ours, OldestFirst, ArbitraryTies)
-    world, large = square("walls", 4), square("walls", asked.large)
+    world, large = square("walls", 4), square("walls", options.large)
     shares: list[list[float]] = []
     last: list[list[int]] = []
     for seed in range(seeds):
         runs = train(kinds, world, transitions(world, steps, seed, episode=steps))
-        unseen = transitions(large, asked.held_out, HELD_OUT_SEED + seed)
+        unseen = transitions(large, options.held_out, HELD_OUT_SEED + seed)
         shares.append(shares_right(runs, large, unseen))
         last.append([run.last_error for run in runs])
     print(
         f"walls 4x4, one level of {steps} steps, seeds 0-{seeds - 1};"
-        f" then {asked.large}x{asked.large}"
+        f" then {options.large}x{options.large}"
     )
     for i, kind in enumerate(kinds):
         right = [each[i] for each in shares]
@@ -319,31 +319,32 @@ def ties(asked: argparse.Namespace) -> None:
         )
 
 
-def ids(asked: argparse.Namespace) -> None:
-    """Pairs by object id: what is learned depends on the names of objects."""
-    for name, steps in (("walls", asked.steps // 4), ("maze", asked.steps)):
-        world = square(name, asked.size)
+def ids(options: argparse.Namespace) -> None:
+    """Measure the effect of pairs by object id: learning depends on the ids of objects."""
+    for name, steps in (("walls", options.steps // 4), ("maze", options.steps)):
+        world = square(name, options.size)
         print(
-            f"\n{name} {asked.size}x{asked.size}, {steps:,} steps, seeds 0-{asked.seeds - 1}\n\n"
+            f"\n{name} {options.size}x{options.size}, {steps:,} steps,"
+            f" seeds 0-{options.seeds - 1}\n\n"
             "| learner | ids | last error | leaves | right | other answers on demand |\n"
             "|---|---|---|---|---|---|"
         )
-        ours = name_and_train(asked, world, steps, Ours, "as given")
-        again = name_and_train(asked, world, steps, Ours, "shuffled")
+        ours = name_and_train(options, world, steps, Ours, "as given")
+        again = name_and_train(options, world, steps, Ours, "shuffled")
         for naming in ("as given", "reversed", "shuffled"):
-            name_and_train(asked, world, steps, ById, naming)
+            name_and_train(options, world, steps, ById, naming)
         assert [run.events for run in ours] == [run.events for run in again]
 
 
 def name_and_train(
-    asked: argparse.Namespace, world: World, steps: int, kind: type[Ours], naming: str
+    options: argparse.Namespace, world: World, steps: int, kind: type[Ours], naming: str
 ) -> list[Run]:
     """Learn from streams whose objects have been renamed; print one line."""
     runs, right, otherwise = [], [], []
-    for seed in range(asked.seeds):
+    for seed in range(options.seeds):
         stream = renamed(transitions(world, steps, seed), naming, seed)
         (run,) = train([kind], world, stream, ByIdScene if kind is ById else Scene)
-        unseen = transitions(world, asked.held_out, HELD_OUT_SEED + seed)
+        unseen = transitions(world, options.held_out, HELD_OUT_SEED + seed)
         held_out = list(renamed(unseen, naming, HELD_OUT_SEED + seed))
         right += shares_right([run], world, held_out)
         if kind is ById:
@@ -359,7 +360,7 @@ def name_and_train(
 
 
 def renamed(stream: Iterable[Transition], naming: str, seed: int) -> Iterator[Transition]:
-    """The same stream with other ids: one renaming for each level."""
+    """Yield the stream with other ids, renamed once for each level."""
     rng = random.Random(seed)
     names: dict[int, int] = {}
     for step, (before, action, after) in enumerate(stream):
@@ -373,15 +374,15 @@ def renamed(stream: Iterable[Transition], naming: str, seed: int) -> Iterator[Tr
 
 
 def rename(state: State, names: dict[int, int]) -> State:
-    """The same objects under other ids."""
+    """Return the state with other ids."""
     return State(state.schema, [Object(names[x.id], x.class_name, **x.values) for x in state])
 
 
 def disagreement(run: Run, world: World, stream: Iterable[Transition]) -> float:
-    """The share of predictions that scanRel's facts (both directions) answer otherwise."""
+    """Return the share of predictions that differ with scanRel's facts (both directions)."""
     differs = []
     for before, action, after in stream:
-        scene = Glance(before)
+        scene = SceneWithoutFacts(before)
         for class_name, attribute, x, _ in targets_of(world, before, after):
             tree = run.tree(class_name, attribute, action)
             answers = []
@@ -399,7 +400,7 @@ class OneByOne(ReferenceModel):
     reverse = False
 
     def observe(self, before: State, action: str, after: State) -> None:
-        """The targets of a rule in the order of ids, or in the reverse of it."""
+        """Observe the targets of a rule in the order of ids, or in reverse."""
         scene, then = Scene(before), Scene(after)
         for class_name, attribute in self.slots():
             for x in sorted(scene.of_class(class_name), reverse=self.reverse):
@@ -408,7 +409,7 @@ class OneByOne(ReferenceModel):
 
 
 class Backwards(OneByOne):
-    """As above, the last id first."""
+    """Like `OneByOne`, with the last id first."""
 
     reverse = True
 
@@ -420,10 +421,10 @@ CROWD = Schema(
 )
 
 
-def objects(asked: argparse.Namespace) -> None:
-    """Several objects of a class feed one rule: decide once for all, or after each?"""
+def objects(options: argparse.Namespace) -> None:
+    """Compare deciding once for all objects of a class with deciding after each object."""
     differ: Counter[str] = Counter()
-    for seed in range(asked.streams):
+    for seed in range(options.streams):
         shape = Shape(seed, length=80, objects=5, values="bits", depth=2, noise=0.1)
         kinds = (ReferenceModel, OneByOne, Backwards)
         models = [kind(CROWD, criterion="wilson", alpha=0.05) for kind in kinds]
@@ -435,19 +436,19 @@ def objects(asked: argparse.Namespace) -> None:
         for what, i in (("decisions", 0), ("tests in the end", 1)):
             differ[f"one by one, other {what} than ours"] += forwards[i] != ours[i]
             differ[f"one by one, last id first, other {what}"] += backwards[i] != forwards[i]
-    last = asked.streams - 1
-    print(f"random streams of 80 transitions, seeds 0-{last}, alpha 0.05: {asked.streams}")
+    last = options.streams - 1
+    print(f"random streams of 80 transitions, seeds 0-{last}, alpha 0.05: {options.streams}")
     for what, n in differ.items():
         print(f"{what}: {n}")
 
 
 def tests_of(model: ReferenceModel) -> dict[Any, list[Test | None]]:
-    """All tests of all rules, in preorder."""
+    """Return all tests of all rules, in preorder."""
     return {key: [node.test for node in preorder(tree)] for key, tree in model.trees.items()}
 
 
-def routing(asked: argparse.Namespace) -> None:
-    """How often evaluation as printed ends in another leaf than set narrowing."""
+def routing(options: argparse.Namespace) -> None:
+    """Count how often evaluation as printed reaches another leaf than set narrowing."""
     readings: dict[str, tuple[Callable[[str], Any], bool]] = {
         "ranks as printed, read as binary numbers": (lambda bits: int(bits or "0", 2), False),
         "ranks as printed, read as strings": (str, False),
@@ -464,17 +465,17 @@ def routing(asked: argparse.Namespace) -> None:
         tree = random_tree(rng, "walker", scenes, depth=4)
         for scene in (Scene(random_state(rng, CROWD, shape)) for _ in range(24)):
             for x in scene.of_class("walker"):
-                if cases == asked.cases:
+                if cases == options.cases:
                     break
                 cases += 1
                 route = tree.route(scene, (x,))
                 leaf = route[-1][0]
                 several += any(len(bindings) > 1 for _, bindings in route)
                 for name, (as_rank, bit) in readings.items():
-                    found = short_circuit(tree.root, scene, (x,), as_rank, bit)[0]
-                    differ[name] += found is not leaf
+                    other = short_circuit(tree.root, scene, (x,), as_rank, bit)[0]
+                    differ[name] += other is not leaf
                 differ["matchVars appends"] += appending(tree.root, scene, x) is not leaf
-        if cases == asked.cases:
+        if cases == options.cases:
             break
     print(f"{cases:,} cases, {seed + 1} random trees of depth at most 4 (seeds 0-{seed})")
     print(f"more than one binding: {several:,}")
@@ -486,7 +487,7 @@ def routing(asked: argparse.Namespace) -> None:
 
 
 class ScoreFacts(Maze):
-    """The maze whose score takes part in all kinds of fact."""
+    """The maze with facts of the score."""
 
     schema = Schema(
         classes=Maze.schema.classes,
@@ -495,23 +496,23 @@ class ScoreFacts(Maze):
     )
 
 
-def score(asked: argparse.Namespace) -> None:
-    """Candidates in one endless episode, with and without facts of the score."""
+def score(options: argparse.Namespace) -> None:
+    """Count candidates in one endless episode, with and without facts of the score."""
     steps = 40_000
     for name, world in (("no facts of score", make("maze")), ("facts of score", ScoreFacts())):
-        for seed in range(min(asked.seeds, 2)):
+        for seed in range(min(options.seeds, 2)):
             model = TreeThink.paper(world.schema)
-            told = []
+            texts = []
             for step, transition in enumerate(transitions(world, steps, seed, episode=steps), 1):
                 model.observe(*transition)
                 if step % (steps // 4) == 0:
                     use = model.memory_use()
-                    told.append(f"{use['candidates']:,} ({use['bytes'] / 1e6:.1f} MB)")
-            print(f"{name}, seed {seed}, after each 10,000 steps: {'; '.join(told)}")
+                    texts.append(f"{use['candidates']:,} ({use['bytes'] / 1e6:.1f} MB)")
+            print(f"{name}, seed {seed}, after each 10,000 steps: {'; '.join(texts)}")
 
 
 def last_error(model: TreeThink, world: World, steps: int, seed: int) -> int:
-    """The last step, counted from 1, that was predicted wrongly."""
+    """Return the last step, counted from 1, that was predicted wrongly."""
     last = 0
     for step, (before, action, after) in enumerate(transitions(world, steps, seed), 1):
         if error(model.predict(before, action), after) > 0:
@@ -520,11 +521,11 @@ def last_error(model: TreeThink, world: World, steps: int, seed: int) -> int:
     return last
 
 
-def limit(asked: argparse.Namespace) -> None:
-    """A small `max_candidates`: what forgetting costs."""
+def limit(options: argparse.Namespace) -> None:
+    """Measure the cost of a small `max_candidates`."""
     world, steps = make("maze"), 10_000
     for most in (100, 300, 600, 1_000, 2_000, 100_000):
-        models = [TreeThink.paper(world.schema, max_candidates=most) for _ in range(asked.seeds)]
+        models = [TreeThink.paper(world.schema, max_candidates=most) for _ in range(options.seeds)]
         last = [last_error(model, world, steps, seed) for seed, model in enumerate(models)]
         forgotten = sum(model.memory_use()["forgotten"] for model in models) // len(models)
         print(
@@ -534,12 +535,12 @@ def limit(asked: argparse.Namespace) -> None:
         )
 
 
-def values(asked: argparse.Namespace) -> None:
-    """A dial with ten marks that jumps back to 0: by how much, or to what?"""
+def values(options: argparse.Namespace) -> None:
+    """Compare outcomes as differences and as values, on a dial that jumps back to 0."""
     steps = 5_000
     for outcomes in ("delta", "value"):
         last, leaves = [], []
-        for seed in range(asked.seeds):
+        for seed in range(options.seeds):
             attributes = {"mark": Attribute(1, outcomes=outcomes)}
             schema = Schema({"dial": ["mark"]}, attributes, ["reset"])
             model, rng, wrong = TreeThink.paper(schema), random.Random(seed), 0
@@ -571,13 +572,13 @@ def main() -> None:
     parser.add_argument("--held-out", type=int, default=400)
     parser.add_argument("--cases", type=int, default=20_000)
     parser.add_argument("--streams", type=int, default=100)
-    asked = parser.parse_args()
-    if unknown := set(asked.parts) - set(PARTS):
+    options = parser.parse_args()
+    if unknown := set(options.parts) - set(PARTS):
         parser.error(f"unknown part {', '.join(sorted(unknown))}; known: {', '.join(PARTS)}")
-    for name in asked.parts or PARTS:
+    for name in options.parts or PARTS:
         start = time.process_time()
         print(f"\n## {name}: {(PARTS[name].__doc__ or '').splitlines()[0]}\n", flush=True)
-        PARTS[name](asked)
+        PARTS[name](options)
         print(f"({time.process_time() - start:.0f} s of processor time)", flush=True)
 
 

@@ -1,13 +1,13 @@
-"""Every rule that was learned, in English and as code (docs/rules.md).
+"""Write docs/rules.md: every learned rule, in English and as code.
 
     python experiments/rules.py [--check] [WORLD ...]
 
 In:   for each world, random play of one seed; models with the default settings.
-Out:  docs/rules.md, written anew; with --check or for single worlds, only compared with it.
+Out:  docs/rules.md, written anew; with --check or for single worlds, only compared.
 
-Each model is examined first (`treethink.evaluation`): the page shows rules that predict all of
-20,000 held-out transitions and every scene of the world's specification, or it is not written.
-What stands under "Redundant or odd" was found by reading; read again when rules change.
+Each model is examined first (`treethink.evaluation`): the page is only written if its rules predict
+all of 20,000 held-out transitions and every scene of the world's specification. The section
+"Redundant or odd" is written by hand; check it when rules change.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from treethink.worlds import World, make
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "rules.md"
 HELD_OUT, HELD_OUT_SEED, SEED = 20_000, 1_000_000, 0
-#: Enough for a model of that seed to be exact, and for its rules to be settled.
+#: Enough for a model of that seed to be exact, and for its rules to be stable.
 STEPS = {
     "maze": 5_000,
     "coins": 20_000,
@@ -73,7 +73,7 @@ the tree, with the number of observations behind each answer.
 {odd}
 """
 
-#: What a reader notices, by world. None of it is wrong in any level that the world makes.
+#: Remarks by world. None of these rules is wrong in any level that the world makes.
 ODD = {
     "maze": ["nothing."],
     "coins": ["nothing. That staying picks up nothing is not here, because it never varies."],
@@ -146,37 +146,37 @@ RULE = """\
 
 @dataclass(frozen=True)
 class NotLearned(Exception):  # noqa: N818  # a verdict
-    """A world whose model makes mistakes: it has no place on the page."""
+    """The model of a world makes mistakes, so the page is not written."""
 
-    says: str
+    message: str
 
 
 def page() -> str:
-    """The whole page."""
-    odd = "\n".join(f"- `{name}`:{_joined(said)}" for name, said in ODD.items())
+    """Return the whole page."""
+    odd = "\n".join(f"- `{name}`:{_joined(remarks)}" for name, remarks in ODD.items())
     worlds = ", ".join(f"`{name}`" for name in STEPS)
     parts = [INTRODUCTION.format(worlds=worlds, held_out=HELD_OUT, odd=odd), helpers()]
     return "\n".join([*parts, *map(section, STEPS)])
 
 
-def _joined(said: list[str]) -> str:
-    """One remark in the line, several below it."""
-    lines = [" ".join(each.split()) for each in said]
+def _joined(remarks: list[str]) -> str:
+    """Return one remark in the line, or several below it."""
+    lines = [" ".join(each.split()) for each in remarks]
     return f" {lines[0]}" if len(lines) == 1 else "\n    - " + "\n    - ".join(lines)
 
 
 def helpers() -> str:
-    """What rules call, once for all of them."""
+    """Return the functions that the code of rules calls."""
     parts = (code.READ, code.MINUS, code.PLUS, code.KEPT)
     return HELPERS.format(text="\n\n".join(part.strip() + "\n" for part in parts).strip())
 
 
 def section(name: str) -> str:
-    """One world: what it is, and what was learned of it."""
+    """Return the section of one world: its description, and its rules."""
     world = make(name)
     model = TreeThink(world.schema)
     model.observe_many(transitions(world, steps=STEPS[name], seed=SEED))
-    rules = "\n".join(_told(rule) for rule in model.rules.varying().values())
+    rules = "\n".join(_both_forms(rule) for rule in model.rules.varying().values())
     right = _examined(model, world)
     text = SECTION.format(
         name=name, summary=world.summary(), steps=STEPS[name], seed=SEED, right=right, rules=rules
@@ -185,17 +185,20 @@ def section(name: str) -> str:
 
 
 def _examined(model: TreeThink, world: World) -> str:
-    """What the model gets right, which is everything."""
-    found = examine(model, world, transitions(world, HELD_OUT, HELD_OUT_SEED))
-    if not found.learned:
-        raise NotLearned(f"{world.name}: {found}")
-    return f"Of its specification's {found.scenes} scenes, all are right."
+    """Examine the model; return a sentence about its scenes, or raise `NotLearned`."""
+    examination = examine(model, world, transitions(world, HELD_OUT, HELD_OUT_SEED))
+    if not examination.learned:
+        raise NotLearned(f"{world.name}: {examination}")
+    return f"Of its specification's {examination.scenes} scenes, all are right."
 
 
-def _told(rule: Rule) -> str:
-    """A rule in both forms. Markdown wants lists apart, and four spaces for each step inwards."""
+def _both_forms(rule: Rule) -> str:
+    """Return a rule in English and as code.
+
+    Markdown needs an empty line before lists, and four spaces for each level of indentation.
+    """
     first, *rest = rule.to_text("english").splitlines()
-    items = [re.sub(r"^ +", lambda found: found[0] * 2, line) for line in rest]
+    items = [re.sub(r"^ +", lambda match: match[0] * 2, line) for line in rest]
     english = "\n".join([first, "", *items]) if items else first
     return RULE.format(
         title=rule.title, english=english, code=code.text_of(rule, helpers=False).rstrip()
@@ -203,20 +206,21 @@ def _told(rule: Rule) -> str:
 
 
 def is_on_page(name: str) -> bool:
-    """Whether the page has just what would be written of that world now."""
+    """Whether the page has exactly the section that would be written now."""
     return f"\n{section(name)}" in PAGE.read_text(encoding="utf-8")
 
 
 def main() -> None:
+    """Write or compare the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("worlds", nargs="*", metavar="WORLD", help=", ".join(STEPS))
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
-    asked = parser.parse_args()
-    if unknown := set(asked.worlds) - set(STEPS):
+    options = parser.parse_args()
+    if unknown := set(options.worlds) - set(STEPS):
         parser.error(f"unknown world {', '.join(sorted(unknown))}; known: {', '.join(STEPS)}")
-    if not (asked.check or asked.worlds):
+    if not (options.check or options.worlds):
         PAGE.write_text(page(), encoding="utf-8")
-    elif other := [name for name in asked.worlds or STEPS if not is_on_page(name)]:
+    elif other := [name for name in options.worlds or STEPS if not is_on_page(name)]:
         sys.exit(f"{PAGE.name} says other things of {', '.join(other)}")
 
 

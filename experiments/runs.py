@@ -1,44 +1,56 @@
-"""Runs that can be interrupted: whatever is finished is kept in a file, and never run again.
+"""Keep finished runs in a file, so that work can be interrupted and resumed.
 
-    tasks -> [ finish ] -> records, in the tasks' order
+    tasks -> [ finish ] -> results, in the tasks' order
 
-A task is a flat dict of JSON values that says everything about a run; so is its result. The same
-task gives the same result, whoever runs it, in any order and any number of processes.
+A task is a flat dict of JSON values that describes a run completely; its result is a dict of JSON
+values. The same task gives the same result in any order and any number of processes. The file has
+a line for each run. Runs are performed by the processes of `treethink run` (`runner/pool.py`).
 """
 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import treethink
+from treethink.repro.runner.pool import performed
 
 Task = dict[str, Any]
 Result = dict[str, Any]
 Run = Callable[[Task], Result]
 
 
-def finish(tasks: list[Task], run: Run, path: Path, processes: int = 1) -> list[Result]:
-    """Run what is not in the file yet; return the results of all tasks."""
+def finish(
+    tasks: list[Task], run: Run, path: Path, processes: int = 1, fresh: bool = False
+) -> list[Result]:
+    """Perform the tasks that are not in the file; return the results of all of them.
+
+    With `fresh`, tasks that are in the file are performed again.
+    """
     kept = read(path)
+    if fresh:
+        kept = {key: each for key, each in kept.items() if key not in map(key_of, tasks)}
     left = [task for task in tasks if key_of(task) not in kept]
     tell(f"{len(tasks) - len(left)} of {len(tasks)} runs are in {path.name}; {len(left)} to go")
-    for done, record in enumerate(_run_all(left, run, processes), 1):
-        kept[key_of(record["task"])] = record
-        write(path, list(kept.values()))
-        tell(f"{done} of {len(left)}: {_title(record['task'])}, {record['seconds']} s")
+    count = 0 if processes <= 1 or len(left) <= 1 else processes
+    work = partial(_timed, run)
+    with closing(performed(left, work, count, _ignore, _died, checkpoints=False)) as records:
+        for done, (task, record) in enumerate(records, 1):
+            kept[key_of(task)] = record
+            write(path, list(kept.values()))
+            tell(f"{done} of {len(left)}: {_title(task)}, {record['seconds']} s")
     return [kept[key_of(task)]["result"] for task in tasks]
 
 
 def read(path: Path) -> dict[str, dict[str, Any]]:
-    """What was finished before."""
+    """Return the records of finished runs, by the key of their task."""
     if not path.exists():
         return {}
     try:
@@ -49,7 +61,7 @@ def read(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def write(path: Path, records: list[dict[str, Any]]) -> None:
-    """All of them, in one step, in an order that does not depend on who finished first."""
+    """Write all records in one step, in an order that does not depend on which finished first."""
     lines = [
         json.dumps(record, separators=(",", ":"))
         for record in sorted(records, key=lambda record: key_of(record["task"]))
@@ -60,35 +72,28 @@ def write(path: Path, records: list[dict[str, Any]]) -> None:
 
 
 def tell(text: str) -> None:
-    """Progress."""
+    """Print progress to the error stream."""
     print(text, file=sys.stderr, flush=True)
 
 
-def _run_all(left: list[Task], run: Run, processes: int) -> Iterator[dict[str, Any]]:
-    work = [(run, task) for task in left]
-    if processes <= 1 or len(left) <= 1:
-        yield from map(_timed, work)
-        return
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(processes, _ignore_ctrl_c) as pool:
-        yield from pool.imap_unordered(_timed, work)
+def key_of(task: Task) -> str:
+    """Return a text that is the same for equal tasks."""
+    return json.dumps(task, sort_keys=True)
 
 
-def _timed(work: tuple[Run, Task]) -> dict[str, Any]:
-    run, task = work
+def _timed(run: Run, task: Task, **_: Any) -> dict[str, Any]:
     start = time.monotonic()
     result = run(task)
     seconds = round(time.monotonic() - start, 1)
     return {"task": task, "result": result, "seconds": seconds, "version": treethink.__version__}
 
 
-def _ignore_ctrl_c() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the pool
+def _ignore(task: Task, message: tuple[Any, ...]) -> None:
+    """Tasks send no messages."""
 
 
-def key_of(task: Task) -> str:
-    """The same for equal tasks."""
-    return json.dumps(task, sort_keys=True)
+def _died(task: Task, observed: int, why: str) -> NoReturn:
+    raise RuntimeError(f"{_title(task)}: its process ended {why}")
 
 
 def _title(task: Task) -> str:

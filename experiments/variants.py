@@ -1,10 +1,10 @@
-"""The learner as the paper's text and pseudocode have it, one departure at a time.
+"""Variants of the learner: each follows the paper in one point where ours departs from it.
 
     scene, targets -> [ a tree of some variant ] -> events, predictions
 
-Every variant is the slow twin in `tests/twins/reference.py` with one thing put back to what the
-paper says. Their base, `Ours`, only stores counts in arrays, so that all variants can meet
-the same stream in little time; `differences.py` checks that it decides as the twin does.
+Every variant is the slow twin in `tests/twins/reference.py` with one thing as in the paper. Their
+base, `Ours`, only stores counts in arrays, so that all variants can learn from the same stream in
+little time; `differences.py` checks that it decides as the twin does.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Table:
         self.order: list[int] = []
 
     def add(self, test: Test, totals: Array) -> None:
-        """A new candidate, and what its node has counted so far."""
+        """Add a candidate; `totals` are the counts of its node so far."""
         if len(self.tests) == len(self.true):
             self.true = np.concatenate([self.true, np.zeros_like(self.true)])
             self.start = np.concatenate([self.start, np.zeros_like(self.start)])
@@ -74,20 +74,20 @@ class Ours(ReferenceTree):
         self.most = (0, 0, 0)
 
     def observe(self, scene: Scene, targets: Iterable[tuple[Binding, Outcome]]) -> None:
-        """As the twin does."""
+        """Observe as the twin does."""
         self.counted = {}
         super().observe(scene, targets)
 
     # -- counting --
 
     def table(self, node: Node) -> Table:
-        """The candidates of a node."""
+        """Return the candidates of a node."""
         if node not in self.tables:
             self.tables[node] = Table()
         return self.tables[node]
 
     def totals(self, node: Node) -> Array:
-        """What a node has counted, by column."""
+        """Return the counts of a node, by column."""
         return np.array([node.totals[outcome] for outcome in self.column], dtype=np.int64)
 
     def _count(
@@ -115,20 +115,20 @@ class Ours(ReferenceTree):
         return True
 
     def _evict(self, node: Node, scene: Scene) -> None:
-        """Streams are too short for that."""
+        """Do nothing: streams are too short for evictions."""
 
     # -- deciding --
 
     def samples(self, node: Node, table: Table) -> Array:
-        """The sample that each candidate is judged by: rows of counts, or one row for all."""
+        """Return the sample that each candidate is judged by: a row for each, or one for all."""
         return self.totals(node)[None, :]
 
     def successes(self, points: Array) -> Array:
-        """N·S as a number of successes."""
+        """Return N·S as a number of successes."""
         return points
 
     def ends(self, true: Array, samples: Array) -> tuple[Array, Array, Array]:
-        """N·S, and both ends of its Wilson interval, of tests with these counts."""
+        """Return N·S, and both ends of its Wilson interval, of tests with these counts."""
         false = samples - true
         n_true, n_false = true.sum(axis=1), false.sum(axis=1)
         points = (true**2).sum(axis=1) / np.maximum(n_true, 1)
@@ -164,7 +164,7 @@ class Ours(ReferenceTree):
         return None
 
     def _weigh(self, node: Node, scene: Scene) -> tuple[int | None, Array, Array, float]:
-        """The best candidate's row, the ends of all intervals, and the upper end of no test."""
+        """Return the best candidate's row, all intervals, and the upper end of no test."""
         table, totals = self.table(node), self.totals(node)[None, :]
         _, _, none = self.ends(np.zeros_like(totals), totals)
         true = table.true[: len(table.tests), : len(self.column)]
@@ -174,7 +174,7 @@ class Ours(ReferenceTree):
     def choose(
         self, node: Node, scene: Scene, points: Array, lower: Array, upper: Array
     ) -> int | None:
-        """The best candidate but for the node's test: the greatest lower end, then the key."""
+        """Return the best candidate but for the node's test: by lower end, then by key."""
         table = self.table(node)
         worth = lower.copy()
         if node.test is not None:
@@ -188,45 +188,45 @@ class Ours(ReferenceTree):
         )
 
     def exactly(self, node: Node, row: int, lower: Array) -> Any:
-        """What near-equal candidates are compared by."""
+        """Return the value by which nearly equal candidates are compared."""
         counts = self.table(node).true[row]
         return score(node.totals, {each: int(counts[i]) for each, i in self.column.items()})
 
     def tie(self, scene: Scene, node: Node, row: int) -> Any:
-        """Of equals the greatest wins."""
+        """Return the key that breaks ties; the greatest wins."""
         return _Least(preference(scene, self.table(node).tests[row], len(node.variables)))
 
     def adopt(self, node: Node, test: Test, scene: Scene) -> None:
         """Make the test the node's own."""
         node.become_branch(test)
 
-    # -- looking at it --
+    # -- inspection --
 
     def _record(self, event: str, path: str) -> None:
         self.events.append((self.transitions, event, path))
 
     def is_empty_at(self, scene: Scene, arguments: Binding) -> bool:
-        """Whether the reached leaf has seen nothing yet, so that an ancestor must answer."""
+        """Whether the reached leaf has seen nothing yet, so that an ancestor predicts."""
         steps = self.route(scene, arguments)
         return len(steps) > 1 and not steps[-1][0].totals
 
     def nodes(self) -> list[Node]:
-        """All nodes, in preorder."""
+        """Return all nodes, in preorder."""
         return preorder(self)
 
 
 def preorder(tree: ReferenceTree) -> list[Node]:
-    """All nodes of a tree, each before its children, left before right."""
-    found, open_ = [], [tree.root]
+    """Return all nodes of a tree, each before its children, left before right."""
+    nodes, open_ = [], [tree.root]
     while open_:
-        found.append(open_.pop())
-        if found[-1].left and found[-1].right:
-            open_ += [found[-1].right, found[-1].left]
-    return found
+        nodes.append(open_.pop())
+        if nodes[-1].left and nodes[-1].right:
+            open_ += [nodes[-1].right, nodes[-1].left]
+    return nodes
 
 
 class _Least:
-    """Turns `max` into `min`."""
+    """A key that reverses the order."""
 
     def __init__(self, key: Any):
         self.key = key
@@ -247,12 +247,12 @@ class FirstSight(Ours):
     title = "counted from first sight"
 
     def samples(self, node: Node, table: Table) -> Array:
-        """The node's totals less those at first sight."""
+        """Return the node's totals less those at first sight."""
         rows, columns = len(table.tests), len(self.column)
         return self.totals(node)[None, :] - table.start[:rows, :columns]
 
     def exactly(self, node: Node, row: int, lower: Array) -> Any:
-        """Samples differ, so scores do not compare; intervals do."""
+        """Return the lower end: scores of different samples cannot be compared."""
         return round(float(lower[row]), 12)
 
 
@@ -264,7 +264,7 @@ class Bubble(Ours):
     def choose(
         self, node: Node, scene: Scene, points: Array, lower: Array, upper: Array
     ) -> int | None:
-        """Carry upwards what is surely better than its neighbour."""
+        """Swap neighbours whose intervals do not overlap, and return the first of the list."""
         table = self.table(node)
         order, low, high = table.order, lower.tolist(), upper.tolist()
         for i in range(len(order) - 2, -1, -1):
@@ -288,7 +288,7 @@ class NoConstantPhase(Ours):
     title = "no constant phase"
 
     def observe(self, scene: Scene, targets: Iterable[tuple[Binding, Outcome]]) -> None:
-        """Route, count and decide, whatever was seen before."""
+        """Route, count and decide from the first transition on."""
         targets = list(targets)
         super().observe(scene, targets)
         if len(self.seen) < 2:  # so the root is a leaf
@@ -317,7 +317,7 @@ class ArbitraryTies(Ours):
     title = "ties broken by a hash"
 
     def tie(self, scene: Scene, node: Node, row: int) -> Any:
-        """Any order that is the same in each run."""
+        """Return a hash, which is the same in each run."""
         return zlib.crc32(repr(tuple(self.table(node).tests[row])).encode())
 
 
@@ -327,7 +327,7 @@ class OldestFirst(Ours):
     title = "ties broken by age"
 
     def tie(self, scene: Scene, node: Node, row: int) -> Any:
-        """Rows are in order of appearance."""
+        """Return the age: rows are in order of appearance."""
         return -row
 
 
@@ -337,7 +337,7 @@ class FloatScores(Ours):
     title = "scores in floating point"
 
     def exactly(self, node: Node, row: int, lower: Array) -> Any:
-        """The paper's S, term by term."""
+        """Return the paper's S, summed term by term."""
         totals, true = self.totals(node), self.table(node).true[row, : len(self.column)]
         n = float(totals.sum())
         total = 0.0
@@ -353,7 +353,7 @@ class Truncated(Ours):
     title = "whole successes"
 
     def successes(self, points: Array) -> Array:
-        """The tolerance is for sums of fractions that are whole."""
+        """Return whole successes; the tolerance is for sums of fractions that are whole."""
         return np.floor(points + 1e-9)
 
 
@@ -370,11 +370,11 @@ class HandedDown(Ours):
         self.classes: WeakKeyDictionary[Node, list[str]] = WeakKeyDictionary()
 
     def classes_of(self, node: Node) -> list[str]:
-        """What the pseudocode calls var_class_types."""
+        """Return what the pseudocode calls var_class_types."""
         return self.classes.setdefault(node, list(node.variables))
 
     def allows(self, node: Node, test: Test) -> bool:
-        """The inner loop of addPredicates."""
+        """Check the classes as the inner loop of addPredicates does."""
         return self._with(self.classes_of(node).copy(), test) is not None
 
     def _with(self, classes: list[str], test: Test) -> list[str] | None:
@@ -386,7 +386,7 @@ class HandedDown(Ours):
         return classes
 
     def adopt(self, node: Node, test: Test, scene: Scene) -> None:
-        """Both children get the classes that the test leaves behind."""
+        """Make the test the node's own; both children get its classes."""
         classes = self._with(self.classes_of(node).copy(), test)
         node.become_branch(test)
         assert classes is not None and node.left and node.right
@@ -400,7 +400,7 @@ class Aliased(HandedDown):
     title = "addPredicates shares var_class_types"
 
     def allows(self, node: Node, test: Test) -> bool:
-        """Whoever comes first decides what new variables are, for all that follow."""
+        """Check and extend the shared list: the first candidate decides for all that follow."""
         return self._with(self.classes_of(node), test) is not None
 
 
@@ -437,8 +437,8 @@ class ByIdScene(Scene):
         if fact.objects == tuple(sorted(fact.objects)):
             return fact
         kind, attribute, classes = fact.type
-        found = FactType(kind, attribute, classes[::-1])
-        return Fact(found, fact.objects[::-1], self.value_of(found, fact.objects[::-1]))
+        turned = FactType(kind, attribute, classes[::-1])
+        return Fact(turned, fact.objects[::-1], self.value_of(turned, fact.objects[::-1]))
 
     def _tests_of(self, binding: Binding) -> frozenset[Test]:
         if binding not in self._tests_remembered:
@@ -460,7 +460,7 @@ class ById(Ours):
     on_demand = False
 
     def route(self, scene: Scene, arguments: Binding) -> list[tuple[Node, list[Binding]]]:
-        """On demand (scanRel), pairs are found in both directions."""
+        """Route an object; on demand (scanRel), pairs are found in both directions."""
         node, bindings = self.root, [arguments]
         steps = [(node, bindings)]
         while node.test and node.left and node.right:

@@ -1,4 +1,4 @@
-"""Measure what docs/evidence.md says.
+"""Measure the numbers of docs/evidence.md.
 
     python -m experiments.evidence [PART ...] [--seeds 10] [--share 1] [--processes 2]
 
@@ -31,7 +31,7 @@ PARTS: dict[str, ModuleType] = {
 
 
 def measured(name: str, count: float, folder: Path, processes: int) -> str:
-    """A part's tables, from runs that are there or are now made."""
+    """Return the tables of a part, from runs that are kept or performed now."""
     part = PARTS[name]
     tasks = part.tasks(count)
     runs = finish(tasks, part.run, folder / f"{name}.jsonl", processes)
@@ -39,7 +39,7 @@ def measured(name: str, count: float, folder: Path, processes: int) -> str:
 
 
 def inserted(page: str, name: str, table: str) -> str:
-    """The page with the part's table in its place."""
+    """Return the page with the table of a part in its place."""
     begin, end = f"<!-- measured: {name} -->", "<!-- end -->"
     pattern = re.compile(rf"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
     return pattern.sub(lambda _: f"{begin}\n\n{table}\n\n{end}", page)
@@ -51,25 +51,27 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all")
-    parser.add_argument("--seeds", type=int, default=10, help="of every run (10)")
-    parser.add_argument("--share", type=float, default=1.0, help="of the streams of calibration")
-    parser.add_argument("--processes", type=int, default=2, help="at once (2)")
+    parser.add_argument("--seeds", type=int, default=10, help="seeds of every run (10)")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="share of the streams of calibration"
+    )
+    parser.add_argument("--processes", type=int, default=2, help="runs at once (2)")
     parser.add_argument("--runs", type=Path, default=HERE / "runs", metavar="FOLDER")
     parser.add_argument("--docs", type=Path, metavar="PAGE", help="write the tables into this page")
-    given = parser.parse_args()
-    given.runs.mkdir(parents=True, exist_ok=True)
-    for name in given.parts or PARTS:
+    options = parser.parse_args()
+    options.runs.mkdir(parents=True, exist_ok=True)
+    for name in options.parts or PARTS:
         if name not in PARTS:
             parser.error(f"there is no part {name!r}; there are {', '.join(PARTS)}")
-        count = given.share if name == "calibration" else given.seeds
+        count = options.share if name == "calibration" else options.seeds
         try:
-            table = measured(name, count, given.runs, given.processes)
+            table = measured(name, count, options.runs, options.processes)
         except KeyboardInterrupt:
-            tell("interrupted; what is finished is kept, and the same command goes on")
+            tell("Interrupted. Finished runs are kept; run the same command to resume.")
             sys.exit(130)
         print(f"## {name}\n\n{table}\n", flush=True)
-        if given.docs:
-            given.docs.write_text(inserted(given.docs.read_text("utf-8"), name, table), "utf-8")
+        if options.docs:
+            options.docs.write_text(inserted(options.docs.read_text("utf-8"), name, table), "utf-8")
 
 
 if __name__ == "__main__":

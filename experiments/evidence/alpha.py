@@ -1,4 +1,4 @@
-"""How much depends on alpha: maze and keys, with the default criterion and memory."""
+"""How results depend on alpha: maze and keys, with the default criterion and memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from experiments.evidence.settings import (
     last_errors,
     markdown,
     median,
-    taught,
+    train,
 )
 
 from treethink.worlds import make
@@ -22,7 +22,7 @@ STEPS = {"maze": 20_000, "keys": 60_000}
 
 
 def tasks(seeds: int) -> list[dict[str, Any]]:
-    """Every world, alpha and seed."""
+    """Return a task for every world, alpha and seed."""
     return [
         {"part": "alpha", "world": world, "alpha": alpha, "seed": seed, "steps": steps}
         for world, steps in STEPS.items()
@@ -32,9 +32,9 @@ def tasks(seeds: int) -> list[dict[str, Any]]:
 
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
-    """Learn, then be asked."""
+    """Learn, then predict a held-out stream."""
     world = make(task["world"])
-    model, last_error = taught(world, task, alpha=task["alpha"], **SETTINGS[DEFAULT])
+    model, last_error = train(world, task, alpha=task["alpha"], **SETTINGS[DEFAULT])
     leaves = sum(rule.n_leaves for rule in model.rules.values())
     return {
         "last_error": last_error,
@@ -43,10 +43,10 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
-    """Last error, what is exact, and how many leaves it took."""
+def table(tasks: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """Return last errors, shares of exact predictions, and numbers of leaves."""
     groups: dict[tuple[str, float], list[tuple[float, dict[str, Any]]]] = {}
-    for task, result in zip(asked, results, strict=True):
+    for task, result in zip(tasks, results, strict=True):
         key = task["world"], task["alpha"]
         groups.setdefault(key, []).append((converged(task, result), result))
     rows = []

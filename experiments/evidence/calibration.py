@@ -1,11 +1,11 @@
-"""How often a tree splits where there is nothing to learn, and how soon where there is.
+"""Calibration: how often a tree splits on noise, and how soon on a real effect.
 
-A coin lies among things. Its outcomes are independent of where anything is, so a tree over them
-should stay a leaf: whatever it asks is a mistake. A stream counts as one if its tree *ever* split.
+A coin lies among things. Its outcomes are independent of all positions, so its tree should stay a
+leaf: every test is a mistake. A stream counts as mistaken if its tree *ever* split.
 
-Below a rule: `depth` flags must all be up before chance decides, else nothing happens; then a
-tree that asks for anything but flags is mistaken. With a plant: where a thing lies to the right of
-the coin, the last outcome is certain, and the test that says so must be found.
+"Below n tests": `depth` flags must all be up for the coin to be tossed, else nothing happens; then
+a tree that tests anything but flags is mistaken. "With a plant": where a thing lies to the right of
+the coin, the last outcome is certain, and the tree must find the test for it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from experiments.evidence.settings import markdown
 from treethink import Attribute, Object, Schema, State
 from treethink.model import TreeThink
 
-#: With so many streams each: rare events need more of them.
+#: Values of alpha, with their numbers of streams: rare events need more of them.
 STREAMS = {0.1: 2_000, 0.01: 10_000, 0.001: 100_000}
 CHANCES = (
     (0.5, 0.5),
@@ -30,7 +30,7 @@ CHANCES = (
     (0.2, 0.2, 0.2, 0.2, 0.2),
     (0.6, 0.2, 0.1, 0.06, 0.04),
 )
-#: Who shares a coin with whom; below how many tests.
+#: Kinds of streams, with their options.
 KINDS: dict[str, dict[str, Any]] = {
     "one object": {"coins": 1, "steps": 200},
     "eight objects": {"coins": 8, "steps": 60},
@@ -53,7 +53,7 @@ schema = Schema(
 
 
 def tasks(share: float = 1.0) -> list[dict[str, Any]]:
-    """Chunks of streams, for each kind of stream and criterion; then those with a plant."""
+    """Return chunks of streams for each kind and criterion, without and with a plant."""
     every = []
     for kind, options in KINDS.items():
         for criterion in CRITERIA:
@@ -76,7 +76,7 @@ def _chunks(
 
 
 class Pool:
-    """States to draw from, made once: where things lie does not depend on what the coins do."""
+    """States to draw from, made once: positions do not depend on the coins."""
 
     def __init__(self, coins: int, depth: int):
         rng = np.random.default_rng(0)
@@ -107,12 +107,12 @@ class Pool:
 
 @cache
 def pool_of(coins: int, depth: int) -> Pool:
-    """The same for all streams of a kind."""
+    """Return the pool, which all streams of a kind share."""
     return Pool(coins, depth)
 
 
 def stream(options: dict[str, Any], seed: int, plant: bool) -> Iterator[tuple[State, str, State]]:
-    """One stream, as long as it is asked for."""
+    """Yield the transitions of one stream."""
     coins, chances, steps = options["coins"], CHANCES[seed % len(CHANCES)], options["steps"]
     pool, rng = pool_of(coins, options.get("depth", 0)), np.random.default_rng(seed)
     which = rng.integers(POOL, size=steps)
@@ -134,36 +134,36 @@ def stream(options: dict[str, Any], seed: int, plant: bool) -> Iterator[tuple[St
 
 
 def mistaken(options: dict[str, Any], criterion: str, alpha: float, seed: int) -> bool:
-    """Whether the tree of this stream ever asked for anything but its flags."""
+    """Whether the tree of this stream ever tested anything but its flags."""
     model = TreeThink(schema, criterion=criterion, alpha=alpha, memory=options.get("memory", 0))
-    asked: list[Any] = []
-    model.on_change = asked.append
+    changes: list[Any] = []
+    model.on_change = changes.append
     model.observe_many(stream(options, seed, plant=False))
     flags = _FLAGS[: options.get("depth", 0)]
-    tests = [change.test for change in asked if change.test is not None]
+    tests = [change.test for change in changes if change.test is not None]
     return any(test.attribute not in flags or test.variables != (0,) for test in tests)
 
 
 def found_after(options: dict[str, Any], criterion: str, alpha: float, seed: int) -> int | None:
-    """After how many observations the tree's first test was the planted one."""
+    """Return after how many observations the root's test was the planted one."""
     model = TreeThink(schema, criterion=criterion, alpha=alpha, memory=options.get("memory", 0))
-    changed: list[Any] = []
-    model.on_change = changed.append
+    changes: list[Any] = []
+    model.on_change = changes.append
     for step, transition in enumerate(stream(options, seed, plant=True), 1):
         model.observe(*transition)
-        for change in changed:
+        for change in changes:
             test = change.test
             if change.path == "" and test is not None and test.kind == "difference":
                 right = (1, 0) if test.classes[0] == "coin" else (-1, 0)
                 of_it = set(test.classes) == {"coin", "thing"} and 0 in test.variables
                 if of_it and test.value == right:
                     return step
-        changed.clear()
+        changes.clear()
     return None
 
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
-    """One chunk."""
+    """Perform one chunk."""
     options, criterion, alpha = KINDS[task["kind"]], task["criterion"], task["alpha"]
     seeds = range(task["first"], task["first"] + task["streams"])
     if task["plant"]:
@@ -173,37 +173,34 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def upper_limit(successes: int, trials: int) -> float:
-    """The largest chance that makes so few successes as likely as 5% (Clopper and Pearson).
+    """Return the upper 95% confidence limit of a proportion (Clopper and Pearson).
 
     >>> round(upper_limit(0, 1000), 5)
     0.00299
     """
+    k = np.arange(successes + 1)
+    steps = np.log((trials - k[1:] + 1) / k[1:])
+    log_choices = np.concatenate([[0.0], np.cumsum(steps)])  # of k out of `trials`
+
+    def at_most(chance: float) -> float:
+        """Return the probability of no more than so many successes."""
+        if chance >= 1:
+            return 0.0
+        logs = log_choices + k * math.log(chance) if chance > 0 else log_choices[:1]
+        return float(np.exp(logs + (trials - k[: len(logs)]) * math.log1p(-chance)).sum())
+
     low, high = successes / trials, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if _at_most(successes, trials, middle) > 0.05 else (low, middle)
+        low, high = (middle, high) if at_most(middle) > 0.05 else (low, middle)
     return high
 
 
-def _at_most(successes: int, trials: int, chance: float) -> float:
-    if chance >= 1:
-        return 0.0
-    logs = [
-        math.lgamma(trials + 1)
-        - math.lgamma(k + 1)
-        - math.lgamma(trials - k + 1)
-        + k * math.log(chance)
-        + (trials - k) * math.log1p(-chance)
-        for k in range(successes + 1)
-    ]
-    return math.fsum(map(math.exp, logs))
-
-
-def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
-    """Shares of mistaken streams with their upper limits; when the plant was found."""
+def table(tasks: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """Return shares of mistaken streams with their upper limits, and when plants were found."""
     mistakes: dict[tuple[str, str], dict[float, tuple[int, int]]] = {}
     found: dict[tuple[str, str], list[float]] = {}
-    for task, result in zip(asked, results, strict=True):
+    for task, result in zip(tasks, results, strict=True):
         key = task["kind"], task["criterion"]
         if task["plant"]:
             steps = [math.inf if each is None else each for each in result["found"]]

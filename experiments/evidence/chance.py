@@ -1,4 +1,4 @@
-"""Where chance decides what follows: how near predictions come, and what the tree asks."""
+"""A random world: how close predictions come to the truth, and which tests the tree has."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BESIDE = {(-1, 0), (1, 0), (0, -1), (0, 1)}
 
 
 def tasks(seeds: int) -> list[dict[str, Any]]:
-    """Every number of fish, setting and seed."""
+    """Return a task for every number of fish, setting and seed."""
     return [
         {"part": "chance", "fish": fish, "setting": setting, "seed": seed}
         for fish in FISH
@@ -36,7 +36,7 @@ def tasks(seeds: int) -> list[dict[str, Any]]:
 
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
-    """Learn, and be asked again and again."""
+    """Learn, and measure the error on a held-out stream again and again."""
     world = make("fish", fish=task["fish"])
     model = TreeThink(world.schema, **SETTINGS[task["setting"]])
     stream, steps = transitions(world, COUNTS[-1], task["seed"]), 0
@@ -55,9 +55,9 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def asks_for_walls(rule: Rule) -> bool:
-    """Whether every path asks for a wall on each of the four sides, and for nothing else.
+    """Whether every path tests for a wall on each of the four sides, and for nothing else.
 
-    Nobody is walled in, so after three walls there is nothing to ask.
+    No fish has walls on all sides, so after three walls there is nothing left to test.
     """
     open_: list[tuple[Any, frozenset[Any], int]] = [(rule.root, frozenset(), 0)]
     while open_:
@@ -80,10 +80,10 @@ def asks_for_walls(rule: Rule) -> bool:
     return True
 
 
-def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
-    """Distance to the true distribution by observations; whether the tree is the right one."""
+def table(tasks: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """Return the distance to the truth by observations, and how many trees are right."""
     groups: dict[tuple[int, str], list[dict[str, Any]]] = {}
-    for task, result in zip(asked, results, strict=True):
+    for task, result in zip(tasks, results, strict=True):
         groups.setdefault((task["fish"], task["setting"]), []).append(result)
     rows = []
     for (fish, setting), group in groups.items():

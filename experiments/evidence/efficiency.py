@@ -1,8 +1,8 @@
-"""How many observations it takes: the last one that was predicted wrongly.
+"""Sample efficiency: the last observation that was predicted wrongly.
 
-A run that is wrong within the last fifth of its steps has not converged; it counts as ">steps" and
-is never left out. Then it is asked about a held-out stream, and, where there is one, about the
-larger world of the same rules.
+A run with an error in the last fifth of its steps has not converged; it counts as ">steps" and is
+never left out. Then the model predicts a held-out stream and, where there is one, the larger world
+of the same rules.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from experiments.evidence.settings import (
     last_errors,
     markdown,
     median,
-    taught,
+    train,
 )
 
 from treethink.worlds import WORLDS, make
@@ -42,14 +42,14 @@ WORLDS_AND_STEPS = {
     "taxi": 110_000,
     "cliffwalking": 110_000,
 }
-#: Those that are only compared need not go on for long after they have learned.
-_COMPARED_FOR = 20_000
-#: How many times fewer observations than with the paper's settings were asked for.
-ASKED = {"switches": 10, "coins": 10, "doors": 5, "maze": 2, "gates": 2}
+#: The most steps of settings that are only compared.
+_MOST_COMPARED = 20_000
+#: The targets: how many times fewer observations than with the paper's settings.
+TARGETS = {"switches": 10, "coins": 10, "doors": 5, "maze": 2, "gates": 2}
 
 
 def tasks(seeds: int) -> list[dict[str, Any]]:
-    """Every world, setting and seed."""
+    """Return a task for every world, setting and seed."""
     return [
         {"part": "efficiency", "world": world, "setting": setting, "seed": seed}
         | {"steps": steps_for(world, setting)}
@@ -60,17 +60,17 @@ def tasks(seeds: int) -> list[dict[str, Any]]:
 
 
 def steps_for(world: str, setting: str) -> int:
-    """How long a run is."""
+    """Return the steps of a run."""
     steps = WORLDS_AND_STEPS[world]
     if setting in (PAPER, DEFAULT) or world.startswith("keys"):
         return steps
-    return min(steps, _COMPARED_FOR)
+    return min(steps, _MOST_COMPARED)
 
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
-    """Learn, then be asked."""
+    """Learn, then predict a held-out stream."""
     world = make(task["world"])
-    model, last_error = taught(world, task, **SETTINGS[task["setting"]])
+    model, last_error = train(world, task, **SETTINGS[task["setting"]])
     result: dict[str, Any] = {"last_error": last_error}
     result["held_out"] = held_out(model, world, 20_000 if task["world"] == "keys" else 2_000)
     larger = f"{task['world']}-t"
@@ -79,12 +79,12 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
-    """Last errors; ratios to the paper's settings, seed by seed; what was exact afterwards."""
+def table(tasks: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """Return last errors, their ratios to the paper's settings, and shares of exact predictions."""
     last: dict[tuple[str, str], list[float]] = {}
     exact: dict[tuple[str, str], list[float]] = {}
     larger: dict[tuple[str, str], list[float]] = {}
-    for task, result in zip(asked, results, strict=True):
+    for task, result in zip(tasks, results, strict=True):
         key = task["world"], task["setting"]
         last.setdefault(key, []).append(converged(task, result))
         exact.setdefault(key, []).append(result["held_out"]["exact"] / result["held_out"]["of"])
@@ -93,9 +93,9 @@ def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
     rows = []
     for world in WORLDS_AND_STEPS:
         cells = [last_errors(last[world, each], steps_for(world, each)) for each in SETTINGS]
-        asked_for = f" ({ASKED[world]})" if world in ASKED else ""
+        target = f" ({TARGETS[world]})" if world in TARGETS else ""
         ratio = _ratio(last[world, PAPER], last[world, DEFAULT], steps_for(world, PAPER))
-        rows.append([f"`{world}`", *cells, f"{ratio}{asked_for}"])
+        rows.append([f"`{world}`", *cells, f"{ratio}{target}"])
     first = markdown(["world", *(f"`{name}`" for name in SETTINGS), "times fewer (asked)"], rows)
     rows = []
     for world in WORLDS_AND_STEPS:
@@ -112,10 +112,9 @@ def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
 
 
 def _ratio(paper: list[float], ours: list[float], steps: int) -> str:
-    """The median of the ratios by seed.
+    """Return the median of the ratios by seed.
 
-    Where the paper's settings did not get there it is larger than what is shown; where ours did
-    not, it counts as 0.
+    If the paper's settings did not converge it is a lower bound; if ours did not, it counts as 0.
     """
     ratios = [
         (0.0 if math.isinf(b) else min(a, steps) / b, math.isinf(a))

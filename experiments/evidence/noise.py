@@ -1,4 +1,4 @@
-"""With some probability, what follows is what another action would have done."""
+"""Noise: with some probability, the world performs another action than the one observed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EPISODE = 50
 
 
 def tasks(seeds: int) -> list[dict[str, Any]]:
-    """Every world, noise and seed."""
+    """Return a task for every world, noise and seed."""
     return [
         {"part": "noise", "world": world, "noise": noise, "seed": seed, "steps": steps}
         for world, steps in STEPS.items()
@@ -28,36 +28,36 @@ def tasks(seeds: int) -> list[dict[str, Any]]:
 
 
 def disturbed(world: World, steps: int, seed: int, noise: float) -> Iterator[Transition]:
-    """Random play in which the world at times does something else than it was told."""
+    """Yield random play in which the world sometimes performs another action."""
     rng = np.random.default_rng(seed)
     for step in range(steps):
         if step % _EPISODE == 0:
             state = world.reset(int(rng.integers(2**63)))
-        told, others = rng.integers(len(world.actions)), rng.integers(1, len(world.actions))
-        does = (told + others) % len(world.actions) if rng.random() < noise else told
-        after = world.step(state, world.actions[does], rng)
-        yield state, world.actions[told], after
+        chosen, shift = rng.integers(len(world.actions)), rng.integers(1, len(world.actions))
+        done = (chosen + shift) % len(world.actions) if rng.random() < noise else chosen
+        after = world.step(state, world.actions[done], rng)
+        yield state, world.actions[chosen], after
         state = after
 
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
-    """Learn from the disturbed world, be asked about the undisturbed one."""
+    """Learn from the noisy world, predict the one without noise."""
     world = make(task["world"])
     model = TreeThink(world.schema, **SETTINGS[DEFAULT])
     model.observe_many(disturbed(world, task["steps"], task["seed"], task["noise"]))
-    right, mass, asked = 0, 0.0, 2_000
-    for before, action, after in transitions(world, asked, HELD_OUT_SEED):
+    right, mass, steps = 0, 0.0, 2_000
+    for before, action, after in transitions(world, steps, HELD_OUT_SEED):
         prediction = model.predict(before, action)
         right += prediction.mode() == after
         mass += 1 - prediction.probability(after)
     leaves = sum(rule.n_leaves for rule in model.rules.values())
-    return {"of": asked, "right": right, "mass": mass / asked, "leaves": leaves}
+    return {"of": steps, "right": right, "mass": mass / steps, "leaves": leaves}
 
 
-def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
-    """Whether the likeliest state is the right one, and how likely the others are held to be."""
+def table(tasks: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """Return how often the likeliest state is right, and the probability of the others."""
     groups: dict[tuple[str, float], list[dict[str, Any]]] = {}
-    for task, result in zip(asked, results, strict=True):
+    for task, result in zip(tasks, results, strict=True):
         groups.setdefault((task["world"], task["noise"]), []).append(result)
     rows = []
     for (world, noise), group in groups.items():

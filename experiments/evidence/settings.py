@@ -1,4 +1,4 @@
-"""The settings that are compared, and what every part of the experiment shares."""
+"""The settings that are compared, and helpers that all parts of the experiment share."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ HELD_OUT_SEED = 1_000_000
 
 
 def held_out(model: TreeThink, world: World, steps: int) -> dict[str, int]:
-    """How many transitions of a stream that nobody has learned from are predicted exactly."""
-    found = examine(model, world, transitions(world, steps, HELD_OUT_SEED))
+    """Return how many transitions of a held-out stream are predicted exactly."""
+    examination = examine(model, world, transitions(world, steps, HELD_OUT_SEED))
     return {
-        "of": found.held_out,
-        "exact": found.plausible if found.chance else found.exact,
-        "right_mode": found.right_mode,
-        "scenes": found.scenes,
-        "wrong_scenes": len(found.wrong_scenes),
+        "of": examination.held_out,
+        "exact": examination.plausible if examination.chance else examination.exact,
+        "right_mode": examination.right_mode,
+        "scenes": examination.scenes,
+        "wrong_scenes": len(examination.wrong_scenes),
     }
 
 
-def taught(world: World, task: dict[str, Any], **settings: Any) -> tuple[TreeThink, int]:
-    """A model that has learned from the task's stream, and its last error."""
+def train(world: World, task: dict[str, Any], **settings: Any) -> tuple[TreeThink, int]:
+    """Train a model on the task's stream; return it and its last error."""
     model, curve = TreeThink(world.schema, **settings), Curve()
     for wrong_by in trial(model, world, task["steps"], task["seed"]):
         curve.add(wrong_by)
@@ -45,13 +45,13 @@ def taught(world: World, task: dict[str, Any], **settings: Any) -> tuple[TreeThi
 
 
 def converged(task: dict[str, Any], result: dict[str, Any]) -> float:
-    """The last error, or infinity if it was within the last fifth of the steps."""
+    """Return the last error, or infinity if it was within the last fifth of the steps."""
     last: int = result["last_error"]
     return last if last <= 0.8 * task["steps"] else math.inf
 
 
 def last_errors(values: list[float], steps: int) -> str:
-    """Median and worst of runs of so many steps."""
+    """Return the median and the worst last error, as text."""
 
     def shown(value: float) -> str:
         return f">{steps:,}" if math.isinf(value) else f"{value:,.0f}"
@@ -60,11 +60,11 @@ def last_errors(values: list[float], steps: int) -> str:
 
 
 def median(values: Iterable[float]) -> float:
-    """Infinite where half of them are."""
+    """Return the median; it may be infinite."""
     return statistics.median(values)
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table: text to the left, numbers to the right."""
+    """Return a table in Markdown; all columns but the first are aligned to the right."""
     lines = [f"| {' | '.join(line)} |" for line in (header, *rows)]
     return "\n".join([lines[0], f"|---|{'--:|' * (len(header) - 1)}", *lines[1:]])

@@ -1,4 +1,4 @@
-"""Learned in levels of 6 x 6 only, asked about levels of 8 x 8 and 16 x 16."""
+"""Transfer: learn in levels of 6 x 6 only, predict levels of 8 x 8 and 16 x 16."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIZES = (6, 8, 16)
 
 
 def tasks(seeds: int) -> list[dict[str, Any]]:
-    """Every grid world and seed."""
+    """Return a task for every grid world and seed."""
     return [
         {"part": "transfer", "world": world, "setting": DEFAULT, "seed": seed, "steps": steps}
         for world, steps in STEPS.items()
@@ -33,7 +33,7 @@ def tasks(seeds: int) -> list[dict[str, Any]]:
 
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
-    """Learn in small levels, be asked about larger ones."""
+    """Learn in small levels, predict larger ones."""
     small = make(task["world"], width=6, height=6)
     model = TreeThink(small.schema, **SETTINGS[task["setting"]])
     model.observe_many(transitions(small, task["steps"], task["seed"]))
@@ -43,10 +43,10 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
-    """The share that was exact, median (worst) of the seeds."""
+def table(tasks: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """Return the share of exact predictions, median (worst) over seeds."""
     groups: dict[str, list[dict[str, Any]]] = {}
-    for task, result in zip(asked, results, strict=True):
+    for task, result in zip(tasks, results, strict=True):
         groups.setdefault(task["world"], []).append(result)
     rows = [
         [f"`{world}`", f"{STEPS[world]:,}"]
@@ -56,6 +56,6 @@ def table(asked: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
     return markdown(["world", "observations", *(f"{size} x {size}" for size in SIZES)], rows)
 
 
-def _share(found: list[dict[str, int]]) -> str:
-    shares = [each["exact"] / each["of"] for each in found]
+def _share(counts: list[dict[str, int]]) -> str:
+    shares = [each["exact"] / each["of"] for each in counts]
     return f"{median(shares):.4f} ({min(shares):.4f})"

@@ -1,6 +1,6 @@
-"""What all pictures are made of: a card, text, arrows, bars, and pictures within pictures.
+"""The elements of pictures: a card, text, arrows, bars, and pictures within pictures.
 
-The card brings its own background, so that a picture looks the same on light and dark pages. Text
+The card has its own background, so that a picture looks the same on light and dark pages. Text
 stays text. Lengths are pixels, y grows downwards, and every function returns pieces of SVG.
 """
 
@@ -15,7 +15,7 @@ from treethink.text import escaped
 WIDTH = 720.0
 EDGE, INK, GREY, LINE = "#d9d5cc", "#2b3038", "#6b717b", "#c3c7cd"
 YES, NO = "#2f7d4f", "#b0483c"
-#: Of the variables X0, X1 and X2.
+#: Colours of the variables X0, X1 and X2.
 TONES = ("#c2570c", "#1668b8", "#7a3fb0")
 MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace"
 SANS = "system-ui, -apple-system, Segoe UI, Helvetica, Arial, DejaVu Sans, sans-serif"
@@ -23,7 +23,7 @@ SIZE = 13.0
 
 
 def card(title: str, height: float, parts: Iterable[str]) -> str:
-    """The whole picture. The title is for those who hear a page instead of seeing it."""
+    """Return the whole picture. The title is for screen readers."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:.0f} {height:.0f}" '
         f'width="{WIDTH:.0f}" height="{height:.0f}" role="img" font-family="{SANS}" '
@@ -44,7 +44,7 @@ def text(
     bold: bool = False,
     mono: bool = False,
 ) -> str:
-    """One line; formulas are set in letters of one width."""
+    """Return one line of text; `mono` is for formulas."""
     look = ' font-weight="600"' if bold else ""
     look += f' font-family="{MONO}" xml:space="preserve"' if mono else ""
     return (
@@ -53,16 +53,16 @@ def text(
     )
 
 
-def lines(x: float, y: float, said: Sequence[str], colour: str = INK, **look: object) -> list[str]:
-    """Several, one below the other."""
-    return [text(x, y + 18 * i, each, colour, **look) for i, each in enumerate(said)]  # type: ignore[arg-type]
+def lines(x: float, y: float, rows: Sequence[str], colour: str = INK, **look: object) -> list[str]:
+    """Return several lines, one below the other."""
+    return [text(x, y + 18 * i, each, colour, **look) for i, each in enumerate(rows)]  # type: ignore[arg-type]
 
 
 def _variables(line: str) -> str:
-    """Each variable has the colour that its objects have in the level."""
+    """Give each variable the colour that its objects have in the level."""
     return re.sub(
         r"\bX([0-2])\b",
-        lambda found: f'<tspan fill="{TONES[int(found[1])]}" font-weight="600">{found[0]}</tspan>',
+        lambda match: f'<tspan fill="{TONES[int(match[1])]}" font-weight="600">{match[0]}</tspan>',
         escaped(line),
     )
 
@@ -76,7 +76,7 @@ def box(
     stroke: str = EDGE,
     corner: float = 6,
 ) -> str:
-    """A rectangle whose corners are rounded."""
+    """Return a rectangle with rounded corners."""
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{corner:g}" '
         f'fill="{fill}" stroke="{stroke}"/>'
@@ -86,7 +86,7 @@ def box(
 def line(
     points: Iterable[tuple[float, float]], colour: str, width: float = 1.5, dash: str = ""
 ) -> str:
-    """Through all the points."""
+    """Return a line through the points."""
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     return (
@@ -96,7 +96,7 @@ def line(
 
 
 def arrow(start: tuple[float, float], end: tuple[float, float], colour: str = GREY) -> str:
-    """A straight one, with its head at the end."""
+    """Return a straight arrow with its head at the end."""
     (x, y), (to_x, to_y) = start, end
     length = max(((to_x - x) ** 2 + (to_y - y) ** 2) ** 0.5, 1e-9)
     u, v = (to_x - x) / length, (to_y - y) / length
@@ -109,14 +109,14 @@ def arrow(start: tuple[float, float], end: tuple[float, float], colour: str = GR
 
 
 def size_of(svg: str) -> tuple[float, float]:
-    """The width and height that an SVG says it has."""
+    """Return the width and height of an SVG."""
     wide, high = (re.search(rf'<svg[^>]* {side}="([\d.]+)"', svg) for side in ("width", "height"))
     assert wide is not None and high is not None
     return float(wide[1]), float(high[1])
 
 
 def placed(svg: str, x: float, y: float, scale: float = 1.0) -> str:
-    """A whole SVG as a part of another, with its upper left corner there."""
+    """Return an SVG as a part of another, with its upper left corner at (x, y)."""
     wide, high = size_of(svg)
     end = svg.index(">")
     view = re.search(r'viewBox="[^"]*"', svg[:end])

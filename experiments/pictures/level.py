@@ -1,4 +1,4 @@
-"""A level in a picture: drawn as the world draws it, with marks on some of its cells."""
+"""A level in a picture: drawn as the world draws it, with marks on some cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treethink.worlds import World
 from treethink.worlds.draw.layout import Cell
 from treethink.worlds.draw.svg import svg
 
-WANTED = "#ff5d8f"  # where something was looked for, and is not
+MISSED = "#ff5d8f"  # where a test looked for an object that is not there
 
 
 @dataclass(frozen=True)
@@ -28,23 +28,26 @@ class Level:
 
     @property
     def width(self) -> float:
+        """The width in pixels."""
         return float(self.world.options["width"] * self.cell)
 
     @property
     def height(self) -> float:
+        """The height in pixels."""
         return float(self.world.options["height"] * self.cell)
 
     def draw(self) -> str:
+        """Return the level without marks."""
         return placed(svg(self.world, self.state, self.cell), self.x, self.y)
 
     def middle(self, cell: Cell) -> tuple[float, float]:
-        """Of a cell, in the picture."""
+        """Return the centre of a cell in the picture."""
         return self.x + (cell[0] + 0.5) * self.cell, self.y + (cell[1] + 0.5) * self.cell
 
     def frame(self, cell: Cell, colour: str, dash: str = "") -> str:
-        """Around a cell; light below, so that it is seen on everything.
+        """Return a frame around a cell, with a light line below it for contrast.
 
-        On a small one it is thin and lies outside, or it would hide what it is around.
+        On a small cell it is thin and outside, so that it does not hide the content.
         """
         small = self.cell < 16
         (x, y), half = self.middle(cell), self.cell / 2 + (0.5 if small else -0.5)
@@ -59,7 +62,7 @@ class Level:
         return line(around, "#ffffff", 1.5 * thick) + line(around, colour, thick, dash)
 
     def badge(self, cell: Cell, number: int) -> str:
-        """The name of a variable above a cell; on small cells, beside that of its neighbour."""
+        """Return the name of a variable above a cell; on small cells, shifted to one side."""
         x, y = self.middle(cell)
         x += (2 * number - 1) * max(0.0, 12 - self.cell / 2)
         top = y - self.cell / 2 - 15
@@ -70,7 +73,7 @@ class Level:
         )
 
     def walk(self, cells: Iterable[Cell], colour: str) -> str:
-        """An arrow from cell to cell."""
+        """Return an arrow from cell to cell."""
         points = [self.middle(cell) for cell in cells]
         return (
             line(points, "#ffffff", 5)
@@ -80,10 +83,10 @@ class Level:
 
 
 def marked(level: Level, reason: Reason) -> list[str]:
-    """Frames around the objects that the tests of a reason bound, and where one found nothing."""
+    """Return frames around the objects that tests bound, and where a test found nothing."""
     parts = []
     if (missed := _missed(level.state, reason)) is not None:
-        parts.append(level.frame(missed, WANTED, "5 4"))
+        parts.append(level.frame(missed, MISSED, "5 4"))
     for number, ids in reversed(list(enumerate(reason.bound.values()))):
         for each in ids:
             parts.append(level.frame(level.state[each].pos, TONES[number]))
@@ -92,7 +95,7 @@ def marked(level: Level, reason: Reason) -> list[str]:
 
 
 def _missed(state: State, reason: Reason) -> Cell | None:
-    """Where the last test looked for an object, if it found none."""
+    """Return where the last test looked for an object, if it found none."""
     last = reason.steps[-1]
     if last.holds or not last.test.new or not isinstance(last.test.value, tuple):
         return None
@@ -100,7 +103,7 @@ def _missed(state: State, reason: Reason) -> Cell | None:
     return (x + u, y + v) if last.test.variables[0] == 0 else (x - u, y - v)
 
 
-def below(level: Level, said: str, line: int = 0) -> str:
-    """A line under the level, in its middle."""
+def below(level: Level, caption: str, line: int = 0) -> str:
+    """Return a line of text under the level, centred."""
     y = level.y + level.height + 20 + 18 * line
-    return text(level.x + level.width / 2, y, said, GREY, anchor="middle")
+    return text(level.x + level.width / 2, y, caption, GREY, anchor="middle")

@@ -1,4 +1,4 @@
-"""A small plot: axes, curves and their names."""
+"""A small plot: axes and curves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Axes:
-    """A pair of axes in a picture: where it stands, how large it is, and what it spans."""
+    """A pair of axes in a picture: position, size, and the ranges of x and y."""
 
     x: float
     y: float
@@ -22,7 +22,7 @@ class Axes:
     ys: tuple[float, float]
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point stands in the picture; what is outside is moved to the edge."""
+        """Return the position of a point; points outside are moved to the edge."""
         u = (min(max(x, self.xs[0]), self.xs[1]) - self.xs[0]) / (self.xs[1] - self.xs[0])
         v = (min(max(y, self.ys[0]), self.ys[1]) - self.ys[0]) / (self.ys[1] - self.ys[0])
         return self.x + u * self.width, self.y + (1 - v) * self.height
@@ -35,7 +35,7 @@ class Axes:
         x_ticks: Iterable[float],
         y_ticks: Iterable[float],
     ) -> list[str]:
-        """Above the title and what y counts, lines and numbers at the ticks, and what x counts."""
+        """Return titles, grid lines and tick labels."""
         floor = self.y + self.height
         parts = [
             text(self.x, self.y - 30, title, bold=True),
@@ -54,8 +54,9 @@ class Axes:
         return parts
 
     def curve(self, points: Points, colour: str, width: float = 2, dash: str = "") -> str:
+        """Return a line through points."""
         return line([self.at(*each) for each in points], colour, width, dash)
 
     def level(self, y: float, colour: str) -> str:
-        """A dashed line across."""
+        """Return a dashed horizontal line."""
         return line([self.at(self.xs[0], y), self.at(self.xs[1], y)], colour, 1.5, "5 4")

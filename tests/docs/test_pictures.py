@@ -78,26 +78,26 @@ def test_the_page_states_the_numbers_of_its_pictures() -> None:
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_leaf_splits_when_its_curve_crosses_the_line(number: int) -> None:
-    growing, learned = module("growing"), module("learned")
-    decided = learned.decisions()[number]
-    chosen = growing.as_twin(decided.test)
-    weighing = growing.Weighing()
-    for step, scene, player, outcome in growing.reaching(decided.path, decided.observation):
-        weighing.count(scene, player, outcome)
-        weighing.weigh(step, scene, [chosen])
-    *_, (_, before), (last, lead) = weighing.leads[chosen]
+def test_a_leaf_splits_just_when_its_curve_crosses_the_line(number: int) -> None:
+    growth, doors_run = module("evidence_and_growth"), module("doors_run")
+    decided = doors_run.decisions()[number]
+    chosen = growth.as_twin(decided.test)
+    leaf = growth.LeafEvidence()
+    for step, scene, player, outcome in growth.reaching(decided.path, decided.observation):
+        leaf.count(scene, player, outcome)
+        leaf.weigh(step, scene, [chosen])
+    *_, (_, before), (last, lead) = leaf.leads[chosen]
     assert last == decided.observation
-    assert lead > log(1 / growing.ALPHA) > before
+    assert lead > log(1 / growth.ALPHA) > before
 
 
-def test_the_tests_give_the_shown_answers_in_the_shown_level() -> None:
-    learned = module("learned")
+def test_the_shown_level_is_one_in_which_the_tests_answer_so() -> None:
+    doors_run = module("doors_run")
     for answers in [(True,), (False, True, False), (False, True, True), (False, False)]:
-        before, action, after = learned.met(answers)
+        before, action, after = doors_run.first_step_with(answers)
         assert action == "right"
-        assert tuple(step.holds for step in learned.reason_for(before).steps) == answers
-        stays = before[learned.player_of(before)].pos == after[learned.player_of(after)].pos
+        assert tuple(step.holds for step in doors_run.reason_for(before).steps) == answers
+        stays = before[doors_run.player_of(before)].pos == after[doors_run.player_of(after)].pos
         assert stays == (answers in {(True,), (False, True, False)})
 
 

@@ -22,18 +22,18 @@ from treethink import TreeThink, cli
 from treethink.errors import RecordsError
 from treethink.repro import report
 from treethink.repro.figures import FIGURES
-from treethink.repro.figures.reproduce import configured
+from treethink.repro.figures.reproduce import experiment
 from treethink.repro.report import statistics as stats
-from treethink.repro.report.claims import CLAIMS, DETERMINISTIC, judged
+from treethink.repro.report.claims import CLAIMS, DETERMINISTIC, judge_all
 from treethink.repro.report.data import Data, read_all
-from treethink.repro.report.figure_records import is_figure, parted
+from treethink.repro.report.figure_records import is_figure, split
 from treethink.repro.report.judges import inference, learning, performance, resources
 from treethink.repro.report.judges.common import UNKNOWN
-from treethink.repro.report.markdown import BETTER, NOT_BORNE_OUT, odd, reasons
+from treethink.repro.report.markdown import BETTER, NOT_BORNE_OUT, explanations, reasons
 from treethink.repro.report.plots import pictures
 from treethink.repro.report.plots.figures import PLOTS
-from treethink.repro.report.plots.looks import LOOKS, looks
-from treethink.repro.report.plots.panels import against_size, alone
+from treethink.repro.report.plots.line_styles import LINE_STYLES, line_styles
+from treethink.repro.report.plots.panels import against_size, isolated
 from treethink.repro.report.plots.style import BLUE, RED, styled
 from treethink.repro.report.provenance import Origin, origin
 from treethink.repro.report.series import curve, growth, mean_of, time_of
@@ -164,7 +164,7 @@ def test_a_run_that_was_stopped_counts_as_far_as_it_came() -> None:
 
 
 def test_a_point_without_neighbours_is_drawn_as_one() -> None:
-    found = alone(np.array([1.0, np.nan, 2.0, 3.0, np.nan, 4.0]))
+    found = isolated(np.array([1.0, np.nan, 2.0, 3.0, np.nan, 4.0]))
     assert np.flatnonzero(~np.isnan(found)).tolist() == [0, 5]
 
 
@@ -511,7 +511,7 @@ def test_few_seeds_say_nothing_unless_they_are_marked_as_quick() -> None:
     assert learning.converges("maze", OURS)(data(maze=two)).answer == "not enough data"
     assert "2 seeds only" in learning.converges("maze", OURS)(data(maze=two)).why
     for title, answer in (("maze", "not enough data"), ("maze (quick)", "yes")):
-        found = judged(Data({"maze": Unwritten(*two, title=title)}))
+        found = judge_all(Data({"maze": Unwritten(*two, title=title)}))
         (one,) = (e for e in found if e.claim.world == "maze" and e.claim.setting == "defaults")
         assert (one.verdict.answer, one.quick) == (answer, title != "maze")
 
@@ -533,7 +533,7 @@ def test_two_learners_that_err_alike() -> None:
 
 
 def test_without_any_records_no_claim_is_judged() -> None:
-    verdicts = judged(data())
+    verdicts = judge_all(data())
     assert len(verdicts) == len(CLAIMS) > 50
     assert {each.verdict.answer for each in verdicts} == {"not enough data"}
     assert all(each.verdict.why.endswith(".") for each in verdicts)
@@ -688,15 +688,15 @@ OTHERS: dict[str, dict[str, Any]] = {
 def test_no_claim_is_held_against_an_experiment_of_ones_own(other: dict[str, Any]) -> None:
     runs = seeds(3, told=other)
     assert not is_figure("maze", Unwritten(*seeds(), *runs).runs)
-    figures, own = parted(data(maze=runs, walls=seeds(world="walls")))
+    figures, own = split(data(maze=runs, walls=seeds(world="walls")))
     assert (list(figures.records), list(own.records)) == (["walls"], ["maze"])
-    assert {e.verdict.answer for e in judged(figures) if e.claim.home == "maze"} == {UNKNOWN}
+    assert {e.verdict.answer for e in judge_all(figures) if e.claim.home == "maze"} == {UNKNOWN}
 
 
 @pytest.mark.parametrize("name", [k for k, v in FIGURES.items() if v.config and k != "trees"])
 def test_what_reproduce_records_is_the_figures(name: str) -> None:
     for small in (False, True):
-        config = configured(FIGURES[name], small)
+        config = experiment(FIGURES[name], small)
         assert config is not None
         entries = [json.loads(json.dumps(run.to_dict())) for run in config.runs(2)]
         assert is_figure(name, [SimpleNamespace(**each) for each in entries])
@@ -730,7 +730,7 @@ def test_names_that_are_alike_have_files_of_their_own(tmp_path: Path) -> None:
 
 
 def test_every_claim_is_in_the_overview_once() -> None:
-    shown = overview(judged(data()))
+    shown = overview(judge_all(data()))
     assert sum(len(each.rows) for each in shown[:2]) <= 45 and len(shown) == 4
     assert len(shown[2].rows) == 16 and shown[2].title.startswith("Networks")
     first = [row[0] for each in shown for row in each.rows]
@@ -740,7 +740,7 @@ def test_every_claim_is_in_the_overview_once() -> None:
 
 def test_the_overview_has_both_settings_side_by_side() -> None:
     runs = [*seeds(last=1_700, steps=9_000, label=PAPER), *seeds(last=400, steps=9_000)]
-    found = [each for each in judged(data(maze=runs)) if each.claim.home == "maze"]
+    found = [each for each in judge_all(data(maze=runs)) if each.claim.home == "maze"]
     about, worlds = overview(found)
     assert about.rows == (
         (
@@ -812,8 +812,8 @@ def test_a_claim_is_left_out_if_most_of_its_figures_were_not_run(tmp_path: Path)
 def test_what_is_better_than_the_papers_number_stands_apart() -> None:
     runs = [*seeds(last=4_000, steps=9_000, label=PAPER), *seeds(last=400, steps=9_000)]
     fast = four_settings(both=0.001)
-    found = judged(data(maze=runs, inference=fast))
-    told = odd(found)
+    found = judge_all(data(maze=runs, inference=fast))
+    told = explanations(found)
     better, bad = told[BETTER], told[NOT_BORNE_OUT]
     assert any(e.startswith("TreeThink learns maze in about 1,700") for e in better)
     assert any("about 35 times faster" in e and "Partly: " in e for e in better)
@@ -881,36 +881,36 @@ def test_treethink_as_it_is_by_default_is_always_blue() -> None:
         "mine": {},
         "old": {"settings": paper},
     }
-    found = looks(runs_of(**first))
+    found = line_styles(runs_of(**first))
     assert found["mine"][0] == BLUE and found["old"][0] == RED
-    assert looks(runs_of(**dict(reversed(first.items())))) == found  # whatever the order
-    assert looks(runs_of(mine={"settings": {"alpha": 0.01}}))["mine"][0] == BLUE
+    assert line_styles(runs_of(**dict(reversed(first.items())))) == found  # whatever the order
+    assert line_styles(runs_of(mine={"settings": {"alpha": 0.01}}))["mine"][0] == BLUE
     # A name alone does not take it away.
-    found = looks(runs_of(TreeThink={"settings": {"alpha": 0.5}}, mine={}))
+    found = line_styles(runs_of(TreeThink={"settings": {"alpha": 0.5}}, mine={}))
     assert found["mine"][0] == BLUE != found["TreeThink"][0]
-    assert looks(runs_of(TreeThink={"settings": {"alpha": 0.5}}))["TreeThink"][0] == BLUE
-    assert looks(runs_of(a={"learner": "qora"}, b={"learner": "static"})) == {
-        "a": LOOKS["QORA"], "b": LOOKS["static"],
+    assert line_styles(runs_of(TreeThink={"settings": {"alpha": 0.5}}))["TreeThink"][0] == BLUE
+    assert line_styles(runs_of(a={"learner": "qora"}, b={"learner": "static"})) == {
+        "a": LINE_STYLES["QORA"], "b": LINE_STYLES["static"],
     }  # fmt: skip
 
 
-@given(st.lists(st.sampled_from([*LOOKS, "a", "b", "c", "d"]), unique=True, max_size=6))
+@given(st.lists(st.sampled_from([*LINE_STYLES, "a", "b", "c", "d"]), unique=True, max_size=6))
 def test_no_two_learners_look_alike_while_there_are_colours(labels: list[str]) -> None:
     told = {label: {"learner": "mine:Learner"} for label in labels}
-    found = looks(runs_of(**told))
+    found = line_styles(runs_of(**told))
     assert sorted(found) == sorted(labels)
     assert len({colour for colour, _ in found.values()}) == len(labels)
 
 
 @pytest.mark.parametrize("name", [k for k, v in FIGURES.items() if v.config and k != "trees"])
 def test_the_papers_figures_look_as_their_labels_say(name: str) -> None:
-    config = configured(FIGURES[name], small=True)
+    config = experiment(FIGURES[name], small=True)
     assert config is not None and name
     groups: dict[str, Any] = {}
     for run in config.runs():
         groups.setdefault(run.label, []).append(run)
     if name != "alpha":  # it has shades of its own
-        assert looks(groups) == {label: LOOKS[label] for label in groups}
+        assert line_styles(groups) == {label: LINE_STYLES[label] for label in groups}
 
 
 def test_a_logarithmic_axis_says_so() -> None:

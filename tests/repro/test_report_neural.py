@@ -15,8 +15,16 @@ from hypothesis import strategies as st
 from synthetic import Unwritten, episode, made_up, write
 from treethink.repro import report
 from treethink.repro.figures import FIGURES
-from treethink.repro.figures.reproduce import configured
-from treethink.repro.report.claims import BUILT, CLAIMS, LARGEST, NETWORKS, OURS, SMALLEST, judged
+from treethink.repro.figures.reproduce import experiment
+from treethink.repro.report.claims import (
+    BUILT,
+    CLAIMS,
+    LARGEST,
+    NETWORKS,
+    OURS,
+    SMALLEST,
+    judge_all,
+)
 from treethink.repro.report.data import Data
 from treethink.repro.report.episodes import by_stage, played
 from treethink.repro.report.episodes import stages as stages_of
@@ -33,7 +41,7 @@ from treethink.repro.report.zero_error import STRETCH, keeps, longest, lost, rea
 
 MILLION = 1_000_000
 UNKNOWN = "not enough data"
-CONFIG = configured(FIGURES["neural-planning"], small=False)
+CONFIG = experiment(FIGURES["neural-planning"], small=False)
 assert CONFIG is not None
 PLANS = CONFIG.runs()[0].to_dict()["plans"]
 SIZES = list(PLANS)
@@ -418,16 +426,16 @@ def planners() -> list[dict[str, Any]]:
 def test_what_the_paper_found_bears_out_what_it_says() -> None:
     both = Data({"neural": Unwritten(*everyone()), "neural-planning": Unwritten(*planners())})
     for name in ("neural", "neural-planning"):
-        found = {e.claim.text: e.verdict.answer for e in judged(both) if e.claim.home == name}
+        found = {e.claim.text: e.verdict.answer for e in judge_all(both) if e.claim.home == name}
         assert len(found) == 8 == sum(name in claim.figures for claim in CLAIMS)
         assert set(found.values()) == {"yes"}, found
 
 
 def test_without_records_or_with_one_seed_nothing_is_judged_but_quick_is_marked() -> None:
     one = [run for run in planners() if run["entry"]["seed"] == 0]
-    few = [e for e in judged(of(*one)) if e.claim.home == "neural-planning"]
+    few = [e for e in judge_all(of(*one)) if e.claim.home == "neural-planning"]
     assert {each.verdict.answer for each in few} == {UNKNOWN}
-    small = judged(data(*one, name="neural-planning", title="planning with networks (quick)"))
+    small = judge_all(data(*one, name="neural-planning", title="planning with networks (quick)"))
     told = [(e.verdict.answer, e.quick) for e in small if e.claim.home == "neural-planning"]
     assert told == [("yes", True)] * 8
 

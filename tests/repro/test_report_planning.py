@@ -12,8 +12,8 @@ from synthetic import Unwritten, episode, made_up, write
 from treethink.errors import RecordsError
 from treethink.repro import report
 from treethink.repro.figures import FIGURES
-from treethink.repro.figures.reproduce import configured
-from treethink.repro.report.claims import CLAIMS, ORACLE, PLANNING, judged
+from treethink.repro.figures.reproduce import experiment
+from treethink.repro.report.claims import CLAIMS, ORACLE, PLANNING, judge_all
 from treethink.repro.report.data import Data
 from treethink.repro.report.episodes import played, settings
 from treethink.repro.report.figure_records import is_figure
@@ -24,7 +24,7 @@ from treethink.repro.report.plots.style import styled
 from treethink.repro.report.tables import TABLES, planning
 
 OURS = "TreeThink"
-CONFIG = configured(FIGURES["planning"], small=False)
+CONFIG = experiment(FIGURES["planning"], small=False)
 assert CONFIG is not None
 PLANS = CONFIG.runs()[0].to_dict()["plans"]
 SIZES = list(PLANS)
@@ -164,9 +164,9 @@ def test_the_paper_claims_something_of_maze_alone() -> None:
         "planning-coins": ["not said"],
         "planning-keys": ["not said"],
     }
-    found = [e for e in judged(data(*seeds(), *seeds(ORACLE))) if e.claim.home == "planning"]
+    found = [e for e in judge_all(data(*seeds(), *seeds(ORACLE))) if e.claim.home == "planning"]
     assert [each.verdict.answer for each in found] == ["yes", "yes"]
-    small = judged(data(*seeds(n=1), *seeds(ORACLE, n=1), title="planning (quick)"))
+    small = judge_all(data(*seeds(n=1), *seeds(ORACLE, n=1), title="planning (quick)"))
     answers = [(e.verdict.answer, e.quick) for e in small if e.claim.home == "planning"]
     assert answers == [("yes", True)] * 2
 

@@ -38,8 +38,7 @@ def run(
     """
     from treethink.repro.runner import config as configs
     from treethink.repro.runner.pool import perform_all
-    from treethink.repro.runner.progress import Display
-    from treethink.repro.runner.table import table
+    from treethink.repro.runner.progress import Display, table
 
     add_working_folder()
     if not config.exists():  # a missing file is a failure, not an invalid command

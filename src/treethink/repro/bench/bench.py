@@ -1,23 +1,19 @@
-"""How fast every path runs, in one run, beside the paper's figures.
+"""`treethink bench`: measure every path, and print the paper's numbers beside ours.
 
     workloads -> timing -> [ bench ] -> rows (times) and figures (ratios, memory)
 
-All through the Python interface; the times inside the engine stand beside them.
+Everything is called through the Python interface; times inside the engine are a column of their
+own.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import platform
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from pathlib import Path
-from time import perf_counter
-from types import ModuleType
 from typing import Any
 
 from rich.table import Table
@@ -27,48 +23,42 @@ from treethink.baselines import LEARNERS, make_learner
 from treethink.errors import MissingPackageError
 from treethink.model import TreeThink
 from treethink.planning.search import SearchSettings
-from treethink.repro.bench.planning import time_plans
-from treethink.repro.bench.workloads import (
-    EPISODE,
-    Fresh,
+from treethink.repro.bench.timing import (
     Timing,
-    converged,
+    best_seconds,
     longest_observe,
-    play,
-    questions,
     time_both,
     time_observe,
     time_observe_many,
+    time_plans,
     time_predict,
 )
+from treethink.repro.bench.workloads import (
+    EPISODE,
+    PAPERS,
+    PREDICT_OPTIONS,
+    converged,
+    fresh_models,
+    maze_8,
+    maze_10_000_objects,
+    maze_32,
+    play,
+    questions,
+)
 from treethink.repro.runner import Curve, trial
-from treethink.state import Schema, State
+from treethink.state import State
 from treethink.stream.random_play import transitions
 from treethink.worlds import World, make
 
-#: The ablation of the paper, by its names: how `predict` is asked.
-SETTINGS = {
-    "none": {"facts": "full", "bindings": "all"},
-    "eval": {"facts": "full", "bindings": "first"},
-    "query": {"facts": "demand", "bindings": "all"},
-    "both": {"facts": "demand", "bindings": "first"},
-}
-
 Situation = tuple[State, str]
-PAPERS = "paper's settings"
-#: How models learn: by intervals and without a memory, or by evidence and with one.
-MODELS: dict[str, Callable[[Schema], TreeThink]] = {
-    PAPERS: TreeThink.paper,
-    "defaults": TreeThink,
-}
 
-#: Whole runs, so long that most of what there is to learn is learned.
+#: Whole runs, long enough for most of each world to be learned.
 _RUNS = {"maze": 30_000, "coins": 30_000, "keys": 60_000}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One workload, the paper's time for it, and the time it may take."""
+    """The timing of one workload, the paper's time for it, and the time it may take (`asked`)."""
 
     name: str
     timing: Timing
@@ -78,7 +68,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number that is not the time of a call."""
+    """A number that is not the time of a call."""
 
     name: str
     value: float
@@ -88,7 +78,7 @@ class Figure:
 
 @dataclass
 class Report:
-    """What a run of the benchmark found."""
+    """The results of a benchmark."""
 
     quick: bool = False
     rows: list[Row] = field(default_factory=list)
@@ -97,15 +87,15 @@ class Report:
 
     @property
     def repeats(self) -> int:
-        """How often a row is measured; the best counts."""
+        """The number of times that a row is measured; the best counts."""
         return 2 if self.quick else 5
 
     def calls(self, count: int, least: int = 0) -> int:
-        """How many calls a row measures that would like to measure `count`."""
+        """Return how many calls a row measures: `count`, or a tenth of it if quick."""
         return max(count // 10, least) if self.quick else count
 
     def to_json(self) -> str:
-        """All of it, and where it was measured."""
+        """Return everything as JSON, with versions and platform."""
         machine = {
             "treethink": treethink.__version__,
             "python": platform.python_version(),
@@ -114,7 +104,7 @@ class Report:
         return json.dumps({"machine": machine, **asdict(self)}, indent=1) + "\n"
 
     def tables(self) -> Iterator[Table]:
-        """For the terminal: times, then the other figures."""
+        """Yield tables for the terminal: times, then the other figures."""
         table = Table("microseconds")
         for name in ("calls", "mean", "median", "p99", "level's first", "engine", "paper", "asked"):
             table.add_column(name, justify="right")
@@ -130,7 +120,7 @@ class Report:
 
 
 def run(quick: bool = False, tell: Callable[[str], None] = print) -> Report:
-    """Measure everything; `quick` measures less of it, and less surely."""
+    """Measure everything; `quick` makes fewer calls, so times are rougher."""
     report = Report(quick)
     parts: tuple[tuple[Callable[[Report], None], str], ...] = (
         (_predict, "predictions of a converged model"),
@@ -142,7 +132,6 @@ def run(quick: bool = False, tell: Callable[[str], None] = print) -> Report:
         (_networks, "networks"),
         (_plans, "plans"),
         (_ten_thousand_objects, "10,000 objects in one state"),
-        (_twin, "the slow twin"),
         (_memory, "memory"),
     )
     for part, what in parts:
@@ -153,21 +142,13 @@ def run(quick: bool = False, tell: Callable[[str], None] = print) -> Report:
     return report
 
 
-def _maze_8() -> World:
-    return make("maze", width=8, height=8)
-
-
-def _maze_32() -> World:
-    return make("maze", width=32, height=32, goals=50)
-
-
 def _predict(report: Report) -> None:
-    # As in the paper, what was learned in small levels is asked about large ones too.
-    model = converged(_maze_8())
+    # As in the paper, a model that was learned in small levels also predicts large ones.
+    model = converged(maze_8())
     paper = {"none": 1842, "eval": 1835, "query": 62.3, "both": 53.2}
-    _ablation(report, model, "maze 8x8", _maze_8(), paper, slow_calls=1_000, asked=2.0)
+    _ablation(report, model, "maze 8x8", maze_8(), paper, slow_calls=1_000, asked=2.0)
     paper = {"none": 481822, "eval": 481597, "query": 710, "both": 546}
-    _ablation(report, model, "maze 32x32", _maze_32(), paper, slow_calls=100, asked=2.5)
+    _ablation(report, model, "maze 32x32", maze_32(), paper, slow_calls=100, asked=2.5)
 
 
 def _ablation(
@@ -180,7 +161,7 @@ def _ablation(
     asked: float,
 ) -> None:
     means: dict[str, float] = {}
-    for setting, how in SETTINGS.items():
+    for setting, how in PREDICT_OPTIONS.items():
         slow = how["facts"] == "full"
         workload = questions(world, report.calls(slow_calls if slow else 10_000))
         timing = time_predict(model, workload, how, report.repeats)
@@ -195,12 +176,12 @@ def _ablation(
 def _observe(report: Report) -> None:
     rows = (
         ("walls 8x8", make("walls"), 2.0),
-        ("maze 8x8", _maze_8(), 4.0),
-        ("maze 32x32, 50 goals", _maze_32(), 25.0),
+        ("maze 8x8", maze_8(), 4.0),
+        ("maze 32x32, 50 goals", maze_32(), 25.0),
     )
     for name, world, asked in rows:
         workload = play(world, report.calls(5_000, least=5_000))
-        for how, fresh in _fresh(world).items():
+        for how, fresh in fresh_models(world).items():
             timing = time_observe(fresh, workload, report.repeats)
             limit = asked if how == PAPERS else None
             report.rows.append(Row(f"observe {name}, {how}", timing, asked=limit))
@@ -209,14 +190,9 @@ def _observe(report: Report) -> None:
             report.figures.append(Figure(f"observe_many {name}, {how}", many, "us", note))
 
 
-def _fresh(world: World) -> dict[str, Fresh]:
-    """What makes new models of a world, by how they learn."""
-    return {how: partial(learner, world.schema) for how, learner in MODELS.items()}
-
-
 def _baselines(report: Report) -> None:
-    """Every learner of the registry on one stream, each from the start."""
-    world = _maze_8()
+    """Measure every learner of the registry on one stream, each from the start."""
+    world = maze_8()
     stream = play(world, report.calls(1_000, least=200))
     ours: tuple[float, float] | None = None
     for name in LEARNERS:
@@ -233,17 +209,17 @@ def _baselines(report: Report) -> None:
 
 
 def _networks(report: Report) -> None:
-    """Predictions of the paper's smallest and largest networks, one by one and together."""
-    world = _maze_8()
+    """Measure predictions of the paper's smallest and largest networks, alone and in a batch."""
+    world = maze_8()
     asked = [(before, action) for before, action, _ in play(world, report.calls(200, least=50))()]
     learners = {"TreeThink": converged(world)}
     for width, layers in ((1, 1), (8, 3)):
-        with suppress(MissingPackageError):  # which was told before
+        with suppress(MissingPackageError):  # _baselines has noted it
             learner = make_learner("npe", world, width=width, layers=layers)
             learners[f"NPE_{width}_{layers}"] = learner
     for name, each in learners.items():
-        alone = _best(report, partial(_ask_one_by_one, each, asked))
-        together = _best(report, partial(_ask_at_once, each, asked))
+        alone = best_seconds(partial(_ask_one_by_one, each, asked), report.repeats)
+        together = best_seconds(partial(_ask_at_once, each, asked), report.repeats)
         for how, seconds in (("one by one", alone), (f"{len(asked)} at once", together)):
             title = f"predict maze 8x8, {name}, {how}"
             report.figures.append(Figure(title, 1e6 * seconds / len(asked), "us"))
@@ -259,25 +235,15 @@ def _ask_at_once(learner: Any, asked: Sequence[Situation]) -> None:
         each.mode()
 
 
-def _best(report: Report, call: Callable[[], object]) -> float:
-    """Seconds that a call takes, the best of several passes."""
-    times = []
-    for _ in range(report.repeats):
-        start = perf_counter()
-        call()
-        times.append(perf_counter() - start)
-    return min(times)
-
-
 def _plans(report: Report) -> None:
-    """Simulations a second: in the engine, and through Python with the world and a slow learner."""
-    world, model = _maze_8(), converged(_maze_8())
+    """Measure simulations a second: in the engine, and with the world and a slow learner."""
+    world, model = maze_8(), converged(maze_8())
     paper = make_learner("paper", world)
     for transition in play(world, 100)():
         paper.observe(*transition)
     searched: tuple[tuple[str, Any, World, int], ...] = (
         ("maze 8x8, learned model", model, world, 200),
-        ("maze 32x32, learned model", model, _maze_32(), 200),
+        ("maze 32x32, learned model", model, maze_32(), 200),
         ("maze 8x8, the world itself, in Python", world, world, 10),
         ("maze 8x8, the paper's appendix, in Python", paper, world, 2),
     )
@@ -289,11 +255,11 @@ def _plans(report: Report) -> None:
             note = f"{speed.microseconds:.3g} us each, {speed.depth:.1f} steps deep"
             title = f"plan {name}, 100 simulations, {kind}"
             report.figures.append(Figure(title, speed.rate, "simulations/s", note))
-    _deep_plans(report, model, (("maze 8x8", world), ("maze 32x32", _maze_32())))
+    _deep_plans(report, model, (("maze 8x8", world), ("maze 32x32", maze_32())))
 
 
 def _deep_plans(report: Report, model: TreeThink, worlds: Sequence[tuple[str, World]]) -> None:
-    """How the time of a simulation grows with how deep it goes."""
+    """Measure how the time of a simulation grows with its depth."""
     for name, world in worlds:
         for horizon in (5, 10, 20, 40, 80):
             settings = SearchSettings(simulations=5_000, horizon=horizon)
@@ -307,7 +273,7 @@ def _whole_run(report: Report, name: str) -> None:
     steps = report.calls(_RUNS[name], least=10_000)
     world = make(name)
     means, nodes, workload = [], [], play(world, steps)
-    for how, fresh in _fresh(world).items():
+    for how, fresh in fresh_models(world).items():
         timing = time_observe(fresh, workload, min(report.repeats, 3))
         report.rows.append(Row(f"observe {name}, a run of {steps:,}, {how}", timing))
         means.append(timing.mean)
@@ -321,13 +287,13 @@ def _whole_run(report: Report, name: str) -> None:
 
 
 def _times_to_learn(report: Report) -> None:
-    for name in ("maze", "coins"):  # nobody has so much patience with keys
+    for name in ("maze", "coins"):  # keys would take too long
         _time_to_learn(report, name, report.calls(30_000, least=30_000))
 
 
 def _time_to_learn(report: Report, name: str, steps: int) -> None:
     world = make(name)
-    for how, fresh in _fresh(world).items():
+    for how, fresh in fresh_models(world).items():
         curve = Curve()
         for wrong_by in trial(fresh(), world, steps, seed=0, episode=EPISODE):
             curve.add(wrong_by)
@@ -349,59 +315,27 @@ def _one_replay(report: Report, name: str, steps: int) -> None:
 
 
 def _kept(model: TreeThink) -> int:
-    """The bytes of the transitions that a model keeps: how much less it takes without them."""
+    """Return the bytes of the transitions that a model keeps in its memory."""
     copies = (TreeThink.from_bytes(model.to_bytes(memory)) for memory in (True, False))
     whole, rest = (copy.memory_use()["bytes"] for copy in copies)
     return whole - rest
 
 
 def _ten_thousand_objects(report: Report) -> None:
-    # A border of 708 walls and 9,292 inside it.
-    world, name = make("maze", width=178, height=178), "maze 178x178, 10,004 objects"
+    world, name = maze_10_000_objects(), "maze 178x178, 10,004 objects"
     workload = play(world, report.calls(100, least=100))
-    for how, fresh in _fresh(world).items():
+    for how, fresh in fresh_models(world).items():
         report.rows.append(Row(f"observe {name}, {how}", time_observe(fresh, workload)))
     timing = time_predict(
-        converged(_maze_8()), questions(world, report.calls(500)), SETTINGS["both"]
+        converged(maze_8()), questions(world, report.calls(500)), PREDICT_OPTIONS["both"]
     )
     report.rows.append(Row(f"predict {name}", timing))
 
 
-def _twin(report: Report) -> None:
-    reference = _load_reference()
-    if reference is None:
-        report.notes.append("without tests/twins/reference.py there is no twin to compare with")
-        return
-    world, steps = _maze_8(), report.calls(300)
-    twin = reference.ReferenceModel(world.schema, criterion="wilson")
-    stream = play(world, steps)()
-    start = perf_counter()
-    for before, action, after in stream:
-        twin.observe(before, action, after)
-    slow = (perf_counter() - start) * 1e6 / steps
-    fast = time_observe(_fresh(world)[PAPERS], play(world, steps), report.repeats).mean
-    note = f"{slow:,.0f} us / {fast:.2f} us, over the first {steps} observations"
-    title = f"observe maze 8x8, {PAPERS}, twin / engine"
-    report.figures.append(Figure(title, slow / fast, "times", note))
-
-
-def _load_reference() -> ModuleType | None:
-    """The slow twin, where this runs from a checkout that has the tests."""
-    path = Path(__file__).parents[4] / "tests" / "twins" / "reference.py"
-    if not path.is_file():
-        return None
-    spec = importlib.util.spec_from_file_location("treethink_reference", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up there
-    spec.loader.exec_module(module)
-    return module
-
-
 def _memory(report: Report) -> None:
     steps = report.calls(5_000, least=5_000)
-    for name, world in (("maze 8x8", _maze_8()), ("maze 32x32, 50 goals", _maze_32())):
-        for how, fresh in _fresh(world).items():
+    for name, world in (("maze 8x8", maze_8()), ("maze 32x32, 50 goals", maze_32())):
+        for how, fresh in fresh_models(world).items():
             model = fresh()
             model.observe_many(transitions(world, steps, seed=0))
             used, kept = model.memory_use(), _kept(model)
@@ -410,12 +344,12 @@ def _memory(report: Report) -> None:
             report.figures.append(Figure(title, used["bytes"], "bytes", note))
             per_node = (used["bytes"] - kept) / max(used["nodes"], 1)
             report.figures.append(Figure(f"{title}, for each node", per_node, "bytes"))
-    for how, fresh in _fresh(_maze_8()).items():
+    for how, fresh in fresh_models(maze_8()).items():
         _endless_episode(report, how, fresh(), report.calls(100_000))
 
 
 def _endless_episode(report: Report, how: str, model: TreeThink, half: int) -> None:
-    stream = transitions(_maze_8(), 2 * half, seed=0, episode=2 * half)
+    stream = transitions(maze_8(), 2 * half, seed=0, episode=2 * half)
     used = []
     for _ in range(2):
         for _, transition in zip(range(half), stream, strict=False):

@@ -1,32 +1,83 @@
-"""Seeded workloads, and how long a model takes over them.
+"""Seeded workloads: what `treethink bench` and the benchmarks in `benchmarks/` measure.
 
-    world -> workload -> [ timing ] -> Timing, in microseconds
+    world -> [ workload ] -> transitions, or levels with actions -> timing
 
-States are made outside the clock, by `World.step`, anew for every pass, so that no pass
-finds work that an earlier one left done. Answers are checked as well: fast and wrong is wrong.
+A workload is a function that makes its states anew at every call, outside the clock, so that no
+pass finds states with cached work of an earlier one. Every workload is defined here, once.
 """
 
 from __future__ import annotations
 
-import gc
-import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from time import perf_counter_ns
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
 
 from treethink.model import TreeThink
-from treethink.state import State
+from treethink.state import Schema, State
 from treethink.stream.random_play import Transition, transitions
-from treethink.worlds import World
+from treethink.worlds import World, make
 
 #: Steps in each level.
 EPISODE = 50
+#: Levels of a walk.
+LEVELS = 20
+
+
+# ------------------------------------------------------------------------ worlds and models
+
+
+def maze_8() -> World:
+    """Return the maze of the paper, 8 x 8."""
+    return make("maze", width=8, height=8)
+
+
+def maze_32() -> World:
+    """Return a large maze, 32 x 32 with 50 goals."""
+    return make("maze", width=32, height=32, goals=50)
+
+
+def maze_10_000_objects() -> World:
+    """Return a maze with 10,004 objects: a border of 708 walls, and 9,292 walls inside."""
+    return make("maze", width=178, height=178)
+
+
+#: The ablation of the paper, by its names: options of `predict`.
+PREDICT_OPTIONS = {
+    "none": {"facts": "full", "bindings": "all"},
+    "eval": {"facts": "full", "bindings": "first"},
+    "query": {"facts": "demand", "bindings": "all"},
+    "both": {"facts": "demand", "bindings": "first"},
+}
+
+PAPERS = "paper's settings"
+#: How models learn: by intervals and without a memory, or by evidence and with one.
+MODELS: dict[str, Callable[[Schema], TreeThink]] = {
+    PAPERS: TreeThink.paper,
+    "defaults": TreeThink,
+}
+
+#: Makes a model that has observed nothing yet.
+Fresh = Callable[[], TreeThink]
+
+
+def fresh_models(world: World) -> dict[str, Fresh]:
+    """Return functions that make new models of a world, by how they learn."""
+    return {how: partial(model, world.schema) for how, model in MODELS.items()}
+
+
+def converged(world: World, steps: int = 20_000) -> TreeThink:
+    """Return a model that has learned the world."""
+    model = TreeThink(world.schema)
+    model.observe_many(transitions(world, steps, seed=1_000, episode=EPISODE))
+    return model
+
+
+# ---------------------------------------------------------------------------- random play
 
 
 class Stream(list[Transition]):
-    """Transitions, and at which of them a level starts."""
+    """Transitions; `starts` are the positions at which a level starts."""
 
     starts: Sequence[int] = ()
 
@@ -34,29 +85,9 @@ class Stream(list[Transition]):
 #: Makes the transitions of a workload. Each call makes new states, equal to those before.
 Workload = Callable[[], Stream]
 
-#: Makes a model that has seen nothing yet.
-Fresh = Callable[[], TreeThink]
-
-
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """Microseconds for one call.
-
-    `mean` has one clock around all calls; the best of the repeated passes counts. `median`,
-    `p99` and `first` (the mean of the first steps of levels) have a clock around each call,
-    which itself takes up to 0.1. `engine` is the mean when timed inside the engine.
-    """
-
-    calls: int
-    mean: float
-    median: float
-    p99: float
-    first: float
-    engine: float
-
 
 def play(world: World, steps: int, seed: int = 0) -> Workload:
-    """Random play."""
+    """Return random play."""
 
     def make() -> Stream:
         stream = Stream(transitions(world, steps, seed, EPISODE))
@@ -67,17 +98,17 @@ def play(world: World, steps: int, seed: int = 0) -> Workload:
 
 
 def questions(world: World, count: int, seed: int = 0) -> Workload:
-    """Random play without the steps from a state that was met before: no question comes twice."""
+    """Return random play without the steps from a state that came before: all are distinct."""
 
     def make() -> Stream:
-        met: set[State] = set()
+        seen: set[State] = set()
         stream, starts = Stream(), []
         for step, transition in enumerate(transitions(world, 100 * count, seed, EPISODE)):
-            if transition[0] in met:
+            if transition[0] in seen:
                 continue
             if step % EPISODE == 0:
                 starts.append(len(stream))
-            met.add(transition[0])
+            seen.add(transition[0])
             stream.append(transition)
             if len(stream) == count:
                 break
@@ -87,144 +118,40 @@ def questions(world: World, count: int, seed: int = 0) -> Workload:
     return make
 
 
-def converged(world: World, steps: int = 20_000) -> TreeThink:
-    """A model that has learned the world."""
-    model = TreeThink(world.schema)
-    model.observe_many(transitions(world, steps, seed=1_000, episode=EPISODE))
-    return model
+# ------------------------------------------------------------------------ walks in a world
+
+#: The start of a level, and the actions to take there.
+Walk = tuple[State, list[str]]
 
 
-def time_observe(fresh: Fresh, workload: Workload, repeats: int = 1) -> Timing:
-    """A new model observes everything."""
-
-    def whole() -> float:
-        stream, observe = workload(), fresh().observe
-        with _clock() as clock:
-            for before, action, after in stream:
-                observe(before, action, after)
-        return clock.microseconds / len(stream)
-
-    def each() -> list[int]:
-        stream, observe = workload(), fresh().observe
-        times = []
-        with _clock():
-            for before, action, after in stream:
-                start = perf_counter_ns()
-                observe(before, action, after)
-                times.append(perf_counter_ns() - start)
-        return times
-
-    def inside() -> float:
-        return statistics.fmean(fresh()._time_observe(workload())) / 1000
-
-    return _timing(workload(), _best(whole, repeats), each(), _best(inside, repeats))
+def walks(world: World) -> list[Walk]:
+    """Return new levels, and random actions for each."""
+    rng = np.random.default_rng(0)
+    choices = rng.integers(len(world.actions), size=(LEVELS, EPISODE)).tolist()
+    return [
+        (world.reset(seed), [world.actions[i] for i in chosen])
+        for seed, chosen in enumerate(choices)
+    ]
 
 
-def time_observe_many(fresh: Fresh, workload: Workload, repeats: int = 1) -> float:
-    """Mean microseconds when a new model observes everything in a single call."""
-
-    def whole() -> float:
-        stream, model = workload(), fresh()
-        with _clock() as clock:
-            model.observe_many(stream)
-        return clock.microseconds / len(stream)
-
-    return _best(whole, repeats)
+def walk(world: World, planned: list[Walk]) -> list[State]:
+    """Take the actions; return the last state of each walk."""
+    step, rng, ends = world.step, np.random.default_rng(0), []
+    for state, actions in planned:
+        for action in actions:
+            state = step(state, action, rng)
+        ends.append(state)
+    return ends
 
 
-def time_both(
-    fresh: Callable[[], Any], workload: Workload, repeats: int = 1
-) -> tuple[float, float]:
-    """Mean microseconds of `predict` (with `mode`) and of `observe`, of any learner."""
-
-    def once() -> tuple[float, float]:
-        stream, learner = workload(), fresh()
-        predicting = observing = 0
-        with _clock():
-            for before, action, after in stream:
-                start = perf_counter_ns()
-                learner.predict(before, action).mode()
-                predicted = perf_counter_ns()
-                learner.observe(before, action, after)
-                observing += perf_counter_ns() - predicted
-                predicting += predicted - start
-        return predicting / len(stream) / 1000, observing / len(stream) / 1000
-
-    predicts, observes = zip(*(once() for _ in range(repeats)), strict=True)
-    return min(predicts), min(observes)
-
-
-def longest_observe(fresh: Fresh, workload: Workload, after: int, repeats: int = 1) -> float:
-    """Microseconds of the longest single observation later than so many, inside the engine."""
-    passes = [fresh()._time_observe(workload())[after:] for _ in range(repeats)]
-    return max(map(min, zip(*passes, strict=True)), default=0) / 1000
-
-
-def time_predict(
-    model: TreeThink, workload: Workload, how: Mapping[str, str], repeats: int = 1
-) -> Timing:
-    """`predict(...).mode()` for every state and action of the workload."""
-    predict = model.predict
-
-    def whole() -> float:
-        stream = workload()
-        with _clock() as clock:
-            for before, action, _ in stream:
-                predict(before, action, **how).mode()
-        return clock.microseconds / len(stream)
-
-    def each() -> list[int]:
-        times = []
-        stream = workload()
-        with _clock():
-            for before, action, _ in stream:
-                start = perf_counter_ns()
-                predict(before, action, **how).mode()
-                times.append(perf_counter_ns() - start)
-        return times
-
-    def inside() -> float:
-        situations = [(before, action) for before, action, _ in workload()]
-        return statistics.fmean(model._time_predict(situations, **how)) / 1000
-
-    stream = workload()
-    for before, action, after in stream:
-        if predict(before, action, **how).mode() != after:
-            raise AssertionError(f"a wrong prediction of {action!r} from {before!r}")
-    return _timing(stream, _best(whole, repeats), each(), _best(inside, repeats))
-
-
-def _best(measure: Callable[[], float], repeats: int) -> float:
-    """Whatever else the machine does only ever adds, so the least is the nearest."""
-    return min(measure() for _ in range(repeats))
-
-
-class _Clock:
-    microseconds = 0.0
-
-
-@contextmanager
-def _clock() -> Iterator[_Clock]:
-    """Time what is inside, without pauses of the garbage collector."""
-    clock = _Clock()
-    collecting = gc.isenabled()
-    gc.collect()
-    gc.disable()
-    start = perf_counter_ns()
-    try:
-        yield clock
-    finally:
-        clock.microseconds = (perf_counter_ns() - start) / 1000
-        if collecting:
-            gc.enable()
-
-
-def _timing(stream: Stream, mean: float, each: list[int], engine: float) -> Timing:
-    return Timing(
-        calls=len(stream),
-        mean=mean,
-        median=statistics.median(each) / 1000,
-        p99=sorted(each)[len(each) * 99 // 100] / 1000,
-        first=statistics.fmean(each[i] for i in stream.starts) / 1000,
-        engine=engine,
-    )
+def check_walk(world: World, ends: list[State]) -> None:
+    """Raise an error unless every step of the walks is possible, and they end in these states."""
+    rng = np.random.default_rng(0)
+    for (state, actions), end in zip(walks(world), ends, strict=True):
+        for action in actions:
+            after = world.step(state, action, rng)
+            if after not in dict(world.distribution(state, action)):
+                raise AssertionError(f"{world!r}: {action!r} in {state!r} gave {after!r}")
+            state = after
+        if state != end:
+            raise AssertionError(f"{world!r}: the same walk ended in {state!r} and in {end!r}")

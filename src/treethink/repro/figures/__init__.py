@@ -1,32 +1,43 @@
-"""Every figure and table of the paper, by name.
+"""The registry of the paper's figures and tables.
 
     FIGURES -> [ figures ] -> runs -> records -> report
 
-Each figure that needs runs has a file `NAME.toml` beside this one, as `treethink run` reads it.
-`reproduce.py` makes them, `quick.py` makes them small, `pictures.py` draws what is no curve.
+A figure that needs runs has a config `NAME.toml` in this folder, in the format of `treethink run`.
+`reproduce.py` performs them, `quick.py` makes them small, `pictures.py` handles figures without
+curves, and `listing.py` is `treethink reproduce --list`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
+from typing import Any
 
 from treethink.errors import UnknownNameError
 
-__all__ = ["FIGURES", "Figure", "chosen", "left_out"]
+__all__ = ["FIGURES", "QUICK", "Figure", "chosen", "is_quick", "left_out"]
+
+#: The end of the titles of small versions, by which records and reports know them.
+QUICK = "(quick)"
+
+
+def is_quick(manifest: Mapping[str, Any]) -> bool:
+    """Whether a manifest is that of a small version, made with `--quick`."""
+    return str(manifest.get("title", "")).endswith(QUICK)
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
     """One name for `treethink reproduce`.
 
-    `paper` says where the paper has it, `kind` how the report draws it, and `minutes` what all
-    its runs took on one core. `parts` are the figures whose records a composite is made of;
-    `log` says that errors are drawn on a logarithmic scale too, as in the paper. `networks` says
-    that it needs PyTorch, and a GPU: its minutes are those on one; `quick` is what its small
-    version takes on one core without.
+    `paper` is its place in the paper, `kind` says how the report draws it, and `minutes` how long
+    its runs take on one core. `parts` are the figures whose records a composite is made of; with
+    `log`, errors are also drawn on a logarithmic scale, as in the paper. `networks` says that it
+    needs PyTorch and a GPU, and `minutes` is then the time on a GPU; `quick` is the number of
+    minutes of its small version on one core without a GPU.
     """
 
     name: str
@@ -41,7 +52,7 @@ class Figure:
 
     @property
     def is_possible(self) -> bool:
-        """Whether what it needs is installed."""
+        """Whether everything that it needs is installed."""
         return not self.networks or find_spec("torch") is not None
 
     @property
@@ -55,7 +66,7 @@ class Figure:
 
     @property
     def config(self) -> Traversable | None:
-        """The file with its runs; None if it has none of its own."""
+        """The config file with its runs; None if it has none of its own."""
         file = files(__package__) / f"{self.name}.toml"
         return file if file.is_file() else None
 
@@ -107,27 +118,27 @@ FIGURES: dict[str, Figure] = {each.name: each for each in _ALL}
 
 
 def chosen(names: list[str]) -> list[Figure]:
-    """The figures of these names, in the paper's order. A composite stands for its parts as well.
+    """Return the figures of these names, in the paper's order, with the parts of composites.
 
-    `all` is every one that is possible: `left_out` has the others.
+    `all` stands for every figure that is possible here; `left_out` returns the others.
 
     >>> [each.name for each in chosen(["ablation"])]
     ['ablation', 'inference', 'branches', 'alpha', 'complexity']
     """
-    wanted: set[str] = set()
+    chosen_names: set[str] = set()
     for name in names:
         if name == "all":
-            wanted.update(each.name for each in _ALL if each.is_possible)
+            chosen_names.update(each.name for each in _ALL if each.is_possible)
             continue
         figure = FIGURES.get(name)
         if figure is None:
             raise UnknownNameError("figure", name, [*FIGURES, "all"], "the paper's figures")
-        wanted.update({name, *figure.parts})
-    return [each for each in _ALL if each.name in wanted]
+        chosen_names.update({name, *figure.parts})
+    return [each for each in _ALL if each.name in chosen_names]
 
 
 def left_out(names: list[str]) -> list[Figure]:
-    """Figures that `all` is without, as PyTorch is not installed, unless they are named too."""
+    """Return the figures that `all` leaves out, for lack of PyTorch, and that are not named."""
     if "all" not in names:
         return []
     return [each for each in _ALL if not each.is_possible and each.name not in names]

@@ -1,4 +1,4 @@
-"""`treethink reproduce --list`: what there is, and what it takes."""
+"""`treethink reproduce --list`: all figures, with their numbers of runs and their times."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rich.table import Table
 from rich.text import Text
 
-from treethink.repro.figures import FIGURES, Figure
-from treethink.repro.figures.reproduce import configured
+from treethink.repro.figures import FIGURES, QUICK, Figure
+from treethink.repro.figures.reproduce import experiment
 
 #: Figures of the paper that show no data, and what they are.
 DRAWINGS = {
@@ -20,11 +20,11 @@ DRAWINGS = {
 
 
 def listing(small: bool = False) -> Table:
-    """A row for each figure, as `reproduce` makes it or, `small`, as `reproduce --quick` does."""
+    """Return a row for each figure; with `small`, for `reproduce --quick`."""
     table = Table(
-        *_columns(small), caption=Text(_below()), caption_justify="left", caption_style=""
+        *_columns(small), caption=Text(_caption()), caption_justify="left", caption_style=""
     )
-    table.columns[0].no_wrap = True  # names are there to be typed
+    table.columns[0].no_wrap = True  # names are to be typed
     table.columns[1].overflow = "fold"
     *rows, every = _rows(small)
     for row in rows:
@@ -35,31 +35,31 @@ def listing(small: bool = False) -> Table:
 
 
 def narrow(small: bool = False) -> Iterator[tuple[str, str]]:
-    """The same without a table: each figure's name, and all that is said of it."""
+    """Yield the same for narrow terminals: the name of each figure, and its description."""
     *_, runs, time = _columns(small)
-    for name, title, paper, *taken in _rows(small):
-        told = [f"{said}: {each}" for said, each in zip((runs, time), taken, strict=True)]
-        yield name, "; ".join(filter(None, [title, paper, *told]))
-    yield "", _below()
+    for name, title, paper, *costs in _rows(small):
+        listed = [f"{label}: {each}" for label, each in zip((runs, time), costs, strict=True)]
+        yield name, "; ".join(filter(None, [title, paper, *listed]))
+    yield "", _caption()
 
 
 def _columns(small: bool) -> tuple[str, ...]:
-    quick = " (quick)" if small else ""
+    quick = f" {QUICK}" if small else ""
     return "figure", "what it shows", "in the paper", f"runs{quick}", f"core-minutes{quick}"
 
 
 def _rows(small: bool) -> list[tuple[str, ...]]:
-    rows = [(each.name, each.title, each.paper, *takes(each, small)) for each in FIGURES.values()]
+    rows = [(each.name, each.title, each.paper, *cost(each, small)) for each in FIGURES.values()]
     every = sum(number_of_runs(each, small) for each in FIGURES.values())
-    return [*rows, ("all", "all of these", "", f"{every:,}", _together(small))]
+    return [*rows, ("all", "all of these", "", f"{every:,}", _total_minutes(small))]
 
 
-def _below() -> str:
+def _caption() -> str:
     return f"{_not_made()} {_networks()}"
 
 
-def _together(small: bool) -> str:
-    """What all of them take; what was timed on a GPU stands apart."""
+def _total_minutes(small: bool) -> str:
+    """Return the time of all figures; times on a GPU are apart."""
     core, gpu = (
         sum(minutes(each, small) for each in FIGURES.values() if on_gpu == each.networks)
         for on_gpu in (False, True)
@@ -79,29 +79,29 @@ def _networks() -> str:
     )
 
 
-def takes(figure: Figure, small: bool = False) -> tuple[str, str]:
-    """Runs and minutes, as text."""
+def cost(figure: Figure, small: bool = False) -> tuple[str, str]:
+    """Return the number of runs and the minutes of a figure, as text."""
     if figure.parts:
         return "those of its parts", "–"
     runs = number_of_runs(figure, small)
     time = minutes(figure, small)
     rough = "under 1" if time < 1 else f"about {time:.0f}"
-    told = rough if small else f"{time:g}, on a GPU" if figure.networks else f"{time:g}"
-    return f"{runs:,}" if runs else "–", told
+    shown = rough if small else f"{time:g}, on a GPU" if figure.networks else f"{time:g}"
+    return f"{runs:,}" if runs else "–", shown
 
 
 def number_of_runs(figure: Figure, small: bool) -> int:
-    """How many runs a figure has of its own; models whose trees are drawn are none."""
-    config = None if figure.kind == "trees" else configured(figure, small)
+    """Return how many runs a figure has of its own; models whose trees are drawn do not count."""
+    config = None if figure.kind == "trees" else experiment(figure, small)
     return 0 if config is None else len(config.runs())
 
 
 def minutes(figure: Figure, small: bool) -> float:
-    """What a figure took. Of a small version it is a guess: as much less as it asks less."""
+    """Return the minutes of a figure; for a small version, estimated from its predictions."""
     if small and figure.quick is not None:
         return figure.quick
-    full, less = configured(figure, small=False), configured(figure, small=True)
+    full, less = experiment(figure, small=False), experiment(figure, small=True)
     if not small or full is None or less is None:
         return figure.minutes
-    asked = [sum(run.questions for run in each.runs()) for each in (less, full)]
-    return figure.minutes * asked[0] / asked[1]
+    small_size, full_size = (sum(run.n_predictions for run in each.runs()) for each in (less, full))
+    return figure.minutes * small_size / full_size

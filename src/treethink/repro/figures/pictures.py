@@ -1,4 +1,4 @@
-"""Figures without runs: models whose trees are drawn, and states of every world."""
+"""Figures without records: models whose trees are drawn, and example states of worlds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from treethink.repro.runner.config import Config
 from treethink.stream.random_play import transitions
 from treethink.worlds import draw, make
 
-#: Those of the paper's figures.
+#: The worlds of the paper's figures.
 STATES = (
     "walls", "doors", "fish", "gates", "maze", "maze-t", "coins", "coins-t", "keys", "keys-t",
     "lights", "switches", "scale(1,1)", "scale(2,2)", "scale(4,4)", "scale(8,8)",
@@ -39,11 +39,11 @@ def _observed(path: Path) -> int:
     try:
         return TreeThink.load(path).observations
     except (TreeThinkError, OSError):
-        return -1  # none, or damaged: it is made anew
+        return -1  # missing or damaged: it is made anew
 
 
 def states(folder: Path) -> None:
-    """A picture of one state of each world."""
+    """Draw one state of each world as a PNG file."""
     try:
         from matplotlib.image import imsave
     except ImportError as error:
@@ -54,7 +54,7 @@ def states(folder: Path) -> None:
     for number, name in enumerate(STATES):
         world = make(name)
         cell = _SMALL_CELL if name.endswith("-t") else _CELL
-        # Numbered, so that they lie in the paper's order.
+        # Numbered, so that they are listed in the paper's order.
         plain = name.replace("(", "-").replace(",", "-").replace(")", "")
         path = folder / f"{number:02}-{plain}.png"
         pixels = draw.rgb_array(world, world.reset(seed=0), cell=cell)

@@ -1,33 +1,33 @@
-"""A faithful small version of a figure: the same worlds and learners, fewer seeds and steps.
+"""A small version of a figure: the same worlds and learners, fewer seeds and steps.
 
-It shows in minutes that everything works. What it shows of learners is marked as quick.
+It shows in minutes that everything works; its results are marked as quick everywhere.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from treethink.repro.runner.config import Config, LearnerPart, PlanPart, WorldPart
-from treethink.repro.runner.spec import Limits
+from treethink.repro.figures import QUICK
+from treethink.repro.runner.config import Config
+from treethink.repro.runner.spec import LearnerPart, Limits, PlanPart, WorldPart
 
-#: What a quick experiment's title ends with; the report looks for it.
-MARK = "(quick)"
 _SEEDS, _SEEDS_OF_SLOW = 2, 1
-_SLOW = {"qora": 4_000, "paper": 300}  # at most so many steps
+_SLOW = {"qora": 4_000, "paper": 300}  # slow learners, with their most steps
 _FEWEST_STEPS, _MOST_STEPS = 2_000, 20_000
-#: Beside networks, which are slow without a GPU; so is planning with them in the largest levels.
+#: For figures with networks, which are slow without a GPU, above all in planning.
 _MOST_WITH_NETWORKS, _EPISODES_WITH_NETWORKS, _PLANS_WITH_NETWORKS = 2_000, 1, 3
 _MOST_WORLDS = 12
 _HELD_OUT = 500
 _EPISODES = 5
-#: Only QORA is known to need them.
+#: Only QORA is known to need limits.
 _LIMITS = Limits(seconds=20.0, megabytes=1_000.0)
 
 
 def steps(full: int, world: str = "", most: int = _MOST_STEPS) -> int:
-    """A tenth, but enough for what is learned soon, and no more than can be waited for.
+    """Return a tenth of the steps, within bounds.
 
-    How time grows with `scale` is the question there, so that all of it must be learned.
+    In `scale` it is a third: the figure is about how the time of learning grows, so all of it must
+    be learned.
 
     >>> [steps(each) for each in (1_000, 10_000, 150_000, 1_000_000)]
     [1000, 2000, 15000, 20000]
@@ -40,15 +40,14 @@ def steps(full: int, world: str = "", most: int = _MOST_STEPS) -> int:
 
 
 def quick(config: Config) -> Config:
-    """The same experiment, small."""
+    """Return the small version of an experiment."""
     networks = any(each.name == "npe" for each in config.learners)
     most = _MOST_WITH_NETWORKS if networks else _MOST_STEPS
-    # A sweep that has each world once, as for random pairs, makes do with one seed; and where
-    # episodes are played, there are several of each.
+    # One seed is enough for a sweep over many worlds, and where several episodes are played.
     one = len(config.worlds) > _MOST_WORLDS or bool(config.plans) or networks
     small = replace(
         config,
-        title=f"{config.title} {MARK}",
+        title=f"{config.title} {QUICK}",
         worlds=tuple(_world(each, config.steps, most) for each in config.worlds[:_MOST_WORLDS]),
         learners=tuple(_learner(each) for each in config.learners),
         seeds=config.seeds[: 1 if one else _SEEDS],
@@ -65,7 +64,7 @@ def quick(config: Config) -> Config:
 
 
 def _window(whole: int) -> int:
-    """A fiftieth, but an episode at least: a network trains once in each."""
+    """Return a fiftieth of the steps, but at least an episode: a network trains once in each."""
     return max(50, whole // 50)
 
 
@@ -79,7 +78,7 @@ def _world(part: WorldPart, all_steps: int | None, most: int) -> WorldPart:
 
 
 def _plan(part: PlanPart, of: int, networks: bool) -> PlanPart:
-    """Fewer episodes; those while learning are played before, halfway, and after."""
+    """Return fewer episodes; with `every`, they are played before, halfway and after."""
     episodes = _EPISODES_WITH_NETWORKS if networks else _EPISODES
     every = None if part.every is None else max(1, of // 2)
     return replace(part, episodes=min(episodes, part.episodes), every=every)

@@ -1,9 +1,9 @@
-"""Make the records of figures, or what is missing of them.
+"""Perform the runs of figures that are missing.
 
     names -> figures -> [ reproduce ] -> OUT/NAME/ -> report
 
-Records of each figure lie in a folder of its own. Runs that have ended are kept, so the same
-command goes on where it was interrupted, and does nothing where nothing is missing.
+The records of each figure are in a folder of their own. Runs that have ended are kept, so the same
+command resumes where it was interrupted, and does nothing where nothing is missing.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from treethink.errors import RecordsError, SettingError
-from treethink.repro.figures import Figure, pictures
-from treethink.repro.figures.quick import MARK, quick
+from treethink.repro.figures import Figure, is_quick, pictures
+from treethink.repro.figures.quick import quick
 from treethink.repro.runner import records
-from treethink.repro.runner.config import Config, described
-from treethink.repro.runner.dry_run import attempt
+from treethink.repro.runner.config import Config, dry_run, parse_only
 from treethink.repro.runner.pool import Progress, perform_all
-from treethink.repro.runner.spec import Run
 
-__all__ = ["Made", "Part", "configured", "reproduce"]
+__all__ = ["Part", "RunCounts", "experiment", "reproduce"]
 
 Tell = Callable[[str], None]
 Show = Callable[[], AbstractContextManager[Progress]]
@@ -30,14 +28,14 @@ Show = Callable[[], AbstractContextManager[Progress]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of several machines that share the work."""
+    """The share of one of several machines that split the work."""
 
     number: int
     of: int
 
     @classmethod
     def read(cls, text: str) -> Part:
-        """From the command line.
+        """Parse the option of the command line.
 
         >>> Part.read("2/3")
         Part(number=2, of=3)
@@ -52,27 +50,27 @@ class Part:
         return part
 
     def has(self, index: int) -> bool:
-        """Whether the run of this number is one of its own."""
+        """Whether the run of this number belongs to the part."""
         return index % self.of == self.number - 1
 
 
 @dataclass(slots=True)
-class Made:
-    """What a call did."""
+class RunCounts:
+    """How many runs a call performed, kept from before, and found to have failed."""
 
     performed: int = 0
     kept: int = 0
     failed: int = 0
 
 
-def configured(figure: Figure, small: bool, seeds: int | None = None) -> Config | None:
-    """A figure's experiment, with so many seeds if told; None if it has none of its own.
+def experiment(figure: Figure, small: bool, seeds: int | None = None) -> Config | None:
+    """Return a figure's config, `small` or with other `seeds`; None if it has none of its own.
 
-    Whether it can be done here is not tried.
+    It is not checked whether it can be performed here.
     """
     if figure.config is None:
         return None
-    config = described(figure.config.read_text(encoding="utf-8"), figure.config.name)
+    config = parse_only(figure.config.read_text(encoding="utf-8"), figure.config.name)
     config = quick(config) if small else config
     return config if seeds is None else config.with_seeds(seeds)
 
@@ -87,71 +85,68 @@ def reproduce(
     part: Part | None = None,
     tell: Tell = lambda text: None,
     display: Show | None = None,
-) -> Made:
+) -> RunCounts:
     """Perform what is missing of the figures. Ctrl-C leaves checkpoints and is raised again."""
-    part = part or Part(1, 1)
-    planned = [(figure, configured(figure, small, seeds)) for figure in figures]
-    for figure, config in planned:
-        if config is not None:
-            attempt(config, f"{figure.name}.toml")
-        if config is not None and figure.kind != "trees":
-            _check_kind(out / figure.name, small)
-    maker, index = _Maker(processes, tell, display), 0
-    for figure, config in planned:
+    part, counts, index = part or Part(1, 1), RunCounts(), 0
+    experiments = [(figure, experiment(figure, small, seeds)) for figure in figures]
+    _check(experiments, out, small)
+    for figure, config in experiments:
         folder = out / figure.name
-        if figure.kind in ("trees", "worlds"):
-            if part.number == 1:
-                _draw(figure, config, folder, tell)
-            continue
+        if figure.kind == "worlds" and part.number == 1:
+            pictures.states(folder)
+        elif figure.kind == "trees" and config is not None and part.number == 1:
+            pictures.models(config, folder, tell)
+        elif figure.kind not in ("worlds", "trees") and config is not None:
+            _perform(config, folder, part, index, counts, processes, tell, display)
+            index += len(config.runs())
+    return counts
+
+
+def _perform(
+    config: Config,
+    folder: Path,
+    part: Part,
+    first: int,
+    counts: RunCounts,
+    processes: int | None,
+    tell: Tell,
+    display: Show | None,
+) -> None:
+    """Perform the missing runs of one figure; `first` is the number of its first run."""
+    every = config.runs()
+    runs = [run for i, run in enumerate(every, start=first) if part.has(i)]
+    kept = sum(records.ended(folder, run) is not None for run in runs)
+    left = len(runs) - kept
+    if left:
+        tell(f"{folder.name}: {left} of {len(runs)} runs to perform")
+    with display() if display is not None and left else nullcontext() as progress:
+        entries = perform_all(
+            runs, folder, processes, progress, title=config.title, config=config.raw, every=every
+        )
+    counts.kept += kept
+    counts.performed += left
+    for entry in entries:
+        if entry["status"] == "failed":
+            counts.failed += 1
+            tell(f"{entry['key']} failed: {str(entry['message']).partition(chr(10))[0]}")
+
+
+def _check(experiments: Sequence[tuple[Figure, Config | None]], out: Path, small: bool) -> None:
+    """Raise an error, before anything is performed, for what cannot be performed here."""
+    for figure, config in experiments:
         if config is None:
             continue
-        every = config.runs()
-        mine = [run for i, run in enumerate(every, start=index) if part.has(i)]
-        index += len(every)
-        maker.perform(config, folder, mine, every)
-    return maker.made
+        dry_run(config, f"{figure.name}.toml")
+        if figure.kind != "trees":
+            _check_not_mixed(out / figure.name, small)
 
 
-def _draw(figure: Figure, config: Config | None, folder: Path, tell: Tell) -> None:
-    if config is not None:
-        pictures.models(config, folder, tell)
-    else:
-        pictures.states(folder)
-
-
-class _Maker:
-    """Performs runs of one figure after another, and counts them."""
-
-    def __init__(self, processes: int | None, tell: Tell, display: Show | None):
-        self.made = Made()
-        self._processes, self._tell, self._display = processes, tell, display
-
-    def perform(
-        self, config: Config, folder: Path, mine: Sequence[Run], every: Sequence[Run]
-    ) -> None:
-        """What is missing of `mine`, which are some of `every` run of a figure."""
-        kept = sum(records.ended(folder, run) is not None for run in mine)
-        if kept < len(mine):
-            self._tell(f"{folder.name}: {len(mine) - kept} of {len(mine)} runs to perform")
-        with nullcontext() if self._display is None or kept == len(mine) else self._display() as at:
-            entries = perform_all(
-                mine, folder, self._processes, at,
-                title=config.title, config=config.raw, every=every,
-            )  # fmt: skip
-        self.made.kept += kept
-        self.made.performed += len(mine) - kept
-        for entry in entries:
-            if entry["status"] == "failed":
-                self.made.failed += 1
-                self._tell(f"{entry['key']} failed: {str(entry['message']).partition(chr(10))[0]}")
-
-
-def _check_kind(folder: Path, small: bool) -> None:
+def _check_not_mixed(folder: Path, small: bool) -> None:
     """Quick and full records do not mix: a report could not tell which it shows."""
     try:
-        title = str(records.manifest(folder).get("title", ""))
+        content = records.manifest(folder)
     except RecordsError:
         return  # nothing there yet
-    if title.endswith(MARK) != small:
+    if is_quick(content) != small:
         has, asked = ("full", "--quick") if small else ("quick", "full records")
         raise SettingError(f"{folder} has {has} records; give {asked} another folder with --out")

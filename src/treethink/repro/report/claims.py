@@ -1,8 +1,10 @@
-"""What the paper claims, and who judges it.
+"""The paper's claims, and the judge of each.
 
-Each claim says beside which figures it stands, in which words and with which number the paper
-has it, and how it is held against records (`judges/`). Where both ran, the paper's settings and
-our defaults are judged apart.
+    records of figures -> [ judge_all ] -> JudgedClaims -> tables, page, Markdown
+
+Each claim has the figures whose records it needs, its text and number in the paper, and a judge
+that compares it with records (`judges/`). The paper's settings and our defaults are judged apart
+where both ran.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ WITH_REWARD = ("lights", "maze", "coins", "keys")
 SETTINGS = {PAPER: "paper's settings", OURS: "defaults"}
 #: Figures by the world that is planned in.
 PLANNING = {"maze": "planning", "coins": "planning-coins", "keys": "planning-keys"}
-#: What learning time grows with, by figure.
+#: The quantity that learning time grows with, by figure.
 GROWTH = {
     "complexity": "players × actions, in random pairs",
     "scale-players": "the number of players",
@@ -72,10 +74,10 @@ GROWTH = {
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence that data can bear out.
+    """A sentence of the paper that records can support or contradict.
 
-    `setting` says of which learner, where there are two. `world` is that of a claim which is made
-    of each of many worlds, so that they fit into one table.
+    `setting` names the learner where there are two. `world` is set for a claim that is made for
+    each of many worlds; these share one table.
     """
 
     figures: tuple[str, ...]
@@ -88,21 +90,21 @@ class Claim:
     @property
     def home(self) -> str:
         """The figure that it is about; empty if it is about several."""
-        return self.single[0] if len(self.single) == 1 else ""
+        return self.sources[0] if len(self.sources) == 1 else ""
 
     @property
-    def single(self) -> tuple[str, ...]:
-        """The figures that have its records."""
+    def sources(self) -> tuple[str, ...]:
+        """The figures that have its records, without composites."""
         return tuple(name for name in self.figures if not FIGURES[name].parts)
 
     def can_be_judged(self, data: Data) -> bool:
-        """Whether there are records of half of its figures or more; else there is no point."""
-        return 2 * sum(name in data.records for name in self.single) >= len(self.single)
+        """Whether there are records of at least half of its figures."""
+        return 2 * sum(name in data.records for name in self.sources) >= len(self.sources)
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A claim with what became of it."""
+class JudgedClaim:
+    """A claim with its verdict; `quick`: from quick records."""
 
     claim: Claim
     verdict: Verdict
@@ -127,7 +129,7 @@ def _both(
     judge: Callable[[str], Judge],
     world: str = "",
 ) -> Iterator[Claim]:
-    """The same claim of both settings; `judge` makes its judge from a label."""
+    """Yield the claim for both settings; `judge` makes a judge from a label."""
     for label, setting in SETTINGS.items():
         yield Claim(figures, text, paper, judge(label), setting, world)
 
@@ -294,7 +296,7 @@ def _planning() -> Iterator[Claim]:
         "near-optimal",
         near_optimal("planning", OURS),
     )
-    # The paper plans in maze alone, and says nothing of the rest.
+    # The paper plans in maze only.
     for world, figure in PLANNING.items():
         yield Claim(
             (figure,),
@@ -393,11 +395,11 @@ def _updating_helps(world: str, label: str) -> Judge:
 CLAIMS = tuple(_all())
 
 
-def judged(data: Data) -> list[Judged]:
-    """Every claim, held against the data; quick records need few seeds, as they are marked."""
+def judge_all(data: Data) -> list[JudgedClaim]:
+    """Judge every claim; quick records need few seeds, as they are marked."""
     few = replace(data, fewest=1)
-    found = []
-    for each in CLAIMS:
-        quick = any(data.is_quick(name) for name in each.figures)
-        found.append(Judged(each, each.judge(few if quick else data), quick))
-    return found
+    verdicts = []
+    for claim in CLAIMS:
+        quick = any(data.is_quick(name) for name in claim.figures)
+        verdicts.append(JudgedClaim(claim, claim.judge(few if quick else data), quick))
+    return verdicts

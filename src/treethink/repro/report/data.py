@@ -2,7 +2,7 @@
 
     folder -> [ data ] -> records by figure, runs by label and world
 
-In:   a folder of records, or a folder of such folders, as `treethink reproduce` leaves them.
+In:   a folder of records, or a folder of such folders, as `treethink reproduce` writes them.
 Out:  `Data`. Nothing is run again, and nothing but records is read.
 """
 
@@ -14,17 +14,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from treethink.errors import RecordsError
+from treethink.repro.figures import is_quick
 from treethink.repro.report.series import Run
 
-MANIFEST = "manifest.json"
-#: What the title of a quick configuration ends with.
-QUICK = "(quick)"
-#: Fewer seeds say nothing of others; quick records are marked instead.
+#: No claim is judged on fewer seeds, except with quick records, which are marked.
 FEWEST_SEEDS = 3
 
 
 class Records(Protocol):
-    """What the report asks of a folder of records."""
+    """What the report needs of a folder of records."""
 
     @property
     def manifest(self) -> Mapping[str, Any]: ...
@@ -34,7 +32,7 @@ class Records(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Records by the name of their folder, and where folders without runs lie.
+    """Records by the name of their folder; `folder` holds the folders of figures without runs.
 
     `fewest` is the number of seeds below which nothing is judged.
     """
@@ -44,7 +42,7 @@ class Data:
     fewest: int = FEWEST_SEEDS
 
     def runs(self, figure: str, label: str | None = None, world: str | None = None) -> list[Run]:
-        """The runs of a figure, of one label and world if told; none if it was not made."""
+        """Return the runs of a figure, of one label and world if given; [] without records."""
         if figure not in self.records:
             return []
         return [
@@ -54,32 +52,32 @@ class Data:
         ]
 
     def labels(self, figure: str) -> list[str]:
-        """In the order of the configuration."""
+        """Return the labels of a figure, in the order of the config."""
         return list(dict.fromkeys(run.label for run in self.runs(figure)))
 
     def worlds(self, figure: str) -> list[str]:
-        """In the order of the configuration."""
+        """Return the worlds of a figure, in the order of the config."""
         return list(dict.fromkeys(run.world for run in self.runs(figure)))
 
     def is_quick(self, figure: str) -> bool:
         """Whether these are the small runs of `--quick`."""
         records = self.records.get(figure)
-        return records is not None and str(records.manifest.get("title", "")).endswith(QUICK)
+        return records is not None and is_quick(records.manifest)
 
 
 def read_all(folder: Path) -> Data:
-    """The records in a folder: its own, or those of the folders in it."""
-    from treethink.repro.runner.records import read
+    """Read the records in a folder: its own, or those of the folders in it."""
+    from treethink.repro.runner.records import MANIFEST, read
 
     if not folder.is_dir():
         raise RecordsError(f"there is no folder {folder}")
     if (folder / MANIFEST).is_file():
         return Data({folder.resolve().name: read(folder)}, folder)
-    found = {
+    records = {
         each.name: read(each) for each in sorted(folder.iterdir()) if (each / MANIFEST).is_file()
     }
-    if not found and not any((folder / name).is_dir() for name in ("trees", "worlds")):
+    if not records and not any((folder / name).is_dir() for name in ("trees", "worlds")):
         raise RecordsError(
             f"{folder} has no records: neither it nor a folder in it has a {MANIFEST}"
         )
-    return Data(found, folder)
+    return Data(records, folder)

@@ -1,6 +1,6 @@
-"""The episodes that were played with what was learned, from records.
+"""Scores of the episodes that a planner played with learned models, from records.
 
-runs of one learner -> [ played ] -> scores, times and actions by setting, stage by stage
+runs of one learner -> [ played ] -> scores, times and actions, by setting and stage
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from treethink.repro.report.statistics import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class EpisodeScores:
     """The episodes of one setting, of all seeds together, at one stage of their runs.
 
-    `actions` has what was done by (seed, episode), with the level in which it was.
+    `actions` maps (seed, episode) to the level and the actions.
     """
 
     scores: Array  # normalised
@@ -40,12 +40,12 @@ class Played:
 
     @property
     def milliseconds(self) -> float:
-        """The mean time that planning took for a whole episode."""
+        """The mean time of planning for a whole episode."""
         return 1000 * float(self.seconds.mean())
 
     @property
     def optimal(self) -> int:
-        """How many episodes had the optimal score."""
+        """The number of episodes with the optimal score."""
         return int((self.scores == 1).sum())
 
     def __str__(self) -> str:
@@ -53,27 +53,27 @@ class Played:
 
 
 def settings(runs: Iterable[Run]) -> list[str]:
-    """The labels of what was planned, in the order of the configuration."""
+    """Return the labels of plans, in the order of the config."""
     return list(dict.fromkeys(label for run in runs for label in run.plans))
 
 
 def stages(runs: Sequence[Run]) -> list[int]:
-    """After how many observations the runs that finished have played, in order."""
+    """Return the numbers of observations after which finished runs played, in order."""
     return sorted({int(each) for run in _finished(runs) for each in run.episodes["observed"]})
 
 
-def played(runs: Sequence[Run], stage: int | None = None) -> dict[str, Played]:
-    """By setting, what runs that finished have played; settings without episodes are left out.
+def played(runs: Sequence[Run], stage: int | None = None) -> dict[str, EpisodeScores]:
+    """Return the scores of finished runs by setting; settings without episodes are left out.
 
-    `stage` is after how many observations; None: at the end of each run.
+    `stage` is the number of observations; None: at the end of each run.
     """
     done = _finished(runs)
-    found = {each: _together(done, each, stage) for each in settings(done)}
-    return {label: each for label, each in found.items() if len(each.scores)}
+    scores = {each: _together(done, each, stage) for each in settings(done)}
+    return {label: each for label, each in scores.items() if len(each.scores)}
 
 
-def by_stage(runs: Sequence[Run]) -> dict[int, dict[str, Played]]:
-    """All that was played, by stage and setting."""
+def by_stage(runs: Sequence[Run]) -> dict[int, dict[str, EpisodeScores]]:
+    """Return the scores by stage and setting."""
     return {stage: played(runs, stage) for stage in stages(runs)}
 
 
@@ -81,13 +81,13 @@ def _finished(runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if run.status == "finished"]
 
 
-def _together(runs: Sequence[Run], setting: str, stage: int | None) -> Played:
+def _together(runs: Sequence[Run], setting: str, stage: int | None) -> EpisodeScores:
     parts = {run.seed: _at(run.episodes, setting, stage) for run in runs}
     whole = {
         name: np.concatenate([part[name] for part in parts.values()])
         for name in ("normalised", "seconds", "redrawn", "exact")
     }
-    return Played(
+    return EpisodeScores(
         scores=whole["normalised"],
         seconds=whole["seconds"],
         redrawn=int(whole["redrawn"].sum()),
@@ -103,7 +103,7 @@ def _together(runs: Sequence[Run], setting: str, stage: int | None) -> Played:
 
 
 def _at(columns: Mapping[str, Any], setting: str, stage: int | None) -> dict[str, Any]:
-    """The episodes of a setting at a stage; None: those after the most observations."""
+    """Return the columns of a setting at a stage; None: after the most observations."""
     here = columns["setting"] == setting
     observed = columns["observed"]
     if here.any():

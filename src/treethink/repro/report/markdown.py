@@ -1,16 +1,16 @@
-"""The report as Markdown: the same tables, and links to the plots."""
+"""The report as Markdown: tables, and links to the plots."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from treethink.repro.report.claims import Judged
+from treethink.repro.report.claims import JudgedClaim
 from treethink.repro.report.judges.common import YES
 from treethink.repro.report.sections import READING, Report, Section
 from treethink.repro.report.tables import Table, answer, claims, overview
 
-_QUICK = (
+QUICK_NOTE = (
     "These are quick runs: few seeds, few steps. They show that everything works, not what holds."
 )
 SUCH = "Such records of the paper's figures are made by:"
@@ -20,11 +20,11 @@ _SENTENCES = ("claim", "because", "runs")
 
 
 def markdown(report: Report, plots: str = ".") -> str:
-    """One page; `plots` is where the pictures are, seen from it."""
+    """Return the page; `plots` is the path from it to the pictures."""
     folder = "" if plots == "." else f"{quote(plots)}/"
     lines = [f"# {plain(report.title)}", ""]
     if report.facts.quick:
-        lines += [f"**{_QUICK}**", ""]
+        lines += [f"**{QUICK_NOTE}**", ""]
     lines += [*_introduction(report), *_claims(report)]
     lines += ["## Figures", "", READING, ""]
     for part in report.parts:
@@ -35,23 +35,22 @@ def markdown(report: Report, plots: str = ".") -> str:
 
 
 def _introduction(report: Report) -> list[str]:
-    what = "What our runs say of the paper's claims, and its figures as we find them."
+    content = "What our runs say of the paper's claims, and its figures as we find them."
     if not report.claims:
-        what = "Tables and plots of an experiment."
-    made = f"Made by `treethink report` from the records of: {plain(report.origin.records)}."
-    lines = [what, made, ""]
+        content = "Tables and plots of an experiment."
+    sources = f"Made by `treethink report` from the records of: {plain(report.origin.records)}."
+    lines = [content, sources, ""]
     if report.origin.commands:
         lines += [SUCH, "", *("```sh", *report.origin.commands, "```"), ""]
     return lines
 
 
 def _claims(report: Report) -> list[str]:
-    found = report.claims
-    lines = ["## Claims", "", counted(found), ""]
-    for each in overview(found):
+    lines = ["## Claims", "", counted(report.claims), ""]
+    for each in overview(report.claims):
         lines += [f"### {plain(each.title)}", "", table(each), ""]
-    for title, told in odd(found).items():
-        lines += [f"### {title}", "", *(f"- {plain(text)}" for text in told), ""]
+    for title, texts in explanations(report.claims).items():
+        lines += [f"### {title}", "", *(f"- {plain(text)}" for text in texts), ""]
     if report.left_out:
         lines += [left_out(report.left_out), ""]
     return lines
@@ -71,70 +70,71 @@ def _section(part: Section, folder: str) -> Iterator[str]:
         yield from (table(claims(part.claims)), "")
 
 
-def counted(found: Sequence[Judged]) -> str:
-    """How many verdicts of each kind there are."""
-    if not found:
+def counted(verdicts: Sequence[JudgedClaim]) -> str:
+    """Return how many verdicts of each kind there are."""
+    if not verdicts:
         return "No claim of the paper is about these records."
-    answers = [answer(each) for each in found]
-    count = len({each.claim.text for each in found})
+    answers = [answer(each) for each in verdicts]
+    count = len({each.claim.text for each in verdicts})
     kinds = ", ".join(f"{answers.count(each)} {each}" for each in sorted(set(answers)))
-    return f"{len(found)} verdicts on {count} claims, some with two settings: {kinds}."
+    return f"{len(verdicts)} verdicts on {count} claims, some with two settings: {kinds}."
 
 
 def left_out(claims: int) -> str:
-    """Of how many claims nothing is said."""
+    """Return a sentence about the claims that are not judged."""
     are = "claim of the paper is" if claims == 1 else "claims of the paper are"
     their = "its" if claims == 1 else "their"
     return f"{claims} {are} left out: {their} figures, or most of them, were not run."
 
 
-def odd(found: Sequence[Judged]) -> dict[str, list[str]]:
-    """What is to be explained, by heading: where ours is better, and what is not borne out."""
-    told = {
-        BETTER: reasons([each for each in found if each.verdict.better]),
-        NOT_BORNE_OUT: reasons([each for each in found if not each.verdict.better]),
+def explanations(verdicts: Sequence[JudgedClaim]) -> dict[str, list[str]]:
+    """Return texts by heading: where our number is better, and what is not borne out."""
+    by_heading = {
+        BETTER: reasons([each for each in verdicts if each.verdict.better]),
+        NOT_BORNE_OUT: reasons([each for each in verdicts if not each.verdict.better]),
     }
-    return {title: texts for title, texts in told.items() if texts}
+    return {title: texts for title, texts in by_heading.items() if texts}
 
 
-def reasons(found: Sequence[Judged]) -> list[str]:
-    """Why some claims are not borne out, or not quite; what two settings share is said once."""
-    told: dict[str, list[str]] = {}
-    for each in found:
+def reasons(verdicts: Sequence[JudgedClaim]) -> list[str]:
+    """Return why claims are not borne out, or only partly; one text if both settings agree."""
+    by_text: dict[str, list[str]] = {}
+    for each in verdicts:
         claim, verdict = each.claim, each.verdict
         if verdict.answer != YES:
-            said = verdict.why.removeprefix("Not enough data: ")
-            text = f"{claim.text} {answer(each).capitalize()}{{}}: {said}"
-            told.setdefault(text, []).append(claim.setting)
+            why = verdict.why.removeprefix("Not enough data: ")
+            text = f"{claim.text} {answer(each).capitalize()}{{}}: {why}"
+            by_text.setdefault(text, []).append(claim.setting)
     return [
         text.replace("{}", f", {' and '.join(settings)}" if all(settings) else "")
-        for text, settings in told.items()
+        for text, settings in by_text.items()
     ]
 
 
-def table(shown: Table) -> str:
-    """A table. Numbers stand to the right."""
+def table(content: Table) -> str:
+    """Return a table in Markdown, with numbers aligned to the right."""
+    columns = range(len(content.header))
     lines = [
-        _row(shown.header),
-        "|" + "|".join(_rule(shown, i) for i in range(len(shown.header))) + "|",
+        _row(content.header),
+        "|" + "|".join(_rule(content, i) for i in columns) + "|",
     ]
-    return "\n".join(lines + [_row(row) for row in shown.rows])
+    return "\n".join(lines + [_row(row) for row in content.rows])
 
 
 def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(plain(cell) for cell in cells) + " |"
 
 
-def _rule(shown: Table, column: int) -> str:
-    if shown.header[column] in _SENTENCES:
+def _rule(content: Table, column: int) -> str:
+    if content.header[column] in _SENTENCES:
         return "---"
-    cells = [row[column] for row in shown.rows]
+    cells = [row[column] for row in content.rows]
     numbers = bool(cells) and all(cell[:1].isdigit() or cell[:1] in "–><" for cell in cells)
     return "--:" if numbers else "---"
 
 
 def plain(text: str) -> str:
-    """Text that Markdown takes as it is."""
+    """Escape a text for Markdown."""
     for sign in "\\`*_[]|":
         text = text.replace(sign, f"\\{sign}")
     return " ".join(text.replace("<", "&lt;").split())

@@ -1,6 +1,6 @@
-"""The report as one HTML page that needs nothing else: pictures are inside, and no scripts.
+"""The report as one HTML page, with pictures inside and without scripts.
 
-Whatever comes from records is escaped: titles, labels and messages may hold anything.
+Everything that comes from records is escaped: titles, labels and messages may hold anything.
 """
 
 from __future__ import annotations
@@ -10,7 +10,13 @@ from html import escape
 from pathlib import Path
 
 from treethink.repro.report.claims import SETTINGS
-from treethink.repro.report.markdown import SUCH, counted, left_out, odd
+from treethink.repro.report.markdown import (
+    QUICK_NOTE,
+    SUCH,
+    counted,
+    explanations,
+    left_out,
+)
 from treethink.repro.report.sections import READING, Report, Section
 from treethink.repro.report.tables import Table, claims, overview
 
@@ -52,14 +58,9 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 
 
 def page(report: Report, folder: Path) -> str:
-    """The whole page. `folder` is where the pictures lie."""
-    quick = (
-        '<p class="quick">These are quick runs: few seeds, few steps. They show that everything'
-        " works, not what holds.</p>"
-        if report.facts.quick
-        else ""
-    )
-    told = "".join(
+    """Return the whole page. `folder` has the pictures."""
+    quick = f'<p class="quick">{QUICK_NOTE}</p>' if report.facts.quick else ""
+    facts = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in report.facts.lines
     )
     contents = "".join(
@@ -73,7 +74,7 @@ def page(report: Report, folder: Path) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{title}</h1>\n{quick}\n{_origin(report)}\n<dl>{told}</dl>\n"
+        f"<h1>{title}</h1>\n{quick}\n{_origin(report)}\n<dl>{facts}</dl>\n"
         f'<nav><h2>Contents</h2><ol><li><a href="#claims">Claims</a></li>{contents}</ol></nav>\n'
         f'<section id="claims"><h2>Claims</h2>{_claims(report)}</section>\n'
         f"<h2>Figures</h2><p>{escape(READING.replace('`', ''))}</p>\n{body}</body>\n</html>\n"
@@ -82,31 +83,31 @@ def page(report: Report, folder: Path) -> str:
 
 def _origin(report: Report) -> str:
     records = escape(report.origin.records)
-    made = f"<p>Made by <code>treethink report</code> from the records of: {records}.</p>"
+    sources = f"<p>Made by <code>treethink report</code> from the records of: {records}.</p>"
     if not report.origin.commands:
-        return made
+        return sources
     commands = "\n".join(report.origin.commands)
-    return f"{made}\n<p>{escape(SUCH)}</p><pre><code>{escape(commands)}</code></pre>"
+    return f"{sources}\n<p>{escape(SUCH)}</p><pre><code>{escape(commands)}</code></pre>"
 
 
 def _claims(report: Report) -> str:
     tables = "".join(
         f"<h3>{escape(each.title)}</h3>{_table(each)}" for each in overview(report.claims)
     )
-    told = ""
-    for title, texts in odd(report.claims).items():
+    notes = ""
+    for title, texts in explanations(report.claims).items():
         items = "".join(f"<li>{escape(each)}</li>" for each in texts)
-        told += f"<h3>{escape(title)}</h3><ul>{items}</ul>"
+        notes += f"<h3>{escape(title)}</h3><ul>{items}</ul>"
     if report.left_out:
-        told += f"<p>{escape(left_out(report.left_out))}</p>"
-    return f"<p>{escape(counted(report.claims))}</p>{tables}{told}"
+        notes += f"<p>{escape(left_out(report.left_out))}</p>"
+    return f"<p>{escape(counted(report.claims))}</p>{tables}{notes}"
 
 
 def _section(part: Section, folder: Path) -> str:
-    shown = [(_picture(folder / name, says), escape(says)) for name, says in part.pictures]
-    pictures = "".join(picture for picture, _ in shown)
-    if len(shown) > 1:
-        pictures = "".join(f"<div>{picture}<span>{says}</span></div>" for picture, says in shown)
+    images = [(_picture(folder / name, says), escape(says)) for name, says in part.pictures]
+    pictures = "".join(picture for picture, _ in images)
+    if len(images) > 1:
+        pictures = "".join(f"<div>{picture}<span>{says}</span></div>" for picture, says in images)
         pictures = f'<div class="many">{pictures}</div>'
     below = "".join(_table(each) for each in part.tables if each.rows)
     if part.claims:
@@ -123,10 +124,10 @@ def _picture(path: Path, says: str) -> str:
     return f'<img alt="{escape(says)}" src="data:{_TYPES[path.suffix]};base64,{data}">'
 
 
-def _table(shown: Table) -> str:
-    head = "".join(f"<th>{escape(each)}</th>" for each in shown.header)
-    judged = [name in _JUDGED for name in shown.header]
-    rows = "".join(f"<tr>{''.join(map(_cell, row, judged))}</tr>" for row in shown.rows)
+def _table(table: Table) -> str:
+    head = "".join(f"<th>{escape(each)}</th>" for each in table.header)
+    judged = [name in _JUDGED for name in table.header]
+    rows = "".join(f"<tr>{''.join(map(_cell, row, judged))}</tr>" for row in table.rows)
     return (
         f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"

@@ -1,4 +1,4 @@
-"""What a report has to say, figure by figure, before it is a page.
+"""The content of a report, figure by figure, before it becomes a page.
 
 data -> [ sections ] -> plots in a folder, tables, claims -> page, Markdown
 """
@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from treethink.file import file_safe, number_duplicates
-from treethink.repro.figures import FIGURES, Figure
-from treethink.repro.report.claims import Judged
+from treethink.repro.figures import FIGURES, QUICK, Figure
+from treethink.repro.report.claims import JudgedClaim
 from treethink.repro.report.data import Data
-from treethink.repro.report.manifest import Facts
 from treethink.repro.report.plots.figures import PLOTS
 from treethink.repro.report.plots.style import save, styled
-from treethink.repro.report.provenance import Origin, present
+from treethink.repro.report.provenance import Facts, Origin, present
 from treethink.repro.report.tables import TABLES, Table, elsewhere, learning, planning
 from treethink.repro.report.zero_error import STRETCH
 
-#: How to read them all.
+#: How to read all figures.
 READING = (
     "The error is the earth mover's distance between the prediction and the true next state, before"
     " it is observed. Errors are means over seeds, times are medians over seeds; bands and"
@@ -30,7 +29,7 @@ READING = (
     " transitions and all scenes of its rules are right: predicted exactly or, where chance"
     " decides, as well as chance allows. A cross marks a run that was stopped at a limit."
 )
-#: What is said below a figure of each kind.
+#: The caption of each kind of figure.
 CAPTIONS = {
     "curves": "The error, and the times of observing and of predicting, while learning goes on.",
     "transfer": "Learned at 8 × 8; asked about 32 × 32 while learning goes on.",
@@ -83,12 +82,12 @@ CAPTIONS = {
     ),
     "worlds": "One state of each world.",
 }
-#: What is added where an experiment asks about other worlds.
+#: Added to the caption of an experiment with transfer worlds.
 _ELSEWHERE = (
     "The error in another world is that of what was learned here, asked about there while learning"
     " goes on."
 )
-#: What is added where an experiment plans.
+#: Added to the caption of an experiment with plans.
 _PLANS = (
     "A planner acts with what was learned; its scores are normalised in each level: 1 is the best"
     " that it allows, 0 is what doing nothing brings, -1 is the worst."
@@ -97,7 +96,7 @@ _PLANS = (
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One figure: pictures (file name, what it shows), tables, and claims that stand beside it."""
+    """One figure: pictures (file name, description), tables, and the claims about it."""
 
     name: str
     title: str
@@ -105,82 +104,85 @@ class Section:
     caption: str
     pictures: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...] = ()
-    claims: tuple[Judged, ...] = ()
+    claims: tuple[JudgedClaim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that there is to say: where it comes from, every verdict, and the figures.
+    """A report: where its records come from, every verdict, and a section for each figure.
 
-    `left_out` is how many claims are not judged for lack of figures.
+    `left_out` is the number of claims that are not judged for lack of records.
     """
 
     title: str
     origin: Origin
     facts: Facts
-    claims: tuple[Judged, ...]
+    claims: tuple[JudgedClaim, ...]
     parts: tuple[Section, ...]
     left_out: int = 0
 
 
-def sections(data: Data, own: Data, judged: Sequence[Judged], out: Path) -> Iterator[Section]:
-    """Draw and describe every figure that has records, in the paper's order, then one's own."""
-    figures = [(data, each) for each in _present(data)] + [(own, each) for each in _others(own)]
+def sections(
+    data: Data, others: Data, verdicts: Sequence[JudgedClaim], out: Path
+) -> Iterator[Section]:
+    """Draw and describe every figure that has records, in the paper's order, then the others."""
+    figures = [(data, each) for each in _present(data)]
+    figures += [(others, each) for each in _other_figures(others)]
     for (source, figure), file in zip(figures, file_names(e.name for _, e in figures), strict=True):
         pictures = tuple(_drawn(source, figure, out, file))
         if not pictures:
             continue
-        made_of = data.records if figure.kind == "trees" else (figure.name, *figure.parts)
-        quick = any(source.is_quick(each) for each in made_of)
+        sources = data.records if figure.kind == "trees" else (figure.name, *figure.parts)
+        quick = any(source.is_quick(each) for each in sources)
         yield Section(
             name=file,
-            title=f"{figure.title} (quick)" if quick else figure.title,
+            title=f"{figure.title} {QUICK}" if quick else figure.title,
             paper=figure.paper,
             caption=_caption(source, figure),
             pictures=pictures,
             tables=tuple(_tables(source, figure)),
-            claims=tuple(_beside(judged, figure)) if source is data else (),
+            claims=tuple(_claims_about(figure, verdicts)) if source is data else (),
         )
 
 
-def _asks_elsewhere(data: Data, figure: Figure) -> bool:
+def _has_transfer(data: Data, figure: Figure) -> bool:
     return figure.kind == "curves" and any(run.transfer for run in data.runs(figure.name))
 
 
-def _plans(data: Data, figure: Figure) -> bool:
+def _has_plans(data: Data, figure: Figure) -> bool:
     return figure.kind == "curves" and any(run.plans for run in data.runs(figure.name))
 
 
 def _caption(data: Data, figure: Figure) -> str:
-    more = [_ELSEWHERE] if _asks_elsewhere(data, figure) else []
-    more += [_PLANS] if _plans(data, figure) else []
+    more = [_ELSEWHERE] if _has_transfer(data, figure) else []
+    more += [_PLANS] if _has_plans(data, figure) else []
     return " ".join([CAPTIONS[figure.kind], *more])
 
 
 def _tables(data: Data, figure: Figure) -> Iterator[Table]:
     if figure.kind in TABLES:
         yield TABLES[figure.kind](data, figure.name)
-    if _asks_elsewhere(data, figure):
+    if _has_transfer(data, figure):
         yield elsewhere(data, figure.name)
-    if _plans(data, figure):
+    if _has_plans(data, figure):
         yield planning(data, figure.name)
     if figure.kind in ("planning", "neural-planning"):
         yield learning(data, figure.name)
 
 
 def file_names(names: Iterable[str]) -> list[str]:
-    """Folders of one's own may have any name; their files have names of their own."""
+    """Return distinct file names; folders of other experiments may have any name."""
     return number_duplicates(
         name if name in FIGURES else file_safe(name) or "figure" for name in names
     )
 
 
-def _beside(judged: Sequence[Judged], figure: Figure) -> Iterator[Judged]:
-    """Each claim stands beside one figure: what is about several, beside the one of them all.
+def _claims_about(figure: Figure, verdicts: Sequence[JudgedClaim]) -> Iterator[JudgedClaim]:
+    """Yield the claims that are shown with a figure; those about several, with their composite.
 
-    Whether errors end in a world, its table says.
+    Claims about each of many worlds are left out: the table of the figure has their numbers.
     """
-    for each in judged:
+    for each in verdicts:
         if each.claim.world:
             continue
         if each.claim.home == figure.name or (
@@ -190,23 +192,22 @@ def _beside(judged: Sequence[Judged], figure: Figure) -> Iterator[Judged]:
 
 
 def _present(data: Data) -> Iterator[Figure]:
-    """Figures of the paper that have records."""
-    own = present(data)
+    """Yield the figures of the paper that have records; composites with half of their parts."""
+    names = present(data)
     for figure in FIGURES.values():
-        # Of too few parts it would be mostly empty.
-        half = 2 * sum(each in own for each in figure.parts) >= len(figure.parts)
-        if figure.name in own or (figure.parts and half):
+        half = 2 * sum(each in names for each in figure.parts) >= len(figure.parts)
+        if figure.name in names or (figure.parts and half):
             yield figure
 
 
-def _others(own: Data) -> Iterator[Figure]:
-    """Other records that lie there, as curves."""
-    for name, records in own.records.items():
+def _other_figures(others: Data) -> Iterator[Figure]:
+    """Yield a figure with curves for each other experiment."""
+    for name, records in others.records.items():
         yield Figure(name, str(records.manifest.get("title") or name), "Not in the paper", "curves")
 
 
 def _drawn(data: Data, figure: Figure, out: Path, file: str) -> Iterator[tuple[str, str]]:
-    """File names of the pictures, once they are written, and what they show."""
+    """Draw the pictures of a figure; yield their file names, and what they show."""
     if figure.kind == "trees":
         from treethink.repro.report.plots.pictures import trees
 
@@ -220,7 +221,7 @@ def _drawn(data: Data, figure: Figure, out: Path, file: str) -> Iterator[tuple[s
         with styled():
             drawn = PLOTS[figure.kind](data, figure.name)
             yield save(drawn, out / file)[0].name, figure.title
-            if _plans(data, figure):  # a dot is in no other name of one's own
+            if _has_plans(data, figure):  # a dot is in no other name of one's own
                 planned = PLOTS["planning"](data, figure.name)
                 title = f"{figure.title}: planning"
                 yield save(planned, out / f"{file}.planning")[0].name, title

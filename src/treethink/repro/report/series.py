@@ -1,6 +1,6 @@
-"""Curves over seeds, from the windows of runs.
+"""Curves over seeds, and single numbers, from the windows of runs.
 
-runs of one label and world -> [ series ] -> x, mean, band
+runs of one label and world -> [ series ] -> x, mean or median, band
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from treethink.repro.report.statistics import Array, band, means, median, median
 
 #: Statuses of runs that have something to show.
 ENDED = ("finished", "stopped")
-#: What is the sum of several columns.
+#: Columns that are the sum of several others.
 SUMS = {"loss": ("loss_vectors", "loss_rewards")}
 
 
 class Run(Protocol):
-    """What the report asks of a run's record."""
+    """What the report needs of a run's record."""
 
     @property
     def key(self) -> str: ...
@@ -66,7 +66,7 @@ class Run(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The middle over seeds with its band; `ends` has where runs were stopped, and it there."""
+    """The mean or median over seeds with its band; `ends` are the points where runs stopped."""
 
     x: Array
     middle: Array
@@ -76,12 +76,12 @@ class Curve:
 
 
 def ended(runs: Iterable[Run]) -> list[Run]:
-    """Those that finished, or were stopped at a limit."""
+    """Return the runs that finished, or were stopped at a limit."""
     return [run for run in runs if run.status in ENDED]
 
 
 def asked_about(run: Run) -> str:
-    """The world that a learner was asked about while it learned in another; empty if none."""
+    """Return the name of the transfer world of a run; empty if there is none."""
     if not run.transfer:
         return ""
     options = ", ".join(f"{k} {v}" for k, v in (run.transfer.get("options") or {}).items())
@@ -89,7 +89,7 @@ def asked_about(run: Run) -> str:
 
 
 def column(run: Run, name: str) -> Array:
-    """One column of a run's windows, NaN where nothing was measured."""
+    """Return one column of a run's windows, NaN where nothing was measured."""
     if name in SUMS:
         total: Array = np.sum([column(run, each) for each in SUMS[name]], axis=0)
         return total
@@ -100,7 +100,7 @@ def column(run: Run, name: str) -> Array:
 
 
 def measured(run: Run, name: str) -> tuple[Array, Array]:
-    """Where a column was measured (the middle of each window), and what."""
+    """Return where a column was measured (the middle of each window), and its values."""
     values = column(run, name)
     middle = (column(run, "first") + column(run, "last")) / 2
     there = ~np.isnan(values)
@@ -108,7 +108,7 @@ def measured(run: Run, name: str) -> tuple[Array, Array]:
 
 
 def mean_of(run: Run, name: str, share: float = 1.0) -> float:
-    """The mean of a column over the last share of a run; NaN if nothing was measured."""
+    """Return the mean of a column over the last share of a run; NaN if it was not measured."""
     values = column(run, name)
     weights = column(run, "last") - column(run, "first") + 1
     there = ~np.isnan(values)
@@ -121,25 +121,25 @@ def mean_of(run: Run, name: str, share: float = 1.0) -> float:
 
 
 def error_until(run: Run, steps: int) -> float:
-    """The mean error of the first steps of a run."""
+    """Return the mean error of the first steps of a run."""
     at, errors = run.errors
     return float(errors[at <= steps].sum()) / steps
 
 
 def error_in(run: Run, first: float, last: float) -> float:
-    """The mean error of a run between two shares of its steps."""
+    """Return the mean error of a run between two shares of its steps."""
     at, errors = run.errors
     low, high = first * run.observed, last * run.observed
     return float(errors[(at > low) & (at <= high)].sum()) / (high - low) if high > low else 0.0
 
 
 def is_time(name: str) -> bool:
-    """Whether a column has microseconds."""
+    """Whether the values of a column are microseconds."""
     return name.endswith("_us")
 
 
 def time_of(run: Run, name: str, share: float = 1.0) -> float:
-    """The median of a time over the last share of a run; NaN if nothing was measured."""
+    """Return the median time over the last share of a run; NaN if it was not measured."""
     at, values = measured(run, name)
     late = values[at > (1 - share) * run.observed]
     kept = late if len(late) else values
@@ -147,13 +147,13 @@ def time_of(run: Run, name: str, share: float = 1.0) -> float:
 
 
 def final(run: Run, name: str) -> float:
-    """What a column had at the end; NaN if nothing was measured."""
+    """Return the last value of a column; NaN if it was not measured."""
     _, values = measured(run, name)
     return float(values[-1]) if len(values) else float("nan")
 
 
 def growth(run: Run, name: str) -> float:
-    """A time in the last tenth of a run beside that in its first tenth (medians)."""
+    """Return the ratio of a time in the last tenth of a run to that in the first (medians)."""
     _, values = measured(run, name)
     if not len(values):
         return float("nan")
@@ -163,17 +163,16 @@ def growth(run: Run, name: str) -> float:
 
 
 def curve(runs: Sequence[Run], name: str, most: int = 100) -> Curve | None:
-    """The middle over the runs that got so far; None if nothing was measured.
+    """Return the curve of a column over the runs that reached each point; None without data.
 
-    Of errors it is the mean, as in the paper. Of times it is the median: when the machine does
-    something else for a moment, that is no property of a learner. Neighbours are drawn together
-    where there are more than `most` points.
+    Errors are averaged, as in the paper. Of times the median is taken, because the machine may be
+    busy with something else for a moment. More than `most` points are thinned.
     """
     parts = [measured(run, name) for run in ended(runs)]
     parts = [(x, y) for x, y in parts if len(x)]
     if not parts:
         return None
-    # Whole windows of one label and world are the same; only a stopped run's last one is not.
+    # All runs of one label and world have the same windows, except the last of a stopped run.
     grid = np.unique(np.concatenate([x for x, _ in parts]))
     rows = np.full((len(parts), len(grid)), np.nan)
     for row, (x, y) in zip(rows, parts, strict=True):
@@ -190,7 +189,7 @@ def curve(runs: Sequence[Run], name: str, most: int = 100) -> Curve | None:
 
 
 def _thinned(grid: Array, rows: Array, most: int) -> tuple[Array, Array]:
-    """Means of neighbouring columns, so that at most so many are left."""
+    """Return the means of neighbouring columns, so that at most `most` are left."""
     size = -(-len(grid) // most)
     if size <= 1:
         return grid, rows
@@ -198,14 +197,14 @@ def _thinned(grid: Array, rows: Array, most: int) -> tuple[Array, Array]:
     counts = np.diff(np.append(starts, len(grid)))
     there = ~np.isnan(rows)
     sums = np.add.reduceat(np.where(there, rows, 0.0), starts, axis=1)
-    found = np.add.reduceat(there.astype(np.int64), starts, axis=1)
+    n = np.add.reduceat(there.astype(np.int64), starts, axis=1)
     thin = np.full(sums.shape, np.nan)
-    np.divide(sums, found, out=thin, where=found > 0)
+    np.divide(sums, n, out=thin, where=n > 0)
     return np.add.reduceat(grid, starts) / counts, thin
 
 
 def _filled(rows: Array) -> Array:
-    """Gaps inside a row, where another was stopped within a window, take the value before."""
+    """Fill gaps inside rows, where another run stopped within a window, with the value before."""
     for row in rows:
         there = np.flatnonzero(~np.isnan(row))
         for i in range(there[0], there[-1] + 1):

@@ -1,8 +1,8 @@
-"""What many seeds say together: bands, intervals, ratios and fits.
+"""Statistics over seeds: bands, bootstrap intervals, ratios and fits.
 
 Every interval is a percentile bootstrap with a fixed seed, so that the same records make the same
-report. What did not converge is censored (`experiment.settled`), so quantities here have two ends,
-and medians are taken of both.
+report. Runs that did not converge are censored (`runner/convergence.py`): their numbers are
+`Bounds`, and medians are taken of both ends.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Estimate:
 def bootstrap(
     rows: Array, statistic: Callable[[Array], Array], draws: int = DRAWS
 ) -> tuple[Array, Array]:
-    """Both ends of the interval of a statistic over resampled rows.
+    """Return both ends of the interval of a statistic over resampled rows.
 
     `statistic` gets an array (draws, rows, ...) and reduces its second axis.
     """
@@ -67,7 +67,9 @@ def bootstrap(
 
 
 def band(rows: Array, reduced: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
-    """The middle over seeds, and its interval, at every column; a row may end early in NaN.
+    """Return the mean or median over seeds, and its interval, for every column.
+
+    A row may end early in NaN.
 
     `reduced` is `means` or `medians`: it reduces the second axis of what it gets.
     """
@@ -85,22 +87,22 @@ def band(rows: Array, reduced: Callable[[Array], Array]) -> tuple[Array, Array, 
 
 
 def means(rows: Array) -> Array:
-    """Of the second axis."""
-    found: Array = rows.mean(axis=1)
-    return found
+    """Return the means over the second axis."""
+    result: Array = rows.mean(axis=1)
+    return result
 
 
 def medians(rows: Array) -> Array:
-    """Of the second axis; of an even number the mean of two, which may be infinite."""
+    """Return the medians over the second axis; they may be infinite."""
     ordered = np.sort(rows, axis=1)
     n = rows.shape[1]
     below, above = ordered[:, (n - 1) // 2], ordered[:, n // 2]
-    found: Array = np.where(below == above, below, (below + above) / 2)
-    return found
+    result: Array = np.where(below == above, below, (below + above) / 2)
+    return result
 
 
 def estimate(values: Sequence[Bounds]) -> Estimate:
-    """The median of numbers of which some are only bounded, with a bootstrap interval."""
+    """Return the median of numbers, some of which may be censored, with a bootstrap interval."""
     if not values:
         raise ValueError("an estimate needs at least one value")
     lows, highs = [each.low for each in values], [each.high for each in values]
@@ -116,7 +118,7 @@ def estimate(values: Sequence[Bounds]) -> Estimate:
 
 
 def ratio(above: Bounds, below: Bounds) -> Bounds:
-    """How many times as large one number is as another.
+    """Return the ratio of two numbers, which may be censored.
 
     >>> print(ratio(Bounds(80, 80), Bounds(20, 20)), ratio(Bounds(90, math.inf), Bounds(3, 3)))
     4 >30
@@ -127,12 +129,12 @@ def ratio(above: Bounds, below: Bounds) -> Bounds:
 
 
 def _at_least_one(bounds: Bounds) -> Bounds:
-    """A run without any error converged at its first observation."""
+    """Count a run without any error as converged at its first observation."""
     return Bounds(max(bounds.low, 1.0), max(bounds.high, 1.0))
 
 
 def paired(above: dict[int, float], below: dict[int, float]) -> list[Bounds]:
-    """Ratios of measured numbers, seed by seed, where both have them."""
+    """Return the ratios of measured numbers, seed by seed, for the seeds that both have."""
     common = sorted(above.keys() & below.keys())
     return [Bounds(above[s] / below[s], above[s] / below[s]) for s in common if below[s] > 0]
 
@@ -151,13 +153,13 @@ class Fit:
 def fit(columns: Iterable[Sequence[float] | Array], values: Sequence[float] | Array) -> Fit:
     """Fit values by a constant and the columns.
 
-    >>> found = fit([[0, 1, 2]], [1, 3, 5])
-    >>> [round(each, 6) for each in found.coefficients], round(found.r_squared, 6)
+    >>> line = fit([[0, 1, 2]], [1, 3, 5])
+    >>> [round(each, 6) for each in line.coefficients], round(line.r_squared, 6)
     ([1.0, 2.0], 1.0)
     """
     y = np.asarray(values, dtype=np.float64)
     x = np.column_stack([np.ones(len(y)), *(np.asarray(each, np.float64) for each in columns)])
-    found = np.linalg.lstsq(x, y, rcond=None)[0]
-    left = float(((y - x @ found) ** 2).sum())
+    coefficients = np.linalg.lstsq(x, y, rcond=None)[0]
+    left = float(((y - x @ coefficients) ** 2).sum())
     total = float(((y - y.mean()) ** 2).sum())
-    return Fit(tuple(float(each) for each in found), 1 - left / total if total > 0 else 1.0)
+    return Fit(tuple(float(each) for each in coefficients), 1 - left / total if total > 0 else 1.0)

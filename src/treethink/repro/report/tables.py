@@ -1,4 +1,4 @@
-"""Tables, as rows of text: what both the page and the Markdown show."""
+"""The tables of a report, as rows of text, for the page and for Markdown."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from treethink.repro.figures import FIGURES
-from treethink.repro.report.claims import SETTINGS, Judged
+from treethink.repro.figures import FIGURES, QUICK
+from treethink.repro.report.claims import SETTINGS, JudgedClaim
 from treethink.repro.report.data import Data
-from treethink.repro.report.episodes import Played, by_stage, played, settings
+from treethink.repro.report.episodes import EpisodeScores, by_stage, played, settings
 from treethink.repro.report.judges.common import has_learned, summary
 from treethink.repro.report.judges.inference import INFERENCE_ROWS, speed_up, times_of
 from treethink.repro.report.judges.performance import pair_of
@@ -23,15 +23,15 @@ from treethink.repro.report.zero_error import longest, lost, reached
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A header, rows of as many cells, and what it shows."""
+    """A title, a header, and rows with as many cells."""
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
-def claims(all_: Sequence[Judged]) -> Table:
-    """In detail: claim, paper's number, ours, seeds, verdict, and why."""
+def claims(all_: Sequence[JudgedClaim]) -> Table:
+    """Return claims in detail: the paper's number, ours, seeds, verdict, and why."""
     rows = []
     for each in all_:
         claim, verdict = each.claim, each.verdict
@@ -41,8 +41,8 @@ def claims(all_: Sequence[Judged]) -> Table:
     return Table("Claims", header, tuple(rows))
 
 
-def overview(all_: Sequence[Judged]) -> list[Table]:
-    """Every claim once: both settings side by side, what has one, networks, and each world."""
+def overview(all_: Sequence[JudgedClaim]) -> list[Table]:
+    """Return tables of all claims: with two settings, with one, of networks, of each world."""
     twice = [each for each in all_ if each.claim.setting and not each.claim.world]
     single = [each for each in all_ if not each.claim.setting]
     networks = [e for e in single if e.claim.home and FIGURES[e.claim.home].networks]
@@ -66,41 +66,41 @@ def overview(all_: Sequence[Judged]) -> list[Table]:
     return [each for each in tables if each.rows]
 
 
-def _one_setting(title: str, found: Sequence[Judged]) -> Table:
-    rows = ((e.claim.text, e.claim.paper, _cell(e), e.verdict.seeds) for e in found)
+def _one_setting(title: str, claims: Sequence[JudgedClaim]) -> Table:
+    rows = ((e.claim.text, e.claim.paper, _cell(e), e.verdict.seeds) for e in claims)
     return Table(title, ("claim", "the paper says", "ours", "seeds"), tuple(rows))
 
 
-def _rows(all_: Sequence[Judged]) -> list[list[Judged]]:
-    """Those of one claim together."""
-    rows: dict[str, list[Judged]] = {}
+def _rows(all_: Sequence[JudgedClaim]) -> list[list[JudgedClaim]]:
+    """Return the verdicts by claim."""
+    rows: dict[str, list[JudgedClaim]] = {}
     for each in all_:
         rows.setdefault(each.claim.text, []).append(each)
     return list(rows.values())
 
 
-def _beside(row: Sequence[Judged]) -> tuple[str, ...]:
+def _beside(row: Sequence[JudgedClaim]) -> tuple[str, ...]:
     by = {each.claim.setting: each for each in row}
     cells = tuple(_cell(by[each]) if each in by else "–" for each in SETTINGS.values())
     return *cells, " and ".join(dict.fromkeys(each.verdict.seeds for each in row))
 
 
-def _cell(each: Judged) -> str:
+def _cell(each: JudgedClaim) -> str:
     ours = f"{each.verdict.ours}, better" if each.verdict.better else each.verdict.ours
     return answer(each) if ours == "–" else f"{answer(each)}: {ours}"
 
 
-def answer(each: Judged) -> str:
-    """The verdict, marked where it comes from quick runs."""
-    return f"{each.verdict.answer} (quick)" if each.quick else each.verdict.answer
+def answer(each: JudgedClaim) -> str:
+    """Return the verdict, marked where it comes from quick runs."""
+    return f"{each.verdict.answer} {QUICK}" if each.quick else each.verdict.answer
 
 
 def learning(data: Data, name: str) -> Table:
-    """One row for each world and label."""
+    """Return one row for each world and label."""
     rows = []
     several = len(data.worlds(name)) > 1
     for world in data.worlds(name):
-        right = "plausible" if by_chance(data.runs(name, world=world)) else "exact"
+        right = "plausible" if is_random(data.runs(name, world=world)) else "exact"
         for label in data.labels(name):
             runs = data.runs(name, label, world)
             if runs:
@@ -112,46 +112,43 @@ def learning(data: Data, name: str) -> Table:
     return Table("", header, tuple(rows))
 
 
-def by_chance(runs: Sequence[Run]) -> bool:
-    """Whether chance decides in a world: someone learned it, and did not get all of it exactly."""
-    asked = [run.examined for run in ended(runs) if run.examined is not None]
-    return any(each["learned"] and each["exact"] < each["held_out"] for each in asked)
+def is_random(runs: Sequence[Run]) -> bool:
+    """Whether a world is random: a run learned it, and did not predict all of it exactly."""
+    examined = [run.examined for run in ended(runs) if run.examined is not None]
+    return any(each["learned"] and each["exact"] < each["held_out"] for each in examined)
 
 
 def _learned(runs: Sequence[Run], right: str) -> tuple[str, ...]:
     done = ended(runs)
-    asked = [run.examined for run in done if run.examined is not None]
-    shares = [each[right] / each["held_out"] for each in asked if each["held_out"]]
+    examined = [run.examined for run in done if run.examined is not None]
+    shares = [each[right] / each["held_out"] for each in examined if each["held_out"]]
     return (
         f"{max(run.steps for run in runs):,}",
         summary(runs).replace("worst ", ""),
         f"{sum(map(converged, done))} of {len(done)}",
-        f"{sum(map(has_learned, done))} of {len(done)}" if asked else "–",
+        f"{sum(map(has_learned, done))} of {len(done)}" if examined else "–",
         f"{share(median(shares))} ({share(min(shares))})" if shares else "–",
         _middle(done, "observe_us", 0.1),
         _middle(done, "predict_us", 0.1),
         _megabytes(done),
-        states(runs),
+        statuses(runs),
     )
 
 
-def states(runs: Sequence[Run]) -> str:
-    """How runs ended.
-
-    An odd ending says why, as the first of its kind had it.
-    """
+def statuses(runs: Sequence[Run]) -> str:
+    """Return how many runs ended in each status, with the first message of stopped and failed."""
     kinds: dict[str, list[Run]] = {}
     for run in runs:
         kinds.setdefault(run.status, []).append(run)
-    told = []
+    parts = []
     for status, group in kinds.items():
         why = f" ({group[0].message})" if status in ("stopped", "failed") else ""
-        told.append(f"{len(group)} {status}{why if group[0].message else ''}")
-    return ", ".join(told)
+        parts.append(f"{len(group)} {status}{why if group[0].message else ''}")
+    return ", ".join(parts)
 
 
 def share(value: float) -> str:
-    """`all`, or a share that is never rounded up to it."""
+    """Return a share as text; "all" only if it is exactly 1."""
     return "all" if value == 1 else f"{math.floor(value * 1e4) / 1e4:.4f}"
 
 
@@ -166,14 +163,14 @@ def _megabytes(runs: Sequence[Run]) -> str:
 
 
 def transfer(data: Data, name: str) -> Table:
-    """How it went in the larger world."""
+    """Return errors and times in the larger world."""
     rows = []
     for label in data.labels(name):
         runs = data.runs(name, label)
         steps, last = f"{max(run.steps for run in runs):,}", summary(runs).replace("worst ", "")
         here = _middle(ended(runs), "predict_us", 0.1)
         *right, time = _there(ended(runs))
-        rows.append((label, steps, last, *right, here, time, states(runs)))
+        rows.append((label, steps, last, *right, here, time, statuses(runs)))
     header = (
         "learner", "steps", "last error at 8 × 8, median (worst)",
         "error at 32 × 32, at the end, median (worst)", "without error there",
@@ -183,7 +180,7 @@ def transfer(data: Data, name: str) -> Table:
 
 
 def elsewhere(data: Data, name: str) -> Table:
-    """How it went in other worlds, of an experiment that asks about some."""
+    """Return errors and times in the transfer worlds of an experiment."""
     groups: dict[tuple[str, str, str], list[Run]] = {}
     for run in data.runs(name):
         if run.transfer:
@@ -196,7 +193,7 @@ def elsewhere(data: Data, name: str) -> Table:
 
 
 def _there(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Of runs that were asked about another world: their errors, and times, there."""
+    """Return the errors and times of runs in their transfer world."""
     last = [float(y[-1]) for run in runs if len(y := measured(run, "transfer_error")[1])]
     return (
         f"{number(median(last))} ({number(max(last))})" if last else "–",
@@ -207,22 +204,22 @@ def _there(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def _exact_elsewhere(runs: Sequence[Run]) -> str:
-    asked = [run.examined_transfer for run in runs if run.examined_transfer is not None]
-    exact = [each["exact"] / each["held_out"] for each in asked if each["held_out"]]
+    examined = [run.examined_transfer for run in runs if run.examined_transfer is not None]
+    exact = [each["exact"] / each["held_out"] for each in examined if each["held_out"]]
     return f"{share(median(exact))} ({share(min(exact))})" if exact else "–"
 
 
 def planning(data: Data, name: str) -> Table:
-    """One row for each setting and label; before these the world, where there are several."""
+    """Return one row for each world, setting and label."""
     worlds = list(dict.fromkeys(run.world for run in data.runs(name) if run.plans))
     several, rows = len(worlds) > 1, []
     for world in worlds:
         by_label = {label: played(data.runs(name, label, world)) for label in data.labels(name)}
         for setting in settings(data.runs(name, world=world)):
-            for label, found in by_label.items():
-                if setting in found:
+            for label, scores in by_label.items():
+                if setting in scores:
                     first = (world,) if several else ()
-                    rows.append((*first, setting, label, *_planned(found[setting])))
+                    rows.append((*first, setting, label, *_planned(scores[setting])))
     header = (
         *(("learned in",) if several else ()), "setting", "learner", "mean score", "deviation",
         "episodes", "optimal", "levels drawn again", "optimum known", "planning ms, of an episode",
@@ -230,25 +227,25 @@ def planning(data: Data, name: str) -> Table:
     return Table("", header, tuple(rows))
 
 
-def _planned(found: Played) -> tuple[str, ...]:
-    episodes = len(found.scores)
+def _planned(scores: EpisodeScores) -> tuple[str, ...]:
+    episodes = len(scores.scores)
     return (
-        f"{found.mean:.3f}",
-        f"{found.deviation:.3f}",
+        f"{scores.mean:.3f}",
+        f"{scores.deviation:.3f}",
         f"{episodes:,}",
-        f"{found.optimal / episodes:.0%}",
-        f"{found.redrawn:,}",
-        "exactly" if not found.bounded else f"{found.bounded:,} times only bounded",
-        number(found.milliseconds),
+        f"{scores.optimal / episodes:.0%}",
+        f"{scores.redrawn:,}",
+        "exactly" if not scores.bounded else f"{scores.bounded:,} times only bounded",
+        number(scores.milliseconds),
     )
 
 
 def neural(data: Data, name: str) -> Table:
-    """One row for each learner. Of those that are no networks, zero begins with the last error."""
+    """Return one row for each learner. Without a network, zero error starts at the last error."""
     rows = []
     for label in data.labels(name):
         runs = data.runs(name, label)
-        rows.append((label, f"{max(run.steps for run in runs):,}", *_zero(runs), states(runs)))
+        rows.append((label, f"{max(run.steps for run in runs):,}", *_zero(runs), statuses(runs)))
     header = (
         "learner", "steps", "error at the end", "longest without an error",
         "zero error from, median", "lost for good at, median", "error at 16 × 16, median",
@@ -278,18 +275,18 @@ def _zero(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def neural_planning(data: Data, name: str) -> Table:
-    """One row for each size and learner: its scores at the end, and when they were best."""
+    """Return one row for each size and learner: scores at the end, and when they were best."""
     rows = []
     runs = {label: data.runs(name, label) for label in data.labels(name)}
     stages = {label: by_stage(group) for label, group in runs.items()}
     at_end = {label: played(group) for label, group in runs.items()}
     for setting in settings(data.runs(name)):
-        for label, found in at_end.items():
-            if setting in found:
+        for label, by_setting in at_end.items():
+            if setting in by_setting:
                 best = _best(stages[label], setting)
-                there = found[setting]
-                told = (str(there), best, f"{len(there.scores):,}", number(there.milliseconds))
-                rows.append((setting, label, *told))
+                end = by_setting[setting]
+                cells = (str(end), best, f"{len(end.scores):,}", number(end.milliseconds))
+                rows.append((setting, label, *cells))
     header = (
         "setting", "learner", "score at the end, mean ± deviation", "best mean score, and when",
         "episodes at the end", "planning ms, of an episode",
@@ -297,17 +294,17 @@ def neural_planning(data: Data, name: str) -> Table:
     return Table("", header, tuple(rows))
 
 
-def _best(found: Stages, setting: str) -> str:
-    stage = best_stage(found, setting)
-    return "–" if stage is None else f"{found[stage][setting].mean:.2f} @{short(stage)}"
+def _best(stages: Stages, setting: str) -> str:
+    stage = best_stage(stages, setting)
+    return "–" if stage is None else f"{stages[stage][setting].mean:.2f} @{short(stage)}"
 
 
 def inference(data: Data, name: str) -> Table:
-    """Our times beside the paper's."""
+    """Return our times and the paper's."""
     rows = []
     for world, column, title in INFERENCE_ROWS:
-        found = [list(times_of(data, name, each, world, column).values()) for each in INFERENCE]
-        ours = [number(median(each)) if each else "–" for each in found]
+        times = [list(times_of(data, name, each, world, column).values()) for each in INFERENCE]
+        ours = [number(median(each)) if each else "–" for each in times]
         ratios = speed_up(data, world, column, "both")
         rows.append((title, *ours, str(estimate(ratios)) if ratios else "–"))
         paper = PAPER_TIMES[title]
@@ -317,9 +314,9 @@ def inference(data: Data, name: str) -> Table:
 
 
 def complexity(data: Data, name: str) -> Table:
-    """Fits of the last error, one row for each label and form.
+    """Return fits of the last error, one row for each label and form.
 
-    Of a run that did not converge, all its observations are a lower bound.
+    For a run that did not converge, its number of observations is used, a lower bound.
     """
     rows = []
     for label in data.labels(name):
@@ -338,10 +335,9 @@ def complexity(data: Data, name: str) -> Table:
             ("{} + {} · players + {} · actions", apart),
             ("exp({}) · players^{} · actions^{}", power),
         )
-        for form, found in forms:
-            said = form.format(*map(number, found.coefficients))
-            told = (f"{len(runs)}", f"{late}", said, f"{found.r_squared:.3f}")
-            rows.append((label, *told))
+        for form, each in forms:
+            formula = form.format(*map(number, each.coefficients))
+            rows.append((label, f"{len(runs)}", f"{late}", formula, f"{each.r_squared:.3f}"))
     header = ("learner", "runs", "not converged (bounds)", "last error =", "R²")
     return Table("", header, tuple(rows))
 

@@ -1,11 +1,11 @@
 """When a network reaches zero error, and when it loses it for good.
 
-    single errors of a run -> [ zeroes ] -> Bounds
+    single errors of a run -> [ zero_error ] -> Bounds
 
-A network may be without an error for a while by luck. So it reaches zero error where the first
-long stretch of observations without a single error begins: long enough for a break in the curve,
-which is what the paper goes by. It keeps it if no error follows until the end of the run, and has
-lost it when no such stretch follows any more. Tables and judges share this rule.
+A network may make no error for a while by chance. So it reaches zero error where the first long
+stretch of observations without a single error begins: long enough for a break in the curve, which
+is the paper's criterion. It keeps zero error if no error follows until the end of the run, and has
+lost it after the last such stretch. Tables and judges share this rule.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy.typing as npt
 from treethink.repro.report.series import Run
 from treethink.repro.report.statistics import Bounds
 
-#: So many observations without a single error are a stretch; the figure's windows have as many.
+#: The observations without a single error that make a stretch; a window of the figure.
 STRETCH = 10_000
 
 
 def reached(run: Run) -> Bounds:
-    """The observation of the last error before the first long stretch.
+    """Return the observation of the last error before the first long stretch.
 
-    Where there is none, one may begin after the last error at the earliest.
+    Without a stretch it is censored: one may begin after the last error at the earliest.
     """
     stretches = _stretches(run)
     if not stretches:
@@ -35,8 +35,10 @@ def reached(run: Run) -> Bounds:
 
 
 def lost(run: Run) -> Bounds | None:
-    """The error after the last long stretch: later than all, if the run ends in one; None if
-    there is none."""
+    """Return the observation of the error after the last long stretch; None without a stretch.
+
+    If the run ends in a stretch, it is censored.
+    """
     stretches = _stretches(run)
     if not stretches:
         return None
@@ -45,35 +47,35 @@ def lost(run: Run) -> Bounds | None:
 
 
 def reaches(run: Run) -> bool:
-    """Whether there is such a stretch."""
+    """Whether there is a long stretch without an error."""
     return bool(_stretches(run))
 
 
 def keeps(run: Run) -> bool:
-    """Whether it reaches zero error, and no error follows."""
+    """Whether a run reaches zero error, and no error follows."""
     stretches = _stretches(run)
     return bool(stretches) and stretches[0][1] is None
 
 
 def longest(run: Run) -> int:
-    """How many observations in a row were without an error, at most."""
+    """Return the largest number of observations in a row without an error."""
     return int(np.diff(_wrong(run)).max()) - 1
 
 
 def _wrong(run: Run) -> npt.NDArray[np.int64]:
-    """The steps with an error, between the one before the first and the one after the last."""
+    """Return the steps with an error, preceded by 0 and followed by the step after the last."""
     steps = np.asarray(run.errors[0], np.int64)
     return np.concatenate([[0], steps, [run.observed + 1]])
 
 
 def _stretches(run: Run) -> list[tuple[int, int | None]]:
-    """The errors before and after each long stretch: None after one that ends with the run."""
+    """Return the errors before and after each long stretch; None if the run ends in it."""
     wrong = _wrong(run)
-    found = []
+    stretches = []
     for first in np.flatnonzero(np.diff(wrong) > STRETCH):
         end = None if first == len(wrong) - 2 else int(wrong[first + 1])
-        found.append((int(wrong[first]), end))
-    return found
+        stretches.append((int(wrong[first]), end))
+    return stretches
 
 
 def _last(run: Run) -> int:

@@ -1,8 +1,8 @@
-"""Experiments: learners meet worlds, and what happens is recorded.
+"""Experiments: run learners in worlds, and record what happens.
 
-`trial` scores one learner in one world while it learns. `config` says which learners meet which
-worlds, `pool.perform_all` lets them, and `records.read` returns what was recorded. What needs
-no more than a trial imports no more.
+`trial` scores one learner in one world while it learns. `config` reads which learners run in
+which worlds, `pool.perform_all` performs the runs, and `records.read` returns what was recorded.
+Importing this package loads `trial` only.
 """
 
 from treethink.metrics import TOLERANCE

@@ -1,9 +1,9 @@
-"""Which learners meet which worlds, as a file says it.
+"""Read which learners run in which worlds from a config file.
 
     TOML -> [ Config ] -> runs
 
-`docs/experiments.md` has the format. Everything that can be wrong is found here, before anything
-runs: what the file says is read, and then tried once (`trying.py`).
+`docs/experiments.md` describes the format. Every mistake is found here, before anything runs: the
+file is parsed and checked (`fields.py`), and then every world and learner is made once (`dry_run`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,28 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from treethink.errors import SettingError, UnknownNameError, WrongTypeError, shown
-from treethink.repro.runner.dry_run import attempt
-from treethink.repro.runner.episodes import LONGEST, MOST_EPISODES
-from treethink.repro.runner.fields import Fields, check_plain, number_of_seeds
-from treethink.repro.runner.spec import Episodes, Limits, Run, Transfer
+from treethink.errors import (
+    SettingError,
+    TreeThinkError,
+    UnknownNameError,
+    WrongTypeError,
+    shown,
+)
+from treethink.repro.runner.episodes import LONGEST, MOST_EPISODES, check_level
+from treethink.repro.runner.fields import Fields, check_plain, in_place, number_of_seeds
+from treethink.repro.runner.probes import check_options
+from treethink.repro.runner.spec import (
+    Episodes,
+    LearnerPart,
+    Limits,
+    PlanPart,
+    Run,
+    Transfer,
+    WorldPart,
+)
+from treethink.worlds import World, make
 
-__all__ = ["Config", "Run", "described", "load", "parse"]
+__all__ = ["Config", "Run", "dry_run", "load", "parse", "parse_only"]
 
 _TOP = [
     "title", "steps", "seeds", "episode", "window", "examine", "limits", "worlds", "learners",
@@ -31,66 +46,14 @@ _WORLD = ["name", "options", "steps", "transfer"]
 _TRANSFER = ["world", "options", "every", "steps"]
 _PLAN = ["label", "world", "options", "steps", "episodes", "simulations", "every"]
 _LEARNER = ["name", "label", "settings", "paper", "predict", "worlds", "seeds", "steps"]
-#: What `TreeThink.paper` means: no other settings, but these.
+#: The settings of `TreeThink.paper`.
 _PAPER: Mapping[str, Any] = {"criterion": "wilson", "memory": 0}
 _EPISODE, _ROWS = 50, 50
 
 
 @dataclass(frozen=True, slots=True)
-class WorldPart:
-    """A world to be met."""
-
-    name: str
-    options: Mapping[str, int]
-    steps: int | None = None
-    transfer: Transfer | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LearnerPart:
-    """A learner to meet them; `worlds` None: all of them."""
-
-    name: str
-    label: str
-    settings: Mapping[str, Any]
-    predict: Mapping[str, Any]
-    worlds: tuple[str, ...] | None = None
-    seeds: tuple[int, ...] | None = None
-    steps: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PlanPart:
-    """Episodes to be played with what was learned.
-
-    `world` None: that in which it was learned, with these options instead of some of its own.
-    """
-
-    label: str
-    steps: int
-    episodes: int
-    simulations: int = 100
-    every: int | None = None
-    world: str | None = None
-    options: Mapping[str, int] = field(default_factory=dict)
-
-    def after(self, learned: WorldPart) -> Episodes:
-        """The same, once it is known where it was learned."""
-        here = self.world is None
-        return Episodes(
-            label=self.label,
-            world=learned.name if self.world is None else self.world,
-            steps=self.steps,
-            episodes=self.episodes,
-            simulations=self.simulations,
-            every=self.every,
-            options={**learned.options, **self.options} if here else self.options,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Config:
-    """An experiment. `window` None: a fiftieth of each run's steps; `raw`: as a file says it."""
+    """An experiment. `window` None: a fiftieth of each run's steps; `raw`: the file's content."""
 
     title: str
     worlds: tuple[WorldPart, ...]
@@ -105,9 +68,9 @@ class Config:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def runs(self, seeds: int | None = None) -> list[Run]:
-        """All of them, by world, learner and seed.
+        """Return all runs, by world, learner and seed.
 
-        With `seeds`, there are so many, from 0 on, and at most so many of a learner's own.
+        With `seeds`, they use the seeds 0 to `seeds` - 1, or that many of a learner's own.
         """
         if seeds is not None:
             return self.with_seeds(seeds).runs()
@@ -120,7 +83,7 @@ class Config:
         ]
 
     def with_seeds(self, seeds: int) -> Config:
-        """The same experiment with so many seeds, from 0 on; a learner keeps to its own."""
+        """Return the experiment with `seeds` seeds, from 0 on; learners keep to their own."""
         number_of_seeds("seeds", seeds)
         learners = (
             each if each.seeds is None else replace(each, seeds=each.seeds[:seeds])
@@ -130,23 +93,23 @@ class Config:
         return replace(changed, raw=changed.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """As a file would say it: what is read from it has the same runs."""
-        return _without_nothing(
+        """Return it as the content of a file; parsing that gives the same runs."""
+        return _without_none(
             title=self.title,
             steps=self.steps,
             seeds=list(self.seeds),
             episode=self.episode,
             window=self.window,
             examine=self.examine,
-            limits=_without_nothing(**asdict(self.limits)),
-            worlds=[_without_nothing(**_plain(each)) for each in self.worlds],
-            learners=[_without_nothing(**_plain(each)) for each in self.learners],
-            plans=[_without_nothing(**_plain(each)) for each in self.plans] or None,
+            limits=_without_none(**asdict(self.limits)),
+            worlds=[_without_none(**_plain(each)) for each in self.worlds],
+            learners=[_without_none(**_plain(each)) for each in self.learners],
+            plans=[_without_none(**_plain(each)) for each in self.plans] or None,
         )
 
     def _run(self, world: WorldPart, learner: LearnerPart, seed: int) -> Run:
-        asked = (world.steps or self.steps, learner.steps)
-        steps = min(each for each in asked if each is not None)
+        limits = (world.steps or self.steps, learner.steps)
+        steps = min(each for each in limits if each is not None)
         return Run(
             world=world.name,
             learner=learner.name,
@@ -171,12 +134,12 @@ def _plain(part: WorldPart | LearnerPart | PlanPart) -> dict[str, Any]:
     }
 
 
-def _without_nothing(**said: Any) -> dict[str, Any]:
-    return {name: each for name, each in said.items() if each is not None}
+def _without_none(**values: Any) -> dict[str, Any]:
+    return {name: each for name, each in values.items() if each is not None}
 
 
 def load(path: str | os.PathLike[str]) -> Config:
-    """The experiment that a file describes; or one clear error."""
+    """Read a config file, and try it; raise an error that names the place of a mistake."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -186,7 +149,7 @@ def load(path: str | os.PathLike[str]) -> Config:
 
 
 def parse(text: str, where: str = "the config") -> Config:
-    """The experiment that a text describes.
+    """Read a config from a text, and try it.
 
     `where` names it in errors, and is its title if it has none.
 
@@ -194,13 +157,13 @@ def parse(text: str, where: str = "the config") -> Config:
     Traceback (most recent call last):
     treethink.errors.SettingError: the config, learners must be a list: learners = ["static"], ...
     """
-    config = described(text, where)
-    attempt(config, where)
+    config = parse_only(text, where)
+    dry_run(config, where)
     return config
 
 
-def described(text: str, where: str = "the config") -> Config:
-    """The same, without trying it: not all that it asks for need be installed."""
+def parse_only(text: str, where: str = "the config") -> Config:
+    """Read a config without trying it: what it needs may not be installed here."""
     if not isinstance(text, str):
         raise WrongTypeError(f"a config must be a str, got {shown(text)}; load reads a file")
     try:
@@ -211,7 +174,7 @@ def described(text: str, where: str = "the config") -> Config:
     return _config(raw, where)
 
 
-# --------------------------------------------------------------------------- what it says
+# -------------------------------------------------------------------------- tables of TOML
 
 
 def _config(raw: dict[str, Any], where: str) -> Config:
@@ -237,7 +200,7 @@ def _config(raw: dict[str, Any], where: str) -> Config:
 
 
 def _worlds(top: Fields) -> Iterator[WorldPart]:
-    met: list[tuple[str, Mapping[str, int]]] = []
+    seen: list[tuple[str, Mapping[str, int]]] = []
     for i, each in enumerate(top.many("worlds")):
         table = {"name": each} if isinstance(each, str) else each
         fields = Fields(table, top.place(f"worlds[{i}]"), _WORLD)
@@ -245,9 +208,9 @@ def _worlds(top: Fields) -> Iterator[WorldPart]:
         part = WorldPart(
             fields.text("name"), fields.table("options"), fields.maybe_whole("steps", 1), transfer
         )
-        if (part.name, part.options) in met:
+        if (part.name, part.options) in seen:
             raise SettingError(f"{fields.where}: {part.name!r} is there twice")
-        met.append((part.name, part.options))
+        seen.append((part.name, part.options))
         yield part
 
 
@@ -266,8 +229,8 @@ def _plans(top: Fields) -> Iterator[PlanPart]:
     for i, each in enumerate(top.many("plans")):
         fields = Fields(each, top.place(f"plans[{i}]"), _PLAN)
         options, world = fields.table("options"), fields.maybe_text("world")
-        said = ", ".join(f"{name} {value}" for name, value in options.items())
-        label = fields.text("label", " ".join(filter(None, (world, said))) or "the same world")
+        listed = ", ".join(f"{name} {value}" for name, value in options.items())
+        label = fields.text("label", " ".join(filter(None, (world, listed))) or "the same world")
         if label in labels:
             raise SettingError(
                 f"{fields.where}: there is a plan with the label {label!r} already;"
@@ -333,3 +296,65 @@ def _only(fields: Fields, worlds: Sequence[str]) -> tuple[str, ...] | None:
         if each not in worlds:
             raise UnknownNameError("world", each, worlds, fields.place("worlds"))
     return tuple(names)
+
+
+# --------------------------------------------------------------------------------- dry run
+
+
+def dry_run(config: Config, where: str) -> None:
+    """Make every world and every learner once, and predict once where the config has options."""
+    worlds = {}
+    for i, part in enumerate(config.worlds):
+        place = f"{where}, worlds[{i}]"
+        world = worlds[part.name] = _world_at(part.name, part.options, place)
+        if part.transfer is not None:
+            place = f"{place}, transfer"
+            other = _world_at(part.transfer.world, part.transfer.options, place)
+            if other.schema != world.schema:
+                raise SettingError(
+                    f"{place}: {part.transfer.world!r} has another schema than {part.name!r}, so"
+                    " what is learned in one says nothing of the other"
+                )
+    for i, plan in enumerate(config.plans):
+        for part in config.worlds:
+            _try_plan(plan.after(part), worlds[part.name], f"{where}, plans[{i}]")
+    for i, learner in enumerate(config.learners):
+        first = learner.worlds[0] if learner.worlds else config.worlds[0].name
+        _try_learner(learner, worlds[first], f"{where}, learners[{i}]")
+
+
+def _world_at(name: str, options: Mapping[str, int], place: str) -> World:
+    with in_place(place):
+        return make(name, **options)
+
+
+def _try_plan(plan: Episodes, learned: World, place: str) -> None:
+    world = _world_at(plan.world, plan.options, place)
+    if world.schema != learned.schema:
+        raise SettingError(
+            f"{place}: {plan.world!r} has another schema than {learned.name!r}, so what is learned"
+            " in one is of no use in the other"
+        )
+    with in_place(place):
+        check_level(world, plan.steps)
+
+
+def _try_learner(part: LearnerPart, world: World, place: str) -> None:
+    from treethink.baselines import make_learner
+
+    for each in ("name", "world"):  # parameters of make_learner itself
+        if each in part.settings:
+            raise SettingError(f"{place}: {part.name!r} has no setting {each!r}")
+    with in_place(place):
+        learner = make_learner(part.name, world, **part.settings)
+    if part.predict:
+        with in_place(f"{place}, predict"):
+            check_options(part.name, learner, part.predict)
+        try:
+            learner.predict(world.reset(0), world.actions[0], **part.predict)
+        except (TypeError, TreeThinkError) as error:
+            reason = str(error).partition("\n")[0]
+            options = ", ".join(f"{name}={shown(value)}" for name, value in part.predict.items())
+            raise SettingError(
+                f"{place}, predict: {part.name!r} cannot be asked with {options}: {reason}"
+            ) from None

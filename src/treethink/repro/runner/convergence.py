@@ -1,9 +1,9 @@
-"""When a run was done with its errors, as far as that is known.
+"""The convergence step of a run: its last error, right-censored if it never converged.
 
-    entries, runs -> [ settled ] -> Bounds
+    entries, runs -> [ convergence ] -> Bounds
 
-A run that still errs at its end says only that its last error lies later. Such a number is
-censored: it has two ends (`Bounds`), is known to lie above what was observed, and is never left
+A run that still errs near its end has its last error at some later step. Such a number is
+censored: it is kept as `Bounds`, from the number of observed steps to infinity, and never left
 out. Tables and reports share this rule.
 """
 
@@ -18,8 +18,8 @@ from typing import Protocol
 CONVERGED_BY = 0.9
 
 
-class Ended(Protocol):
-    """What is asked of a run."""
+class EndedRun(Protocol):
+    """What convergence needs to know of a run."""
 
     @property
     def status(self) -> str: ...
@@ -33,7 +33,7 @@ class Ended(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A number that lies between `low` and `high`; both are the same where it is known.
+    """A number between `low` and `high`; both are the same where it is known.
 
     >>> print(Bounds(3, 3), Bounds(60_000, math.inf), Bounds(2.5, 4))
     3 >60,000 2.5 to 4
@@ -44,7 +44,7 @@ class Bounds:
 
     @property
     def is_known(self) -> bool:
-        """Whether both ends are one."""
+        """Whether `low` and `high` are the same finite number."""
         return self.low == self.high and math.isfinite(self.high)
 
     def __str__(self) -> str:
@@ -55,20 +55,20 @@ class Bounds:
         return f"<{number(self.high)}" if self.low <= 0 else between(self.low, self.high)
 
 
-def last_error(run: Ended) -> Bounds:
-    """The observation of the last error; where the run has not converged, after all of it."""
+def last_error(run: EndedRun) -> Bounds:
+    """Return the step of the last error; if the run has not converged, later than all steps."""
     if converged(run):
         return Bounds(run.last_error or 0, run.last_error or 0)
     return Bounds(run.observed, math.inf)
 
 
-def converged(run: Ended) -> bool:
-    """Whether a run ended, and well after its last error."""
+def converged(run: EndedRun) -> bool:
+    """Whether a run finished without an error in its last tenth."""
     return run.status == "finished" and (run.last_error or 0) <= CONVERGED_BY * run.steps
 
 
 def middle(values: Sequence[Bounds]) -> Bounds:
-    """The median of numbers of which some are only bounded.
+    """Return the median of numbers, some of which may be censored.
 
     >>> print(middle([Bounds(5, 5), Bounds(6, 6), Bounds(400, math.inf)]))
     6
@@ -77,19 +77,19 @@ def middle(values: Sequence[Bounds]) -> Bounds:
 
 
 def worst(values: Sequence[Bounds]) -> Bounds:
-    """The latest of them: at least the greatest of the low ends, at most that of the high ones."""
+    """Return the largest of numbers, some of which may be censored."""
     return Bounds(max(each.low for each in values), max(each.high for each in values))
 
 
 def median(values: Sequence[float]) -> float:
-    """The middle one; of an even number the mean of two, unless one of them is infinite."""
+    """Return the median; of an even number of values the mean of the middle two."""
     ordered = sorted(values)
     below, above = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
     return below if below == above else (below + above) / 2
 
 
 def number(value: float) -> str:
-    """As people write it.
+    """Return a number as text, with three digits or none after the point.
 
     >>> [number(each) for each in (12345.6, 34.62, 0.0123, 2.0, math.inf)]
     ['12,346', '34.6', '0.0123', '2', '∞']
@@ -102,12 +102,12 @@ def number(value: float) -> str:
 
 
 def between(low: float, high: float) -> str:
-    """From one number to another, for people."""
+    """Return a range as text."""
     return f"{number(low)} to {number(high)}"
 
 
 def counted(count: float, what: str) -> str:
-    """So many of them, for people.
+    """Return a count with its noun.
 
     >>> counted(1, "run"), counted(2_000_000, "run"), counted(1.0, "megabyte")
     ('1 run', '2,000,000 runs', '1 megabyte')

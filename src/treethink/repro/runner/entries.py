@@ -1,8 +1,8 @@
-"""What is said of one run, and whether something that was read says it.
+"""The entry of a run: what was run and how it went, as a table of JSON.
 
-    Run, how it went -> entry -> file -> [ checked ] -> entry
+    Run, how it went -> [ entry ] -> file -> [ checked ] -> entry
 
-Files may be damaged, edited or made by others: nothing of them is believed before it is checked.
+Files may be damaged, edited or written by other programs, so entries are checked when read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from treethink.repro.runner.spec import Run
 Entry = dict[str, Any]
 
 STATUSES = ("finished", "stopped", "failed", "missing")
-#: What an entry says of how a run went, and what it says of one that has not.
+#: What an entry says about how a run went, with the values of a run that has not been performed.
 _UNKNOWN: Mapping[str, Any] = {
     "status": "missing",
     "message": "",
@@ -31,59 +31,62 @@ _UNKNOWN: Mapping[str, Any] = {
     "commit": None,
     "traceback": None,
 }
-#: What is a table, or null where there is none.
+#: Keys whose values are tables, or null.
 _TABLES = ("transfer", "examined", "examined_transfer", "planned")
-#: What entries did not say before there were plans.
-NEWER: Mapping[str, Any] = {"plans": {}, "planned": None}
+#: Keys that older entries lack, with the values that these entries stand for.
+ADDED_LATER: Mapping[str, Any] = {"plans": {}, "planned": None}
 
 
-def entry(run: Run, **told: Any) -> Entry:
-    """What is said of a run; what is not told is unknown."""
-    return {**run.to_dict(), **_UNKNOWN, **told}
+def entry(run: Run, **values: Any) -> Entry:
+    """Return the entry of a run; values that are not given are those of a missing run."""
+    return {**run.to_dict(), **_UNKNOWN, **values}
 
 
-def flat(told: Mapping[str, Any]) -> Entry:
-    """An entry without tables in it: what they say has names with dots. Empty ones say nothing.
+def flat(entry: Mapping[str, Any]) -> Entry:
+    """Return an entry with names with dots in place of nested tables; empty ones are left out.
 
     >>> flat({"seed": 0, "options": {"width": 5}, "settings": {}, "examined": None})
     {'seed': 0, 'options.width': 5}
     """
-    found: Entry = {}
-    for name, value in told.items():
+    result: Entry = {}
+    for name, value in entry.items():
         if isinstance(value, Mapping):
-            found |= {f"{name}.{inner}": each for inner, each in flat(value).items()}
+            result |= {f"{name}.{inner}": each for inner, each in flat(value).items()}
         elif value is not None or name not in _TABLES:
-            found[name] = value
-    return found
+            result[name] = value
+    return result
 
 
-def checked(found: object, where: str) -> Entry:
-    """The entry that was found; or one clear error. `where` names file and place."""
-    if not isinstance(found, dict):
-        raise RecordsError(f"{where} must be the entry of a run, got {shown(found)}")
+def checked(value: object, where: str) -> Entry:
+    """Return the value if it is a valid entry; else raise an error. `where` names its place."""
+    if not isinstance(value, dict):
+        raise RecordsError(f"{where} must be the entry of a run, got {shown(value)}")
     for name, kind in _REQUIRED.items():
-        if name not in found:
+        if name not in value:
             raise RecordsError(f"{where}: {name!r} is missing")
-        _check(found[name], kind, f"{where}, {name}")
+        _check(value[name], kind, f"{where}, {name}")
     for name, kind in _OPTIONAL.items():
-        if name in found:
-            _check(found[name], kind, f"{where}, {name}")
+        if name in value:
+            _check(value[name], kind, f"{where}, {name}")
+    _check_examined(value, where)
+    for whole, kinds in (("plans", _PLAN), ("planned", _PLANNED)):
+        for label, each in (value.get(whole) or {}).items():
+            _check_all(each, kinds, f"{where}, {whole}, {label}")
+    return value
+
+
+def _check_examined(entry: Entry, where: str) -> None:
     for name, kind in _EXAMINED.items():
-        examined = found["examined"]
-        if examined is not None and name not in examined:
+        if entry["examined"] is not None and name not in entry["examined"]:
             raise RecordsError(f"{where}, examined: {name!r} is missing")
         for whole in ("examined", "examined_transfer"):
-            if name in (found.get(whole) or {}):
-                _check(found[whole][name], kind, f"{where}, {whole}, {name}")
-    for whole, kinds in (("plans", _PLAN), ("planned", _PLANNED)):
-        for label, told in (found.get(whole) or {}).items():
-            _check_all(told, kinds, f"{where}, {whole}, {label}")
-    return found
+            if name in (entry.get(whole) or {}):
+                _check(entry[whole][name], kind, f"{where}, {whole}, {name}")
 
 
-# ----------------------------------------------------------------------- what may be there
+# -------------------------------------------------------------------------- accepted values
 
-#: What a value must be, in words, and whether it is.
+#: A kind of value: its description, and a function that recognises it.
 Kind = tuple[str, Callable[[Any], bool]]
 
 
@@ -106,8 +109,8 @@ _NUMBER: Kind = (
 
 
 def _or_null(kind: Kind) -> Kind:
-    says, fits = kind
-    return f"{says} or null", lambda value: value is None or fits(value)
+    description, fits = kind
+    return f"{description} or null", lambda value: value is None or fits(value)
 
 
 _REQUIRED: Mapping[str, Kind] = {
@@ -146,17 +149,17 @@ _PLANNED: Mapping[str, Kind] = {
 }
 
 
-def _check_all(found: object, kinds: Mapping[str, Kind], where: str) -> None:
-    """A table that must have all of these."""
-    _check(found, _TABLE, where)
-    assert isinstance(found, dict)
+def _check_all(table: object, kinds: Mapping[str, Kind], where: str) -> None:
+    """Check a table that must have all of these keys."""
+    _check(table, _TABLE, where)
+    assert isinstance(table, dict)
     for name, kind in kinds.items():
-        if name not in found:
+        if name not in table:
             raise RecordsError(f"{where}: {name!r} is missing")
-        _check(found[name], kind, f"{where}, {name}")
+        _check(table[name], kind, f"{where}, {name}")
 
 
 def _check(value: object, kind: Kind, where: str) -> None:
-    says, fits = kind
+    description, fits = kind
     if not fits(value):
-        raise RecordsError(f"{where} must be {says}, got {shown(value)}")
+        raise RecordsError(f"{where} must be {description}, got {shown(value)}")

@@ -1,9 +1,9 @@
-"""How a run plans with what it has learned: episodes in levels that no other run decides.
+"""Play episodes with a planner that uses the model of a run.
 
-    learner, plan -> [ Playing ] -> a row for each episode
+    learner, plan -> [ EpisodePlayer ] -> a row for each episode
 
-Levels depend on the run's seed and the episode's number alone, and so do the planner's random
-numbers: all learners are asked to do the same.
+Levels and the planner's random numbers depend on the run's seed and the number of the episode
+alone, so all learners play the same episodes.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from treethink.worlds import World, make
 if TYPE_CHECKING:
     from treethink.planning.scores import ScoreBounds
 
-#: Levels to plan in have seeds from here on, and each run has so many.
+#: Seeds of levels to plan in start here, and each seed of a run has this many.
 LEVELS, MOST_EPISODES = 2_000_000, 10_000
-#: Steps of an episode whose best score can still be worked out.
+#: The most steps of an episode whose optimal score can be computed.
 LONGEST = 100_000
-#: Levels that a process remembers, which other learners play too.
-_REMEMBERED = 20_000
+#: Levels that a process caches, because other learners play them too.
+_CACHED_LEVELS = 20_000
 
-#: Called after each action of an episode; it may raise, and the episode is played again later.
-Heed = Callable[[], None]
+#: Called after each action of an episode; if it raises, the episode is played again later.
+AfterAction = Callable[[], None]
 
 
 def check_level(world: World, steps: int) -> None:
-    """Refuse a world in which no score can be made, or none that is worth playing for."""
+    """Raise an error for a world without scores, or without levels that are worth playing."""
     from treethink.planning.paper_levels import levels
 
     list(levels(world, steps, LEVELS, 1))
 
 
-class Playing:
+class EpisodePlayer:
     """The episodes of a run, played when they are due."""
 
     def __init__(self, run: Run):
@@ -47,20 +47,20 @@ class Playing:
         self._first = LEVELS + MOST_EPISODES * run.seed
 
     def next_due(self, observed: int) -> float:
-        """The next step before the last after which something is to be played."""
+        """Return the next step before the last after which episodes are played; else infinity."""
         every = [each.every for each in self._run.plans if each.every is not None]
         following = min(((observed // each + 1) * each for each in every), default=math.inf)
         return following if following < self._run.steps else math.inf
 
     def left(self, recording: Recording) -> Iterator[tuple[Episodes, int]]:
-        """What is due now and was not played yet: a plan, and the number of an episode."""
+        """Yield what is due now and was not played yet: a plan and the number of an episode."""
         for plan in self._run.plans:
             if plan.is_due(recording.observed, self._run.steps):
                 for episode in range(len(recording.played(plan.label)), plan.episodes):
                     yield plan, episode
 
-    def play(self, learner: Any, plan: Episodes, episode: int, heed: Heed) -> Row:
-        """One episode. It depends on nothing that was played before."""
+    def play(self, learner: Any, plan: Episodes, episode: int, after_action: AfterAction) -> Row:
+        """Play one episode, which depends on no episode before, and return its row."""
         from treethink.planning.agent import Agent
         from treethink.planning.search import SearchSettings
 
@@ -68,7 +68,7 @@ class Playing:
         level, redrawn, bounds = self._level(plan, episode)
         settings = SearchSettings(simulations=plan.simulations)
         agent = Agent.from_settings(_model(learner, world), settings, seed=episode)
-        played = agent.play(world, plan.steps, level=level, tell=lambda *_: heed())
+        played = agent.play(world, plan.steps, level=level, tell=lambda *_: after_action())
         places = {action: place for place, action in enumerate(world.actions)}
         return {
             "setting": plan.label,
@@ -86,15 +86,14 @@ class Playing:
         }
 
     def _level(self, plan: Episodes, episode: int) -> tuple[int, int, ScoreBounds]:
-        asked = (plan.world, _items(plan.options), plan.steps, self._first + episode)
         try:
-            return _level(*asked)
-        except ResourceError as error:  # it is the plan that asks for too much, not the learner
+            return _level(plan.world, _items(plan.options), plan.steps, self._first + episode)
+        except ResourceError as error:  # the plan is too large, not the learner
             raise SettingError(f"plan {plan.label!r}, episode {episode}: {error}") from error
 
 
 def summary(rows: Sequence[Row]) -> dict[str, Any]:
-    """What an entry says of the episodes of one setting; `seconds` are those of one episode."""
+    """Return what an entry says of the episodes of one setting; `seconds` is for one episode."""
     scores = [row["normalised"] for row in rows]
     mean = math.fsum(scores) / len(scores)
     return {
@@ -107,7 +106,7 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _model(learner: Any, world: World) -> Any:
-    """What is planned with: of the oracle, the world in which it acts."""
+    """Return the model to plan with; for the oracle it is the world itself."""
     from treethink.baselines import Oracle
 
     return world if isinstance(learner, Oracle) else learner
@@ -122,15 +121,15 @@ def _world(name: str, options: tuple[tuple[str, int], ...]) -> World:
     return make(name, **dict(options))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHED_LEVELS)
 def _level(
     world: str, options: tuple[tuple[str, int], ...], steps: int, first: int
 ) -> tuple[int, int, ScoreBounds]:
-    """The seed of a level that is worth playing, how often it was drawn anew, and its bounds.
+    """Return the seed of a level that is worth playing, the number of redraws, and its bounds.
 
-    The state itself is not kept: what one planner had it work out would save another time.
+    The state is not cached: what it cached for one planner would save another one time.
     """
     from treethink.planning.paper_levels import levels
 
-    (found,) = levels(_world(world, options), steps, first, 1)
-    return found.seed, found.redrawn, found.bounds
+    (level,) = levels(_world(world, options), steps, first, 1)
+    return level.seed, level.redrawn, level.bounds

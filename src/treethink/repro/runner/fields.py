@@ -1,6 +1,6 @@
-"""Takes a config apart, and says where in it something is wrong.
+"""Read values from the tables of a config, with errors that name the place of a mistake.
 
-a table of TOML -> [ Fields ] -> checked values
+table of TOML -> [ Fields ] -> checked values
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from treethink.repro.runner.spec import HELD_OUT
 #: Steps are recorded as integers of 32 bits.
 MOST_STEPS = 2**31 - 1
 MOST_SEEDS = 10_000
-_DEEPEST = 20
+_MAX_DEPTH = 20
 
 
 @contextmanager
-def at(where: str) -> Iterator[None]:
-    """An error about what the config asks for names the place in the config."""
+def in_place(where: str) -> Iterator[None]:
+    """Let errors that are raised inside name the place in the config."""
     try:
         yield
     except UnknownNameError as error:
@@ -41,7 +41,7 @@ def at(where: str) -> Iterator[None]:
 
 
 class Fields:
-    """One table of a config. It knows its place, and which keys it may have."""
+    """One table of a config; it may have the `known` keys only. `where` is its place."""
 
     def __init__(self, content: object, where: str, known: Iterable[str]):
         self.where = where
@@ -55,35 +55,35 @@ class Fields:
         return name in self._content
 
     def place(self, name: str) -> str:
-        """Where that key is."""
+        """Return the place of a key."""
         return f"{self.where}, {name}"
 
     def text(self, name: str, default: str | None = None) -> str:
-        """A text that is not empty."""
+        """Return a text that is not empty."""
         value = self._get(name, default)
         if not isinstance(value, str) or not value.strip():
             raise SettingError(f"{self.place(name)} must be a text, got {shown(value)}")
         return value
 
     def maybe_text(self, name: str) -> str | None:
-        """A text that is not empty, or None where the key is missing."""
+        """Return a text that is not empty, or None where the key is missing."""
         return self.text(name) if name in self else None
 
     def whole(
         self, name: str, least: int, default: int | None = None, most: int = MOST_STEPS
     ) -> int:
-        """A whole number."""
+        """Return a whole number from `least` to `most`."""
         number = whole_number(self.place(name), self._get(name, default), least)
         if number > most:
             raise SettingError(f"{self.place(name)} must be at most {most:,}, got {number}")
         return number
 
     def maybe_whole(self, name: str, least: int) -> int | None:
-        """A whole number, or None where the key is missing."""
+        """Return a whole number, or None where the key is missing."""
         return self.whole(name, least) if name in self else None
 
     def maybe_amount(self, name: str) -> float | None:
-        """A number above 0, or None where the key is missing."""
+        """Return a number above 0, or None where the key is missing."""
         if name not in self:
             return None
         value = self._content[name]
@@ -93,18 +93,18 @@ class Fields:
         return float(value)
 
     def flag(self, name: str) -> bool:
-        """True or false; false where the key is missing."""
+        """Return true or false; false where the key is missing."""
         value = self._content.get(name, False)
         if not isinstance(value, bool):
             raise SettingError(f"{self.place(name)} must be true or false, got {shown(value)}")
         return value
 
     def table(self, name: str) -> dict[str, Any]:
-        """A table with any keys; an empty one where the key is missing."""
+        """Return a table with any keys; an empty one where the key is missing."""
         return _table(self._content.get(name, {}), self.place(name))
 
     def many(self, name: str) -> list[Any]:
-        """A list that is not empty."""
+        """Return a list that is not empty."""
         value = self._get(name, None)
         if isinstance(value, str):
             listed = json.dumps([value], ensure_ascii=False)
@@ -116,7 +116,7 @@ class Fields:
         return value
 
     def maybe_seeds(self, name: str) -> tuple[int, ...] | None:
-        """How many seeds, from 0 on, or a list of them; None where the key is missing."""
+        """Return seeds, given as a number or as a list; None where the key is missing."""
         if name not in self:
             return None
         if not isinstance(self._content[name], list):
@@ -134,7 +134,7 @@ class Fields:
 
 
 def number_of_seeds(place: str, number: object) -> int:
-    """As many as can be listed."""
+    """Check a number of seeds."""
     seeds = whole_number(place, number, 1)
     if seeds > MOST_SEEDS:
         raise SettingError(f"{place} must be at most {MOST_SEEDS:,}, got {shown(seeds)}")
@@ -151,12 +151,12 @@ def _seed(place: str, number: object) -> int:
 
 
 def check_plain(raw: object, where: str) -> None:
-    """Refuse what no config needs, and what would break whoever handles it later."""
+    """Refuse integers beyond 64 bits and tables nested too deeply, which no config needs."""
     left = [(raw, where, 0)]
     while left:
         value, place, depth = left.pop()
-        if depth > _DEEPEST:
-            raise SettingError(f"{where} is nested deeper than {_DEEPEST} tables and lists")
+        if depth > _MAX_DEPTH:
+            raise SettingError(f"{where} is nested deeper than {_MAX_DEPTH} tables and lists")
         if isinstance(value, dict):
             left += [(each, f"{place}, {name}", depth + 1) for name, each in value.items()]
         elif isinstance(value, list):

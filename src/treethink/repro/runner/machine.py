@@ -1,4 +1,4 @@
-"""Where an experiment ran: versions, commit, machine."""
+"""Describe where an experiment ran: versions, commit, machine."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from treethink.stream.parallel import cores
 
 
 def versions() -> dict[str, str | None]:
-    """Of what results and times may depend on."""
-    found: dict[str, str | None] = {
+    """Return the versions of Python and of the packages that results and times may depend on."""
+    result: dict[str, str | None] = {
         "treethink": treethink.__version__,
         "python": platform.python_version(),
     }
     for name in ("numpy", "pyarrow", "torch"):
         try:
-            found[name] = version(name)
+            result[name] = version(name)
         except PackageNotFoundError:
-            found[name] = None
-    return found
+            result[name] = None
+    return result
 
 
 def machine(networks: bool = False) -> dict[str, str | int]:
-    """Processor, cores that may be used, system, and the GPU that networks compute on, if any."""
+    """Return processor, usable cores, system and, with `networks`, the GPU if there is one."""
     system = f"{platform.system()} {platform.machine()}"
     return {"cpu": _cpu(), "cores": cores(), "system": system, **(_gpu() if networks else {})}
 
 
 def _gpu() -> dict[str, str]:
-    """What PyTorch would compute on; nothing if it is not installed, or sees none."""
+    """Return the GPU that PyTorch sees; nothing if there is none, or PyTorch is not installed."""
     if find_spec("torch") is None:
         return {}
     import torch
@@ -45,20 +45,20 @@ def _gpu() -> dict[str, str]:
 
 @cache
 def commit() -> str | None:
-    """The commit of this package's own sources, with `-dirty` where they were changed since.
+    """Return the commit of this package's sources, with `-dirty` if they were changed since.
 
-    None: it was installed from elsewhere.
+    None: it was installed without its repository.
     """
     package = Path(treethink.__file__).resolve().parent
     top = _git(package, "rev-parse", "--show-toplevel")
     if top is None or Path(top).resolve() / "src" / "treethink" != package:
-        return None  # an environment that lies in somebody else's repository
+        return None  # an environment inside another project's repository
     return _git(package, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
     try:
-        told = subprocess.run(
+        process = subprocess.run(
             ["git", "--no-optional-locks", "-C", os.fspath(folder), *arguments],
             capture_output=True,
             timeout=10,
@@ -66,11 +66,11 @@ def _git(folder: Path, *arguments: str) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return told.stdout.strip() or None if told.returncode == 0 else None
+    return process.stdout.strip() or None if process.returncode == 0 else None
 
 
 def _cpu() -> str:
-    """The processor's name, as far as the system tells."""
+    """Return the processor's name, as far as the system knows it."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):

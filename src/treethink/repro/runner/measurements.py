@@ -1,26 +1,31 @@
-"""What a run has measured so far.
+"""What a run measures: in memory, in a checkpoint, and as Parquet columns.
 
-    errors and times of every step, episodes -> [ Recording ] -> errors, windows, episodes
+    errors and times of every step, episodes -> [ Recording ] -> columns of a run's record
+    learner, Recording -> [ Checkpoint ] -> two files -> learner, Recording
 
-Nothing is written here. All of it can be put into plain data and taken out again, to the last
-bit, in the middle of a window too: a run that is resumed records what it would have recorded.
+A checkpoint holds a recording to the last bit, in the middle of a window too, so that a resumed
+run records exactly what it would have recorded without the interruption.
 """
 
 from __future__ import annotations
 
+import hashlib
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from treethink.errors import SettingError
+from treethink import file
+from treethink.errors import MissingPackageError, ModelFileError, RecordsError, SettingError
 from treethink.metrics import TOLERANCE
 
-#: What every window has; what `memory_use` and `measures` of a learner say comes after these.
+#: Columns of every window; those of the learner's `memory_use` and `measures` come after these.
 COLUMNS = ("first", "last", "error", "observe_us", "predict_us", "transfer_error", "transfer_us")
 
-#: What is said of every episode that was played, and as what it is kept.
+#: Columns of episodes, with their Parquet types.
 EPISODES: Mapping[str, str] = {
     "observed": "int32",
     "setting": "string",
@@ -38,11 +43,16 @@ EPISODES: Mapping[str, str] = {
 }
 
 Row = dict[str, Any]
-_NOTHING: Mapping[str, float] = {}
+Array = NDArray[Any]
+_NO_MEASURES: Mapping[str, float] = {}
+_ERRORS = ("step", "error")
+_INT32 = ("first", "last")
+_INTEGERS = ("step", *_INT32)
+_FLOAT64 = tuple(name for name in COLUMNS if name not in _INT32)
 
 
 class Recording:
-    """What one run measured: single errors, a row for each window of steps and each episode."""
+    """What one run has measured: single errors, a row for each window and each episode."""
 
     def __init__(self, window: int):
         self.window = window
@@ -62,11 +72,11 @@ class Recording:
 
     @property
     def open_steps(self) -> int:
-        """How many steps the open window has."""
+        """The number of steps in the open window."""
         return self.observed - (self.rows[-1]["last"] if self.rows else 0)
 
     def add(self, wrong_by: float, predict: int, observe: int, whole: int) -> bool:
-        """One more step, its times in nanoseconds. Returns whether its window is full."""
+        """Add a step, its times in nanoseconds. Returns whether its window is full."""
         self.observed += 1
         self.nanoseconds += whole
         self._error += wrong_by
@@ -81,30 +91,30 @@ class Recording:
         self,
         memory: Mapping[str, int],
         transfer: tuple[float, float] | None,
-        measures: Mapping[str, float] = _NOTHING,
+        measures: Mapping[str, float] = _NO_MEASURES,
     ) -> None:
-        """End the window: what the learner holds and measures now, and how it did elsewhere."""
-        for told, names in (("memory_use", memory), ("measures", measures)):
+        """End the window. `transfer` is (mean error, mean microseconds) in the other world."""
+        for source, names in (("memory_use", memory), ("measures", measures)):
             for each in names:
                 if each in COLUMNS or (names is measures and each in memory):
-                    raise SettingError(f"{told} says {each!r}, which is a column of its own")
+                    raise SettingError(f"{source} says {each!r}, which is a column of its own")
         steps = self.open_steps
-        error_there, time_there = transfer or (None, None)
+        transfer_error, transfer_us = transfer or (None, None)
         row: Row = {
             "first": self.observed - steps + 1,
             "last": self.observed,
             "error": self._error / steps,
             "observe_us": self._observe / steps / 1000,
             "predict_us": self._predict / steps / 1000,
-            "transfer_error": error_there,
-            "transfer_us": time_there,
+            "transfer_error": transfer_error,
+            "transfer_us": transfer_us,
         }
         row |= {name: int(value) for name, value in memory.items()}
         self.rows.append(row | {name: float(value) for name, value in measures.items()})
         self._error, self._predict, self._observe = 0.0, 0, 0
 
     def played(self, setting: str) -> list[Row]:
-        """The episodes of a setting that were played after what is observed by now."""
+        """Return the episodes of a setting that were played after the last observed step."""
         return [
             row
             for row in self.episodes
@@ -112,7 +122,7 @@ class Recording:
         ]
 
     def recent(self) -> float:
-        """The mean error of late."""
+        """Return the mean error of the open window or the one before."""
         if self.open_steps and (self.open_steps > self.window // 2 or not self.rows):
             return self._error / self.open_steps
         return float(self.rows[-1]["error"]) if self.rows else 0.0
@@ -120,7 +130,7 @@ class Recording:
     # -------------------------------------------------------------- to and from plain data
 
     def to_parts(self) -> tuple[dict[str, Any], bytes]:
-        """Plain data, and bytes for what is long."""
+        """Return plain data, and the single errors as bytes."""
         data = {
             "window": self.window,
             "observed": self.observed,
@@ -135,14 +145,199 @@ class Recording:
 
     @classmethod
     def from_parts(cls, data: Mapping[str, Any], long: bytes) -> Self:
-        """What `to_parts` gave."""
-        made = cls(data["window"])
-        made.observed, made.nanoseconds = data["observed"], data["nanoseconds"]
-        made._error, made._predict, made._observe = data["open"]
-        made.rows, made.episodes = data["rows"], data.get("episodes", [])
+        """Return the recording of which `to_parts` returned this."""
+        recording = cls(data["window"])
+        recording.observed, recording.nanoseconds = data["observed"], data["nanoseconds"]
+        recording._error, recording._predict, recording._observe = data["open"]
+        recording.rows, recording.episodes = data["rows"], data.get("episodes", [])
         middle = 4 * data["wrong"]
-        made.wrong_steps.extend(np.frombuffer(long[:middle], "<i4").tolist())
-        made.errors.extend(np.frombuffer(long[middle:], "<f8").tolist())
-        if len(made.wrong_steps) != len(made.errors):
+        recording.wrong_steps.extend(np.frombuffer(long[:middle], "<i4").tolist())
+        recording.errors.extend(np.frombuffer(long[middle:], "<f8").tolist())
+        if len(recording.wrong_steps) != len(recording.errors):
             raise ValueError("as many steps as errors")
-        return made
+        return recording
+
+
+# ------------------------------------------------------------------------- Parquet columns
+
+
+def arrow() -> Any:
+    """Return the package pyarrow, with its part for Parquet."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingPackageError(
+            "records are kept as Parquet, for which pyarrow is not installed:"
+            ' pip install "treethink[experiments]"'
+        ) from error
+    return pyarrow
+
+
+def to_parquet(recording: Recording, what: str) -> bytes:
+    """Return the `errors`, `windows` or `episodes` of a recording as the content of a file."""
+    pa = arrow()
+    sink = pa.BufferOutputStream()
+    pa.parquet.write_table(pa.table(_TO_COLUMNS[what](recording)), sink)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def _errors(recording: Recording) -> dict[str, Any]:
+    steps = np.array(recording.wrong_steps, np.int32)
+    return {"step": steps, "error": np.array(recording.errors, np.float64)}
+
+
+def _windows(recording: Recording) -> dict[str, Any]:
+    pa, rows = arrow(), recording.rows
+    kinds = {name: pa.int32() for name in _INT32} | {name: pa.float64() for name in _FLOAT64}
+    names = dict.fromkeys(COLUMNS) | {name: None for row in rows for name in row}
+    measured = {name for row in rows for name, value in row.items() if isinstance(value, float)}
+    kinds |= {name: pa.float64() for name in measured}
+    return {
+        name: pa.array([row.get(name) for row in rows], kinds.get(name, pa.int64()))
+        for name in names
+    }
+
+
+def _episodes(recording: Recording) -> dict[str, Any]:
+    pa, rows = arrow(), recording.episodes
+    return {
+        name: pa.array([row[name] for row in rows], pa.type_for_alias(kind))
+        for name, kind in EPISODES.items()
+    }
+
+
+_TO_COLUMNS: Mapping[str, Callable[[Recording], dict[str, Any]]] = {
+    "errors": _errors,
+    "windows": _windows,
+    "episodes": _episodes,
+}
+
+
+def read_parquet(path: Path, what: str) -> dict[str, Array]:
+    """Return the columns of a file by name, checked; raise a `RecordsError` if it is damaged."""
+    try:
+        table = arrow().parquet.read_table(path)
+        names = table.column_names
+        columns = {name: table.column(name).to_numpy(zero_copy_only=False) for name in names}
+    except (OSError, ValueError, arrow().ArrowException) as error:
+        raise RecordsError(f"cannot read {path}: {error}") from None
+    if what == "episodes":
+        _check_episodes(columns, path)
+    else:
+        _check_numbers(columns, _ERRORS if what == "errors" else COLUMNS, path)
+    return columns
+
+
+def no_episodes() -> dict[str, Array]:
+    """Return the columns of a run that played no episodes."""
+    return {name: np.zeros(0, _numpy(kind)) for name, kind in EPISODES.items()}
+
+
+def _check_numbers(columns: Mapping[str, Array], expected: Sequence[str], path: Path) -> None:
+    """Raise an error unless these are the columns we write. Only `transfer_...` may have gaps."""
+    for name in expected:
+        if name not in columns:
+            raise RecordsError(f"{path}: the column {name!r} is missing")
+    for name, column in columns.items():
+        if name in _INTEGERS and not np.issubdtype(column.dtype, np.integer):
+            raise RecordsError(f"{path}: the column {name!r} must be whole numbers")
+        if column.dtype.kind not in "iuf":
+            raise RecordsError(f"{path}: the column {name!r} must be numbers")
+        measured = name in expected and not name.startswith("transfer_")
+        if measured and not (np.isfinite(column).all() and (column >= 0).all()):
+            raise RecordsError(f"{path}: the column {name!r} has gaps or negative numbers")
+
+
+def _check_episodes(columns: Mapping[str, Array], path: Path) -> None:
+    """Raise an error unless these are the columns that we write, without gaps."""
+    for name, kind in EPISODES.items():
+        if name not in columns:
+            raise RecordsError(f"{path}: the column {name!r} is missing")
+        column = columns[name]
+        texts = kind == "string" and all(isinstance(each, str) for each in column)
+        if column.dtype != _numpy(kind) or (kind == "string" and not texts):
+            raise RecordsError(f"{path}: the column {name!r} must be {kind} without gaps")
+        if kind == "float64" and not np.isfinite(column).all():
+            raise RecordsError(f"{path}: the column {name!r} has gaps")
+
+
+def _numpy(kind: str) -> np.dtype[Any]:
+    return np.dtype(object if kind == "string" else kind)
+
+
+# ------------------------------------------------------------------------------ checkpoints
+
+
+class Checkpoint:
+    """The checkpoint of one run, in a folder.
+
+    The learner saves itself to a file of its own, under a new name each time. Then a file that
+    names it, with its checksum, replaces the one before in a single step. So there is always a
+    complete checkpoint, the last or the one before.
+    """
+
+    def __init__(self, folder: Path, key: str):
+        self._folder, self._key = folder, key
+        self._path = folder / f"{key}.checkpoint"
+
+    def save(self, learner: Any, recording: Recording) -> None:
+        """Replace the checkpoint."""
+        path = self._folder / f"{self._key}.{recording.observed}.learner"
+        _save(learner, path)
+        data, long = recording.to_parts()
+        header = {"run": self._key, "learner": path.name, "digest": _digest(path), "data": data}
+        file.write(self._path, file.pack(header, long))
+        self._remove_learners(keep=path)
+
+    def load(self, kind: type[Any]) -> tuple[Any, Recording] | None:
+        """Return the learner and the recording; None if there is no checkpoint.
+
+        Raises a `ModelFileError` if it is damaged, or of another run.
+        """
+        if not self._path.exists():
+            return None
+        header, long = file.unpack(file.read(self._path), str(self._path))
+        try:
+            if header["run"] != self._key:
+                raise ModelFileError(f"{self._path} is of another run: {header['run']}")
+            path = self._folder / header["learner"]
+            if _digest(path) != header["digest"]:
+                raise ModelFileError(f"{path} is damaged: its checksum does not match")
+            return kind.load(path), Recording.from_parts(header["data"], long)
+        except (OSError, LookupError, TypeError, ValueError) as error:
+            if isinstance(error, ModelFileError):
+                raise
+            raise ModelFileError(f"{self._path} cannot be read: {error}") from None
+
+    def remove(self) -> None:
+        """Remove it, because the run has ended or starts anew."""
+        self._path.unlink(missing_ok=True)
+        self._remove_learners()
+
+    def check_learner(self, learner: Any) -> None:
+        """Save and load a learner once; raise an error if it could not be resumed later."""
+        path = self._folder / f"{self._key}.0.learner"
+        try:
+            _save(learner, path)
+            if not callable(getattr(type(learner), "load", None)):
+                raise SettingError(f"{type(learner).__name__} has no load, so it cannot be resumed")
+            type(learner).load(path)
+        finally:
+            path.unlink(missing_ok=True)
+
+    def _remove_learners(self, keep: Path | None = None) -> None:
+        for path in self._folder.glob(f"{self._key}.*.learner"):
+            if path != keep:
+                path.unlink(missing_ok=True)
+
+
+def _save(learner: Any, path: Path) -> None:
+    if not callable(getattr(learner, "save", None)):
+        raise SettingError(f"{type(learner).__name__} has no save, so it cannot be resumed")
+    learner.save(path)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -1,46 +1,63 @@
-"""Perform many runs, as many at once as there are cores, and keep what comes of them.
+"""Perform many runs, as many at once as there are cores, and keep their records.
 
     runs -> [ perform_all ] -> a folder of records
+    jobs -> [ performed ] -> (job, result) as they end
 
-Runs that have ended are kept, so the same call goes on where an earlier one stopped.
+Runs that have ended are kept, so the same call resumes where an earlier one stopped. `performed`
+is the part that knows nothing of runs: processes that perform jobs of any kind, one after another.
+Each process has a pipe: jobs go in, messages come out. A process that dies takes only its own job
+with it. The parent handles Ctrl-C: it tells the processes to stop, and they leave checkpoints.
 """
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from datetime import UTC, datetime
+from functools import partial
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
-from treethink.errors import RecordsError, shown, whole_number
-from treethink.repro.runner import machine, records
-from treethink.repro.runner.convergence import counted
+from treethink.errors import whole_number
+from treethink.repro.runner import records
 from treethink.repro.runner.run import perform
 from treethink.repro.runner.spec import Run
-from treethink.repro.runner.workers import News, Workers
-from treethink.stream.parallel import cores
+from treethink.stream.parallel import cores, unheard_interrupts
 
 # How much longer an observation or a prediction takes than TreeThink's, very roughly: only to
 # start with the longest runs, so that no core idles at the end.
 _SLOWNESS: Mapping[str, int] = {"paper": 1_000, "qora": 20, "oracle": 5}
+_PATIENCE = 2.0  # seconds that a process may take to end when there is nothing left to do
+
+#: Performs one job: ``work(job, tell=..., warn=...)``. It can be pickled, and returns None only if
+#: `tell` returned False.
+Work = Callable[..., Any]
+#: Called with a job and its message: ("at", observed, error, activity) or ("warning", text).
+Listener = Callable[[Any, tuple[Any, ...]], None]
+#: Called with a job whose process died, how far it was, and why; returns the job's result.
+OnDeath = Callable[[Any, int, str], Any]
 
 
 class Progress(Protocol):
-    """What wants to know how it goes."""
+    """What shows the progress of runs."""
 
     def begin(self, kept: int, left: Sequence[Run]) -> None:
-        """So many had ended before; these are left."""
+        """Start: `kept` runs had ended before, `left` are to be performed."""
 
     def at(self, run: Run, observed: int, error: float, doing: str = "") -> None:
-        """A run is so far, its error of late is so large, and it does this else, if anything."""
+        """Show the steps that a run has observed, its recent error, and other activity if any."""
 
     def warn(self, run: Run, text: str) -> None:
-        """Something to be told."""
+        """Show a warning."""
 
     def ended(self, run: Run, entry: records.Entry) -> None:
-        """A run has ended."""
+        """Show that a run has ended."""
 
 
 def perform_all(
@@ -58,75 +75,58 @@ def perform_all(
     `processes` says how many at once: None, one for each core that this process may use; 0, no
     other process, everything is done here. A run that fails is recorded and does not stop the
     rest; the next call tries it again. Ctrl-C lets every run leave a checkpoint, and is raised
-    again; the next call goes on there. As always with processes of Python, a script that calls
+    again; the next call resumes there. As always with processes of Python, a script that calls
     this must keep its own work under ``if __name__ == "__main__":``.
 
     `title` and `config` are kept in the manifest. `every` are all runs of the experiment, where
     `runs` are only a part of them.
     """
     count = whole_number("processes", cores() if processes is None else processes)
-    book = _Book(records.made(folder), every or runs, title, config or {})
+    manifest = records.Manifest(records.make_folder(folder), every or runs, title, config or {})
     warnings: list[tuple[Run, str]] = []
-    left = [run for run in runs if not book.has_ended(run, warnings)]
+    left = []
+    for run in runs:
+        if not manifest.has_ended(run, lambda text, run=run: warnings.append((run, text))):  # type: ignore[misc]
+            left.append(run)
     left.sort(key=_length, reverse=True)
-    told = progress or _Silence()
-    told.begin(len(runs) - len(left), left)
+    shown = progress or _NoProgress()
+    shown.begin(len(runs) - len(left), left)
     for run, text in warnings:
-        told.warn(run, text)
+        shown.warn(run, text)
+    work, on_death = partial(perform, folder=manifest.folder), partial(_died, manifest.folder)
     try:
-        book.write()
-        with closing(_performed(left, book.folder, count, _teller(told))) as performed:
-            for run, entry in performed:
-                book.add(entry)
-                told.ended(run, entry)
+        manifest.write()
+        with closing(performed(left, work, count, partial(_show, shown), on_death)) as results:
+            for run, entry in results:
+                manifest.add(entry)
+                shown.ended(run, entry)
     finally:
-        book.write()
-    return [book.entries[run.key] for run in runs]
-
-
-def _performed(
-    left: Sequence[Run], folder: Path, processes: int, news: News
-) -> Generator[tuple[Run, records.Entry]]:
-    if processes == 0:
-        yield from _performed_here(left, folder, news)
-    elif left:
-        with Workers(folder, min(processes, len(left)), news) as workers:
-            yield from workers.performed(left)
-
-
-def _performed_here(
-    left: Sequence[Run], folder: Path, news: News
-) -> Iterator[tuple[Run, records.Entry]]:
-    for run in left:
-
-        def tell(observed: int, error: float, doing: str, run: Run = run) -> bool:
-            news(run, ("at", observed, error, doing))
-            return True
-
-        def warn(text: str, run: Run = run) -> None:
-            news(run, ("warning", text))
-
-        entry = perform(run, folder, tell=tell, warn=warn)
-        assert entry is not None
-        yield run, entry
+        manifest.write()
+    return [manifest.entries[run.key] for run in runs]
 
 
 def _length(run: Run) -> int:
-    return run.questions * _SLOWNESS.get(run.learner, 1)
+    return run.n_predictions * _SLOWNESS.get(run.learner, 1)
 
 
-def _teller(progress: Progress) -> Callable[[Run, tuple[Any, ...]], None]:
-    def news(run: Run, message: tuple[Any, ...]) -> None:
-        if message[0] == "at":
-            progress.at(run, *message[1:])
-        else:
-            progress.warn(run, *message[1:])
-
-    return news
+def _show(progress: Progress, run: Run, message: tuple[Any, ...]) -> None:
+    if message[0] == "at":
+        progress.at(run, *message[1:])
+    else:
+        progress.warn(run, *message[1:])
 
 
-class _Silence:
-    """Nobody wants to know."""
+def _died(folder: Path, run: Run, observed: int, why: str) -> records.Entry:
+    """Record a run whose process ended by itself. Its checkpoint stays."""
+    message = f"its process ended by itself after about step {observed:,}, {why}"
+    entry = records.entry(run, status="failed", observed=observed, message=message)
+    with suppress(OSError):  # the manifest has it too
+        records.write_run(folder, entry, None)
+    return entry
+
+
+class _NoProgress:
+    """Shows nothing."""
 
     def begin(self, kept: int, left: Sequence[Run]) -> None:
         pass
@@ -141,72 +141,198 @@ class _Silence:
         pass
 
 
-#: Learners that compute on a GPU if there is one.
-NETWORKS = ("npe", "npe-star")
+# ------------------------------------------------------------------------- jobs of any kind
 
 
-class _Book:
-    """The manifest, and the entries of all runs that it lists."""
+def performed(
+    jobs: Sequence[Any],
+    work: Work,
+    processes: int,
+    listener: Listener,
+    on_death: OnDeath,
+    *,
+    checkpoints: bool = True,
+) -> Generator[tuple[Any, Any]]:
+    """Yield each job with its result, in the order in which they end.
 
-    def __init__(self, folder: Path, runs: Sequence[Run], title: str, config: Mapping[str, Any]):
-        self.folder, self._runs = folder, {run.key: run for run in runs}
-        before = records.manifest(folder) if (folder / "manifest.json").exists() else {}
-        self._check_same(before, title)
-        self._about = {
-            "format": records.FORMAT,
-            "title": title,
-            "config": dict(config),
-            "versions": machine.versions(),
-            "commit": machine.commit(),
-            "machine": machine.machine(any(each.learner in NETWORKS for each in runs)),
-            "started": before.get("started") or _now(),
-        }
-        self._finished: str | None = before.get("finished")
-        self.entries = {key: records.entry(run) for key, run in self._runs.items()}
+    With 0 processes the jobs are performed here, in their order. `checkpoints` says that jobs stop
+    soon when `tell` returns False; closing the generator waits for them, and otherwise kills them.
+    """
+    if processes == 0:
+        for job in jobs:
+            yield job, _perform_here(job, work, listener)
+    elif jobs:
+        count = min(processes, len(jobs))
+        with Workers(work, count, listener, on_death, checkpoints) as workers:
+            yield from workers.performed(jobs)
 
-    def _check_same(self, before: Mapping[str, Any], title: str) -> None:
-        """A folder is for one experiment. Its title says which; its runs may change with it."""
-        if before.get("title", title) == title:
-            return
-        others = [
-            each["key"]
-            for each in before["runs"]
-            if each["status"] != "missing" and each["key"] not in self._runs
-        ]
-        if others:
-            raise RecordsError(
-                f"{self.folder} has {counted(len(others), 'run')} of another experiment,"
-                f" {shown(before['title'])}, such as {others[0]}; give {title!r} another folder"
-            )
 
-    def has_ended(self, run: Run, warnings: list[tuple[Run, str]]) -> bool:
-        """Whether it need not be run again. What is wrong with its files joins the warnings."""
-        found = records.ended(self.folder, run, lambda text: warnings.append((run, text)))
-        if found is not None:
-            self.entries[run.key] = found
-        return found is not None
+def _perform_here(job: Any, work: Work, listener: Listener) -> Any:
+    def tell(observed: int, error: float, doing: str) -> bool:
+        listener(job, ("at", observed, error, doing))
+        return True
 
-    def add(self, entry: records.Entry) -> None:
-        """A run has ended. The manifest is written at once, or else with the next one."""
-        self.entries[entry["key"]] = entry
-        self._finished = None  # that was before this one
-        with suppress(RecordsError):
-            self.write()
+    return work(job, tell=tell, warn=lambda text: listener(job, ("warning", text)))
 
-    def write(self) -> None:
-        """The manifest as it is now; what another process has ended meanwhile is in it too."""
-        for key, entry in self.entries.items():
-            if entry["status"] in ("missing", "failed"):
-                self.entries[key] = records.written(self.folder, key) or entry
-        done = all(each["status"] != "missing" for each in self.entries.values())
-        self._finished = (self._finished or _now()) if done else None
-        whole = {**self._about, "finished": self._finished, "runs": list(self.entries.values())}
-        path = self.folder / "manifest.json"
+
+def _run_worker(pipe: Connection, work: Work) -> None:
+    """Perform the jobs that come through the pipe, until None comes or the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # PyTorch: there is a process for each core
+
+    def tell(observed: int, error: float, doing: str) -> bool:
         try:
-            records.write_json(path, whole)
-        except OSError as error:
-            raise RecordsError(f"cannot write {path}: {error.strerror or error}") from None
+            pipe.send(("at", observed, error, doing))
+            return not pipe.poll()  # whatever comes during a job means: stop
+        except OSError:
+            return False
+
+    def send(*message: Any) -> None:
+        with suppress(OSError):  # the parent is gone; the next `recv` ends this process
+            pipe.send(message)
+
+    with suppress(EOFError):
+        while (job := pipe.recv()) is not None:
+            result = work(job, tell=tell, warn=lambda text: send("warning", text))
+            send("end", result)
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+class Workers:
+    """Processes that perform jobs, started when there is something to do. To be used in a `with`.
+
+    Leaving it while jobs are under way lets each leave a checkpoint first, if they have any; an
+    interrupt during that ends them at once.
+    """
+
+    def __init__(
+        self,
+        work: Work,
+        processes: int,
+        listener: Listener,
+        on_death: OnDeath,
+        checkpoints: bool = True,
+    ):
+        self._work, self._most, self._checkpoints = work, processes, checkpoints
+        self._listener, self._on_death = listener, on_death
+        self._workers: list[_Worker] = []
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        try:
+            for worker in self._workers:
+                worker.dismiss()
+            while self._checkpoints and (busy := self._busy()):
+                for _ in self._receive(busy):
+                    pass
+            for worker in self._workers:
+                if worker.job is None:
+                    worker.process.join(_PATIENCE)
+        finally:
+            for worker in self._workers:
+                worker.end()
+
+    def performed(self, jobs: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield each job with its result, in the order in which they end."""
+        waiting = deque(jobs)
+        while True:
+            self._hand_out(waiting)
+            busy = self._busy()
+            if not busy:
+                return
+            yield from self._receive(busy)
+
+    def _busy(self) -> list[_Worker]:
+        return [each for each in self._workers if each.job is not None]
+
+    def _hand_out(self, waiting: deque[Any]) -> None:
+        for worker in self._workers:
+            if waiting and worker.job is None:
+                worker.start(waiting.popleft())
+        while waiting and len(self._workers) < self._most:
+            with unheard_interrupts():
+                self._workers.append(_Worker(self._work))
+            self._workers[-1].start(waiting.popleft())
+
+    def _receive(self, busy: Sequence[_Worker]) -> Iterator[tuple[Any, Any]]:
+        """Wait for messages, and yield the jobs that ended, with their results."""
+        by_pipe = {each.pipe: each for each in busy}
+        for pipe in wait(list(by_pipe)):
+            worker = by_pipe[pipe]  # type: ignore[index]
+            job = worker.job
+            assert job is not None
+            try:
+                message = worker.pipe.recv()
+            except (EOFError, OSError):
+                self._workers.remove(worker)
+                yield job, self._on_death(job, worker.observed, worker.reason_of_death())
+                continue
+            if message[0] != "end":
+                worker.note(message)
+                self._listener(job, message)
+                continue
+            worker.job = None
+            if message[1] is not None:
+                yield job, message[1]
+
+
+class _Worker:
+    """A process, the pipe to it, and the job that it is busy with."""
+
+    def __init__(self, work: Work):
+        context = multiprocessing.get_context("spawn")
+        self.job: Any = None
+        self.observed = 0
+        self.pipe, end = context.Pipe()
+        self.process: SpawnProcess = context.Process(
+            target=_run_worker, args=(end, work), daemon=True, name="treethink run"
+        )
+        try:
+            self.process.start()
+        finally:
+            end.close()  # so that the pipe ends when the process does
+
+    def start(self, job: Any) -> None:
+        """Send the next job. If the process died meanwhile, receiving from it notices."""
+        self.job, self.observed = job, 0
+        self._send(job)
+
+    def note(self, message: tuple[Any, ...]) -> None:
+        """Remember how far it is."""
+        if message[0] == "at":
+            self.observed = message[1]
+
+    def dismiss(self) -> None:
+        """Tell it that there is nothing more to do; if it is busy, it leaves a checkpoint."""
+        self._send(None)
+
+    def end(self) -> None:
+        """End the process at once, unless it has ended."""
+        self.pipe.close()
+        if self.process.is_alive():
+            self.process.kill()
+        self.process.join()
+        self.process.close()
+
+    def reason_of_death(self) -> str:
+        """Clean up after a process that ended by itself, and say why it did."""
+        self.process.join(_PATIENCE)
+        code = self.process.exitcode
+        self.end()
+        return f"with exit code {code}{_explanation(code)}"
+
+    def _send(self, job: Any) -> None:
+        with suppress(OSError):
+            self.pipe.send(job)
+
+
+def _explanation(code: int | None) -> str:
+    if code is None or code >= 0:
+        return "; its own message may say more"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        return ""
+    hint = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+    return f" ({name}{hint})"

@@ -1,5 +1,10 @@
-"""How a learner is asked in a run: in the way that the run says, with the garbage collector at
-rest while a clock runs, and about another world now and then."""
+"""Ask a learner for predictions while it learns, and time them.
+
+    learner, run -> [ timed_predictions, TransferProbe ] -> predictions and times
+
+Predictions use the options of the run (`predict`). The garbage collector is paused while a clock
+runs. `TransferProbe` measures the error in another world.
+"""
 
 from __future__ import annotations
 
@@ -20,72 +25,72 @@ from treethink.state import State
 from treethink.stream.random_play import Transition, transitions
 from treethink.worlds import World, make
 
-#: More transitions than this are not held at a time.
-_MOST_AT_ONCE = 1_000
+#: The most transitions that are held in memory at a time.
+_LARGEST_BATCH = 1_000
 
 
-def asking(learner: Any, run: Run) -> Callable[[State, str], Any]:
-    """Its `predict`, asked in the way that the run says."""
+def predictor(learner: Any, run: Run) -> Callable[[State, str], Any]:
+    """Return the learner's `predict` with the options of the run."""
     return partial(learner.predict, **run.predict) if run.predict else learner.predict
 
 
-def answers(
-    learner: Any, run: Run, stream: Iterator[Transition], rest: Rest
+def timed_predictions(
+    learner: Any, run: Run, stream: Iterator[Transition], pause: GcPause
 ) -> Iterator[tuple[Transition, Any, int]]:
-    """Each transition with what the learner says of it before, and the time in nanoseconds.
+    """Yield each transition with the learner's prediction of it, and the time in nanoseconds.
 
-    It is asked about one transition after the other, each once those before were observed. A
-    learner whose answers stay the same for a while, such as a network between two epochs, says for
-    how many observations (`steady_for`); then it is asked about all of them at once.
+    Transitions are predicted one by one, each after those before were observed. A learner whose
+    predictions stay the same for a while, such as a network between two epochs, says for how many
+    observations (`steady_for`); these are then predicted in one batch.
     """
-    predict = asking(learner, run)
-    while block := list(islice(stream, _at_once(learner))):
-        rest.begin()
+    predict = predictor(learner, run)
+    while batch := list(islice(stream, _batch_size(learner))):
+        pause.begin()
         start = perf_counter_ns()
-        if len(block) == 1:
-            found = [predict(block[0][0], block[0][1])]
+        if len(batch) == 1:
+            predictions = [predict(batch[0][0], batch[0][1])]
         else:
-            found = learner.predict_many([each[:2] for each in block], **run.predict)
-        for prediction in found:
+            predictions = learner.predict_many([each[:2] for each in batch], **run.predict)
+        for prediction in predictions:
             prediction.mode()
-        took = (perf_counter_ns() - start) // len(block)
-        rest.end()
-        for transition, prediction in zip(block, found, strict=True):
+        took = (perf_counter_ns() - start) // len(batch)
+        pause.end()
+        for transition, prediction in zip(batch, predictions, strict=True):
             yield transition, prediction, took
 
 
-def _at_once(learner: Any) -> int:
-    return max(1, min(getattr(learner, "steady_for", 1), _MOST_AT_ONCE))
+def _batch_size(learner: Any) -> int:
+    return max(1, min(getattr(learner, "steady_for", 1), _LARGEST_BATCH))
 
 
-#: How TreeThink's predict can be told to evaluate its trees.
-_WAYS: Mapping[str, Sequence[str]] = {"facts": ("demand", "full"), "bindings": ("first", "all")}
+#: Options of TreeThink's `predict`, with their values.
+_OPTIONS: Mapping[str, Sequence[str]] = {"facts": ("demand", "full"), "bindings": ("first", "all")}
 
 
 def check_options(name: str, learner: Any, options: Mapping[str, Any]) -> None:
-    """Refuse what a learner's `predict` does not take."""
+    """Raise an error for options that the learner's `predict` does not take."""
     if isinstance(learner, TreeThink):
-        _check_ways(name, options)
+        _check_treethink_options(name, options)
         return
-    known = _options(name, learner)
+    known = _known_options(name, learner)
     unknown = [] if known is None else [each for each in options if each not in known]
     if unknown:
         takes = ", ".join(known or ()) or "no options"
         raise SettingError(f"{name}'s predict takes {takes}, got {', '.join(unknown)}")
 
 
-def _check_ways(name: str, options: Mapping[str, Any]) -> None:
-    accepted = {each: " or ".join(map(repr, values)) for each, values in _WAYS.items()}
+def _check_treethink_options(name: str, options: Mapping[str, Any]) -> None:
+    accepted = {each: " or ".join(map(repr, values)) for each, values in _OPTIONS.items()}
     for each, value in options.items():
-        if each not in _WAYS:
+        if each not in _OPTIONS:
             takes = " and ".join(f"{known} ({values})" for known, values in accepted.items())
             raise SettingError(f"{name}'s predict takes {takes}, got {each}")
-        if value not in _WAYS[each]:
+        if value not in _OPTIONS[each]:
             raise SettingError(f"{each} must be {accepted[each]}, got {shown(value)}")
 
 
-def _options(name: str, learner: Any) -> list[str] | None:
-    """What its `predict` takes beside a state and an action; None: that cannot be told."""
+def _known_options(name: str, learner: Any) -> list[str] | None:
+    """Return the parameters of `predict` beside state and action; None if they are not known."""
     from treethink.baselines import LEARNERS
 
     if type(learner) is LEARNERS.get(name):
@@ -99,8 +104,8 @@ def _options(name: str, learner: Any) -> list[str] | None:
     return [each.name for each in others if each.kind is not each.VAR_POSITIONAL]
 
 
-class Elsewhere:
-    """Another world that a learner is asked about, over a fixed stream, while it learns here."""
+class TransferProbe:
+    """Measures the error in another world, over a fixed stream, while a learner learns."""
 
     def __init__(self, run: Run):
         assert run.transfer is not None
@@ -113,22 +118,22 @@ class Elsewhere:
         before, every = recording.observed - recording.open_steps, self._transfer.every
         return recording.observed // every > before // every
 
-    def ask(self, learner: Any) -> tuple[float, float]:
-        """Its mean error, and the mean time of a prediction in microseconds.
+    def measure(self, learner: Any) -> tuple[float, float]:
+        """Return the mean error, and the mean time of a prediction in microseconds.
 
-        The stream is played anew, so that states come to the learner as they do in play, and no
-        work is found done that an earlier prediction did.
+        The stream is played anew each time, so that no state carries cached work of an earlier
+        prediction.
         """
-        predict, rest = asking(learner, self._run), Rest()
+        predict, pause = predictor(learner, self._run), GcPause()
         errors, nanoseconds = 0.0, 0
-        with rest:
+        with pause:
             for (before, action, _), truth in zip(self._stream(), self._truths, strict=True):
-                rest.begin()
+                pause.begin()
                 start = perf_counter_ns()
                 prediction = predict(before, action)
                 prediction.mode()
                 nanoseconds += perf_counter_ns() - start
-                rest.end()
+                pause.end()
                 errors += error(prediction, truth)
         steps = len(self._truths)
         return errors / steps, nanoseconds / steps / 1000
@@ -138,13 +143,13 @@ class Elsewhere:
         return transitions(self.world, self._transfer.steps, seed, self._run.episode)
 
 
-class Rest:
-    """Keeps the garbage collector from running while a clock does, if it runs at all."""
+class GcPause:
+    """Pauses the garbage collector between `begin` and `end`, if it is enabled."""
 
     def __init__(self) -> None:
         collecting = gc.isenabled()
-        self.begin: Callable[[], None] = gc.disable if collecting else _nothing
-        self.end: Callable[[], None] = gc.enable if collecting else _nothing
+        self.begin: Callable[[], None] = gc.disable if collecting else _do_nothing
+        self.end: Callable[[], None] = gc.enable if collecting else _do_nothing
 
     def __enter__(self) -> None:
         pass
@@ -153,5 +158,5 @@ class Rest:
         self.end()
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass

@@ -12,8 +12,10 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,16 +24,27 @@ import numpy as np
 
 from treethink import file
 from treethink.errors import RecordsError, WrongTypeError, shown
-from treethink.repro.runner.columns import Array, arrow, no_episodes, packed, unpacked
+from treethink.repro.runner import machine
 from treethink.repro.runner.convergence import counted
-from treethink.repro.runner.entries import NEWER, STATUSES, flat
+from treethink.repro.runner.entries import ADDED_LATER, STATUSES, flat
 from treethink.repro.runner.entries import Entry as Entry
 from treethink.repro.runner.entries import checked as checked
 from treethink.repro.runner.entries import entry as entry
-from treethink.repro.runner.measurements import COLUMNS, Recording
+from treethink.repro.runner.measurements import (
+    COLUMNS,
+    Array,
+    Recording,
+    arrow,
+    no_episodes,
+    read_parquet,
+    to_parquet,
+)
 from treethink.repro.runner.spec import Run
 
 FORMAT = 1
+MANIFEST = "manifest.json"
+#: Learners that compute on a GPU if there is one.
+NETWORKS = ("npe", "npe-star")
 Warn = Callable[[str], None]
 
 
@@ -39,7 +52,7 @@ Warn = Callable[[str], None]
 
 
 def read(folder: str | os.PathLike[str]) -> Records:
-    """What was recorded in a folder; or one clear error."""
+    """Read what was recorded in a folder; raise a `RecordsError` if that is not possible."""
     arrow()
     path = _path(folder)
     return Records(path, manifest(path))
@@ -54,11 +67,11 @@ class Records:
 
     @cached_property
     def runs(self) -> list[RunRecord]:
-        """All of them, those that are missing too."""
+        """All runs, including those that are missing."""
         return [RunRecord(self.folder, each) for each in self.manifest["runs"]]
 
     def table(self) -> list[Entry]:
-        """A plain dict for each run, without tables in it: `examined.learned`, `settings.alpha`.
+        """Return a flat dict for each run: `examined.learned`, `settings.alpha`.
 
         What a run does not have is left out; `pandas.DataFrame(records.table())` has gaps there.
         """
@@ -66,14 +79,14 @@ class Records:
 
     def __repr__(self) -> str:
         counts = Counter(each["status"] for each in self.manifest["runs"])
-        told = ", ".join(f"{counts[each]:,} {each}" for each in STATUSES if counts[each])
+        listed = ", ".join(f"{counts[each]:,} {each}" for each in STATUSES if counts[each])
         title = self.manifest.get("title") or self.folder.name
-        return f"<Records {title!r}: {counted(counts.total(), 'run')}{told and f', {told}'}>"
+        return f"<Records {title!r}: {counted(counts.total(), 'run')}{listed and f', {listed}'}>"
 
 
 @dataclass(frozen=True, repr=False)
 class RunRecord:
-    """One run. The fields of its entry are attributes; what is long is read when asked for."""
+    """One run. The fields of its entry are attributes; its columns are read when needed."""
 
     folder: Path
     entry: Entry
@@ -83,15 +96,15 @@ class RunRecord:
 
     def __repr__(self) -> str:
         last = self.entry["last_error"]
-        told = "" if last is None else f", last error {last:,}"
-        return f"<RunRecord: {self.label} in {self.world}, seed {self.seed}, {self.status}{told}>"
+        error = "" if last is None else f", last error {last:,}"
+        return f"<RunRecord: {self.label} in {self.world}, seed {self.seed}, {self.status}{error}>"
 
     def __getattr__(self, name: str) -> Any:
         entry = self.__dict__.get("entry", {})
-        told = entry if name in entry else NEWER
-        if name.startswith("__") or name not in told:
+        values = entry if name in entry else ADDED_LATER
+        if name.startswith("__") or name not in values:
             raise AttributeError(f"a run has no {name!r}")
-        return told[name]
+        return values[name]
 
     @cached_property
     def windows(self) -> dict[str, Array]:
@@ -109,40 +122,68 @@ class RunRecord:
 
     @cached_property
     def episodes(self) -> dict[str, Array]:
-        """A column for each name, a row for each episode; none if it did not plan."""
+        """A column for each name, a row for each episode; no rows if it did not plan."""
         return (self._columns("episodes") if self.plans else {}) or no_episodes()
 
     def _columns(self, what: str) -> dict[str, Array]:
         path = _parquet(self.folder, self.entry["key"], what)
         if not path.exists() and self.entry["status"] in ("missing", "failed"):
-            return {}  # one whose process was killed wrote nothing
-        return unpacked(path, what)
+            return {}  # a run whose process was killed wrote nothing
+        return read_parquet(path, what)
 
 
 def manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a folder of ours."""
-    path = folder / "manifest.json"
-    found = _json(path)
-    if found is None:
+    """Read and check the manifest of a folder."""
+    path = folder / MANIFEST
+    content = _json(path)
+    if content is None:
         raise RecordsError(f"{folder} holds no records: there is no {path.name}")
-    if not isinstance(found.get("runs"), list) or type(found.get("format")) is not int:
+    if not isinstance(content.get("runs"), list) or type(content.get("format")) is not int:
         raise RecordsError(f"{path} is not a manifest of treethink")
-    if found["format"] > FORMAT:
+    if content["format"] > FORMAT:
         raise RecordsError(f"{path} is of a newer treethink; this one reads up to {FORMAT}")
     keys: set[str] = set()
-    for i, each in enumerate(found["runs"]):
+    for i, each in enumerate(content["runs"]):
         key = checked(each, f"{path}, runs[{i}]")["key"]
         if key in keys:
             raise RecordsError(f"{path}, runs[{i}]: {key!r} is there twice")
         keys.add(key)
-    return found
+    return content
+
+
+def ended(folder: Path, run: Run, warn: Warn | None = None) -> Entry | None:
+    """Return the entry of a run that need not be performed again, else None.
+
+    A run that failed is performed again, and so is one that other limits stopped.
+    """
+    entry = written(folder, run.key, warn)
+    if entry is None or entry["status"] not in ("finished", "stopped"):
+        return None
+    if entry["status"] == "stopped" and entry.get("limits") != asdict(run.limits):
+        return None
+    whole = all(_parquet(folder, run.key, what).exists() for what in _parts(bool(run.plans)))
+    return entry if whole else None
+
+
+def written(folder: Path, key: str, warn: Warn | None = None) -> Entry | None:
+    """Return the entry of a run, if there is one; `warn` is called with what is wrong with it."""
+    path = _entry_path(folder, key)
+    try:
+        entry = _json(path)
+        if entry is None or checked(entry, str(path))["key"] == key:
+            return entry
+        raise RecordsError(f"{path} is of another run: {entry['key']}")
+    except RecordsError as error:
+        if warn is not None:
+            warn(f"{key} counts as not ended: {error}")
+        return None
 
 
 # --------------------------------------------------------------------------------- writing
 
 
-def made(folder: str | os.PathLike[str]) -> Path:
-    """The folder, which is made unless it is there. Refuses now what could not be written."""
+def make_folder(folder: str | os.PathLike[str]) -> Path:
+    """Make the folder unless it exists; raise a `RecordsError` if it cannot be written to."""
     arrow()
     path = _path(folder)
     try:
@@ -154,51 +195,90 @@ def made(folder: str | os.PathLike[str]) -> Path:
     return path
 
 
-def ended(folder: Path, run: Run, warn: Warn | None = None) -> Entry | None:
-    """The entry of a run that has ended and need not be run again.
-
-    One that was stopped by other limits than it has now is run again, and so is one that failed.
-    """
-    found = written(folder, run.key, warn)
-    if found is None or found["status"] not in ("finished", "stopped"):
-        return None
-    if found["status"] == "stopped" and found.get("limits") != asdict(run.limits):
-        return None
-    whole = all(_parquet(folder, run.key, what).exists() for what in _parts(bool(run.plans)))
-    return found if whole else None
-
-
-def written(folder: Path, key: str, warn: Warn | None = None) -> Entry | None:
-    """The entry of a run, if there is one. One that is damaged is as none, and `warn` is told."""
-    path = _entry_path(folder, key)
-    try:
-        found = _json(path)
-        if found is None or checked(found, str(path))["key"] == key:
-            return found
-        raise RecordsError(f"{path} is of another run: {found['key']}")
-    except RecordsError as error:
-        if warn is not None:
-            warn(f"{key} counts as not ended: {error}")
-        return None
-
-
-def write_run(folder: Path, told: Entry, recording: Recording | None) -> None:
-    """All that a run left behind, its entry last."""
-    key = told["key"]
-    _entry_path(folder, key).unlink(missing_ok=True)  # it would speak of other files
+def write_run(folder: Path, entry: Entry, recording: Recording | None) -> None:
+    """Write the record of a run, its entry last."""
+    key = entry["key"]
+    _entry_path(folder, key).unlink(missing_ok=True)  # it describes the files of an earlier run
     if recording is not None:
-        for what in _parts(bool(told["plans"])):
-            file.write(_parquet(folder, key, what), packed(recording, what))
-    write_json(_entry_path(folder, key), told)
+        for what in _parts(bool(entry["plans"])):
+            file.write(_parquet(folder, key, what), to_parquet(recording, what))
+    write_json(_entry_path(folder, key), entry)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """In one step, for people and programs."""
+    """Write indented JSON in one step."""
     text = json.dumps(content, indent=1, default=str, ensure_ascii=False)
     file.write(path, f"{text}\n".encode())
 
 
+class Manifest:
+    """The manifest of a folder while its runs are performed, with the entries of all of them."""
+
+    def __init__(self, folder: Path, runs: Sequence[Run], title: str, config: Mapping[str, Any]):
+        self.folder, self._runs = folder, {run.key: run for run in runs}
+        before = manifest(folder) if (folder / MANIFEST).exists() else {}
+        self._check_same_experiment(before, title)
+        self._about = {
+            "format": FORMAT,
+            "title": title,
+            "config": dict(config),
+            "versions": machine.versions(),
+            "commit": machine.commit(),
+            "machine": machine.machine(any(each.learner in NETWORKS for each in runs)),
+            "started": before.get("started") or _now(),
+        }
+        self._finished: str | None = before.get("finished")
+        self.entries = {key: entry(run) for key, run in self._runs.items()}
+
+    def _check_same_experiment(self, before: Mapping[str, Any], title: str) -> None:
+        """A folder is for one experiment, known by its title; its runs may change."""
+        if before.get("title", title) == title:
+            return
+        others = [
+            each["key"]
+            for each in before["runs"]
+            if each["status"] != "missing" and each["key"] not in self._runs
+        ]
+        if others:
+            raise RecordsError(
+                f"{self.folder} has {counted(len(others), 'run')} of another experiment,"
+                f" {shown(before['title'])}, such as {others[0]}; give {title!r} another folder"
+            )
+
+    def has_ended(self, run: Run, warn: Warn) -> bool:
+        """Whether a run need not be performed again; then its entry is kept."""
+        kept = ended(self.folder, run, warn)
+        if kept is not None:
+            self.entries[run.key] = kept
+        return kept is not None
+
+    def add(self, entry: Entry) -> None:
+        """Add the entry of a run that has ended."""
+        self.entries[entry["key"]] = entry
+        self._finished = None
+        with suppress(RecordsError):  # it is written again with the next run, and at the end
+            self.write()
+
+    def write(self) -> None:
+        """Write the manifest, with the runs that other processes have ended meanwhile."""
+        for key, each in self.entries.items():
+            if each["status"] in ("missing", "failed"):
+                self.entries[key] = written(self.folder, key) or each
+        done = all(each["status"] != "missing" for each in self.entries.values())
+        self._finished = (self._finished or _now()) if done else None
+        content = {**self._about, "finished": self._finished, "runs": list(self.entries.values())}
+        path = self.folder / MANIFEST
+        try:
+            write_json(path, content)
+        except OSError as error:
+            raise RecordsError(f"cannot write {path}: {error.strerror or error}") from None
+
+
 # --------------------------------------------------------------------------------- helpers
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _runs(folder: Path) -> Path:
@@ -210,7 +290,7 @@ def _entry_path(folder: Path, key: str) -> Path:
 
 
 def _parts(plans: bool) -> tuple[str, ...]:
-    """What a run leaves behind beside its entry."""
+    """The Parquet files of a run."""
     return ("errors", "windows", "episodes") if plans else ("errors", "windows")
 
 
@@ -219,16 +299,16 @@ def _parquet(folder: Path, key: str, what: str) -> Path:
 
 
 def _json(path: Path) -> dict[str, Any] | None:
-    """The table in a file; None: there is no such file."""
+    """Return the table in a file; None if there is no such file."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, RecursionError) as error:
         raise RecordsError(f"cannot read {path}: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise RecordsError(f"{path} holds something else than records")
-    return found
+    return content
 
 
 def _path(folder: object) -> Path:

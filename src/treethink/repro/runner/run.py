@@ -3,13 +3,13 @@
     Run -> world, learner -> [ perform ] -> entry, errors, windows, episodes
 
 Seeds decide everything but times (and the bytes that a loaded learner holds): the same run gives
-the same record in any process, in any order, and however often it was interrupted. Clocks stand
-around `predict` (with `mode`) and around `observe`, and nothing else; the garbage collector rests
-while they run.
+the same record in any process, in any order, and however often it was interrupted. Only `predict`
+(with `mode`) and `observe` are timed, with the garbage collector paused.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 import traceback
 import warnings
@@ -24,27 +24,25 @@ from treethink.errors import ModelFileError, ResourceError
 from treethink.evaluation import Examination, examine
 from treethink.metrics import error
 from treethink.repro.runner import records
-from treethink.repro.runner.checkpoint import Checkpoint
 from treethink.repro.runner.convergence import counted
-from treethink.repro.runner.episodes import Playing, summary
+from treethink.repro.runner.episodes import EpisodePlayer, summary
 from treethink.repro.runner.machine import commit
-from treethink.repro.runner.make_learner import made
-from treethink.repro.runner.measurements import Recording
-from treethink.repro.runner.probes import Elsewhere, Rest, answers, asking
+from treethink.repro.runner.measurements import Checkpoint, Recording
+from treethink.repro.runner.probes import GcPause, TransferProbe, predictor, timed_predictions
 from treethink.repro.runner.spec import HELD_OUT, Run
 from treethink.state import State
 from treethink.stream.random_play import Transition, transitions
 from treethink.worlds import World, make
 
-#: Called now and then with (steps observed, recent error, what else is being done, if anything);
-#: False means: leave a checkpoint, stop.
+#: Called now and then with (steps observed, recent error, other activity if any); if it returns
+#: False, the run leaves a checkpoint and stops.
 Tell = Callable[[int, float, str], bool]
 Warn = Callable[[str], None]
 
 _SAVE_EVERY, _TELL_EVERY = 30.0, 0.2  # seconds
-# Saving may take this share of the time at most.
+# The largest share of the time that saving may take.
 _SAVING = 0.05
-_MOST_EXAMINED_ELSEWHERE = 500
+_MOST_EXAMINED_IN_TRANSFER = 500
 _SECOND = 1_000_000_000
 
 
@@ -52,8 +50,8 @@ class _Interrupted(Exception):  # noqa: N818  # nothing went wrong
     """The run was told to stop."""
 
 
-class _Beyond(Exception):  # noqa: N818  # it is recorded, and no error
-    """The run went beyond what it may take."""
+class _LimitReached(Exception):  # noqa: N818  # it is recorded, and no error
+    """The run reached a limit of time or memory."""
 
 
 def perform(
@@ -65,26 +63,26 @@ def perform(
     save_every: float = _SAVE_EVERY,
     tell_every: float = _TELL_EVERY,
 ) -> records.Entry | None:
-    """Perform a run, from its last checkpoint if it left one, and write what came of it.
+    """Perform a run, from its last checkpoint if it left one, and write its record.
 
     Returns its entry; None if `tell` stopped it, which leaves a checkpoint. Whatever goes wrong in
     a world or a learner, or with the files, is in the entry, with the status "failed".
     """
-    path = records.made(folder)
+    path = records.make_folder(folder)
     checkpoint = Checkpoint(path / "runs", run.key)
-    course = _Course(run, checkpoint, tell, warn or _warn, save_every, tell_every)
+    performance = _Performance(run, checkpoint, tell, warn or _warn, save_every, tell_every)
     try:
-        told = {"status": "finished", **course.whole()}
+        result = {"status": "finished", **performance.complete()}
     except _Interrupted:
         return None
-    except _Beyond as stop:
-        told = {"status": "stopped", "message": str(stop)}
+    except _LimitReached as stop:
+        result = {"status": "stopped", "message": str(stop)}
     except Exception as failure:
-        where = f"after step {course.recording.observed:,}: " if course.recording.observed else ""
-        told = _failed(failure, where)
-    entry = records.entry(run, **told, **course.so_far())
+        observed = performance.recording.observed
+        result = _failed(failure, f"after step {observed:,}: " if observed else "")
+    entry = records.entry(run, **result, **performance.so_far())
     try:
-        records.write_run(path, entry, course.recording)
+        records.write_run(path, entry, performance.recording)
     except Exception as failure:  # a full disk, say: the checkpoint stays, and others go on
         entry |= _failed(failure, "its records cannot be written: ")
         with suppress(OSError):
@@ -93,6 +91,25 @@ def perform(
     with suppress(OSError):
         checkpoint.remove()
     return entry
+
+
+def make_learner_for(run: Run, world: World) -> Any:
+    """Return a new learner with the settings of a run.
+
+    A learner that takes a `seed`, for a network's first weights say, gets that of the run unless
+    the settings name one. The settings of the run stay as they are, and so does its key.
+    """
+    from treethink.baselines import make_learner
+
+    seed = {"seed": run.seed} if _takes_seed(run.learner) else {}
+    return make_learner(run.learner, world, **{**seed, **run.settings})
+
+
+def _takes_seed(name: str) -> bool:
+    from treethink.baselines import LEARNERS, load_learner_class
+
+    learner = load_learner_class(name) if ":" in name else LEARNERS.get(name)
+    return learner is not None and "seed" in inspect.signature(learner).parameters
 
 
 def _failed(failure: Exception, where: str) -> dict[str, Any]:
@@ -107,7 +124,7 @@ def _warn(text: str) -> None:
     warnings.warn(text, stacklevel=3)
 
 
-class _Course:
+class _Performance:
     """A run that is under way."""
 
     def __init__(
@@ -124,32 +141,32 @@ class _Course:
         self._checkpoint = checkpoint
         self._tell, self._warn = tell, warn
         self._save_every, self._tell_every = save_every * _SECOND, tell_every * _SECOND
-        self._doing = ""
-        self._playing = Playing(run)
-        self._next_look = 0.0
+        self._activity = ""
+        self._player = EpisodePlayer(run)
+        self._next_report = 0.0
         self._next_save = perf_counter_ns() + self._save_every
 
-    def whole(self) -> dict[str, Any]:
-        """From where it stands to its end. Returns how it planned, and how it was examined."""
+    def complete(self) -> dict[str, Any]:
+        """Perform the rest of the run. Returns the scores of planning and of the examination."""
         self.world: World = make(self.run.world, **self.run.options)
-        self.learner = self._resumed()
-        self._elsewhere = Elsewhere(self.run) if self.run.transfer else None
+        self.learner = self._resume_or_make()
+        self._transfer = TransferProbe(self.run) if self.run.transfer else None
         self._learn()
         self._play()
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         if self.run.plans:
             rows = {each.label: self.recording.played(each.label) for each in self.run.plans}
-            found["planned"] = {label: summary(played) for label, played in rows.items()}
+            result["planned"] = {label: summary(played) for label, played in rows.items()}
         if steps := self.run.examine:
-            self._doing = "being examined"
-            found["examined"] = self._examined(self.world, steps)
-            if self._elsewhere is not None:
-                there, fewer = self._elsewhere.world, min(steps, _MOST_EXAMINED_ELSEWHERE)
-                found["examined_transfer"] = self._examined(there, fewer)
-        return found
+            self._activity = "being examined"
+            result["examined"] = self._examine(self.world, steps)
+            if self._transfer is not None:
+                fewer = min(steps, _MOST_EXAMINED_IN_TRANSFER)
+                result["examined_transfer"] = self._examine(self._transfer.world, fewer)
+        return result
 
     def so_far(self) -> dict[str, Any]:
-        """What its entry says of how far it came."""
+        """Return what its entry says of how far it came."""
         return {
             "observed": self.recording.observed,
             "last_error": self.recording.last_error,
@@ -157,18 +174,18 @@ class _Course:
             "commit": commit(),
         }
 
-    def _resumed(self) -> Any:
-        learner = made(self.run, self.world)
+    def _resume_or_make(self) -> Any:
+        learner = make_learner_for(self.run, self.world)
         try:
-            found = self._checkpoint.load(type(learner))
+            saved = self._checkpoint.load(type(learner))
         except ModelFileError as damaged:
             self._warn(f"{self.run.key} starts anew: {damaged}")
             self._checkpoint.remove()
-            found = None
-        if found is None:
-            self._checkpoint.try_learner(learner)
+            saved = None
+        if saved is None:
+            self._checkpoint.check_learner(learner)
             return learner
-        learner, self.recording = found
+        learner, self.recording = saved
         return learner
 
     # -------------------------------------------------------------------------- learning
@@ -183,21 +200,21 @@ class _Course:
 
     def _observe_all(self) -> None:
         recording, clock = self.recording, perf_counter_ns
-        observe, truth, rest = self.learner.observe, self.world.truth, Rest()
+        observe, truth, pause = self.learner.observe, self.world.truth, GcPause()
         seconds = self.run.limits.seconds
         most = math.inf if seconds is None else seconds * _SECOND
         self._play()  # before the first step, or what an interruption left of it
-        next_played = self._playing.next_due(recording.observed)
-        with rest:
-            stream = answers(self.learner, self.run, self._stream(), rest)
+        next_played = self._player.next_due(recording.observed)
+        with pause:
+            stream = timed_predictions(self.learner, self.run, self._stream(), pause)
             for (before, action, after), prediction, predicted in stream:
                 start = clock()
                 wrong_by = error(prediction, truth(before, action, after))
-                rest.begin()
+                pause.begin()
                 scored = clock()
                 observe(before, action, after)
                 end = clock()
-                rest.end()
+                pause.end()
                 whole = predicted + end - start
                 if recording.add(wrong_by, predicted, end - scored, whole):
                     self._close_window()
@@ -205,31 +222,31 @@ class _Course:
                     self._stop(f"it took more than {counted(seconds, 'second')}")
                 if recording.observed == next_played:
                     self._play()
-                    next_played = self._playing.next_due(recording.observed)
-                if end >= self._next_look:
-                    self._look()
+                    next_played = self._player.next_due(recording.observed)
+                if end >= self._next_report:
+                    self._report()
 
     def _stream(self) -> Iterator[Transition]:
-        """What is left of the stream. What was observed before is played again, unasked."""
+        """Return the rest of the stream, after the transitions that were observed before."""
         run = self.run
         stream = transitions(self.world, run.steps, run.seed, run.episode)
         for _ in islice(stream, self.recording.observed):
-            if perf_counter_ns() >= self._next_look:
-                self._look(save=False)
+            if perf_counter_ns() >= self._next_report:
+                self._report(save=False)
         return stream
 
     def _stop(self, why: str) -> NoReturn:
         if self.recording.open_steps:
             self._close_window(limited=False)
-        raise _Beyond(f"after step {self.recording.observed:,}: {why}")
+        raise _LimitReached(f"after step {self.recording.observed:,}: {why}")
 
     def _close_window(self, limited: bool = True) -> None:
         memory = self.learner.memory_use() if hasattr(self.learner, "memory_use") else {}
         measures = self.learner.measures() if hasattr(self.learner, "measures") else {}
         transfer = None
-        if self._elsewhere is not None and self._elsewhere.is_due(self.recording):
+        if self._transfer is not None and self._transfer.is_due(self.recording):
             start = perf_counter_ns()
-            transfer = self._elsewhere.ask(self.learner)
+            transfer = self._transfer.measure(self.learner)
             self.recording.nanoseconds += perf_counter_ns() - start
         self.recording.close(memory, transfer, measures)
         most = self.run.limits.megabytes
@@ -237,13 +254,13 @@ class _Course:
         if limited and most is not None and used > 1_000_000 * most:
             self._stop(f"it used more than {counted(most, 'megabyte')}: {used:,} bytes")
 
-    # -------------------------------------------------------- what happens now and then
+    # ----------------------------------------------------- progress, checkpoints, interrupts
 
-    def _look(self, save: bool = True) -> None:
-        """Say how far it is, hear whether to stop, leave a checkpoint when it is time to."""
+    def _report(self, save: bool = True) -> None:
+        """Report progress; save a checkpoint when it is time to, or when told to stop."""
         recording = self.recording
         go_on = self._tell is None or self._tell(
-            recording.observed, recording.recent(), self._doing
+            recording.observed, recording.recent(), self._activity
         )
         start = perf_counter_ns()
         if save and (not go_on or start >= self._next_save):
@@ -252,51 +269,51 @@ class _Course:
             self._next_save = start + took + max(self._save_every, took / _SAVING)
         if not go_on:
             raise _Interrupted
-        self._next_look = perf_counter_ns() + self._tell_every
+        self._next_report = perf_counter_ns() + self._tell_every
+
+    def _report_if_due(self) -> None:
+        if perf_counter_ns() >= self._next_report:
+            self._report()
 
     # ------------------------------------------------------------------------- planning
 
     def _play(self) -> None:
-        """All episodes that are due now and were not played before."""
+        """Play all episodes that are due now and were not played before."""
         observed, played = self.recording.observed, self.recording.episodes
         if observed == self.run.steps and self.recording.open_steps:
             return  # the last window is closed first
-        left = list(self._playing.left(self.recording))
+        left = list(self._player.left(self.recording))
         for number, (plan, episode) in enumerate(left, start=1):
-            self._doing = f"planning, {plan.label}: episode {number:,} of {len(left):,}"
-            self._heed()
-            row = self._playing.play(self.learner, plan, episode, self._heed)
+            self._activity = f"planning, {plan.label}: episode {number:,} of {len(left):,}"
+            self._report_if_due()
+            row = self._player.play(self.learner, plan, episode, self._report_if_due)
             played.append({"observed": observed, **row})
-        self._doing = ""
-
-    def _heed(self) -> None:
-        if perf_counter_ns() >= self._next_look:
-            self._look()
+        self._activity = ""
 
     # ------------------------------------------------------------------------ examining
 
-    def _examined(self, world: World, steps: int) -> dict[str, Any]:
+    def _examine(self, world: World, steps: int) -> dict[str, Any]:
         held_out = transitions(world, steps, HELD_OUT + self.run.seed, self.run.episode)
-        found = examine(_Asked(asking(self.learner, self.run)), world, self._heeding(held_out))
-        return _summary(found)
+        learner = _Examinee(predictor(self.learner, self.run))
+        return _summary(examine(learner, world, self._reported(held_out)))
 
-    def _heeding(self, stream: Iterator[Transition]) -> Iterator[Transition]:
+    def _reported(self, stream: Iterator[Transition]) -> Iterator[Transition]:
         for transition in stream:
-            self._heed()
+            self._report_if_due()
             yield transition
 
 
-class _Asked:
-    """What an examination asks."""
+class _Examinee:
+    """What an examination needs of a learner: `predict`, with the options of the run."""
 
     def __init__(self, predict: Callable[[State, str], Any]):
         self.predict = predict
 
 
-def _summary(found: Examination) -> dict[str, Any]:
+def _summary(examination: Examination) -> dict[str, Any]:
     kept = ("held_out", "exact", "right_mode", "plausible", "mean_error", "scenes")
     return {
-        **{name: getattr(found, name) for name in kept},
-        "wrong_scenes": len(found.wrong_scenes),
-        "learned": found.learned,
+        **{name: getattr(examination, name) for name in kept},
+        "wrong_scenes": len(examination.wrong_scenes),
+        "learned": examination.learned,
     }

@@ -1,4 +1,4 @@
-"""Score a learner on a stream of transitions, while it learns from them.
+"""Score a learner on a stream of transitions, while it learns from them (prequential error).
 
     world -> stream -> [ trial ] -> error of every step
 
@@ -23,13 +23,13 @@ from treethink.worlds import World
 
 
 class Learner(Protocol):
-    """What a trial asks of a learner."""
+    """What a trial needs of a learner."""
 
     def predict(self, state: State, action: str, /) -> Prediction:
-        """What may follow."""
+        """Return a prediction of the next state."""
 
     def observe(self, before: State, action: str, after: State, /) -> None:
-        """Learn that it did."""
+        """Learn from one transition."""
 
 
 def trial(
@@ -37,7 +37,7 @@ def trial(
 ) -> Iterator[float]:
     """Yield the error of every step of a stream, each after the learner has learned from it.
 
-    The `first` steps are left out, for a learner that has seen them before.
+    The `first` steps are skipped, for a learner that has observed them before.
     """
     for before, action, after in islice(transitions(world, steps, seed, episode), first, None):
         wrong_by = error(learner.predict(before, action), world.truth(before, action, after))
@@ -63,7 +63,7 @@ class Curve:
         self._sums: list[float] = []
 
     def add(self, wrong_by: float) -> None:
-        """One more step."""
+        """Add the error of the next step."""
         if self.steps % self._window == 0:
             self._sums.append(0.0)
         self.steps += 1

@@ -1,11 +1,11 @@
-"""How a claim is held against records.
+"""What all judges share: verdicts, and the rules for when there is enough data.
 
-    data -> [ judge ] -> yes, no, partly, or not enough data; our number, seeds, a sentence
+    data -> [ judge ] -> yes, no, partly, or not enough data; our number, seeds, the reason
 
-A judge never guesses: where a run that it needs is missing or has failed, where there are too few
-seeds, or where an interval is too wide, it says so. A run of TreeThink that was stopped at a
-limit is such a run too. One of QORA that was stopped counts as not having learned if it had seen
-several times as many observations as TreeThink needed.
+A judge answers "not enough data" where a run that it needs is missing or has failed, where there
+are too few seeds, or where an interval is too wide. A run of TreeThink that was stopped at a limit
+counts as missing. A stopped run of QORA counts as not having learned, if it had observed several
+times as many transitions as TreeThink needed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from treethink.repro.report.statistics import (
 )
 
 YES, NO, PARTLY, UNKNOWN = "yes", "no", "partly", "not enough data"
-#: A number is about another if it is off by no more than this share.
+#: Two numbers are about equal if they differ by no more than this share.
 TOLERANCE = 0.25
 #: An interval that reaches further than this many times the median, either way, is too wide.
 WIDEST = 2
@@ -35,7 +35,7 @@ WIDEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the data say of a claim; `better`: our number is off, for the better."""
+    """The result of judging a claim; `better`: our number differs, and is better."""
 
     answer: str
     ours: str
@@ -48,9 +48,9 @@ Judge = Callable[[Data], Verdict]
 
 
 def lacking(runs: Sequence[Run], fewest: int, stopped_too: bool = True) -> str:
-    """What keeps these runs from being enough; empty if nothing does.
+    """Return why these runs are not enough for a verdict; empty if they are.
 
-    `fewest` is how many seeds there must be of every label in every world.
+    `fewest` is the least number of seeds of every label in every world.
     """
     if not runs:
         return "it was not run"
@@ -76,22 +76,22 @@ def _too_few(runs: Sequence[Run], fewest: int) -> str:
 
 
 def unknown(why: str, ours: str = "–", runs: Sequence[Run] = ()) -> Verdict:
-    """Not enough data, and why."""
+    """Return the verdict "not enough data"."""
     return Verdict(UNKNOWN, ours, seeds_of(runs), f"Not enough data: {why}.")
 
 
 def seeds_of(runs: Iterable[Run]) -> str:
-    """How many seeds there are."""
+    """Return the number of seeds, as text."""
     return f"{len({run.seed for run in ended(runs)})}"
 
 
 def by_seed(runs: Sequence[Run]) -> dict[int, Bounds]:
-    """The last error of each seed."""
+    """Return the last error of each seed."""
     return {run.seed: last_error(run) for run in ended(runs)}
 
 
 def summary(runs: Sequence[Run]) -> str:
-    """The last error: median and worst."""
+    """Return the median and the worst last error, as text."""
     values = [last_error(run) for run in ended(runs)]
     if not values:
         return "–"
@@ -99,59 +99,59 @@ def summary(runs: Sequence[Run]) -> str:
 
 
 def has_learned(run: Run) -> bool:
-    """In section 5's sense where it was examined; else whether it converged."""
+    """Whether a run learned its world: by its examination, or by convergence without one."""
     if run.examined is None:
         return converged(run)
     return bool(run.examined["learned"])
 
 
-def judged_ratio(found: Estimate, times: float, what: str, gain: bool = False) -> Verdict:
-    """Whether a ratio is about the paper's. `what` is the beginning of a sentence.
+def judged_ratio(value: Estimate, times: float, what: str, gain: bool = False) -> Verdict:
+    """Judge whether a ratio is about the paper's. `what` is the beginning of a sentence.
 
-    `gain` says that the larger it is, the better.
+    `gain` says that larger ratios are better.
     """
-    ours, seeds = f"{found} times", str(found.seeds)
-    said = f"{what} {found.median} times as long; the paper's number is {number(times)}."
-    if says_nothing(found):
+    ours, seeds = f"{value} times", str(value.seeds)
+    why = f"{what} {value.median} times as long; the paper's number is {number(times)}."
+    if is_unbounded(value):
         return Verdict(UNKNOWN, ours, seeds, "Not enough data: neither converged.")
-    if too_wide(found, times):
-        return Verdict(UNKNOWN, ours, seeds, f"Not enough data: {wide(found)}.")
-    if is_about(found, times):
-        return Verdict(YES, ours, seeds, said)
-    if found.interval.low > times and gain:
-        said = f"{said} It is better: the gain is larger."
-        return Verdict(PARTLY, ours, seeds, said, better=True)
-    if found.interval.low > times:
-        return Verdict(PARTLY, ours, seeds, f"{said} The difference is larger.")
-    if found.interval.low > 1:
-        return Verdict(PARTLY, ours, seeds, f"{said} The direction is right, not the size.")
-    return Verdict(NO, ours, seeds, said)
+    if too_wide(value, times):
+        return Verdict(UNKNOWN, ours, seeds, f"Not enough data: {why_too_wide(value)}.")
+    if is_about(value, times):
+        return Verdict(YES, ours, seeds, why)
+    if value.interval.low > times and gain:
+        why = f"{why} It is better: the gain is larger."
+        return Verdict(PARTLY, ours, seeds, why, better=True)
+    if value.interval.low > times:
+        return Verdict(PARTLY, ours, seeds, f"{why} The difference is larger.")
+    if value.interval.low > 1:
+        return Verdict(PARTLY, ours, seeds, f"{why} The direction is right, not the size.")
+    return Verdict(NO, ours, seeds, why)
 
 
-def says_nothing(found: Estimate) -> bool:
-    """Whether a ratio may be anything."""
-    return found.median.low <= 0 and math.isinf(found.median.high)
+def is_unbounded(value: Estimate) -> bool:
+    """Whether a ratio is censored on both sides, so that it may be anything."""
+    return value.median.low <= 0 and math.isinf(value.median.high)
 
 
-def is_about(found: Estimate, paper: float) -> bool:
-    """Whether the median is within a quarter of the paper's number; a mere bound is not."""
+def is_about(value: Estimate, paper: float) -> bool:
+    """Whether the median is known, and within a quarter of the paper's number."""
     low, high = (1 - TOLERANCE) * paper, (1 + TOLERANCE) * paper
-    return found.median.is_known and low <= found.median.low <= high
+    return value.median.is_known and low <= value.median.low <= high
 
 
-def too_wide(found: Estimate, paper: float) -> bool:
-    """Whether the interval says neither that the number is about the paper's nor that it is not."""
+def too_wide(value: Estimate, paper: float) -> bool:
+    """Whether the interval is too wide to say if the number is about the paper's."""
     low, high = (1 - TOLERANCE) * paper, (1 + TOLERANCE) * paper
-    if found.interval.high < low or found.interval.low > high:
+    if value.interval.high < low or value.interval.low > high:
         return False
-    middle, ends = found.median, found.interval
+    middle, ends = value.median, value.interval
     return ends.high > WIDEST * middle.high or ends.low * WIDEST < middle.low or not middle.is_known
 
 
-def wide(found: Estimate) -> str:
-    """Why it is too wide."""
-    if not found.median.is_known:
-        return f"half of the runs ended too early to say more than {found.median}"
-    return f"the median may be anything from {number(found.interval.low)} to" + (
-        f" {number(found.interval.high)}"
+def why_too_wide(value: Estimate) -> str:
+    """Return why an interval is too wide."""
+    if not value.median.is_known:
+        return f"half of the runs ended too early to say more than {value.median}"
+    return f"the median may be anything from {number(value.interval.low)} to" + (
+        f" {number(value.interval.high)}"
     )

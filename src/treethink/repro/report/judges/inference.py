@@ -1,4 +1,4 @@
-"""Judges of the two savings of prediction."""
+"""Judges of claims about the two savings of prediction."""
 
 from __future__ import annotations
 
@@ -24,53 +24,53 @@ from treethink.repro.report.statistics import Bounds, estimate, paired, ratio
 
 
 def times_of(data: Data, figure: str, label: str, world: str, column: str) -> dict[int, float]:
-    """A time in each seed."""
+    """Return the time of each seed."""
     runs = ended(data.runs(figure, label, world))
-    found = {run.seed: time_of(run, column) for run in runs}
-    return {seed: value for seed, value in found.items() if not math.isnan(value)}
+    times = {run.seed: time_of(run, column) for run in runs}
+    return {seed: value for seed, value in times.items() if not math.isnan(value)}
 
 
 def speed_up(data: Data, world: str, column: str, fast: str) -> list[Bounds]:
-    """How many times faster than `none`, seed by seed."""
+    """Return how many times faster than `none` it is, seed by seed."""
     slow = times_of(data, "inference", "none", world, column)
     return paired(slow, times_of(data, "inference", fast, world, column))
 
 
 def faster(world: str, column: str, times: float) -> Judge:
-    """Whether both savings together make prediction about so many times faster."""
+    """Judge whether both savings together make prediction about `times` times faster."""
 
     def judge(data: Data) -> Verdict:
         runs = [run for name in ("none", "both") for run in data.runs("inference", name, world)]
-        found = speed_up(data, world, column, "both")
-        if gap := lacking(runs, data.fewest) or ("" if found else "nothing was timed"):
+        ratios = speed_up(data, world, column, "both")
+        if gap := lacking(runs, data.fewest) or ("" if ratios else "nothing was timed"):
             return unknown(gap, "–", runs)
-        return judged_ratio(estimate(found), times, "Without them, a prediction takes", gain=True)
+        return judged_ratio(estimate(ratios), times, "Without them, a prediction takes", gain=True)
 
     return judge
 
 
 def grows_with_objects(data: Data) -> Verdict:
-    """Whether the speed-up is larger in the larger world, seed by seed."""
+    """Judge whether the speed-up is larger in the larger world, seed by seed."""
     runs = [run for name in ("none", "both") for run in data.runs("inference", name, "maze")]
     small = speed_up(data, "maze", "predict_us", "both")
     large = speed_up(data, "maze", "transfer_us", "both")
     if gap := lacking(runs, data.fewest) or ("" if small and large else "nothing was timed"):
         return unknown(gap, "–", runs)
-    found = estimate([ratio(b, a) for a, b in zip(small, large, strict=True)])
+    growth = estimate([ratio(b, a) for a, b in zip(small, large, strict=True)])
     ours = f"{estimate(small).median} at 8 x 8, {estimate(large).median} at 32 x 32"
-    answer = YES if found.interval.low > 1 else NO
-    said = f"The speed-up at 32 x 32 is {found} times that at 8 x 8."
-    return Verdict(answer, ours, str(found.seeds), said)
+    answer = YES if growth.interval.low > 1 else NO
+    why = f"The speed-up at 32 x 32 is {growth} times that at 8 x 8."
+    return Verdict(answer, ours, str(growth.seeds), why)
 
 
 def eval_alone_gains_little(data: Data) -> Verdict:
-    """Whether stopping at the first binding, without anything else, gains under 1%."""
+    """Judge whether stopping at the first binding alone gains under 1%."""
     runs = [run for name in ("none", "eval") for run in data.runs("inference", name)]
     gains: dict[str, float] = {}
     for world, column, name in INFERENCE_ROWS:
-        found = speed_up(data, world, column, "eval")
-        if found:
-            gains[name] = 1 - 1 / estimate(found).median.low
+        ratios = speed_up(data, world, column, "eval")
+        if ratios:
+            gains[name] = 1 - 1 / estimate(ratios).median.low
     ours = ", ".join(f"{name} {gain:+.1%}" for name, gain in gains.items()) or "–"
     if gap := lacking(runs, data.fewest) or (
         "" if len(gains) == len(INFERENCE_ROWS) else "not all were timed"
@@ -83,7 +83,7 @@ def eval_alone_gains_little(data: Data) -> Verdict:
     )
 
 
-#: World of the runs, column that has the time, name in the paper's table.
+#: World of the runs, column with the time, name in the paper's table.
 INFERENCE_ROWS = (
     ("maze", "predict_us", "maze"),
     ("maze", "transfer_us", "maze-t"),
@@ -93,7 +93,7 @@ INFERENCE_ROWS = (
 
 
 def learn_identically(data: Data) -> Verdict:
-    """Whether the four settings made the very same errors."""
+    """Judge whether the four settings made exactly the same errors."""
     runs = data.runs("inference")
     if gap := lacking(runs, data.fewest):
         return unknown(gap, "–", runs)

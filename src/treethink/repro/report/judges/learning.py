@@ -1,4 +1,4 @@
-"""Judges of what is learned, and how soon."""
+"""Judges of claims about what is learned, and after how many observations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from treethink.repro.report.judges.common import (
     summary,
     too_wide,
     unknown,
-    wide,
+    why_too_wide,
 )
 from treethink.repro.report.series import Run, ended, error_in, error_until
 from treethink.repro.report.statistics import (
@@ -33,14 +33,14 @@ from treethink.repro.report.statistics import (
     ratio,
 )
 
-#: Who has not learned in so many times what another needed will not, as far as one can tell.
+#: A learner that has not learned in this many times what another needed counts as never learning.
 MANY_TIMES = 10
-#: Errors that shrink so much in a fifth of a run were about to end.
+#: If errors shrink by this factor within a fifth of a run, they may end soon.
 SHRINKS = 0.5
 
 
 def learns(label: str, figures: Sequence[str]) -> Judge:
-    """Whether a learner has learned every one of these worlds."""
+    """Judge whether a learner has learned every one of these worlds."""
 
     def judge(data: Data) -> Verdict:
         right: list[str] = []
@@ -71,7 +71,7 @@ def learns(label: str, figures: Sequence[str]) -> Judge:
 
 
 def converges(figure: str, label: str, world: str | None = None) -> Judge:
-    """Whether errors end."""
+    """Judge whether a learner converges to zero error."""
 
     def judge(data: Data) -> Verdict:
         runs = data.runs(figure, label, world)
@@ -81,56 +81,56 @@ def converges(figure: str, label: str, world: str | None = None) -> Judge:
         steps = max(run.steps for run in runs)
         if not good:
             return _not_converged(runs, steps)
-        said = f"{good} of {len(runs)} seeds made their last error before the last tenth of"
+        why = f"{good} of {len(runs)} seeds made their last error before the last tenth of"
         answer = YES if good == len(runs) else PARTLY
-        return Verdict(answer, summary(runs), seeds_of(runs), f"{said} {steps:,} steps.")
+        return Verdict(answer, summary(runs), seeds_of(runs), f"{why} {steps:,} steps.")
 
     return judge
 
 
 def _not_converged(runs: Sequence[Run], steps: int) -> Verdict:
-    """Of runs whose errors have not ended; those that shrink fast may do so soon."""
+    """Return the verdict on runs that have not converged; undecided if errors shrink fast."""
     before = {run.seed: error_in(run, 0.6, 0.8) for run in runs}
     late = {run.seed: error_in(run, 0.8, 1.0) for run in runs}
     was, became = (number(median(list(each.values()))) for each in (before, late))
-    said = f"no seed converged in {steps:,} steps; over the last two fifths, the error went"
-    said = f"{said} from {was} to {became}"
+    why = f"no seed converged in {steps:,} steps; over the last two fifths, the error went"
+    why = f"{why} from {was} to {became}"
     ratios = paired(late, before)
     if ratios and estimate(ratios).interval.high < SHRINKS:
-        return unknown(said, summary(runs), runs)
-    return Verdict(NO, summary(runs), seeds_of(runs), f"{said[0].upper()}{said[1:]}.")
+        return unknown(why, summary(runs), runs)
+    return Verdict(NO, summary(runs), seeds_of(runs), f"{why[0].upper()}{why[1:]}.")
 
 
 def about(figure: str, label: str, paper: float) -> Judge:
-    """Whether the last error lies about where the paper has it."""
+    """Judge whether the last error is about where the paper reports it."""
 
     def judge(data: Data) -> Verdict:
         runs = data.runs(figure, label)
         if gap := lacking(runs, data.fewest):
             return unknown(gap, summary(runs), runs)
-        found = estimate([last_error(run) for run in runs])
-        ours, seeds = str(found), seeds_of(runs)
-        said = f"The median is {found.median}; the paper's number is {paper:,.0f}."
-        if too_wide(found, paper):
-            return unknown(wide(found), ours, runs)
-        if is_about(found, paper):
-            return Verdict(YES, ours, seeds, said)
-        if found.median.high < paper:
-            said = f"{said} It is better: it takes fewer."
-            return Verdict(PARTLY, ours, seeds, said, better=True)
-        answer = PARTLY if found.interval.low <= paper else NO
-        return Verdict(answer, ours, seeds, f"{said} It takes more.")
+        value = estimate([last_error(run) for run in runs])
+        ours, seeds = str(value), seeds_of(runs)
+        why = f"The median is {value.median}; the paper's number is {paper:,.0f}."
+        if too_wide(value, paper):
+            return unknown(why_too_wide(value), ours, runs)
+        if is_about(value, paper):
+            return Verdict(YES, ours, seeds, why)
+        if value.median.high < paper:
+            why = f"{why} It is better: it takes fewer."
+            return Verdict(PARTLY, ours, seeds, why, better=True)
+        answer = PARTLY if value.interval.low <= paper else NO
+        return Verdict(answer, ours, seeds, f"{why} It takes more.")
 
     return judge
 
 
 def never(label: str, figures: Sequence[str], beside: str) -> Judge:
-    """Whether a learner learns none of these worlds, in many times what `beside` needed."""
+    """Judge whether a learner learns none of these worlds, in many times what `beside` needs."""
 
     def judge(data: Data) -> Verdict:
         learned: list[str] = []
         gaps: list[str] = []
-        given: dict[str, tuple[int, float]] = {}
+        budgets: dict[str, tuple[int, float]] = {}
         cut = 0
         everyone: list[Run] = []
         for figure in figures:
@@ -144,7 +144,7 @@ def never(label: str, figures: Sequence[str], beside: str) -> Judge:
             if gap:
                 gaps.append(f"{figure} ({gap})")
             else:
-                given[figure] = _given(data, figure, runs, beside)
+                budgets[figure] = _budget(data, figure, runs, beside)
         ours = f"{len(learned)} of {len(figures)} worlds"
         if len(figures) == 1:
             ours = f"{sum(map(converged, everyone))} of {len(everyone)} seeds"
@@ -153,17 +153,17 @@ def never(label: str, figures: Sequence[str], beside: str) -> Judge:
             return Verdict(answer, ours, seeds_of(everyone), f"It learned {', '.join(learned)}.")
         if gaps:
             return unknown(", ".join(gaps), ours, everyone)
-        said = f"No seed learned {_within(given, beside)}."
+        why = f"No seed learned {_within(budgets, beside)}."
         if cut:
-            said += f" {cut} of {len(everyone)} runs were stopped at a limit."
-        answer = YES if all(times >= MANY_TIMES for _, times in given.values()) else PARTLY
-        return Verdict(answer, ours, seeds_of(everyone), said)
+            why += f" {cut} of {len(everyone)} runs were stopped at a limit."
+        answer = YES if all(times >= MANY_TIMES for _, times in budgets.values()) else PARTLY
+        return Verdict(answer, ours, seeds_of(everyone), why)
 
     return judge
 
 
 def _too_short(data: Data, figure: str, runs: Sequence[Run], beside: str) -> str:
-    """Whether runs ended before a learner that can do it would have been done."""
+    """Return why runs are too short to say that a learner never learns; empty if they are not."""
     others = data.runs(figure, beside)
     if gap := lacking(others, data.fewest):
         return f"{beside}: {gap}"
@@ -173,24 +173,24 @@ def _too_short(data: Data, figure: str, runs: Sequence[Run], beside: str) -> str
     return f"{short} runs ended before the {needed} that {beside} takes" if short else ""
 
 
-def _given(data: Data, figure: str, runs: Sequence[Run], beside: str) -> tuple[int, float]:
-    """The observations that every run had, and how many times what the other learner takes."""
+def _budget(data: Data, figure: str, runs: Sequence[Run], beside: str) -> tuple[int, float]:
+    """Return the observations of every run, and their ratio to what the other learner needs."""
     needed = estimate([last_error(run) for run in data.runs(figure, beside)]).median.low
     least = min(run.observed for run in runs)
     return least, least / max(needed, 1)
 
 
-def _within(given: Mapping[str, tuple[int, float]], beside: str) -> str:
-    """`maze within 9,000 observations (10 times what TreeThink takes), keys within …`."""
-    units = [(" observations", f" what {beside} takes"), *[("", "")] * (len(given) - 1)]
+def _within(budgets: Mapping[str, tuple[int, float]], beside: str) -> str:
+    """Return `maze within 9,000 observations (10 times what TreeThink takes), keys within …`."""
+    units = [(" observations", f" what {beside} takes"), *[("", "")] * (len(budgets) - 1)]
     return ", ".join(
         f"{figure} within {seen:,}{what} ({number(times)} times{whose})"
-        for (figure, (seen, times)), (what, whose) in zip(given.items(), units, strict=True)
+        for (figure, (seen, times)), (what, whose) in zip(budgets.items(), units, strict=True)
     )
 
 
 def slower(figure: str, label: str, than: str, times: float) -> Judge:
-    """Whether one learner takes about so many times as long as another."""
+    """Judge whether one learner needs about `times` as many observations as another."""
 
     def judge(data: Data) -> Verdict:
         slow, fast = data.runs(figure, label), data.runs(figure, than)
@@ -207,7 +207,7 @@ def slower(figure: str, label: str, than: str, times: float) -> Judge:
 
 
 def alike(figure: str, label: str, other: str, world: str) -> Judge:
-    """Whether two learners err about as much over the same streams."""
+    """Judge whether two learners have about the same error on the same streams."""
 
     def judge(data: Data) -> Verdict:
         runs, others = data.runs(figure, label, world), data.runs(figure, other, world)
@@ -216,14 +216,14 @@ def alike(figure: str, label: str, other: str, world: str) -> Judge:
         both = [*runs, *others]
         steps = min(run.observed for run in both)  # the same part of every stream
         a, b = ({run.seed: error_until(run, steps) for run in each} for each in (runs, others))
-        found = paired(a, b)
-        if not found:
+        ratios = paired(a, b)
+        if not ratios:
             return unknown("no seed in common", "–", runs)
-        middle = estimate(found)
+        middle = estimate(ratios)
         if too_wide(middle, 1):
-            return unknown(wide(middle), f"{middle} times", both)
+            return unknown(why_too_wide(middle), f"{middle} times", both)
         near = 0.8 <= middle.median.low <= 1.25
-        said = f"Its mean error is {middle.median} times that of {other}."
-        return Verdict(YES if near else NO, f"{middle} times", str(middle.seeds), said)
+        why = f"Its mean error is {middle.median} times that of {other}."
+        return Verdict(YES if near else NO, f"{middle} times", str(middle.seeds), why)
 
     return judge

@@ -1,4 +1,4 @@
-"""Judges of the networks: what they learn, what they keep of it, and what it is worth elsewhere."""
+"""Judges of claims about networks: zero error, its loss, and transfer to larger levels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from treethink.repro.report.judges.common import (
     seeds_of,
     too_wide,
     unknown,
-    wide,
+    why_too_wide,
 )
 from treethink.repro.report.judges.planning import NEAR
 from treethink.repro.report.series import Run, column, ended, mean_of, measured
@@ -31,22 +31,22 @@ from treethink.repro.report.statistics import Array, Bounds, estimate, median, n
 from treethink.repro.report.zero_error import keeps, lost, reached, reaches
 from treethink.repro.runner import TOLERANCE as EXACT
 
-#: Runs must be so long for what never happens in them to mean something.
+#: Shorter runs cannot show that something never happens.
 LONG = 500_000
 #: A loss below this is zero, as far as it is measured.
 ZERO_LOSS = 1e-6
-#: So large a share of all measurements is almost always.
+#: The share of measurements that counts as almost always.
 ALMOST_ALWAYS = 0.9
 
 
 def too_short(runs: Sequence[Run]) -> str:
-    """Whether runs are too short for zero error to be reached and lost; empty if not."""
+    """Return why runs are too short for zero error to be reached and lost; empty if not."""
     least = min((run.observed for run in runs), default=0)
     return f"runs of {least:,} observations are too short" if least < LONG else ""
 
 
 def none_keeps(figure: str, labels: Sequence[str]) -> Judge:
-    """Whether no network reaches zero error and keeps it to the end."""
+    """Judge whether no network reaches zero error and keeps it to the end."""
 
     def judge(data: Data) -> Verdict:
         groups = {label: data.runs(figure, label) for label in labels}
@@ -55,11 +55,11 @@ def none_keeps(figure: str, labels: Sequence[str]) -> Judge:
         ours = f"kept by {sum(kept.values())} of {len(ended(runs))} runs"
         if gap := _gap(groups, data.fewest) or too_short(runs):
             return unknown(gap, ours, runs)
-        told = ", ".join(f"{label} {_times(group)}" for label, group in groups.items())
+        listed = ", ".join(f"{label} {_times(group)}" for label, group in groups.items())
         always = [label for label, group in groups.items() if kept[label] == len(group)]
         answer = NO if always else PARTLY if any(kept.values()) else YES
-        said = f"Seeds that reach zero error, and those that keep it: {told}."
-        return Verdict(answer, ours, seeds_of(runs), said)
+        why = f"Seeds that reach zero error, and those that keep it: {listed}."
+        return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
 
@@ -74,12 +74,12 @@ def _times(runs: Sequence[Run]) -> str:
 
 
 def reaches_zero(figure: str, label: str, paper: float) -> Judge:
-    """Whether zero error is reached near an observation."""
+    """Judge whether zero error is reached near an observation."""
     return _near(figure, label, paper, lambda run: [reached(run)], "reach zero error")
 
 
 def loses_zero(figure: str, label: str, paper: float) -> Judge:
-    """Whether zero error, once reached, is lost for good near an observation."""
+    """Judge whether zero error, once reached, is lost for good near an observation."""
     return _near(
         figure, label, paper, lambda run: [each] if (each := lost(run)) else [], "lose it for good"
     )
@@ -88,9 +88,9 @@ def loses_zero(figure: str, label: str, paper: float) -> Judge:
 def _near(
     figure: str, label: str, paper: float, when: Callable[[Run], list[Bounds]], what: str
 ) -> Judge:
-    """Whether the median of what is known to happen to a run lies near an observation.
+    """Judge whether the median of an event over seeds is near an observation.
 
-    A seed to which it never happens is no number: with it, the claim is borne out partly at best.
+    If the event does not happen in some seed, the claim is partly borne out at best.
     """
 
     def judge(data: Data) -> Verdict:
@@ -99,24 +99,24 @@ def _near(
             return unknown(gap, "–", runs)
         values = [each for run in runs for each in when(run)]
         known = sum(each.is_known for each in values)
-        said = f"{known} of {len(runs)} seeds {what} within {max(run.observed for run in runs):,}"
+        why = f"{known} of {len(runs)} seeds {what} within {max(run.observed for run in runs):,}"
         if not known:
-            return Verdict(NO, "never", seeds_of(runs), f"{said} observations.")
-        found = estimate(values)
-        ours = str(found)
-        said = f"{said} observations; the median is {found.median}, the paper's {paper:,.0f}."
+            return Verdict(NO, "never", seeds_of(runs), f"{why} observations.")
+        value = estimate(values)
+        ours = str(value)
+        why = f"{why} observations; the median is {value.median}, the paper's {paper:,.0f}."
         if known < len(runs):
-            return Verdict(PARTLY, ours, seeds_of(runs), said)
-        if too_wide(found, paper):
-            return unknown(wide(found), ours, runs)
-        answer = YES if is_about(found, paper) else PARTLY
-        return Verdict(answer, ours, seeds_of(runs), said)
+            return Verdict(PARTLY, ours, seeds_of(runs), why)
+        if too_wide(value, paper):
+            return unknown(why_too_wide(value), ours, runs)
+        answer = YES if is_about(value, paper) else PARTLY
+        return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
 
 
 def fewer_observations(figure: str, label: str, than: str, times: float) -> Judge:
-    """Whether a learner's last error comes so many times sooner than a network's zero error."""
+    """Judge whether a learner's last error is `times` earlier than a network's zero error."""
 
     def judge(data: Data) -> Verdict:
         fast, slow = data.runs(figure, label), data.runs(figure, than)
@@ -127,14 +127,14 @@ def fewer_observations(figure: str, label: str, than: str, times: float) -> Judg
         common = sorted(soon.keys() & late.keys())
         if not common:
             return unknown("no seed in common", "–", fast)
-        found = estimate([ratio(late[seed], soon[seed]) for seed in common])
-        return judged_ratio(found, times, f"To zero error, {than} takes", gain=True)
+        value = estimate([ratio(late[seed], soon[seed]) for seed in common])
+        return judged_ratio(value, times, f"To zero error, {than} takes", gain=True)
 
     return judge
 
 
 def flawless(figure: str, label: str) -> Judge:
-    """Whether there is no error at all: in any step, elsewhere, held out; nor in plans."""
+    """Judge whether there is no error at all: in steps, transfer, held-out streams and plans."""
 
     def judge(data: Data) -> Verdict:
         runs = data.runs(figure, label)
@@ -146,16 +146,16 @@ def flawless(figure: str, label: str) -> Judge:
         if elsewhere:
             ours += f", at most {number(max(elsewhere))} elsewhere"
         faults = list(_faults(runs))
-        said = f"{ours}; {', '.join(faults) or 'nothing else is wrong'}."
+        why = f"{ours}; {', '.join(faults) or 'nothing else is wrong'}."
         exact = not wrong and all(each <= EXACT for each in elsewhere)
         answer = NO if not exact else PARTLY if faults else YES
-        return Verdict(answer, ours, seeds_of(runs), said)
+        return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
 
 
 def _faults(runs: Sequence[Run]) -> Iterator[str]:
-    """What else can be wrong than steps."""
+    """Yield what is wrong beside errors in steps."""
     asked = [run.examined for run in runs if run.examined is not None]
     if missed := sum(not each["learned"] for each in asked):
         yield f"{missed} of {len(asked)} runs are wrong about something that was held out"
@@ -165,7 +165,7 @@ def _faults(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def loss_ends_with_error(figure: str, labels: Sequence[str]) -> Judge:
-    """Whether the training loss is zero in the windows that have no error."""
+    """Judge whether the training loss is zero in the windows that have no error."""
 
     def judge(data: Data) -> Verdict:
         groups = {label: data.runs(figure, label) for label in labels}
@@ -178,25 +178,25 @@ def loss_ends_with_error(figure: str, labels: Sequence[str]) -> Judge:
         there = median(without.tolist())
         ours = f"median loss {number(there)}"
         beside = median(others.tolist()) if len(others) else float("nan")
-        said = f"The median loss is {number(there)} in the {len(without)} windows without an error,"
-        said += f" {number(beside)} in others; zero is below {ZERO_LOSS:g}."
+        why = f"The median loss is {number(there)} in the {len(without)} windows without an error,"
+        why += f" {number(beside)} in others; zero is below {ZERO_LOSS:g}."
         small = there < 0.1 * beside
         answer = YES if there < ZERO_LOSS else PARTLY if small else NO
-        return Verdict(answer, ours, seeds_of(runs), said)
+        return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
 
 
 def _losses(runs: Sequence[Run], errors: bool) -> Array:
-    """The loss at the end of all windows that have errors, or of all that have none."""
+    """Return the loss at the end of all windows with errors, or of all without."""
     parts = [column(run, "loss")[(column(run, "error") > EXACT) == errors] for run in runs]
-    found: Array = np.concatenate(parts)
-    kept: Array = found[~np.isnan(found)]
+    losses: Array = np.concatenate(parts)
+    kept: Array = losses[~np.isnan(losses)]
     return kept
 
 
 def better_here(figure: str, labels: Sequence[str], than: str) -> Judge:
-    """Whether every network ends with a smaller error than another learner has all along."""
+    """Judge whether the final error of every network is below another learner's mean error."""
 
     def judge(data: Data) -> Verdict:
         groups = {label: data.runs(figure, label) for label in (*labels, than)}
@@ -207,16 +207,16 @@ def better_here(figure: str, labels: Sequence[str], than: str) -> Judge:
         late = {e: median([mean_of(run, "error", 0.1) for run in groups[e]]) for e in labels}
         ours = ", ".join(f"{label} {number(each)}" for label, each in late.items())
         good = sum(each < beside for each in late.values())
-        said = f"In the last tenth of their runs, {good} of {len(late)} networks have a smaller"
-        said += f" error than {than}, whose error is {number(beside)} (medians)."
+        why = f"In the last tenth of their runs, {good} of {len(late)} networks have a smaller"
+        why += f" error than {than}, whose error is {number(beside)} (medians)."
         answer = YES if good == len(late) else PARTLY if good else NO
-        return Verdict(answer, ours, seeds_of(runs), said)
+        return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
 
 
 def worse_elsewhere(figure: str, labels: Sequence[str], than: str) -> Judge:
-    """Whether networks are almost always worse than another learner in larger levels."""
+    """Judge whether networks are almost always worse than another learner in larger levels."""
 
     def judge(data: Data) -> Verdict:
         groups = {label: data.runs(figure, label) for label in (*labels, than)}
@@ -230,18 +230,18 @@ def worse_elsewhere(figure: str, labels: Sequence[str], than: str) -> Judge:
         shares = {label: float(each.mean()) for label, each in above.items()}
         ours = ", ".join(f"{label} {each:.0%}" for label, each in shares.items())
         dips = [label for label, each in shares.items() if each < 1]
-        said = f"Shares of measurements above {than}, whose error there is"
-        said += f" {number(median(list(beside.values())))}: {ours}."
-        said += f" At times below it: {', '.join(dips) or 'none'}."
+        why = f"Shares of measurements above {than}, whose error there is"
+        why += f" {number(median(list(beside.values())))}: {ours}."
+        why += f" At times below it: {', '.join(dips) or 'none'}."
         often = sum(each >= ALMOST_ALWAYS for each in shares.values())
         answer = YES if often == len(shares) else PARTLY if often else NO
-        return Verdict(answer, ours, seeds_of(runs), said)
+        return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
 
 
 def _above(runs: Sequence[Run], beside: Mapping[int, float]) -> npt.NDArray[np.bool_]:
-    """Of all measurements elsewhere, whether they exceed another learner's of the same seed."""
+    """Return whether each transfer error exceeds another learner's of the same seed."""
     parts = [
         measured(run, "transfer_error")[1] > beside[run.seed] for run in runs if run.seed in beside
     ]

@@ -1,4 +1,4 @@
-"""Judges of branches, alpha, and how learning time grows."""
+"""Judges of claims about branch updates, alpha, and how learning time grows."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from treethink.repro.report.judges.common import (
     Judge,
     Verdict,
     by_seed,
+    is_unbounded,
     lacking,
-    says_nothing,
     seeds_of,
     too_wide,
     unknown,
-    wide,
+    why_too_wide,
 )
 from treethink.repro.report.series import Run, mean_of
 from treethink.repro.report.statistics import (
@@ -36,15 +36,15 @@ from treethink.repro.report.statistics import (
     worst,
 )
 
-#: A wide range of alpha has so many values, the largest so many times the smallest.
-FEWEST_ALPHAS, WIDE_RANGE = 3, 99.99  # for 0.1 and 0.001 are not quite 100 times apart
-#: Exponents of what is in proportion, and how far apart an interval's ends may lie.
+#: The least number of values in a wide range of alpha, and the least ratio of its ends.
+FEWEST_ALPHAS, WIDE_RANGE = 3, 99.99  # in floating point, 0.1 / 0.001 is not quite 100
+#: Exponents of proportional growth, and the largest width of an exponent's interval.
 ABOUT_ONE, WIDEST_EXPONENT = (0.8, 1.25), 0.5
 MANY_WORLDS = 10
 
 
 def updating_helps(world: str, label: str, fixed: str) -> Judge:
-    """Whether branches that may change converge sooner, or err less where errors never end."""
+    """Judge whether branch updates lead to convergence sooner, or to smaller errors in fish."""
 
     def judge(data: Data) -> Verdict:
         free, stiff = data.runs("branches", label, world), data.runs("branches", fixed, world)
@@ -61,24 +61,24 @@ def updating_helps(world: str, label: str, fixed: str) -> Judge:
             ratios = [ratio(late[s], soon[s]) for s in sorted(late.keys() & soon.keys())]
         if not ratios:
             return unknown("no seed in common", "–", free)
-        found = estimate(ratios)
-        if says_nothing(found):
+        value = estimate(ratios)
+        if is_unbounded(value):
             return unknown("neither converged", "–", free)
-        ours = f"{found} times"
-        if found.interval.low <= 1 and too_wide(found, 1):
-            return unknown(wide(found), ours, free)
-        said = f"With fixed branches, the {what} is {found.median} times as large."
-        if found.interval.low > 1:
-            return Verdict(YES, ours, str(found.seeds), said)
-        if found.median.low > 1:
-            return Verdict(PARTLY, ours, str(found.seeds), f"{said} It may be chance.")
-        return Verdict(NO, ours, str(found.seeds), said)
+        ours = f"{value} times"
+        if value.interval.low <= 1 and too_wide(value, 1):
+            return unknown(why_too_wide(value), ours, free)
+        why = f"With fixed branches, the {what} is {value.median} times as large."
+        if value.interval.low > 1:
+            return Verdict(YES, ours, str(value.seeds), why)
+        if value.median.low > 1:
+            return Verdict(PARTLY, ours, str(value.seeds), f"{why} It may be chance.")
+        return Verdict(NO, ours, str(value.seeds), why)
 
     return judge
 
 
 def stable_over_alpha(paper: bool) -> Judge:
-    """Whether every alpha learns the maze, and none takes much longer than another."""
+    """Judge whether every alpha learns the maze, and none takes much longer than another."""
 
     def judge(data: Data) -> Verdict:
         groups = by_alpha(data, "alpha", paper)
@@ -86,45 +86,45 @@ def stable_over_alpha(paper: bool) -> Judge:
         if gap := lacking(everyone, data.fewest):
             return unknown(gap, "–", everyone)
         if len(groups) < FEWEST_ALPHAS or max(groups) < WIDE_RANGE * min(groups):
-            told = ", ".join(f"{alpha:g}" for alpha in groups)
-            return unknown(f"{told} is no wide range of alpha", "–", everyone)
+            listed = ", ".join(f"{alpha:g}" for alpha in groups)
+            return unknown(f"{listed} is no wide range of alpha", "–", everyone)
         middles = [estimate([last_error(run) for run in runs]).median for runs in groups.values()]
         bad = [alpha for alpha, runs in groups.items() if not all(map(converged, runs))]
         least = min(middles, key=lambda each: (each.low, each.high))
         most = worst(middles)
         ours = f"median last error {least} to {most}"
         if bad:
-            said = f"Not every seed converged with alpha {', '.join(f'{each:g}' for each in bad)}."
+            why = f"Not every seed converged with alpha {', '.join(f'{each:g}' for each in bad)}."
             answer = PARTLY if len(bad) < len(groups) else NO
-            return Verdict(answer, ours, seeds_of(everyone), said)
+            return Verdict(answer, ours, seeds_of(everyone), why)
         spread = most.high / max(least.low, 1)
-        said = f"Every seed converged; the slowest alpha takes {number(spread)} times the fastest."
-        return Verdict(YES if spread <= 4 else PARTLY, ours, seeds_of(everyone), said)
+        why = f"Every seed converged; the slowest alpha takes {number(spread)} times the fastest."
+        return Verdict(YES if spread <= 4 else PARTLY, ours, seeds_of(everyone), why)
 
     return judge
 
 
 def by_alpha(data: Data, figure: str, paper: bool) -> dict[float, list[Run]]:
-    """The runs with the paper's other settings, or with our defaults, by their alpha."""
-    found: dict[float, list[Run]] = {}
+    """Return the runs with the paper's other settings, or with our defaults, by alpha."""
+    groups: dict[float, list[Run]] = {}
     for run in data.runs(figure):
         if run.label.endswith("(paper)") == paper:
-            found.setdefault(float(run.settings["alpha"]), []).append(run)
-    return found
+            groups.setdefault(float(run.settings["alpha"]), []).append(run)
+    return groups
 
 
 def pair_of(world: str) -> tuple[int, int]:
-    """(players, actions) of `scale(2,1)`."""
+    """Return (players, actions) of a world such as `scale(2,1)`."""
     p, c = world.removeprefix("scale(").removesuffix(")").split(",")
     return int(p), int(c)
 
 
 def linear(figure: str, label: str) -> Judge:
-    """Whether the last error grows in proportion to players times actions."""
+    """Judge whether the last error grows in proportion to players times actions."""
 
     def judge(data: Data) -> Verdict:
         runs = data.runs(figure, label)
-        # Many worlds, each with a seed of its own, say as much as few worlds with many seeds.
+        # Many worlds with one seed each are as good as few worlds with many seeds.
         many = len({run.world for run in runs}) >= MANY_WORLDS
         if gap := lacking(runs, 1 if many else data.fewest):
             return unknown(gap, "–", runs)
@@ -139,20 +139,20 @@ def linear(figure: str, label: str) -> Judge:
         power = fit([np.log(sizes)], np.log(steps)).coefficients[1]
         low, high = bootstrap(np.column_stack([np.log(sizes), np.log(steps)]), _slopes)
         ours = f"R² {line.r_squared:.3f}, exponent {power:.2f} ({low:.2f} to {high:.2f})"
-        said = (
+        why = (
             f"{number(line.coefficients[1])} observations for each player and action; as a power"
             f" of players × actions, the exponent is {power:.2f}."
         )
         answer = _proportional(float(low), float(high), straight=line.r_squared >= 0.8)
         if answer == UNKNOWN:
             return unknown("the exponent's interval is too wide", ours, runs)
-        return Verdict(answer, ours, seeds_of(runs), said)
+        return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
 
 
 def _proportional(low: float, high: float, straight: bool) -> str:
-    """Of an exponent's interval: whether the exponent is about 1.
+    """Return the answer whether an exponent is about 1, given its interval.
 
     >>> [_proportional(*each, straight=True) for each in ((0.9, 1.1), (0.85, 0.95), (0.7, 0.9))]
     ['yes', 'yes', 'partly']

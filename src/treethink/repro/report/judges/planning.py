@@ -1,11 +1,11 @@
-"""Judges of what a planner does with what was learned."""
+"""Judges of claims about planning with learned models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from treethink.repro.report.data import Data
-from treethink.repro.report.episodes import Played, played
+from treethink.repro.report.episodes import EpisodeScores, played
 from treethink.repro.report.judges.common import (
     NO,
     PARTLY,
@@ -24,26 +24,26 @@ NOTHING = "nothing was played"
 
 
 def near_optimal(figure: str, label: str) -> Judge:
-    """Whether the planner's mean score is near-optimal in every setting."""
+    """Judge whether the planner's mean score is near-optimal in every setting."""
 
     def judge(data: Data) -> Verdict:
         runs = data.runs(figure, label)
-        found = played(runs)
-        ours = ", ".join(f"{each} {scores}" for each, scores in found.items()) or "–"
-        if gap := lacking(runs, data.fewest) or ("" if found else NOTHING):
+        by_setting = played(runs)
+        ours = ", ".join(f"{each} {scores}" for each, scores in by_setting.items()) or "–"
+        if gap := lacking(runs, data.fewest) or ("" if by_setting else NOTHING):
             return unknown(gap, ours, runs)
-        near = [each for each, scores in found.items() if scores.mean >= NEAR]
-        far = [f"{each} ({found[each].mean:.2f})" for each in found if each not in near]
-        said = f"The mean score is {NEAR} or more in {len(near)} of {len(found)} settings"
-        said += f", not in {', '.join(far)}." if far else f": {_span(found)}."
+        near = [each for each, scores in by_setting.items() if scores.mean >= NEAR]
+        far = [f"{each} ({by_setting[each].mean:.2f})" for each in by_setting if each not in near]
+        why = f"The mean score is {NEAR} or more in {len(near)} of {len(by_setting)} settings"
+        why += f", not in {', '.join(far)}." if far else f": {_span(by_setting)}."
         answer = YES if not far else PARTLY if near else NO
-        return Verdict(answer, ours, seeds_of(runs), said)
+        return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
 
 
 def does_the_same(figure: str, label: str, other: str) -> Judge:
-    """Whether, with an exact model, every action is the one that another learner leads to."""
+    """Judge whether, with an exact model, every action is the same as with another learner."""
 
     def judge(data: Data) -> Verdict:
         runs, others = data.runs(figure, label), data.runs(figure, other)
@@ -62,17 +62,17 @@ def does_the_same(figure: str, label: str, other: str) -> Judge:
         if not same:
             return unknown("no episode in common", "–", runs)
         equal = f"{sum(same):,} of {len(same):,} episodes"
-        said = f"{equal} are equal, action by action. The mean score is {_span(ours)}."
+        why = f"{equal} are equal, action by action. The mean score is {_span(ours)}."
         if len(exact) < len(runs):
-            said += f" {len(exact)} of {len(runs)} seeds have an exact model."
+            why += f" {len(exact)} of {len(runs)} seeds have an exact model."
         answer = YES if all(same) else PARTLY if any(same) else NO
-        return Verdict(answer, equal, seeds_of(exact), said)
+        return Verdict(answer, equal, seeds_of(exact), why)
 
     return judge
 
 
-def _span(found: Mapping[str, Played]) -> str:
-    """From the best setting to the worst, with one standard deviation over episodes."""
-    ordered = sorted(found, key=lambda each: -found[each].mean)
-    told = [f"{found[each]} ({each})" for each in dict.fromkeys((ordered[0], ordered[-1]))]
-    return " to ".join(told)
+def _span(by_setting: Mapping[str, EpisodeScores]) -> str:
+    """Return the scores of the best and the worst setting, as text."""
+    ordered = sorted(by_setting, key=lambda each: -by_setting[each].mean)
+    ends = [f"{by_setting[each]} ({each})" for each in dict.fromkeys((ordered[0], ordered[-1]))]
+    return " to ".join(ends)

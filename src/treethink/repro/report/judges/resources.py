@@ -1,4 +1,4 @@
-"""Judges of chance, of time and memory, and of transfer to larger worlds."""
+"""Judges of claims about random worlds, time and memory, and transfer to larger worlds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_TIMED = "not every run has times of observations"
 
 
 def approaches(figure: str, label: str, beside: str = "static") -> Judge:
-    """Where chance decides: whether what is predicted becomes what chance makes of the truth."""
+    """Judge whether predictions in a random world approach the true distribution."""
 
     def judge(data: Data) -> Verdict:
         runs, naive = data.runs(figure, label), ended(data.runs(figure, beside))
@@ -34,19 +34,19 @@ def approaches(figure: str, label: str, beside: str = "static") -> Judge:
             return unknown(gap, ours, runs)
         good = sum(has_learned(run) for run in runs)
         start = median([mean_of(run, "error") for run in naive])
-        said = (
+        why = (
             f"{good} of {len(runs)} seeds predict as well as chance allows; the mean error of the"
             f" last tenth is {number(median(late))}, that of {beside} {number(start)}."
         )
         near = all(each < 0.1 * start for each in late)
         answer = YES if near and good == len(runs) else PARTLY if near or good else NO
-        return Verdict(answer, ours, seeds_of(runs), said)
+        return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
 
 
 def blows_up(figure: str, label: str, expected: bool = True) -> Judge:
-    """Whether a learner's resources do: stopped at a limit, or ten times as slow at the end."""
+    """Judge whether runs are stopped at a limit, or become ten times as slow."""
 
     def judge(data: Data) -> Verdict:
         runs = data.runs(figure, label)
@@ -65,20 +65,20 @@ def blows_up(figure: str, label: str, expected: bool = True) -> Judge:
         ):
             return unknown(NOT_TIMED, ours, runs)
         least = min(run.observed for run in runs)
-        said = f"{stopped} of {len(runs)} runs were stopped at a limit"
-        said += f", the first after {least:,} steps" if stopped else f" within {least:,} steps"
+        why = f"{stopped} of {len(runs)} runs were stopped at a limit"
+        why += f", the first after {least:,} steps" if stopped else f" within {least:,} steps"
         if known:
-            said += f"; observing took {number(median(known))} times as long in the last tenth as"
-            said += " in the first (median)"
-        wanted = bad if expected else len(runs) - bad
-        answer = YES if wanted == len(runs) else PARTLY if wanted else NO
-        return Verdict(answer, ours, seeds_of(runs), f"{said}.")
+            why += f"; observing took {number(median(known))} times as long in the last tenth as"
+            why += " in the first (median)"
+        as_expected = bad if expected else len(runs) - bad
+        answer = YES if as_expected == len(runs) else PARTLY if as_expected else NO
+        return Verdict(answer, ours, seeds_of(runs), f"{why}.")
 
     return judge
 
 
 def slower_to_observe(figure: str, label: str, than: str) -> Judge:
-    """Whether an observation takes one learner ten times as long as another, or more."""
+    """Judge whether an observation takes one learner at least ten times as long as another."""
 
     def judge(data: Data) -> Verdict:
         slow, fast = data.runs(figure, label), data.runs(figure, than)
@@ -90,18 +90,18 @@ def slower_to_observe(figure: str, label: str, than: str) -> Judge:
         ratios = paired(a, b)
         if not ratios:
             return unknown("no seed in common", "–", slow)
-        found = estimate(ratios)
-        answer = YES if found.interval.low >= 10 else PARTLY if found.interval.low > 1 else NO
-        said = f"An observation takes {label} {found.median} times as long as {than} (medians)."
+        value = estimate(ratios)
+        answer = YES if value.interval.low >= 10 else PARTLY if value.interval.low > 1 else NO
+        why = f"An observation takes {label} {value.median} times as long as {than} (medians)."
         if stopped := sum(run.status == "stopped" for run in slow):
-            said += f" {stopped} of {len(slow)} runs were stopped at a limit."
-        return Verdict(answer, f"{found} times", str(found.seeds), said)
+            why += f" {stopped} of {len(slow)} runs were stopped at a limit."
+        return Verdict(answer, f"{value} times", str(value.seeds), why)
 
     return judge
 
 
 def stable(figure: str, label: str) -> Judge:
-    """Whether the time of an observation does not grow while learning goes on."""
+    """Judge whether the time of an observation stays stable during learning."""
 
     def judge(data: Data) -> Verdict:
         runs = data.runs(figure, label)
@@ -112,20 +112,20 @@ def stable(figure: str, label: str) -> Judge:
             return unknown(NOT_TIMED, "–", runs)
         answer = YES if max(grew) <= 2 else PARTLY if median(grew) <= 2 else NO
         ours = f"{number(median(grew))} times (most {number(max(grew))})"
-        said = f"In the last tenth of a run, an observation takes {ours} as long as in the first."
-        return Verdict(answer, ours, seeds_of(runs), said)
+        why = f"In the last tenth of a run, an observation takes {ours} as long as in the first."
+        return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
 
 
 def exact_elsewhere(run: Run) -> bool:
-    """Whether all held-out transitions of the larger world were exact, if it was examined there."""
-    found = run.examined_transfer
-    return found is None or bool(found["exact"] == found["held_out"])
+    """Whether all held-out transitions of the larger world were exact, if there were any."""
+    examination = run.examined_transfer
+    return examination is None or bool(examination["exact"] == examination["held_out"])
 
 
 def transfers(figure: str, label: str) -> Judge:
-    """Whether what was learned in small levels is exact in large ones."""
+    """Judge whether models that were learned in small levels are exact in large ones."""
 
     def judge(data: Data) -> Verdict:
         runs = data.runs(figure, label)
@@ -139,15 +139,15 @@ def transfers(figure: str, label: str) -> Judge:
             each <= TOLERANCE and exact_elsewhere(run) for run, each in zip(runs, last, strict=True)
         ]
         good = sum(right)
-        # What was not learned at home says nothing of how it travels.
+        # A run that has not learned the small world says nothing about transfer.
         not_yet = sum(not r and not converged(run) for run, r in zip(runs, right, strict=True))
-        said = f"{good} of {len(runs)} seeds are without an error in the larger world"
+        why = f"{good} of {len(runs)} seeds are without an error in the larger world"
         if not_yet:
-            said += f", {not_yet} had not learned the small one yet"
+            why += f", {not_yet} had not learned the small one yet"
         if not good and not_yet:
-            return unknown(said, ours, runs)
+            return unknown(why, ours, runs)
         answer = YES if good == len(runs) else PARTLY if good else NO
-        said = f"{said}, at the end and in all that was held out."
-        return Verdict(answer, ours, seeds_of(runs), said)
+        why = f"{why}, at the end and in all that was held out."
+        return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge

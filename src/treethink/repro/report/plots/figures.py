@@ -2,7 +2,7 @@
 
     data, name of a figure -> [ plot ] -> matplotlib figure
 
-Every row of learning curves is as in the paper's appendix: error, time of an observation, time of a
+Rows of learning curves are as in the paper's appendix: error, time of an observation, and time of a
 prediction, over observations.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from treethink.repro.figures import FIGURES
 from treethink.repro.report.data import Data
-from treethink.repro.report.plots.looks import Look, looks, shades
+from treethink.repro.report.plots.line_styles import LineStyle, line_styles, shades
 from treethink.repro.report.plots.networks import neural, neural_planning
 from treethink.repro.report.plots.panels import against_size, bars, curves, over_alpha
 from treethink.repro.report.plots.planning import planning
@@ -39,7 +39,7 @@ MANY = 25
 
 
 def groups(data: Data, name: str, world: str | None = None) -> dict[str, list[Run]]:
-    """Runs by label."""
+    """Return the runs of a figure by label."""
     return {label: data.runs(name, label, world) for label in data.labels(name)}
 
 
@@ -50,17 +50,17 @@ def panel(
     title: str,
     log: bool = False,
     most: int = 100,
-    shown: Mapping[str, Look] | None = None,
+    styles: Mapping[str, LineStyle] | None = None,
 ) -> None:
-    """A panel of curves with its title. Times span too much for a linear scale."""
-    curves(axes, runs, column, log=log or column in TIMES, most=most, shown=shown)
+    """Draw a panel of curves with its title. Times have a logarithmic scale."""
+    curves(axes, runs, column, log=log or column in TIMES, most=most, styles=styles)
     axes.set_title(title)
 
 
 def learning(data: Data, name: str) -> Figure:
-    """A row for each world; where the paper has it, errors on a log scale too.
+    """Draw a row for each world; where the paper does, errors on a log scale too.
 
-    Where it was asked, the error in another world stands beside the error.
+    The error in a transfer world, if there is one, is in the second column.
     """
     worlds = data.worlds(name)
     log = name in FIGURES and FIGURES[name].log
@@ -69,29 +69,29 @@ def learning(data: Data, name: str) -> Figure:
         columns.insert(1, (TRANSFER_ERROR, False))
     width = 0.86 if len(columns) > 3 else 1
     figure, grid = panels(max(1, len(worlds)), len(columns), width=width)
-    most, shown = 100 if len(worlds) == 1 else MANY, looks(groups(data, name))
+    most, styles = 100 if len(worlds) == 1 else MANY, line_styles(groups(data, name))
     for row, world in zip(grid, worlds, strict=False):
         runs = groups(data, name, world)
         for axes, (column, is_log) in zip(row, columns, strict=True):
-            title = there(data.runs(name, world=world)) if column == TRANSFER_ERROR else ""
+            title = transfer_title(data.runs(name, world=world)) if column == TRANSFER_ERROR else ""
             if column == TRANSFER_ERROR and not title:
                 axes.set_axis_off()
                 continue
             title = title or NAMES[column]
             title = f"{world}: {title}" if len(worlds) > 1 else title
-            panel(axes, runs, column, title, is_log, most, shown)
+            panel(axes, runs, column, title, is_log, most, styles)
     legend(figure, list(grid.flat))
     return figure
 
 
-def there(runs: list[Run]) -> str:
-    """What the error of these runs in another world is called; empty if none was asked about."""
+def transfer_title(runs: list[Run]) -> str:
+    """Return the title of the error in the transfer worlds of runs; empty if there are none."""
     names = dict.fromkeys(asked_about(run) for run in runs if run.transfer)
     return f"error in {' or '.join(names)}" if names else ""
 
 
 def transfer(data: Data, name: str) -> Figure:
-    """The small world beside the large one."""
+    """Draw the errors in the small and in the large world."""
     figure, grid = panels(1, 3)
     runs = groups(data, name)
     for axes, column in zip(grid[0], (ERROR, TRANSFER_ERROR, TRANSFER_TIME), strict=True):
@@ -102,7 +102,7 @@ def transfer(data: Data, name: str) -> Figure:
 
 
 def inference(data: Data, name: str) -> Figure:
-    """The learning curves are one; the times are not. Below, the chart of the paper."""
+    """Draw errors and times of the four settings; below, the bar chart of the paper."""
     from matplotlib.figure import Figure as New
 
     figure = New(figsize=(7.5, 4.4), layout="constrained")
@@ -121,7 +121,7 @@ def inference(data: Data, name: str) -> Figure:
 
 
 def branches(data: Data, name: str) -> Figure:
-    """Two worlds, log scale; breaks are zeroes."""
+    """Draw errors in two worlds on a log scale; gaps are zeroes."""
     figure, grid = panels(1, 2, width=1.5, height=1.15)
     for axes, world in zip(grid[0], ("switches", "fish"), strict=True):
         panel(axes, groups(data, name, world), ERROR, f"{world}: error", log=True)
@@ -130,14 +130,14 @@ def branches(data: Data, name: str) -> Figure:
 
 
 def alpha(data: Data, name: str) -> Figure:
-    """Curves of both settings, and where their errors end."""
+    """Draw errors for each alpha, with both settings, and the last error by alpha."""
     figure, grid = panels(1, 3)
-    for axes, wants_paper in zip(grid[0][:2], (False, True), strict=True):
-        labels = [each for each in data.labels(name) if each.endswith("(paper)") == wants_paper]
-        shown = {each.removeprefix("alpha ").removesuffix(" (paper)"): each for each in labels}
-        runs = {short: data.runs(name, label) for short, label in shown.items()}
-        curves(axes, runs, ERROR, shown=shades(list(runs)))
-        axes.set_title("error, paper's settings" if wants_paper else "error, defaults")
+    for axes, paper in zip(grid[0][:2], (False, True), strict=True):
+        labels = [each for each in data.labels(name) if each.endswith("(paper)") == paper]
+        by_alpha = {each.removeprefix("alpha ").removesuffix(" (paper)"): each for each in labels}
+        runs = {alpha: data.runs(name, label) for alpha, label in by_alpha.items()}
+        curves(axes, runs, ERROR, styles=shades(list(runs)))
+        axes.set_title("error, paper's settings" if paper else "error, defaults")
         if runs:
             axes.legend(title="alpha", fontsize=6, title_fontsize=7, labelspacing=0.2)
         _until_all_have_learned(axes, runs)
@@ -148,14 +148,14 @@ def alpha(data: Data, name: str) -> Figure:
 
 
 def _until_all_have_learned(axes: Axes, runs: dict[str, list[Run]]) -> None:
-    """Flat zeroes for the rest of a run would hide how they differ."""
+    """End the x-axis at the last error, since zeroes after it would hide the differences."""
     last = [run.last_error or 0 for group in runs.values() for run in group]
     if last and max(last) > 0:
         axes.set_xlim(0, max(last) * 1.05)
 
 
 def complexity(data: Data, name: str) -> Figure:
-    """One panel for each setting."""
+    """Draw one panel for each setting."""
     labels = data.labels(name)
     figure, grid = panels(1, max(1, len(labels)), width=1.3, height=1.2)
     for axes, label in zip(grid[0], labels, strict=False):
@@ -165,9 +165,9 @@ def complexity(data: Data, name: str) -> Figure:
 
 
 def predict(data: Data, name: str) -> Figure:
-    """The main text's comparison, from the records of its parts."""
+    """Draw the main text's comparison, from the records of its parts."""
     figure, grid = panels(4, 3)
-    shown = (
+    sources = (
         ("maze-scoreless", ERROR, "maze-scoreless"),
         ("coins-scoreless", ERROR, "coins-scoreless"),
         ("keys-scoreless", ERROR, "keys-scoreless"),
@@ -181,14 +181,14 @@ def predict(data: Data, name: str) -> Figure:
         ("transfer-maze", TRANSFER_ERROR, "maze-t"),
         ("transfer-keys", TRANSFER_ERROR, "keys-t"),
     )
-    for axes, (source, column, title) in zip(grid.flat, shown, strict=True):
+    for axes, (source, column, title) in zip(grid.flat, sources, strict=True):
         panel(axes, groups(data, source), column, title, most=MANY)
     legend(figure, list(grid.flat))
     return figure
 
 
 def ablation(data: Data, name: str) -> Figure:
-    """The main text's ablations, from the records of its parts."""
+    """Draw the main text's ablations, from the records of its parts."""
     figure, grid = panels(2, 3, height=1.1)
     a, b, c, d, e, f = grid.flat
     runs = groups(data, "inference", "maze")

@@ -1,6 +1,6 @@
 """Single panels: what is drawn into one pair of axes.
 
-Zeroes have no place on a logarithmic scale: there the curve breaks, as in the paper.
+A logarithmic scale has no zero, so curves have a gap where the value is zero, as in the paper.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from treethink.repro.report.data import Data
 from treethink.repro.report.judges.inference import INFERENCE_ROWS, times_of
 from treethink.repro.report.judges.performance import by_alpha, pair_of
-from treethink.repro.report.plots.looks import LOOKS, Look, looks
+from treethink.repro.report.plots.line_styles import LINE_STYLES, LineStyle, line_styles
 from treethink.repro.report.plots.style import GREY, THE_PAPERS
 from treethink.repro.report.series import Run, curve, ended
 from treethink.repro.report.statistics import Array, converged, fit, last_error, median
@@ -29,7 +29,7 @@ PAPER_TIMES = {
     "switches": (1920.0, 1909.0, 78.6, 67.0),
     "keys": (2748.0, 2736.0, 99.4, 85.2),
 }
-#: What a logarithmic axis says of itself.
+#: The label of a logarithmic axis.
 LOG = "log scale"
 INFERENCE = ("none", "eval", "query", "both")
 
@@ -40,39 +40,39 @@ def curves(
     column: str,
     *,
     log: bool = False,
-    shown: Mapping[str, Look] | None = None,
+    styles: Mapping[str, LineStyle] | None = None,
     most: int = 100,
 ) -> None:
-    """The middle with its band for each label; a cross where a run was stopped.
+    """Draw the curve of each label with its band, and a cross where a run was stopped.
 
-    `shown` is how each label looks, if not as these groups alone would have it.
+    `styles` are the styles of labels, if not those of these groups alone.
     """
     drawn = False
-    shown = looks(groups) if shown is None else shown
+    styles = line_styles(groups) if styles is None else styles
     for label, runs in groups.items():
-        found = curve(runs, column, most)
-        if found is None:
+        points = curve(runs, column, most)
+        if points is None:
             continue
         drawn = True
-        colour, dashes = shown[label]
-        x, middle, low, high = found.x, found.middle, found.low, found.high
+        colour, dashes = styles[label]
+        x, middle, low, high = points.x, points.middle, points.low, points.high
         if log:
             middle = np.where(middle > 0, middle, np.nan)
             low = np.where(low > 0, low, middle)
         axes.plot(x, middle, dashes, color=colour, label=label)
-        axes.plot(x, alone(middle), "o", color=colour, markersize=2.5)
+        axes.plot(x, isolated(middle), "o", color=colour, markersize=2.5)
         axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
-        for at, value in found.ends:
+        for at, value in points.ends:
             axes.plot([at], [value], "x", color=colour, markersize=5, markeredgewidth=1.4)
     _finish(axes, drawn, log)
 
 
-def alone(values: Array) -> Array:
-    """Only those without a neighbour, between which no line would be seen."""
+def isolated(values: Array) -> Array:
+    """Return the values without a neighbour, to which no line is drawn; NaN elsewhere."""
     there = ~np.isnan(values)
     padded = np.concatenate([[False], there, [False]])
-    lonely: Array = np.where(there & ~padded[:-2] & ~padded[2:], values, np.nan)
-    return lonely
+    result: Array = np.where(there & ~padded[:-2] & ~padded[2:], values, np.nan)
+    return result
 
 
 def _finish(axes: Axes, drawn: bool, log: bool) -> None:
@@ -80,14 +80,14 @@ def _finish(axes: Axes, drawn: bool, log: bool) -> None:
         empty(axes)
         return
     if log:
-        by_powers(axes)
+        log_scale(axes)
     else:
         axes.set_ylim(bottom=0)
     over_observations(axes)
 
 
 def over_observations(axes: Axes) -> None:
-    """What lies to the right was observed later."""
+    """Make observations the x-axis."""
     from matplotlib.ticker import MaxNLocator
 
     axes.set_xlim(left=0)
@@ -96,8 +96,8 @@ def over_observations(axes: Axes) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
 
 
-def by_powers(axes: Axes) -> None:
-    """A logarithmic scale with plain numbers, over a power of ten at least; it says so."""
+def log_scale(axes: Axes) -> None:
+    """Make the y-axis logarithmic, with plain numbers, over at least a power of ten."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     axes.set_yscale("log")
@@ -113,7 +113,7 @@ def by_powers(axes: Axes) -> None:
 
 
 def empty(axes: Axes) -> None:
-    """Nothing was recorded, and the panel says so."""
+    """Write into a panel that there are no records."""
     axes.text(0.5, 0.5, "no records", ha="center", va="center", color=GREY, size=9)
     axes.set_xticks([])
     axes.set_yticks([])
@@ -121,7 +121,7 @@ def empty(axes: Axes) -> None:
 
 
 def short(value: float, _: object = None) -> str:
-    """A tick: 20k rather than 20000.
+    """Return a number as the label of a tick: 20k rather than 20000.
 
     >>> [short(each) for each in (0, 500, 2_500, 20_000, 1_500_000)]
     ['0', '500', '2.5k', '20k', '1.5M']
@@ -133,19 +133,19 @@ def short(value: float, _: object = None) -> str:
 
 
 def bars(axes: Axes, data: Data) -> None:
-    """Inference: four settings in four worlds, the paper's times as marks."""
+    """Draw the times of inference: four settings in four worlds, the paper's as marks."""
     worlds = [name for _, _, name in INFERENCE_ROWS]
     drawn = False
     for i, setting in enumerate(INFERENCE):
-        colour, _ = LOOKS[setting]
+        colour, _ = LINE_STYLES[setting]
         for place, (world, column, _) in enumerate(INFERENCE_ROWS):
             at = place + (i - 1.5) * 0.2
-            found = list(times_of(data, "inference", setting, world, column).values())
-            if found:
+            times = list(times_of(data, "inference", setting, world, column).values())
+            if times:
                 drawn = True
                 label = setting if place == 0 else None
-                axes.bar(at, median(found), 0.18, color=colour, label=label)
-                axes.plot([at, at], [min(found), max(found)], color="#333333", linewidth=0.8)
+                axes.bar(at, median(times), 0.18, color=colour, label=label)
+                axes.plot([at, at], [min(times), max(times)], color="#333333", linewidth=0.8)
     if not drawn:
         empty(axes)
         return
@@ -153,17 +153,17 @@ def bars(axes: Axes, data: Data) -> None:
         for i, value in enumerate(PAPER_TIMES[name]):
             marks = THE_PAPERS if place == i == 0 else None
             axes.plot([place + (i - 1.5) * 0.2], [value], "_k", markersize=9, label=marks)
-    by_powers(axes)
+    log_scale(axes)
     axes.set_xticks(range(len(worlds)), worlds)
     axes.set_ylabel(f"µs for each prediction ({LOG})")
 
 
 def over_alpha(axes: Axes, data: Data) -> None:
-    """The last error by alpha, one line for each setting; a hollow mark is a lower bound."""
+    """Draw the last error by alpha, one line for each setting; hollow marks are lower bounds."""
     drawn = False
     for name, paper in (("TreeThink", False), ("TreeThink (paper)", True)):
         points = []
-        colour, dashes = LOOKS[name]
+        colour, dashes = LINE_STYLES[name]
         for alpha, group in by_alpha(data, "alpha", paper).items():
             runs = ended(group)
             marks(axes, [alpha] * len(runs), runs, colour)
@@ -184,30 +184,30 @@ def over_alpha(axes: Axes, data: Data) -> None:
 
 
 def marks(axes: Axes, at: Sequence[float], runs: Sequence[Run], colour: str) -> None:
-    """The last error of each run; a hollow mark is a run that did not converge."""
+    """Draw the last error of each run; a hollow mark is a run that did not converge."""
     for done, fill in ((True, colour), (False, "none")):
-        shown = [
+        points = [
             (x, max(1, last_error(run).low))
             for x, run in zip(at, runs, strict=True)
             if converged(run) == done
         ]
-        if shown:
+        if points:
             axes.plot(
-                *zip(*shown, strict=True), "o", color=colour, markersize=2.6, alpha=0.7,
+                *zip(*points, strict=True), "o", color=colour, markersize=2.6, alpha=0.7,
                 markerfacecolor=fill, linewidth=0,
             )  # fmt: skip
 
 
 def against_size(axes: Axes, data: Data, labels: Sequence[str]) -> None:
-    """The last error against players × actions, with a straight line through it."""
+    """Draw the last error against players × actions, with a fitted line."""
     drawn = False
-    shown = looks({label: data.runs("complexity", label) for label in labels})
+    styles = line_styles({label: data.runs("complexity", label) for label in labels})
     for label in labels:
         runs = ended(data.runs("complexity", label))
         if not runs:
             continue
         drawn = True
-        colour, dashes = shown[label]
+        colour, dashes = styles[label]
         sizes = [math.prod(pair_of(run.world)) for run in runs]
         steps = [last_error(run).low for run in runs]
         marks(axes, sizes, runs, colour)

@@ -1,4 +1,4 @@
-"""Pictures that are no curves: learned trees from model files, and example states.
+"""Pictures without curves: learned trees from model files, and example states.
 
 folder of `treethink reproduce` -> [ pictures ] -> files in the report's folder
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from treethink.model import TreeThink
 from treethink.repro.report.plots.style import panels, save
 
-#: The rules that are drawn, of each model there is; the last has no figure in the paper.
+#: The rules that are drawn of each model; the last has no figure in the paper.
 TREES = {
     "maze": ("player.pos.right", "game.score.right"),
     "coins": ("player.pos.right", "game.score.right", "coin.used.right"),
@@ -21,9 +21,9 @@ _IN_A_ROW = 4
 
 
 def trees(folder: Path, out: Path) -> Iterator[tuple[str, str]]:
-    """Draw rules of the models in a folder; yields file names, and what they show.
+    """Draw rules of the models in a folder; yield file names, and what they show.
 
-    Beside each picture lies the tree as text, for Graphviz and for Mermaid.
+    Each tree is also written as text, for Graphviz and for Mermaid.
     """
     for world, names in TREES.items():
         path = folder / f"{world}.tt"
@@ -43,7 +43,7 @@ def trees(folder: Path, out: Path) -> Iterator[tuple[str, str]]:
 
 
 def states(folder: Path, path: Path) -> Iterator[tuple[str, str]]:
-    """The pictures of example states as one; yields its name, and what it shows."""
+    """Draw the example states as one picture; yield its name, and what it shows."""
     from matplotlib.image import imread
 
     files = sorted(folder.glob("*.png"))

@@ -1,7 +1,7 @@
-"""How plots look, and how they are written: the same data, the same bytes.
+"""The style of plots, and how they are written: the same data give the same bytes.
 
-Colours are those of Okabe and Ito, which most people can tell apart; lines differ in their dashes
-as well. matplotlib is used without pyplot, so that nothing global is touched.
+Colours are those of Okabe and Ito, which most people can tell apart; lines also differ in their
+dashes. matplotlib is used without pyplot, so that no global state changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BLUE, RED, GREEN, PINK, ORANGE, SKY = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
 )  # fmt: skip
 GREY, BLACK = "#767676", "#000000"
-#: The label of marks that come from the paper; it is the last of a legend.
+#: The label of marks that come from the paper; it comes last in a legend.
 THE_PAPERS = "the paper's"
 _SETTINGS: dict[Any, Any] = {
     "font.size": 8,
@@ -54,7 +54,7 @@ _SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Our settings, and nobody else's, while it lasts."""
+    """Use our settings of matplotlib, and no others, inside the `with`."""
     try:
         import matplotlib
     except ImportError as error:
@@ -69,7 +69,7 @@ def styled() -> Iterator[None]:
 
 
 def panels(rows: int, columns: int, width: float = 1, height: float = 1) -> tuple[Figure, Any]:
-    """An empty figure, and its axes by row and column."""
+    """Return an empty figure, and its axes by row and column."""
     from matplotlib.figure import Figure
 
     size = (PANEL[0] * columns * width, PANEL[1] * rows * height + 0.35)
@@ -78,39 +78,39 @@ def panels(rows: int, columns: int, width: float = 1, height: float = 1) -> tupl
 
 
 def legend(figure: Figure, axes: Sequence[Axes]) -> None:
-    """One for all panels, above them."""
-    found: dict[str, Any] = {}
+    """Draw one legend for all panels, above them."""
+    handles: dict[str, Any] = {}
     for each in axes:
         for handle, label in zip(*each.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    if THE_PAPERS in found:
-        found[THE_PAPERS] = found.pop(THE_PAPERS)
-    if found:
+            handles.setdefault(label, handle)
+    if THE_PAPERS in handles:
+        handles[THE_PAPERS] = handles.pop(THE_PAPERS)
+    if handles:
         figure.legend(
-            found.values(), found.keys(), loc="outside upper center", ncols=min(5, len(found))
+            handles.values(), handles.keys(), loc="outside upper center", ncols=min(5, len(handles))
         )
 
 
 def save(figure: Figure, path: Path) -> list[Path]:
-    """As SVG and as PNG beside it."""
+    """Write a figure as SVG and as PNG; return both paths."""
     svg, png = path.with_name(f"{path.name}.svg"), path.with_name(f"{path.name}.png")
     drawn = io.StringIO()
     figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
     svg.write_text(_shorter(drawn.getvalue()), encoding="utf-8", newline="\n")
-    figure.set_layout_engine("none")  # it is laid out by now
+    figure.set_layout_engine("none")  # the layout is done
     figure.savefig(png, dpi=150, metadata={"Software": None})
     return [svg, png]
 
 
 def _shorter(svg: str) -> str:
-    """Coordinates to a tenth of a point, and no comments: half the size, and nobody sees it."""
+    """Round coordinates to a tenth of a point and remove comments: this halves the size."""
     svg = re.sub(r"\n\s*", "\n", re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL))
     places = re.compile(r' (?:d|x|y|points)="[^"]*"')
-    return places.sub(lambda found: _LONG.sub(_rounded, found[0]), svg)
+    return places.sub(lambda match: _LONG.sub(_rounded, match[0]), svg)
 
 
 _LONG = re.compile(r"-?\d+\.\d{2,}")
 
 
-def _rounded(found: re.Match[str]) -> str:
-    return f"{float(found[0]):.1f}".removesuffix(".0")
+def _rounded(match: re.Match[str]) -> str:
+    return f"{float(match[0]):.1f}".removesuffix(".0")

@@ -1,10 +1,10 @@
-"""A test and its bindings, and the way of a transition through a rule."""
+"""Two pictures: tests with their bindings, and the path of a transition through a rule."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from experiments.pictures import learned
+from experiments.pictures import doors_run
 from experiments.pictures.canvas import (
     GREY,
     NO,
@@ -29,17 +29,17 @@ from treethink.export.layout import Place
 from treethink.rules import Rule, Test
 from treethink.state import State
 
-#: The answers of the rule's tests in the three situations that are shown.
+#: The answers of the rule's tests in the three situations.
 SITUATIONS = ((True,), (False, True, False), (False, False))
 
 
 def tests() -> str:
-    """Three situations: which tests hold, and which objects they bind."""
+    """Draw three situations: which tests hold, and which objects they bind."""
     parts: list[str] = []
     for number, answers in enumerate(SITUATIONS):
-        before, _, _ = learned.met(answers)
-        reason = learned.reason_for(before)
-        level = Level(learned.world(), before, 20 + 234 * number, 28, 26)
+        before, _, _ = doors_run.first_step_with(answers)
+        reason = doors_run.reason_for(before)
+        level = Level(doors_run.world(), before, 20 + 234 * number, 28, 26)
         parts += [level.draw(), *marked(level, reason)]
         parts += _answers(level.x, level.y + level.height + 24, reason)
     return card(
@@ -48,7 +48,7 @@ def tests() -> str:
 
 
 def _answers(x: float, y: float, reason: Reason) -> Iterator[str]:
-    """Each test with its answer, and what is predicted."""
+    """Write each test with its answer, and the prediction."""
     for step in reason.steps:
         answer, colour = ("yes", YES) if step.holds else ("no", NO)
         exists = ", ".join(f"X{number}: {name}" for number, name in step.test.new)
@@ -62,11 +62,11 @@ def _answers(x: float, y: float, reason: Reason) -> Iterator[str]:
 
 
 def flow() -> str:
-    """State, facts, tree, outcome, prediction: the way of one step."""
-    before, action, after = learned.met((False, True, True))
-    reason = learned.reason_for(before)
-    left = Level(learned.world(), before, 24, 40, 20)
-    right = Level(learned.world(), _predicted(before, action), WIDTH - 184, 40, 20)
+    """Draw state, facts, tree, outcome and prediction of one step."""
+    before, action, after = doors_run.first_step_with((False, True, True))
+    reason = doors_run.reason_for(before)
+    left = Level(doors_run.world(), before, 24, 40, 20)
+    right = Level(doors_run.world(), _predicted(before, action), WIDTH - 184, 40, 20)
     assert right.state == after
     tree, height = _tree(312, 268, reason)
     parts = [
@@ -84,9 +84,9 @@ def flow() -> str:
 
 
 def _tree(x: float, y: float, reason: Reason) -> tuple[list[str], float]:
-    """The rule, the way through it, and from its end to the prediction; and the lowest point."""
-    rule, inner = learned.rule(), shapes.MARGIN
-    tree, way = rule.to_svg(), _way(rule, reason)
+    """Draw the rule, and the path through it to the prediction; return the lowest point too."""
+    rule, inner = doors_run.rule(), shapes.MARGIN
+    tree, way = rule.to_svg(), _path(rule, reason)
     floor, beyond = y + size_of(tree)[1] + 6, WIDTH - 64
     end = x + way[-1].centre + inner
     parts = [
@@ -104,7 +104,7 @@ def _tree(x: float, y: float, reason: Reason) -> tuple[list[str], float]:
 
 
 def _predicted(before: State, action: str) -> State:
-    return learned.model().predict(before, action).mode()
+    return doors_run.model().predict(before, action).mode()
 
 
 def _between(left: Level, right: Level, action: str, reason: Reason) -> list[str]:
@@ -119,7 +119,7 @@ def _between(left: Level, right: Level, action: str, reason: Reason) -> list[str
 
 
 def _outcome(reason: Reason) -> tuple[int, int]:
-    """By how much the place changes."""
+    """Return by how much the position changes."""
     (value,) = reason.outcomes
     assert isinstance(value, tuple)
     assert isinstance(reason.was, tuple)
@@ -127,12 +127,12 @@ def _outcome(reason: Reason) -> tuple[int, int]:
 
 
 def _facts(x: float, y: float, reason: Reason) -> list[str]:
-    """What the tests asked for, and what was so."""
-    said = [f"{'yes' if each.holds else 'no ':3}  {_short(each.test)}" for each in reason.steps]
+    """Write the facts that the tests asked for, and whether they hold."""
+    rows = [f"{'yes' if each.holds else 'no ':3}  {_short(each.test)}" for each in reason.steps]
     return [
         text(x, y + 14, "facts, found when a test asks", GREY),
-        box(x, y + 24, 250, 18.0 * len(said) + 14),
-        *lines(x + 8, y + 44, said, mono=True, size=10.5),
+        box(x, y + 24, 250, 18.0 * len(rows) + 14),
+        *lines(x + 8, y + 44, rows, mono=True, size=10.5),
     ]
 
 
@@ -141,8 +141,8 @@ def _short(test: Test) -> str:
     return f"{new}{test.formula}"
 
 
-def _way(rule: Rule, reason: Reason) -> list[Place]:
-    """The boxes that the player passes in the tree, from the root to a leaf."""
+def _path(rule: Rule, reason: Reason) -> list[Place]:
+    """Return the boxes of the player's path through the tree, from the root to a leaf."""
     boxes = boxes_of(rule)
     places = shapes.layout_of(boxes).places
     at = 1  # the root; 0 is the title
@@ -154,7 +154,7 @@ def _way(rule: Rule, reason: Reason) -> list[Place]:
 
 
 def _around(place: Place, x: float, y: float) -> str:
-    """A frame around a box of a tree that stands there."""
+    """Draw a frame around a box of a tree that is placed at (x, y)."""
     return (
         f'<rect x="{x + place.x:.1f}" y="{y + place.y:.1f}" width="{place.width:.1f}" '
         f'height="{place.height:.1f}" rx="6" fill="none" stroke="{TONES[0]}" stroke-width="2.5"/>'

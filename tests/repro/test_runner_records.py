@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treethink.errors import MissingPackageError, RecordsError, SettingError, WrongTypeError
-from treethink.repro.runner import TOLERANCE, pool, records
+from treethink.repro.runner import TOLERANCE, records
 from treethink.repro.runner.measurements import Recording
-from treethink.repro.runner.pool import _Silence, perform_all
+from treethink.repro.runner.pool import _NoProgress, perform_all
 from treethink.repro.runner.run import perform
 from treethink.repro.runner.spec import Limits, Run
 
@@ -89,7 +89,7 @@ def test_memory_may_not_use_the_name_of_a_column() -> None:
 
 
 @given(STEPS)
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 def test_what_was_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[float, int, int, int]]
 ) -> None:
@@ -97,7 +97,7 @@ def test_what_was_written_is_read(
     for n, step in enumerate(steps):
         if recording.add(*step):
             recording.close({"bytes": n}, (0.5, 2.0) if n % 2 else None)
-    folder = records.made(tmp_path_factory.mktemp("records"))
+    folder = records.make_folder(tmp_path_factory.mktemp("records"))
     entry = records.entry(RUN, status="finished", last_error=recording.last_error)
     records.write_run(folder, entry, recording)
     records.write_json(folder / "manifest.json", {"format": 1, "runs": [entry]})
@@ -145,7 +145,7 @@ def test_an_experiment_is_finished_when_its_last_run_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def finished(hour: int, runs: list[Run]) -> str | None:
-        monkeypatch.setattr(pool, "_now", lambda: f"{hour:02}:00")
+        monkeypatch.setattr(records, "_now", lambda: f"{hour:02}:00")
         perform_all(runs[:2], tmp_path, processes=0, every=runs)
         found: str | None = records.read(tmp_path).manifest["finished"]
         return found
@@ -324,7 +324,7 @@ def test_an_invalid_entry_is_told_and_its_run_done_again(
     perform_all([other], tmp_path, processes=0, every=[RUN, other])  # lists it as missing
     assert [run.status for run in records.read(tmp_path).runs] == ["missing", "finished"]
 
-    class Heard(_Silence):
+    class Heard(_NoProgress):
         warnings: ClassVar[list[str]] = []
 
         def warn(self, run: Run, text: str) -> None:

@@ -16,7 +16,7 @@ from treethink.baselines import make_learner
 from treethink.errors import SettingError, TreeThinkError, UnknownNameError, WrongTypeError
 from treethink.file import is_plain_name
 from treethink.repro.figures import FIGURES
-from treethink.repro.figures.reproduce import configured
+from treethink.repro.figures.reproduce import experiment
 from treethink.repro.runner.config import Config, load, parse
 from treethink.repro.runner.fields import MOST_STEPS
 from treethink.repro.runner.spec import Limits, Run, Transfer
@@ -230,7 +230,7 @@ def toml(value: Any) -> str:
 
 @pytest.mark.parametrize("name", [name for name, each in FIGURES.items() if each.config])
 def test_the_raw_form_of_a_quick_figure_is_what_is_run(name: str) -> None:
-    small = configured(FIGURES[name], small=True)
+    small = experiment(FIGURES[name], small=True)
     assert small is not None and small.raw["title"].endswith("(quick)")
     assert parsed(small.raw).runs() == small.runs()
 

@@ -25,9 +25,8 @@ from treethink.repro.report import statistics
 from treethink.repro.runner import records
 from treethink.repro.runner.entries import STATUSES
 from treethink.repro.runner.pool import perform_all
-from treethink.repro.runner.progress import Display
+from treethink.repro.runner.progress import Display, last_errors, table
 from treethink.repro.runner.spec import Run
-from treethink.repro.runner.table import last_errors, table
 
 RUN = Run("walls", "treethink", "TreeThink", 0, 400, 50, options={"width": 5}, examine=30)
 RUNS = [replace(RUN, seed=seed, steps=400 - 100 * seed) for seed in range(3)]

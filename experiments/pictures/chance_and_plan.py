@@ -1,28 +1,29 @@
-"""What a model says where chance decides, and how it is acted by."""
+"""Two pictures: a prediction in a random world, and a plan."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from experiments.pictures import learned
+from experiments.pictures import doors_run
 from experiments.pictures.canvas import GREY, YES, box, card, lines, text
 from experiments.pictures.level import Level, below
 
-from treethink.planning import Agent, Episode, Plan, plan, score_bounds
+from treethink import planning
+from treethink.planning import Agent, Episode, Plan, score_bounds
 from treethink.state import State
 from treethink.worlds import World, make
 
 BLUE = "#35b0ff"
-WATCHED = 20_000  # of fish: chances need more than rules
+WATCHED = 20_000  # transitions of fish: probabilities need more than rules
 STEPS, LEVEL = 18, 4  # of the plan
 
 
 def chance() -> str:
-    """Where a fish may be next: as learned, and as the world has it."""
+    """Draw where a fish may be next: as learned, and in truth."""
     world = make("fish", width=6, height=6)
     state = world.reset(3)
     (fish,) = state.of_class("fish")
-    prediction = learned.taught(world, WATCHED).predict(state, "step")
+    prediction = doors_run.trained(world, WATCHED).predict(state, "step")
     support = prediction.support(fish.id, "pos")
     panels = {
         f"learned, from {support:,} like this one": prediction.outcomes(fish.id, "pos"),
@@ -48,31 +49,31 @@ def _share(level: Level, cell: tuple[int, int], share: float) -> str:
     )
 
 
-def acting() -> str:
-    """What a search found about the first step, and the whole way that was walked."""
-    model = learned.taught(make("coins"), 5_000)
+def plan() -> str:
+    """Draw the visits of the first search, and the whole path of the episode."""
+    model = doors_run.trained(make("coins"), 5_000)
     world = make("coins", width=10, height=10, coins=8)
     start = world.reset(LEVEL)
     episode = Agent(model).play(world, steps=STEPS, level=LEVEL)
     level = Level(world, start, 24, 24, 26)
     parts = [
         *(level.draw(), level.walk([_place(state) for state in episode.states], BLUE)),
-        *_searched(330, 44, plan(model, start, simulations=100)),
-        *lines(330, 222, _told(world, episode)),
+        *_visits(330, 44, planning.plan(model, start, simulations=100)),
+        *lines(330, 222, _summary(world, episode)),
         text(330, 266, "10 x 10; the model has only seen 8 x 8", GREY),
     ]
     return card("A plan in coins: the first step, and the way that was walked", 340, parts)
 
 
-def _searched(x: float, y: float, found: Plan) -> Iterator[str]:
-    """How often each action was tried."""
-    yield text(x, y, f"The first step: {found.simulations} simulations", bold=True)
-    for number, (action, visits) in enumerate(found.visits.items()):
-        yield from _bar(x, y + 14 + 26 * number, action, visits, action == found.action)
+def _visits(x: float, y: float, first: Plan) -> Iterator[str]:
+    """Draw how often each action was tried."""
+    yield text(x, y, f"The first step: {first.simulations} simulations", bold=True)
+    for number, (action, visits) in enumerate(first.visits.items()):
+        yield from _bar(x, y + 14 + 26 * number, action, visits, action == first.action)
 
 
-def _told(world: World, episode: Episode) -> list[str]:
-    """What came of it."""
+def _summary(world: World, episode: Episode) -> list[str]:
+    """Return the result of the episode."""
     coins = [each.used for each in episode.states[-1].of_class("coin")]
     bounds = score_bounds(world, episode.states[0], steps=STEPS)
     return [

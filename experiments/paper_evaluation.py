@@ -1,4 +1,4 @@
-"""Evaluation as the paper's appendix prints it, mistakes included, to count what they do.
+"""Evaluation as printed in the paper's appendix, with its mistakes, to measure their effect.
 
 tree, scene, object -> [ as printed ] -> a leaf, which should be that of `ReferenceTree.route`
 """
@@ -17,7 +17,7 @@ Result = tuple[Node, bool, str]
 def short_circuit(
     node: Node, scene: Scene, binding: tuple[int, ...], as_rank: Callable[[str], Any], bit: bool
 ) -> Result:
-    """evaluateShortCircuit. `bit` mends the returned rank, which misses its last bit."""
+    """evaluateShortCircuit. `bit` corrects the returned rank, which lacks its last bit."""
     if not (node.test and node.left and node.right):
         return node, True, "1"
     best: Result | None = None
@@ -36,13 +36,13 @@ def short_circuit(
 
 
 def appending(root: Node, scene: Scene, x: int) -> Node:
-    """checkBranch with matchVars as printed: what it appends stays in its caller's list."""
+    """checkBranch with matchVars as printed, which appends to the caller's list."""
     node, bindings = root, [[x]]
     while node.test and node.left and node.right:
         left = []
         for binding in bindings:
-            for given in groundings(scene, node.test):
-                if match_vars(binding, node.test.slots, given) and binding not in left:
+            for objects in groundings(scene, node.test):
+                if match_vars(binding, node.test.slots, objects) and binding not in left:
                     left.append(binding)
         node, bindings = (node.left, left) if left else (node.right, bindings)
     return node
@@ -50,15 +50,15 @@ def appending(root: Node, scene: Scene, x: int) -> Node:
 
 def groundings(scene: Scene, test: Test) -> Iterator[tuple[int, ...]]:
     """getObservations: all objects that make the fact true."""
-    for given in permutations(scene.class_of, len(test.classes)):
-        fits = tuple(scene.class_of[each] for each in given) == test.classes
-        if fits and scene.value_of(test.type, given) == test.value:
-            yield given
+    for objects in permutations(scene.class_of, len(test.classes)):
+        fits = tuple(scene.class_of[each] for each in objects) == test.classes
+        if fits and scene.value_of(test.type, objects) == test.value:
+            yield objects
 
 
-def match_vars(binding: list[int], slots: tuple[int, ...], given: tuple[int, ...]) -> bool:
-    """As printed: appends to `binding`, also on the way to a failure."""
-    for slot, each in zip(slots, given, strict=True):
+def match_vars(binding: list[int], slots: tuple[int, ...], objects: tuple[int, ...]) -> bool:
+    """matchVars as printed: it appends to `binding`, even if it fails later."""
+    for slot, each in zip(slots, objects, strict=True):
         if slot < len(binding):
             if binding[slot] != each:
                 return False

@@ -1,4 +1,4 @@
-"""The run that most pictures are of: a model that watches `doors`, from one seed."""
+"""The run that most pictures show: a model that observes `doors`, with one seed."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ RULE: RuleKey = ("player", "pos", "right")
 
 @cache
 def world() -> World:
+    """Return the world of the run."""
     return make("doors")
 
 
 @cache
 def stream() -> tuple[Transition, ...]:
-    """What is watched."""
+    """Return the observed transitions."""
     return tuple(transitions(world(), STEPS, SEED))
 
 
 @cache
 def model(steps: int = STEPS) -> TreeThink:
-    """The model after so many transitions. Do not let it learn on."""
+    """Return the model after `steps` transitions. It must not observe more."""
     learner = TreeThink(world().schema)
     learner.observe_many(stream()[:steps])
     return learner
 
 
-def taught(other: World, steps: int) -> TreeThink:
-    """A model of another world, after so many transitions."""
+def trained(other: World, steps: int) -> TreeThink:
+    """Return a model of another world, after `steps` transitions."""
     learner = TreeThink(other.schema)
     learner.observe_many(transitions(other, steps, SEED))
     return learner
@@ -43,35 +44,36 @@ def taught(other: World, steps: int) -> TreeThink:
 
 @cache
 def decisions() -> tuple[Change, ...]:
-    """What was decided about the rule, in order."""
-    found: list[Change] = []
+    """Return the changes of the rule, in order."""
+    changes: list[Change] = []
     learner = TreeThink(world().schema)
-    learner.on_change = found.append
+    learner.on_change = changes.append
     learner.observe_many(stream())
-    return tuple(change for change in found if change.rule == RULE)
+    return tuple(change for change in changes if change.rule == RULE)
 
 
 def rule(steps: int = STEPS) -> Rule:
+    """Return the rule after `steps` transitions."""
     return model(steps).rules[RULE]
 
 
 def player_of(state: State) -> int:
-    """The id of the player."""
+    """Return the id of the player."""
     (player,) = state.of_class("player")
     return player.id
 
 
 def reason_for(state: State, learner: TreeThink | None = None) -> Reason:
-    """Why the player's place becomes what it becomes, of one step to the right."""
+    """Return the explanation of the player's new position after a step to the right."""
     of = (player_of(state), "pos")
     return (learner or model()).explain(state, RULE[2], of=of)[of]
 
 
 @cache
-def met(answers: tuple[bool, ...]) -> Transition:
-    """The first step to the right of which the rule's tests had these answers.
+def first_step_with(answers: tuple[bool, ...]) -> Transition:
+    """Return the first step to the right for which the rule's tests have these answers.
 
-    Where the player stands on a door it is hard to see, so those are passed over.
+    Steps from a door are skipped, because the player is hard to see there.
     """
     return next(
         (before, action, after)

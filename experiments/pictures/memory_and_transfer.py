@@ -1,4 +1,4 @@
-"""What is known elsewhere, and what a memory is good for."""
+"""Two pictures: a rule in larger levels, and errors with and without a memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 from itertools import accumulate
 from statistics import mean
 
-from experiments.pictures import learned
+from experiments.pictures import doors_run
 from experiments.pictures.canvas import TONES, card, lines
 from experiments.pictures.level import Level, below, marked
 from experiments.pictures.plot import Axes, Points
@@ -21,37 +21,37 @@ HELD_OUT, HELD_OUT_SEED = 1_000, 1_000_000
 SEEDS, STEPS = range(10), 4_000
 
 
-# ------------------------------------------------------------------------ elsewhere
+# ------------------------------------------------------------------------- transfer
 
 
 def transfer() -> str:
-    """One rule, asked in a level as large as those that it saw, and in one of 32 x 32."""
+    """Draw one rule in a level of the size that it learned in, and in one of 32 x 32."""
     large = make("doors", width=32, height=32, doors=40)
     levels = [
-        Level(learned.world(), learned.met((False, True, False))[0], 48, 92, 24),
+        Level(doors_run.world(), doors_run.first_step_with((False, True, False))[0], 48, 92, 24),
         Level(large, _blocked(large), 336, 28, 11),
     ]
     parts: list[str] = []
-    for level, said in zip(levels, ("8 x 8, as in learning", "32 x 32, never seen"), strict=True):
-        parts += [level.draw(), *marked(level, learned.reason_for(level.state))]
-        parts += [below(level, said), below(level, _right(level.world), line=1)]
+    for level, title in zip(levels, ("8 x 8, as in learning", "32 x 32, never seen"), strict=True):
+        parts += [level.draw(), *marked(level, doors_run.reason_for(level.state))]
+        parts += [below(level, title), below(level, _right(level.world), line=1)]
     return card("The same rule in a small and in a large level", 432, parts)
 
 
 def _blocked(world: World) -> State:
-    """The first level that starts with a door of another color to the right of the player."""
+    """Return the first level that starts with a door of another color right of the player."""
     levels = (world.reset(seed) for seed in range(10_000))
     return next(
         state
         for state in levels
-        if [step.holds for step in learned.reason_for(state).steps] == [False, True, False]
+        if [step.holds for step in doors_run.reason_for(state).steps] == [False, True, False]
     )
 
 
 def _right(world: World) -> str:
-    """How many of new transitions the model predicts exactly."""
-    asked = transitions(world, HELD_OUT, HELD_OUT_SEED)
-    right = sum(learned.model().predict(b, action).mode() == after for b, action, after in asked)
+    """Return how many new transitions the model predicts exactly."""
+    new = transitions(world, HELD_OUT, HELD_OUT_SEED)
+    right = sum(doors_run.model().predict(b, action).mode() == after for b, action, after in new)
     return f"{right:,} of {HELD_OUT:,} new transitions are right"
 
 
@@ -59,7 +59,7 @@ def _right(world: World) -> str:
 
 
 def memory() -> str:
-    """Predictions that were not exact, with the memory and without it, means over ten seeds."""
+    """Draw the number of inexact predictions with and without memory, means over ten seeds."""
     kinds = {"with a memory of 5,000 (the default)": 5_000, "without a memory": 0}
     curves = {name: _inexact(size) for name, size in kinds.items()}
     top = max(curve[-1][1] for curve in curves.values())
@@ -82,7 +82,7 @@ def memory() -> str:
 
 @cache
 def _inexact(size: int) -> Points:
-    """How many predictions were not exact after so many transitions."""
+    """Return the number of inexact predictions so far, by transition."""
     world = make("doors")
     runs = [
         list(accumulate(wrong_by > TOLERANCE for wrong_by in trial(learner, world, STEPS, seed)))

@@ -20,17 +20,18 @@ from rich.console import Console
 import treethink as tt
 from treethink.baselines import LEARNERS, make_learner
 from treethink.errors import RecordsError, ResourceError, TreeThinkError
+from treethink.planning import paper_levels
 from treethink.planning.agent import Agent
 from treethink.planning.scores import score_bounds
 from treethink.repro.runner import episodes as playing
 from treethink.repro.runner import records
 from treethink.repro.runner.config import Config, parse
-from treethink.repro.runner.episodes import LEVELS, MOST_EPISODES, Playing, summary
+from treethink.repro.runner.episodes import LEVELS, MOST_EPISODES, EpisodePlayer, summary
 from treethink.repro.runner.measurements import EPISODES, Recording
 from treethink.repro.runner.pool import _length, perform_all
+from treethink.repro.runner.progress import table
 from treethink.repro.runner.run import perform
 from treethink.repro.runner.spec import Episodes, Limits, Run
-from treethink.repro.runner.table import table
 
 SMALL = {"width": 5, "height": 5}
 HERE = Episodes("here", "maze", steps=4, episodes=3, simulations=20, options=SMALL)
@@ -163,7 +164,7 @@ def test_all_learners_play_the_same_levels(tmp_path: Path, learner: str) -> None
 def test_the_oracle_plans_with_the_world_in_which_it_acts() -> None:
     run = replace(RUN, learner="oracle", plans=(LARGER,))
     oracle = make_learner("oracle", tt.make("maze", **SMALL))
-    row = Playing(run).play(oracle, LARGER, 0, lambda: None)
+    row = EpisodePlayer(run).play(oracle, LARGER, 0, lambda: None)
     world = tt.make("maze")
     episode = Agent(world, simulations=15, seed=0).play(world, 5, level=row["level"])
     assert row["score"] == episode.score
@@ -172,7 +173,7 @@ def test_the_oracle_plans_with_the_world_in_which_it_acts() -> None:
 def test_other_seeds_play_other_levels() -> None:
     oracle = make_learner("oracle", tt.make("maze", **SMALL))
     found = {
-        Playing(replace(RUN, seed=seed)).play(oracle, HERE, i, lambda: None)["level"]
+        EpisodePlayer(replace(RUN, seed=seed)).play(oracle, HERE, i, lambda: None)["level"]
         for seed in range(3)
         for i in range(2)
     }
@@ -182,7 +183,7 @@ def test_other_seeds_play_other_levels() -> None:
 def test_bounds_of_a_level_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     playing._level.cache_clear()
     asked: list[int] = []
-    true = tt.planning.levels.levels  # type: ignore[attr-defined]
+    true = paper_levels.levels
 
     def counted(world: Any, steps: int, first: int, n: int) -> Any:
         asked.append(first)
@@ -192,7 +193,7 @@ def test_bounds_of_a_level_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) 
     for learner in ("oracle", "static"):
         made = make_learner(learner, tt.make("maze", **SMALL))
         for i in range(3):
-            Playing(RUN).play(made, HERE, i, lambda: None)
+            EpisodePlayer(RUN).play(made, HERE, i, lambda: None)
     assert asked == [LEVELS + MOST_EPISODES + i for i in range(3)]
 
 
@@ -249,14 +250,14 @@ def test_episodes_that_were_played_are_not_played_again(
     tmp_path: Path, whole: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played: list[tuple[str, int]] = []
-    true = Playing.play
+    true = EpisodePlayer.play
 
-    def counted(self: Playing, learner: Any, plan: Episodes, episode: int, heed: Any) -> Any:
+    def counted(self: EpisodePlayer, learner: Any, plan: Episodes, episode: int, heed: Any) -> Any:
         row = true(self, learner, plan, episode, heed)
         played.append((plan.label, episode))
         return row
 
-    monkeypatch.setattr(Playing, "play", counted)
+    monkeypatch.setattr(EpisodePlayer, "play", counted)
 
     def tell(observed: int, error: float, doing: str) -> bool:
         return "episode 4 of 5" not in doing
@@ -315,7 +316,7 @@ def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, n: i
     recording.episodes = rows(n)
     data, long = recording.to_parts()
     recording = Recording.from_parts(json.loads(json.dumps(data)), long)
-    folder = records.made(tmp_path_factory.mktemp("records"))
+    folder = records.make_folder(tmp_path_factory.mktemp("records"))
     entry = records.entry(RUN, status="finished", last_error=0)
     records.write_run(folder, entry, recording)
     columns = record(folder, RUN).episodes
@@ -474,8 +475,8 @@ def test_a_run_without_plans_keeps_its_key() -> None:
 
 
 def test_what_plans_take_counts() -> None:
-    assert replace(RUN, plans=()).questions == 120
-    assert RUN.questions == 120 + 3 * 4 * 20 + 4 * 2 * 5 * 15
+    assert replace(RUN, plans=()).n_predictions == 120
+    assert RUN.n_predictions == 120 + 3 * 4 * 20 + 4 * 2 * 5 * 15
     assert _length(RUN) > _length(replace(RUN, plans=()))
     assert [LARGER.times(steps) for steps in (1, 49, 50, 51, 100)] == [2, 2, 2, 3, 3]
 

@@ -1,23 +1,23 @@
-"""What a state is, and what is true of it."""
+"""Two pictures: a state, and its facts."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from experiments.pictures import learned
+from experiments.pictures import doors_run
 from experiments.pictures.canvas import GREY, INK, TONES, arrow, card, lines, text
 from experiments.pictures.level import Level
 
-from reference import Scene  # the slow twin of the engine, which lists every fact
+from reference import Scene  # the slow twin of the engine lists every fact
 from treethink.state import Object
 
 SEEN = (False, True, True)  # a door is to the right, and it has the player's color
 
 
 def state() -> str:
-    """A level beside the objects that it is made of."""
-    before, _, _ = learned.met(SEEN)
-    level = Level(learned.world(), before, 24, 24, 28)
+    """Draw a level and the objects that it is made of."""
+    before, _, _ = doors_run.first_step_with(SEEN)
+    level = Level(doors_run.world(), before, 24, 24, 28)
     parts, y = [level.draw()], 42.0
     for name in ("player", "door", "wall"):
         objects = before.of_class(name)
@@ -25,7 +25,7 @@ def state() -> str:
             text(284, y, f"{len(objects)} {name}{'s' if len(objects) > 1 else ''}", bold=True)
         )
         shown = objects[:4]
-        parts += lines(284, y + 20, [_told(each) for each in shown], mono=True, size=12.0)
+        parts += lines(284, y + 20, [_row(each) for each in shown], mono=True, size=12.0)
         y += 20 + 18 * len(shown)
         if more := len(objects) - len(shown):
             parts.append(text(284, y, f"... and {more} more", GREY))
@@ -35,15 +35,15 @@ def state() -> str:
     return card("A level of doors, and the objects that it is made of", height, parts)
 
 
-def _told(each: Object) -> str:
+def _row(each: Object) -> str:
     values = "   ".join(f"{name} = {value}" for name, value in each.values.items())
     return f"object {each.id:>2}   {values}"
 
 
 def facts() -> str:
-    """Both kinds of fact, some of each, on the same level."""
-    before, _, _ = learned.met(SEEN)
-    level = Level(learned.world(), before, 24, 24, 28)
+    """Draw some facts of both kinds, on the same level."""
+    before, _, _ = doors_run.first_step_with(SEEN)
+    level = Level(doors_run.world(), before, 24, 24, 28)
     (player,) = before.of_class("player")
     doors = sorted(before.of_class("door"), key=lambda each: _far(each, player))
     counted = Counter(fact.type.kind for fact in Scene(before).facts)
@@ -64,8 +64,8 @@ def facts() -> str:
     return card("The two kinds of fact, on a level of doors", level.y + level.height + 30, parts)
 
 
-def _group(x: float, y: float, title: str, said: list[str]) -> list[str]:
-    return [text(x, y, title, INK, bold=True), *lines(x, y + 20, said, mono=True, size=12.0)]
+def _group(x: float, y: float, title: str, rows: list[str]) -> list[str]:
+    return [text(x, y, title, INK, bold=True), *lines(x, y + 20, rows, mono=True, size=12.0)]
 
 
 def _apart(one: Object, other: Object) -> tuple[int, int]:

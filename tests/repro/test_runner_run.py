@@ -23,8 +23,7 @@ from treethink.baselines import LEARNERS, Static, make_learner
 from treethink.errors import ResourceError, UnknownNameError
 from treethink.evaluation import examine
 from treethink.repro.runner import TOLERANCE, records, trial
-from treethink.repro.runner.make_learner import made
-from treethink.repro.runner.run import Tell, perform
+from treethink.repro.runner.run import Tell, make_learner_for, perform
 from treethink.repro.runner.spec import HELD_OUT, Limits, Run, Transfer
 from treethink.stream.random_play import transitions
 
@@ -145,7 +144,7 @@ def test_every_learner_is_examined_here_and_elsewhere(tmp_path: Path, learner: s
     entry = perform(run, tmp_path)
     assert entry is not None and entry["status"] == "finished", entry["traceback"]
     here, there = tt.make("maze", **SMALL), tt.make("maze")
-    model = made(run, here)
+    model = make_learner_for(run, here)
     for transition in transitions(here, 60, seed=1):
         model.observe(*transition)
     for world, found in ((here, entry["examined"]), (there, entry["examined_transfer"])):
@@ -198,7 +197,7 @@ def test_a_learner_that_takes_a_seed_has_the_runs_unless_it_is_told_another() ->
 
     def seed_of(name: str, **settings: Any) -> Any:
         run = Run("walls", name, "x", seed=7, steps=9, window=1, settings=settings)
-        return made(run, world).settings().get("seed")
+        return make_learner_for(run, world).settings().get("seed")
 
     chancy = f"{__name__}:Chancy"
     assert seed_of(chancy) == 7 and seed_of(chancy, seed=3) == 3
@@ -211,7 +210,7 @@ def test_a_learner_that_takes_a_seed_has_the_runs_unless_it_is_told_another() ->
 def test_runs_of_other_seeds_begin_with_other_weights_and_keys_stay() -> None:
     world = tt.make("walls")
     runs = [Run("walls", "npe", "x", seed=seed, steps=9, window=1) for seed in (0, 0, 1)]
-    first, again, other = (made(run, world).body() for run in runs)
+    first, again, other = (make_learner_for(run, world).body() for run in runs)
     assert first == again == make_learner("npe", world).body() != other
     assert [run.settings for run in runs] == [{}] * 3
     assert runs[2].key == "walls.x.seed1.5a040af2"
@@ -435,41 +434,41 @@ def _odd(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def odd(wrong: str) -> Run:
+def explanations(wrong: str) -> Run:
     return replace(RUN, learner="odd", settings={"wrong": wrong})
 
 
 @pytest.mark.usefixtures("_odd")
 def test_a_learner_that_gives_up_stops_its_run(tmp_path: Path) -> None:
-    entry = perform(odd("full"), tmp_path)
+    entry = perform(explanations("full"), tmp_path)
     assert entry is not None
     assert (entry["status"], entry["observed"]) == ("stopped", 33)
     assert entry["message"] == ("after step 33: there are 5,000 hypotheses, and 4,000 allowed")
-    assert columns(tmp_path, odd("full"), "windows")["last"].tolist() == [20, 33]
+    assert columns(tmp_path, explanations("full"), "windows")["last"].tolist() == [20, 33]
 
 
 @pytest.mark.usefixtures("_odd")
 def test_a_learner_that_breaks_fails_its_run_and_keeps_what_there_is(tmp_path: Path) -> None:
-    entry = perform(odd("broken"), tmp_path, save_every=0, tell_every=0)
+    entry = perform(explanations("broken"), tmp_path, save_every=0, tell_every=0)
     assert entry is not None
     assert (entry["status"], entry["observed"]) == ("failed", 33)
     assert entry["message"] == "after step 33: ZeroDivisionError: by zero"
     assert "in learn" in entry["traceback"]
-    assert columns(tmp_path, odd("broken"), "windows")["last"].tolist() == [20]
-    assert files(tmp_path, odd("broken")) == ENDED
-    assert records.ended(tmp_path, odd("broken")) is None
+    assert columns(tmp_path, explanations("broken"), "windows")["last"].tolist() == [20]
+    assert files(tmp_path, explanations("broken")) == ENDED
+    assert records.ended(tmp_path, explanations("broken")) is None
 
 
 @pytest.mark.usefixtures("_odd")
 def test_a_learner_that_cannot_be_saved_fails_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = perform(odd("unsaved"), tmp_path)
+    entry = perform(explanations("unsaved"), tmp_path)
     assert entry is not None
     assert (entry["status"], entry["observed"]) == ("failed", 0)
     assert entry["message"] == "NotImplementedError: not yet"
     monkeypatch.setattr(Odd, "save", None)
-    entry = perform(odd("none"), tmp_path)
+    entry = perform(explanations("none"), tmp_path)
     assert entry is not None and "Odd has no save" in entry["message"]
 
 
