@@ -13,10 +13,16 @@ OWN = {"self", "cls", "other", "mcs"}
 """Names for an object of the class at hand, whose private names are one's own."""
 ENGINE = {name for each in (_engine, *vars(_engine).values()) for name in dir(each)}
 """What the engine keeps from users it has for us."""
+MODULES = {path.stem for path in SOURCE.rglob("_*.py")}
+"""Modules that only their own package imports."""
 
 
 def is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__") and name not in {"_engine", *ENGINE}
+    return (
+        name.startswith("_")
+        and not name.startswith("__")
+        and name not in {"_engine", *ENGINE, *MODULES}
+    )
 
 
 def taken(tree: ast.Module) -> Iterator[str]:
