@@ -1,7 +1,7 @@
 """Settings that all tests share: threads, signals, and how many examples Hypothesis tries.
 
-`HYPOTHESIS_PROFILE=quick` (set by `make quick`) tries few examples. A test that needs a certain number
-of examples, as the twins do, says so itself with `@settings(max_examples=...)`, and keeps it.
+`HYPOTHESIS_PROFILE=quick` (set by `make quick`) tries few examples. A test that needs a certain
+number of examples, as the twins do, says so with `@settings(max_examples=...)` and keeps it.
 """
 
 import os
