@@ -2,6 +2,7 @@
 #
 #   make demo         learn the maze and print the learned rules
 #   make test         all checks and all tests
+#   make test-only    all tests, without the checks
 #   make quick        the tests of the core, in under a minute on two cores
 #   make lint         style, types, imports and clang-tidy, without the tests
 #   make coverage     which lines of Python and C++ the tests run
@@ -33,7 +34,7 @@ package := $(shell find src -name '*.py' -o -name '*.toml' -o -name '*.txt')
 # The benchmark plugin warns when tests run in parallel, so it is off.
 pytest := python -m pytest -p no:benchmark -n $(cores) --dist worksteal
 
-.PHONY: demo test quick lint lint-python lint-types lint-imports lint-cpp tidy coverage bench \
+.PHONY: demo test test-only quick lint lint-python lint-types lint-imports lint-cpp tidy coverage bench \
     prolog-test sanitize format docs wheel sdist clean
 
 demo: $(demo)/.installed
@@ -41,7 +42,9 @@ demo: $(demo)/.installed
 	@echo
 	@echo "treethink is installed in $(demo). To use the command yourself:  . $(demo)/bin/activate"
 
-test: lint
+test: lint test-only
+
+test-only: $(test)/.installed
 	@$(test)/bin/$(pytest)
 
 # The folders that test the core; tests with the marker `slow` are left out, and Hypothesis tries

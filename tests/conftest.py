@@ -1,8 +1,21 @@
-"""Tests run side by side, one on each core: a network that takes all of them would wait."""
+"""Settings that all tests share: threads, signals, and how many examples Hypothesis tries.
+
+`HYPOTHESIS_PROFILE=quick` (set by `make quick`) tries few examples. A test that needs a certain
+number of examples, as the twins do, says so with `@settings(max_examples=...)` and keeps it.
+"""
 
 import os
 import signal
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anybody imports PyTorch
-# Some shells have Ctrl-C ignored by what they start in the background; here it is pressed.
+from hypothesis import settings
+
+# Tests run in parallel, one process per core, so PyTorch must not start a thread per core in each.
+# The variable is read when PyTorch is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Some shells ignore Ctrl-C in background jobs; the tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# No deadline: the time of a single example says nothing on a busy machine.
+settings.register_profile("default", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=10)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
