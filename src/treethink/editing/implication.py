@@ -170,7 +170,7 @@ def _is_instance(failed: Test, since: int, classes: tuple[str, ...], implied: Eq
 
 
 def _is_case(failed: Test, since: int, test: Test, classes: tuple[str, ...]) -> bool:
-    """Return the same for two tests of another kind."""
+    """Whether the test is what a failed test of another kind asked for."""
     if (failed.kind, failed.attribute, failed.value) != (test.kind, test.attribute, test.value):
         return False
     pairs = zip(failed.variables, test.variables, strict=True)

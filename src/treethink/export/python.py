@@ -123,20 +123,20 @@ class _Writer:
         self.rule, self.name = rule, name
         self.nodes, self.answers = rule.nodes, answers_of(rule)
         self.indents = _indents(self.nodes)
-        self.given = [f"x{i}" for i in range(len(rule.classes))]
+        self.arguments = [f"x{i}" for i in range(len(rule.classes))]
 
     def lines(self, reads: bool) -> Iterator[str]:
         """Yield all lines of the function."""
-        given = ", ".join(self.given)
-        yield f"def {self.name}({'state' if reads else 'of'}, {given}):"
+        arguments = ", ".join(self.arguments)
+        yield f"def {self.name}({'state' if reads else 'of'}, {arguments}):"
         yield f"    {docstring(self._summary())}"
         if reads:
-            yield f"    of, {given} = read(state, {given})"
+            yield f"    of, {arguments} = read(state, {arguments})"
         yield from self._body()
 
     def _summary(self) -> str:
         if self.rule.key is None:
-            return f"{self.rule.title}: what is seen of {', '.join(self.given)}."
+            return f"{self.rule.title}: what is seen of {', '.join(self.arguments)}."
         class_name, attribute, _ = self.rule.key
         return f"{self.rule.title}: the new values of `{attribute}` of {class_name} x0."
 
@@ -170,7 +170,7 @@ class _Writer:
     ) -> tuple[list[str], int]:
         """Return the lines of the test, and the number of the bindings where it holds."""
         test, bound = branch_test(node, "the code form"), node[2]
-        n = len(self.given)
+        n = len(self.arguments)
         asks_bound = any(n <= variable < len(bound) for variable in test.variables)
         if not test.new and not asks_bound:
             return [f"if {condition(test, '!=' if swapped else '==')}:"], level
