@@ -15,7 +15,7 @@ using qora::Predicate;
 using qora::PredicateId;
 using qora::Predicates;
 using qora::Predictor;
-using qora::Table;
+using qora::CaseTable;
 
 void observe(Qora& self, nb::handle before_object, nb::handle action_name, nb::handle after_object) {
     State const& before = state_of(before_object, "before must be a State");
@@ -40,7 +40,7 @@ nb::list condition_list(Schema const& schema, Predicates const& predicates, Cond
     for (PredicateId const p : condition) {
         Predicate const& each = predicates[p];
         nb::object name = nb::none();
-        if (each.group != qora::target_alone) name = nb::cast(schema.classes()[each.group - 1].name);
+        if (each.group != qora::target_alone) name = nb::cast(schema.classes()[qora::class_of(each.group)].name);
         auto const& attribute = schema.attributes()[each.attribute].name;
         all.append(nb::make_tuple(name, attribute, each.relative, value_object(each.value)));
     }
@@ -48,7 +48,7 @@ nb::list condition_list(Schema const& schema, Predicates const& predicates, Cond
 }
 
 /// (case, counts by effect), where a case is a number or, of a wide table, the words of its key.
-nb::list table_list(Table const& table) {
+nb::list table_list(CaseTable const& table) {
     nb::list all;
     for (std::size_t at = 0; at < table.cases(); ++at) {
         nb::object key = table.wide() ? nb::cast(table.wide_key(at)) : nb::cast(table.key(at));
@@ -63,16 +63,16 @@ nb::object dump(Qora const& self, nb::handle class_name, nb::handle attribute, n
     ClassId const c = schema.class_named(text_of(class_name, "a class name must be a str"));
     SlotId const slot = slot_named(schema, c, text_of(attribute, "an attribute name must be a str"));
     nb::object found = nb::none();
-    self.look_at(slot, action_of(schema, action), [&](Predictor const* predictor, Predicates const& predicates) {
+    self.with_predictor(slot, action_of(schema, action), [&](Predictor const* predictor, Predicates const& predicates) {
         if (predictor == nullptr) return;
         nb::list effects, hypotheses, working;
         for (Vector const& effect : predictor->effects()) effects.append(value_object(effect));
         auto const add = [&](nb::list& to, std::uint32_t at) {
             to.append(nb::make_tuple(condition_list(schema, predicates, predictor->condition(at)),
-                                     table_list(predictor->tried(at).table)));
+                                     table_list(predictor->counted(at).table)));
         };
         for (std::uint32_t const at : predictor->hypotheses()) add(hypotheses, at);
-        for (std::uint32_t const at : predictor->working()) add(working, at);
+        for (std::uint32_t const at : predictor->candidates()) add(working, at);
         found = nb::make_tuple(effects, table_list(predictor->baseline()), hypotheses, working);
     });
     return found;
@@ -107,8 +107,8 @@ void bind_qora(nb::module_& module) {
         .def("_size",
              [](Qora const& self) {
                  nb::gil_scoped_release const release;
-                 qora::Size const size = self.size();
-                 return std::tuple(size.bytes, size.hypotheses, size.candidates, size.conditions);
+                 qora::MemoryUse const use = self.memory_use();
+                 return std::tuple(use.bytes, use.hypotheses, use.candidates, use.conditions);
              })
         .def("_save",
              [](Qora const& self) {

@@ -1,9 +1,9 @@
 // qora.hpp - QORA, the predecessor that TreeThink is compared with, on the same states.
 //
-// One predictor for every class, attribute and action that has shown two effects (see
-// qora_predictor.hpp). It keeps whatever it has ever thought of, so it may grow without end; beyond
-// `max_bytes` it makes no new conditions, and refuses the next observation. docs/qora.md tells the
-// procedure. Calls may come from several threads.
+// There is one predictor (see predictor.hpp) for every class, attribute and action that has shown two
+// effects. Conditions are never deleted, so memory may grow without end: beyond `max_bytes` no new
+// conditions are made, and the next observation is refused. docs/qora.md describes the procedure.
+// Calls may come from several threads.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ public:
 
     [[nodiscard]] std::shared_ptr<Schema const> const& schema() const { return schema_; }
     [[nodiscard]] double alpha() const { return alpha_; }
-    [[nodiscard]] std::uint64_t max_bytes() const { return size_.most_bytes; }
+    [[nodiscard]] std::uint64_t max_bytes() const { return memory_.max_bytes; }
     [[nodiscard]] std::uint64_t observations() const;
-    [[nodiscard]] qora::Size size() const;
+    [[nodiscard]] qora::MemoryUse memory_use() const;
 
     /// Learns one transition. Throws StateError, TransitionError or, when `max_bytes` has been
     /// reached, ResourceError; then it has learned nothing.
@@ -39,45 +39,50 @@ public:
     /// Throws ModelFileError. Only for one that has observed nothing yet.
     void load(std::span<std::uint8_t const> bytes);
 
-    /// Calls look(predictor, predicates), where the predictor may be null, while nobody learns.
-    template <class Look>
-    void look_at(SlotId slot, ActionId action, Look&& look) const {
+    /// Calls use(predictor, predicates), where the predictor may be null; nobody learns meanwhile.
+    template <class Use>
+    void with_predictor(SlotId slot, ActionId action, Use&& use) const {
         std::shared_lock const lock(mutex_);
-        look(key(slot, action).predictor.get(), predicates_);
+        use(rule(slot, action).predictor.get(), predicates_);
     }
 
 private:
-    // What was seen of one attribute of one class after one action.
-    struct Key {
-        std::uint64_t seen = 0;
-        Vector first;                                // effect
-        std::unique_ptr<qora::Predictor> predictor;  // from the second effect on
+    // What one action does to one attribute of one class.
+    struct Rule {
+        std::uint64_t observations = 0;              // number of objects and transitions observed
+        Vector first_effect;                         // the one observed first
+        std::unique_ptr<qora::Predictor> predictor;  // null until a second effect is observed
     };
-    // What a transition does to one slot, row by row; nothing when all stays as it is.
+    // The effects of a transition on one slot, row by row; empty when nothing changes.
     using Effects = std::vector<Int>;
 
-    [[nodiscard]] Key const& key(SlotId slot, ActionId action) const {
-        return keys_[slot * schema_->actions().size() + action];
+    [[nodiscard]] Rule const& rule(SlotId slot, ActionId action) const {
+        return rules_[slot * schema_->actions().size() + action];
     }
-    [[nodiscard]] Key& key(SlotId slot, ActionId action) { return keys_[slot * schema_->actions().size() + action]; }
+    [[nodiscard]] Rule& rule(SlotId slot, ActionId action) { return rules_[slot * schema_->actions().size() + action]; }
     [[nodiscard]] bool outcomes_are_values(SlotId slot) const {
         return schema_->attributes()[schema_->slots()[slot].attribute].outcomes_are_values;
     }
-    void check(State const& state, char const* role) const;
-    void check_room() const;
+    void check_schema(State const& state, char const* role) const;
+    void check_memory() const;
     void find_effects(SlotId slot, State const& before, State const& after);
     void observe_class(ClassId class_id, State const& before, ActionId action);
-    void predict_slot(SlotId slot, Key const& key, Prediction& prediction) const;
+    [[nodiscard]] qora::Predictor* predictor_after(Rule& rule, VectorView effect);
+    void predict_slot(SlotId slot, Rule const& rule, Prediction& prediction) const;
+    void predict_constant(SlotId slot, Rule const& rule, Prediction& prediction) const;
+    void add_outcome(SlotId slot, Row row, VectorView effect, std::uint64_t count, Prediction& prediction) const;
     void load_predicates(Reader& in);
-    void load_key(Reader& in, SlotId slot, Key& key);
+    void load_rule(Reader& in, SlotId slot, Rule& rule);
 
     std::shared_ptr<Schema const> schema_;
-    double alpha_, z_;
+    double alpha_;
+    double z_;  // quantile for alpha
     std::uint64_t observations_ = 0;
     qora::Predicates predicates_;
-    std::vector<Key> keys_;  // [slot][action]
-    qora::Size size_;
+    std::vector<Rule> rules_;  // [slot][action]
+    qora::MemoryUse memory_;
 
+    // Working memory of observe().
     std::vector<Effects> effects_;  // by slot
     qora::TargetFacts facts_;
     qora::Evaluator evaluator_;
