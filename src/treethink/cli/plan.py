@@ -19,7 +19,7 @@ from treethink.errors import SettingError
 from treethink.model import TreeThink
 from treethink.planning import gif as film
 from treethink.planning.agent import Agent, score_of
-from treethink.planning.episode_summary import Account, together
+from treethink.planning.episode_summary import EpisodeSummary, summary_lines
 from treethink.planning.search import SearchSettings
 from treethink.planning.watch import Viewer
 from treethink.play.game import check_fit
@@ -151,7 +151,7 @@ def plan(
             say_wrapped(quiet, str(account))
         if interrupted:
             break
-    for text in together(accounts):
+    for text in summary_lines(accounts):
         say_wrapped(quiet, text)
     if gif is not None and accounts:
         _film(console, gif, place, accounts)
@@ -219,23 +219,23 @@ def _usual(name: str, place: World) -> World:
 
 def _play(
     agent: Agent, world: World, steps: int, level: int, viewer: Viewer
-) -> tuple[Account | None, bool]:
+) -> tuple[EpisodeSummary | None, bool]:
     """What came of a level, if anything was done there, and whether it was interrupted."""
     account = None
     try:
         with viewer:
             episode = agent.play(world, steps, level=level, tell=viewer.tell)
         ended = len(episode.actions) < steps
-        account = Account(level, episode, viewer.simulations, ended=ended)
-        account.weigh(world, steps)
+        account = EpisodeSummary(level, episode, viewer.simulations, ended=ended)
+        account.compute_bounds(world, steps)
     except KeyboardInterrupt:
         if account is None and viewer.episode is not None:
-            account = Account(level, viewer.episode, viewer.simulations, finished=False)
+            account = EpisodeSummary(level, viewer.episode, viewer.simulations, finished=False)
         return account, True
     return account, False
 
 
-def _film(console: Console, path: Path, world: World, accounts: list[Account]) -> None:
+def _film(console: Console, path: Path, world: World, accounts: list[EpisodeSummary]) -> None:
     try:
         film.write(path, world, [each.episode for each in accounts])
     except KeyboardInterrupt:
@@ -245,7 +245,7 @@ def _film(console: Console, path: Path, world: World, accounts: list[Account]) -
 
 
 def _told(
-    world: World, agent: Agent, path: Path | None, oracle: bool, accounts: list[Account]
+    world: World, agent: Agent, path: Path | None, oracle: bool, accounts: list[EpisodeSummary]
 ) -> dict[str, Any]:
     """All of it for `--json`."""
     model = agent.model
