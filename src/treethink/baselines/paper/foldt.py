@@ -99,7 +99,7 @@ class Leaf:
 
 @dataclass(slots=True, eq=False)
 class Tree:
-    """A branch with two children, or a leaf. The parent is needed by leaves that are still empty."""
+    """A branch with two children, or a leaf. Empty leaves predict with their parent."""
 
     data: Branch | Leaf
     parent: Tree | None = None

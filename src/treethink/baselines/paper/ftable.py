@@ -98,7 +98,7 @@ class FTable:
         return self.counts[x, :, table]
 
     def getScoreInterval(self, z: float, table: int | None = None) -> ConfidenceInterval:
-        """Return the interval of S, the sum over x and y of P(y | x) · P(x, y), of one table or all.
+        """Return the interval of S, the sum over x and y of P(y | x) · P(x, y).
 
         N·S of N observations count as successes. If n(x, y) is the number of observations of
         (x, y), N·S is the sum over x of the sum over y of n(x, y)², divided by n(x).
