@@ -15,15 +15,24 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-#: Old path -> the new modules that hold its names; all below `treethink`.
+#: Old path -> the new modules that hold its names; all below `treethink`. A submodule that is not
+#: listed is looked up below the first new module of its package.
 MOVED = {
+    "baselines.npe_star": ["baselines.npe.hand_built"],
+    "chance": ["metrics"],
     "examine": ["evaluation"],
     "experiment": ["repro.runner"],
     "explain.differences": ["explain.compare"],
     "explain.mistaken": ["explain.compare"],
     "explain.reasons": ["explain.why"],
+    "figures": ["repro.figures"],
     "learner": ["model", "foldt"],
+    "mistakes": ["evaluation"],
     "parallel": ["stream.parallel"],
+    "planning.exact": ["planning.exact_scores"],
+    "planning.film": ["planning.gif"],
+    "planning.levels": ["planning.paper_levels"],
+    "report": ["repro.report"],
 }
 
 
@@ -64,9 +73,18 @@ class MovedModules(MetaPathFinder, Loader):
 
 
 def new_paths(fullname: str) -> list[str]:
-    """Return the modules that replaced an old one; none if it has not moved."""
+    """Return the modules that replaced an old one; none if it has not moved.
+
+    >>> new_paths("treethink.learner"), new_paths("treethink.figures.reproduce")
+    (['treethink.model', 'treethink.foldt'], ['treethink.repro.figures.reproduce'])
+    """
     package, _, old = fullname.partition(".")
-    return [f"treethink.{new}" for new in MOVED.get(old, ()) if package == "treethink"]
+    parent, _, name = old.rpartition(".")
+    if package != "treethink":
+        return []
+    if old in MOVED:
+        return [f"treethink.{new}" for new in MOVED[old]]
+    return [f"{new}.{name}" for new in new_paths(f"treethink.{parent}")[:1]] if parent else []
 
 
 def install() -> None:

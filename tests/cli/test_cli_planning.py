@@ -22,7 +22,7 @@ from treethink import cli
 from treethink.cli.session import live
 from treethink.model import TreeThink
 from treethink.planning import Agent, Episode, Plan
-from treethink.planning.episode_summary import Account, together
+from treethink.planning.episode_summary import EpisodeSummary, summary_lines
 from treethink.planning.scores import ScoreBounds
 from treethink.planning.watch import Viewer, bars, screen
 from treethink.worlds import World, draw, make
@@ -303,7 +303,7 @@ def test_an_interrupt_while_the_scale_is_worked_out_loses_no_score(
     def stop(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Account, "weigh", stop)
+    monkeypatch.setattr(EpisodeSummary, "compute_bounds", stop)
     ran = run("plan maze --model maze.tt --steps 4 --episodes 2")
     assert ran.code == 130
     assert re.match(r"level 0: score -?\d+ in 4 steps\nplanning took", ran.out)
@@ -465,10 +465,12 @@ def test_a_dumb_terminal_and_a_pipe_get_plain_lines(
 # -------------------------------------------------------------------- what it was worth
 
 
-def account(score: int, bounds: ScoreBounds | None, **more: Any) -> Account:
+def account(score: int, bounds: ScoreBounds | None, **more: Any) -> EpisodeSummary:
     world = make("maze")
     state = world.reset(0)
-    return Account(7, Episode([state, state], ["stay"], [score], 0.5), 100, bounds=bounds, **more)
+    return EpisodeSummary(
+        7, Episode([state, state], ["stay"], [score], 0.5), 100, bounds=bounds, **more
+    )
 
 
 @pytest.mark.parametrize(
@@ -512,13 +514,13 @@ def test_an_account_says_what_is_known(score: int, bounds: ScoreBounds | None, s
 
 def test_means_are_over_levels_with_something_to_gain() -> None:
     good, none = ScoreBounds(-20, -10, 0), ScoreBounds(-20, -10, -10)
-    said = together([account(0, good), account(-5, good), account(-10, none)])
+    said = summary_lines([account(0, good), account(-5, good), account(-10, none)])
     assert said[0] == (
         "3 episodes: mean score -5.00; mean normalised 0.750, deviation 0.250"
         " in 2 with something to gain"
     )
     assert said[-1] == "planning took 500 ms an action, at 200 simulations a second"
-    assert "normalised" not in together([account(0, good), account(1, None, unknown="why")])[0]
-    assert together([account(1, None, unknown="why")])[0] == "no normalised score: why"
-    assert together([account(-10, none)] * 2)[0] == "2 episodes: mean score -10.00"
-    assert together([]) == []
+    assert "normalised" not in summary_lines([account(0, good), account(1, None, unknown="why")])[0]
+    assert summary_lines([account(1, None, unknown="why")])[0] == "no normalised score: why"
+    assert summary_lines([account(-10, none)] * 2)[0] == "2 episodes: mean score -10.00"
+    assert summary_lines([]) == []

@@ -1,11 +1,14 @@
-"""The API page has every public name, and every name says what it is and shows its use."""
+"""The public names: documented on the API page, bound to the engine, found under old paths."""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
+import pickle
 import re
 import runpy
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -15,6 +18,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+import treethink
 
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 #: The modules whose `__all__` people meet.
@@ -77,13 +82,134 @@ def test_what_is_on_the_page_says_what_it_is_and_shows_its_use(path: str) -> Non
     assert shows_itself(what) or is_used_on_the_page(path)
 
 
-def test_the_page_has_what_a_model_inherits_from_the_engine() -> None:
-    (shown,) = re.findall(
-        r"^::: treethink.TreeThink\n +options:\n +inherited_members: \[(.*)\]$", page(), re.M
+# --------------------------------------------------------------------- engine methods
+
+
+def stubs() -> dict[str, ast.FunctionDef]:
+    """The methods of TreeThink that are replaced by the engine's, as they stand in model.py."""
+    source = Path(inspect.getfile(treethink.TreeThink)).read_text(encoding="utf-8")
+    (model,) = (
+        each
+        for each in ast.parse(source).body
+        if isinstance(each, ast.ClassDef) and each.name == "TreeThink"
     )
-    inherited = vars(found("treethink._engine.Model"))
-    methods = {name for name in inherited if not name.startswith("_") and callable(inherited[name])}
-    assert {"observe", "predict"} <= methods - {"schema"} <= set(shown.split(", "))
+    return {
+        each.name: each
+        for each in model.body
+        if isinstance(each, ast.FunctionDef)
+        and "engine_method" in map(ast.unparse, each.decorator_list)
+    }
+
+
+def test_every_public_method_of_the_engine_is_documented_in_the_class_that_people_open() -> None:
+    engine = vars(treethink._engine.Model)
+    assert stubs().keys() == {
+        name for name in engine if not name.startswith("_") and callable(engine[name])
+    }
+
+
+@pytest.mark.parametrize("name", stubs())
+def test_a_documented_method_is_the_engines_own_function(name: str) -> None:
+    assert vars(treethink.TreeThink)[name] is getattr(treethink._engine.Model, name)
+
+
+@pytest.mark.parametrize("name", stubs())
+def test_a_documented_signature_is_that_of_the_engine(name: str) -> None:
+    stub = stubs()[name]
+    ((signature, *_),) = getattr(treethink._engine.Model, name).__nb_signature__
+    (engine,) = ast.parse(f"{signature.replace('collections.abc.', '')}: ...").body
+    assert isinstance(engine, ast.FunctionDef)
+    written = (ast.unparse(stub.args), ast.unparse(stub.returns or ast.Constant(None)))
+    assert written == (ast.unparse(engine.args), ast.unparse(engine.returns or ast.Constant(None)))
+
+
+@pytest.mark.parametrize("name", stubs())
+def test_a_documented_method_passes_its_arguments_on_in_order(name: str) -> None:
+    stub = stubs()[name]
+    arguments = ", ".join(each.arg for each in stub.args.args[1:])
+    assert ast.get_docstring(stub)
+    assert ast.unparse(stub.body[-1]).removeprefix("return ") == f"super().{name}({arguments})"
+
+
+# -------------------------------------------------------------------------- old paths
+
+#: Objects that have moved: the path that docs/api.md once listed, and the path now.
+MOVED = {
+    "treethink.examine.Examination": "treethink.evaluation.Examination",
+    "treethink.examine.examine": "treethink.evaluation.examine",
+    "treethink.experiment.Curve": "treethink.repro.runner.Curve",
+    "treethink.experiment.Learner": "treethink.repro.runner.Learner",
+    "treethink.experiment.trial": "treethink.repro.runner.trial",
+    "treethink.explain.differences.Diff": "treethink.explain.compare.Diff",
+    "treethink.explain.mistaken.Check": "treethink.explain.compare.Check",
+    "treethink.explain.reasons.Reason": "treethink.explain.why.Reason",
+    "treethink.explain.summary.Summary": "treethink.explain.summary.Summary",
+    "treethink.explain.why.Explanation": "treethink.explain.why.Explanation",
+    "treethink.figures.reproduce.reproduce": "treethink.repro.figures.reproduce.reproduce",
+    "treethink.learner.Change": "treethink.Change",
+    "treethink.learner.FOLDT": "treethink.FOLDT",
+    "treethink.learner.Facts": "treethink.Facts",
+    "treethink.learner.Prediction": "treethink.Prediction",
+    "treethink.learner.TreeThink": "treethink.TreeThink",
+    "treethink.parallel.parallel_transitions": "treethink.stream.parallel_transitions",
+    "treethink.planning.film.write": "treethink.planning.gif.write",
+    "treethink.planning.levels.levels": "treethink.planning.paper_levels.levels",
+}
+#: Imports of old examples whose paths have stayed, or whose modules are imported by themselves.
+IMPORTS = """
+from treethink import figures, report
+from treethink.baselines import LEARNERS, Oracle, Paper, Qora, Static, make_learner
+from treethink.baselines.base import Learner
+from treethink.baselines.prediction import Product
+from treethink.checks import WORLD_CHECKS, check_learner, check_world
+from treethink.experiment import Curve, config, pool, records, trial
+from treethink.metrics import error
+from treethink.planning import ScoreBounds, film, score_bounds
+from treethink.rules import Node, Rule, Rules, Test
+from treethink.state import State
+from treethink.stream import transitions
+from treethink.worlds import Scene, World, draw
+from treethink.worlds.base import Pixels
+from treethink.worlds.draw.layout import Told, caption
+from treethink.worlds.draw.pixels import board, finished, stacked, writing
+from treethink.worlds.looks import BLUE, GREY, Look
+"""
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_an_old_path_leads_to_the_same_object(old: str) -> None:
+    assert found(old) is found(MOVED[old])
+
+
+@pytest.mark.parametrize("line", IMPORTS.strip().splitlines())
+def test_imports_of_old_examples_still_work(line: str) -> None:
+    exec(line, {})
+
+
+def test_old_paths_work_in_a_fresh_process_and_unknown_ones_are_errors() -> None:
+    code = (
+        "import treethink.experiment.records, treethink.learner as old, treethink.model as new;"
+        " assert old.TreeThink is new.TreeThink"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(ModuleNotFoundError, match=r"treethink\.learners"):
+        importlib.import_module("treethink.learners")
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("treethink.experiment.nothing")
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        found("treethink.learner.Nothing")
+
+
+def test_a_model_pickled_under_its_old_path_is_loaded() -> None:
+    model = treethink.TreeThink(treethink.make("walls").schema)
+    model.observe_many(treethink.transitions(treethink.make("walls"), steps=50, seed=0))
+    content = pickle.dumps(model, protocol=2)
+    old = content.replace(b"ctreethink.model\nTreeThink\n", b"ctreethink.learner\nTreeThink\n")
+    assert old != content
+    assert pickle.loads(old).to_bytes() == model.to_bytes()
+    tree = treethink.FOLDT(["player"])
+    old = pickle.dumps(tree, protocol=2).replace(b"ctreethink.foldt\n", b"ctreethink.learner\n")
+    assert type(pickle.loads(old)) is treethink.FOLDT
 
 
 def shows_itself(what: Any) -> bool:

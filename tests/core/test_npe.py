@@ -20,9 +20,12 @@ from torch import Tensor, nn
 
 import treethink as tt
 from treethink.baselines import LEARNERS, Static, make_learner
-from treethink.baselines.npe.cuda_graph import Recorded
+from treethink.baselines.npe.cuda_graph import GraphCache
+from treethink.baselines.npe.encoding import Encoding
 from treethink.baselines.npe.hand_built import HandBuilt
-from treethink.baselines.npe.npe import NPE, Batch, Encoding, Experience, Replay, scenes
+from treethink.baselines.npe.learner import HEADER, NPE
+from treethink.baselines.npe.network import index_states
+from treethink.baselines.npe.replay import Batch, Experience, Replay
 from treethink.errors import ModelFileError, SettingError
 from treethink.repro.runner import records
 from treethink.repro.runner.run import perform
@@ -97,7 +100,7 @@ def test_a_network_is_what_the_paper_writes(data: st.DataObject) -> None:
     vectors = torch.from_numpy(rng.integers(-3, 9, (few, 5)).astype(np.float32))
     index = torch.from_numpy(rng.integers(-1, few, (data.draw(st.integers(1, 5)), n)))
     action = torch.eye(5)[rng.integers(5, size=len(index))]
-    seen = scenes(vectors, index)
+    seen = index_states(vectors, index)
     networks = (learner.networks["transitions"], learner.networks["rewards"])
     for state, taken, rows, points in zip(
         index, action, *(each(seen, action) for each in networks), strict=True
@@ -154,7 +157,7 @@ def test_what_is_kept_of_states_is_of_no_others() -> None:
     for seed in range(1_000, 1_300):
         state = MAZE.reset(seed)
         assert again.predict(state, "right").state == state
-    assert len(again.encoding._kept) <= 128
+    assert len(again.encoding._cache) <= 128
 
 
 @pytest.mark.parametrize("objects", [[], [Object(5, "game", score=0)]])
@@ -284,7 +287,7 @@ def test_what_is_recorded_is_what_is_computed() -> None:
     replays = Counter[str]()
 
     def record(compute: Any) -> Any:
-        result = compute.func(*compute.args) if compute.func.__name__ == "_foresee" else None
+        result = compute.func(*compute.args) if compute.func.__name__ == "_forward" else None
         result = torch.zeros(2) if result is None else torch.zeros_like(result)
 
         def replay() -> None:
@@ -294,8 +297,8 @@ def test_what_is_recorded_is_what_is_computed() -> None:
         return replay, result
 
     plain, recorded = (NPE(MAZE.schema, episode=5, replay=20, batches=2) for _ in range(2))
-    recorded._stepping = Recorded(recorded._step, record)
-    recorded._foreseeing = Recorded(recorded._foresee, record)
+    recorded._run_step = GraphCache(recorded._step, record)
+    recorded._run_forward = GraphCache(recorded._forward, record)
     large = make("maze", width=9, height=9)  # more objects: other shapes, recorded anew
     for world in (MAZE, large):
         for before, action, after in tt.transitions(world, steps=400, seed=0):
@@ -304,7 +307,7 @@ def test_what_is_recorded_is_what_is_computed() -> None:
             plain.observe(before, action, after)
             recorded.observe(before, action, after)
         assert recorded.to_bytes() == plain.to_bytes() and recorded.loss == plain.loss
-    assert replays["_step"] > 50 and replays["_foresee"] > 300
+    assert replays["_step"] > 50 and replays["_forward"] > 300
 
 
 def test_wherever_it_computes_it_learns_the_same() -> None:
@@ -315,7 +318,7 @@ def test_wherever_it_computes_it_learns_the_same() -> None:
         one.observe(*transition)
         other.observe(*transition)
     assert np.allclose(one.loss, other.loss, rtol=0.1)
-    assert here == "cpu" or other._stepping._known  # type: ignore[attr-defined]
+    assert here == "cpu" or other._run_step._graphs  # type: ignore[attr-defined]
 
 
 def test_padding_is_not_learned_from() -> None:
@@ -369,8 +372,8 @@ def test_it_computes_on_one_thread_and_leaves_others_alone() -> None:
     torch.set_num_threads(3)
     try:
         learner, seen = NPE(MAZE.schema, episode=1), []
-        learner._foreseeing = lambda asked: (
-            seen.append(torch.get_num_threads()) or learner._foresee(asked)
+        learner._run_forward = lambda asked: (
+            seen.append(torch.get_num_threads()) or learner._forward(asked)
         )
         learner.predict(MAZE.reset(0), "up")
         assert seen == [1] and torch.get_num_threads() == 3
@@ -425,10 +428,8 @@ def test_files_that_are_damaged_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_hostile_head_is_refused(head: tuple[int, ...]) -> None:
-    from treethink.baselines.npe.npe import _HEAD
-
     learner = NPE(MAZE.schema)
-    body = _HEAD.pack(*head, 0.0, 0.0) + learner.body()[_HEAD.size :]
+    body = HEADER.pack(*head, 0.0, 0.0) + learner.body()[HEADER.size :]
     with pytest.raises(ValueError, match=r"transitions|numbers"):
         learner.restore(body)
     with pytest.raises(ValueError, match="it has 20 bytes, where 48 come first"):

@@ -39,7 +39,7 @@ from treethink.baselines.paper.foldt import (
 from treethink.baselines.paper.ftable import ConfidenceInterval, FTable, isBetterThan, wilson, z_of
 from treethink.baselines.paper.predicates import (
     FullPredicateSet,
-    Numbered,
+    NumberedState,
     Predicate,
     PredicateNumbers,
     QueryPredicateSet,
@@ -130,7 +130,7 @@ def test_of_equal_samples_one_is_better_just_when_the_twin_says_so(n: int, a: in
 
 
 def facts_of(state: State) -> FullPredicateSet:
-    return extractFacts(Numbered(state), PredicateNumbers())
+    return extractFacts(NumberedState(state), PredicateNumbers())
 
 
 def predicates_of(facts: FullPredicateSet) -> set[Predicate]:
@@ -146,7 +146,7 @@ def states(schema: Schema, shape: Shape, n: int) -> list[State]:
 @few
 def test_what_is_found_on_demand_is_what_is_extracted(schema: Schema, shape: Shape) -> None:
     for state in states(schema, shape, 3):
-        full, on_demand = facts_of(state), QueryPredicateSet(Numbered(state))
+        full, on_demand = facts_of(state), QueryPredicateSet(NumberedState(state))
         for p in predicates_of(full):
             assert sorted(on_demand.getObservations(p)) == sorted(full.getObservations(p))
             assert all(full.getValue(g) for g in on_demand.getObservations(p))
@@ -157,7 +157,7 @@ def test_what_is_found_on_demand_is_what_is_extracted(schema: Schema, shape: Sha
 def test_facts_are_those_of_the_twin(schema: Schema, shape: Shape) -> None:
     """As many tests hold of each object, whatever way a difference is said."""
     for state in states(schema, shape, 2):
-        s, scene, facts = Numbered(state), Scene(state), facts_of(state)
+        s, scene, facts = NumberedState(state), Scene(state), facts_of(state)
         for i, each in enumerate(s.objects):
             tracking = TrackingData((each.class_name,))
             addPredicates(tracking, facts)
@@ -203,7 +203,7 @@ def test_evaluation_by_short_circuit_ends_in_the_leaf_of_set_narrowing() -> None
             twin = random_tree(rng, class_name, [Scene(each) for each in seen], depth=4)
             t = converted(twin.root)
             for state in seen:
-                s, scene = Numbered(state), Scene(state)
+                s, scene = NumberedState(state), Scene(state)
                 for i in (i for i, name in enumerate(s.classes) if name == class_name):
                     route = twin.route(scene, (s.objects[i].id,))
                     leaf, _, path = evaluateShortCircuit(t, QueryPredicateSet(s), (i,))
@@ -263,7 +263,7 @@ def test_a_path_that_goes_left_earlier_wins() -> None:
         assert child
         child.become_branch(Test("equality", "c", ("lamp",), (1,), (1,)))
     t = converted(twin.root)
-    s = Numbered(state)
+    s = NumberedState(state)
     hand = s.classes.index("hand")
     assert [h.p for h in hypotheses(t)] == [first, second, third, third]
     assert evaluateShortCircuit(t, QueryPredicateSet(s), (hand,))[1:] == (False, "110")

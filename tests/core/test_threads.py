@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from handmade import chain, dot, handmade
-from treethink.checks.learners import everything
+from treethink.checks.learners import all_outcomes
 from treethink.errors import TransitionError
 from treethink.foldt import FOLDT
 from treethink.model import TreeThink
@@ -97,7 +97,7 @@ def test_predictions_made_while_another_thread_learns_are_whole_and_the_model_to
         for before, action, _ in cycle(stream[::7]):
             prediction = model.predict(before, action, facts, bindings)
             if predictions % 9 == 0:
-                for outcomes, support in everything(prediction).values():
+                for outcomes, support in all_outcomes(prediction).values():
                     assert math.isclose(math.fsum(outcomes.values()), 1.0)
                     assert support > 0 or len(outcomes) == 1
             assert 0 < prediction.probability(prediction.mode()) <= 1

@@ -33,7 +33,8 @@ from treethink.explain.english.phrases import (
     phrase_of,
 )
 from treethink.explain.english.tests import conditions
-from treethink.model import FOLDT, Facts, TreeThink
+from treethink.foldt import FOLDT, Facts
+from treethink.model import TreeThink
 from treethink.rules import Rule, RuleKey, Test, Value
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions

@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any
 
 from strategies import Stream
-from treethink.model import FOLDT, TreeThink
+from treethink.foldt import FOLDT
+from treethink.model import TreeThink
 from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions

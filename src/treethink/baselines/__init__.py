@@ -77,7 +77,7 @@ def _import_class(name: str, location: str) -> type:
 
 LEARNERS: MutableMapping[str, type] = _Learners(
     {each.name: each for each in (TreeThink, Static, Oracle, Paper, Qora)}
-    | {"npe": "npe.npe:NPE", "npe-star": "npe.hand_built:HandBuilt"}
+    | {"npe": "npe.learner:NPE", "npe-star": "npe.hand_built:HandBuilt"}
 )
 
 __all__ = ["LEARNERS", "make_learner", "TreeThink", "Static", "Oracle", "Paper", "Qora"]

@@ -1,9 +1,10 @@
-"""What every learner promises. See `treethink.checks`.
+"""Contracts of learners. See `treethink.checks`.
 
 A learner has `observe(before, action, after)`, `predict(state, action)`, `save`, `load` and a
-`name`; one that keeps transitions says in `memory` how many. One that by its nature cannot keep a
-promise says so in `cannot_keep`: {name of the check: the reason}. A check takes a way to make one
-for a schema, a stream of transitions (a few hundred, of one schema) and a folder to write to.
+`name`; if it keeps transitions, `memory` is their number. A learner that cannot keep a contract
+declares that in `cannot_keep`: {name of the check: the reason}. A check takes a function that makes
+a learner for a schema, a stream of transitions (a few hundred, of one schema) and a folder to write
+to.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ Check = Callable[[Make, Sequence[Transition], Path], None]
 
 
 def check_learner(make: Make, stream: Sequence[Transition]) -> None:
-    """Put a learner through all checks. The first promise that it breaks is raised.
+    """Run all checks on a learner; raise a `CheckFailed` for the first one that fails.
 
-    What it declares in `cannot_keep` is left out.
+    Checks that it lists in `cannot_keep` are skipped.
 
     >>> import treethink as tt
     >>> stream = list(tt.transitions(tt.make("walls", width=5, height=5), steps=100, seed=0))
     >>> check_learner(tt.TreeThink, stream)
     """
-    left_out = declared(make(stream[0][0].schema))
+    skipped = declared(make(stream[0][0].schema))
     for name, check in LEARNER_CHECKS.items():
-        if name in left_out:
+        if name in skipped:
             continue
         with TemporaryDirectory() as folder:
             try:
@@ -47,7 +48,7 @@ def check_learner(make: Make, stream: Sequence[Transition]) -> None:
 
 
 def declared(learner: Any) -> Mapping[str, str]:
-    """The checks that a learner says it cannot pass, each with the reason."""
+    """Return the checks that a learner declares it cannot pass, with the reason for each."""
     reasons = getattr(learner, "cannot_keep", {})
     where = f"cannot_keep of learner {getattr(learner, 'name', learner)!r}"
     if not isinstance(reasons, Mapping):
@@ -60,27 +61,27 @@ def declared(learner: Any) -> Mapping[str, str]:
     return reasons
 
 
-def _require(kept: bool, learner: Any, broken: str) -> None:
-    if not kept:
-        raise CheckFailed(f"learner {getattr(learner, 'name', learner)!r}: {broken}")
+def _require(condition: bool, learner: Any, failure: str) -> None:
+    if not condition:
+        raise CheckFailed(f"learner {getattr(learner, 'name', learner)!r}: {failure}")
 
 
-def taught(make: Make, stream: Iterable[Transition], schema: Schema) -> Any:
-    """A learner that has observed the stream."""
+def trained(make: Make, stream: Iterable[Transition], schema: Schema) -> Any:
+    """Return a learner that has observed the stream."""
     learner = make(schema)
     for transition in stream:
         learner.observe(*transition)
     return learner
 
 
-def saved(learner: Any, folder: Path) -> bytes:
-    """All that a learner knows, as the bytes of its file."""
+def content_of(learner: Any, folder: Path) -> bytes:
+    """Return the bytes of a learner's file, which hold everything it knows."""
     learner.save(folder / "learner")
     return (folder / "learner").read_bytes()
 
 
-def everything(prediction: Any) -> dict[tuple[int, str], tuple[dict[Any, float], int]]:
-    """Outcomes and support of every attribute of every object."""
+def all_outcomes(prediction: Any) -> dict[tuple[int, str], tuple[dict[Any, float], int]]:
+    """Return outcomes and support of every attribute of every object."""
     return {
         (each.id, name): (prediction.outcomes(each.id, name), prediction.support(each.id, name))
         for each in prediction.state
@@ -91,33 +92,33 @@ def everything(prediction: Any) -> dict[tuple[int, str], tuple[dict[Any, float],
 def predicting_changes_nothing_and_can_be_repeated(
     make: Make, stream: Sequence[Transition], folder: Path
 ) -> None:
-    """The second answer equals the first, and the learner is as it was."""
-    learner = taught(make, stream, stream[0][0].schema)
-    as_it_was = saved(learner, folder)
+    """A second prediction equals the first, and predicting does not change the learner."""
+    learner = trained(make, stream, stream[0][0].schema)
+    original = content_of(learner, folder)
     for before, action, _ in stream[-20:]:
         first, second = learner.predict(before, action), learner.predict(before, action)
-        same = everything(first) == everything(second) and first.mode() == second.mode()
+        same = all_outcomes(first) == all_outcomes(second) and first.mode() == second.mode()
         _require(same, learner, f"asked twice about {action!r} in {before!r}, it says two things")
-    _require(saved(learner, folder) == as_it_was, learner, "predicting changed what it knows")
+    _require(content_of(learner, folder) == original, learner, "predicting changed what it knows")
 
 
 def observing_leaves_its_input_alone(
     make: Make, stream: Sequence[Transition], folder: Path
 ) -> None:
-    """The states that a learner was shown are as they were."""
+    """Observing does not change the states."""
 
     def content() -> list[Any]:
         return [(b.to_dict(), hash(b), action, a.to_dict(), hash(a)) for b, action, a in stream]
 
-    as_it_was = content()
-    learner = taught(make, stream, stream[0][0].schema)
-    _require(content() == as_it_was, learner, "observing changed the states that it was shown")
+    original = content()
+    learner = trained(make, stream, stream[0][0].schema)
+    _require(content() == original, learner, "observing changed the states that it was shown")
 
 
 def other_names_and_another_order_of_objects_only_rename_the_prediction(
     make: Make, stream: Sequence[Transition], folder: Path
 ) -> None:
-    """Ids are names, and mean nothing."""
+    """Ids carry no meaning."""
     schema = stream[0][0].schema
     most = max(each.id for before, _, _ in stream for each in before)
 
@@ -126,23 +127,23 @@ def other_names_and_another_order_of_objects_only_rename_the_prediction(
         return State(schema, objects[::-1])
 
     other = [(renamed(before), action, renamed(after)) for before, action, after in stream]
-    one_learner, other_learner = taught(make, stream, schema), taught(make, other, schema)
+    one_learner, other_learner = trained(make, stream, schema), trained(make, other, schema)
     for (before, action, _), (renamed_before, _, _) in zip(stream[-20:], other[-20:], strict=True):
-        expected = everything(one_learner.predict(before, action))
-        found = everything(other_learner.predict(renamed_before, action))
+        expected = all_outcomes(one_learner.predict(before, action))
+        predicted = all_outcomes(other_learner.predict(renamed_before, action))
         _require(
-            found == {(most - x, name): each for (x, name), each in expected.items()},
+            predicted == {(most - x, name): each for (x, name), each in expected.items()},
             one_learner,
             f"with other ids for all objects, it says something else of {action!r} in {before!r}",
         )
 
 
 def probabilities_sum_to_one(make: Make, stream: Sequence[Transition], folder: Path) -> None:
-    """For every attribute of every object; and the mode is possible."""
-    learner = taught(make, stream, stream[0][0].schema)
+    """Probabilities of every attribute sum to 1, and the mode has a probability above 0."""
+    learner = trained(make, stream, stream[0][0].schema)
     for before, action, _ in stream[-20:]:
         prediction = learner.predict(before, action)
-        for (x, name), (outcomes, _) in everything(prediction).items():
+        for (x, name), (outcomes, _) in all_outcomes(prediction).items():
             _require(
                 all(0 < probability <= 1 for probability in outcomes.values())
                 and math.isclose(math.fsum(outcomes.values()), 1.0),
@@ -156,10 +157,10 @@ def probabilities_sum_to_one(make: Make, stream: Sequence[Transition], folder: P
 def an_unseen_action_gets_a_defined_answer(
     make: Make, stream: Sequence[Transition], folder: Path
 ) -> None:
-    """Nothing changes, and nothing is behind that."""
+    """An unseen action is predicted to change nothing, with a support of 0."""
     schema = stream[0][0].schema
     unseen = schema.actions[-1]
-    learner = taught(make, [each for each in stream if each[1] != unseen], schema)
+    learner = trained(make, [each for each in stream if each[1] != unseen], schema)
     for before, _, _ in stream[-5:]:
         prediction = learner.predict(before, unseen)
         _require(
@@ -167,80 +168,81 @@ def an_unseen_action_gets_a_defined_answer(
             learner,
             f"it has never seen {unseen!r}, and yet expects a change of {before!r}",
         )
-        behind = sum(support for _, support in everything(prediction).values())
-        _require(not behind, learner, f"it has never seen {unseen!r}, and claims support for it")
+        support = sum(support for _, support in all_outcomes(prediction).values())
+        _require(not support, learner, f"it has never seen {unseen!r}, and claims support for it")
 
 
 def an_unseen_class_gets_a_defined_answer(
     make: Make, stream: Sequence[Transition], folder: Path
 ) -> None:
-    """Its objects stay as they are, and nothing is behind that."""
+    """Objects of an unseen class are predicted to stay as they are, with a support of 0."""
     schema = stream[0][0].schema
     unseen = next(iter(schema.classes))
 
     def without(state: State) -> State:
         return State(schema, [each for each in state if each.class_name != unseen])
 
-    learner = taught(make, [(without(b), action, without(a)) for b, action, a in stream], schema)
+    learner = trained(make, [(without(b), action, without(a)) for b, action, a in stream], schema)
     for before, action, _ in stream[-5:]:
-        found = everything(learner.predict(before, action))
+        predicted = all_outcomes(learner.predict(before, action))
         for each in before.of_class(unseen):
             for name, value in each.values.items():
-                said = found[each.id, name]
+                outcome = predicted[each.id, name]
                 _require(
-                    said == ({value: 1.0}, 0),
+                    outcome == ({value: 1.0}, 0),
                     learner,
-                    f"it has never seen a {unseen!r}, and says of its {name!r}: {said}",
+                    f"it has never seen a {unseen!r}, and says of its {name!r}: {outcome}",
                 )
 
 
 def one_stream_gives_one_model_to_the_byte(
     make: Make, stream: Sequence[Transition], folder: Path
 ) -> None:
-    """Two learners that saw the same save the same file."""
+    """Two learners that observed the same stream save the same file."""
     schema = stream[0][0].schema
-    one = taught(make, stream, schema)
-    other = taught(make, copy.deepcopy(list(stream)), schema)
-    _require(saved(one, folder) == saved(other, folder), one, "one stream gave two models")
+    one = trained(make, stream, schema)
+    other = trained(make, copy.deepcopy(list(stream)), schema)
+    _require(
+        content_of(one, folder) == content_of(other, folder), one, "one stream gave two models"
+    )
 
 
 def saving_loading_and_going_on_equals_going_on(
     make: Make, stream: Sequence[Transition], folder: Path
 ) -> None:
-    """A file holds all that a learner knows."""
+    """A file holds everything that a learner knows."""
     schema = stream[0][0].schema
     half = len(stream) // 2
-    stopped = taught(make, stream[:half], schema)
+    stopped = trained(make, stream[:half], schema)
     stopped.save(folder / "half")
     resumed = type(stopped).load(folder / "half")
     for transition in stream[half:]:
         resumed.observe(*transition)
-    same = saved(resumed, folder) == saved(taught(make, stream, schema), folder)
+    same = content_of(resumed, folder) == content_of(trained(make, stream, schema), folder)
     _require(same, stopped, "after saving and loading it learns something else")
 
 
 def memory_stays_flat_on_a_repeating_stream(
     make: Make, stream: Sequence[Transition], folder: Path
 ) -> None:
-    """Only the counts may grow: one byte more whenever a number needs another seven bits.
+    """Only the counts may grow: by one byte whenever a number needs another seven bits.
 
-    What it may keep has to be full first. The stream must be one that the learner can learn: a
-    short one of a world that chance decides can only be learned by heart, and the more it is
-    repeated the better.
+    The learner's memory has to be full first. The stream must be one that the learner can learn: a
+    short stream of a random world can only be memorised, and more so with every repetition.
     """
     schema = stream[0][0].schema
-    kept = getattr(make(schema), "memory", 0)
-    to_fill = math.ceil(kept / len(stream)) if isinstance(kept, int) else 0
+    memory = getattr(make(schema), "memory", 0)
+    to_fill = math.ceil(memory / len(stream)) if isinstance(memory, int) else 0
     repeated = list(stream) * max(5, to_fill)
-    learner = taught(make, repeated, schema)
-    size = len(saved(learner, folder))
+    learner = trained(make, repeated, schema)
+    size = len(content_of(learner, folder))
     for transition in repeated * 2:
         learner.observe(*transition)
-    grown = len(saved(learner, folder))
+    final = len(content_of(learner, folder))
     _require(
-        grown <= 1.5 * size,
+        final <= 1.5 * size,
         learner,
-        f"on a stream that repeats itself its file grew from {size:,} to {grown:,} bytes",
+        f"on a stream that repeats itself its file grew from {size:,} to {final:,} bytes",
     )
 
 

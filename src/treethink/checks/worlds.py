@@ -1,4 +1,4 @@
-"""What every world promises. See `treethink.checks`."""
+"""Contracts of worlds. See `treethink.checks`."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ Check = Callable[[World], None]
 
 _SEED = 3
 _LEVELS = range(8)
-# Situations in which chance is looked at, how often, and how unlikely the result may be.
-_CHANCES, _SAMPLES, _UNLIKELY = 10, 1_000, 1e-6
+# The test of frequencies: random situations, samples of each, and the significance level.
+_SITUATIONS, _SAMPLES, _UNLIKELY = 10, 1_000, 1e-6
 _TOLERANCE = 1e-9
 
 
 def check_world(world: World) -> None:
-    """Put a world through all checks. The first promise that it breaks is raised.
+    """Run all checks on a world; raise a `CheckFailed` for the first one that fails.
 
-    A world that is not `pure`, such as an adapted environment, can only be followed while it is
-    played. It is not asked whether the same step gives the same again (`steps_are_pure`), how
-    often each state follows (only, where it states a distribution, whether what followed is
-    listed), and whether its scenes come true. It has to refuse to go on from where it does not
-    stand.
+    A world that is not `pure`, such as an adapted environment, can only step from its current
+    state. So it is not checked whether repeating a step gives the same result (`steps_are_pure`),
+    how often each state follows (only whether the state that followed is listed, if the world
+    states a distribution), and whether its scenes come true. It must refuse to step from a state
+    that is not its current one.
     """
     check_world_type(world, "check_world")
     for name, check in WORLD_CHECKS.items():
@@ -60,7 +60,7 @@ def _fail(world: World, why: str) -> NoReturn:
 
 
 def _played(world: World, steps: int = 100) -> Iterator[Transition]:
-    """Some levels, each for a while; the world stands where the latest step led."""
+    """Play some levels for a few steps each."""
     return transitions(world, steps, _SEED, episode=20)
 
 
@@ -69,7 +69,7 @@ def _copy(world: World) -> World:
     return copied
 
 
-def _states(transition: Transition) -> str:
+def _text(transition: Transition) -> str:
     before, action, after = transition
     return f"after {action!r} in {before!r} came {after!r}"
 
@@ -78,14 +78,14 @@ def _states(transition: Transition) -> str:
 
 
 def rollouts_repeat(world: World) -> None:
-    """One seed gives one rollout, whichever instance plays it and whatever it did before."""
+    """A seed determines the rollout, for every instance and whatever it did before."""
     first = list(_played(world))
     for who, other in (("the same instance", world), ("a pickled copy", _copy(world))):
         _compare(world, first, list(_played(other)), f"{who}, played again with seed {_SEED},")
 
 
 def rollouts_repeat_in_another_process(world: World) -> None:
-    """Nothing depends on the order of sets, on addresses, or on what else a process did."""
+    """A rollout does not depend on the order of sets, on addresses, or on the process."""
     here = list(_played(world, 60))
     there = parallel_transitions([world], 60, [_SEED], episode=20, processes=1)
     _compare(world, here, [each for _, each in there], f"another process, with seed {_SEED},")
@@ -94,29 +94,29 @@ def rollouts_repeat_in_another_process(world: World) -> None:
 def _compare(world: World, one: list[Transition], other: list[Transition], who: str) -> None:
     for step, (mine, theirs) in enumerate(zip(one, other, strict=True), 1):
         if mine != theirs:
-            _fail(world, f"{who} differs at step {step}: {_states(mine)}, then {_states(theirs)}")
+            _fail(world, f"{who} differs at step {step}: {_text(mine)}, then {_text(theirs)}")
 
 
 def steps_are_pure(world: World) -> None:
-    """`step` and `distribution` leave the state alone and depend on nothing but what is given.
+    """`step` and `distribution` do not change the state, and depend only on their arguments.
 
-    Not asked of worlds that are not `pure`.
+    Worlds that are not `pure` are not checked.
     """
     if not world.pure:
         return
     fresh = _copy(world)
     for transition in list(_played(world)):
         before, action, _ = transition
-        as_it_was = before.to_dict()
-        for verb, ask in (("step", _step), ("distribution", _truth)):
-            first, again, other = (ask(each, transition) for each in (world, world, fresh))
+        original = before.to_dict()
+        for verb, call in (("step", _step), ("distribution", _truth)):
+            first, again, other = (call(each, transition) for each in (world, world, fresh))
             if not first == again == other:
                 _fail(
                     world,
                     f"{verb} of {action!r} in {before!r} gives {first!r}, then {again!r},"
                     f" and for a fresh instance {other!r}",
                 )
-            if before.to_dict() != as_it_was:
+            if before.to_dict() != original:
                 _fail(world, f"{verb} of {action!r} changed the state it was given: {before!r}")
 
 
@@ -126,13 +126,13 @@ def _step(world: World, transition: Transition) -> State:
 
 
 def _truth(world: World, transition: Transition) -> list[tuple[State, float]] | None:
-    """The stated distribution; None if the world cannot state it."""
+    """Return the stated distribution; None if the world does not state it."""
     truth = world.truth(*transition)
     return None if isinstance(truth, State) else truth
 
 
 def distributions_are_whole(world: World) -> None:
-    """Every state that may follow is listed once, and the probabilities sum to 1."""
+    """A distribution lists every next state once, and its probabilities sum to 1."""
     for transition in _played(world):
         before, action, _ = transition
         truth = _truth(world, transition)
@@ -150,43 +150,43 @@ def distributions_are_whole(world: World) -> None:
 
 
 def steps_follow_the_distribution(world: World) -> None:
-    """What `step` draws is listed, and as frequent as stated: a chi-square test, seeded.
+    """States that `step` draws are listed, and as frequent as stated (a seeded chi-square test).
 
-    Of worlds that are not `pure`, only what was played is asked for.
+    For worlds that are not `pure`, only the states of the rollout are checked.
     """
     rng = np.random.default_rng(_SEED)
-    asked: set[tuple[State, str]] = set()
-    distance, freedom, worst = 0.0, 0, (0.0, "")
+    tested: set[tuple[State, str]] = set()
+    statistic, freedom, worst = 0.0, 0, (0.0, "")
     for transition in _played(world):
         before, action, after = transition
         truth = _truth(world, transition)
         if truth is None:
             return
         where = f"{action!r} in {before!r}"
-        samples = 1 if len(truth) == 1 or len(asked) == _CHANCES else _SAMPLES
+        samples = 1 if len(truth) == 1 or len(tested) == _SITUATIONS else _SAMPLES
         drawn = [world.step(before, action, rng) for _ in range(samples)] if world.pure else [after]
-        seen = Counter(drawn)
-        for state in seen.keys() - dict(truth).keys():
+        counts = Counter(drawn)
+        for state in counts.keys() - dict(truth).keys():
             _fail(world, f"step of {where} gave {state!r}, which its distribution does not list")
-        if len(drawn) > 1 and (before, action) not in asked:
-            asked.add((before, action))
-            strays, by = chi_square(seen, dict(truth))
-            worst = max(worst, (strays, f"{where}: {samples} times, {_counts(seen, truth)}"))
-            distance, freedom = distance + strays, freedom + by
-    if chi_square_tail(distance, freedom) < _UNLIKELY:
+        if len(drawn) > 1 and (before, action) not in tested:
+            tested.add((before, action))
+            own, own_freedom = chi_square(counts, dict(truth))
+            worst = max(worst, (own, f"{where}: {samples} times, {_counts_text(counts, truth)}"))
+            statistic, freedom = statistic + own, freedom + own_freedom
+    if chi_square_tail(statistic, freedom) < _UNLIKELY:
         _fail(world, f"steps do not follow the stated distributions, least so {worst[1]}")
 
 
-def _counts(seen: Counter[State], truth: list[tuple[State, float]]) -> str:
-    counted = ", ".join(f"{seen[state]} where {p:.4g} is stated" for state, p in truth[:8])
-    return counted + (", ..." if len(truth) > 8 else "")
+def _counts_text(counts: Counter[State], truth: list[tuple[State, float]]) -> str:
+    text = ", ".join(f"{counts[state]} where {p:.4g} is stated" for state, p in truth[:8])
+    return text + (", ..." if len(truth) > 8 else "")
 
 
 # ------------------------------------------------------------------------------ states
 
 
 def states_obey_the_schema(world: World) -> None:
-    """Every state is a State of the world's own schema, and holds what that says."""
+    """Every state is a `State` of the world's own schema."""
     for seed in _LEVELS:
         _check_state(world, world.reset(seed), f"reset with seed {seed}")
     for before, action, after in _played(world):
@@ -203,7 +203,7 @@ def _check_state(world: World, state: object, where: str) -> None:
 
 
 def objects_stay(world: World) -> None:
-    """Every state that may follow has the same objects, of the same classes."""
+    """Every next state has the same objects, of the same classes."""
     for before, action, after in _played(world):
         truth = _truth(world, (before, action, after))
         for state in [after, *(state for state, _ in truth or ())]:
@@ -224,17 +224,17 @@ def levels_keep_to_most_objects(world: World) -> None:
         state = world.reset(seed)
         for name, limit in most.items():
             if len(state.of_class(name)) > limit:
-                found = len(state.of_class(name))
+                count = len(state.of_class(name))
                 _fail(
-                    world, f"seed {seed} has {found} of class {name!r}, most_objects says {limit}"
+                    world, f"seed {seed} has {count} of class {name!r}, most_objects says {limit}"
                 )
 
 
 def values_keep_to_bounds(world: World) -> None:
-    """No value is beyond what `bounds` says, which speaks of attributes that there are."""
+    """All values lie within `bounds`, which names only attributes of the schema."""
     classes = world.schema.classes
-    there = {(name, each) for name, attributes in classes.items() for each in attributes}
-    known = there | {each for _, each in there}
+    pairs = {(name, each) for name, attributes in classes.items() for each in attributes}
+    known = pairs | {each for _, each in pairs}
     for key in world.bounds():
         if key not in known:
             _fail(world, f"bounds speaks of {key!r}, which is no attribute of its objects")
@@ -249,7 +249,7 @@ def values_keep_to_bounds(world: World) -> None:
 
 
 def free_cells_are_connected(world: World) -> None:
-    """Where the world promises it (`connected`), walls leave no cell out of reach."""
+    """If the world is `connected`, walls separate no free cell from the others."""
     if not getattr(world, "connected", False):
         return
     for seed in _LEVELS:
@@ -260,17 +260,17 @@ def free_cells_are_connected(world: World) -> None:
 
 
 def _reached(cells: set[Cell]) -> set[Cell]:
-    """The cells that can be reached from the first."""
+    """Return the cells that can be reached from the first."""
     reached: set[Cell] = set()
-    edge = set(sorted(cells)[:1])
-    while edge:
-        reached |= edge
-        edge = {near for cell in edge for near in beside(cell) if near in cells} - reached
+    frontier = set(sorted(cells)[:1])
+    while frontier:
+        reached |= frontier
+        frontier = {near for cell in frontier for near in beside(cell) if near in cells} - reached
     return reached
 
 
 def things_start_apart(world: World) -> None:
-    """Where the world promises it (`distinct`), no two things start on one cell."""
+    """If the world is `distinct`, no two objects start on the same cell."""
     if not getattr(world, "distinct", False):
         return
     for seed in _LEVELS:
@@ -283,11 +283,11 @@ def things_start_apart(world: World) -> None:
                 on[cell] = each
 
 
-# ------------------------------------------------------------------- what it says of itself
+# ------------------------------------------------------------- scenes, texts and pictures
 
 
 def scenes_come_true(world: World) -> None:
-    """Every scene is what the world does. Not asked of worlds that are not `pure`."""
+    """Every scene agrees with the world's distribution. Only `pure` worlds are checked."""
     for scene in world.scenes() if world.pure else ():
         truth, stated = dict(world.distribution(scene.before, scene.action)), dict(scene.truth)
         if any(abs(truth.get(s, 0) - stated.get(s, 0)) > _TOLERANCE for s in truth | stated):
@@ -299,7 +299,7 @@ def scenes_come_true(world: World) -> None:
 
 
 def scenes_show_every_action(world: World) -> None:
-    """If there are scenes, there is one for every action."""
+    """If there are scenes, every action has one."""
     shown = {scene.action for scene in world.scenes()}
     missing = [action for action in world.actions if action not in shown]
     if shown and missing:
@@ -317,7 +317,7 @@ def the_sheet_says_everything(world: World) -> None:
 
 
 def states_can_be_drawn(world: World) -> None:
-    """Every state has a picture, as text and as pixels, and always the same."""
+    """Every state can be drawn as text and as pixels, always in the same way."""
     states = [world.reset(seed) for seed in _LEVELS[:3]]
     states += [after for *_, after in _played(world, 5)] + [each.before for each in world.scenes()]
     for state in states:
@@ -337,10 +337,10 @@ def states_can_be_drawn(world: World) -> None:
 
 
 def what_is_wrong_is_refused(world: World) -> None:
-    """What is wrong raises an error that says so.
+    """Wrong arguments raise errors.
 
-    Unknown names, states of other worlds and odd options raise errors of our own types. What is
-    no seed raises any ValueError or TypeError.
+    Unknown names, states of other worlds and wrong options raise errors of our own types. A wrong
+    seed raises any ValueError or TypeError.
     """
     for what, error, call in (*_wrong_calls(world), *_wrong_options(world)):
         try:
@@ -349,8 +349,8 @@ def what_is_wrong_is_refused(world: World) -> None:
             continue
         except Exception as other:
             names = error if isinstance(error, tuple) else (error,)
-            wanted = " or ".join(each.__name__ for each in names)
-            _fail(world, f"{what} raises {other!r}, not a {wanted}")
+            expected = " or ".join(each.__name__ for each in names)
+            _fail(world, f"{what} raises {other!r}, not a {expected}")
         _fail(world, f"{what} is not refused, but gives {result!r}")
 
 
@@ -363,36 +363,36 @@ def _wrong_calls(world: World) -> Iterable[Refusal]:
     other = Schema({"stranger": ["strange"]}, {"strange": 1}, world.actions)
     foreign = State(other, [Object(0, "stranger", strange=0)])
 
-    def given(*arguments: Any, verb: str = "step") -> Callable[[], object]:
+    def call(*arguments: Any, verb: str = "step") -> Callable[[], object]:
         return lambda: getattr(world, verb)(*arguments)
 
     wrong: object
     for wrong in ("no such action", "", 3, None):
-        yield f"step of {wrong!r}", UnknownNameError, given(state, wrong, rng)
+        yield f"step of {wrong!r}", UnknownNameError, call(state, wrong, rng)
         yield (
             f"distribution of {wrong!r}",
             UnknownNameError,
-            given(state, wrong, verb="distribution"),
+            call(state, wrong, verb="distribution"),
         )
     not_states: tuple[object, ...] = (foreign, None, state.to_dict())
     for wrong in not_states:
         what = "a state of another schema" if wrong is foreign else repr(wrong)[:40]
-        yield f"step from {what}", StateError, given(wrong, action, rng)
+        yield f"step from {what}", StateError, call(wrong, action, rng)
         yield (
             f"distribution from {what}",
             StateError,
-            given(wrong, action, verb="distribution"),
+            call(wrong, action, verb="distribution"),
         )
-        yield f"render of {what}", StateError, given(wrong, verb="render")
-    yield "render as 'smell'", UnknownNameError, given(state, "smell", verb="render")
+        yield f"render of {what}", StateError, call(wrong, verb="render")
+    yield "render as 'smell'", UnknownNameError, call(state, "smell", verb="render")
     for seed in (-1, 0.5, None, "0"):
-        yield f"reset with seed {seed!r}", (ValueError, TypeError), given(seed, verb="reset")
+        yield f"reset with seed {seed!r}", (ValueError, TypeError), call(seed, verb="reset")
     if not world.pure:
         yield from _steps_back(world)
 
 
 def _steps_back(world: World) -> Iterable[Refusal]:
-    """A world that stands somewhere, asked to go on from where it stood before."""
+    """Yield a step of an impure world from a state that is no longer its current one."""
     for before, action, after in _played(world):
         if before != after:
             back = partial(world.step, before, action, np.random.default_rng(_SEED))
@@ -401,14 +401,14 @@ def _steps_back(world: World) -> Iterable[Refusal]:
 
 
 def _wrong_options(world: World) -> Iterable[Refusal]:
-    def made(**options: Any) -> Callable[[], object]:
+    def construct(**options: Any) -> Callable[[], object]:
         return lambda: type(world)(**{**world.options, **options})
 
     if world.options:
-        yield "the option 'no_such_option'", UnknownNameError, made(no_such_option=1)
+        yield "the option 'no_such_option'", UnknownNameError, construct(no_such_option=1)
     for name in world.options:
         for wrong in (-1, 0.5, None, True, "1"):
-            yield f"the option {name}={wrong!r}", SettingError, made(**{name: wrong})
+            yield f"the option {name}={wrong!r}", SettingError, construct(**{name: wrong})
 
 
 WORLD_CHECKS: dict[str, Check] = {

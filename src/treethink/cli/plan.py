@@ -26,7 +26,7 @@ from treethink.errors import SettingError
 from treethink.model import TreeThink
 from treethink.planning import gif as animation
 from treethink.planning.agent import Agent, score_of
-from treethink.planning.episode_summary import Account, together
+from treethink.planning.episode_summary import EpisodeSummary, summary_lines
 from treethink.planning.search import SearchSettings
 from treethink.planning.watch import Viewer
 from treethink.terminal import say, say_wrapped, terminal
@@ -145,7 +145,7 @@ def plan(
     accounts, interrupted = _play(
         agent, place, range(level, level + episodes), steps, pause, output
     )
-    for text in together(accounts):
+    for text in summary_lines(accounts):
         say_wrapped(output, text)
     if gif is not None and accounts:
         _save_gif(console, gif, place, accounts)
@@ -216,9 +216,9 @@ def _default_world(name: str, place: World) -> World:
 
 def _play(
     agent: Agent, world: World, levels: range, steps: int, pause: float, console: Console
-) -> tuple[list[Account], bool]:
+) -> tuple[list[EpisodeSummary], bool]:
     """Play the levels, and return an account of each and whether Ctrl-C stopped it."""
-    accounts: list[Account] = []
+    accounts: list[EpisodeSummary] = []
     for level in levels:
         viewer = Viewer(console, world, steps, level, pause=pause, lines=len(levels) == 1)
         account, interrupted = _play_level(agent, world, steps, level, viewer)
@@ -232,18 +232,18 @@ def _play(
 
 def _play_level(
     agent: Agent, world: World, steps: int, level: int, viewer: Viewer
-) -> tuple[Account | None, bool]:
+) -> tuple[EpisodeSummary | None, bool]:
     """Play a level, and return an account if a step was made, and whether Ctrl-C stopped it."""
     account = None
     try:
         with viewer:
             episode = agent.play(world, steps, level=level, tell=viewer.tell)
         ended = len(episode.actions) < steps
-        account = Account(level, episode, viewer.simulations, ended=ended)
-        account.weigh(world, steps)
+        account = EpisodeSummary(level, episode, viewer.simulations, ended=ended)
+        account.compute_bounds(world, steps)
     except KeyboardInterrupt:
         if account is None and viewer.episode is not None:
-            account = Account(level, viewer.episode, viewer.simulations, finished=False)
+            account = EpisodeSummary(level, viewer.episode, viewer.simulations, finished=False)
         return account, True
     return account, False
 
@@ -251,7 +251,7 @@ def _play_level(
 # -------------------------------------------------------------------------- results
 
 
-def _save_gif(console: Console, path: Path, world: World, accounts: list[Account]) -> None:
+def _save_gif(console: Console, path: Path, world: World, accounts: list[EpisodeSummary]) -> None:
     try:
         animation.write(path, world, [each.episode for each in accounts])
     except KeyboardInterrupt:
@@ -261,7 +261,7 @@ def _save_gif(console: Console, path: Path, world: World, accounts: list[Account
 
 
 def _to_json(
-    world: World, agent: Agent, path: Path | None, oracle: bool, accounts: list[Account]
+    world: World, agent: Agent, path: Path | None, oracle: bool, accounts: list[EpisodeSummary]
 ) -> dict[str, Any]:
     model = agent.model
     return {

@@ -1,8 +1,9 @@
-"""Plan in a model, and act by it.
+"""Planning with a model, and acting in a world.
 
     model, state -> search -> Plan -> Agent -> Episode -> score
 
-`search.py` chooses one action, `agent.py` plays episodes, `scores.py` says how good an episode was.
+`search.py` chooses one action, `agent.py` plays episodes, `scores.py` computes the scores that an
+episode allows.
 """
 
 from treethink.planning.agent import Agent, Episode

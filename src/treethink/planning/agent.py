@@ -1,6 +1,6 @@
-"""Act in a world by planning in a model of it.
+"""Act in a world by planning with a model of it.
 
-world -> state -> [ Agent: plan, act, follow ] -> Episode
+world -> state -> [ Agent: plan, act ] -> Episode
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from treethink.state import State
 from treethink.stream.random_play import check_world_type, first_state
 from treethink.worlds.base import World
 
-#: Called after each step with the episode so far and the plan that led to it.
+#: A callback that gets, after each step, the episode so far and the plan of that step.
 Tell = Callable[["Episode", Plan], object]
 
 
 @dataclass(slots=True, repr=False)
 class Episode:
-    """What was done in a world, and what came of it; `seconds` is the time that planning took.
+    """The states, actions and rewards of an episode; `seconds` is the time spent planning.
 
     >>> from treethink import Agent, make
     >>> from treethink.baselines import Oracle
@@ -50,7 +50,7 @@ class Episode:
         return f"<Episode: {len(self.actions)} steps, score {self.score:+}>"
 
     def add(self, action: str, state: State, seconds: float) -> None:
-        """One more step."""
+        """Append a step."""
         self.rewards.append(score_of(state) - score_of(self.states[-1]))
         self.actions.append(action)
         self.states.append(state)
@@ -58,12 +58,12 @@ class Episode:
 
 
 class Agent:
-    """Plays by looking ahead in a model, action by action.
+    """Plays a world by planning each action with a model.
 
-    The settings are those of `tt.plan`; without a `horizon` it looks as far ahead as steps are
-    left, or 50 if it is not told how many. With `reuse`, what was found about the situation that an
-    action led to is kept for the next one, to which as many simulations are added; unless the
-    model has learned since, or is not to look as far any more.
+    The settings are those of `tt.plan`. Without a `horizon`, it plans as far ahead as there are
+    steps left, or 50 steps if that number is unknown. With `reuse`, the part of the search tree
+    below the chosen action is kept for the next one, and new simulations are added to it; unless
+    the model has learned since, or the horizon has become shorter.
 
     Examples
     --------
@@ -118,10 +118,10 @@ class Agent:
         self.reset()
 
     def reset(self, seed: int | None = None) -> None:
-        """Forget what was planned, and begin with the random numbers again, or with others."""
+        """Discard the search tree, and restart the random numbers, with another seed if given."""
         search = Search(self.model, self.settings, self.seed if seed is None else seed)
         self.seed, self._search = search.seed, search
-        self._last: str | None = None
+        self._last_action: str | None = None
 
     def __repr__(self) -> str:
         settings = self.settings
@@ -131,7 +131,7 @@ class Agent:
         return f"<Agent: {each} for each action, in {self.model!r}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """What it is, without what it has planned: a copy begins anew."""
+        """Return the agent without its search tree: a copy starts with an empty one."""
         return {
             "model": self.model,
             "settings": self.settings,
@@ -144,15 +144,15 @@ class Agent:
         self.reset()
 
     def plan(self, state: State, steps_left: int | None = None) -> Plan:
-        """What to do in a state; with `steps_left`, it looks no further than that."""
+        """Return a plan for a state; `steps_left` limits how far ahead it looks."""
         if steps_left is not None:
             whole_number("steps_left", steps_left, least=1)
-        found = self._search.plan(state, self._last if self.reuse else None, steps_left)
-        self._last = found.action
-        return found
+        plan = self._search.plan(state, self._last_action if self.reuse else None, steps_left)
+        self._last_action = plan.action
+        return plan
 
     def act(self, state: State, steps_left: int | None = None) -> str:
-        """The action of `plan`."""
+        """Return the action of `plan`."""
         return self.plan(state, steps_left).action
 
     def play(
@@ -164,10 +164,10 @@ class Agent:
         start: State | None = None,
         tell: Tell | None = None,
     ) -> Episode:
-        """An episode of so many steps in the world, from `start` or from `world.reset(level)`.
+        """Play an episode of that many steps, from `start` or from `world.reset(level)`.
 
-        It depends on nothing that was played before. `tell` is called after each step with the
-        episode so far and the plan; if it returns False, the episode ends there.
+        It does not depend on earlier episodes. `tell` is called after each step with the episode
+        so far and the plan; if it returns False, the episode ends there.
         """
         check_world_type(world, "an agent")
         if tell is not None and not callable(tell):
@@ -175,23 +175,23 @@ class Agent:
         steps = whole_number("steps", steps, least=1)
         state = first_state(world, level) if start is None else start
         self.reset()
-        rng = np.random.default_rng([self.seed, 1])  # not the one that the search draws from
+        rng = np.random.default_rng([self.seed, 1])  # independent of the search's generator
         episode = Episode([state])
         for left in range(steps, 0, -1):
             if world.is_over(state):
                 break
             begin = perf_counter()
-            found = self.plan(state, left)
+            plan = self.plan(state, left)
             seconds = perf_counter() - begin
-            state = world.step(state, found.action, rng)
-            episode.add(found.action, state, seconds)
-            if tell is not None and tell(episode, found) is False:
+            state = world.step(state, plan.action, rng)
+            episode.add(plan.action, state, seconds)
+            if tell is not None and tell(episode, plan) is False:
                 break
         return episode
 
 
 def score_of(state: State) -> int:
-    """The score of a state's only game."""
+    """Return the score of a state, which must have exactly one game."""
     games = state.of_class("game")
     if len(games) != 1:
         raise StateError(f"planning needs exactly one game, the state has {len(games)}")

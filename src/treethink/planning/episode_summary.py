@@ -1,6 +1,6 @@
-"""What came of an episode: its score, what that is worth, and the time that planning took.
+"""Summaries of episodes: score, normalised score, and planning time.
 
-world, episode -> [ Account ] -> a line of text, an entry of JSON
+world, episode -> [ EpisodeSummary ] -> a line of text, an entry of JSON
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from treethink.planning.agent import Episode
 from treethink.planning.scores import ScoreBounds, score_bounds
 from treethink.worlds.base import World
 
-#: What takes a few seconds. Whoever wants to wait for longer calls `score_bounds`.
+#: This takes a few seconds. For larger levels, call `score_bounds` yourself.
 _MOST_STATES = 100_000
 
 
 @dataclass(slots=True)
-class Account:
-    """An episode in a level, and all simulations of its plans.
+class EpisodeSummary:
+    """An episode in a level, with its number of simulations and its score bounds.
 
-    `ended` says that the world ended it, before its time. Without `bounds`, `unknown` says why
-    there are none.
+    `ended` says that the world ended the episode early. Without `bounds`, `unknown` is the reason.
     """
 
     level: int
@@ -35,8 +34,8 @@ class Account:
     bounds: ScoreBounds | None = None
     unknown: str = ""
 
-    def weigh(self, world: World, steps: int) -> None:
-        """Find out what could have been scored in so many steps, unless that takes too long."""
+    def compute_bounds(self, world: World, steps: int) -> None:
+        """Compute the score bounds of an episode of that many steps, unless it takes too long."""
         start = self.episode.states[0]
         try:
             self.bounds = score_bounds(world, start, steps, most_states=_MOST_STATES)
@@ -45,40 +44,38 @@ class Account:
 
     @property
     def normalised(self) -> float | None:
-        """The score on the scale of its bounds; None: they are not known."""
+        """The normalised score; None if the bounds are not known."""
         return None if self.bounds is None else self.bounds.normalised(self.episode.score)
 
     @property
     def is_least(self) -> bool:
-        """Whether `normalised` might be more, since the optimal score is only bounded."""
+        """Whether `normalised` is a lower bound, because the optimal score is an upper bound."""
         bounds = self.bounds
         return bounds is not None and not bounds.exact and self.episode.score > bounds.trivial
 
     def __str__(self) -> str:
-        score, taken = self.episode.score, len(self.episode.actions)
-        said = f"level {self.level}: score {score} in {taken} step{'' if taken == 1 else 's'}"
+        score, steps = self.episode.score, len(self.episode.actions)
+        text = f"level {self.level}: score {score} in {steps} step{'' if steps == 1 else 's'}"
         if not self.finished:
-            said += ", interrupted"
+            text += ", interrupted"
         elif self.ended:
-            said += ", where the world ended it"
-        return said if self.bounds is None else f"{said}; {self._worth(self.bounds)}"
+            text += ", where the world ended it"
+        return text if self.bounds is None else f"{text}; {self._normalised_text(self.bounds)}"
 
-    def _worth(self, bounds: ScoreBounds) -> str:
-        worth = self.normalised
+    def _normalised_text(self, bounds: ScoreBounds) -> str:
         pessimal, trivial, optimal = (
             f"{each:g}" for each in (bounds.pessimal, bounds.trivial, bounds.optimal)
         )
-        more = " or more" if self.is_least else ""
-        if not bounds.worth_playing:
-            said = "nothing to gain there"
+        if bounds.worth_playing:
+            text = f"normalised {self.normalised:.3f}{' or more' if self.is_least else ''}"
         else:
-            said = f"normalised {worth:.3f}{more}"
+            text = "nothing to gain there"
         most = "" if bounds.exact else "at most "
         expected = ", all three as expected by chance" if bounds.by_chance else ""
-        return f"{said} (pessimal {pessimal}, trivial {trivial}, optimal {most}{optimal}{expected})"
+        return f"{text} (pessimal {pessimal}, trivial {trivial}, optimal {most}{optimal}{expected})"
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it but the states."""
+        """Return everything except the states, as JSON data."""
         bounds, episode = self.bounds, self.episode
         scale = ("pessimal", "trivial", "optimal", "exact", "by_chance")
         return {
@@ -95,29 +92,34 @@ class Account:
         }
 
 
-def together(accounts: Sequence[Account]) -> list[str]:
-    """Lines about all episodes: how good they were, if there are several, and how fast."""
-    said = []
-    if len(accounts) > 1:
-        mean = fmean(each.episode.score for each in accounts)
-        said.append(f"{len(accounts)} episodes: mean score {mean:.2f}{_mean_worth(accounts)}")
-    if unknown := next((each.unknown for each in accounts if each.unknown), None):
-        said.append(f"no normalised score: {unknown}")
-    seconds = sum(each.episode.seconds for each in accounts)
-    if actions := sum(len(each.episode.actions) for each in accounts):
-        rate = sum(each.simulations for each in accounts) / max(seconds, 1e-9)
-        each = f"{1_000 * seconds / actions:.3g} ms an action"
-        said.append(f"planning took {each}, at {rate:,.0f} simulations a second")
-    return said
+def summary_lines(summaries: Sequence[EpisodeSummary]) -> list[str]:
+    """Return lines about all episodes: mean scores, if there are several, and planning time."""
+    lines = []
+    if len(summaries) > 1:
+        mean = fmean(each.episode.score for each in summaries)
+        lines.append(
+            f"{len(summaries)} episodes: mean score {mean:.2f}{_mean_normalised(summaries)}"
+        )
+    if unknown := next((each.unknown for each in summaries if each.unknown), None):
+        lines.append(f"no normalised score: {unknown}")
+    seconds = sum(each.episode.seconds for each in summaries)
+    if actions := sum(len(each.episode.actions) for each in summaries):
+        rate = sum(each.simulations for each in summaries) / max(seconds, 1e-9)
+        per_action = f"{1_000 * seconds / actions:.3g} ms an action"
+        lines.append(f"planning took {per_action}, at {rate:,.0f} simulations a second")
+    return lines
 
 
-def _mean_worth(accounts: Sequence[Account]) -> str:
-    """The mean of what is normalised, where there was something to gain; if all of it is known."""
-    gainful = [each for each in accounts if each.bounds is None or each.bounds.worth_playing]
-    worth = [each for account in gainful if (each := account.normalised) is not None]
-    if not worth or len(worth) < len(gainful):
+def _mean_normalised(summaries: Sequence[EpisodeSummary]) -> str:
+    """Return mean and deviation of the normalised scores, if all of them are known.
+
+    Episodes in which there was nothing to gain are left out.
+    """
+    playable = [each for each in summaries if each.bounds is None or each.bounds.worth_playing]
+    scores = [score for each in playable if (score := each.normalised) is not None]
+    if not scores or len(scores) < len(playable):
         return ""
-    more = " or more" if any(each.is_least for each in gainful) else ""
-    few = len(gainful) < len(accounts)
-    where = f" in {len(gainful)} with something to gain" if few else ""
-    return f"; mean normalised {fmean(worth):.3f}{more}, deviation {pstdev(worth):.3f}{where}"
+    more = " or more" if any(each.is_least for each in playable) else ""
+    fewer = len(playable) < len(summaries)
+    where = f" in {len(playable)} with something to gain" if fewer else ""
+    return f"; mean normalised {fmean(scores):.3f}{more}, deviation {pstdev(scores):.3f}{where}"

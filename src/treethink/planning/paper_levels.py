@@ -1,9 +1,9 @@
-"""The levels in which planning is measured: the paper's five settings, and what is worth playing.
+"""The levels of the planning experiments: the paper's five settings.
 
     world, steps, first, n -> [ levels ] -> Level(seed, state, bounds, redrawn), ...
 
-In some levels no goal is near enough: to do nothing is then the best, and every planner would
-be optimal or worse, which says nothing about it. Such a level is drawn anew, and counted.
+In some levels no goal is near enough, so that doing nothing is optimal. Such a level says nothing
+about a planner. It is replaced by another one, and the replacements are counted.
 """
 
 from __future__ import annotations
@@ -17,36 +17,37 @@ from treethink.state import State
 from treethink.stream.random_play import check_world_type
 from treethink.worlds import World
 
-#: For each world the option that counts its goals, and what else is not the default.
+#: For each world, the option that sets the number of goals, and options that are not the default.
 _WORLDS: dict[str, tuple[str, dict[str, int]]] = {
     "maze": ("goals", {}),
     "coins": ("coins", {}),
     "keys": ("goals", {"doors": 2, "keys": 3}),
 }
-_BETWEEN_DRAWS = 1_000_000_000  # no experiment has so many levels
+_SEED_STEP = 1_000_000_000  # more than the levels of any experiment
 _MOST_DRAWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One line of the paper's table of planning experiments."""
+    """One row of the paper's table of planning experiments.
+
+    `walls` is the number of walls inside the border; `steps` is the length of an episode.
+    """
 
     width: int
     height: int
     walls: int
-    """Inside the border."""
     goals: int
     steps: int
-    """Of an episode."""
 
     @property
     def label(self) -> str:
-        """Its size."""
+        """The size of its levels."""
         return f"{self.width}x{self.height}"
 
     @property
     def wall_percent(self) -> int:
-        """What a world needs to be told for just so many walls: it rounds them down.
+        """The option that gives exactly that many walls: worlds round their number down.
 
         >>> [each.wall_percent for each in SETTINGS]
         [30, 32, 50, 56, 82]
@@ -62,7 +63,7 @@ class Setting:
         return percent
 
     def options(self, world: str) -> dict[str, int]:
-        """What `make` needs to be told for levels of that world.
+        """Return the options of `make` for that world.
 
         >>> SETTINGS[0].options("coins")
         {'width': 8, 'height': 8, 'wall_percent': 30, 'coins': 2}
@@ -81,11 +82,11 @@ SETTINGS = (
     Setting(14, 14, walls=80, goals=15, steps=40),
     Setting(16, 16, walls=160, goals=20, steps=50),
 )
-"""The paper's table. It is of `maze`; in `coins` the goals are coins."""
+"""The paper's table, which is about `maze`; in `coins` the goals are coins."""
 
 
 def settings(world: str) -> list[tuple[Setting, dict[str, int]]]:
-    """The five settings with their options for `maze`, `coins` or `keys`.
+    """Return the five settings with their options for `maze`, `coins` or `keys`.
 
     >>> [(each.label, options["goals"]) for each, options in settings("keys")]
     [('8x8', 2), ('10x10', 5), ('12x12', 10), ('14x14', 15), ('16x16', 20)]
@@ -95,20 +96,22 @@ def settings(world: str) -> list[tuple[Setting, dict[str, int]]]:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level, where it came from, and what can be scored in it."""
+    """A level with its seed and score bounds.
+
+    `redrawn` is the number of levels before it that were not worth playing.
+    """
 
     seed: int
     state: State
     bounds: ScoreBounds
     redrawn: int
-    """How many levels before it were not worth playing."""
 
 
 def levels(world: World, steps: int, first: int, n: int) -> Iterator[Level]:
-    """So many levels that are worth playing for so many steps.
+    """Return n levels that are worth playing for that many steps.
 
-    Level i has the seed `first` + i. As long as it is not worth playing, a billion is added
-    to that; so it depends on no other level, nor on how many there are.
+    Level i has the seed `first` + i. While it is not worth playing, a billion is added to the seed.
+    So a level does not depend on the others or on their number.
 
     >>> from treethink.worlds import make
     >>> [(each.seed, each.redrawn) for each in levels(make("maze"), steps=4, first=0, n=3)]
@@ -116,15 +119,15 @@ def levels(world: World, steps: int, first: int, n: int) -> Iterator[Level]:
     """
     check_world_type(world, "levels")
     first, n = whole_number("first", first), whole_number("n", n)
-    score_bounds(world, world.reset(first), 0)  # a world that has none is refused at once
+    score_bounds(world, world.reset(first), 0)  # raises at once for a world without scores
     steps = whole_number("steps", steps, 1)
     return (_level(world, steps, seed) for seed in range(first, first + n))
 
 
 def _level(world: World, steps: int, seed: int) -> Level:
-    """The first of the levels from a seed on, a million apart, that is worth playing."""
+    """Return the first level worth playing, with seeds from `seed` on, a billion apart."""
     for redrawn in range(_MOST_DRAWS):
-        drawn = seed + redrawn * _BETWEEN_DRAWS
+        drawn = seed + redrawn * _SEED_STEP
         state = world.reset(drawn)
         bounds = score_bounds(world, state, steps)
         if bounds.worth_playing:

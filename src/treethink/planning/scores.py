@@ -1,14 +1,13 @@
-"""What a score is worth: the worst, the trivial and the best that an episode allows.
+"""Normalised scores: the worst, the trivial and the best score that an episode allows.
 
     world, state, steps -> [ score_bounds ] -> ScoreBounds -> normalised(score) in [-1, 1]
 
-The score of an episode is by how much the `score` of the world's `game` changes in so many
-steps. The paper compares episodes of different levels by a scale of three scores: -1 is
-*pessimal* (the lowest that can be had), 0 is *trivial* (that of doing nothing: `stay` at every
-step), and 1 is *optimal*. All three are worked out here exactly, not estimated.
+The score of an episode is the change of the `score` of the world's `game`. To compare episodes of
+different levels, the paper uses a scale of three scores: -1 is *pessimal* (the lowest possible
+score), 0 is *trivial* (`stay` at every step), and 1 is *optimal*. All three are computed exactly.
 
-`exact.py` does it for any world by looking at every state within reach. `coins.py` does it for
-`coins`, where each subset of coins makes other states, which are too many.
+`exact_scores.py` computes them for any world by visiting all reachable states. `coin_scores.py`
+computes them for `coins`, where every subset of coins makes new states, which are too many.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from dataclasses import dataclass
 from numbers import Real
 
 from treethink.errors import SettingError, WrongTypeError, shown, whole_number
-from treethink.planning import coin_scores as coins
-from treethink.planning.exact import expected_score, explore
+from treethink.planning import coin_scores
+from treethink.planning.exact_scores import expected_score, explore
 from treethink.state import State
 from treethink.stream.random_play import check_world_type
 from treethink.worlds import World
@@ -29,16 +28,16 @@ _MOST_STEPS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ScoreBounds:
-    """The three scores that give an episode its scale.
+    """The three scores that define the scale of an episode.
 
     Parameters
     ----------
     pessimal, trivial, optimal
-        Ints where nothing is left to chance; otherwise floats, which are expectations.
+        Ints in a deterministic world; otherwise floats, which are expectations.
     exact
-        False: `optimal` is an upper bound, proven, that perhaps nobody reaches.
+        False: `optimal` is a proven upper bound, which may not be reachable.
     by_chance
-        Whether chance has a say. Then an episode may score more or less than can be expected.
+        Whether the world is random. Then an episode may score more or less than expected.
 
     Examples
     --------
@@ -55,13 +54,14 @@ class ScoreBounds:
 
     @property
     def worth_playing(self) -> bool:
-        """Whether anything is better than to do nothing."""
+        """Whether the optimal score is better than the trivial one."""
         return self.optimal > self.trivial
 
     def normalised(self, score: int | float) -> float:
-        """A score on the scale: -1 pessimal, 0 trivial, 1 optimal, linear in between.
+        """Return a score on the scale: -1 pessimal, 0 trivial, 1 optimal, linear in between.
 
-        Where chance has a say, who is luckier than can be expected gets 1, and who is unluckier -1.
+        In a random world, scores above the expected optimum give 1, and those below the expected
+        pessimum give -1.
         """
         if isinstance(score, bool) or not isinstance(score, Real) or score != score:
             raise WrongTypeError(f"a score must be a number, got {shown(score)}")
@@ -73,7 +73,7 @@ class ScoreBounds:
         if score == self.trivial:
             return 0.0
         side, end = (1.0, self.optimal) if score > self.trivial else (-1.0, self.pessimal)
-        if end == self.trivial:  # by chance alone; see above
+        if end == self.trivial:  # only in a random world
             return side
         return side * min(float((score - self.trivial) / (end - self.trivial)), 1.0)
 
@@ -81,20 +81,20 @@ class ScoreBounds:
 def score_bounds(
     world: World, state: State, steps: int, *, most_states: int = 2_000_000
 ) -> ScoreBounds:
-    """The pessimal, the trivial and the optimal score of an episode from `state` on.
+    """Return the pessimal, trivial and optimal score of an episode from `state` on.
 
     Parameters
     ----------
     world
-        A world with a `game` that has a `score`, with an action `stay`, and that can be
-        asked about any state.
+        A world with a `game` that has a `score`, and with an action `stay`. It must be able to
+        step from any state.
     state
-        Where the episode starts. What was scored before does not count.
+        Where the episode starts. Earlier scores do not count.
     steps
-        How many there are, at most 100,000.
+        The length of the episode, at most 100,000.
     most_states
-        How many states are looked at before it is a `ResourceError`; in `coins`, how many
-        sets of coins before the optimal score is only bounded.
+        The number of states that are visited before a `ResourceError` is raised; in `coins`, the
+        number of sets of coins before the optimal score is only bounded.
 
     Examples
     --------
@@ -104,9 +104,9 @@ def score_bounds(
     ScoreBounds(pessimal=-20, trivial=-10, optimal=4, exact=True, by_chance=False)
     """
     steps, most_states = _check(world, steps, most_states)
-    world.distribution(state, _IDLE)  # which refuses a state of another schema, or without a game
-    if coins.knows(world):
-        pessimal, trivial, optimal, exact = coins.bounds(world, state, steps, most_states)
+    world.distribution(state, _IDLE)  # raises for a state of another schema, or without a game
+    if coin_scores.applies_to(world):
+        pessimal, trivial, optimal, exact = coin_scores.bounds(world, state, steps, most_states)
         return ScoreBounds(pessimal, trivial, optimal, exact)
     table = explore(world, state, steps, most_states)
     idle = world.actions.index(_IDLE)
@@ -114,12 +114,12 @@ def score_bounds(
         pessimal=expected_score(table, steps, lambda scores: scores.min(axis=0)),
         trivial=expected_score(table, steps, lambda scores: scores[idle]),
         optimal=expected_score(table, steps, lambda scores: scores.max(axis=0)),
-        by_chance=not table.is_sure,
+        by_chance=not table.is_deterministic,
     )
 
 
 def _check(world: World, steps: int, most_states: int) -> tuple[int, int]:
-    """Refuse what has no such scores; the two numbers as ints of our own."""
+    """Return both numbers as ints; raise an error if the world has no such scores."""
     check_world_type(world, "score_bounds")
     where = f"world {world.name!r}"
     schema = world.schema

@@ -1,9 +1,9 @@
-"""Choose an action by looking ahead in a model.
+"""Choose an action by Monte-Carlo tree search in a model.
 
-    model, state -> [ plan ] -> Plan: action, visits, values, what is expected
+    model, state -> [ plan ] -> Plan: action, visits, values, principal variation
 
-Monte-Carlo tree search with the pUCT rule, as in appendix G of the paper. The search itself is the
-engine's (cpp/search/search.hpp says how it goes); what stands here is the part that people touch.
+The search uses the pUCT rule, as in appendix G of the paper. The engine does the search
+(cpp/search/search.hpp describes it); this module checks the settings and keeps the tree.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from treethink.model import TreeThink
 from treethink.state import State
 from treethink.worlds.base import World
 
-#: How many steps ahead a search looks where nobody says how many are left.
+#: The default horizon, if the number of steps left is unknown.
 HORIZON = 50
-_MOST = 2**63 - 1
+_LARGEST_COUNT = 2**63 - 1
 _CHOICES = ("visits", "value")
 #: How many of the expected actions are printed.
 _SHOWN = 12
@@ -39,11 +39,11 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan:
-    """What a search found.
+    """The result of a search.
 
-    `visits` and `values` say of each action how often it was tried and its mean return (None if it
-    never was); `actions` and `states` are what it expects if all goes well, from the state it was
-    asked about on. `nodes` are the situations that it knows of.
+    `visits` and `values` are the number of visits and the mean return of each action (None if it
+    was never tried). `actions` and `states` are the principal variation: the most likely course
+    of events, from the given state on. `nodes` is the number of situations in the search tree.
 
     >>> from treethink import make, plan
     >>> from treethink.baselines import Oracle
@@ -65,7 +65,7 @@ class Plan:
     states: list[State]
     simulations: int
     nodes: int
-    __hash__ = None  # type: ignore[assignment]  # dicts have none either
+    __hash__ = None  # type: ignore[assignment]  # dicts cannot be hashed
 
     def __str__(self) -> str:
         wide = max(len(each) for each in self.visits)
@@ -123,49 +123,49 @@ class SearchSettings:
 
 
 class Search:
-    """A search that goes on from state to state."""
+    """A search tree for a model, which can be reused from state to state."""
 
     def __init__(self, model: Any, settings: SearchSettings, seed: int):
         self.model, self.settings = model, settings
         self.seed = whole_number("seed", seed)
         if self.seed >= 2**64:
             raise SettingError(f"seed must be below 2**64, got {shown(self.seed)}")
-        self._asked = asked(model)
+        self._predictor = predictor(model)
         self._rng = np.random.default_rng(self.seed)
         self._tree: _engine.Search | None = None
-        self._known: Any = None
+        self._version: Any = None  # of the model, when the tree was last used
         self._horizon = 0
 
     def plan(self, state: State, after: str | None = None, steps_left: int | None = None) -> Plan:
-        """What to do in `state`, which the action `after` led to, if it goes on."""
+        """Return a plan for `state`; `after` is the action that led there from the last state."""
         check_state(self.model, state)
         limits = [each for each in (self.settings.horizon, steps_left) if each is not None]
-        tree = self._at(state, after, min(limits, default=HORIZON))
+        tree = self._tree_at(state, after, min(limits, default=HORIZON))
         settings = self.settings
-        done = tree.run(
-            self._asked,
+        simulations = tree.run(
+            self._predictor,
             self._rng,
             settings.simulations or 0,
             settings.milliseconds or 0.0,
             self._horizon,
         )
-        names, found, expected = state.schema.actions, tree.actions(), tree.variation()
+        names, statistics, variation = state.schema.actions, tree.actions(), tree.variation()
         return Plan(
             action=tree.best(),
-            visits={name: visits for name, (visits, _) in zip(names, found, strict=True)},
-            values={name: value for name, (_, value) in zip(names, found, strict=True)},
-            actions=[action for action, _ in expected],
-            states=[state, *(reached for _, reached in expected)],
-            simulations=done,
+            visits={name: visits for name, (visits, _) in zip(names, statistics, strict=True)},
+            values={name: value for name, (_, value) in zip(names, statistics, strict=True)},
+            actions=[action for action, _ in variation],
+            states=[state, *(reached for _, reached in variation)],
+            simulations=simulations,
             nodes=tree.size()[0],
         )
 
-    def _at(self, state: State, after: str | None, horizon: int) -> _engine.Search:
-        """The tree with `state` as its root: what is left of the old one, if that still holds."""
-        # Not if it looked further than is asked for now, or if the model has learned since.
-        known = getattr(self.model, "observations", None), getattr(self.model, "_edits", 0)
-        has_learned = known != self._known
-        holds = horizon >= self._horizon - 1 and not has_learned
+    def _tree_at(self, state: State, after: str | None, horizon: int) -> _engine.Search:
+        """Return the tree with `state` as its root, reusing the old tree if it is still valid."""
+        # It is not if it looked further than the new horizon, or if the model has learned since.
+        version = getattr(self.model, "observations", None), getattr(self.model, "_edits", 0)
+        has_learned = version != self._version
+        valid = horizon >= self._horizon - 1 and not has_learned
         if self._tree is None:
             settings = self.settings
             self._tree = _engine.Search(
@@ -176,16 +176,16 @@ class Search:
                 settings.choose == "value",
                 self.seed,
             )
-        elif after is None or not holds or not self._tree.follow(after, state):
-            if has_learned or known[0] is None:  # else what it foresaw elsewhere holds here too
+        elif after is None or not valid or not self._tree.follow(after, state):
+            if has_learned or version[0] is None:  # otherwise cached predictions remain valid
                 self._tree.forget()
             self._tree.start(state)
-        self._known, self._horizon = known, horizon
+        self._version, self._horizon = version, horizon
         return self._tree
 
     @property
     def steps(self) -> int:
-        """How many steps its simulations went down, as far as their situations are still known."""
+        """The total number of steps of the simulations whose situations are still in the tree."""
         tree = [] if self._tree is None else self._tree._tree()
         return sum(edge[0] for *_, edges in tree for edge in edges)
 
@@ -208,26 +208,25 @@ def plan(
     Parameters
     ----------
     model
-        A `TreeThink`, which is asked within the engine, the GIL being free; a world, which plans
-        with the truth; or anything with ``predict(state, action)``, as all learners have.
+        A `TreeThink`, which is queried inside the engine without the GIL; a world, whose true
+        distribution is used; or any object with ``predict(state, action)``, such as a learner.
     simulations
-        How many times to look ahead, each of which asks for one prediction at most. None: as many
-        as there is time for.
+        The number of simulations, each with at most one prediction. None: as many as the time
+        limit allows.
     seed
-        Decides what is left to chance, and between equals. The same seed gives the same plan.
+        Random seed, of random outcomes and of ties. The same seed gives the same plan.
     milliseconds
-        Stop after this time, even if simulations are left. None: take the time it takes.
+        Time limit, even if simulations are left. None: no limit.
     discount
-        What a reward is worth one step later, from 0 to 1.
+        Discount factor per step, from 0 to 1.
     horizon
-        How many steps ahead it looks at most, such as those that an episode has left. None: 50.
-        Where there are few situations and many simulations, each goes down all the way.
+        The largest number of steps to look ahead, such as those left in an episode. None: 50.
     exploration
-        How much is tried that does not look best.
+        pUCT exploration constant.
     choose
-        The action with the most ``"visits"``, or that with the best ``"value"``.
+        Choose the action with the most ``"visits"`` or with the best ``"value"``.
     transpositions
-        Whether what is reached on several ways, after as many steps, is one situation.
+        Whether states that are reached on several paths, after as many steps, share a node.
 
     Examples
     --------
@@ -236,10 +235,10 @@ def plan(
     >>> model = tt.TreeThink(world.schema)
     >>> model.observe_many(tt.transitions(world, steps=3_000, seed=0))
     3000
-    >>> found = tt.plan(model, world.reset(seed=5), horizon=10)
-    >>> found.action, found.actions[:5]
+    >>> plan = tt.plan(model, world.reset(seed=5), horizon=10)
+    >>> plan.action, plan.actions[:5]
     ('right', ['right', 'right', 'right', 'stay', 'stay'])
-    >>> [each.of_class("player")[0].pos for each in found.states][:4]
+    >>> [each.of_class("player")[0].pos for each in plan.states][:4]
     [(2, 3), (3, 3), (4, 3), (5, 3)]
     """
     settings = SearchSettings(
@@ -254,13 +253,13 @@ def plan(
     return Search(model, settings, seed).plan(state)
 
 
-def asked(model: Any) -> Any:
-    """What the engine asks: a model of its own, or a function of state and action."""
-    own = "predict" in getattr(model, "__dict__", {})
-    if isinstance(model, TreeThink) and type(model).predict is TreeThink.predict and not own:
+def predictor(model: Any) -> Any:
+    """Return what the engine queries: its own model, or a function of state and action."""
+    overridden = "predict" in getattr(model, "__dict__", {})
+    if isinstance(model, TreeThink) and type(model).predict is TreeThink.predict and not overridden:
         return model
     if isinstance(model, World):
-        return _truth(model)
+        return _true_predictor(model)
     predict: Callable[[State, str], Any] | None = getattr(model, "predict", None)
     if not callable(predict) or isinstance(model, type):
         raise WrongTypeError(
@@ -270,8 +269,8 @@ def asked(model: Any) -> Any:
     return predict
 
 
-def _truth(world: World) -> Callable[[State, str], Any]:
-    """What the world says; once an episode is over there, nothing happens any more."""
+def _true_predictor(world: World) -> Callable[[State, str], Any]:
+    """Return the world's true distribution; nothing changes once an episode is over."""
     from treethink.baselines.prediction import Joint
     from treethink.baselines.trivial import Oracle
 
@@ -286,7 +285,7 @@ def _truth(world: World) -> Callable[[State, str], Any]:
 
 
 def check_state(model: Any, state: object) -> None:
-    """Whether it is a state that the model can be asked about."""
+    """Raise an error if the model cannot predict for this state."""
     if not isinstance(state, State):
         raise WrongTypeError(f"state must be a State, got {shown(state)}")
     schema = getattr(model, "schema", None)
@@ -296,8 +295,8 @@ def check_state(model: Any, state: object) -> None:
 
 def _count(name: str, value: object) -> int:
     count = whole_number(name, value, least=1)
-    if count > _MOST:
-        raise SettingError(f"{name} must be at most {_MOST}, got {shown(value)}")
+    if count > _LARGEST_COUNT:
+        raise SettingError(f"{name} must be at most {_LARGEST_COUNT}, got {shown(value)}")
     return count
 
 

@@ -1,8 +1,8 @@
-"""An episode to watch while it is played: the level, and how the actions were weighed.
+"""Show an episode while it is played: the level, and the visits and values of the actions.
 
     episode so far, plan -> [ watch ] -> a screen in a terminal, or a line of text
 
-Where there is no terminal, or one that cannot move its cursor, each step is a plain line.
+Without a terminal that can move its cursor, each step is printed as a line.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from rich.text import Text
 from treethink.planning.agent import Episode
 from treethink.planning.search import Plan
 from treethink.state import State
-from treethink.terminal import say
+from treethink.terminal import moves, say
 from treethink.worlds import World, draw
 
 _BLOCKS = "▏▎▍▌▋▊▉█"
 _BAR = 12
 _MOST_ACTIONS = 12
-_LEAST_BOARD = 24  # columns beside the bars, or the level goes above them
+_LEAST_BOARD = 24  # columns; with fewer beside the bars, the level is drawn above them
 _SMALLEST_BOARD = 3  # cells
 
 
 class Viewer:
-    """Shows an episode, and remembers how far it came: an interrupt need not lose it.
+    """Shows an episode, and keeps it, so that it is not lost on an interrupt.
 
-    `lines`: whether steps are told where there is no terminal to show them in; `pause`: the seconds
-    for which each is seen in one.
+    `pause` is the number of seconds for each step in a terminal. `lines` says whether steps are
+    printed where there is no terminal.
     """
 
     def __init__(
@@ -46,9 +46,10 @@ class Viewer:
     ):
         self._console, self._world, self._steps, self._level = console, world, steps, level
         self._pause, self._lines = pause, lines
-        moving = console.is_terminal and not console.is_dumb_terminal
         self._live = (
-            Live(console=console, auto_refresh=False, vertical_overflow="crop") if moving else None
+            Live(console=console, auto_refresh=False, vertical_overflow="crop")
+            if moves(console)
+            else None
         )
         self.episode: Episode | None = None
         self.simulations = 0
@@ -68,21 +69,23 @@ class Viewer:
             self._live.stop()
 
     def tell(self, episode: Episode, plan: Plan) -> None:
-        """To be called after each step."""
+        """Show the last step. `Agent.play` calls this after each step."""
         self.episode = episode
         self.simulations += plan.simulations
         if self._live:
             console = self._console
-            where = self._steps, self._level, console.width, console.height - 1
-            shown = screen(self._world, episode, plan, *where, console.encoding)
-            self._live.update(shown, refresh=True)
+            size = console.width, console.height - 1
+            text = screen(
+                self._world, episode, plan, self._steps, self._level, *size, console.encoding
+            )
+            self._live.update(text, refresh=True)
             time.sleep(self._pause)
         elif self._lines:
             say(self._console, line(episode, plan))
 
 
 def line(episode: Episode, plan: Plan) -> str:
-    """The last step in a line."""
+    """Return the last step as a line of text."""
     wide = max(map(len, plan.visits))
     value = plan.values[plan.action]
     return (
@@ -102,7 +105,7 @@ def screen(
     height: int = 24,
     encoding: str = "utf-8",
 ) -> Text:
-    """What a terminal of that size shows: how it stands, the level, the actions as bars."""
+    """Return the screen of that size: status, level, and a bar chart of the actions."""
     then = f", to go on with {' '.join(plan.actions[1:])}" if plan.actions[1:] else ""
     head = [
         f"{world.name}  level {level}  step {len(episode.actions)} of {steps}"
@@ -110,23 +113,23 @@ def screen(
         f"{plan.action}{then}",
         "",
     ]
-    told = bars(plan, encoding)
+    chart = bars(plan, encoding)
     room = height - len(head)
-    aside = width - max(map(len, told)) - 3
+    aside = width - max(map(len, chart)) - 3
     columns = aside if aside >= _LEAST_BOARD else width
-    rows = room if columns == aside else room - len(told) - 1
-    drawn = _board(world, episode.states[-2], episode.states[-1], columns, rows)
+    rows = room if columns == aside else room - len(chart) - 1
+    board = _board(world, episode.states[-2], episode.states[-1], columns, rows)
     if columns == aside:
-        body = _beside(drawn, told)
+        body = _side_by_side(board, chart)
     else:
-        body = [*drawn, Text(""), *map(Text, told)]
+        body = [*board, Text(""), *map(Text, chart)]
     text = Text("\n").join([*map(Text, head), *body])
     text.no_wrap, text.overflow = True, "ellipsis"
     return text
 
 
 def bars(plan: Plan, encoding: str = "utf-8") -> list[str]:
-    """Visits and value of each action, those that were tried most if they are many.
+    """Return visits and value of each action as a bar chart; of many actions, the most visited.
 
     >>> plan = Plan("up", {"stay": 25, "up": 75}, {"stay": -1.0, "up": 0.5}, ["up"], [], 100, 9)
     >>> print("\\n".join(bars(plan, "ascii")))
@@ -141,14 +144,14 @@ def bars(plan: Plan, encoding: str = "utf-8") -> list[str]:
         visits, value = plan.visits[name], plan.values[name]
         mark = "*" if name == plan.action else " "
         bar = _bar(visits / most, encoding)
-        said = "" if value is None else f"{value:9.3f}"
-        lines.append(f"{mark} {name:<{wide}} {bar:<{_BAR}} {visits:7,} {said:>9}")
+        number = "" if value is None else f"{value:9.3f}"
+        lines.append(f"{mark} {name:<{wide}} {bar:<{_BAR}} {visits:7,} {number:>9}")
     rest = len(plan.visits) - len(names)
     return [*lines, f"  and {rest} more"] if rest else lines
 
 
 def _bar(share: float, encoding: str) -> str:
-    """A bar that is seen if there is anything."""
+    """Return a bar, which is visible for any share above 0."""
     if not encoding.lower().startswith("utf"):
         return "#" * max(round(share * _BAR), int(share > 0))
     whole, part = divmod(max(round(share * _BAR * 8), int(share > 0)), 8)
@@ -156,30 +159,30 @@ def _bar(share: float, encoding: str) -> str:
 
 
 def _board(world: World, before: State, state: State, columns: int, rows: int) -> list[Text]:
-    """The state, line by line; where it is too large, what lies around that which moved."""
-    drawn = draw.items(world, state)
-    shown = draw.extent(drawn, frame=world.frame())
-    lines = _lines(world, state, shown)
-    rows -= len(lines) - shown.height  # a caption stands below
-    if 2 * shown.width > columns or shown.height > rows:
-        # What is cropped has an edge, with arrows to the rest.
+    """Return the drawn state, line by line; a large one is cropped around what moved last."""
+    items = draw.items(world, state)
+    window = draw.extent(items, frame=world.frame())
+    lines = _lines(world, state, window)
+    rows -= len(lines) - window.height  # for the caption below
+    if 2 * window.width > columns or window.height > rows:
+        # A cropped picture has an edge, with arrows to the rest.
         wide, high = max(columns // 2 - 2, _SMALLEST_BOARD), max(rows - 2, _SMALLEST_BOARD)
-        was = {item.id: item.cell for item in draw.items(world, before)}
-        moved = [item for item in drawn if was.get(item.id) != item.cell] or drawn
-        lines = _lines(world, state, shown.part(moved[-1].cell, wide, high))
+        old = {item.id: item.cell for item in draw.items(world, before)}
+        moved = [item for item in items if old.get(item.id) != item.cell] or items
+        lines = _lines(world, state, window.part(moved[-1].cell, wide, high))
     return lines
 
 
-def _lines(world: World, state: State, shown: draw.Window) -> list[Text]:
-    return list(Text.from_ansi(draw.ansi(world, state, window=shown)).split("\n"))
+def _lines(world: World, state: State, window: draw.Window) -> list[Text]:
+    return list(Text.from_ansi(draw.ansi(world, state, window=window)).split("\n"))
 
 
-def _beside(drawn: list[Text], told: list[str]) -> list[Text]:
-    """The bars to the right of the level."""
-    wide = max((each.cell_len for each in drawn), default=0) + 3
+def _side_by_side(board: list[Text], chart: list[str]) -> list[Text]:
+    """Return lines with the chart to the right of the level."""
+    wide = max((each.cell_len for each in board), default=0) + 3
     body = []
-    for i in range(max(len(drawn), len(told))):
-        text = drawn[i].copy() if i < len(drawn) else Text("")
+    for i in range(max(len(board), len(chart))):
+        text = board[i].copy() if i < len(board) else Text("")
         text.append(" " * (wide - text.cell_len))
-        body.append(text.append(told[i] if i < len(told) else ""))
+        body.append(text.append(chart[i] if i < len(chart) else ""))
     return body

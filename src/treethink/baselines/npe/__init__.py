@@ -1,5 +1,5 @@
-"""The Neural Physics Engine, in PyTorch."""
+"""The Neural Physics Engine, in PyTorch: encoding, network, replay buffer, learner."""
 
-from treethink.baselines.npe.npe import NPE
+from treethink.baselines.npe.learner import NPE
 
 __all__ = ["NPE"]

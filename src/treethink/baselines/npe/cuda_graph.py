@@ -1,10 +1,10 @@
-"""A computation that is recorded once and replayed.
+"""Record a computation as a CUDA graph once, and replay it.
 
     tensors -> [ copied in; replayed ] -> a tensor
 
-On a GPU a training step of a small network, or a prediction, is some hundred kernels of a few
-microseconds each, and most of its time goes into launching them one by one. Recorded as a CUDA
-graph, they are launched together.
+On a GPU a training step of a small network, or a prediction, consists of some hundred kernels of a
+few microseconds each, and most of the time goes into launching them one by one. A CUDA graph
+launches them together.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import Generic, TypeVar
 import torch
 from torch import Tensor
 
-#: What is computed with: a named tuple of tensors.
+#: The inputs of a computation: a named tuple of tensors.
 Inputs = TypeVar("Inputs", bound=tuple[Tensor, ...])
-#: Records a computation without doing it: what does it again, and where its result is then.
+#: Records a computation: returns a function that replays it, and the tensor of its result.
 Record = Callable[[Callable[[], Tensor]], tuple[Callable[[], None], Tensor]]
 
-#: As often it is done as it comes before it is recorded: libraries set themselves up then.
+#: Ordinary runs before a computation is recorded, in which libraries initialise themselves.
 _WARM_UP = 30
-#: Shapes of which a recording is kept: how many objects there are, and how many different ones.
-_MOST = 8
+#: The most input shapes (numbers of objects and of distinct vectors) with a recording.
+_MOST_SHAPES = 8
 
 
 def cuda_graph(compute: Callable[[], Tensor]) -> tuple[Callable[[], None], Tensor]:
-    """The kernels that a computation launches, to be launched together."""
+    """Record the kernels that a computation launches."""
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
@@ -36,29 +36,29 @@ def cuda_graph(compute: Callable[[], Tensor]) -> tuple[Callable[[], None], Tenso
     return graph.replay, result
 
 
-class Recorded(Generic[Inputs]):
-    """Replays what is computed with inputs of a shape that it knows; does others as they come."""
+class GraphCache(Generic[Inputs]):
+    """Replays a computation for input shapes that were recorded; computes others as usual."""
 
     def __init__(self, compute: Callable[[Inputs], Tensor], record: Record = cuda_graph):
         self._compute, self._record = compute, record
-        self._seen: dict[tuple[torch.Size, ...], int] = {}
-        self._known: dict[tuple[torch.Size, ...], tuple[Inputs, Callable[[], None], Tensor]] = {}
+        self._runs: dict[tuple[torch.Size, ...], int] = {}
+        self._graphs: dict[tuple[torch.Size, ...], tuple[Inputs, Callable[[], None], Tensor]] = {}
 
     def __call__(self, inputs: Inputs) -> Tensor:
-        """What comes of these inputs."""
+        """Return the result for these inputs."""
         shape = tuple(each.shape for each in inputs)
-        if shape in self._known:
-            own, replay, result = self._known[shape]
-            for to, each in zip(own, inputs, strict=True):
-                to.copy_(each)
+        if shape in self._graphs:
+            buffers, replay, result = self._graphs[shape]
+            for buffer, each in zip(buffers, inputs, strict=True):
+                buffer.copy_(each)
             replay()
             return result.clone()
-        done = self._compute(inputs)
-        self._seen[shape] = self._seen.get(shape, 0) + 1
-        if self._seen[shape] == _WARM_UP:
-            if len(self._known) == _MOST:
-                del self._known[next(iter(self._known))]
-            own = type(inputs)(*(each.clone() for each in inputs))
-            self._known[shape] = (own, *self._record(partial(self._compute, own)))
-            self._seen[shape] = 0
-        return done
+        result = self._compute(inputs)
+        self._runs[shape] = self._runs.get(shape, 0) + 1
+        if self._runs[shape] == _WARM_UP:
+            if len(self._graphs) == _MOST_SHAPES:
+                del self._graphs[next(iter(self._graphs))]
+            buffers = type(inputs)(*(each.clone() for each in inputs))
+            self._graphs[shape] = (buffers, *self._record(partial(self._compute, buffers)))
+            self._runs[shape] = 0
+        return result

@@ -1,11 +1,10 @@
-"""NPE*: the network of `maze` (appendix F) with weights that were thought out, not learned.
+"""NPE*: the network of `maze` (appendix F) with weights set by hand instead of learned.
 
-    maze's schema -> [ wired: knots, hats, ANDs ] -> a network that is right about every transition
+    maze's schema -> [ wired: knots, hats, ANDs ] -> a network that predicts every transition
 
-All values are small integers, which floating point holds exactly, so that a ReLU can say
-"all of these": max(a + b + c - 2, 0) is 1 if a, b and c are 1, and 0 if any of them is 0. Whether
-a difference z is v, for any integer z, is a hat: max(z - v + 1, 0) - 2 max(z - v, 0)
-+ max(z - v - 1, 0).
+All values are small integers, which floating point represents exactly. So a ReLU can compute a
+logical AND: max(a + b + c - 2, 0) is 1 if a, b and c are 1, and 0 if any of them is 0. Whether an
+integer z equals v is a hat function: max(z - v + 1, 0) - 2 max(z - v, 0) + max(z - v - 1, 0).
 
     layer 1 of F1    knots of dx = x_j - x_i and dy = y_j - y_i; classes of i and j
     layer 2          i is a player, and j is at this offset from it: one unit for each offset
@@ -24,23 +23,25 @@ import torch
 from torch import nn
 
 from treethink.baselines.base import Learner
-from treethink.baselines.npe.npe import NPE, Encoding, Rewards, Transitions
+from treethink.baselines.npe.encoding import Encoding
+from treethink.baselines.npe.learner import NPE
+from treethink.baselines.npe.network import Rewards, Transitions
 from treethink.errors import SettingError
 from treethink.state import Schema, State
 
-#: What a unit of a linear layer computes: what each of its inputs counts, and a constant.
+#: A unit of a linear layer: the weights of its inputs, by index, and the bias.
 Unit = tuple[dict[int, float], float]
 Offset = tuple[int, int]
 
-#: Where an action of `maze` leads.
-LEADS: dict[str, Offset] = {
+#: The offset of each action of `maze`.
+OFFSETS: dict[str, Offset] = {
     "stay": (0, 0), "left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1),
 }  # fmt: skip
 _KNOTS = (2, 1, 0, -1, -2)
 
 
 def wire(layer: nn.Module, units: Sequence[Unit]) -> None:
-    """Give a linear layer its weights, unit by unit. What is not named counts nothing."""
+    """Set the weights of a linear layer, unit by unit; those that are not named are 0."""
     linear = cast(nn.Linear, layer)
     with torch.no_grad():
         linear.weight.zero_()
@@ -52,9 +53,10 @@ def wire(layer: nn.Module, units: Sequence[Unit]) -> None:
 
 
 def hat(first: int, value: int) -> dict[int, float]:
-    """1 where a difference z is `value`, 0 at all other integers, made of ReLUs.
+    """Return weights of the hat function: 1 where z equals `value`, 0 at other integers.
 
-    max(z - v + 1, 0) - 2 max(z - v, 0) + max(z - v - 1, 0); `first` is the unit of the first knot.
+    max(z - v + 1, 0) - 2 max(z - v, 0) + max(z - v - 1, 0); `first` is the unit of the
+    first knot.
     """
     return {
         first + _KNOTS.index(1 - value): 1.0,
@@ -66,29 +68,29 @@ def hat(first: int, value: int) -> dict[int, float]:
 def wire_pairs(
     f1: nn.Sequential, encoding: Encoding, offsets: Sequence[Offset], things: Sequence[str]
 ) -> None:
-    """F1: is X_i a player, and X_j one of the things, at one of the offsets from it?
+    """Wire F1: X_i is a player, and X_j is one of the things, at one of the offsets from it.
 
-    Its outputs are all (thing, offset), thing by thing. A sum over j counts them.
+    Its outputs are all pairs (thing, offset), thing by thing. The sum over j counts them.
     """
     d, x, y = encoding.d, encoding.columns["pos"].start, encoding.columns["pos"].start + 1
     player, *classes = (encoding.classes.index(each) for each in ("player", *things))
-    # Knots of dx = x_j - x_i, then those of dy; then: i is a player, j is a thing of each class.
+    # Knots of dx = x_j - x_i, then of dy; then: i is a player, j is a thing of each class.
     knots: list[Unit] = [({d + c: 1.0, c: -1.0}, float(k)) for c in (x, y) for k in _KNOTS]
-    passed: list[Unit] = [({player: 1.0}, 0.0), *(({d + each: 1.0}, 0.0) for each in classes)]
-    wire(f1[0], [*knots, *passed])
-    # A player, dx and dy all as they should be: 3 of 3. And the classes, as they are.
+    classes_of: list[Unit] = [({player: 1.0}, 0.0), *(({d + each: 1.0}, 0.0) for each in classes)]
+    wire(f1[0], [*knots, *classes_of])
+    # AND of three: i is a player, dx matches, dy matches. The classes of j are passed on.
     n, is_player = len(_KNOTS), len(knots)
     at: list[Unit] = [({**hat(0, dx), **hat(n, dy), is_player: 1.0}, -2.0) for dx, dy in offsets]
-    kept: list[Unit] = [({is_player + 1 + i: 1.0}, 0.0) for i in range(len(things))]
-    wire(f1[2], [*at, *kept])
-    wire(f1[4], [({i: 1.0}, 0.0) for i in range(len(at) + len(kept))])
-    # There, and of that class: 2 of 2.
+    passed_on: list[Unit] = [({is_player + 1 + i: 1.0}, 0.0) for i in range(len(things))]
+    wire(f1[2], [*at, *passed_on])
+    wire(f1[4], [({i: 1.0}, 0.0) for i in range(len(at) + len(passed_on))])
+    # AND of two: j is at that offset, and of that class.
     pairs = [(thing, offset) for thing in range(len(things)) for offset in range(len(offsets))]
     wire(f1[6], [({offset: 1.0, len(at) + thing: 1.0}, -1.0) for thing, offset in pairs])
 
 
-def free_way(encoding: Encoding, actions: Sequence[str], leads: Sequence[str]) -> list[Unit]:
-    """For each action that leads somewhere: it is taken, by a player, and no wall stands there.
+def unblocked(encoding: Encoding, actions: Sequence[str], moves: Sequence[str]) -> list[Unit]:
+    """Return a unit for each move: it is taken, by a player, and no wall is in the way.
 
     max(taken + is player - 1 - walls, 0) is 1 without walls, and 0 with one or with several.
     """
@@ -96,30 +98,33 @@ def free_way(encoding: Encoding, actions: Sequence[str], leads: Sequence[str]) -
     walls = d + len(actions)
     return [
         ({d + actions.index(each): 1.0, player: 1.0, walls + k: -1.0}, -1.0)
-        for k, each in enumerate(leads)
+        for k, each in enumerate(moves)
     ]
 
 
 def wire_transitions(network: Transitions, encoding: Encoding, actions: Sequence[str]) -> None:
-    """A player moves by the action's offset unless a wall stands there."""
-    moves = [each for each in actions if LEADS[each] != (0, 0)]
+    """Wire the transitions: a player moves by the action's offset unless a wall is there."""
+    moves = [each for each in actions if OFFSETS[each] != (0, 0)]
     inner, position = network.inner, encoding.columns["pos"].start
-    wire_pairs(inner.f1, encoding, [LEADS[each] for each in moves], ["wall"])
-    wire(inner.f2[0], free_way(encoding, actions, moves))
-    goes: list[Unit] = [({}, 0.0)] * encoding.d
+    wire_pairs(inner.f1, encoding, [OFFSETS[each] for each in moves], ["wall"])
+    wire(inner.f2[0], unblocked(encoding, actions, moves))
+    shift: list[Unit] = [({}, 0.0)] * encoding.d
     for axis in (0, 1):
-        goes[position + axis] = ({k: float(LEADS[each][axis]) for k, each in enumerate(moves)}, 0.0)
-    wire(inner.f2[2], goes)
+        shift[position + axis] = (
+            {k: float(OFFSETS[each][axis]) for k, each in enumerate(moves)},
+            0.0,
+        )
+    wire(inner.f2[2], shift)
 
 
 def wire_rewards(network: Rewards, encoding: Encoding, actions: Sequence[str]) -> None:
-    """-2 for a bump; otherwise 1 on a goal and -1 elsewhere.
+    """Wire the rewards: -2 for a bump; otherwise 1 on a goal and -1 elsewhere.
 
     That is -2 + 3 (no bump) - 2 (no bump, and no goal there).
     """
     inner, n = network.inner, len(actions)
-    wire_pairs(inner.f1, encoding, [LEADS[each] for each in actions], ["wall", "goal"])
-    no_bump = free_way(encoding, actions, actions)
+    wire_pairs(inner.f1, encoding, [OFFSETS[each] for each in actions], ["wall", "goal"])
+    no_bump = unblocked(encoding, actions, actions)
     goals = encoding.d + len(actions) + n
     no_goal: list[Unit] = [
         ({**inputs, goals + k: -1.0}, constant) for k, (inputs, constant) in enumerate(no_bump)
@@ -129,10 +134,10 @@ def wire_rewards(network: Rewards, encoding: Encoding, actions: Sequence[str]) -
 
 
 class HandBuilt(NPE):
-    """NPE*: the network of `maze` with weights that were thought out, not learned.
+    """NPE*: the network of `maze` with weights set by hand instead of learned.
 
-    It knows walls that stop a player, goals that pay, and nothing else; so it can be had for
-    `walls` too.
+    It models walls that stop a player and goals that give points, and nothing else; so it can be
+    used for `walls` too.
 
     >>> from treethink.worlds import make
     >>> world = make("maze", width=12, height=12)
@@ -157,8 +162,8 @@ class HandBuilt(NPE):
 
     def _check_world(self) -> None:
         classes, actions = set(self.encoding.classes), set(self.schema.actions)
-        wanted = {"wall", "player"} | ({"goal"} if self.encoding.keeps_score else set())
-        known = wanted <= classes <= {*wanted, "goal"} and actions <= LEADS.keys()
+        needed = {"wall", "player"} | ({"goal"} if self.encoding.keeps_score else set())
+        known = needed <= classes <= {*needed, "goal"} and actions <= OFFSETS.keys()
         if (
             not known
             or self.encoding.attributes != ["pos"]
@@ -174,16 +179,16 @@ class HandBuilt(NPE):
         return "<NPE*: built by hand>"
 
     def learn(self, before: State, action: str, after: State) -> None:
-        """Nothing is left to learn."""
+        """Learn nothing."""
 
     def settings(self) -> dict[str, Any]:
-        """Nothing can be set."""
+        """Return no settings."""
         return {}
 
     def body(self) -> bytes:
-        """Nothing was learned."""
+        """Return no bytes."""
         return b""
 
     def restore(self, body: bytes) -> None:
-        """Nothing is to be taken back."""
+        """Check that there is nothing to restore."""
         Learner.restore(self, body)

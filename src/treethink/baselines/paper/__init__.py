@@ -1,10 +1,11 @@
-"""The paper's TreeThink as its appendix has it, with its mistakes mended: its executable form.
+"""The algorithm of the paper's appendix in plain Python, with its mistakes corrected.
 
     transition -> extractFacts -> FOLDT (one for each class, attribute and action) -> prediction
 
-Names and order are the paper's, to be read beside it: `combinatorics.py`, `ftable.py`,
-`predicates.py` and `foldt.py` are appendix A, and B is here (facts: `predicates.py`). Slow is
-fine. `TreeThink` is what it became; docs/differences.md says what was mended here, and why.
+Names and order are the paper's, so that it can be read beside it: `combinatorics.py`, `ftable.py`,
+`predicates.py` and `foldt.py` are appendix A; this file is appendix B (its facts are in
+`predicates.py`). It is written to be readable, not fast. docs/differences.md lists the corrections
+with their reasons.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from treethink.baselines.base import Learner
 from treethink.baselines.paper import storage
 from treethink.baselines.paper.foldt import FOLDT, Hypothesis, Tree
 from treethink.baselines.paper.predicates import (
-    Numbered,
+    NumberedState,
     PredicateNumbers,
     QueryPredicateSet,
     Vector,
@@ -35,9 +36,10 @@ from treethink.state import Schema, State
 
 
 class Paper(Learner):
-    """TreeThink as published: counters from first sight, a bubbling list, empty children.
+    """TreeThink as published.
 
-    `alpha` is the level of its confidence intervals.
+    Counters start when a candidate is first seen, candidates bubble up a list, and children start
+    empty. `alpha` is the level of the confidence intervals.
 
     >>> from treethink import Object, Schema, State
     >>> schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
@@ -62,12 +64,12 @@ class Paper(Learner):
         self._numbers = PredicateNumbers()
         self._rules: dict[RuleKey, FOLDT] = {}
 
-    # ---- the paper's observe and predict ----
+    # ---- observe and predict ----
 
     def learn(self, before: State, action: str, after: State) -> None:
-        """The paper's observe(s, a, s')."""
-        s = Numbered(before, after)
-        changes = list(self._changes(s))  # refuses before anything is learned
+        """Learn a transition: the paper's observe(s, a, s')."""
+        s = NumberedState(before, after)
+        changes = list(self._changes(s))  # raises before anything is learned
         facts = extractFacts(s, self._numbers)
         for i, m, v in changes:
             t = self._rule(s.classes[i], m, action)
@@ -75,8 +77,8 @@ class Paper(Learner):
         self.observations += 1
 
     def answer(self, state: State, action: str) -> Product:
-        """The paper's predict(s, a)."""
-        s = Numbered(state)
+        """Return a prediction: the paper's predict(s, a)."""
+        s = NumberedState(state)
         facts = QueryPredicateSet(s)
         counts: dict[tuple[int, str], Mapping[Value, int]] = {}
         for i, each in enumerate(s.objects):
@@ -95,8 +97,8 @@ class Paper(Learner):
             self._rules[key] = FOLDT(self.alpha, [class_name])
         return self._rules[key]
 
-    def _changes(self, s: Numbered) -> Iterator[tuple[int, str, Vector]]:
-        """For each object and attribute by how much it changes, or what it becomes."""
+    def _changes(self, s: NumberedState) -> Iterator[tuple[int, str, Vector]]:
+        """Yield the outcome of each object and attribute: its change, or its new value."""
         for i, then in enumerate(s.values_after):
             for m, now in s.values[i].items():
                 v = then[m] if self._is_value(m) else minus(then[m], now)
@@ -117,7 +119,7 @@ class Paper(Learner):
     def _is_value(self, m: str) -> bool:
         return self.schema.attributes[m].outcomes == "value"
 
-    # ---- what was learned ----
+    # ---- reading the model ----
 
     @property
     def rules(self) -> Rules:
@@ -140,33 +142,33 @@ class Paper(Learner):
         return Rule(title, (class_name,), sum(seen.values()), seen, nodes)
 
     def memory_use(self) -> dict[str, int]:
-        """Bytes in all, roughly; nodes and candidates of all trees."""
+        """Return totals: bytes (roughly), nodes and candidates."""
         nodes = [node for t in self._rules.values() for node in _nodes(t.tree)]
         candidates = [h for node in nodes for h in node.tracking.candidates]
         own = sum(node.tracking.nbytes for node in nodes)
-        listed = sum(map(sys.getsizeof, candidates)) + sum(
+        lists = sum(map(sys.getsizeof, candidates)) + sum(
             sys.getsizeof(h.var_ids) for h in candidates
         )
-        return {"bytes": own + listed, "nodes": len(nodes), "candidates": len(candidates)}
+        return {"bytes": own + lists, "nodes": len(nodes), "candidates": len(candidates)}
 
     def __repr__(self) -> str:
         varying = sum(len(t.outputs) > 1 for t in self._rules.values())
         return f"<Paper: {self.observations} observations, {varying} rules vary>"
 
-    # ---- to and from files ----
+    # ---- files ----
 
     def settings(self) -> dict[str, Any]:
-        """As given."""
+        """Return the settings it was made with."""
         return {"alpha": self.alpha}
 
     def body(self) -> bytes:
-        """All trees."""
+        """Return all trees as JSON."""
         return storage.dump(self.observations, self._numbers, self._rules)
 
     def restore(self, body: bytes) -> None:
-        """All trees."""
-        found = storage.load(body, self.alpha, self.schema, set(self.rules))
-        self.observations, self._numbers, self._rules = found
+        """Restore all trees."""
+        content = storage.load(body, self.alpha, self.schema, set(self.rules))
+        self.observations, self._numbers, self._rules = content
 
 
 def _fits(v: Vector) -> bool:
@@ -185,19 +187,19 @@ def _counts(t: FOLDT, node: Tree) -> dict[Vector, int]:
 
 
 def _list_nodes(t: FOLDT, node: Tree, nodes: list[EngineNode]) -> int:
-    """Append a node and all below it, in preorder; returns the node's place."""
-    place = len(nodes)
+    """Append a node and all below it, in preorder; return the node's index."""
+    index = len(nodes)
     classes, counts = node.tracking.var_class_types, _counts(t, node)
     nodes.append(EngineNode(None, None, classes, counts, None))
     if node.isBranch():
         left, right = (_list_nodes(t, child, nodes) for child in node.children)
         test = as_test(node.getBranchData().hypothesis)
-        nodes[place] = EngineNode(left, right, classes, counts, test)
-    return place
+        nodes[index] = EngineNode(left, right, classes, counts, test)
+    return index
 
 
 def as_test(h: Hypothesis) -> EngineTest:
-    """The test as the engine would say it: within a class the older variable comes first."""
+    """Return the test in the engine's form: within a class, the older variable comes first."""
     kind = "equality" if len(h.var_ids) == 1 else "difference"
     if len(set(h.p.types)) < len(h.p.types) and h.var_ids[0] > h.var_ids[1]:
         return kind, h.p.m, h.p.types, h.var_ids[::-1], negative(h.p.v)

@@ -1,7 +1,7 @@
-"""The paper's combinatorial functions: every way to fill the slots of a predicate.
+"""The paper's combinatorial functions: all ways to fill the slots of a predicate.
 
-The paper returns sets. Ours list each element once, in the order in which the pseudocode meets
-them, so that nothing depends on how sets are ordered.
+The paper returns sets. These return lists, in the order of the pseudocode, so that results do not
+depend on the order of sets.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from __future__ import annotations
 from functools import cache
 from itertools import combinations, product
 
+#: A variable for each slot, and the number of new variables.
 Filling = tuple[tuple[int, ...], int]
-"""A variable for each slot, and how many of the variables are new."""
 
 
 def newvars(k: int) -> list[Filling]:
-    """All ways to fill `k` slots with new variables, up to their names.
+    """Return all ways to fill `k` slots with new variables, up to their names.
 
     >>> newvars(2)
     [((0, 0), 1), ((0, 1), 2)]
     """
     if k == 0:
-        return [((), 0)]  # mended: there was no base case
+        return [((), 0)]  # corrected: there was no base case
     result: list[Filling] = []
     for listing, n in newvars(k - 1):
-        # All variables that there are ...
+        # All variables so far ...
         for i in range(n):
             result.append(((*listing, i), n))
         # ... and one more.
@@ -31,9 +31,9 @@ def newvars(k: int) -> list[Filling]:
     return result
 
 
-@cache  # asked again for every new predicate
+@cache  # used for every new predicate
 def bindings(e: int, n: int) -> tuple[Filling, ...]:
-    """All ways to fill the `n` slots of a predicate with `e` existing variables and new ones.
+    """Return all ways to fill the `n` slots of a predicate with `e` existing and new variables.
 
     >>> bindings(1, 2)
     (((0, 0), 0), ((1, 0), 1), ((0, 1), 1), ((1, 1), 1), ((1, 2), 2))

@@ -2,7 +2,7 @@
 
     facts, arguments, output -> [ FOLDT ] -> distribution over outputs
 
-Names are the paper's. Where it was mended, a comment says so; docs/differences.md has the list.
+Names are the paper's. Comments mark the corrections; docs/differences.md lists them.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from treethink.baselines.paper.predicates import (
     Vector,
 )
 
+#: Numbers of objects, one for each variable X0, X1, ...; no object occurs twice.
 Binding = tuple[int, ...]
-"""Numbers of objects, one for each variable X0, X1, ...; no object twice."""
-_NO_INPUT = np.zeros(1, dtype=np.bool_)  # of a baseline, which asks nothing
+_NO_INPUT = np.zeros(1, dtype=np.bool_)  # of a baseline, which has no test
 
 
 # --------------------------------------------------------------------------- data
@@ -41,9 +41,9 @@ class Hypothesis:
 
 
 class TrackingData:
-    """What a node has counted. A candidate's number is its place in `candidates`.
+    """The counts of a node. A candidate's number is its index in `candidates`.
 
-    The paper's list of candidates, each with its counter, is here `current`: numbers, best first.
+    The paper's list of candidates with their counters is `current`: candidate numbers, best first.
     """
 
     def __init__(self, var_class_types: tuple[str, ...]):
@@ -64,11 +64,11 @@ class TrackingData:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its tables."""
+        """The bytes of its tables."""
         return self.counters.nbytes + self.baseline.nbytes + self._numbers.nbytes
 
     def append(self, h: Hypothesis, predicate: int) -> None:
-        """A new candidate, at the end of the list, with an empty counter."""
+        """Add a candidate at the end of the list, with an empty counter."""
         self.observed.add(predicate)
         while predicate >= self._numbers.shape[2]:
             more = ((0, 0), (0, 0), (0, self._numbers.shape[2]))
@@ -82,7 +82,7 @@ class TrackingData:
     def numbers_at(
         self, x: NDArray[np.intp], y: NDArray[np.intp], predicate: NDArray[np.intp]
     ) -> NDArray[np.intp]:
-        """The candidates with these variables and predicates; -1 where there is none."""
+        """Return the candidates with these variables and predicates; -1 where there is none."""
         return self._numbers[x, y, predicate]
 
 
@@ -99,7 +99,7 @@ class Leaf:
 
 @dataclass(slots=True, eq=False)
 class Tree:
-    """A branch with two children, or a leaf. Knows its parent, for leaves that are empty yet."""
+    """A branch with two children, or a leaf. Empty leaves predict with their parent."""
 
     data: Branch | Leaf
     parent: Tree | None = None
@@ -141,12 +141,12 @@ class FOLDT:
     def __init__(self, alpha: float, arg_types: Sequence[str]):
         self.z = z_of(alpha)
         self.arg_types = tuple(arg_types)
-        #: Outputs by number: the columns of all counters.
+        #: The outputs, by number: the columns of all counters.
         self.outputs: list[Vector] = []
         self.reset()
 
     def reset(self) -> None:
-        """Back to a leaf with no recorded observations."""
+        """Return to a leaf without observations."""
         self.outputs.clear()
         self.tree = Tree(Leaf(TrackingData(self.arg_types)))
 
@@ -157,9 +157,9 @@ class FOLDT:
         self.observeRecursive(self.tree, observation, [arguments], self.outputs.index(output))
 
     def predict(self, observation: AbstractPredicateSet, arguments: Binding) -> dict[Vector, int]:
-        """How often each output followed in the leaf; empty if nothing was observed yet."""
+        """Return the counts of outputs in the leaf; empty if nothing was observed yet."""
         t: Tree | None = evaluateShortCircuit(self.tree, observation, arguments)[0]
-        # Mended: a leaf that has seen nothing yet has no distribution. Its nearest ancestor has.
+        # Corrected: an empty leaf has no distribution, so its nearest ancestor's is used.
         while t is not None:
             counts = t.tracking.baseline.getConditionalDistribution(0).tolist()
             if any(counts):
@@ -178,7 +178,7 @@ class FOLDT:
         new_test = self.updateTests(tracking, observation, bindings_in, output)
         # Convert leaf -> branch or branch -> leaf
         if self.updateNodeType(t, tracking):
-            new_test = False  # the children are new already
+            new_test = False  # the children are new
         # Reset or recurse
         if t.isBranch():
             if new_test:
@@ -196,19 +196,19 @@ class FOLDT:
         bindings_in: list[Binding],
         output: int,
     ) -> bool:
-        """Count at a node; whether another candidate has become the first of the list."""
+        """Count at a node; return whether another candidate has become the first of the list."""
         tracking.baseline.observe(_NO_INPUT, output)
         branches = checkBranches(observation, tracking, bindings_in)
         tracking.counters.observe(branches, output)
         if np.count_nonzero(tracking.baseline.counts) < 2:
-            return False  # one output only: every score is 1, and nothing beats anything
+            return False  # with one output, every score is 1, and no test is better than another
         # "Bubble up" the best hypothesis (sort, descending, by score intervals)
         current = tracking.current
         lower, upper = tracking.counters.getScoreInterval(self.z)
         swaps = np.flatnonzero(lower[current[1:]] > upper[current[:-1]])
         if len(swaps) == 0:
             return False
-        for i in range(int(swaps[-1]), -1, -1):  # below that, all stay where they are
+        for i in range(int(swaps[-1]), -1, -1):  # the rest of the list stays as it is
             a, b = current[i], current[i + 1]
             if lower[b] > upper[a]:
                 current[i], current[i + 1] = b, a
@@ -217,9 +217,9 @@ class FOLDT:
         return False
 
     def updateNodeType(self, t: Tree, tracking: TrackingData) -> bool:
-        """Whether the node became a branch or a leaf."""
+        """Turn a leaf into a branch, or a branch into a leaf; return whether that happened."""
         if np.count_nonzero(tracking.baseline.counts) < 2:
-            return False  # as above: so it is a leaf, and stays one
+            return False  # as above: it is a leaf, and stays one
         better = bool(tracking.current) and isBetterThan(
             tracking.counters.getScoreInterval(self.z, tracking.current[0]),
             tracking.baseline.getScoreInterval(self.z, 0),
@@ -235,9 +235,9 @@ class FOLDT:
 
 
 def addPredicates(tracking: TrackingData, observation: FullPredicateSet) -> None:
-    """Make candidates of predicates that are new here, with all bindings of their variables."""
+    """Add candidates for predicates that are new here, with all bindings of their variables."""
     new = observation.getPredicates() - tracking.observed
-    # In order of appearance in the world, then in the state: no set decides.
+    # In order of first appearance, so that the order of sets does not matter.
     for number in sorted(new):
         p = observation.numbers.predicates[number]
         for binding, _ in combinatorics.bindings(tracking.n_existing_vars, p.getArgumentCount()):
@@ -247,8 +247,8 @@ def addPredicates(tracking: TrackingData, observation: FullPredicateSet) -> None
 
 
 def typed(classes: tuple[str, ...], p: Predicate, binding: tuple[int, ...]) -> Hypothesis | None:
-    """The test, if the binding is consistent with the predicate's class restrictions."""
-    var_types = list(classes)  # mended: one list was shared by all candidates
+    """Return the test, if the binding is consistent with the predicate's classes."""
+    var_types = list(classes)  # corrected: all candidates shared one list
     for v, class_restriction in zip(binding, p.getArgumentTypes(), strict=True):
         if v < len(var_types):
             if var_types[v] != class_restriction:
@@ -259,15 +259,15 @@ def typed(classes: tuple[str, ...], p: Predicate, binding: tuple[int, ...]) -> H
 
 
 def resetBranch(t: Tree, tracking: TrackingData) -> None:
-    """Take the new best test; its children start anew."""
+    """Use the new best test, with empty children."""
     h = tracking.candidates[tracking.current[0]]
     t.convertToBranch(Branch(h, tracking), *_children(tracking, h))
 
 
 def _children(tracking: TrackingData, h: Hypothesis) -> tuple[Leaf, Leaf]:
-    """Left, the test's new variables are bound.
+    """Return empty children; on the left, the test's new variables are bound.
 
-    Mended: the right child got their classes, too; nothing is bound there.
+    Corrected: the right child had their classes too, but they are not bound there.
     """
     return Leaf(TrackingData(h.var_class_types)), Leaf(TrackingData(tracking.var_class_types))
 
@@ -276,8 +276,8 @@ def _children(tracking: TrackingData, h: Hypothesis) -> tuple[Leaf, Leaf]:
 
 
 def matchVars(bindings: Binding, hvars: Sequence[int], args: Sequence[int]) -> tuple[bool, Binding]:
-    """Whether the arguments of a fact are consistent with a binding, and what it becomes."""
-    extended = list(bindings)  # mended: what is appended stayed in the caller's list
+    """Return whether the arguments of a fact match a binding, and the extended binding."""
+    extended = list(bindings)  # corrected: the caller's list was changed
     for v, o in zip(hvars, args, strict=True):
         if v < len(extended):
             if o != extended[v]:
@@ -292,9 +292,9 @@ def matchVars(bindings: Binding, hvars: Sequence[int], args: Sequence[int]) -> t
 def checkBranch(
     observation: AbstractPredicateSet, h: Hypothesis, bindings_in: Iterable[Binding]
 ) -> tuple[bool, list[Binding]]:
-    """Whether the left branch can be taken, and with which bindings to go on."""
+    """Return whether the left branch is taken, and the bindings to continue with."""
     bindings_in = list(bindings_in)
-    bindings_left = []  # none comes twice: a binding and a fact make one of their own
+    bindings_left = []  # without duplicates: a binding and a fact determine the result
     for bindings in bindings_in:
         for g in observation.getObservations(h.p):
             match, var_bindings = matchVars(bindings, h.var_ids, g.arguments)
@@ -302,24 +302,27 @@ def checkBranch(
                 bindings_left.append(var_bindings)
     if bindings_left:
         return True, bindings_left
-    return False, bindings_in  # on the right no new variables are bound
+    return False, bindings_in  # on the right, no new variables are bound
 
 
 def checkBranches(
     observation: FullPredicateSet, tracking: TrackingData, bindings_in: Iterable[Binding]
 ) -> NDArray[np.bool_]:
-    """What `checkBranch` says of each candidate of a node, by number, for all of them at once.
+    """Return the result of `checkBranch` for all candidates of a node, by number.
 
-    As no object is bound to two variables, a binding and a fact leave one way to fill the
-    predicate's slots: with the variable of an object that is bound, else with the next new one.
-    So each fact finds the only candidate that it makes true, instead of each candidate its facts.
+    Since no object is bound to two variables, a binding and a fact leave only one way to fill the
+    predicate's slots: the variable of a bound object, or else the next new variable. So each fact
+    has a single candidate that it makes true, and there is no need to search the facts of each
+    candidate.
     """
     predicate, first, second = observation.table
     e = tracking.n_existing_vars
-    holds = np.zeros(len(tracking.candidates) + 1, dtype=np.bool_)  # the last is for none
+    holds = np.zeros(
+        len(tracking.candidates) + 1, dtype=np.bool_
+    )  # the last one is for no candidate
     for binding in bindings_in:
         variable = np.full(observation.n_objects + 1, e)
-        variable[-1] = 0  # of the second argument that is none
+        variable[-1] = 0  # for facts without a second argument
         for v, o in enumerate(binding):
             variable[o] = v
         x, y = variable[first], variable[second]
@@ -331,9 +334,10 @@ def checkBranches(
 def evaluateShortCircuit(
     t: Tree, observation: AbstractPredicateSet, bindings: Binding
 ) -> tuple[Tree, bool, str]:
-    """The leaf, whether all went left, and the path: 1 for left, 0 for right, from here down.
+    """Return the leaf, whether the path is all left, and the path: 1 for left, 0 for right.
 
-    Depth first, over one binding at a time; returns as soon as nothing better can come.
+    The search is depth first, over one binding at a time, and stops at an all-left path, which is
+    the best possible.
     """
     if t.isLeaf():
         return t, True, ""
@@ -345,8 +349,8 @@ def evaluateShortCircuit(
             leaf, preferred, path = evaluateShortCircuit(
                 t.getLeftChild(), observation, var_bindings
             )
-            # Mended: bits were put behind, so that deeper decisions came first in comparisons,
-            # and the best result was handed on without the bit of this node.
+            # Corrected: bits were appended, so that comparisons put deeper decisions first, and the
+            # best result was returned without the bit of this node.
             rank = "1" + path
             if preferred:
                 return leaf, True, rank

@@ -1,7 +1,6 @@
-"""The paper's FTable and ConfidenceInterval: how well a test foretells the outputs.
+"""The paper's FTable and ConfidenceInterval: how well a test predicts the outputs.
 
-All tests of a node have their tables side by side in one NumPy array, so that all scores are
-worked out at once.
+The tables of all tests of a node are in one NumPy array, so that all scores are computed together.
 """
 
 from __future__ import annotations
@@ -13,28 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-_MOST = 2**31  # observations of a table: sums of squares of counts must fit 64 bits
+_MOST_OBSERVATIONS = 2**31  # observations of a table: sums of squares of counts must fit 64 bits
 
 
 class ConfidenceInterval(NamedTuple):
-    """Ends between 0 and 1: of one score, or arrays of them for several."""
+    """The ends of an interval between 0 and 1, or arrays of ends of several intervals."""
 
     lower: Any
     upper: Any
 
 
 def isBetterThan(a: ConfidenceInterval, b: ConfidenceInterval) -> bool:
-    """Whether interval `a` lies above interval `b`, without overlapping it."""
+    """Return whether interval `a` lies above interval `b`, without overlapping it."""
     return bool(a.lower > b.upper)
 
 
 def z_of(alpha: float) -> float:
-    """How many standard deviations a two-sided interval of that level reaches."""
+    """Return the half-width of a two-sided interval of that level, in standard deviations."""
     return -NormalDist().inv_cdf(alpha / 2)
 
 
 def wilson(successes: Floats, n: Floats, z: float) -> ConfidenceInterval:
-    """Wilson's score interval; successes need not be whole."""
+    """Return the Wilson score interval; the number of successes need not be an integer."""
     p = np.minimum(successes / n, 1.0)
     middle = p + z**2 / (2 * n)
     radius = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
@@ -46,8 +45,7 @@ def wilson(successes: Floats, n: Floats, z: float) -> ConfidenceInterval:
 class FTable:
     """Joint distributions of inputs x (0: false, 1: true) and outputs y: one for each test.
 
-    Outputs are numbered by whoever asks, from 0. Tables are added as tests are; each counts
-    from then on.
+    Callers number the outputs, from 0. A table is added with each test, and counts from then on.
     """
 
     def __init__(self, tables: int = 0):
@@ -56,14 +54,18 @@ class FTable:
 
     @classmethod
     def from_counts(cls, counts: object, outputs: int) -> Self:
-        """Tables with these counts, as lists, of so many outputs."""
+        """Return tables with these counts, given as lists."""
         array = np.array(counts)
         if array.ndim != 3 or array.shape[0] != 2 or array.shape[1] < 2:
             raise ValueError("the counts of a table must be numbers for each input and output")
-        if array.size and (array.dtype != np.int64 or array.min() < 0 or array.max() > _MOST):
-            raise ValueError(f"the counts of a table must be whole numbers from 0 to {_MOST:,}")
-        if array.size and array.sum(axis=(0, 1)).max() > _MOST:
-            raise ValueError(f"a table counts more than {_MOST:,} observations")
+        if array.size and (
+            array.dtype != np.int64 or array.min() < 0 or array.max() > _MOST_OBSERVATIONS
+        ):
+            raise ValueError(
+                f"the counts of a table must be whole numbers from 0 to {_MOST_OBSERVATIONS:,}"
+            )
+        if array.size and array.sum(axis=(0, 1)).max() > _MOST_OBSERVATIONS:
+            raise ValueError(f"a table counts more than {_MOST_OBSERVATIONS:,} observations")
         if array[:, outputs:].any():
             raise ValueError(f"a table counts more outputs than the {outputs} that there are")
         table = cls(array.shape[2])
@@ -77,11 +79,11 @@ class FTable:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How often (x, y) was observed, for each table: counts[x, y, table]."""
+        """The number of observations of (x, y) for each table: counts[x, y, table]."""
         return self._counts[:, :, : self.tables]
 
     def append(self) -> None:
-        """One more table, empty."""
+        """Add an empty table."""
         self.tables += 1
         self._grow(self._counts.shape[1], self.tables)
 
@@ -92,14 +94,14 @@ class FTable:
         self.counts[0, output] += ~inputs
 
     def getConditionalDistribution(self, x: int, table: int = 0) -> NDArray[np.int64]:
-        """How often each output followed an input; divided by their sum, P(y | x)."""
+        """Return the counts of outputs for an input; divided by their sum, they are P(y | x)."""
         return self.counts[x, :, table]
 
     def getScoreInterval(self, z: float, table: int | None = None) -> ConfidenceInterval:
-        """An interval for S, the sum over x and y of P(y | x) · P(x, y), of one table or of each.
+        """Return the interval of S, the sum over x and y of P(y | x) · P(x, y).
 
-        N·S of N observations count as successes. With n(x, y) for how often (x, y) was
-        observed, N·S is the sum over x of the sum over y of n(x, y)², divided by n(x).
+        N·S of N observations count as successes. If n(x, y) is the number of observations of
+        (x, y), N·S is the sum over x of the sum over y of n(x, y)², divided by n(x).
         """
         counts = self.counts if table is None else self.counts[:, :, table]
         n_x = counts.sum(axis=1)

@@ -1,9 +1,9 @@
-"""Predicates, and the sets of those that are true of a state (the paper's appendix, A and B).
+"""Predicates, and the sets of predicates that are true in a state (appendix A and B).
 
-    state -> Numbered -> extractFacts (all, for learning), QueryPredicateSet (on demand)
+    state -> NumberedState -> extractFacts (all, for learning), QueryPredicateSet (on demand)
 
-The paper numbers the objects of a state, and that numbering decides in which order pairs are
-made and objects observed. Here they are numbered by class and values, so that ids mean nothing.
+The paper numbers the objects of a state, and the numbers decide the order of pairs and of
+observations. Here objects are numbered by class and values, so that ids have no meaning.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ class Predicate(NamedTuple):
 
 
 class GroundPredicate(NamedTuple):
-    """A predicate, and the numbers of the objects of which it is true."""
+    """A predicate, and the numbers of the objects for which it is true."""
 
     p: Predicate
     arguments: tuple[int, ...]
 
 
-class Numbered:
-    """The objects of a state, numbered by class, then by values; those of `after` break ties.
+class NumberedState:
+    """The objects of a state, numbered by class, then by values, then by the values in `after`.
 
-    Of objects that are alike in all that, ids decide, and nobody could tell.
+    Objects that agree in all of these are numbered by id, which makes no difference.
     """
 
     def __init__(self, state: State, after: State | None = None):
@@ -68,7 +68,7 @@ def by_member(each: Object) -> dict[str, Vector]:
 
 
 def vector(value: int | tuple[int, ...]) -> Vector:
-    """Attributes of length 1 are plain ints for people; here all are vectors."""
+    """Return a value as a vector; values of length 1 are plain ints elsewhere."""
     return value if isinstance(value, tuple) else (value,)
 
 
@@ -77,14 +77,14 @@ def vectors(each: Object) -> list[Vector]:
 
 
 class AbstractPredicateSet(Protocol):
-    """What a tree asks of a state."""
+    """The facts of a state, as a tree queries them."""
 
     def getObservations(self, p: Predicate) -> Sequence[GroundPredicate]:
-        """All objects that make the predicate true."""
+        """Return all objects that make the predicate true."""
 
 
 class PredicateNumbers:
-    """A number for each predicate that was ever seen, in the order of appearance."""
+    """Numbers the predicates in the order of their first appearance."""
 
     def __init__(self) -> None:
         self.predicates: list[Predicate] = []
@@ -98,7 +98,7 @@ class PredicateNumbers:
 
 
 class FullPredicateSet:
-    """All predicates that are true of a state, listed."""
+    """All predicates that are true in a state, as lists."""
 
     def __init__(self, numbers: PredicateNumbers, n_objects: int):
         self.numbers = numbers
@@ -106,7 +106,7 @@ class FullPredicateSet:
         self._observations: dict[Predicate, list[GroundPredicate]] = {}
 
     def add(self, g: GroundPredicate) -> None:
-        """`g` is true."""
+        """Add a true fact."""
         self._observations.setdefault(g.p, []).append(g)
 
     def getValue(self, g: GroundPredicate) -> bool:
@@ -116,7 +116,7 @@ class FullPredicateSet:
         return self._observations.get(p, ())
 
     def getPredicates(self) -> frozenset[int]:
-        """The numbers of all predicates that have true bindings."""
+        """Return the numbers of all predicates that have true bindings."""
         return self._present
 
     @cached_property
@@ -125,19 +125,19 @@ class FullPredicateSet:
 
     @cached_property
     def table(self) -> tuple[Numbers, Numbers, Numbers]:
-        """All facts as arrays: predicate, first argument, second one (`n_objects`: none)."""
+        """All facts as arrays: predicate, first argument, second argument (`n_objects`: none)."""
         rows = [
             (number, g.arguments[0], g.arguments[1] if len(g.arguments) > 1 else self.n_objects)
-            for p, all_of_it in self._observations.items()
+            for p, observations in self._observations.items()
             for number in [self.numbers[p]]
-            for g in all_of_it
+            for g in observations
         ]
         predicate, first, second = np.array(rows, dtype=np.intp).reshape(-1, 3).T
         return predicate, first, second
 
 
-def extractFacts(s: Numbered, numbers: PredicateNumbers) -> FullPredicateSet:
-    """All that is true of a state."""
+def extractFacts(s: NumberedState, numbers: PredicateNumbers) -> FullPredicateSet:
+    """Return all facts of a state."""
     facts = FullPredicateSet(numbers, len(s.objects))
     of_values, of_pairs = _members(s.schema)
     for i, c1 in enumerate(s.classes):
@@ -149,8 +149,8 @@ def extractFacts(s: Numbered, numbers: PredicateNumbers) -> FullPredicateSet:
             c2 = s.classes[j]
             for m, zero in of_pairs[c1, c2]:
                 v = minus(s.values[j][m], s.values[i][m])
-                # Mended: a pair was one predicate or another as object ids would have it. Classes
-                # are in order here; within one, v >= 0, and two that are alike come both ways.
+                # Corrected: object ids decided which predicate a pair made. Here classes are in
+                # order; within a class v >= 0, and objects with equal values make both pairs.
                 if c1 != c2 or v >= zero:
                     facts.add(GroundPredicate(Predicate(m, (c1, c2), v), (i, j)))
                 if c1 == c2 and v <= zero:
@@ -162,7 +162,7 @@ def extractFacts(s: Numbered, numbers: PredicateNumbers) -> FullPredicateSet:
 def _members(
     schema: Schema,
 ) -> tuple[dict[str, list[str]], dict[tuple[str, str], list[tuple[str, Vector]]]]:
-    """Which attributes have facts: of each class, and, with a zero, of each two that share one."""
+    """Return the attributes with facts of each class, and of each pair, with a zero vector."""
     about = {
         kind: {
             name: [m for m in members if kind in schema.attributes[m].facts]
@@ -179,12 +179,12 @@ def _members(
 
 
 class QueryPredicateSet:
-    """Finds what is true of a state when it is asked, and remembers the answer."""
+    """Finds the facts of a state on demand, and caches them."""
 
-    def __init__(self, s: Numbered):
+    def __init__(self, s: NumberedState):
         self._s = s
         self._cache: dict[Predicate, list[GroundPredicate]] = {}
-        self._having: dict[tuple[str, str], dict[Vector, list[int]]] = {}
+        self._by_value: dict[tuple[str, str], dict[Vector, list[int]]] = {}
 
     def getObservations(self, p: Predicate) -> Sequence[GroundPredicate]:
         if p not in self._cache:
@@ -192,7 +192,7 @@ class QueryPredicateSet:
         return self._cache[p]
 
     def scan(self, p: Predicate) -> list[GroundPredicate]:
-        """All bindings for which `p` is true."""
+        """Return all bindings for which `p` is true."""
         return self.scanAbs(p, *p.types) if len(p.types) == 1 else self.scanRel(p, *p.types)
 
     def scanAbs(self, p: Predicate, c: str) -> list[GroundPredicate]:
@@ -200,21 +200,21 @@ class QueryPredicateSet:
 
     def scanRel(self, p: Predicate, c1: str, c2: str) -> list[GroundPredicate]:
         facts = []
-        for v1, having in self._with_value(c1, p.m).items():
-            for i in having:
+        for v1, objects in self._with_value(c1, p.m).items():
+            for i in objects:
                 for j in self._with_value(c2, p.m).get(plus(p.v, v1), ()):
-                    if i != j:  # mended: an object was paired with itself
+                    if i != j:  # corrected: an object was paired with itself
                         facts.append(GroundPredicate(p, (i, j)))
         return facts
 
     def _with_value(self, c: str, m: str) -> dict[Vector, list[int]]:
-        """The objects of a class by their value of `m`."""
-        if (c, m) not in self._having:
-            having = self._having.setdefault((c, m), {})
+        """Return the objects of a class by their value of `m`."""
+        if (c, m) not in self._by_value:
+            by_value = self._by_value.setdefault((c, m), {})
             for i, own in enumerate(self._s.values):
                 if self._s.classes[i] == c:
-                    having.setdefault(own[m], []).append(i)
-        return self._having[c, m]
+                    by_value.setdefault(own[m], []).append(i)
+        return self._by_value[c, m]
 
 
 def plus(a: Vector, b: Vector) -> Vector:

@@ -1,4 +1,4 @@
-"""The body of a file of `Paper`: all trees as JSON, with nothing in it that can be worked out."""
+"""The body of a file of `Paper`: all trees as JSON, without anything that can be recomputed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rules = dict[RuleKey, FOLDT]
 
 
 def dump(observations: int, numbers: PredicateNumbers, rules: Rules) -> bytes:
-    """All that is known."""
+    """Return everything that was learned, as bytes."""
     data = {
         "observations": observations,
         "predicates": numbers.predicates,
@@ -33,12 +33,12 @@ def dump(observations: int, numbers: PredicateNumbers, rules: Rules) -> bytes:
 def load(
     body: bytes, alpha: float, schema: Schema, keys: Container[RuleKey]
 ) -> tuple[int, PredicateNumbers, Rules]:
-    """What `dump` wrote; `keys` are the rules that there may be."""
+    """Return what `dump` wrote; `keys` are the rules that are allowed."""
     data = json.loads(body)
     observations = whole_number("observations", data["observations"])
     numbers = PredicateNumbers()
-    for place, each in enumerate(data["predicates"]):
-        if numbers[_predicate(each, schema)] != place:
+    for number, each in enumerate(data["predicates"]):
+        if numbers[_predicate(each, schema)] != number:
             raise ValueError(f"the predicate {shown(each)} is there twice")
     rules: Rules = {}
     for each in data["rules"]:
@@ -56,7 +56,7 @@ def load(
 
 
 def _predicate(data: Sequence[Any], schema: Schema) -> Predicate:
-    """One that the schema allows."""
+    """Return a predicate, which the schema must allow."""
     m, types, v = data
     kind = {1: "equality", 2: "difference"}.get(len(types))
     known = isinstance(m, str) and m in schema.attributes and kind in schema.attributes[m].facts
@@ -66,7 +66,7 @@ def _predicate(data: Sequence[Any], schema: Schema) -> Predicate:
 
 
 def _vector(v: object, m: str, schema: Schema) -> Vector:
-    """A value of an attribute, or a difference of two."""
+    """Return a value of an attribute, or a difference of two values."""
     length = schema.attributes[m].length
     if not isinstance(v, list) or len(v) != length or any(type(each) is not int for each in v):
         raise ValueError(f"{m!r} must have values of {length} whole numbers, got {shown(v)}")
@@ -90,7 +90,7 @@ def _tree_data(t: Tree, numbers: PredicateNumbers) -> dict[str, Any]:
 
 
 def _fill(t: Tree, data: dict[str, Any], numbers: PredicateNumbers, outputs: int) -> None:
-    """Make of an empty leaf what was written."""
+    """Fill an empty leaf with the data of a tree."""
     tracking = t.tracking
     _fill_candidates(tracking, data["candidates"], numbers)
     tracking.baseline = FTable.from_counts(data["baseline"], outputs)
@@ -111,15 +111,15 @@ def _fill(t: Tree, data: dict[str, Any], numbers: PredicateNumbers, outputs: int
 
 
 def _fill_candidates(tracking: TrackingData, data: list[Any], numbers: PredicateNumbers) -> None:
-    met: set[tuple[int, ...]] = set()
+    added: set[tuple[int, ...]] = set()
     for predicate, *var_ids in data:
         if any(type(each) is not int or each < 0 for each in (predicate, *var_ids)):
             raise ValueError("a candidate's predicate and variables must be at least 0")
         p, variables = numbers.predicates[predicate], tuple(var_ids)
         fillings = combinatorics.bindings(tracking.n_existing_vars, p.getArgumentCount())
-        if (predicate, *variables) in met or all(variables != each for each, _ in fillings):
+        if (predicate, *variables) in added or all(variables != each for each, _ in fillings):
             raise ValueError("a candidate's variables cannot be, or it is there twice")
-        met.add((predicate, *variables))
+        added.add((predicate, *variables))
         h = typed(tracking.var_class_types, p, variables)
         if h is None:
             raise ValueError("a candidate's variables are not of the classes of its predicate")

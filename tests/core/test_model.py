@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from strategies import Shape, Stream, streams
 from strategies import transitions as random_transitions
 from treethink.checks import LEARNER_CHECKS
-from treethink.checks.learners import everything
+from treethink.checks.learners import all_outcomes
 from treethink.errors import (
     SettingError,
     StateError,
@@ -152,7 +152,7 @@ def test_predicting_many_at_once_equals_predicting_one_by_one(facts, bindings):
     answers = model.predict_many(iter(asked), facts=facts, bindings=bindings)
     assert len(answers) == 700
     for (before, action), answer in islice(zip(asked, answers, strict=True), 0, None, 35):
-        assert everything(answer) == everything(model.predict(before, action))
+        assert all_outcomes(answer) == all_outcomes(model.predict(before, action))
         assert answer.state == before
 
 
@@ -211,7 +211,7 @@ def test_only_what_may_change_is_listed_as_a_change(stream: Stream):
     for before, action, _ in stream.transitions[-15:]:
         prediction = model.predict(before, action)
         listed = {(x, name): outcomes for x, name, outcomes in prediction.changes()}
-        for (x, name), (outcomes, support) in everything(prediction).items():
+        for (x, name), (outcomes, support) in all_outcomes(prediction).items():
             now = before.value(x, name)
             assert (outcomes != {now: 1.0}) == ((x, name) in listed)
             assert listed.get((x, name), outcomes) == outcomes
@@ -262,11 +262,11 @@ def test_sampling_draws_one_number_for_each_uncertain_attribute():
 def test_a_prediction_stays_as_it_was_when_its_model_learns_on():
     model = tossed(1, 1)
     prediction = model.predict(coins(7), "toss")
-    as_it_was = everything(prediction)
+    as_it_was = all_outcomes(prediction)
     model.observe_many([(coins(7), "toss", coins(3))] * 100)
     del model
     gc.collect()
-    assert everything(prediction) == as_it_was
+    assert all_outcomes(prediction) == as_it_was
 
 
 def test_what_was_never_seen_is_predicted_not_to_change():

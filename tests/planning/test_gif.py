@@ -1,4 +1,4 @@
-"""Films: every state is in them, as it is drawn, and the same episode is the same film."""
+"""Films: every state is in them, as it is drawn, and the same episode is the same gif."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ import pytest
 from PIL import Image
 
 from treethink.errors import MissingPackageError, SettingError
-from treethink.planning import Agent, Episode
-from treethink.planning import gif as film
+from treethink.planning import Agent, Episode, gif
 from treethink.state import State
 from treethink.worlds import World, draw, make
 from treethink.worlds.base import Pixels
@@ -39,7 +38,7 @@ def frames(content: bytes) -> list[tuple[Pixels, int]]:
 @pytest.mark.parametrize("name", ["maze", "coins", "keys", "lights", "cliffwalking", "frozenlake"])
 def test_every_state_is_there_as_the_world_draws_it(name: str) -> None:
     world, episode = played(name)
-    seen = frames(film.gif(world, [episode]))
+    seen = frames(gif.gif(world, [episode]))
     assert len(seen) == len(episode.states)
     for state, (picture, _) in zip(episode.states, seen, strict=True):
         drawn = world.render(state, "rgb_array")
@@ -49,38 +48,38 @@ def test_every_state_is_there_as_the_world_draws_it(name: str) -> None:
 def test_a_line_below_tells_the_step_and_the_action() -> None:
     world, episode = played("maze", steps=2)
     height = world.render(episode.states[0], "rgb_array").shape[0]
-    lines = [picture[height:] for picture, _ in frames(film.gif(world, [episode]))]
+    lines = [picture[height:] for picture, _ in frames(gif.gif(world, [episode]))]
     assert all(each.any() for each in lines)
     assert not np.array_equal(lines[0], lines[1]) and not np.array_equal(lines[1], lines[2])
 
 
 def test_the_first_state_is_seen_for_longer_and_the_last_is_held() -> None:
     world, episode = played("maze", steps=4)
-    assert [time for _, time in frames(film.gif(world, [episode]))] == [800, 200, 200, 200, 2_000]
-    assert [time for _, time in frames(film.gif(world, [episode], step=50))][1:4] == [50] * 3
-    with Image.open(io.BytesIO(film.gif(world, [episode]))) as picture:
+    assert [time for _, time in frames(gif.gif(world, [episode]))] == [800, 200, 200, 200, 2_000]
+    assert [time for _, time in frames(gif.gif(world, [episode], step=50))][1:4] == [50] * 3
+    with Image.open(io.BytesIO(gif.gif(world, [episode]))) as picture:
         assert picture.info["loop"] == 0
 
 
 def test_the_same_episode_gives_the_same_bytes() -> None:
     world, episode = played("keys")
     again_in, again = played("keys")
-    assert film.gif(world, [episode]) == film.gif(again_in, [again])
+    assert gif.gif(world, [episode]) == gif.gif(again_in, [again])
     _, other = played("keys", level=2)
-    assert film.gif(world, [episode]) != film.gif(world, [other])
+    assert gif.gif(world, [episode]) != gif.gif(world, [other])
 
 
 def test_episodes_follow_each_other() -> None:
     world, first = played("maze", level=1)
     _, second = played("maze", level=2)
-    seen = frames(film.gif(world, [first, second]))
+    seen = frames(gif.gif(world, [first, second]))
     assert len(seen) == len(first.states) + len(second.states)
     assert [time for _, time in seen].count(2_000) == 2
 
 
 def test_an_episode_without_a_step_is_one_picture() -> None:
     world = make("maze")
-    ((_, time),) = frames(film.gif(world, [Episode([world.reset(0)])]))
+    ((_, time),) = frames(gif.gif(world, [Episode([world.reset(0)])]))
     assert time in (0, 2_000)  # a single picture need not say
 
 
@@ -96,8 +95,8 @@ class Colourful(type(make("maze"))):  # type: ignore[misc]
 def test_more_colours_than_a_gif_has_and_pictures_of_any_size() -> None:
     world = Colourful()
     episode = Agent(world, simulations=5).play(world, 4, level=1)
-    content = film.gif(world, [episode])
-    assert content == film.gif(world, [episode])
+    content = gif.gif(world, [episode])
+    assert content == gif.gif(world, [episode])
     seen = [picture for picture, _ in frames(content)]
     assert len({each.shape for each in seen}) == 1
     drawn = world.render(episode.states[0]).astype(int)
@@ -106,8 +105,8 @@ def test_more_colours_than_a_gif_has_and_pictures_of_any_size() -> None:
 
 def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     world, episode = played("maze")
-    film.write(tmp_path / "maze.GIF", world, [episode])
-    assert (tmp_path / "maze.GIF").read_bytes() == film.gif(world, [episode])
+    gif.write(tmp_path / "maze.GIF", world, [episode])
+    assert (tmp_path / "maze.GIF").read_bytes() == gif.gif(world, [episode])
     assert len([*tmp_path.iterdir()]) == 1
 
 
@@ -117,22 +116,22 @@ def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_what_is_no_gif_is_refused(tmp_path: Path) -> None:
     world, episode = played("maze")
     with pytest.raises(SettingError, match=r"ends in \.gif, got .*maze\.mp4"):
-        film.write(tmp_path / "maze.mp4", world, [episode])
+        gif.write(tmp_path / "maze.mp4", world, [episode])
     with pytest.raises(SettingError, match="needs an episode"):
-        film.gif(world, [])
+        gif.gif(world, [])
     for step in (0, 19, 0.5, True):
         with pytest.raises(SettingError, match="step must be"):
-            film.gif(world, [episode], step=step)  # type: ignore[arg-type]
+            gif.gif(world, [episode], step=step)  # type: ignore[arg-type]
 
 
 def test_a_film_that_is_too_long_is_refused_before_it_is_drawn() -> None:
     world = make("maze")
     with pytest.raises(SettingError, match=r"of 192 x 2\d\d pixels each, at most 2,\d+ go") as told:
-        film.check_size(world, world.reset(0), 3_000)
+        gif.check_size(world, world.reset(0), 3_000)
     most = int(re.search(r"most ([\d,]+)", str(told.value))[1].replace(",", ""))  # type: ignore[index]
-    film.check_size(world, world.reset(0), most)
+    gif.check_size(world, world.reset(0), most)
     with pytest.raises(SettingError):
-        film.check_size(world, world.reset(0), most + 1)
+        gif.check_size(world, world.reset(0), most + 1)
 
 
 def test_without_pillow_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,13 +145,13 @@ def test_without_pillow_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
     world, episode = played("maze")
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(MissingPackageError, match="pip install pillow"):
-        film.gif(world, [episode])
+        gif.gif(world, [episode])
 
 
 def test_pictures_of_large_levels_show_the_window_that_render_shows() -> None:
     world = make("maze", width=200, height=5)
     episode = Episode([world.reset(0)])
-    ((picture, _),) = frames(film.gif(world, [episode]))
+    ((picture, _),) = frames(gif.gif(world, [episode]))
     assert picture.shape[1] == draw.MOST_CELLS * 24
 
 

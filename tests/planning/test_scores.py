@@ -18,9 +18,8 @@ from treethink.errors import (
     TreeThinkError,
     WrongTypeError,
 )
-from treethink.planning import coin_scores as coins
-from treethink.planning import tours
-from treethink.planning.exact import expected_score, explore
+from treethink.planning import coin_scores, tours
+from treethink.planning.exact_scores import expected_score, explore
 from treethink.planning.scores import ScoreBounds, score_bounds
 from treethink.state import Attribute, Object, Schema, State
 from treethink.worlds import World, make
@@ -223,7 +222,7 @@ def test_a_player_in_a_wall_leaves_it_if_it_can() -> None:
 
 
 def test_a_variant_with_rules_of_its_own_is_looked_at_state_by_state() -> None:
-    class Generous(coins.Coins):  # type: ignore[misc, name-defined]
+    class Generous(coin_scores.Coins):
         """Staying is free."""
 
         name = "generous"
@@ -231,7 +230,7 @@ def test_a_variant_with_rules_of_its_own_is_looked_at_state_by_state() -> None:
         def dynamics(self, state: State, action: str) -> Distribution:
             return [(state, 1.0)] if action == "stay" else super().dynamics(state, action)
 
-    class Short(coins.Coins):  # type: ignore[misc, name-defined]
+    class Short(coin_scores.Coins):
         """Over before it began."""
 
         name = "short"
@@ -239,9 +238,9 @@ def test_a_variant_with_rules_of_its_own_is_looked_at_state_by_state() -> None:
         def is_over(self, state: State) -> bool:
             return True
 
-    assert coins.knows(make("coins-t"))
+    assert coin_scores.applies_to(make("coins-t"))
     for world in (Generous(width=5, height=5, coins=1), Short(width=5, height=5, coins=1)):
-        assert not coins.knows(world)
+        assert not coin_scores.applies_to(world)
         assert score_bounds(world, world.reset(0), 3).trivial == 0
 
 

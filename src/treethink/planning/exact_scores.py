@@ -1,15 +1,15 @@
-"""The best and the worst that can be scored in so many steps, by looking at every state.
+"""The best and the worst score of an episode, by dynamic programming over all reachable states.
 
     world, state, steps -> [ explore ] -> Table -> [ expected_score ] -> a score
 
-Every state within reach is met once, and each of its actions is asked once. Then the steps are
-gone through from the last to the first: what is left to be scored in a state, with so many
-steps to go, is the best over actions of the points that come now and of what is left after
-them. Where chance decides, that is an expectation.
+`explore` visits every reachable state once, and tries each of its actions once. `expected_score`
+is backward induction: the value of a state, with n steps to go, is the best over actions of the
+reward plus the value of the next state with n - 1 steps to go. In random worlds, it is the expected
+value.
 
-States that differ in nothing but the score are one state here, which is what makes them few:
-a score that takes part in no facts, and is learned by its changes, is taken to change nothing but
-itself, as in the engine's search. In any other world they stay apart.
+States that differ only in the score are treated as one state, which keeps their number small. As in
+the engine's search, this is done if the score takes part in no facts and its outcomes are changes:
+then it is assumed that nothing else depends on it.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from treethink.worlds import World
 
 _Array = npt.NDArray[Any]
 
-_SAFE = 2**62  # below this, a sum of two fits into signed 64-bit integers
+_SAFE = 2**62  # below this, the sum of two numbers fits into a signed 64-bit integer
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What every action does in every state within reach; states are numbers, the first is 0.
+    """The outcomes of every action in every reachable state. States are numbered from 0, the start.
 
     Outcomes are listed by state, then by action. Those of action `a` in state `s` begin at
-    `begins[s * n_actions + a]`; where nothing is left to chance there is one for each.
+    `begins[s * n_actions + a]`; in a deterministic world there is one for each.
     """
 
     n_states: int
@@ -47,26 +47,26 @@ class Table:
     begins: _Array
 
     @property
-    def is_sure(self) -> bool:
-        """Whether nothing is left to chance."""
+    def is_deterministic(self) -> bool:
+        """Whether every action has a single outcome."""
         return len(self.following) == len(self.begins)
 
 
 def explore(world: World, state: State, steps: int, most_states: int) -> Table:
-    """All states that can be met within so many steps, breadth first."""
-    search = _Search(world, state, most_states)
+    """Visit all states that can be reached within that many steps, breadth first."""
+    search = _Exploration(world, state, most_states)
     for _ in range(steps):
-        if not search.edge:
+        if not search.frontier:
             break
-        for each in search.take_edge():
+        for each in search.take_frontier():
             search.expand(each)
-    for each in search.take_edge():  # only the last step gets here: nobody asks what follows
-        search.stand_still(each)
+    for each in search.take_frontier():  # reached by the last step: their outcomes do not matter
+        search.add_unchanged(each)
     return search.table()
 
 
-class _Search:
-    """The states met so far, by number, and the outcomes of those that were expanded."""
+class _Exploration:
+    """The states reached so far, by number, and the outcomes of those that were expanded."""
 
     def __init__(self, world: World, state: State, most_states: int):
         self._world = world
@@ -75,21 +75,21 @@ class _Search:
         score = world.schema.attributes["score"]
         self._merges = not score.facts and score.outcomes == "delta"
         self._numbers: dict[State, int] = {}
-        #: The states that were met and not expanded yet, in the order of their numbers.
-        self.edge: list[State] = []
+        #: The states that are not expanded yet, in the order of their numbers.
+        self.frontier: list[State] = []
         self._following, self._points = array("q"), array("q")
         self._chances, self._begins = array("d"), array("q")
         self._number(state)
 
-    def take_edge(self) -> list[State]:
-        """What was the edge; a new one begins."""
-        edge, self.edge = self.edge, []
-        return edge
+    def take_frontier(self) -> list[State]:
+        """Return the frontier, and start a new one."""
+        frontier, self.frontier = self.frontier, []
+        return frontier
 
     def expand(self, state: State) -> None:
-        """Ask for all outcomes of a state. An episode that is over scores nothing any more."""
+        """Add all outcomes of a state. Once an episode is over, nothing changes."""
         if self._world.is_over(state):
-            self.stand_still(state)
+            self.add_unchanged(state)
             return
         score = state.value(self._game, "score")
         for action in self._world.actions:
@@ -99,8 +99,8 @@ class _Search:
                 self._following.append(self._number(after))
                 self._chances.append(chance)
 
-    def stand_still(self, state: State) -> None:
-        """Say that no action changes anything."""
+    def add_unchanged(self, state: State) -> None:
+        """Add outcomes of a state in which no action changes anything."""
         number = self._numbers[state]
         for _ in self._world.actions:
             self._begins.append(len(self._following))
@@ -109,12 +109,12 @@ class _Search:
             self._chances.append(1.0)
 
     def table(self) -> Table:
-        """All of it as arrays."""
+        """Return the table of all outcomes."""
         lists = (self._following, self._points, self._chances, self._begins)
         return Table(len(self._numbers), len(self._world.actions), *map(np.array, lists))
 
     def _number(self, state: State) -> int:
-        """The number of a state; a new one if it was never met."""
+        """Return the number of a state, which is added if it is new."""
         if self._merges:
             state = state.replace(self._game, score=0)
         number = self._numbers.get(state)
@@ -127,29 +127,29 @@ class _Search:
                     " looked at; give fewer steps, a smaller level or a larger most_states"
                 )
             self._numbers[state] = number
-            self.edge.append(state)
+            self.frontier.append(state)
         return number
 
 
 def expected_score(table: Table, steps: int, choose: Callable[[_Array], _Array]) -> int | float:
-    """What is scored in so many steps from the first state, by who chooses like that.
+    """Return the expected score of a policy, from the first state on.
 
-    `choose` gets the scores of all actions, an array of actions x states, and returns one
-    score for each state. An int where nothing is left to chance.
+    `choose` is the policy: it gets the scores of all actions, an array of actions x states, and
+    returns one score for each state. The result is an int in a deterministic world.
     """
     following, points, chances = table.following, table.points, table.chances
-    if table.is_sure:
-        # One outcome for each: by action, then by state, is the faster order.
+    if table.is_deterministic:
+        # With one outcome for each, it is faster to order by action, then by state.
         following, points = (_by_action(each, table.n_actions) for each in (following, points))
         points = points.astype(_type_for(points, steps))
-    values = np.zeros(table.n_states, points.dtype if table.is_sure else np.float64)
+    values = np.zeros(table.n_states, points.dtype if table.is_deterministic else np.float64)
     for _ in range(steps):
         scores = points + values[following]
-        if not table.is_sure:
+        if not table.is_deterministic:
             mean = np.add.reduceat(chances * scores, table.begins)
             scores = _by_action(mean, table.n_actions)
         values = choose(scores)
-    return int(values[0]) if table.is_sure else float(values[0])
+    return int(values[0]) if table.is_deterministic else float(values[0])
 
 
 def _by_action(each: _Array, n_actions: int) -> _Array:
@@ -157,6 +157,6 @@ def _by_action(each: _Array, n_actions: int) -> _Array:
 
 
 def _type_for(points: _Array, steps: int) -> type:
-    """64-bit integers, or Python's own where so many steps could score more than those hold."""
+    """Return int64, or Python's integers if the score could overflow."""
     most = max(abs(int(points.min())), abs(int(points.max())))
     return np.int64 if most * max(steps, 1) < _SAFE else object
