@@ -230,8 +230,8 @@ def test_undo_takes_chance_back_too() -> None:
 class Drifting(gymnasium.Env[int, int]):
     """Somebody walks and is blown about; over at 9."""
 
-    observation_space = gymnasium.spaces.Discrete(100)
-    action_space = gymnasium.spaces.Discrete(2)
+    observation_space = gymnasium.spaces.Discrete(100)  # type: ignore[assignment]
+    action_space = gymnasium.spaces.Discrete(2)  # type: ignore[assignment]
     #: Whether all chance is that of the seed.
     faithful = True
 
