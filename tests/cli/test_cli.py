@@ -374,10 +374,10 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
     for how in ("paper's settings", "defaults"):
         assert f"observe walls 8x8, {how}" in names
         assert {f"observe {each}, a run of 3, {how}" for each in ("maze", "coins", "keys")} <= names
-    told = {figure["name"] for figure in figures["figures"]}
-    assert {"longest observe keys, defaults", "memory keys, what is kept"} <= told
-    assert {"learn coins, defaults", "learn coins, paper's settings"} <= told
-    assert {f"observe maze 8x8 while learning, {name}" for name in LEARNERS} <= told
+    figure_names = {figure["name"] for figure in figures["figures"]}
+    assert {"longest observe keys, defaults", "memory keys, what is kept"} <= figure_names
+    assert {"learn coins, defaults", "learn coins, paper's settings"} <= figure_names
+    assert {f"observe maze 8x8 while learning, {name}" for name in LEARNERS} <= figure_names
     assert all(row["timing"]["mean"] > 0 for row in figures["rows"])
     assert "481,822" in run("bench", "--quick").out
 
@@ -413,9 +413,9 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_what_is_wrong_in_a_command_is_one_line_and_exit_code_2(
-    run: Any, command: str, says: str
+    run: Any, command: str, says: str, trained: Any
 ) -> None:
-    run("learn", "walls", "--steps", "60", "--quiet", "--out", "good.tt")
+    trained("walls", 60).save("good.tt")
     before = set(Path().iterdir())
     ran = run(*command.split())
     assert ran.code == 2
