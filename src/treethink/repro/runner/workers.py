@@ -22,7 +22,7 @@ from typing import Any
 from treethink.repro.runner import records
 from treethink.repro.runner.run import perform
 from treethink.repro.runner.spec import Run
-from treethink.stream.parallel import unheard_interrupts
+from treethink.stream.parallel import interrupts_blocked
 
 #: Called with what a run says while it is under way: ("at", observed, error, doing) or
 #: ("warning", text).
@@ -100,7 +100,7 @@ class Workers:
             if waiting and worker.run is None:
                 worker.give(waiting.popleft())
         while waiting and len(self._workers) < self._most:
-            with unheard_interrupts():
+            with interrupts_blocked():
                 self._workers.append(_Worker(self._folder))
             self._workers[-1].give(waiting.popleft())
 
