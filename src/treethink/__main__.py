@@ -1,4 +1,4 @@
-"""`python -m treethink` is the command `treethink`."""
+"""Run the command `treethink` as `python -m treethink`."""
 
 from treethink_command import main
 

@@ -1,16 +1,16 @@
-"""Every world as an environment of Gymnasium.
+"""Worlds as Gymnasium environments.
 
     world -> [ WorldEnv ] -> observation, reward, terminated, truncated, info
 
-With Gymnasium installed (``pip install 'treethink[gym]'``), importing `treethink` registers
-all worlds of our own: `maze` is ``treethink/Maze-v0``, `maze-scoreless` is
-``treethink/MazeScoreless-v0``. Options of a world are given to `gymnasium.make`.
+With Gymnasium installed (``pip install 'treethink[gym]'``), importing `treethink` registers all
+worlds except those that come from Gymnasium: `maze` is ``treethink/Maze-v0``, `maze-scoreless` is
+``treethink/MazeScoreless-v0``. Options of a world are arguments of `gymnasium.make`.
 
     env = gymnasium.make("treethink/Maze-v0", width=10, goals=3, render_mode="ansi")
     observation, info = env.reset(seed=0)
     observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
-The way in the other direction, an environment of Gymnasium as a world, is `worlds/gym.py`.
+`worlds/gym` has the other direction, a Gymnasium environment as a world.
 """
 
 from __future__ import annotations
@@ -31,42 +31,42 @@ from treethink.worlds.gym import GymWorld
 Observation = dict[str, Any]
 
 FORMS = ("padded", "sequence")
-#: The mask of the padded form stands beside the attributes, under this name.
+#: The key of the mask in padded observations.
 PRESENT = "present"
 EPISODE = 50
-# Values are any signed 64-bit integers; half of their range, so that a space can be sampled.
+# Values are signed 64-bit integers; spaces use half of that range, so that they can be sampled.
 _BOUND = 2**62
 
 
 class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
-    """A world as an environment of Gymnasium.
+    """A world as a Gymnasium environment.
 
-    An action is a number: its place in `actions`, which are the schema's. The reward is the
-    change of the score; 0 in worlds that keep none. No world of ours ends by itself, so
-    `terminated` stays False; `gymnasium.make` truncates episodes after 50 steps. All chance
-    comes from `np_random`.
+    An action is an index into `actions`, which are those of the schema. The reward is the change
+    of the score, or 0 in worlds without one. Built-in worlds do not end, so `terminated` stays
+    False; `gymnasium.make` truncates episodes after 50 steps. All random numbers come from
+    `np_random`.
 
     The state itself is in ``info["state"]`` and in ``env.unwrapped.state``.
     ``reset(options={"level": 3})`` starts level 3, which is ``world.reset(3)``;
     ``reset(options={"state": state})`` starts from a given state.
 
-    Observations have, for each class, the values of its objects, by id. Their numbers are of
-    type int64. In the form ``"padded"``, the default, every class has room for the most
-    objects that a level has of it (`World.most_objects`):
+    Observations have, for each class, the values of its objects, sorted by id, as int64. In the
+    form ``"padded"``, the default, every class has as many rows as it has objects at most
+    (`World.most_objects`):
 
         {"wall": {"pos": array of shape (most, 2), "present": array of shape (most,)}, ...}
 
-    ``present`` is 1 for objects that are there and 0 for the rows after them, in which all
-    values are 0. Values lie in the world's `bounds`, where it states some. In the form
-    ``"sequence"`` there is one entry for each object:
+    ``present`` is 1 for rows with an object and 0 for padding, in which all values are 0. Values
+    lie in the world's `bounds`, if it states them. In the form ``"sequence"`` there is one entry
+    for each object:
 
         {"wall": ({"pos": array of shape (2,)}, ...), ...}
 
-    Pictures show the world's `frame`, or else what the first state took, and so all pictures
-    of an environment have one size. What lies outside is marked at the edge.
+    Pictures show the world's `frame`, or else the extent of the first state, so all pictures of an
+    environment have the same size. Objects outside are marked at the edge.
 
-    Many environments at once, each in a process of its own, share memory, which needs the
-    padded form. Without it, both work:
+    Vector environments in several processes use shared memory, which needs the padded form.
+    Without shared memory, both forms work:
     ``gymnasium.make_vec(..., "async", vector_kwargs={"shared_memory": False})``.
 
     Parameters
@@ -78,7 +78,7 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
     observation
         The form of observations, see above.
     options
-        Those of the world, if a name was given.
+        Options of the world, if it is given by name.
 
     Examples
     --------
@@ -118,11 +118,11 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
         )
         self._state: State | None = None
         self._frame = self.world.frame()
-        self._size: tuple[int, int] | None = None  # of all pictures: that of the first
+        self._size: tuple[int, int] | None = None  # of all pictures, set by the first
 
     @property
     def state(self) -> State:
-        """Where the episode stands."""
+        """The current state."""
         if self._state is None:
             raise StateError(f"{self!r} stands nowhere yet: call reset first")
         return self._state
@@ -130,7 +130,7 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode: a level at random, or what `options` say."""
+        """Start an episode: in a random level, or as given in `options`."""
         super().reset(seed=seed)
         start = self._start(dict(options or {}))
         observation = self._observe(start)
@@ -147,7 +147,7 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
         return observation, {"state": start}
 
     def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Do what `actions` has in that place."""
+        """Take the action with that index."""
         before = self.state
         if not self.action_space.contains(action):
             last = len(self.actions) - 1
@@ -161,7 +161,7 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
         return self._observe(after), reward, self.world.is_over(after), False, {"state": after}
 
     def render(self) -> str | Pixels | None:
-        """The state as text or as pixels."""
+        """Return the current state as text or as pixels."""
         if self.render_mode is None:
             gymnasium.logger.warn(
                 "there is no picture without a render mode: gymnasium.make(...,"
@@ -177,22 +177,22 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
 
     def _drawn(self, mode: Literal["ansi", "rgb_array"]) -> str | Pixels:
         world, state = self.world, self.state
-        if type(world).render is not World.render:  # it draws in its own way
+        if type(world).render is not World.render:  # it has its own pictures
             return world.render(state, mode)
         if mode == "ansi":
             return draw.ansi(world, state, window=self._window())
         return draw.rgb_array(world, state, window=self._window())
 
     def _window(self) -> draw.Window | None:
-        """The frame; of one that is too large a part, around what lies on top."""
+        """Return the frame, cropped around the topmost object if it is too large."""
         if self._frame is None or max(self._frame.width, self._frame.height) <= draw.MOST_CELLS:
             return self._frame
         drawn = draw.items(self.world, self.state)
-        middle = drawn[-1].cell if drawn else (0, 0)
-        return self._frame.part(middle, draw.MOST_CELLS, draw.MOST_CELLS)
+        centre = drawn[-1].cell if drawn else (0, 0)
+        return self._frame.part(centre, draw.MOST_CELLS, draw.MOST_CELLS)
 
     def _fitted(self, picture: Pixels) -> Pixels:
-        """In the size of the first picture: a level may have more to say below it than another."""
+        """Crop or pad a picture to the size of the first one: captions may differ in size."""
         if self._size is None:
             self._size = picture.shape[0], picture.shape[1]
         height, width = self._size
@@ -235,8 +235,8 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
             return {name: self._padded_class(state, name) for name in classes}
         return {
             name: tuple(
-                {each: _vector(value) for each, value in found.values.items()}
-                for found in state.of_class(name)
+                {name: _vector(value) for name, value in each.values.items()}
+                for each in state.of_class(name)
             )
             for name in classes
         }
@@ -265,7 +265,7 @@ def _score(state: State) -> int:
 
 
 def _values(world: World, name: str, attribute: str, rows: int | None = None) -> spaces.Box:
-    """The values of an attribute of a class; in rows, which are 0 where there is no object."""
+    """Return the space of an attribute; with `rows`, of padded rows, which may be 0."""
     length = world.schema.attributes[attribute].length
     low, high = np.full(length, -_BOUND), np.full(length, _BOUND)
     if (within := world.range_of(name, attribute)) is not None:
@@ -277,7 +277,7 @@ def _values(world: World, name: str, attribute: str, rows: int | None = None) ->
 
 
 def _padded_space(world: World, most: Mapping[str, int]) -> spaces.Dict:
-    """For each class an array of each attribute, with a row for every object."""
+    """Return the space of padded observations."""
     for name, attributes in world.schema.classes.items():
         if PRESENT in attributes:
             raise SchemaError(
@@ -298,7 +298,7 @@ def _padded_space(world: World, most: Mapping[str, int]) -> spaces.Dict:
 
 
 def _sequence_space(world: World) -> spaces.Dict:
-    """For each class one entry for every object."""
+    """Return the space of observations with one entry for each object."""
     return spaces.Dict(
         {
             name: spaces.Sequence(
@@ -310,7 +310,7 @@ def _sequence_space(world: World) -> spaces.Dict:
 
 
 def env_id(name: str) -> str:
-    """What Gymnasium knows a world by.
+    """Return the id of a world in Gymnasium.
 
     >>> env_id("maze-scoreless")
     'treethink/MazeScoreless-v0'
@@ -319,9 +319,9 @@ def env_id(name: str) -> str:
 
 
 def register_all() -> None:
-    """Make all worlds of our own known to Gymnasium. Doing so again changes nothing.
+    """Register all worlds with Gymnasium, except those that come from it, such as `taxi`.
 
-    Those that Gymnasium has itself (`taxi`, for one) are left out.
+    Calling it again has no effect.
     """
     for name, world in WORLDS.items():
         if not issubclass(world, GymWorld) and env_id(name) not in gymnasium.registry:

@@ -1,7 +1,7 @@
-"""Every error that TreeThink raises about its input.
+"""The errors that TreeThink raises about its input.
 
-Each says what was wrong, where, and what would have been right. All are
-`TreeThinkError`s; each is also the built-in error that a caller might expect.
+Each message says what was wrong, where, and what is accepted. All are `TreeThinkError`s, and each
+is also a suitable built-in error.
 """
 
 import operator
@@ -14,23 +14,23 @@ class TreeThinkError(Exception):
 
 
 def shown(value: object) -> str:
-    """A value for a message: its repr, shortened, and never failing."""
+    """Return the repr of a value for a message: shortened, and without raising errors."""
     try:
         text = repr(value)
-    except Exception:  # a repr may do anything; of an int with too many digits it is refused
+    except Exception:  # a repr may fail, such as that of an int with too many digits
         return f"<{type(value).__name__}>"
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
 class UnknownNameError(TreeThinkError, LookupError):
-    """A name that the schema, the registry or a file does not know.
+    """A name that is not in the schema, the registry or the file.
 
-    `advice` is given where no known name is near.
+    `advice` is added to the message if no known name is similar.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], where: str, advice: str = ""):
         known = sorted(known)
-        folded = {each.casefold(): each for each in known}  # another case is no other name
+        folded = {each.casefold(): each for each in known}  # case-insensitive
         close = get_close_matches(name, known, n=1) or [
             folded[each] for each in get_close_matches(name.casefold(), folded, n=1)
         ]
@@ -49,7 +49,7 @@ class UnknownNameError(TreeThinkError, LookupError):
 
 
 class WrongTypeError(TreeThinkError, TypeError):
-    """An argument of a type that the call cannot use."""
+    """An argument of a wrong type."""
 
 
 class SchemaError(TreeThinkError, ValueError):
@@ -61,11 +61,11 @@ class StateError(TreeThinkError, ValueError):
 
 
 class TransitionError(TreeThinkError, ValueError):
-    """Two states that are not before and after of one transition."""
+    """Two states that cannot be the states before and after a transition."""
 
 
 class RuleError(TreeThinkError, ValueError):
-    """A rule, or a part of one, that cannot be."""
+    """A rule, or a part of one, that is not valid."""
 
 
 class SettingError(TreeThinkError, ValueError):
@@ -73,31 +73,31 @@ class SettingError(TreeThinkError, ValueError):
 
 
 class ModelFileError(TreeThinkError, ValueError):
-    """A file that is no model, is damaged, or was written by a newer version."""
+    """A file that is not a model file, is damaged, or was written by a newer version."""
 
 
 class StreamError(TreeThinkError, RuntimeError):
-    """A stream that broke off in another process."""
+    """A stream that failed in another process."""
 
 
 class RecordsError(TreeThinkError, ValueError):
-    """A folder or file of records that is none, is damaged, or was written by a newer version."""
+    """Records that are missing, damaged, or written by a newer version."""
 
 
 class ResourceError(TreeThinkError, RuntimeError):
-    """A learner that would take more memory or time than it may."""
+    """A computation that would take more memory or time than allowed."""
 
 
-class CheckFailed(TreeThinkError, AssertionError):  # noqa: N818  # it is a verdict
-    """A world or a learner that breaks a promise. See `treethink.checks`."""
+class CheckFailed(TreeThinkError, AssertionError):  # noqa: N818  # reads as a verdict
+    """A world or a learner that breaks a contract. See `treethink.checks`."""
 
 
 class MissingPackageError(TreeThinkError, ImportError):
-    """A package that only some parts need, and that is not installed."""
+    """An optional package that is needed and not installed."""
 
 
 def whole_number(name: str, value: object, least: int = 0) -> int:
-    """A setting that counts something, as an int of our own; or one clear error."""
+    """Return a setting as a plain int; raise a `SettingError` if it is not one, or too small."""
     try:
         number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:

@@ -1,11 +1,11 @@
-"""What a tree says, for people: rules, their nodes and tests, as text.
+"""Rules: snapshots of learned trees, with their nodes and tests, and as text.
 
     tree -> [ rules ] -> explain (text, picture, code)
 
 In:   the engine's snapshot of a tree: nodes in preorder.
 Out:  `Rule`s that can be walked and printed.
 
-A snapshot never changes: learning on does not move the tree under a reader's feet.
+A rule is immutable: it does not change when the model goes on learning.
 """
 
 import os
@@ -31,28 +31,28 @@ EngineCounts = dict[tuple[int, ...], int]
 
 
 class EngineNode(NamedTuple):
-    """A node as the engine lists it: in preorder, children by their places."""
+    """A node in the engine's list, which is in preorder; children are indices."""
 
     left: int | None
     right: int | None
     classes: tuple[str, ...]
     counts: EngineCounts
     test: EngineTest | None
-    edited: tuple[bool, bool, bool] = (False, False, False)  # pinned, written, given counts
-    met: EngineCounts = {}  # nobody changes it
+    edited: tuple[bool, bool, bool] = (False, False, False)  # pinned, hand-written, prior counts
+    met: EngineCounts = {}  # seen since it was pinned; never modified
 
 
 def value_of(vector: tuple[int, ...]) -> Value:
-    """A vector of length 1 reads as a plain int."""
+    """Return a vector of length 1 as a plain int."""
     return vector[0] if len(vector) == 1 else vector
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A fact with variables, asked at a branch.
+    """A fact with variables: the test of a branch.
 
-    Variables listed in `new` are those that the test introduces: it asks whether objects of
-    those classes exist that make the fact hold.
+    `new` lists the variables that the test introduces. It holds if there are objects of their
+    classes for which the fact is true.
 
     >>> test = Test("difference", "pos", ("player", "wall"), (0, 1), (1, 0), new=((1, "wall"),))
     >>> print(test)
@@ -70,10 +70,10 @@ class Test:
 
     @property
     def formula(self) -> str:
-        """The fact, without the variables' introduction."""
+        """The fact, without the quantifier of new variables."""
         names = [f"X{variable}[{self.attribute}]" for variable in self.variables]
         value = [self.value] if isinstance(self.value, int) else list(self.value)
-        # Newer variables are told by older ones: "X1 is one to the right of X0".
+        # Newer variables are described relative to older ones: X1[pos] - X0[pos].
         backwards = self.variables[0] > self.variables[-1]
         return _engine.formula(self.kind, names[0], names[-1], value, backwards)
 
@@ -85,7 +85,7 @@ class Test:
 
     @classmethod
     def from_engine(cls, test: EngineTest, known: int) -> "Test":
-        """From the engine's tuple, at a node that has `known` variables."""
+        """Return the test of an engine's tuple, at a node with `known` variables."""
         kind, attribute, classes, variables, value = test
         new = tuple((v, c) for v, c in zip(variables, classes, strict=True) if v >= known)
         return cls(kind, attribute, classes, variables, value_of(value), new)
@@ -95,13 +95,13 @@ class Test:
 class Node:
     """A branch, with a test and two children, or a leaf.
 
-    `left` is taken when the test holds. `counts` says how often each outcome was seen here; a
-    branch does not count while everything below it is explained, so if its leaves have seen
-    more, it is that. `classes` are those of the variables X0, X1, ... that are bound here.
+    `left` is the child if the test holds. `counts` are the observed outcomes. A branch stops
+    counting while its subtree predicts perfectly; then the sum over its leaves is used. `classes`
+    are those of the variables X0, X1, ... that are bound here.
 
-    What is `pinned` does not learn; `met` says what has come by a pinned leaf since. A node that
-    was `written` by hand has no tests to choose from: if it is a branch, it keeps its own, and if
-    it is a leaf, nobody has seen what it says.
+    A `pinned` node does not learn; `met` are the outcomes that a pinned leaf has seen since it was
+    pinned. A node `written` by hand has no candidate tests: a branch keeps its test, and the counts
+    of a leaf are not observations.
     """
 
     classes: tuple[str, ...]
@@ -118,21 +118,21 @@ class Node:
         return self.test is None
 
     def walk(self) -> "Iterator[Node]":
-        """This node and all below it, each before its children, yes before no."""
-        waiting = [self]
-        while waiting:  # instead of recursion, so that depth is no limit
-            node = waiting.pop()
+        """Yield this node and all below it, in preorder."""
+        stack = [self]
+        while stack:  # not recursive, so that depth is not limited
+            node = stack.pop()
             yield node
-            waiting += [child for child in (node.right, node.left) if child is not None]
+            stack += [child for child in (node.right, node.left) if child is not None]
 
 
 def by_value(counts: EngineCounts) -> dict[Value, int]:
-    """Counts by values as people write them."""
+    """Return counts by plain values instead of vectors."""
     return {value_of(vector): n for vector, n in counts.items()}
 
 
 def build(nodes: list[EngineNode]) -> Node:
-    """Nodes from the engine's list: children come after their parent there."""
+    """Return the tree of the engine's list of nodes, in which children come after their parent."""
     built: dict[int, Node] = {}
     for index in range(len(nodes) - 1, -1, -1):
         left, right, classes, counts, test, (pinned, written, _), met = nodes[index]
@@ -149,9 +149,9 @@ def build(nodes: list[EngineNode]) -> Node:
 
 
 class Rule:
-    """What was learned about one attribute of one class under one action.
+    """The tree for one attribute of one class under one action.
 
-    ``str(rule)`` is the readable tree; `root` is there to walk it.
+    ``str(rule)`` is the readable tree; `root` is its first node.
     """
 
     def __init__(
@@ -166,35 +166,33 @@ class Rule:
         single: frozenset[str] = frozenset(),
     ):
         self.title = title
-        self.key = key  # class, attribute, action; None: a tree by itself
+        self.key = key  # class, attribute, action; None for a FOLDT
         self.schema = schema
-        self.single = single  # classes of which no state had two objects
+        self.single = single  # classes that never had two objects in a state
         self.classes = classes
         self.transitions = transitions
         self.seen: Mapping[Value, int] = {value_of(v): n for v, n in seen.items()}
         self.varies = bool(nodes)
-        self.nodes = _answering([EngineNode(*node) for node in nodes], classes, seen)
+        self.nodes = _with_all_counts([EngineNode(*node) for node in nodes], classes, seen)
 
     @cached_property
     def root(self) -> Node:
-        """The tree's first node. If it is a leaf, it says all that its rule has ever seen,
-        unless something else was written there.
-        """
+        """The tree's first node. A leaf has all observations of its rule, unless hand-written."""
         return build(self.nodes)
 
     @property
     def answers(self) -> bool:
-        """Whether it says anything: it has seen something, or was written by hand."""
+        """Whether it predicts anything: it has observations, or was written by hand."""
         return self.varies or self.transitions > 0
 
     @property
     def pinned(self) -> bool:
-        """Whether nothing in it learns; see `TreeThink.pin`."""
+        """Whether all of it is pinned; see `TreeThink.pin`."""
         return all(node.edited[0] for node in self.nodes)
 
     @property
     def edited(self) -> bool:
-        """Whether any part of it is pinned, or was written by hand."""
+        """Whether any part of it is pinned or was written by hand."""
         return any(pinned or written for *_, (pinned, written, _), _ in self.nodes)
 
     @property
@@ -203,7 +201,7 @@ class Rule:
 
     @property
     def depth(self) -> int:
-        """Tests on the longest path; 0 for a leaf."""
+        """The number of tests on the longest path; 0 for a leaf."""
         depths = [0] * len(self.nodes)
         for index, (left, right, *_) in enumerate(self.nodes):
             if left is not None and right is not None:
@@ -217,32 +215,32 @@ class Rule:
         files.draw(self, path)
 
     def to_text(self, style: str = "formula") -> str:
-        """The rule to read: as a `formula`, which is ``str(rule)``, in `english`, or as `code`."""
+        """Return the rule as text: `formula` (the same as ``str(rule)``), `english` or `code`."""
         from treethink.explain import styles
 
         return styles.text_of(self, style)
 
     def to_svg(self) -> str:
-        """The tree as the text of an SVG picture."""
+        """Return the tree as SVG."""
         from treethink.export import svg
 
         return svg.text_of(self)
 
     def to_dot(self) -> str:
-        """The tree in the language of Graphviz."""
+        """Return the tree as Graphviz DOT."""
         from treethink.export import dot
 
         return dot.text_of(self)
 
     def to_mermaid(self) -> str:
-        """The tree as a flowchart of Mermaid, which Markdown shows in many places."""
+        """Return the tree as a Mermaid flowchart, which many Markdown viewers render."""
         from treethink.export import mermaid
 
         return mermaid.text_of(self)
 
     def __str__(self) -> str:
-        given = ", ".join(f"X{i}: {name}" for i, name in enumerate(self.classes))
-        lines = [f"{self.title}    {given}", *lines_of(self.root, distribution)]
+        variables = ", ".join(f"X{i}: {name}" for i, name in enumerate(self.classes))
+        lines = [f"{self.title}    {variables}", *lines_of(self.root, distribution)]
         return "\n".join(map(printable, lines))
 
     def __repr__(self) -> str:
@@ -251,7 +249,7 @@ class Rule:
 
 
 def distribution(counts: Mapping[Value, int], most: int | None = None) -> str:
-    """Counts as text, most frequent first; beyond `most` outcomes, the others are told as one.
+    """Return counts as text, most frequent first; beyond `most`, outcomes are summed up.
 
     >>> distribution({(0, 0): 25, (1, 0): 75})
     '(1, 0) × 75 (75%), (0, 0) × 25 (25%)'
@@ -261,21 +259,21 @@ def distribution(counts: Mapping[Value, int], most: int | None = None) -> str:
     total, ordered = sum(counts.values()), ranked(counts)
     if len(ordered) == 1:
         return f"{ordered[0][0]} × {total}"
-    told = [(str(value), n) for value, n in ordered[:most]]
-    if rest := ordered[len(told) :]:
-        told.append((f"{len(rest):,} others", sum(n for _, n in rest)))
-    return ", ".join(f"{what} × {n} ({percent(n, total)})" for what, n in told) or "not seen yet"
+    parts = [(str(value), n) for value, n in ordered[:most]]
+    if rest := ordered[len(parts) :]:
+        parts.append((f"{len(rest):,} others", sum(n for _, n in rest)))
+    return ", ".join(f"{value} × {n} ({percent(n, total)})" for value, n in parts) or "not seen yet"
 
 
 def ranked(counts: Mapping[Value, int]) -> list[tuple[Value, int]]:
-    """Outcomes with their counts, most frequent first."""
+    """Return outcomes with their counts, most frequent first."""
     return sorted(counts.items(), key=lambda item: (-item[1], repr(item[0])))
 
 
-def _answering(
+def _with_all_counts(
     nodes: list[EngineNode], classes: tuple[str, ...], seen: Mapping[tuple[int, ...], int]
 ) -> list[EngineNode]:
-    """The same nodes; one that is alone says all that was seen, if not given something else."""
+    """Return the nodes; a single leaf gets all observations, unless it has prior counts."""
     if len(nodes) == 1 and nodes[0].edited[1] and _was_seen(nodes[0], seen):
         nodes = [nodes[0]._replace(edited=(nodes[0].edited[0], False, True))]
     if len(nodes) > 1 or (nodes and nodes[0].edited[2]):
@@ -285,19 +283,19 @@ def _answering(
 
 
 def _was_seen(only: EngineNode, seen: Mapping[tuple[int, ...], int]) -> bool:
-    """Whether what it was given is what had been seen: a constant rule, pinned as it is."""
+    """Return whether a leaf's counts are observations: a constant rule that was pinned."""
     return Counter(only.counts) + Counter(only.met) == Counter(seen)
 
 
-def lines_of(root: Node, told: Callable[[Mapping[Value, int]], str]) -> list[str]:
-    """The tree drawn with lines; `told` says what stands at a leaf, by its counts."""
+def lines_of(root: Node, leaf_text: Callable[[Mapping[Value, int]], str]) -> list[str]:
+    """Return the tree drawn as text; `leaf_text` formats the counts of a leaf."""
     lines: list[str] = []
     stack: list[tuple[Node, str, str, bool]] = [(root, "", "", False)]
-    while stack:  # instead of recursion, so that depth is no limit
-        node, first, rest, above = stack.pop()  # above: its parent is pinned too
-        mark = "" if above or not node.pinned else PINNED
+    while stack:  # not recursive, so that depth is not limited
+        node, first, rest, parent_pinned = stack.pop()
+        mark = "" if parent_pinned or not node.pinned else PINNED
         if node.test is None:
-            lines.append(f"{first}{told(node.counts)}{mark}")
+            lines.append(f"{first}{leaf_text(node.counts)}{mark}")
             continue
         lines.append(f"{first}{node.test} ?{mark}")
         assert node.left is not None
@@ -311,7 +309,7 @@ RuleKey = tuple[str, str, str]
 
 
 def title_of(key: RuleKey) -> str:
-    """What a rule is called.
+    """Return the title of a rule.
 
     >>> title_of(("player", "pos", "right"))
     'player.pos when right'
@@ -321,7 +319,7 @@ def title_of(key: RuleKey) -> str:
 
 
 class Rules(Mapping[RuleKey, Rule]):
-    """All rules of a model, by (class, attribute, action). Each look-up is a fresh snapshot."""
+    """All rules of a model, by (class, attribute, action). Each look-up makes a new snapshot."""
 
     def __init__(self, keys: list[RuleKey], read: Callable[[str, str, str], Rule]):
         self._keys = keys
@@ -336,7 +334,7 @@ class Rules(Mapping[RuleKey, Rule]):
         return key in self._keys
 
     def get(self, key: RuleKey, default: Any = None) -> Any:
-        """The rule, or `default` if there is none."""
+        """Return the rule, or `default` if there is none."""
         if key in self:
             return self[key]
         return default
@@ -348,7 +346,7 @@ class Rules(Mapping[RuleKey, Rule]):
         return len(self._keys)
 
     def varying(self) -> dict[RuleKey, Rule]:
-        """Those that have seen more than one outcome: the interesting ones."""
+        """Return the rules that have seen more than one outcome."""
         rules = ((key, self[key]) for key in self._keys)
         return {key: rule for key, rule in rules if rule.varies}
 

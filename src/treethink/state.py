@@ -1,12 +1,12 @@
-"""What a world is made of: schemas, objects, states.
+"""Schemas, objects and states.
 
     world -> [ state ] -> facts -> tree -> prediction
 
 In:   names of classes, attributes and actions; integers.
-Out:  `State`s: immutable, hashable values that share what did not change.
+Out:  `State`s: immutable, hashable values. A changed copy shares what did not change.
 
-Names are for people. The engine sees only positions in the schema's lists, and
-everything that is not a schema's name or an integer is refused here, at the border.
+The engine uses indices into the schema's lists instead of names. All names and values are checked
+here, before they reach the engine.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,8 +31,8 @@ class _Integers(Protocol):
     def __getitem__(self, index: int, /) -> SupportsIndex: ...
 
 
+#: A value of an attribute, as an argument: one or several integers, of Python or NumPy.
 Value = SupportsIndex | _Integers
-"""What may be given as the value of an attribute: integers, of Python or NumPy."""
 
 
 class Object:
@@ -45,7 +45,7 @@ class Object:
     ((3, 4), 0, Object(51, 'door', pos=(3, 4), open=0))
     """
 
-    __slots__ = ("__dict__", "class_name", "id")  # values live in the dict: reading is fast
+    __slots__ = ("__dict__", "class_name", "id")  # values are in the dict, where access is fast
 
     id: int
     class_name: str
@@ -55,7 +55,7 @@ class Object:
 
     @property
     def values(self) -> Mapping[str, int | tuple[int, ...]]:
-        """Values by attribute; read-only."""
+        """The values by attribute; read-only."""
         return MappingProxyType(self.__dict__)
 
     def __getattr__(self, name: str) -> Any:
@@ -97,17 +97,17 @@ def _restore_object(id: int, class_name: str, values: dict[str, Any]) -> Object:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What a schema says of an attribute.
+    """The definition of an attribute.
 
     Parameters
     ----------
     length
-        How many integers a value has.
+        The number of integers of a value.
     facts
         The kinds of fact it takes part in. None: every built-in kind.
     outcomes
-        Whether a rule predicts by how much it changes (``"delta"``) or what it becomes
-        (``"value"``, right for categories and teleports).
+        Whether rules predict the change (``"delta"``) or the new value (``"value"``, which suits
+        categories and teleports).
 
     Examples
     --------
@@ -142,31 +142,31 @@ def _read_length(length: object) -> int:
 
 
 def _read_facts(facts: Iterable[str] | None) -> tuple[str, ...]:
-    """Which kinds, each once, in the engine's order."""
+    """Return the kinds of fact, without duplicates, in the engine's order."""
     if facts is None:
         return _BUILT_IN_KINDS
     known = _engine.fact_kinds()
-    listed = _texts(facts, "facts")
-    for kind in listed:
+    names = _texts(facts, "facts")
+    for kind in names:
         if kind not in known:
             raise UnknownNameError("kind of fact", kind, known, "the engine")
-    return tuple(kind for kind in known if kind in listed)
+    return tuple(kind for kind in known if kind in names)
 
 
 class Schema(_engine.Schema):
-    """Which classes, attributes and actions a world has.
+    """The classes, attributes and actions of a world.
 
-    The order in which names are given is their order everywhere. Two schemas are equal
-    when they list the same in the same order.
+    Names keep the order in which they are given. Two schemas are equal if they list the same in
+    the same order.
 
     Parameters
     ----------
     classes
-        For each class the names of its attributes.
+        The names of the attributes of each class.
     attributes
-        For each attribute its length, or an `Attribute` that says more.
+        The length of each attribute, or an `Attribute`.
     actions
-        Names of the actions.
+        The names of the actions.
 
     Examples
     --------
@@ -195,21 +195,21 @@ class Schema(_engine.Schema):
 
     @property
     def classes(self) -> Mapping[str, tuple[str, ...]]:
-        """For each class the names of its attributes, in the schema's order."""
+        """The names of the attributes of each class, in the schema's order."""
         return MappingProxyType(self._classes)
 
     @property
     def attributes(self) -> Mapping[str, Attribute]:
-        """What is said of each attribute."""
+        """The definition of each attribute."""
         return MappingProxyType(self._attributes)
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """Names of the actions."""
+        """The names of the actions."""
         return self._actions
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold."""
+        """Return the schema as JSON data."""
         return {
             "classes": {name: list(own) for name, own in self._classes.items()},
             "attributes": {
@@ -221,7 +221,7 @@ class Schema(_engine.Schema):
 
     @classmethod
     def from_dict(cls, data: object) -> "Schema":
-        """The schema that `to_dict` made `data` from."""
+        """Return the schema of data that `to_dict` returned."""
         entries = _mapping(data, "a schema's data")
         _check_keys(entries, {"classes", "attributes", "actions"}, set(), "a schema's data")
         attributes = {
@@ -250,7 +250,7 @@ class Schema(_engine.Schema):
         return type(self), (self._classes, self._attributes, self._actions)
 
 
-_TAKEN = {"id", "class_name", "values", "replace"}
+_RESERVED = {"id", "class_name", "values", "replace"}
 
 
 def _read_attributes(attributes: object) -> dict[str, Attribute]:
@@ -263,7 +263,7 @@ def _read_attributes(attributes: object) -> dict[str, Attribute]:
 
 def _attribute_from_dict(name: object, data: object) -> SupportsIndex | Attribute:
     if not isinstance(data, dict):
-        return cast(SupportsIndex, data)  # checked when the schema is made
+        return cast(SupportsIndex, data)  # checked by the constructor of Schema
     _check_keys(data, {"length"}, {"facts", "outcomes"}, f"attribute {name!r}")
     return Attribute(**data)
 
@@ -280,7 +280,7 @@ def _check_keys(
 
 
 def _check_name(name: object, kind: str) -> str:
-    """A non-empty str that UTF-8 can write."""
+    """Return the name; raise an error unless it is a non-empty str that UTF-8 can encode."""
     text = _check_text(name, f"name of {kind}")
     if not text:
         raise SchemaError(f"the name of {kind} is empty")
@@ -288,10 +288,10 @@ def _check_name(name: object, kind: str) -> str:
 
 
 def _check_attribute_name(name: str) -> None:
-    """Attributes are read as ``object.name`` and given as keywords."""
+    """Raise an error unless the name can be an attribute and keyword of an `Object`."""
     if not name.isidentifier() or iskeyword(name):
         raise SchemaError(f"the name of attribute {name!r} must be a Python identifier")
-    if name in _TAKEN or hasattr(Object, name):
+    if name in _RESERVED or hasattr(Object, name):
         raise SchemaError(f"the name of attribute {name!r} is taken: every object has one")
 
 

@@ -1,15 +1,15 @@
-"""Streams of many worlds at once, played in processes of their own.
+"""Streams of many worlds at once, played in several processes.
 
     worlds -> processes -> [ parallel ] -> (which, (before, action, after)), ...
 
-Each stream is the very one that `transitions` gives, and their order is fixed as well: fifty
-steps of the first, fifty of the second, and so on in turn. So nothing that is learned
-depends on how many processes there were. A world that has a state of its own, which is one
-that is not `pure`, is played as a copy for each stream, also without processes.
+Each stream is the same as that of `transitions`, and their order is fixed: fifty steps of the first
+stream, fifty of the second, and so on in turn. So what is learned does not depend on the number of
+processes. A world that is not `pure`, which has a state of its own, is copied for each stream, even
+without processes.
 
-A process sends the start of each level, then only what every step changed: a seventh of the
-work that whole states would be. The states that come out share what did not change, as
-those of a serial stream do, which learners profit from.
+A process sends the start of each level, and then only the changes of each step, which takes a
+seventh of the work of sending whole states. The resulting states share what did not change, as
+those of a serial stream do, which makes learning faster.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from treethink.state import State
 from treethink.stream.random_play import Transition, check_world_type, transitions
 from treethink.worlds import World
 
-#: Steps that a stream gives before it is the next one's turn.
+#: The number of steps of a stream before the next one has its turn.
 TURN = 50
-# Seconds that a process may take to notice that nobody listens to it any more.
+# Seconds that a process may take to end after its pipe was closed.
 _PATIENCE = 2.0
 
-#: What crosses between processes for each step: the start of a level as plain data, or None;
-#: the action; what it changed.
+#: A step as sent between processes: the start of a level as plain data, or None; the action; the
+#: changes.
 Step = tuple[dict[str, Any] | None, str, dict[int, dict[str, Any]]]
 
 
 class Job(NamedTuple):
-    """A stream to be played."""
+    """A stream to play."""
 
     world: World
     steps: int
@@ -62,11 +62,10 @@ def parallel_transitions(
 ) -> Iterator[tuple[int, Transition]]:
     """Play `steps` steps in each of the worlds, with the seed of the same place.
 
-    Yields pairs (position in `worlds`, transition). `processes` says how many are started: None,
-    one for each core that this process may use; 0, none, everything is played here; and where
-    there is nothing to play, none. They end when the iterator does,
-    is closed or is forgotten. As always with processes of Python, a script that calls this
-    must keep its own work under ``if __name__ == "__main__":``.
+    Yields pairs (index in `worlds`, transition). `processes` is the number of processes: None, one
+    for each core that this process may use; 0, none. They end when the iterator ends, is closed or
+    is garbage-collected. As always with processes in Python, a script that calls this must keep its
+    own code under ``if __name__ == "__main__":``.
 
     >>> from treethink.worlds import make
     >>> worlds = [make("walls"), make("maze")]
@@ -84,7 +83,7 @@ def parallel_transitions(
 
 
 def cores() -> int:
-    """How many cores this process may use, as far as the system and Python tell."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "process_cpu_count"):
         return os.process_cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
@@ -120,34 +119,34 @@ def _take_turns(streams: Iterator[Iterator[Transition]]) -> Iterator[tuple[int, 
 
 
 def _play_here(i: int, job: Job) -> Iterator[Transition]:
-    """A world that stands somewhere is left there, and is not shared by two streams."""
-    copied: Job = job if job.world.pure else pickle.loads(_copied(i, job))
-    return transitions(*copied)
+    """Play a stream in this process; an impure world is copied, since it has a state."""
+    own: Job = job if job.world.pure else pickle.loads(_pickle_job(i, job))
+    return transitions(*own)
 
 
-def _copied(i: int, job: Job) -> bytes:
-    """A job that can be played elsewhere."""
+def _pickle_job(i: int, job: Job) -> bytes:
+    """Return a pickled job; raise an error if its world cannot be pickled."""
     try:
         return pickle.dumps(job)
-    except Exception as error:  # pickling runs whatever code a world brings along
+    except Exception as error:  # pickling runs code of the world
         raise WrongTypeError(
             f"worlds[{i}], {shown(job.world)}, cannot be copied by pickling: {error}"
         ) from error
 
 
-# -------------------------------------------------------------- in a process of its own
+# ---------------------------------------------------------------- in a worker process
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What went wrong in another process."""
+    """An error of a worker process."""
 
     where: str
     error: bytes | None
     trace: str
 
     def raise_here(self) -> None:
-        """Raise the very error if it can be brought here, or else one that tells of it."""
+        """Raise the original error if it can be pickled, and else a `StreamError`."""
         error: Exception = StreamError(f"{self.where}: {self.trace.strip().splitlines()[-1]}")
         if self.error is not None:
             error = pickle.loads(self.error)
@@ -156,12 +155,12 @@ class _Failure:
 
 
 def _work(pipe: Connection, pickled: list[bytes]) -> None:
-    """Play the jobs in turn until all are done or nobody listens."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    """Play the jobs in turn until all are done or the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     where = "a stream"
     try:
         jobs: list[Job] = [pickle.loads(each) for each in pickled]
-        streams = [_encoded(job) for job in jobs]
+        streams = [_encode(job) for job in jobs]
         played = 0
         while played < jobs[0].steps:
             for job, stream in zip(jobs, streams, strict=True):
@@ -169,12 +168,13 @@ def _work(pipe: Connection, pickled: list[bytes]) -> None:
                 pipe.send(list(islice(stream, TURN)))
             played += TURN
     except BrokenPipeError:
-        pass  # the parent has enough
+        pass  # the parent has closed the pipe
     except Exception as error:
-        _report(pipe, _Failure(where, _pickled(error), traceback.format_exc()))
+        _report(pipe, _Failure(where, _pickle_error(error), traceback.format_exc()))
 
 
-def _encoded(job: Job) -> Iterator[Step]:
+def _encode(job: Job) -> Iterator[Step]:
+    """Yield the steps of a stream as they are sent."""
     state: State | None = None
     for before, action, after in transitions(*job):
         start = None if before is state else before.to_dict()
@@ -182,12 +182,12 @@ def _encoded(job: Job) -> Iterator[Step]:
         state = after
 
 
-def _pickled(error: Exception) -> bytes | None:
-    """The error as bytes, if it survives that."""
+def _pickle_error(error: Exception) -> bytes | None:
+    """Return the error as bytes; None if it cannot be pickled."""
     try:
         content = pickle.dumps(error)
         return content if type(pickle.loads(content)) is type(error) else None
-    except Exception:  # pickling runs whatever code an error brings along
+    except Exception:  # pickling runs code of the error
         return None
 
 
@@ -200,31 +200,33 @@ def _report(pipe: Connection, failure: _Failure) -> None:
 
 
 def _play_with(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, Transition]]:
-    """Job i is played by process i modulo `count`, in the order in which it is asked for."""
-    pickled = [_copied(i, job) for i, job in enumerate(jobs)]
+    """Play job i in process i modulo `count`."""
+    pickled = [_pickle_job(i, job) for i, job in enumerate(jobs)]
     workers: list[_Worker] = []
     try:
-        with unheard_interrupts():
+        with interrupts_blocked():
             for k in range(count):
                 workers.append(_Worker(pickled[k::count]))
-        streams = (_decoded(job, workers[i % count]) for i, job in enumerate(jobs))
+        streams = (_decode(job, workers[i % count]) for i, job in enumerate(jobs))
         yield from _take_turns(streams)
     finally:
         for worker in workers:
-            worker.hang_up()
+            worker.close_pipe()
         deadline = monotonic() + _PATIENCE
         for worker in workers:
             worker.end(deadline)
 
 
 @contextmanager
-def unheard_interrupts() -> Iterator[None]:
-    """Processes started in here do not hear Ctrl-C: while they start, they would answer with
-    a trace each. This one hears it afterwards."""
+def interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C in processes that are started here, which would each print a traceback.
+
+    This process gets it afterwards.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # it would unblock signals when the first process starts
+    resource_tracker.ensure_running()  # else it starts with the first process, and unblocks signals
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -233,9 +235,9 @@ def unheard_interrupts() -> Iterator[None]:
 
 
 class _Worker:
-    """A process, and the pipe that it sends turns through.
+    """A process, and the pipe through which it sends its turns.
 
-    A pipe holds some ten turns; then the process waits. So it is never far ahead.
+    A pipe holds about ten turns; then the process waits. So it is never far ahead.
     """
 
     def __init__(self, pickled: list[bytes]):
@@ -250,7 +252,7 @@ class _Worker:
             end.close()  # so that the pipe ends when the process does
 
     def receive(self, job: Job) -> list[Step]:
-        """The next turn of one of its jobs."""
+        """Return the next turn of one of its jobs."""
         try:
             message = self._pipe.recv()
         except EOFError:
@@ -265,12 +267,12 @@ class _Worker:
         turn: list[Step] = message
         return turn
 
-    def hang_up(self) -> None:
-        """Stop listening: the process then ends with its next turn."""
+    def close_pipe(self) -> None:
+        """Close the pipe: the process then ends with its next turn."""
         self._pipe.close()
 
     def end(self, deadline: float) -> None:
-        """Wait for the process until then; after that, end it."""
+        """Wait for the process until the deadline; then kill it."""
         self._process.join(max(0.0, deadline - monotonic()))
         if self._process.is_alive():
             self._process.kill()
@@ -278,7 +280,8 @@ class _Worker:
         self._process.close()
 
 
-def _decoded(job: Job, worker: _Worker) -> Iterator[Transition]:
+def _decode(job: Job, worker: _Worker) -> Iterator[Transition]:
+    """Yield the transitions of a stream from the steps that a worker sends."""
     schema, left = job.world.schema, job.steps
     after: State | None = None
     while left > 0:

@@ -1,9 +1,9 @@
-"""Transitions to learn from: random play in one level after another.
+"""Streams of transitions from random play, level after level.
 
     world -> [ stream ] -> (before, action, after), ...
 
-The one reason it exists: every learner, test and benchmark that names the same world, seed
-and number of steps meets the very same transitions. `parallel.py` plays many at once.
+The same world, seed and number of steps give every learner, test and benchmark the same
+transitions. `parallel.py` plays many streams at once.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Transition = tuple[State, str, State]
 
 
 def transitions(world: World, steps: int, seed: int, episode: int = 50) -> Iterator[Transition]:
-    """Play at random: a new level every `episode` steps, every action equally likely.
+    """Play at random: every action is equally likely, and a new level starts every `episode` steps.
 
-    Where the world says that an episode is over, a new level starts earlier.
+    If the world ends an episode, a new level starts earlier.
 
     >>> from treethink.worlds import make
     >>> [action for _, action, _ in transitions(make("walls"), steps=3, seed=0)]
@@ -50,7 +50,7 @@ def _play(world: World, steps: int, rng: np.random.Generator, episode: int) -> I
 
 
 def first_state(world: World, seed: int) -> State:
-    """What `reset` returns, which must be a State; a world of one's own may do anything."""
+    """Return the first state of a level; raise an error if a world's `reset` returns no State."""
     state: object = world.reset(seed)
     if not isinstance(state, State):
         what = f"world {world.name!r}: reset must return a State(schema, objects)"
@@ -59,6 +59,6 @@ def first_state(world: World, seed: int) -> State:
 
 
 def check_world_type(world: object, who: str) -> None:
-    """Refuse what is no world."""
+    """Raise a `WrongTypeError` unless it is a world."""
     if not isinstance(world, World):
         raise WrongTypeError(f"{who} needs a World, such as make('maze'), got {shown(world)}")

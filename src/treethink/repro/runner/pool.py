@@ -28,7 +28,7 @@ from treethink.errors import whole_number
 from treethink.repro.runner import records
 from treethink.repro.runner.run import perform
 from treethink.repro.runner.spec import Run
-from treethink.stream.parallel import cores, unheard_interrupts
+from treethink.stream.parallel import cores, interrupts_blocked
 
 # How much longer an observation or a prediction takes than TreeThink's, very roughly: only to
 # start with the longest runs, so that no core idles at the end.
@@ -251,7 +251,7 @@ class Workers:
             if waiting and worker.job is None:
                 worker.start(waiting.popleft())
         while waiting and len(self._workers) < self._most:
-            with unheard_interrupts():
+            with interrupts_blocked():
                 self._workers.append(_Worker(self._work))
             self._workers[-1].start(waiting.popleft())
 
