@@ -20,8 +20,10 @@ MOVED = {
     "explain.differences": "explain.compare",
     "explain.mistaken": "explain.compare",
     "explain.reasons": "explain.why",
+    "figures": "repro.figures",
     "learner": "model",
     "parallel": "stream.parallel",
+    "report": "repro.report",
 }
 
 
