@@ -143,8 +143,9 @@ def test_a_run_that_breaks_or_is_killed_is_recorded_and_the_rest_goes_on(
     }
 
 
-@pytest.mark.parametrize("processes", [0, 1])
-@pytest.mark.parametrize("suffix", ["json", "errors.parquet"])
+@pytest.mark.parametrize(
+    ("suffix", "processes"), [("json", 0), ("errors.parquet", 0), ("errors.parquet", 1)]
+)
 def test_a_run_that_cannot_be_written_fails_alone_and_is_tried_again(
     tmp_path: Path, suffix: str, processes: int
 ) -> None:

@@ -97,7 +97,7 @@ def save(figure: Figure, path: Path) -> list[Path]:
     drawn = io.StringIO()
     figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
     svg.write_text(_shorter(drawn.getvalue()), encoding="utf-8", newline="\n")
-    figure.set_layout_engine("none")  # the layout is done
+    figure.set_layout_engine(None)  # the layout is done: it need not be computed again
     figure.savefig(png, dpi=150, metadata={"Software": None})
     return [svg, png]
 
