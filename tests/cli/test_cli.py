@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from command_line import called
+from models import learned
 from treethink import cli
 from treethink.baselines import LEARNERS
 from treethink.model import TreeThink
@@ -413,9 +414,9 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_what_is_wrong_in_a_command_is_one_line_and_exit_code_2(
-    run: Any, command: str, says: str, trained: Any
+    run: Any, command: str, says: str
 ) -> None:
-    trained("walls", 60).save("good.tt")
+    learned("walls", 60).save("good.tt")
     before = set(Path().iterdir())
     ran = run(*command.split())
     assert ran.code == 2

@@ -7,11 +7,11 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from command_line import program, started
+from models import learned
 from treethink.repro.figures import FIGURES
 from treethink.worlds import WORLDS, make
 
@@ -35,10 +35,10 @@ def offered(typed: str, folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, trained: Any) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """In which there is a model, and a world of one's own."""
     here = tmp_path_factory.mktemp("completion")
-    trained("maze", 300).save(here / "maze.tt")
+    learned("maze", 300).save(here / "maze.tt")
     (here / "broken.tt").write_text("no model at all")
     (here / "mine.py").write_text(
         "from treethink.worlds.maze import Maze\n"

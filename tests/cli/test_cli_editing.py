@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from command_line import called, in_terminal, readable
+from models import learned
 from treethink.cli import edit
 from treethink.model import TreeThink
 
@@ -23,13 +24,12 @@ def run(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    trained: Any,
 ) -> Any:
     """Runs a command where maze.tt has learned the maze."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EDITOR", "false")
     monkeypatch.delenv("VISUAL", raising=False)
-    trained("maze", 1_500).save("maze.tt")
+    learned("maze", 1_500).save("maze.tt")
     return lambda command: called(capsys, *shlex.split(command))
 
 

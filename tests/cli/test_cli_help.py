@@ -18,6 +18,7 @@ from typer.main import get_command
 
 import treethink
 from command_line import Ran, called, started
+from models import learned
 from treethink import cli
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -84,10 +85,10 @@ def test_every_command_has_examples_that_it_takes(page: Any, name: str) -> None:
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each not in ONLY_PARSED])
 def test_the_examples_run(
-    page: Any, name: str, tmp_path: Path, monkeypatch: Any, capsys: Any, trained: Any
+    page: Any, name: str, tmp_path: Path, monkeypatch: Any, capsys: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    trained("maze", 1_500).save("maze.tt")
+    learned("maze", 1_500).save("maze.tt")
     monkeypatch.setenv("VISUAL", "true")  # an editor in which nothing is done
     for each in examples(page(name)):
         command = shlex.split(each)[1:]

@@ -18,6 +18,7 @@ import pytest
 
 import treethink
 from command_line import Ran, called
+from models import learned
 from treethink import cli
 from treethink.cli import _output
 from treethink.cli.session import live, report
@@ -44,11 +45,10 @@ def run(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    trained: Any,
 ) -> Any:
     """Runs a command where maze.tt has learned the maze."""
     monkeypatch.chdir(tmp_path)
-    trained("maze", 1_500).save("maze.tt")
+    learned("maze", 1_500).save("maze.tt")
     Path("small.toml").write_text(CONFIG)
 
     def call(command: str) -> Ran:

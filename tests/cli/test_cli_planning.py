@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from command_line import Ran, called
+from models import learned
 from treethink import cli
 from treethink.cli.session import live
 from treethink.model import TreeThink
@@ -33,11 +34,10 @@ def run(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    trained: Any,
 ) -> Any:
     """Runs a command in a folder of its own, in which maze.tt has learned the maze."""
     monkeypatch.chdir(tmp_path)
-    trained("maze", 3_000).save("maze.tt")
+    learned("maze", 3_000).save("maze.tt")
 
     def call(command: str) -> Ran:
         return called(capsys, *command.split())

@@ -12,6 +12,7 @@ from rich.color import Color
 from rich.style import Style
 
 from command_line import in_terminal, readable, started
+from models import learned
 from treethink.model import TreeThink
 from treethink.repro.figures import FIGURES
 from treethink.terminal import COLOURS, THEME, spelled
@@ -23,11 +24,11 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*[34][0-9;]*m")  # 3x, 4x, 38;..., 48;...
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trained: Any) -> None:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of its own, with models of two worlds."""
     monkeypatch.chdir(tmp_path)
-    trained("walls", 1_200).save("walls.tt")
-    trained("maze", 1_500).save("maze.tt")
+    learned("walls", 1_200).save("walls.tt")
+    learned("maze", 1_500).save("maze.tt")
 
 
 # ----------------------------------------------------------------------- colours
