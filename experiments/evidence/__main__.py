@@ -34,8 +34,8 @@ def measured(name: str, count: float, folder: Path, processes: int) -> str:
     """Return the tables of a part, from runs that are kept or performed now."""
     part = PARTS[name]
     tasks = part.tasks(count)
-    runs = finish(tasks, part.run, folder / f"{name}.jsonl", processes)
-    return str(part.table(tasks, runs))
+    results = finish(tasks, part.run, folder / f"{name}.jsonl", processes)
+    return str(part.table(tasks, results))
 
 
 def inserted(page: str, name: str, table: str) -> str:

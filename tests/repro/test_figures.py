@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -390,3 +391,22 @@ def test_ctrl_c_says_that_the_same_command_goes_on(
         cli.main(["reproduce", "walls", "--quick", "--out", str(tmp_path)])
     assert ended.value.code == cli._output.INTERRUPTED
     assert "run the same command to resume" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("imported", ["treethink", "treethink.cli"])
+def test_what_reproduces_the_paper_is_loaded_only_when_it_is_asked_for(imported: str) -> None:
+    later = [
+        "bench",
+        "report",
+        "figures.reproduce",
+        "runner.config",
+        "runner.pool",
+        "runner.records",
+    ]
+    program = (
+        f"import sys, {imported}\n"
+        f"print([each for each in {later!r} if f'treethink.repro.{{each}}' in sys.modules])\n"
+        f"print({imported != 'treethink'} or 'treethink.repro' not in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.stdout == "[]\nTrue\n", ran.stderr
