@@ -1,4 +1,4 @@
-"""The worlds there are to learn, by name.
+"""The registry of worlds, by name.
 
 A new world is one file beside this one and one line in `WORLDS`.
 """
@@ -60,10 +60,10 @@ _OWN = f"A world of your own is given as module:name, such as {_EXAMPLE}"
 
 
 def make(name: str, /, **options: int) -> World:
-    """The world of that name.
+    """Return the world of that name.
 
-    Numbers in brackets are options too: `scale(3,2)`. A name with a colon is where to find
-    a world of your own: `package.module:name` of a `World`, or of what makes one.
+    Options may be given in brackets: `scale(3,2)`. A name with a colon is the location of a world
+    of your own: `package.module:name` of a `World`, or of a function or class that makes one.
 
     >>> make("maze", width=5, height=6)
     Maze(width=5, height=6, wall_percent=30, goals=2, scored=1)
@@ -74,65 +74,65 @@ def make(name: str, /, **options: int) -> World:
     if not isinstance(name, str):
         raise WrongTypeError(f"a world is made by its name, got {shown(name)}")
     if ":" in name:
-        return _imported(name, options)
+        return _load_world(name, options)
     plain, in_brackets = _parts(name)
     if "/" in name or "\\" in name or name.endswith(".py"):
-        raise SettingError(f"{shown(name)} is a path. {_OWN}; {_found_in(name)}")
+        raise SettingError(f"{shown(name)} is a path. {_OWN}; {_import_advice(name)}")
     if plain not in WORLDS:
         raise UnknownNameError("world", plain, WORLDS, "the registry of worlds", f"{_OWN}.")
     world = WORLDS[plain]
-    return world(**_together(world, in_brackets, options, name))
+    return world(**_all_options(world, in_brackets, options, name))
 
 
-def _found_in(path: str) -> str:
-    """Where a command should be run to find the module of that path, and by which name."""
+def _import_advice(path: str) -> str:
+    """Return in which folder, and by which name, the module of a path can be imported."""
     folder, _, file = path.replace("\\", "/").rpartition("/")
     module = file.removesuffix(".py") or "module"
     return f"in {'the folder ' + folder if folder else 'this folder'}: {module}:name"
 
 
 def _parts(name: str) -> tuple[str, list[str]]:
-    """A name, and the numbers in brackets behind it."""
+    """Split a name into the plain name and the numbers in brackets."""
     match = re.fullmatch(r"([^(]*)\(\s*((?:\d+\s*(?:,\s*\d+\s*)*)?)\)", name)
     if not match:
         return name, []
     return match[1], match[2].split(",") if match[2] else []
 
 
-def _together(
+def _all_options(
     world: type[World], in_brackets: list[str], options: dict[str, int], name: str
 ) -> dict[str, int]:
-    """All options: those in brackets, and those that were named."""
+    """Return all options: those in brackets, and those given by name."""
     if len(in_brackets) > len(world.positional) or any(len(each) > 18 for each in in_brackets):
         takes = ", ".join(world.positional) or "nothing"
         raise SettingError(f"world {world.name!r} takes {takes} in brackets, got {shown(name)}")
-    given = dict(zip(world.positional, map(int, in_brackets), strict=False))
-    for each in options:  # by any name: what has one of Python's own, such as `self`, too
+    positional = dict(zip(world.positional, map(int, in_brackets), strict=False))
+    for each in options:  # any name, also one such as `self`
         if each not in world.defaults:
             raise UnknownNameError("option", each, world.defaults, f"world {world.name!r}")
-    for each in given.keys() & options.keys():
+    for each in positional.keys() & options.keys():
         raise SettingError(f"the option {each!r} is given twice: in {name!r} and by its name")
-    return given | options
+    return positional | options
 
 
-def _imported(name: str, options: dict[str, int]) -> World:
-    """A world of one's own."""
-    found = load_object(name, "world", _EXAMPLE)
-    if isinstance(found, World) and options:
+def _load_world(name: str, options: dict[str, int]) -> World:
+    """Return the world of one's own at a location."""
+    loaded = load_object(name, "world", _EXAMPLE)
+    if isinstance(loaded, World) and options:
         raise SettingError(f"{name!r} is made already and takes no options, got {options}")
-    world = found
-    if isinstance(found, type) or (callable(found) and not isinstance(found, World)):
-        world = _called(found, options, name)
+    world = loaded
+    if isinstance(loaded, type) or (callable(loaded) and not isinstance(loaded, World)):
+        world = _call(loaded, options, name)
     if not isinstance(world, World):
         raise WrongTypeError(f"{name!r} must be a World or make one, got {shown(world)}")
     return world
 
 
-def _called(make_one: Any, options: dict[str, int], name: str) -> Any:
+def _call(factory: Any, options: dict[str, int], name: str) -> Any:
     try:
-        if isinstance(make_one, type) and "self" in options:
+        if isinstance(factory, type) and "self" in options:
             raise TypeError("there is no option 'self'")
-        inspect.signature(make_one).bind(**options)
+        inspect.signature(factory).bind(**options)
     except (TypeError, ValueError) as error:
         raise SettingError(f"{name!r} cannot be called with {options}: {error}") from None
-    return make_one(**options)
+    return factory(**options)

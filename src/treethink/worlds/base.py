@@ -1,13 +1,13 @@
-"""What a world is: something that can be started and stepped, and that states its own truth.
+"""The base class of worlds: environments that can be stepped, and state their distribution.
 
     seed -> reset -> State -> step -> State -> ...
 
 In:   a seed, then actions.
-Out:  states, and for every state and action the exact distribution of what follows, so
+Out:  states, and for every state and action the exact distribution over next states, so
       that a learner is scored against the truth and not against a sample of it.
 
-A world holds no state of its own: everything that happens next depends on the state given,
-the action and the random numbers given. Its dynamics are written once, as a distribution.
+A world holds no state of its own: what happens next depends only on the given state, action and
+random numbers. Its dynamics are written once, as a distribution.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from treethink.worlds.scene import Distribution, Scene, Thing, populate
 #: New values of objects: {id: {attribute: value}}.
 Changes = Mapping[int, Mapping[str, Any]]
 Value = int | tuple[int, ...]
-#: The least and the greatest value, for an attribute or for that of one class only.
+#: The least and the greatest value of an attribute, or of an attribute of one class.
 Bounds = Mapping[str | tuple[str, str], tuple[Value, Value]]
 
-_TOLERANCE = 1e-8  # by which probabilities may miss a sum of 1, as NumPy has it
+_TOLERANCE = 1e-8  # of sums of probabilities, as in NumPy
 
 
 class World(ABC):
     """An environment made of objects. Its docstring is its specification.
 
     A subclass states its `name`, `schema`, `defaults` and `looks`, and implements `reset` and
-    `dynamics`. It overrides `sample` where listing every next state is too much work, and
-    `bounds` and `frame` where it knows them. What depends on options is set in `__init__`,
-    after the options have been read: `super().__init__(**options)`. One that has none, or takes
-    its arguments in a way of its own, need not call that.
+    `dynamics`. It overrides `sample` if listing every next state is too expensive, and `bounds`
+    and `frame` if they are known. Attributes that depend on options are set in `__init__`, after
+    `super().__init__(**options)`. A subclass without options, or with other arguments, need not
+    call that.
 
     A variant is a subclass with another name and other defaults.
 
@@ -72,18 +72,18 @@ class World(ABC):
     """
 
     name: str
-    #: Options and their default values: whole numbers, none of them negative.
+    #: Options and their default values: non-negative integers.
     defaults: ClassVar[Mapping[str, int]] = {}
     #: The options that may be given in brackets after the name: `scale(3,2)`.
     positional: ClassVar[tuple[str, ...]] = ()
     schema: Schema
     looks: Sequence[Look] = ()
-    #: Whether it can be asked about any state. False: it stands in one, and goes on from there.
+    #: Whether it can step from any state. False: only from its current one.
     pure: ClassVar[bool] = True
 
-    #: The options as they are, all of them.
+    #: The values of all options.
     options: dict[str, int]
-    #: How to make it again, in another process too, whatever `__init__` it has.
+    #: Makes an equal world, also in another process, whatever `__init__` takes.
     _again: partial[Self]
 
     def __new__(cls, /, *arguments: Any, **named: Any) -> Self:
@@ -106,66 +106,66 @@ class World(ABC):
         """The schema's actions."""
         return self.schema.actions
 
-    # ---------------------------------------------------------------- what it does
+    # ------------------------------------------------------------------- dynamics
 
     @abstractmethod
     def reset(self, seed: int) -> State:
-        """The first state of an episode; the same seed gives the same state."""
+        """Return the first state of an episode; the same seed gives the same state."""
 
     def step(self, state: State, action: str, rng: np.random.Generator) -> State:
-        """One of the states that may follow. Leaves `state` alone."""
+        """Return a random next state. `state` does not change."""
         self._check(state, action)
         return self.sample(state, action, rng)
 
     def distribution(self, state: State, action: str) -> Distribution:
-        """Every state that may follow, once, with its probability."""
+        """Return every possible next state, once, with its probability."""
         self._check(state, action)
         return self._stated(state, action)
 
     def truth(self, before: State, action: str, after: State) -> Distribution | State:
-        """What a prediction is scored against: what follows `before`; `after` is what did."""
+        """Return what a prediction is scored against: a distribution, or the state `after`."""
         return self.distribution(before, action)
 
     def is_over(self, state: State) -> bool:
-        """Whether an episode ends here; otherwise only its length ends it."""
+        """Return whether an episode ends in this state."""
         return False
 
     @abstractmethod
     def dynamics(self, state: State, action: str) -> Distribution:
-        """What `distribution` returns; the state and the action have been checked."""
+        """Return the distribution over next states; state and action have been checked."""
 
     def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
-        """What `step` returns; the state and the action have been checked."""
+        """Return a random next state; state and action have been checked."""
         states = self._stated(state, action)
         if len(states) == 1:
             return states[0][0]
         chosen = rng.choice(len(states), p=[probability for _, probability in states])
         return states[int(chosen)][0]
 
-    # ------------------------------------------------------------ what it says of itself
+    # ----------------------------------------------------------------- description
 
     @classmethod
     def sheet(cls) -> str:
-        """The specification: a variant's own lines, then those of the world that it varies."""
+        """Return the specification: a variant's own lines, then those of its base world."""
         sheets = [inspect.cleandoc(each.__doc__) for each in _lineage(cls) if each.__doc__]
         return "\n\n".join(sheets)
 
     @classmethod
     def summary(cls) -> str:
-        """What it is, in one line."""
+        """Return the first line of the specification."""
         return cls.sheet().partition("\n")[0]
 
     def scenes(self) -> Sequence[Scene]:
-        """The rules of this world as examples: what a model that learned it gets right."""
+        """Return examples of this world's rules, which a model that has learned it predicts."""
         return ()
 
     def most_objects(self) -> dict[str, int]:
-        """For each class the most objects that a level has of it."""
+        """Return the largest number of objects of each class in a level."""
         counts = Counter(each.class_name for each in self.reset(0))
         return {name: counts[name] for name in self.schema.classes}
 
     def bounds(self) -> Bounds:
-        """The least and the greatest value of attributes, where there are such.
+        """Return the least and the greatest value of attributes, if they are bounded.
 
         A key is an attribute, or (class, attribute) for that class alone. All states that
         follow from `reset` keep within them.
@@ -173,12 +173,12 @@ class World(ABC):
         return {}
 
     def range_of(self, class_name: str, attribute: str) -> tuple[Value, Value] | None:
-        """What `bounds` says of that attribute in that class; None: nothing."""
+        """Return the bounds of an attribute in a class; None if there are none."""
         bounds = self.bounds()
         return bounds.get((class_name, attribute), bounds.get(attribute))
 
     def beyond_bounds(self, state: State) -> str | None:
-        """The first value of the state that is not within `bounds`, in words; None: all are."""
+        """Describe the first value of a state that is out of `bounds`; None if there is none."""
         for name, attributes in self.schema.classes.items():
             for attribute in attributes:
                 if (within := self.range_of(name, attribute)) is not None:
@@ -188,15 +188,15 @@ class World(ABC):
                             return f"{what} is {value}, not from {within[0]} to {within[1]}"
         return None
 
-    # -------------------------------------------------------------------- how it looks
+    # -------------------------------------------------------------------- pictures
 
     def place(self, each: Object) -> Cell | None:
-        """The column and row in which an object is drawn; None: it is put into the caption."""
+        """Return the column and row of an object; None: it is listed in the caption."""
         pos = each.values.get("pos")
         return (pos[0], pos[1]) if isinstance(pos, tuple) and len(pos) == 2 else None
 
     def frame(self) -> draw.Window | None:
-        """The cells in which things are, in all levels; None: that is not known.
+        """Return the cells that objects can be in, in all levels; None if unknown.
 
         A picture is not smaller than that, and those of `WorldEnv` show just that, so that all
         of them have one size.
@@ -208,7 +208,7 @@ class World(ABC):
     @overload
     def render(self, state: State, mode: Literal["rgb_array"]) -> Pixels: ...
     def render(self, state: State, mode: str = "ansi") -> str | Pixels:
-        """The state as text for a terminal (`ansi`), or as an array of pixels (`rgb_array`)."""
+        """Return the state as text for a terminal (`ansi`) or as pixels (`rgb_array`)."""
         self._check_state(state)
         if mode == "ansi":
             return draw.ansi(self, state)
@@ -224,19 +224,19 @@ class World(ABC):
         return "game" in self.schema.classes
 
     def populate(self, things: Iterable[Thing]) -> State:
-        """The first state, of these things and, where the world keeps score, of a score of 0."""
+        """Return the first state of these things, with a score of 0 if the world has one."""
         score: list[Thing] = [("game", {"score": 0})] if self.keeps_score else []
         return populate(self.schema, [*things, *score])
 
     def paid(self, state: State, points: int) -> Changes:
-        """What becomes of the score, where the world keeps one."""
+        """Return the change of the score, if the world has one."""
         if not self.keeps_score or not points:
             return {}
         game = self.the(state, "game")
         return {game.id: {"score": game.score + points}}
 
     def surely(self, state: State, *changes: Changes) -> Distribution:
-        """What follows when nothing is left to chance: the changes, each of other objects."""
+        """Return the distribution of a certain outcome, given changes of different objects."""
         together = {each: values for part in changes for each, values in part.items()}
         return [(state.replace_many(together) if together else state, 1.0)]
 
@@ -255,13 +255,13 @@ class World(ABC):
 
     @property
     def _no_options(self) -> str:
-        """For a world that has none, what to do about it."""
+        """Advice for a world without options."""
         if self.defaults:
             return ""
         return 'A world states its options in `defaults`, such as defaults = {"size": 6}.'
 
     def _stated(self, state: State, action: str) -> Distribution:
-        """What `dynamics` returns, if it is a distribution."""
+        """Return what `dynamics` returns; raise an error if it is not a distribution."""
         found = self.dynamics(state, action)
         if not isinstance(found, list | tuple) or not all(map(_is_share, found)):
             raise WrongTypeError(
@@ -288,7 +288,7 @@ class World(ABC):
             raise StateError(f"{self._where} was given a state of another schema")
 
     def the(self, state: State, class_name: str) -> Object:
-        """The only object of its class."""
+        """Return the only object of its class."""
         objects = state.of_class(class_name)
         if len(objects) != 1:
             raise StateError(
@@ -297,14 +297,14 @@ class World(ABC):
         return objects[0]
 
     def generator(self, seed: int) -> np.random.Generator:
-        """Everything random about a level comes from this; what is no seed is refused."""
+        """Return the generator of a level; raise an error if the seed is wrong."""
         return np.random.default_rng(self._whole_number("seed", seed))
 
     def _whole_number(self, name: str, value: object) -> int:
         return whole_number(f"{self._where}: {name}", value)
 
     def within(self, name: str, least: int, most: int) -> int:
-        """The value of an option that must lie in a range."""
+        """Return the value of an option; raise an error if it is out of range."""
         value = self.options[name]
         if not least <= value <= most:
             raise SettingError(
@@ -314,14 +314,14 @@ class World(ABC):
 
 
 def _is_share(each: object) -> bool:
-    """Whether it is a state and its probability."""
+    """Return whether it is a pair of a state and a probability."""
     if not isinstance(each, tuple | list) or len(each) != 2:
         return False
     return isinstance(each[0], State) and isinstance(each[1], int | float | np.number)
 
 
 def _lies(value: Value, least: Value, most: Value) -> bool:
-    """Whether a value, or each of its numbers, lies between the two."""
+    """Return whether a value, or each of its numbers, is within the bounds."""
     numbers, low, high = (
         each if isinstance(each, tuple) else (each,) for each in (value, least, most)
     )
@@ -329,7 +329,7 @@ def _lies(value: Value, least: Value, most: Value) -> bool:
 
 
 def without_score(schema: Schema) -> Schema:
-    """What is left of a schema without the game and its score."""
+    """Return the schema without the game and its score."""
     classes = {name: own for name, own in schema.classes.items() if name != "game"}
     attributes = {name: each for name, each in schema.attributes.items() if name != "score"}
     return Schema(classes, attributes, schema.actions)
@@ -353,5 +353,5 @@ def check_fit(schema: Schema, world: World, model: str = "the model") -> None:
 
 
 def _lineage(cls: type[World]) -> list[type[World]]:
-    """The class and the worlds that it varies: those that have a name."""
+    """Return the class and its base worlds: those that have a name."""
     return [each for each in cls.__mro__ if issubclass(each, World) and "name" in vars(each)]

@@ -101,7 +101,7 @@ def _player(sign: str, color: int) -> Look:
 
 
 def _colored(doors: list[Cell], n_colors: int, rng: np.random.Generator) -> dict[Cell, int]:
-    """A color at random for every group of doors that touch."""
+    """Return a random color for every group of doors that touch."""
     colored: dict[Cell, int] = {}
     plain = dict.fromkeys(doors)  # a set that keeps its order
     while plain:

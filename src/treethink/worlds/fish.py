@@ -15,7 +15,7 @@ from treethink.worlds.grid import GridWorld, at, beside
 from treethink.worlds.looks import GREY, ORANGE, Look
 from treethink.worlds.scene import Distribution, Scene, read_scenes
 
-#: More states than this that may follow are not listed.
+#: The most next states that are listed.
 _MOST_STATES = 100_000
 
 
@@ -80,7 +80,7 @@ class Fish(GridWorld):
         return _put(state, fish, cells)
 
     def truth(self, before: State, action: str, after: State) -> Distribution | State:
-        """Where too much may follow to list it, what did."""
+        """Return the distribution, or `after` if it has too many states to list."""
         choices = [_choices(before, each) for each in before.of_class("fish")]
         too_many = prod(map(len, choices)) > _MOST_STATES
         return after if too_many else self.distribution(before, action)
@@ -90,7 +90,7 @@ class Fish(GridWorld):
 
 
 def _choices(state: State, fish: Object) -> list[Cell]:
-    """The cells where the fish may be next."""
+    """Return the cells where the fish may be next."""
     around = beside(fish.pos)
     free = [cell for cell in around if not state.find("wall", pos=cell)]
     return free if len(free) == len(around) else [*free, fish.pos]

@@ -154,11 +154,11 @@ class Gates(GridWorld):
 
     @property
     def _fewest(self) -> int:
-        """As many as the least share, rounded up."""
+        """Return the smallest number, which is the least share, rounded up."""
         return -(-self.n_interior * _LEAST // 100)
 
     def _most_cells(self) -> int:
-        """How many cells inside the border a level may need, the guard's and the player's too."""
+        """Return the most cells that a level may need, including the guard's and the player's."""
         fewest, most = self._walls()
         walls_and_gates = max(walls + self._gates(walls)[1] for walls in range(fewest, most + 1))
         return walls_and_gates + self._switches()[1] + 2

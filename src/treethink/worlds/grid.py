@@ -1,4 +1,4 @@
-"""What every grid world is built from: cells, levels, moves.
+"""Building blocks of grid worlds: cells, levels, moves.
 
     seed -> [ Level ] -> things -> State
 
@@ -28,18 +28,18 @@ _MOST_CELLS = 1_000_000
 
 
 def moved(cell: Cell, by: Cell) -> Cell:
-    """The cell that lies `by` from `cell`."""
+    """Return the cell at the offset `by` from `cell`."""
     return cell[0] + by[0], cell[1] + by[1]
 
 
 def beside(cell: Cell) -> list[Cell]:
-    """The four cells that share a side with it."""
+    """Return the four cells that share a side with it."""
     x, y = cell
     return [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
 
 
 def at(class_name: str, cells: Iterable[Cell], **values: Any) -> Iterator[Thing]:
-    """One thing of the class for each of the cells."""
+    """Return one thing of the class for each of the cells."""
     return ((class_name, {"pos": cell, **values}) for cell in cells)
 
 
@@ -53,7 +53,7 @@ class Level:
     """
 
     def __init__(self, width: int, height: int, rng: np.random.Generator):
-        #: Everything about the level that is left to chance is drawn from it.
+        #: The source of all random numbers of the level.
         self.rng = rng
         self._free: list[Cell] = []
         # Walls that touch, by a side or a corner, form groups: a forest of parents.
@@ -72,11 +72,11 @@ class Level:
 
     @property
     def n_free(self) -> int:
-        """How many cells are neither walls nor taken."""
+        """The number of cells that are neither walls nor taken."""
         return len(self._free)
 
     def take(self, count: int, among: Container[Cell] | None = None) -> list[Cell]:
-        """So many different free cells at random; they are not free any more.
+        """Take n different free cells at random.
 
         With `among`, only cells in there are taken.
         """
@@ -89,7 +89,7 @@ class Level:
         return taken
 
     def add_walls(self, count: int) -> None:
-        """Turn so many free cells into walls, and leave the other free cells connected.
+        """Turn n free cells into walls, so that the other free cells stay connected.
 
         The free cells are tried in random order. One that would cut the others in two is
         passed over until the next round. Of two or more connected cells at least one can
@@ -112,7 +112,7 @@ class Level:
         self._free = sorted(waiting, key=_reading_order)
 
     def _cuts(self, cell: Cell) -> bool:
-        """Whether a wall here would cut the free cells in two.
+        """Return whether a wall here would disconnect the free cells.
 
         It would if and only if it closes a ring of walls: if two walls around the cell that
         do not touch each other here, because the circle of neighbours is free between
@@ -149,12 +149,12 @@ class Level:
 
 
 class GridWorld(World):
-    """A world on a grid with a border of walls, and more of them inside it."""
+    """A world on a grid with a border of walls, and more walls inside it."""
 
     defaults: ClassVar[Mapping[str, int]] = {"width": 8, "height": 8, "wall_percent": 30}
     #: Whether all cells without a wall can be reached from each other.
     connected: ClassVar[bool] = True
-    #: Whether no two things start on one cell.
+    #: Whether all things start on different cells.
     distinct: ClassVar[bool] = True
 
     def __init__(self, **options: int):
@@ -175,12 +175,12 @@ class GridWorld(World):
 
     @property
     def n_interior(self) -> int:
-        """How many cells the border encloses."""
+        """The number of cells inside the border."""
         return (self.options["width"] - 2) * (self.options["height"] - 2)
 
     @property
     def n_interior_walls(self) -> int:
-        """How many of them are walls."""
+        """The number of walls inside the border."""
         return self.n_interior * self.options["wall_percent"] // 100
 
     def bounds(self) -> Bounds:
@@ -190,23 +190,23 @@ class GridWorld(World):
         return Window(0, 0, self.options["width"], self.options["height"])
 
     def level(self, seed: int) -> Level:
-        """A level that has its walls and nothing else yet."""
+        """Return a level with its walls only."""
         level = self.empty_level(seed)
         level.add_walls(self.n_interior_walls)
         return level
 
     def empty_level(self, seed: int) -> Level:
-        """A level that has only its border."""
+        """Return a level with its border only."""
         return Level(self.options["width"], self.options["height"], self.generator(seed))
 
     def free_cells(self, state: State) -> set[Cell]:
-        """The cells that have no wall."""
+        """Return the cells without a wall."""
         width, height = self.options["width"], self.options["height"]
         every = {(x, y) for x in range(width) for y in range(height)}
         return every - {wall.pos for wall in state.of_class("wall")}
 
     def need_free_cells(self, count: int) -> None:
-        """Refuse options that ask for more things than there are cells without a wall."""
+        """Raise a `SettingError` if there are more things than cells without a wall."""
         free = self.n_interior - self.n_interior_walls
         if count > free:
             raise SettingError(

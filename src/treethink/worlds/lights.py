@@ -88,12 +88,12 @@ class Lights(World):
         return read_scenes("lights", self.schema, self.looks)
 
     def place(self, each: Object) -> Cell | None:
-        """Lights in a row by their channels, and the remote below the one that it is tuned to."""
+        """Return lights in a row by channel, and the remote below the one that it is tuned to."""
         rows = {"light": 0, "remote": 1}
         return (each.channel, rows[each.class_name]) if each.class_name in rows else None
 
     def frame(self) -> Window | None:
-        """All channels that may have a light, and some on either side for the remote."""
+        """Return all channels that may have a light, and some on either side for the remote."""
         return Window(-_BESIDE, 0, self.most_objects()["light"] + 2 * _BESIDE, 2)
 
 

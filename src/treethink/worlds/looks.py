@@ -1,4 +1,4 @@
-"""What objects look like: one table for the scenes, the terminal and pictures.
+"""The looks of objects, shared by scenes, terminal and pictures.
 
     object -> [ look ] -> a sign, a shape, a colour
 
@@ -28,9 +28,9 @@ CYAN: Colour = (58, 176, 190)
 BLUE: Colour = (64, 110, 214)
 PURPLE: Colour = (150, 90, 200)
 
-#: The sign of a cell with nothing in it.
+#: The sign of an empty cell.
 FLOOR = "."
-#: The sign of an object that no look fits.
+#: The sign of an object without a look.
 UNKNOWN = "?"
 
 _PLAIN_SHAPES = ("disc", "diamond", "square", "ring", "star", "cross")
@@ -38,7 +38,7 @@ _PLAIN_SHAPES = ("disc", "diamond", "square", "ring", "star", "cross")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How the objects of a class look, or those of them that have certain values."""
+    """The look of the objects of a class, or of those with certain values."""
 
     sign: str
     class_name: str
@@ -47,14 +47,14 @@ class Look:
     values: Mapping[str, int] = field(default_factory=dict)
 
     def fits(self, each: Object) -> bool:
-        """Whether the object looks like this."""
+        """Return whether the object has this look."""
         return each.class_name == self.class_name and all(
             each.values.get(name) == value for name, value in self.values.items()
         )
 
 
 def look_of(looks: Sequence[Look], each: Object) -> Look:
-    """The first look that fits; the table is also the order of drawing, the last on top."""
+    """Return the first look that fits; looks are also in drawing order, the last on top."""
     for look in looks:
         if look.fits(each):
             return look
@@ -62,7 +62,7 @@ def look_of(looks: Sequence[Look], each: Object) -> Look:
 
 
 def completed(looks: Sequence[Look], classes: Collection[str]) -> tuple[Look, ...]:
-    """The looks, and below them one for every class that has none, the first class on top.
+    """Return the looks, and below them one for every class without any, the first on top.
 
     Schemas tend to begin with what acts, and to end with what it stands on. Its sign is the
     first letter of its name that is free, its colour that of its place among the classes; a
@@ -91,7 +91,7 @@ def _plain(name: str, place: int, taken: Collection[str]) -> Look:
 
 
 def hue(i: int) -> Colour:
-    """The i-th of endlessly many colours, neighbours far apart.
+    """Return the i-th colour of an endless sequence, in which neighbours differ clearly.
 
     >>> hue(0), hue(1)
     ((214, 68, 68), (68, 111, 214))

@@ -104,7 +104,7 @@ class Paths(World):
 
     @property
     def _in_a_line(self) -> int:
-        """How many pictures stand side by side along an axis that is alone."""
+        """Return the number of pictures side by side along an unpaired axis."""
         return isqrt(self.options["size"] - 1) + 1
 
     def bounds(self) -> Bounds:
@@ -112,7 +112,7 @@ class Paths(World):
         return {"pos": ((0,) * dimensions, (most,) * dimensions) if dimensions > 1 else (0, most)}
 
     def scenes(self) -> Sequence[Scene]:
-        """Drawn in two dimensions; further axes take the place of the first, one by one."""
+        """Return scenes in two dimensions, and the same with other axes in place of the first."""
         dimensions = self.options["dimensions"]
         drawn = read_scenes("paths", _vocabulary(2)[0], self.looks)
         scenes = [self._lifted(each, 0, 1) for each in drawn if dimensions > 1 or _is_flat(each)]
@@ -122,7 +122,7 @@ class Paths(World):
         return scenes
 
     def _lifted(self, scene: Scene, columns: int, rows: int) -> Scene:
-        """A drawn scene with its columns along one axis and its rows along another."""
+        """Return a scene with its columns along one axis and its rows along another."""
 
         def lifted(state: State) -> State:
             things = []
@@ -141,23 +141,23 @@ class Paths(World):
 
 
 def _is_alone(axis: int, dimensions: int) -> bool:
-    """Whether an axis beyond the second has none to go with: it is the last, and even."""
+    """Return whether an axis beyond the second is unpaired: the last one, if it is even."""
     return axis > 1 and axis % 2 == 0 and axis == dimensions - 1
 
 
 def _is_flat(scene: Scene) -> bool:
-    """Whether a drawn scene has a single row, so that one dimension is enough for it."""
+    """Return whether a scene has a single row, so that one dimension is enough."""
     return scene.action in _AXIS_NAMES[0] and len({each.pos[1] for each in scene.before}) == 1
 
 
 def _names(axis: int) -> tuple[str, str]:
-    """The actions along an axis: back and forth."""
+    """Return the actions along an axis: back and forth."""
     return _AXIS_NAMES[axis] if axis < 2 else (f"minus-{axis}", f"plus-{axis}")
 
 
 @lru_cache(maxsize=8)
 def _vocabulary(dimensions: int) -> tuple[Schema, dict[str, Point]]:
-    """The schema, and for each action by how much it moves. Do not change."""
+    """Return the schema, and the offset of each action. Do not modify the result."""
     moves = {
         name: tuple(by if i == axis else 0 for i in range(dimensions))
         for axis in range(dimensions)
@@ -168,12 +168,12 @@ def _vocabulary(dimensions: int) -> tuple[Schema, dict[str, Point]]:
 
 
 def _point(pos: int | Point) -> Point:
-    """A pos as a tuple; of length 1, objects give it as a plain number."""
+    """Return a position as a tuple; positions of length 1 are plain numbers."""
     return (pos,) if isinstance(pos, int) else pos
 
 
 def _grown(dimensions: int, size: int, count: int, rng: np.random.Generator) -> list[Point]:
-    """So many cells of a cube, all connected: from one of them, neighbours at random.
+    """Return n connected cells of a cube, grown from one of them at random.
 
     As long as some cell is missing, one of the cells around is, so this always ends.
     """

@@ -83,7 +83,7 @@ class Scale(GridWorld):
         return self.surely(state, {player.id: {"pos": target}})
 
     def scenes(self) -> Sequence[Scene]:
-        """The same for every player and copy; if there are many, further copies in brief."""
+        """Return scenes for every player and copy; with many, fewer for further copies."""
         players, copies = self.options["players"], self.options["copies"]
         in_brief = players * copies > _PAIRS_IN_FULL
         return [
@@ -110,7 +110,7 @@ class Scale(GridWorld):
 
 @lru_cache(maxsize=2)
 def _scenes_about_two(in_brief: bool) -> list[Scene]:
-    """Those of `walls`, and those in which another player is there. Do not change.
+    """Return the scenes of `walls`, and those with another player. Do not modify the result.
 
     In brief: the first in which an action moves the player, and the first in which it does not.
     """
@@ -125,7 +125,7 @@ def _scenes_about_two(in_brief: bool) -> list[Scene]:
 
 @lru_cache(maxsize=64)
 def _vocabulary(players: int, copies: int) -> tuple[Schema, dict[str, tuple[str, Cell]]]:
-    """The schema, and for each action whom it moves and by how much. Do not change."""
+    """Return the schema, and the player and offset of each action. Do not modify the result."""
     moves = {
         f"p{k}-{name}-{copy}": (_name(k), by)
         for k, copy, (name, by) in product(range(players), range(copies), MOVES.items())

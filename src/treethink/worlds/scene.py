@@ -1,4 +1,4 @@
-"""Scenes: sentences about a world, each with an example that was written by hand.
+"""Scenes: sentences about a world, each with a hand-written example.
 
     scenes/maze.txt -> [ scene ] -> Scene(says, before, action, truth)
 
@@ -48,12 +48,12 @@ _VALUE = re.compile(r"\s*(\w+)=(-?\d+|\([-\d, ]*\))\s*(?:,|$)")
 
 
 class SceneError(TreeThinkError, ValueError):
-    """A scene that cannot be read."""
+    """A scene with a syntax error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One sentence about a world, with an example: what may follow, and how likely it is."""
+    """One sentence about a world, with an example: a state, an action and its distribution."""
 
     says: str
     before: State
@@ -62,12 +62,12 @@ class Scene:
 
 
 def populate(schema: Schema, things: Sequence[Thing]) -> State:
-    """A state of these things, with ids from 0 in the order given."""
+    """Return a state of these things, with ids from 0 in the given order."""
     return State(schema, [Object(i, name, **values) for i, (name, values) in enumerate(things)])
 
 
 def read_scenes(name: str, schema: Schema, looks: Sequence[Look]) -> list[Scene]:
-    """The scenes of the file of that name, for a world of that schema and those looks."""
+    """Return the scenes of a file, for a world with that schema and those looks."""
     text = files("treethink.worlds").joinpath("scenes", f"{name}.txt").read_text("utf-8")
     return parse_scenes(text, schema, looks, f"scenes/{name}.txt")
 
@@ -75,7 +75,7 @@ def read_scenes(name: str, schema: Schema, looks: Sequence[Look]) -> list[Scene]
 def parse_scenes(
     text: str, schema: Schema, looks: Sequence[Look], where: str = "the text"
 ) -> list[Scene]:
-    """The scenes of a text."""
+    """Return the scenes of a text."""
     text = "\n".join(text.splitlines())
     blocks = [block.strip("\n") for block in re.split(r"\n[ \t]*\n", text) if block.strip()]
     return [
@@ -85,7 +85,7 @@ def parse_scenes(
 
 @dataclass
 class _Block:
-    """The lines of one scene, sorted out."""
+    """The lines of one scene, by kind."""
 
     says: str = ""
     does: str = ""
@@ -141,7 +141,7 @@ def _parse(block: str, schema: Schema, looks: Sequence[Look], where: str) -> Sce
 
 
 def _panels(block: _Block, schema: Schema, looks: Sequence[Look]) -> list[list[Thing]]:
-    """The things before, and after each of the chances."""
+    """Return the things before, and after each possible outcome."""
     count = 1 + len(block.chances)
     if any(len(row) != count for row in block.rows):
         raise ValueError(f"every row needs {count} drawings, two blanks apart")

@@ -4,10 +4,10 @@
 
     ansi        one state as text
     rgb_array   one state as pixels
-    compare     what happened beside what was predicted, differences marked; either way
-    legend      what the signs of a world mean
+    compare     truth and prediction side by side, differences marked, as text or pixels
+    legend      the meaning of the signs of a world
 
-Nothing here knows any world: its looks, `place` and `frame` are all that is asked.
+This package is independent of any world: it uses only its looks, `place` and `frame`.
 """
 
 from treethink.worlds.draw.compare import compare

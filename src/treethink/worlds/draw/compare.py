@@ -1,4 +1,4 @@
-"""What happened beside what was predicted, in two panels.
+"""Pictures of the truth and the prediction, side by side.
 
     truth (a state), prediction -> [ compare ] -> text, pixels
 
@@ -44,22 +44,22 @@ _MOST_GHOSTS = 64
 
 
 class Predicted(Protocol):
-    """What a comparison asks of a prediction."""
+    """What a comparison needs of a prediction."""
 
     @property
     def state(self) -> State:
         """The state before."""
 
     def mode(self) -> State:
-        """The most likely next state."""
+        """Return the most likely next state."""
 
     def changes(self) -> Iterable[tuple[int, str, Chances]]:
-        """(object id, attribute, distribution) wherever not sure to stay as it is."""
+        """Return (object id, attribute, distribution) for every value that may change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """An attribute of an object that is not what was most likely, or that was not certain."""
+    """An attribute whose true value was not the most likely one, or was not certain."""
 
     object: Object
     attribute: str
@@ -75,7 +75,7 @@ class Difference:
 
 
 def _in_short(chances: Chances) -> str:
-    """A distribution, the most likely first: `75% (1, 1), 25% (2, 1)`."""
+    """Return a distribution as text, most likely first: `75% (1, 1), 25% (2, 1)`."""
     ranked = sorted(chances.items(), key=lambda pair: (-pair[1], pair[0]))
     said = [f"{percent(chance)} {value}" for value, chance in ranked[:_MOST_VALUES]]
     more = len(ranked) - len(said)
@@ -117,7 +117,7 @@ def compare(
     window: Window | None = None,
     lines: int = MOST_LINES,
 ) -> str | pixels.Pixels:
-    """Truth and prediction side by side, differences marked; `mode` is as in `World.render`.
+    """Draw truth and prediction side by side, differences marked; `mode` as in `World.render`.
 
     `colour` and `lines` (of what has no place) are for text, `cell` (its size in pixels) for
     pixels; `window` is for both.
@@ -132,7 +132,7 @@ def compare(
 
 
 def differences(truth: State, prediction: Predicted) -> list[Difference]:
-    """Where the most likely state is not what happened."""
+    """Return the values for which the most likely state is wrong."""
     guess = prediction.mode()
     if truth.ids != guess.ids:
         others = sorted(set(truth.ids) ^ set(guess.ids))
@@ -149,7 +149,7 @@ def differences(truth: State, prediction: Predicted) -> list[Difference]:
 
 
 def uncertain(truth: State, prediction: Predicted) -> list[Difference]:
-    """Where the most likely state is what happened, but might have been otherwise."""
+    """Return the values for which the most likely state is right, but not certain."""
     guess = prediction.mode()
     return [
         Difference(truth[each], name, was, was, chances)
@@ -160,7 +160,7 @@ def uncertain(truth: State, prediction: Predicted) -> list[Difference]:
 
 
 class _Pair:
-    """What both panels are made from."""
+    """The content of both panels."""
 
     def __init__(self, world: Drawable, truth: State, prediction: Predicted):
         self.world = world
@@ -178,7 +178,7 @@ class _Pair:
         }
 
     def captions(self, most: int) -> tuple[list[Told], list[Told]]:
-        """What has no place in the picture: what it is, and what is most likely."""
+        """Return the captions: true and most likely values of what has no place in the picture."""
         chances: dict[int, float] = {}
         for each, name, values in self.prediction.changes():
             likely = values.get(self.guess.value(each, name), 0.0)
@@ -189,7 +189,7 @@ class _Pair:
         )
 
     def verdict(self) -> list[str]:
-        """The differences in words, or that there is none; then what might have been."""
+        """Return the differences as text, and then what else was possible."""
         said = [str(each) for each in [*self.differences, *self.uncertain]]
         if not self.differences:
             said = ["as was most likely" if said else "as predicted", *said]
@@ -254,7 +254,7 @@ def _as_pixels(pair: _Pair, cell: int, window: Window | None) -> pixels.Pixels:
 
 
 def _ghosts(world: Drawable, prediction: Predicted) -> list[Item]:
-    """Everything wherever it may be."""
+    """Return every object at each of its possible places."""
     changes: defaultdict[int, dict[str, Chances]] = defaultdict(dict)
     for each, name, values in prediction.changes():
         changes[each][name] = values
@@ -275,7 +275,7 @@ def _ghosts(world: Drawable, prediction: Predicted) -> list[Item]:
 
 
 def _outcomes(each: Object, distributions: Mapping[str, Chances]) -> Iterator[tuple[Object, float]]:
-    """What may become of an object, and how likely that is; at most so many."""
+    """Return the possible next versions of an object with their probabilities, up to `most`."""
     likely_first = [
         sorted(values.items(), key=lambda pair: -pair[1]) for values in distributions.values()
     ]

@@ -1,4 +1,4 @@
-"""What is drawn alike, put together, and the colours around it: the same in pixels and in SVG.
+"""Grouping of items that are drawn alike, and colours, shared by pixels and SVG.
 
     items, window -> [ grouping ] -> pixels, SVG
 
@@ -24,7 +24,7 @@ Style = tuple[int, str, Colour, Slot, float]
 
 
 def grouped(drawn: Sequence[Item], shown: Window) -> dict[Style, list[Cell]]:
-    """The cells of everything that is drawn in the same way, in the order of drawing."""
+    """Return the cells of everything that is drawn in the same way, in drawing order."""
     loose: defaultdict[Cell, list[int]] = defaultdict(list)  # ids of what is no tile
     visible = [item for item in drawn if item.cell in shown]
     for item in visible:
@@ -36,7 +36,7 @@ def grouped(drawn: Sequence[Item], shown: Window) -> dict[Style, list[Cell]]:
         if item.look.shape not in TILES:
             sharing = loose[item.cell]
             part = slot(sharing.index(item.id), len(sharing))
-        # Even what is unlikely can be seen.
+        # Unlikely things remain visible.
         chance = item.chance if item.chance == 1.0 else 0.2 + 0.8 * item.chance
         style = (item.order, item.look.shape, item.look.colour, part, chance)
         groups[style].append(relative(item.cell, shown))
@@ -44,12 +44,12 @@ def grouped(drawn: Sequence[Item], shown: Window) -> dict[Style, list[Cell]]:
 
 
 def relative(cell: Cell, shown: Window) -> Cell:
-    """Counted from the window's upper left corner."""
+    """Return a cell relative to the window's upper left corner."""
     return cell[0] - shown.left, cell[1] - shown.top
 
 
 def arrows(drawn: Sequence[Item], shown: Window) -> dict[int, list[Cell]]:
-    """Cells at the edge behind which something lies, by quarter turns from the right."""
+    """Return the edge cells with something beyond them, by quarter turns from the right."""
     found: defaultdict[int, set[Cell]] = defaultdict(set)
     for item in drawn:
         if item.cell not in shown:

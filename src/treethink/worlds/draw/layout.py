@@ -1,4 +1,4 @@
-"""What a picture of a state shows, before anything is drawn: which object in which cell.
+"""The layout of a picture: which object is drawn in which cell.
 
     state -> [ layout ] -> items in cells, a window, a caption
 
@@ -19,15 +19,15 @@ from treethink.worlds.looks import Look, completed, look_of
 
 Cell = tuple[int, int]
 
-#: A picture has at most so many columns, and so many rows.
+#: The most columns, and rows, of a picture.
 MOST_CELLS = 128
-#: A caption has at most so many lines: in a picture, or where room is scarce, and as text.
+#: The most lines of a caption: in a picture, or where space is scarce, and as text.
 FEW_LINES, MOST_LINES = 4, 20
 _MOST_OUTSIDE = 3
 
 
 class Drawable(Protocol):
-    """What drawing asks of a world."""
+    """What drawing needs of a world."""
 
     @property
     def schema(self) -> Schema:
@@ -35,18 +35,18 @@ class Drawable(Protocol):
 
     @property
     def looks(self) -> Sequence[Look]:
-        """How objects look; later ones lie on top."""
+        """The looks of objects; later ones are on top."""
 
     def place(self, each: Object, /) -> Cell | None:
-        """The column and row of an object; None: it is told in the caption."""
+        """Return the column and row of an object; None: it is listed in the caption."""
 
     def frame(self) -> Window | None:
-        """The cells in which things usually are; None: that is not known."""
+        """Return the cells that objects can be in; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An object in a cell. `order` says what lies on what, `chance` how likely it is there."""
+    """An object in a cell. `order` is the drawing order, `chance` its probability."""
 
     order: int
     id: int
@@ -73,14 +73,14 @@ class Window:
         return 0 <= cell[0] - self.left < self.width and 0 <= cell[1] - self.top < self.height
 
     def nearest(self, cell: Cell) -> Cell:
-        """The cell itself if it is shown, else the nearest of those just outside."""
+        """Return the cell if it is shown, and else the nearest one just outside."""
         return (
             min(max(cell[0], self.left - 1), self.left + self.width),
             min(max(cell[1], self.top - 1), self.top + self.height),
         )
 
     def part(self, middle: Cell, width: int, height: int) -> Window:
-        """A part of this window, at most that large, around the cell as far as possible."""
+        """Return a part of this window, at most that large, centred on the cell if possible."""
         width, height = min(width, self.width), min(height, self.height)
         left = min(max(middle[0] - width // 2, self.left), self.left + self.width - width)
         top = min(max(middle[1] - height // 2, self.top), self.top + self.height - height)
@@ -88,7 +88,7 @@ class Window:
 
 
 def items(world: Drawable, objects: Iterable[Object], chance: float = 1.0) -> list[Item]:
-    """Those of the objects that have a place, in the order in which they are drawn."""
+    """Return the objects that have a place, in drawing order."""
     looks = completed(world.looks, world.schema.classes)
     order = {id(look): i for i, look in enumerate(looks)}
     found = []
@@ -101,7 +101,7 @@ def items(world: Drawable, objects: Iterable[Object], chance: float = 1.0) -> li
 
 
 def extent(drawn: Iterable[Item], most: int = MOST_CELLS, frame: Window | None = None) -> Window:
-    """A window on all items; if they lie too far apart, on as many of them as possible.
+    """Return a window on all items, or on as many as possible if they are too far apart.
 
     With a frame, the window is not smaller than that, so that it seldom changes.
     """
@@ -117,7 +117,7 @@ def extent(drawn: Iterable[Item], most: int = MOST_CELLS, frame: Window | None =
 
 
 def _span(places: list[int], most: int) -> tuple[int, int]:
-    """The first and the last place to show; from 0 on if that is not far away."""
+    """Return the first and the last position to show; from 0 on if that is near."""
     if places[-1] - places[0] >= most:
         ends = [bisect_left(places, place + most) for place in places]
         first = max(range(len(places)), key=lambda i: (ends[i] - i, -i))
@@ -130,7 +130,7 @@ def _span(places: list[int], most: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A line of a caption, and whether it is about something predicted wrongly."""
+    """A line of a caption, and whether it is about a wrong prediction."""
 
     text: str
     wrong: bool = False
@@ -143,7 +143,7 @@ def caption(
     chances: dict[int, float] | None = None,
     most: int = FEW_LINES,
 ) -> list[Told]:
-    """A line for each object that has no place in the picture; the last of `most` counts the rest.
+    """Return a line for each object without a place; the last of `most` lines counts the rest.
 
     `wrong` has the ids of objects predicted wrongly, `chances` how likely uncertain ones are.
     """
@@ -165,7 +165,7 @@ def caption(
 
 
 def outside(world: Drawable, state: State, drawn: Iterable[Item], shown: Window) -> list[Told]:
-    """A line for each item that the window does not show, if they are few."""
+    """Return a line for each item that the window does not show, if they are few."""
     away = [item.id for item in drawn if item.cell not in shown]
     if len(away) > _MOST_OUTSIDE:
         return []
@@ -173,7 +173,7 @@ def outside(world: Drawable, state: State, drawn: Iterable[Item], shown: Window)
 
 
 def in_words(schema: Schema, state: State, each: Object) -> str:
-    """An object in words; its class is left out where the attributes say it all: `score 7`."""
+    """Return an object as text, without its class if attributes are enough: `score 7`."""
     values = ", ".join(f"{name} {value}" for name, value in each.values.items())
     owners = [own for own in schema.classes.values() if set(own) & set(each.values)]
     alone = len(state.of_class(each.class_name)) == 1

@@ -66,7 +66,7 @@ def rgb_array(
 
 
 def most_cells(cell: int) -> int:
-    """How many cells of this size fit into a picture."""
+    """Return how many cells of this size fit into a picture."""
     if isinstance(cell, bool) or not isinstance(cell, int) or not 1 <= cell <= _LARGEST_CELL:
         raise SettingError(
             f"cell must be a whole number of pixels from 1 to {_LARGEST_CELL}, got {quoted(cell)}"
@@ -75,7 +75,7 @@ def most_cells(cell: int) -> int:
 
 
 def board(drawn: Sequence[Item], shown: Window, cell: int, wrong: Iterable[Cell] = ()) -> Numbers:
-    """The cells of a window with what is in them; those that are `wrong` have a red frame."""
+    """Draw the cells of a window; those that are `wrong` get a red frame."""
     tiles = np.empty((shown.height, cell, shown.width, cell, 3), dtype=np.float32)
     tiles[...] = FLOOR_COLOUR
     if cell >= 8:
@@ -99,7 +99,7 @@ def _press(
     colour: Colour,
     chance: float,
 ) -> None:
-    """Stamp all the cells at once."""
+    """Draw a shape into all of its cells."""
     columns, rows = np.array(cells).T
     covers, bright = (each[:, :, None] * np.float32(chance) for each in mark)
     ink = bright * np.array(colour, dtype=np.float32)
@@ -110,7 +110,7 @@ def _press(
 
 
 def writing(told: Sequence[Told], width: int, cell: int) -> Numbers:
-    """Lines of text below or above a board."""
+    """Draw lines of text, for below or above a board."""
     size = max(cell // 12, 1)
     height = (LETTER_HEIGHT + 1) * size
     paper = np.empty((height * len(told), width, 3), dtype=np.float32)
@@ -121,7 +121,7 @@ def writing(told: Sequence[Told], width: int, cell: int) -> Numbers:
 
 
 def _write(paper: Numbers, line: Told, size: int) -> None:
-    """As large as fits, at most `size`; cut if not even the smallest letters fit."""
+    """Draw text as large as fits, up to `size`; cut it if the smallest letters do not fit."""
     height, width = paper.shape[0], paper.shape[1] - 2 * size
     size = max(min(size, width // max(LETTER_WIDTH * len(line.text), 1)), 1)
     dots = np.kron(lettering(line.text), np.ones((size, size), dtype=np.bool_))[:, : max(width, 0)]
@@ -131,12 +131,12 @@ def _write(paper: Numbers, line: Told, size: int) -> None:
 
 
 def stacked(parts: Sequence[Numbers]) -> Numbers:
-    """One above the other."""
+    """Stack pictures vertically."""
     return np.concatenate(parts, axis=0)
 
 
 def beside(parts: Sequence[Numbers], gap: int) -> Numbers:
-    """One beside the other, with a gap between them; shorter ones end in blank paper."""
+    """Put pictures side by side with a gap; shorter ones are padded below."""
     height = max(part.shape[0] for part in parts)
     columns: list[Numbers] = []
     for part in parts:
@@ -153,5 +153,5 @@ def _paper(height: int, width: int) -> Numbers:
 
 
 def finished(picture: Numbers) -> Pixels:
-    """As whole numbers from 0 to 255."""
+    """Return a picture as integers from 0 to 255."""
     return np.clip(np.rint(picture), 0, 255).astype(np.uint8)

@@ -35,7 +35,7 @@ from treethink.worlds.draw.text import EDGE_COLOUR, FLOOR_COLOUR, mixed
 from treethink.worlds.looks import Colour
 
 Loop = list[tuple[float, float]]
-"""Points of a closed line, from 0 to 1 in a cell."""
+"""Points of a closed line, in cell coordinates from 0 to 1."""
 
 _FINE = 32  # points asked on each side of a cell
 _EDGE = 1 / 12  # how wide the dark edge of a shape is, of a cell
@@ -64,7 +64,7 @@ def svg(world: Drawable, state: State, cell: int = CELL, window: Window | None =
 
 
 def _framed(parts: Iterable[str], wide: int, high: int) -> str:
-    """The whole, on paper of its own: it looks the same on light and dark pages."""
+    """Return the document with its own background, for light and dark pages."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" '
         f'viewBox="0 0 {wide} {high}"><rect width="{wide}" height="{high}" '
@@ -73,7 +73,7 @@ def _framed(parts: Iterable[str], wide: int, high: int) -> str:
 
 
 def _board(shown: Window, cell: int) -> str:
-    """The floor, and the lines between its cells."""
+    """Return the floor, and the lines between its cells."""
     wide, high = shown.width * cell, shown.height * cell
     if not wide or not high:
         return ""
@@ -92,7 +92,7 @@ def _stamped(
     chance: float = 1.0,
     turn: int = 0,
 ) -> str:
-    """One path for everything that looks the same. All but a block has a dark edge."""
+    """Return one path for everything that looks the same. All but a block has a dark edge."""
     loops = [_placed(loop, part, turn) for loop in outline(name)]
     lines = "".join(_line(loop, x * cell, y * cell, cell) for x, y in cells for loop in loops)
     edge = ""
@@ -104,7 +104,7 @@ def _stamped(
 
 
 def _placed(loop: Loop, part: Slot, turn: int) -> Loop:
-    """In its part of the cell, and turned to the left by so many quarters."""
+    """Transform a loop to its part of the cell, rotated to the left by quarter turns."""
     scale, left, top = part
     for _ in range(turn):
         loop = [(v, 1 - u) for u, v in loop]
@@ -112,7 +112,7 @@ def _placed(loop: Loop, part: Slot, turn: int) -> Loop:
 
 
 def _line(loop: Loop, x: int, y: int, cell: int) -> str:
-    """The loop in the language of paths: short, since all points but the first are relative."""
+    """Return the loop as SVG path data; all points but the first are relative."""
     points = [(round(u * cell * 100), round(v * cell * 100)) for u, v in loop]
     steps = (f"{(b[0] - a[0]) / 100:g} {(b[1] - a[1]) / 100:g}" for a, b in pairwise(points))
     return f"M{x + points[0][0] / 100:g} {y + points[0][1] / 100:g}l{' '.join(steps)}z"
@@ -132,7 +132,7 @@ def _hex(colour: Colour) -> str:
 
 @lru_cache(maxsize=256)
 def outline(name: str) -> list[Loop]:
-    """The lines around a shape, holes too. Do not change."""
+    """Return the outlines of a shape, with holes. Do not modify the result."""
     shape = SHAPES.get(name)
     if shape is None:
         raise UnknownNameError("shape", name, SHAPES, "treethink.worlds.draw.SHAPES")
@@ -142,7 +142,7 @@ def outline(name: str) -> list[Loop]:
 
 
 def _traced(inside: Mask) -> list[Loop]:
-    """Closed lines through the middles of all edges between inside and outside."""
+    """Return closed lines through the middles of all edges between inside and outside."""
     ways: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     # For each neighbour: where the edge towards it begins and ends, with the inside to its right.
     sides = {
@@ -169,12 +169,12 @@ def _traced(inside: Mask) -> list[Loop]:
 
 
 def _middle(a: tuple[int, int], b: tuple[int, int]) -> tuple[float, float]:
-    """Of an edge, as a place in the cell; the mask has a margin of one point."""
+    """Return the middle of an edge in cell coordinates; the mask has a margin of one point."""
     return ((a[0] + b[0]) / 2 - 1) / _FINE, ((a[1] + b[1]) / 2 - 1) / _FINE
 
 
 def _straightened(loop: Loop) -> Loop:
-    """Without the points that lie on a straight line between their neighbours."""
+    """Remove points on a straight line between their neighbours."""
     kept = []
     for before, here, after in zip(loop[-1:] + loop[:-1], loop, loop[1:] + loop[:1], strict=True):
         first = here[0] - before[0], here[1] - before[1]

@@ -37,7 +37,7 @@ _MOST_SIGNS = 60
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Some text in one style; a colour that is None is the terminal's own."""
+    """Text in one style; None is the terminal's own colour."""
 
     text: str
     colour: Colour | None = None
@@ -55,7 +55,7 @@ def ansi(
     window: Window | None = None,
     lines: int = MOST_LINES,
 ) -> str:
-    """The state as text, with colours or without; below it what has no place in it.
+    """Return the state as text, with or without colours, and a caption below.
 
     `window` says which cells to show: if it is None, all of them, or as many as is sensible.
     Of what has no place, at most so many `lines` tell.
@@ -68,7 +68,7 @@ def ansi(
 
 
 def panel(drawn: Sequence[Item], shown: Window, wrong: Collection[Cell] = ()) -> list[Line]:
-    """The cells of a window, line by line; those that are `wrong` have a mark.
+    """Return the cells of a window, line by line; those that are `wrong` are marked.
 
     On the sides where something lies outside it gets an edge with arrows that point there.
     """
@@ -114,7 +114,7 @@ def _sign(item: Item) -> str:
 
 
 def piles(drawn: Sequence[Item], shown: Window) -> list[Told]:
-    """A line about cells that hold several things, each from its top down: `P on G`."""
+    """Return a line about cells with several things, from the top down: `P on G`."""
     stacks: defaultdict[Cell, list[Item]] = defaultdict(list)
     for item in drawn:
         if item.cell in shown:
@@ -135,7 +135,7 @@ def _arrow(cell: Cell, shown: Window) -> Span:
 
 
 def captions(told: Iterable[Told]) -> list[Line]:
-    """Lines of a caption; those about something predicted wrongly have a mark."""
+    """Return the lines of a caption; those about wrong predictions are marked."""
     return [
         [Span(f"{each.text} !", _WHITE, WRONG_COLOUR, bold=True) if each.wrong else Span(each.text)]
         for each in told
@@ -146,7 +146,7 @@ def captions(told: Iterable[Told]) -> list[Line]:
 
 
 def legend(world: Drawable) -> str:
-    """What the signs mean, what lies on top first; of what has no place in a picture, nothing.
+    """Return the meaning of the signs, in order from the top.
 
     >>> from treethink.worlds import make
     >>> legend(make("coins"))
@@ -156,7 +156,7 @@ def legend(world: Drawable) -> str:
 
 
 def meanings(world: Drawable) -> list[str]:
-    """The entries of the legend; the last counts the rest, if they are too many."""
+    """Return the entries of the legend; the last counts the rest if there are too many."""
     looks = [
         look
         for look in completed(world.looks, world.schema.classes)
@@ -176,7 +176,7 @@ def _meaning(look: Look) -> str:
 
 
 def _has_place(world: Drawable, look: Look) -> bool:
-    """Whether objects that look like this are drawn; asked with one that is 0 all over."""
+    """Return whether objects with this look have a place, tested with one of zeros."""
     schema, values = world.schema, dict[str, int | tuple[int, ...]](look.values)
     for name in schema.classes[look.class_name]:
         length = schema.attributes[name].length
@@ -191,7 +191,7 @@ def _has_place(world: Drawable, look: Look) -> bool:
 
 
 def mixed(colour: Colour, share: float, other: Colour = FLOOR_COLOUR) -> Colour:
-    """So much of one colour, and the rest of another."""
+    """Mix two colours; `share` is that of the first."""
     red, green, blue = (
         round(share * a + (1 - share) * b) for a, b in zip(colour, other, strict=True)
     )
@@ -199,12 +199,12 @@ def mixed(colour: Colour, share: float, other: Colour = FLOOR_COLOUR) -> Colour:
 
 
 def width_of(line: Line) -> int:
-    """How many columns a line takes."""
+    """Return the number of columns of a line."""
     return sum(len(span.text) for span in line)
 
 
 def encoded(lines: Iterable[Line], colour: bool) -> str:
-    """The lines as one text, with escape codes for colours (24 bit) or without."""
+    """Return the lines as one text, with or without escape codes for 24-bit colours."""
     if not colour:
         return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
     return "\n".join(_with_codes(line) for line in lines)

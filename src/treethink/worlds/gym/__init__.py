@@ -1,4 +1,4 @@
-"""Environments of Gymnasium as worlds.
+"""Gymnasium environments as worlds.
 
     environment -> [ GymWorld ] -> State -> stream -> learner
 

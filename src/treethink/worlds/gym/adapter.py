@@ -1,9 +1,9 @@
-"""`GymWorld`: an environment of Gymnasium, played as it is.
+"""`GymWorld`: a Gymnasium environment as a world.
 
     reset, step -> environment -> to_state -> [ GymWorld ] -> State
 
-Unlike other worlds it has a state of its own, because the environment has: it can only be
-stepped from where it stands, and does not say what else might have followed.
+Unlike other worlds it has a state of its own, that of the environment: it can only step from its
+current state, and does not state the distribution over next states.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ ToState = Callable[[Any], State | Iterable[Object]]
 Make = str | Callable[[], Any]
 Actions = Mapping[str, Any] | Sequence[str] | None
 
-# Some environments take no larger seeds.
+# Some environments do not accept larger seeds.
 _SEEDS = 2**31
 _MOST_SCALE = 10**9
-# Rewards are often floats of 32 bits: those have seven digits.
+# Rewards are often 32-bit floats, which have seven digits.
 _CLOSE, _NEAR_ZERO, _FAR = 1e-6, 1e-9, 0.1
 
 
 def gymnasium() -> Any:
-    """The package Gymnasium."""
+    """Return the package Gymnasium; raise an error if it is not installed."""
     try:
         import gymnasium as package
     except ImportError as error:
@@ -53,7 +53,7 @@ def gymnasium() -> Any:
 
 
 class GymWorld(World):
-    """An environment of Gymnasium, seen as objects.
+    """A Gymnasium environment as a world of objects.
 
     If the schema has a class `game` with an attribute `score`, that is kept here: it is the sum
     of all rewards since `reset`, and `to_state` need not return a game. Otherwise rewards go
@@ -107,7 +107,7 @@ class GymWorld(World):
     def _adapt(
         self, make_env: Make, to_state: ToState, actions: Actions = None, reward_scale: int = 1
     ) -> None:
-        """Make the environment; options, schema and looks are there."""
+        """Return the environment. Options, schema and looks are already set."""
         if not callable(to_state):
             raise WrongTypeError(f"{self._where}: to_state must be a function, got {to_state!r}")
         self._to_state = to_state
@@ -175,12 +175,12 @@ class GymWorld(World):
         return f"{type(self).__name__}({self._env_name()})"
 
     def _env_name(self) -> str:
-        """The environment's id, or its class where it has none."""
+        """Return the environment's id, or its class if it has none."""
         spec, env = getattr(self._env, "spec", None), getattr(self._env, "unwrapped", self._env)
         return str(spec.id) if spec else type(env).__name__
 
     def _read(self) -> State:
-        """The environment as it is now, with the score as it is now."""
+        """Return the current state with the current score."""
         objects = self._objects()
         if not self._is_scored:
             return State(self.schema, objects)
@@ -194,7 +194,7 @@ class GymWorld(World):
         return State(self.schema, [*others, game])
 
     def _objects(self) -> list[Object]:
-        """What to_state returns; of whatever else it does, an error tells."""
+        """Return what `to_state` returns; raise an error if it is not a state of the schema."""
         try:
             found = self._to_state(self._env)
             objects = list(found) if isinstance(found, Iterable) else None
@@ -210,7 +210,7 @@ class GymWorld(World):
         return objects
 
     def _points(self, reward: Any) -> int:
-        """A reward as a whole number."""
+        """Return a reward as an integer."""
         if not self._is_scored:
             return 0
         number = _number(reward)
@@ -229,7 +229,7 @@ class GymWorld(World):
         return points
 
     def _coded(self, actions: Actions) -> dict[str, Any]:
-        """What the environment takes for each action."""
+        """Return the environment's code of each action."""
         space, known = self._env.action_space, self.schema.actions
         codes = self._listed(known if actions is None else actions)
         for name in codes:
@@ -244,7 +244,7 @@ class GymWorld(World):
         return codes
 
     def _listed(self, actions: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
-        """The names with a code each; those of a list are numbered as the environment does."""
+        """Return names with their codes; names in a list get the environment's numbers."""
         if isinstance(actions, str) or not isinstance(actions, Mapping | Sequence):
             raise WrongTypeError(
                 f"{self._where}: actions must be a dict or a list of names, got {shown(actions)}"
@@ -263,7 +263,7 @@ class GymWorld(World):
 
 
 def _number(reward: Any) -> float | None:
-    """A reward as a float, also from an array that holds just one; None if it is no number."""
+    """Return a reward as a float, also from an array of one number; None if it is not a number."""
     try:
         value = np.asarray(reward).item()
         return None if isinstance(value, str | bytes) else float(value)

@@ -1,4 +1,4 @@
-"""`TableWorld`: an environment of Gymnasium that lists its own dynamics.
+"""`TableWorld`: a Gymnasium environment with a table of its dynamics.
 
     P[number][action] = [(probability, next number, reward, terminated), ...]
 
@@ -23,7 +23,7 @@ from treethink.worlds.draw import Window, extent, items
 from treethink.worlds.gym.adapter import Actions, GymWorld, Make, ToState, gymnasium
 from treethink.worlds.scene import Distribution, Scene, Thing, populate, read_scenes
 
-#: (probability, number of the next state, points) of what may follow.
+#: A possible outcome: (probability, number of the next state, points).
 Row = list[tuple[float, int, int]]
 
 
@@ -94,7 +94,7 @@ class TableWorld(GymWorld):
         return self._find(state)[0] in self._ends
 
     def bounds(self) -> Bounds:
-        """What the table has, with any score."""
+        """Return the distribution of the table, for any score."""
         return self._bounds
 
     @cached_property
@@ -132,7 +132,7 @@ class TableWorld(GymWorld):
                 )
 
     def _row(self, entries: Iterable[tuple[float, int, float, bool]]) -> Row:
-        """What may follow, each once; Gymnasium lists it once for every cause."""
+        """Return each outcome once; Gymnasium lists it once for every cause."""
         row: dict[tuple[int, int], float] = {}
         for probability, following, reward, _ in entries:
             if probability > 0:
@@ -141,7 +141,7 @@ class TableWorld(GymWorld):
         return [(probability, *key) for key, probability in row.items()]
 
     def _reached(self, initial: Any) -> list[int]:
-        """The numbers that an episode can reach and go on from."""
+        """The numbers of the states that an episode can reach and continue from."""
         first = range(len(self._states)) if initial is None else np.flatnonzero(initial).tolist()
         reached, edge = set(first), list(first)
         while edge:
@@ -153,7 +153,7 @@ class TableWorld(GymWorld):
         return sorted(reached - self._ends)
 
     def _find(self, state: State) -> tuple[int, int]:
-        """The state's number, and its score."""
+        """Return the state's number and its score."""
         score = 0
         if self._is_scored:
             game = self.the(state, "game")
@@ -169,7 +169,7 @@ class TableWorld(GymWorld):
 
 
 class ToyText(TableWorld):
-    """One of Gymnasium's own, made from options alone."""
+    """An environment that comes with Gymnasium, made from options alone."""
 
     def __init__(self, **options: int):
         World.__init__(self, **options)
@@ -178,28 +178,28 @@ class ToyText(TableWorld):
 
     @abstractmethod
     def make_env(self) -> Any:
-        """The environment that the options ask for."""
+        """Return the environment for the options."""
 
     @abstractmethod
     def to_state(self, env: Any) -> State:
-        """The environment as it is now, score 0."""
+        """Return the current state of the environment, with score 0."""
 
     __repr__ = World.__repr__
 
     def scenes(self) -> Sequence[Scene]:
-        """Whole states, as the table has no others; drawn for the options' defaults."""
+        """Return scenes of whole states, since the table has no others, for default options."""
         if self.options != dict(self.defaults):
             return ()
         return read_scenes(self.name, self.schema, self.looks)
 
     def _numbered(self, things: Iterable[Thing]) -> State:
-        """A state with ids by class, then as given, which is how scenes have them."""
+        """Return a state with ids by class, then in the given order, as in scenes."""
         game: Thing = ("game", {"score": 0})
         return populate(self.schema, sorted([*things, game], key=lambda thing: thing[0]))
 
 
 def _range(values: set[Any]) -> tuple[Any, Any]:
-    """The least and the greatest; of vectors, place by place."""
+    """Return the least and the greatest value, elementwise for vectors."""
     if not isinstance(next(iter(values)), tuple):
         return min(values), max(values)
     columns = list(zip(*values, strict=True))
@@ -207,7 +207,7 @@ def _range(values: set[Any]) -> tuple[Any, Any]:
 
 
 def border(width: int, height: int) -> list[Cell]:
-    """The cells around a rectangle whose first cell is (1, 1), in reading order.
+    """Return the cells around a rectangle whose first cell is (1, 1), in reading order.
 
     >>> border(1, 1)
     [(0, 0), (1, 0), (2, 0), (0, 1), (2, 1), (0, 2), (1, 2), (2, 2)]

@@ -93,7 +93,7 @@ def _cell(row: int, column: int) -> Cell:
 
 
 def _walls(env: Any) -> Iterator[Cell]:
-    """As in Gymnasium's own drawing, which has room between columns, with room between rows."""
+    """Return the cell as in Gymnasium's own drawing, with gaps between columns and rows."""
     top, *rows, bottom = [[sign in (b"|", b"+", b"-") for sign in row] for row in env.desc]
     lines = [top, rows[0]]
     for above, below in pairwise(rows):
