@@ -42,6 +42,11 @@ FEW = settings(MANY, max_examples=4)
 any_stream = streams(criteria=("wilson", "evidence"), memories=("none", "long"))
 
 
+def html(shown: Any) -> str:
+    """Return what a notebook shows; the method is installed at import (explain/notebook.py)."""
+    return str(shown._repr_html_())
+
+
 def asked(world: World, steps: int = 60, seed: int = 9) -> Iterator[tuple[State, str]]:
     """Situations of random play."""
     return ((before, action) for before, action, _ in tt.transitions(world, steps, seed))
@@ -268,9 +273,9 @@ def test_a_notebook_shows_the_same_text() -> None:
     schema = tt.Schema({"<b>": ["on"]}, {"on": 1}, ["press"])
     model, lamp = TreeThink(schema), State(schema, [Object(1, "<b>", on=0)])
     model.observe(lamp, "press", lamp.replace(1, on=1))
-    shown = model.explain(lamp, "press")._repr_html_()
+    shown = html(model.explain(lamp, "press"))
     assert shown.startswith("<pre>") and "&lt;b&gt; 1, on: 0 -&gt; 1" in shown
-    assert "no rule differs" in model.diff(model, n=3)._repr_html_()
+    assert "no rule differs" in html(model.diff(model, n=3))
 
 
 @pytest.mark.parametrize("no_color", [True, False])
@@ -297,7 +302,7 @@ def test_one_reason_reads_as_it_does_among_others() -> None:
     model, state = learned("maze", 5000), tt.make("maze").reset(seed=0)
     found = model.explain(state, "right")
     assert str(found) == "\n".join(["right: 2 values may change", *map(str, found)])
-    assert found[40, "pos"]._repr_html_().startswith("<pre>player 40, pos: (1, 3) -&gt; (2, 3)")
+    assert html(found[40, "pos"]).startswith("<pre>player 40, pos: (1, 3) -&gt; (2, 3)")
     assert repr(found[40, "pos"]).startswith("Reason(object_id=40, attribute='pos'")
 
 
@@ -518,6 +523,6 @@ def test_names_cannot_write_on_the_terminal() -> None:
     rule = model.rules["\x1b[2Jp", "v", "go"]
     found = model.explain(state, "go")
     test = Test("equality", "v", ("\x1b[2Jp",), (1,), 0, ((1, "\x1b[2Jp"),))
-    texts = [str(found), found._repr_html_(), rule.to_text("english"), str(rule), repr(rule)]
+    texts = [str(found), html(found), rule.to_text("english"), str(rule), repr(rule)]
     for text in (*texts, str(test), rule.to_text("code"), str(model.diff(TreeThink(schema)))):
         assert "\x1b" not in text

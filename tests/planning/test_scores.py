@@ -24,6 +24,7 @@ from treethink.planning.scores import ScoreBounds, score_bounds
 from treethink.state import Attribute, Object, Schema, State
 from treethink.worlds import World, make
 from treethink.worlds.base import Cell
+from treethink.worlds.coins import Coins
 from treethink.worlds.scene import Distribution, parse_scenes
 
 TINY = {
@@ -222,7 +223,7 @@ def test_a_player_in_a_wall_leaves_it_if_it_can() -> None:
 
 
 def test_a_variant_with_rules_of_its_own_is_looked_at_state_by_state() -> None:
-    class Generous(coin_scores.Coins):
+    class Generous(Coins):
         """Staying is free."""
 
         name = "generous"
@@ -230,7 +231,7 @@ def test_a_variant_with_rules_of_its_own_is_looked_at_state_by_state() -> None:
         def dynamics(self, state: State, action: str) -> Distribution:
             return [(state, 1.0)] if action == "stay" else super().dynamics(state, action)
 
-    class Short(coin_scores.Coins):
+    class Short(Coins):
         """Over before it began."""
 
         name = "short"
