@@ -29,6 +29,7 @@ from typer.main import get_command
 
 import treethink as tt
 from treethink import cli
+from treethink._moved import MOVED
 from treethink.repro.runner import Curve, trial
 
 ROOT = Path(__file__).parents[2]
@@ -206,12 +207,10 @@ def test_every_dotted_name_in_a_page_exists() -> None:
     assert len(mentioned) > 20 and not sorted(missing)
 
 
-def test_old_and_new_paths_in_the_changelog_are_the_same_modules() -> None:
-    row = re.compile(r"^\| `(treethink\.[\w.]+)` \| `(treethink\.[\w.]+)` \|$", re.MULTILINE)
-    moved = row.findall(text_of(ROOT / "CHANGELOG.md"))
-    assert moved
-    for old, new in moved:
-        assert importlib.import_module(old) is importlib.import_module(new)
+def test_the_changelog_lists_every_module_that_has_moved() -> None:
+    row = re.compile(r"^\| `treethink\.([\w.]+)` \| (.+) \|$", re.MULTILINE)
+    listed = row.findall(text_of(ROOT / "CHANGELOG.md"))
+    assert {old: re.findall(r"`treethink\.([\w.]+)`", new) for old, new in listed} == MOVED
 
 
 def test_the_architecture_page_describes_every_folder() -> None:
