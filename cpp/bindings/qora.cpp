@@ -10,12 +10,12 @@ namespace treethink::bindings {
 
 namespace {
 
+using qora::CaseTable;
 using qora::Condition;
 using qora::Predicate;
 using qora::PredicateId;
 using qora::Predicates;
 using qora::Predictor;
-using qora::CaseTable;
 
 void observe(Qora& self, nb::handle before_object, nb::handle action_name, nb::handle after_object) {
     State const& before = state_of(before_object, "before must be a State");
