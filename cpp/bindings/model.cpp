@@ -8,6 +8,7 @@
 
 #include "bindings/py_model.hpp"
 #include "bindings/signals.hpp"
+#include "bindings/streams.hpp"
 #include "bindings/trees.hpp"
 #include "model.hpp"
 
@@ -21,76 +22,9 @@ struct PyModel {
     nb::object on_change;
 };
 
-// ------------------------------------------------------------ arguments
-
-struct Transition {
-    State before;
-    ActionId action;
-    State after;
-};
-
-/// The items of a list or tuple of that length; nothing else has an order to rely on.
-PyObject** items_of(nb::handle sequence, Py_ssize_t length, char const* what) {
-    bool const fits = (PyList_Check(sequence.ptr()) || PyTuple_Check(sequence.ptr())) &&
-                      PySequence_Fast_GET_SIZE(sequence.ptr()) == length;
-    if (!fits) throw WrongType(std::string(what) + ", got " + shown(sequence));
-    return PySequence_Fast_ITEMS(sequence.ptr());
-}
-
-Transition transition_of(Schema const& schema, nb::handle item) {
-    PyObject** const each = items_of(item, 3, "a transition must be (before, action, after)");
-    return {state_of(each[0], "before must be a State"), action_of(schema, each[1]),
-            state_of(each[2], "after must be a State")};
-}
-
-std::pair<State, ActionId> situation_of(Schema const& schema, nb::handle item) {
-    PyObject** const each = items_of(item, 2, "each item must be (state, action)");
-    return {state_of(each[0], "state must be a State"), action_of(schema, each[1])};
-}
-
-nb::object iterator_over(nb::handle items, char const* what) {
-    nb::object const iterator = nb::steal(PyObject_GetIter(items.ptr()));
-    if (iterator.is_valid()) return iterator;
-    if (!PyErr_ExceptionMatches(PyExc_TypeError)) nb::raise_python_error();
-    PyErr_Clear();
-    throw WrongType(std::string(what) + ", got " + shown(items));
-}
-
-/// How many items to take at once: more while they are quick, so that slow ones are read one by one.
-class Pace {
-public:
-    [[nodiscard]] std::size_t chunk() const { return chunk_; }
-    void took(Clock::duration time) {
-        chunk_ = time < std::chrono::milliseconds(5) ? std::min<std::size_t>(256, 2 * chunk_)
-                                                     : std::max<std::size_t>(1, chunk_ / 2);
-    }
-
-private:
-    std::size_t chunk_ = 1;
-};
-
-/// The next `most` items, converted. An error on the way is kept in `error` for later.
-template <class Item, class Convert>
-std::vector<Item> next_items(nb::handle iterator, std::size_t most, Convert&& convert, std::exception_ptr& error) {
-    std::vector<Item> items;
-    try {
-        while (items.size() < most) {
-            nb::object const item = nb::steal(PyIter_Next(iterator.ptr()));
-            if (!item.is_valid()) {
-                if (PyErr_Occurred()) nb::raise_python_error();
-                break;
-            }
-            items.push_back(convert(item));
-        }
-    } catch (...) {
-        error = std::current_exception();
-    }
-    return items;
-}
-
 // ------------------------------------------------------------ model
 
-void tell(PyModel& self, std::vector<ModelEvent> const& events) {
+void call_hook(PyModel& self, std::vector<ModelEvent> const& events) {
     if (events.empty() || self.on_change.is_none()) return;
     Schema const& schema = *self.model.schema();
     auto const types = fact_types(schema);
@@ -112,7 +46,7 @@ void observe(PyModel& self, nb::handle before_object, nb::handle action_name, nb
         nb::gil_scoped_release const release;
         events = self.model.observe(before, action, after);
     }
-    tell(self, events);
+    call_hook(self, events);
 }
 
 std::uint64_t observe_many(PyModel& self, nb::handle transitions) {
@@ -135,7 +69,7 @@ std::uint64_t observe_many(PyModel& self, nb::handle transitions) {
                 watch.look();
                 if (events.empty()) continue;
                 nb::gil_scoped_acquire const acquire;
-                tell(self, events);
+                call_hook(self, events);
             }
         }
         if (error) std::rethrow_exception(error);
@@ -260,16 +194,9 @@ int clear(PyObject* self) {
 PyType_Slot const model_slots[] = {
     {Py_tp_traverse, reinterpret_cast<void*>(&traverse)}, {Py_tp_clear, reinterpret_cast<void*>(&clear)}, {0, nullptr}};
 
-}  // namespace
-
-Model const* model_in(nb::handle object) {
-    return nb::isinstance<PyModel>(object) ? &nb::inst_ptr<PyModel>(object)->model : nullptr;
-}
-
-void bind_model(nb::module_& module) {
-    nb::class_<PyModel>(module, "Model", nb::type_slots(model_slots),
-                        "All rules of a world, learned from transitions. See treethink.TreeThink.")
-        .def(
+// Constructing, observing and predicting.
+void bind_learning(nb::class_<PyModel>& type) {
+    type.def(
             "__init__",
             [](PyModel* self, nb::handle schema, double alpha, std::string criterion, bool branch_updates,
                std::uint64_t max_candidates, std::uint64_t memory) {
@@ -299,8 +226,12 @@ void bind_model(nb::module_& module) {
              nb::sig("def predict_many(self, situations: collections.abc.Iterable[tuple[State, str]], "
                      "facts: str = 'demand', bindings: str = 'first') -> list[Prediction]"),
              nb::arg("situations").none(), nb::arg("facts").none() = "demand", nb::arg("bindings").none() = "first",
-             "Predictions for an iterable of (state, action).")
-        .def_prop_ro(
+             "Predictions for an iterable of (state, action).");
+}
+
+// Settings and state of a model.
+void bind_properties(nb::class_<PyModel>& type) {
+    type.def_prop_ro(
             "schema", [](PyModel const& self) { return self.model.schema(); },
             nb::for_getter(nb::sig("def schema(self) -> FullSchema")))
         .def_prop_ro("alpha", [](PyModel const& self) { return self.model.settings().alpha; })
@@ -317,8 +248,12 @@ void bind_model(nb::module_& module) {
             "How many transitions have been learned.")
         .def_prop_rw(
             "_hook", [](PyModel const& self) { return self.on_change; },
-            [](PyModel& self, nb::object hook) { self.on_change = std::move(hook); }, nb::arg("hook").none())
-        .def(
+            [](PyModel& self, nb::object hook) { self.on_change = std::move(hook); }, nb::arg("hook").none());
+}
+
+// Reading and editing rules.
+void bind_rules(nb::class_<PyModel>& type) {
+    type.def(
             "_tree",
             [](PyModel const& self, nb::handle c, nb::handle m, nb::handle a) {
                 return tree_tuple(*self.model.schema(), snapshot(self, c, m, a, false));
@@ -336,8 +271,12 @@ void bind_model(nb::module_& module) {
         .def("_pin", edit(&Model::pin))
         .def("_unpin", edit(&Model::unpin))
         .def("_keep_child", edit(&Model::keep_child),
-             "Left or right; and whether the other one's counts go over to it.")
-        .def_prop_ro("_edits", [](PyModel const& self) { return self.model.edits(); })
+             "Left or right; and whether the other one's counts go over to it.");
+}
+
+// Memory, files and timing.
+void bind_storage(nb::class_<PyModel>& type) {
+    type.def_prop_ro("_edits", [](PyModel const& self) { return self.model.edits(); })
         .def("_size",
              [](PyModel const& self) {
                  nb::gil_scoped_release const release;
@@ -363,6 +302,21 @@ void bind_model(nb::module_& module) {
         .def("_time_observe", &time_observe, "Nanoseconds of each observation, by the engine's own clock.")
         .def("_time_predict", &time_predict, nb::arg("situations").none(), nb::arg("facts").none() = "demand",
              nb::arg("bindings").none() = "first");
+}
+
+}  // namespace
+
+Model const* model_in(nb::handle object) {
+    return nb::isinstance<PyModel>(object) ? &nb::inst_ptr<PyModel>(object)->model : nullptr;
+}
+
+void bind_model(nb::module_& module) {
+    nb::class_<PyModel> type(module, "Model", nb::type_slots(model_slots),
+                             "All rules of a world, learned from transitions. See treethink.TreeThink.");
+    bind_learning(type);
+    bind_properties(type);
+    bind_rules(type);
+    bind_storage(type);
 }
 
 }  // namespace treethink::bindings

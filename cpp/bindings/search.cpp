@@ -86,7 +86,7 @@ public:
         nb::object const sampled = nb::borrow(prediction_.attr("sample"))(rng_);
         return state_of(sampled, "sample(rng) of a prediction must give a State");
     }
-    int visit(visitproc visit, void* arg) const {
+    int traverse(visitproc visit, void* arg) const {
         Py_VISIT(prediction_.ptr());
         Py_VISIT(rng_.ptr());
         return 0;
@@ -178,7 +178,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
         for (Search::Edge const& edge : node.edges)
             if (edge.chance)
                 if (auto const* const each = dynamic_cast<PythonDistribution const*>(edge.chance->distribution.get()))
-                    if (int const stop = each->visit(visit, arg)) return stop;
+                    if (int const stop = each->traverse(visit, arg)) return stop;
     return 0;
 }
 

@@ -204,24 +204,9 @@ nb::tuple reduce(nb::handle self) {
     return nb::make_tuple(nb::type<State>(), nb::make_tuple(state.schema(), objects_of(state)));
 }
 
-}  // namespace
-
-void bind_state(nb::module_& module) {
-    module.def("fill_object", &fill_object, nb::arg("object").none(), nb::arg("id").none(),
-               nb::arg("class_name").none(), nb::arg("values"),
-               nb::sig("def fill_object(object: Object, id: typing.SupportsIndex, class_name: str, "
-                       "values: dict[str, Value]) -> None"),
-               "The constructor of treethink.Object.");
-
-    // The stub's imports stand before the class: signatures cannot name our Python modules in
-    // full, because the stub is written before those can be imported.
-    nb::class_<State>(
-        module, "State",
-        nb::sig("from .state import Object, Value\nfrom .state import Schema as FullSchema\nclass State()"),
-        R"(A set of objects with their values: immutable, hashable, free of order.
-
-A changed copy shares what did not change. Objects come out by class, then id.)")
-        .def("__init__", &make_state, nb::arg("schema").none(), nb::arg("objects").none(),
+// Making states, and changed copies.
+void bind_changes(nb::class_<State>& type) {
+    type.def("__init__", &make_state, nb::arg("schema").none(), nb::arg("objects").none(),
              nb::sig("def __init__(self, schema: FullSchema, objects: collections.abc.Iterable[Object]) -> None"))
         .def("replace", &replace, nb::arg("id").none(), nb::arg("values"),
              nb::sig("def replace(self, id: typing.SupportsIndex, /, **values: Value) -> State"),
@@ -235,8 +220,12 @@ A changed copy shares what did not change. Objects come out by class, then id.)"
              "What `replace_many` needs to make `after` out of this state.")
         .def("value", &value_of, nb::arg("id").none(), nb::arg("attribute").none(),
              nb::sig("def value(self, id: typing.SupportsIndex, attribute: str, /) -> typing.Any"),
-             "One value of one object: an int when its length is 1, else a tuple of ints.")
-        .def("__getitem__", &get_object, nb::arg("id").none(),
+             "One value of one object: an int when its length is 1, else a tuple of ints.");
+}
+
+// Objects of a state.
+void bind_objects(nb::class_<State>& type) {
+    type.def("__getitem__", &get_object, nb::arg("id").none(),
              nb::sig("def __getitem__(self, id: typing.SupportsIndex, /) -> Object"))
         .def("__contains__", &contains, nb::arg("id").none(), nb::sig("def __contains__(self, id: object, /) -> bool"))
         .def("__len__", [](State const& state) { return state.roster()->size(); })
@@ -252,8 +241,12 @@ A changed copy shares what did not change. Objects come out by class, then id.)"
              "The objects of a class that have the given values, by id. A look-up, however many there are.")
         .def_prop_ro(
             "schema", [](State const& state) { return state.schema(); }, nb::sig("def schema(self) -> FullSchema"),
-            "The schema that the state was made with.")
-        .def(
+            "The schema that the state was made with.");
+}
+
+// Comparison, printing and conversion.
+void bind_values(nb::class_<State>& type) {
+    type.def(
             "__eq__", [](State const& a, State const& b) { return a == b; }, nb::is_operator(),
             nb::sig("def __eq__(self, other: object, /) -> bool"))
         .def("__hash__", [](State const& state) { return static_cast<Py_hash_t>(state.hash()); })
@@ -273,6 +266,28 @@ A changed copy shares what did not change. Objects come out by class, then id.)"
             "__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo").none(),
             nb::sig("def __deepcopy__(self, memo: object, /) -> State"))
         .def("__reduce__", &reduce, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
+}
+
+}  // namespace
+
+void bind_state(nb::module_& module) {
+    module.def("fill_object", &fill_object, nb::arg("object").none(), nb::arg("id").none(),
+               nb::arg("class_name").none(), nb::arg("values"),
+               nb::sig("def fill_object(object: Object, id: typing.SupportsIndex, class_name: str, "
+                       "values: dict[str, Value]) -> None"),
+               "The constructor of treethink.Object.");
+
+    // The stub's imports stand before the class: signatures cannot name our Python modules in
+    // full, because the stub is written before those can be imported.
+    nb::class_<State> type(
+        module, "State",
+        nb::sig("from .state import Object, Value\nfrom .state import Schema as FullSchema\nclass State()"),
+        R"(A set of objects with their values: immutable, hashable, free of order.
+
+A changed copy shares what did not change. Objects come out by class, then id.)");
+    bind_changes(type);
+    bind_objects(type);
+    bind_values(type);
 }
 
 }  // namespace treethink::bindings

@@ -6,8 +6,8 @@ namespace treethink {
 
 namespace {
 
-// A table of this many facts is always affordable; up to the larger number only when the
-// values are many enough to fill a good part of it.
+// A table of this many facts is always affordable; one of up to the larger number only when there
+// are enough values to fill a good part of it.
 constexpr std::uint64_t small_table = 1u << 13;
 constexpr std::uint64_t large_table = 1u << 17;
 
@@ -77,26 +77,28 @@ Box Box::grown(VectorView low, VectorView high, std::size_t values) const {
         else
             box.high_[d] = high_[d];
     }
-    box.lay_out(16 * values >= large_table ? large_table : std::max<std::uint64_t>(small_table, 16 * values));
+    box.set_strides(16 * values >= large_table ? large_table : std::max<std::uint64_t>(small_table, 16 * values));
     return box;
 }
 
-Box Box::around(VectorView low, VectorView high, std::uint64_t largest_table) {
+Box Box::around(VectorView low, VectorView high, std::uint64_t max_table) {
     Box box;
     box.empty_ = false;
     box.low_.assign(low.begin(), low.end());
     box.high_.assign(high.begin(), high.end());
-    box.lay_out(largest_table);
+    box.set_strides(max_table);
     return box;
 }
 
-void Box::lay_out(std::uint64_t largest_table) {
+void Box::set_strides(std::uint64_t max_table) {
     stride_.assign(low_.size(), 1);
     std::uint64_t table = 1;
     for (std::size_t d = low_.size(); d-- > 0;) {
         stride_[d] = static_cast<Int>(table);
         std::uint64_t const side = extent(low_[d], high_[d]);
-        if (side >= largest_table || (table *= 2 * side + 1) > largest_table) return;
+        if (side >= max_table) return;
+        table *= 2 * side + 1;
+        if (table > max_table) return;
     }
     dense_ = true;
     width_ = static_cast<Code>((table + 1) / 2);

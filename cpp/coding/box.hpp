@@ -41,15 +41,17 @@ public:
     [[nodiscard]] Box widened(VectorView difference) const;
 
     /// A box for these bounds, dense if its table is not too large.
-    [[nodiscard]] static Box around(VectorView low, VectorView high, std::uint64_t largest_table);
+    [[nodiscard]] static Box around(VectorView low, VectorView high, std::uint64_t max_table);
 
 private:
-    void lay_out(std::uint64_t largest_table);
+    /// Makes the box dense unless its table would be larger than `max_table`.
+    void set_strides(std::uint64_t max_table);
 
-    bool dense_ = false, empty_ = true;
-    Vector low_, high_;
-    std::vector<Int> stride_;  // first coordinate most significant: codes sort like values
-    Code width_ = 0;
+    bool dense_ = false;
+    bool empty_ = true;
+    Vector low_, high_;        // smallest and largest value, by coordinate
+    std::vector<Int> stride_;  // by coordinate; the first is most significant, so that codes sort like values
+    Code width_ = 0;           // number of codes of values
 };
 
 }  // namespace treethink

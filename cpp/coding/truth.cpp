@@ -1,7 +1,7 @@
 #include "coding/truth.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
 namespace treethink {
 
@@ -143,7 +143,6 @@ private:
 
     /// Code of the fact about a row (arity 1: `y` is ignored) or a pair, by the values in `sources`.
     [[nodiscard]] Code source_code(Row x, Row y) {
-        std::size_t const second = fact_.same_class() ? 0 : 1;
         if (!arithmetic_) {
             if (fact_.arity == 1) return codes_.intern_fact(type_, source_value(0, x), {});
             if (fact_.same_class()) return codes_.intern_unordered_fact(type_, source_value(0, x), source_value(0, y));
@@ -151,7 +150,7 @@ private:
         }
         Code const a = table_.sources[0].codes[x];
         if (fact_.arity == 1) return a;
-        Code const b = table_.sources[second].codes[y];
+        Code const b = table_.sources[fact_.same_class() ? 0 : 1].codes[y];
         return (fact_.same_class() && a > b ? a - b : b - a) + codes_.centre(type_);
     }
 

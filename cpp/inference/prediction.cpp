@@ -86,33 +86,38 @@ State Prediction::sample(std::span<double const> random) const {
         Entry const& entry = entries_[e];
         double const threshold = random[used++] * static_cast<double>(entry.total);
         std::uint64_t sum = 0;
-        for (std::size_t i = 0; i + 1 < outcomes; ++i)
-            if (static_cast<double>(sum += counts_[entry.first_count + i]) > threshold) return i;
+        for (std::size_t i = 0; i + 1 < outcomes; ++i) {
+            sum += counts_[entry.first_count + i];
+            if (static_cast<double>(sum) > threshold) return i;
+        }
         return outcomes - 1;
     });
 }
 
 double Prediction::probability(State const& after) const {
     double probability = 1;
-    std::size_t e = 0;
+    std::size_t e = 0;  // the next entry
     for (std::size_t s = 0; s < state_.columns().size(); ++s) {
-        bool const own = e < entries_.size() && entries_[e].slot == SlotId(s);
-        if (!own && state_.columns()[s] == after.columns()[s]) continue;
+        SlotId const slot(s);
+        bool const has_entries = e < entries_.size() && entries_[e].slot == slot;
+        if (!has_entries && state_.columns()[s] == after.columns()[s]) continue;
         for (Row row = 0; row < after.columns()[s]->rows(); ++row) {
-            VectorView const value = after.value(SlotId(s), row);
-            if (e >= entries_.size() || entries_[e].slot != SlotId(s) || entries_[e].row != row) {
-                if (!same(value, state_.value(SlotId(s), row))) return 0;
-                continue;
-            }
-            double here = 0;
-            for (Outcome const& outcome : outcomes_of(e))
-                if (same(outcome.value, value))
-                    here = static_cast<double>(outcome.count) / static_cast<double>(entries_[e].total);
-            probability *= here;
-            ++e;
+            VectorView const value = after.value(slot, row);
+            bool const has_entry = e < entries_.size() && entries_[e].slot == slot && entries_[e].row == row;
+            if (has_entry)
+                probability *= probability_of(e++, value);
+            else if (!same(value, state_.value(slot, row)))
+                return 0;
         }
     }
     return probability;
+}
+
+double Prediction::probability_of(std::size_t e, VectorView value) const {
+    for (Outcome const& outcome : outcomes_of(e))
+        if (same(outcome.value, value))
+            return static_cast<double>(outcome.count) / static_cast<double>(entries_[e].total);
+    return 0;
 }
 
 }  // namespace treethink

@@ -38,7 +38,7 @@ public:
     [[nodiscard]] double probability(State const& after) const;
     /// Possible values; nothing when the attribute surely stays what it is.
     [[nodiscard]] std::vector<Outcome> outcomes(SlotId slot, Row row) const;
-    /// Observations behind the distribution; 0: the rule was never seen.
+    /// Number of observations behind the distribution; 0: the rule was never observed.
     [[nodiscard]] std::uint64_t support(SlotId slot, Row row) const;
 
     /// Calls visit(slot, row, outcomes) for every attribute that has a distribution of its own.
@@ -48,11 +48,13 @@ public:
     }
 
 private:
+    // The distribution of one attribute of one object.
     struct Entry {
         SlotId slot;
         Row row;
-        std::uint32_t first_value, first_count;
-        std::uint64_t total;
+        std::uint32_t first_value;  // position in values_
+        std::uint32_t first_count;  // position in counts_
+        std::uint64_t total;        // sum of its counts
     };
 
     [[nodiscard]] std::vector<Outcome> outcomes_of(std::size_t entry) const;
@@ -63,14 +65,16 @@ private:
         std::size_t const length = state_.schema()->length(entry.slot);
         return {values_.data() + entry.first_value + i * length, length};
     }
+    /// The entry of an attribute, if it has one.
     [[nodiscard]] std::optional<std::size_t> find(SlotId slot, Row row) const;
+    [[nodiscard]] double probability_of(std::size_t entry, VectorView value) const;
     template <class Choose>
     [[nodiscard]] State choose(Choose&& choose) const;
 
     State state_;
-    std::vector<Entry> entries_;
-    std::vector<Int> values_;
-    std::vector<std::uint64_t> counts_;
+    std::vector<Entry> entries_;          // by slot, then row
+    std::vector<Int> values_;             // of all entries' outcomes, one after the other
+    std::vector<std::uint64_t> counts_;   // of all entries' outcomes
     std::vector<std::uint64_t> support_;  // by slot, for attributes without an entry
 };
 

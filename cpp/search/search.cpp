@@ -37,11 +37,6 @@ std::size_t argmax_with_random_ties(std::vector<double> const& scores, Random& r
 
 }  // namespace
 
-void Search::MinMax::update(double value) {
-    min = std::min(min, value);
-    max = std::max(max, value);
-}
-
 // ---- the root ----
 
 Search::Search(State const& state, SearchSettings settings, std::uint64_t seed)

@@ -15,6 +15,7 @@
 // tree is a directed acyclic graph here. Actions with random outcomes have several outcomes (chance nodes).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -40,6 +41,18 @@ struct SearchSettings {
     /// Whether equal states at the same depth share a node.
     bool transpositions = true;
     FinalChoice choice = FinalChoice::most_visits;
+};
+
+/// Smallest and largest of some values, to scale values to [0, 1].
+struct MinMax {
+    double min = std::numeric_limits<double>::infinity();
+    double max = -std::numeric_limits<double>::infinity();
+
+    void update(double value) {
+        min = std::min(min, value);
+        max = std::max(max, value);
+    }
+    [[nodiscard]] double normalize(double value) const { return max > min ? (value - min) / (max - min) : 0; }
 };
 
 class Search {
@@ -118,13 +131,6 @@ private:
     struct Visit {
         std::size_t outcome;  // position in the edge's outcomes
         bool is_new;          // whether this edge never had that outcome before
-    };
-    /// Smallest and largest of some values, to scale values to [0, 1].
-    struct MinMax {
-        double min = std::numeric_limits<double>::infinity();
-        double max = -std::numeric_limits<double>::infinity();
-        void update(double value);
-        [[nodiscard]] double normalize(double value) const { return max > min ? (value - min) / (max - min) : 0; }
     };
 
     // selection
