@@ -297,7 +297,7 @@ class NoConstantPhase(Ours):
 
 
 class TriggerCounted(Ours):
-    """The transition that made a leaf a branch goes on into the new child."""
+    """The transition that made a leaf a branch is also counted in the new child."""
 
     title = "the splitting transition counts in the children"
 

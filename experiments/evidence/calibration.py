@@ -183,7 +183,7 @@ def upper_limit(successes: int, trials: int) -> float:
     log_choices = np.concatenate([[0.0], np.cumsum(steps)])  # of k out of `trials`
 
     def at_most(chance: float) -> float:
-        """Return the probability of no more than so many successes."""
+        """Return the probability of at most `successes`."""
         if chance >= 1:
             return 0.0
         logs = log_choices + k * math.log(chance) if chance > 0 else log_choices[:1]

@@ -114,6 +114,7 @@ class JudgedClaim:
 def _all() -> Iterator[Claim]:
     yield from _learning()
     yield from _qora()
+    yield from _resources()
     yield from _transfer()
     yield from _inference()
     yield from _performance()
@@ -180,6 +181,9 @@ def _qora() -> Iterator[Claim]:
         "4 times",
         lambda label: slower("coins-scoreless", QORA, label, 4),
     )
+
+
+def _resources() -> Iterator[Claim]:
     for world in ("keys-scoreless", "keys", "fish"):
         yield from _both(
             ("predict", world),

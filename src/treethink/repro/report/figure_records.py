@@ -63,10 +63,10 @@ def _fingerprint(values: Mapping[str, Any]) -> str:
     they are played.
     """
     transfer = values["transfer"] or {}
-    elsewhere = {name: transfer.get(name) for name in ("world", "options")}
+    target = {name: transfer.get(name) for name in ("world", "options")}
     plans = {
         label: {name: plan.get(name) for name in _PLAN_KEYS}
         for label, plan in (values["plans"] or {}).items()
     }
-    content = {name: values[name] for name in _RUN_KEYS} | {"elsewhere": elsewhere, "plans": plans}
+    content = {name: values[name] for name in _RUN_KEYS} | {"transfer": target, "plans": plans}
     return json.dumps(content, sort_keys=True, default=str)

@@ -16,7 +16,7 @@ from treethink.repro.report.data import Data
 from treethink.repro.report.plots.figures import PLOTS
 from treethink.repro.report.plots.style import save, styled
 from treethink.repro.report.provenance import Facts, Origin, present
-from treethink.repro.report.tables import TABLES, Table, elsewhere, learning, planning
+from treethink.repro.report.tables import TABLES, Table, learning, planning, transfer_worlds
 from treethink.repro.report.zero_error import STRETCH
 
 #: How to read all figures.
@@ -163,7 +163,7 @@ def _tables(data: Data, figure: Figure) -> Iterator[Table]:
     if figure.kind in TABLES:
         yield TABLES[figure.kind](data, figure.name)
     if _has_transfer(data, figure):
-        yield elsewhere(data, figure.name)
+        yield transfer_worlds(data, figure.name)
     if _has_plans(data, figure):
         yield planning(data, figure.name)
     if figure.kind in ("planning", "neural-planning"):

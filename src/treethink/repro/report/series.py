@@ -80,7 +80,7 @@ def ended(runs: Iterable[Run]) -> list[Run]:
     return [run for run in runs if run.status in ENDED]
 
 
-def asked_about(run: Run) -> str:
+def transfer_world(run: Run) -> str:
     """Return the name of the transfer world of a run; empty if there is none."""
     if not run.transfer:
         return ""

@@ -16,7 +16,15 @@ from treethink.repro.report.judges.performance import pair_of
 from treethink.repro.report.judges.stages import Stages, best_stage
 from treethink.repro.report.plots.networks import TRAINED
 from treethink.repro.report.plots.panels import INFERENCE, PAPER_TIMES, short
-from treethink.repro.report.series import Run, asked_about, ended, final, mean_of, measured, time_of
+from treethink.repro.report.series import (
+    Run,
+    ended,
+    final,
+    mean_of,
+    measured,
+    time_of,
+    transfer_world,
+)
 from treethink.repro.report.statistics import converged, estimate, fit, last_error, median, number
 from treethink.repro.report.zero_error import longest, lost, reached
 
@@ -179,12 +187,12 @@ def transfer(data: Data, name: str) -> Table:
     return Table("", header, tuple(rows))
 
 
-def elsewhere(data: Data, name: str) -> Table:
+def transfer_worlds(data: Data, name: str) -> Table:
     """Return errors and times in the transfer worlds of an experiment."""
     groups: dict[tuple[str, str, str], list[Run]] = {}
     for run in data.runs(name):
         if run.transfer:
-            groups.setdefault((run.world, asked_about(run), run.label), []).append(run)
+            groups.setdefault((run.world, transfer_world(run), run.label), []).append(run)
     header = (
         "learned in", "asked about", "learner", "error there, at the end, median (worst)",
         "without error there", "held-out exact there", "predict µs there",

@@ -83,7 +83,7 @@ def perform(
     entry = records.entry(run, **result, **performance.so_far())
     try:
         records.write_run(path, entry, performance.recording)
-    except Exception as failure:  # a full disk, say: the checkpoint stays, and others go on
+    except Exception as failure:  # a full disk, say: the checkpoint stays, and other runs continue
         entry |= _failed(failure, "its records cannot be written: ")
         with suppress(OSError):
             records.write_run(path, entry, None)

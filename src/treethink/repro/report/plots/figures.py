@@ -18,7 +18,7 @@ from treethink.repro.report.plots.networks import neural, neural_planning
 from treethink.repro.report.plots.panels import against_size, bars, curves, over_alpha
 from treethink.repro.report.plots.planning import planning
 from treethink.repro.report.plots.style import legend, panels
-from treethink.repro.report.series import Run, asked_about
+from treethink.repro.report.series import Run, transfer_world
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +86,7 @@ def learning(data: Data, name: str) -> Figure:
 
 def transfer_title(runs: list[Run]) -> str:
     """Return the title of the error in the transfer worlds of runs; empty if there are none."""
-    names = dict.fromkeys(asked_about(run) for run in runs if run.transfer)
+    names = dict.fromkeys(transfer_world(run) for run in runs if run.transfer)
     return f"error in {' or '.join(names)}" if names else ""
 
 
