@@ -106,6 +106,22 @@ class Mistake:
         return f"{text}, shown otherwise {self.shown:,} times: {verdict}"
 
 
+@dataclass(frozen=True, slots=True)
+class WrongValue:
+    """A wrongly predicted value: the prediction, the observations behind it, and the truth."""
+
+    object_id: int
+    attribute: str
+    predicted: Distribution
+    support: int
+    true: Distribution
+
+    @property
+    def outright(self) -> bool:
+        """Whether even the likeliest value is wrong; otherwise only its probability is."""
+        return max(self.predicted, key=self.predicted.__getitem__) not in self.true
+
+
 @dataclass(slots=True)
 class Examination:
     """The result of an evaluation.
@@ -223,8 +239,8 @@ def _add(result: Examination, prediction: Prediction, truth: Truth) -> bool:
     return right
 
 
-def wrong_values(prediction: Prediction, truth: Truth) -> Iterator[tuple[int, str]]:
-    """Yield the (object id, attribute) pairs whose predicted distribution is wrong.
+def wrong_values(prediction: Prediction, truth: Truth) -> Iterator[WrongValue]:
+    """Yield the values whose predicted distribution is wrong.
 
     Where the truth is certain, the prediction must equal it. Otherwise a chi-square test decides
     whether the counts behind the prediction could come from the true distribution.
@@ -243,7 +259,7 @@ def wrong_values(prediction: Prediction, truth: Truth) -> Iterator[tuple[int, st
             # With too few observations for any test, the distribution has not been learned.
             right = freedom > 0 and chi_square_tail(statistic, freedom) >= _IMPLAUSIBLE
         if not right:
-            yield key
+            yield WrongValue(*key, predicted, support, values)
 
 
 def _with_probabilities(truth: Truth) -> list[tuple[State, float]]:
@@ -262,10 +278,10 @@ class _MistakesByLeaf:
         self._by_leaf: dict[Leaf, Mistake] = {}
 
     def add(
-        self, prediction: Prediction, action: str, wrong: Iterable[tuple[int, str]]
+        self, prediction: Prediction, action: str, wrong: Iterable[WrongValue]
     ) -> list[Mistake]:
-        """Return the mistakes behind one prediction, given its wrong objects and attributes."""
-        leaves = {_leaf(prediction, action, *key): None for key in wrong}
+        """Return the mistakes behind one prediction, given its wrong values."""
+        leaves = {_leaf(prediction, action, each.object_id, each.attribute): None for each in wrong}
         return [self._by_leaf.setdefault(leaf, Mistake(*leaf)) for leaf in leaves]
 
     def sorted(self) -> list[Mistake]:

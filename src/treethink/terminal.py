@@ -13,13 +13,19 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.theme import Theme
 
 from treethink.text import printable
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live_render import VerticalOverflowMethod
 
 #: From the 256 colours that nearly every terminal has.
 COLOURS = {
@@ -172,3 +178,64 @@ def _squeeze(means: Sequence[float], most: int) -> list[float]:
     n = min(len(means), most)
     edges = [len(means) * i // n for i in range(n + 1)] if n else []
     return [sum(means[low:high]) / (high - low) for low, high in pairwise(edges)]
+
+
+# ------------------------------------------------------------------- a live display
+
+
+class LiveDisplay:
+    """Draws one page over and over in the same place of a terminal. To be used in a `with`.
+
+    Where the cursor cannot move back (a pipe, a dumb terminal), or with `enabled=False`, nothing is
+    drawn and `is_live` is False: the caller prints lines instead.
+
+    Parameters
+    ----------
+    every
+        Least seconds between two drawings by `show`.
+    transient
+        Whether the page disappears at the end.
+    auto_refresh
+        Whether a thread draws the last page again ten times a second, for pages that change by
+        themselves, such as progress bars.
+    overflow
+        What happens to a page that is higher than the terminal.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        *,
+        enabled: bool = True,
+        every: float = 0.0,
+        transient: bool = True,
+        auto_refresh: bool = False,
+        overflow: VerticalOverflowMethod = "ellipsis",
+    ):
+        from rich.live import Live
+
+        self.is_live = enabled and moves(console)
+        self._every, self._next = every, 0.0
+        self._live = Live(
+            console=console,
+            auto_refresh=auto_refresh,
+            refresh_per_second=10,
+            transient=transient,
+            vertical_overflow=overflow,
+        )
+
+    def __enter__(self) -> Self:
+        if self.is_live:
+            self._live.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self.is_live:
+            self._live.stop()
+
+    def show(self, page: Callable[[], RenderableType]) -> None:
+        """Draw the page if there is a terminal and `every` seconds have passed; else do nothing."""
+        now = time.monotonic()
+        if self.is_live and now >= self._next:
+            self._next = now + self._every
+            self._live.update(page(), refresh=True)

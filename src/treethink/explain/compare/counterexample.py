@@ -102,7 +102,8 @@ def _wrong(prediction: Prediction, truth: Truth) -> Iterable[Wrong]:
     """The values that are predicted wrongly, with what is true."""
     state = prediction.state
     true = marginals(state, [(truth, 1.0)] if isinstance(truth, State) else truth)
-    for x, attribute in sorted(wrong_values(prediction, truth)):
+    wrong = wrong_values(prediction, truth)
+    for x, attribute in sorted((each.object_id, each.attribute) for each in wrong):
         stays = {state.value(x, attribute): 1.0}
         is_true = true.get((x, attribute), stays)
         predicted = prediction.outcomes(x, attribute)
