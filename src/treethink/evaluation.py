@@ -108,7 +108,7 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class WrongValue:
-    """A value that is predicted wrongly, the observations behind the prediction, and the truth."""
+    """A wrongly predicted value: the prediction, the observations behind it, and the truth."""
 
     object_id: int
     attribute: str
@@ -280,8 +280,8 @@ class _MistakesByLeaf:
     def add(
         self, prediction: Prediction, action: str, wrong: Iterable[WrongValue]
     ) -> list[Mistake]:
-        """Return the mistakes behind one prediction, given its wrong objects and attributes."""
-        leaves = {_leaf(prediction, action, x.object_id, x.attribute): None for x in wrong}
+        """Return the mistakes behind one prediction, given its wrong values."""
+        leaves = {_leaf(prediction, action, each.object_id, each.attribute): None for each in wrong}
         return [self._by_leaf.setdefault(leaf, Mistake(*leaf)) for leaf in leaves]
 
     def sorted(self) -> list[Mistake]:

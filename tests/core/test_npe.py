@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 import treethink as tt
 from treethink.baselines import LEARNERS, Static, make_learner
+from treethink.baselines.npe import cuda_graph
 from treethink.baselines.npe.cuda_graph import GraphCache
 from treethink.baselines.npe.encoding import Encoding
 from treethink.baselines.npe.hand_built import HandBuilt
@@ -282,8 +283,9 @@ def test_whatever_a_network_says_is_a_state() -> None:
         assert isinstance(learner.predict(MAZE.reset(0), "right").mode(), State)
 
 
-def test_what_is_recorded_is_what_is_computed() -> None:
-    """Recorded in the way of a CPU: by doing it again, with what is in the recorded inputs then."""
+def test_what_is_recorded_is_what_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a CPU, a replay computes the function again from the recorded inputs."""
+    monkeypatch.setattr(cuda_graph, "_WARM_UP", 5)
     replays = Counter[str]()
 
     def record(compute: Any) -> Any:
@@ -299,26 +301,26 @@ def test_what_is_recorded_is_what_is_computed() -> None:
     plain, recorded = (NPE(MAZE.schema, episode=5, replay=20, batches=2) for _ in range(2))
     recorded._run_step = GraphCache(recorded._step, record)
     recorded._run_forward = GraphCache(recorded._forward, record)
-    large = make("maze", width=9, height=9)  # more objects: other shapes, recorded anew
+    large = make("maze", width=9, height=9)  # more objects: other shapes, recorded again
     for world in (MAZE, large):
-        for before, action, after in tt.transitions(world, steps=400, seed=0):
+        for before, action, after in tt.transitions(world, steps=120, seed=0):
             expected = plain.predict(before, action).mode()
             assert recorded.predict(before, action).mode() == expected
             plain.observe(before, action, after)
             recorded.observe(before, action, after)
         assert recorded.to_bytes() == plain.to_bytes() and recorded.loss == plain.loss
-    assert replays["_step"] > 50 and replays["_forward"] > 300
+    assert replays["_step"] > 50 and replays["_forward"] > 100
 
 
-def test_wherever_it_computes_it_learns_the_same() -> None:
-    """On a GPU, if there is one, with real recordings: not to the bit, but nearly."""
-    here = "cuda" if torch.cuda.is_available() else "cpu"
-    one, other = (NPE(MAZE.schema, episode=10, device=each) for each in ("cpu", here))
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_on_a_gpu_it_learns_nearly_the_same_as_on_a_cpu() -> None:
+    """With real CUDA graphs; sums have another order, so results differ in the last bits."""
+    one, other = (NPE(MAZE.schema, episode=10, device=each) for each in ("cpu", "cuda"))
     for transition in tt.transitions(MAZE, steps=300, seed=0):
         one.observe(*transition)
         other.observe(*transition)
     assert np.allclose(one.loss, other.loss, rtol=0.1)
-    assert here == "cpu" or other._run_step._graphs  # type: ignore[attr-defined]
+    assert other._run_step._graphs  # type: ignore[attr-defined]
 
 
 def test_padding_is_not_learned_from() -> None:

@@ -11,13 +11,12 @@ import time
 from types import TracebackType
 
 from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
 from treethink.planning.agent import Episode
 from treethink.planning.search import Plan
 from treethink.state import State
-from treethink.terminal import moves, say
+from treethink.terminal import LiveDisplay, say
 from treethink.worlds import World, draw
 
 _BLOCKS = "▏▎▍▌▋▊▉█"
@@ -46,17 +45,12 @@ class Viewer:
     ):
         self._console, self._world, self._steps, self._level = console, world, steps, level
         self._pause, self._lines = pause, lines
-        self._live = (
-            Live(console=console, auto_refresh=False, vertical_overflow="crop")
-            if moves(console)
-            else None
-        )
+        self._live = LiveDisplay(console, transient=False, overflow="crop")
         self.episode: Episode | None = None
         self.simulations = 0
 
     def __enter__(self) -> Viewer:
-        if self._live:
-            self._live.start()
+        self._live.__enter__()
         return self
 
     def __exit__(
@@ -65,23 +59,22 @@ class Viewer:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._live:
-            self._live.stop()
+        self._live.__exit__(kind, error, traceback)
 
     def tell(self, episode: Episode, plan: Plan) -> None:
         """Show the last step. `Agent.play` calls this after each step."""
         self.episode = episode
         self.simulations += plan.simulations
-        if self._live:
-            console = self._console
-            size = console.width, console.height - 1
-            text = screen(
-                self._world, episode, plan, self._steps, self._level, *size, console.encoding
-            )
-            self._live.update(text, refresh=True)
+        if self._live.is_live:
+            self._live.show(lambda: self._screen(episode, plan))
             time.sleep(self._pause)
         elif self._lines:
             say(self._console, line(episode, plan))
+
+    def _screen(self, episode: Episode, plan: Plan) -> Text:
+        console = self._console
+        size = console.width, console.height - 1
+        return screen(self._world, episode, plan, self._steps, self._level, *size, console.encoding)
 
 
 def line(episode: Episode, plan: Plan) -> str:

@@ -275,7 +275,7 @@ def _ghosts(world: Drawable, prediction: Predicted) -> list[Item]:
 
 
 def _outcomes(each: Object, distributions: Mapping[str, Chances]) -> Iterator[tuple[Object, float]]:
-    """Return the possible next versions of an object with their probabilities, up to `most`."""
+    """Yield the most likely next versions of an object, with their probabilities."""
     likely_first = [
         sorted(values.items(), key=lambda pair: -pair[1]) for values in distributions.values()
     ]

@@ -107,7 +107,7 @@ class GymWorld(World):
     def _adapt(
         self, make_env: Make, to_state: ToState, actions: Actions = None, reward_scale: int = 1
     ) -> None:
-        """Return the environment. Options, schema and looks are already set."""
+        """Create the environment; options, schema and looks are already set."""
         if not callable(to_state):
             raise WrongTypeError(f"{self._where}: to_state must be a function, got {to_state!r}")
         self._to_state = to_state
