@@ -210,6 +210,7 @@ def at(x: int) -> State:
     return State(DOTS, [Object(1, "dot", x=x)])
 
 
+@pytest.mark.slow
 def test_a_tree_two_hundred_deep_is_learned_printed_walked_and_asked():
     tree = deep_tree(200)
     for x in range(201):
