@@ -27,6 +27,8 @@ from treethink.worlds.fish import Fish
 from treethink.worlds.scene import Distribution
 from treethink.worlds.walls import Walls
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("check", WORLD_CHECKS.values(), ids=WORLD_CHECKS)
 @pytest.mark.parametrize("name", WORLDS)

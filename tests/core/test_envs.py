@@ -28,6 +28,8 @@ from treethink.worlds.draw.text import EDGE_COLOUR
 from treethink.worlds.gym import GymWorld, Taxi
 from treethink.worlds.walls import Walls
 
+pytestmark = pytest.mark.slow
+
 OURS = [name for name, world in WORLDS.items() if not issubclass(world, GymWorld)]
 
 register_all()

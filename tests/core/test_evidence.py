@@ -95,6 +95,7 @@ def test_the_engine_has_sums_of_rounded_logarithms_in_its_tables():
     assert _engine.log_power(0) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [1, 2, 3, 6])
 def test_beyond_its_tables_the_engine_goes_on_smoothly(first):
     """There a formula takes over: a step is right to a unit, and the sum to 0.01 nats."""

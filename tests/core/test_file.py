@@ -83,6 +83,7 @@ def plain(schema: Schema, **settings_: Any) -> TreeThink:
 # ---------------------------------------------------- nothing is lost
 
 
+@pytest.mark.slow
 @settings(thorough, max_examples=60)
 @given(
     streams(criteria=list(CRITERIA), memories=list(MEMORIES), mostly=crowded_shapes()),

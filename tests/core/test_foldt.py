@@ -69,6 +69,7 @@ def arguments_of(scene: Scene, classes: tuple[str, ...], rng: random.Random) -> 
     return chosen
 
 
+@pytest.mark.slow
 @settings(thorough, max_examples=40)
 @given(streams(criteria=list(CRITERIA)), st.integers(1, 2))
 def test_a_tree_equals_its_slow_twin(stream: Stream, n_arguments: int):

@@ -223,6 +223,7 @@ def test_a_model_with_memory_keeps_what_every_learner_promises(
     check(make, stream("maze", steps=150), tmp_path)  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_a_damaged_window_is_refused() -> None:
     learner = model(memory=10, name="walls")
     learner.observe_many(stream("walls", steps=30))

@@ -34,6 +34,8 @@ from treethink.repro.runner.spec import Run, Transfer
 from treethink.state import Object, State
 from treethink.worlds import WORLDS, make
 
+pytestmark = pytest.mark.slow
+
 MAZE = make("maze")
 
 

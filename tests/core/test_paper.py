@@ -53,6 +53,8 @@ from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import make
 
+pytestmark = pytest.mark.slow
+
 few = settings(
     deadline=None,
     derandomize=True,

@@ -133,6 +133,7 @@ def from_words(words: Sequence[int], condition: Condition) -> int:
     return number
 
 
+@pytest.mark.slow
 def test_engine_equals_twin_after_every_observation():
     happened: Counter[str] = Counter()
 

@@ -155,6 +155,7 @@ def check_node(node: Node) -> None:
     assert not below - Counter(node.counts)
 
 
+@pytest.mark.slow
 def test_a_tree_two_hundred_deep_is_learned_printed_walked_and_asked():
     tree = deep_tree(200)
     for x in range(201):

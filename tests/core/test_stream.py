@@ -32,6 +32,8 @@ from treethink.worlds import World, make
 from treethink.worlds.scene import Distribution
 from treethink.worlds.walls import Walls
 
+pytestmark = pytest.mark.slow
+
 # --------------------------------------------------------------------------- here
 
 

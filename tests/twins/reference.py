@@ -819,10 +819,12 @@ class ReferenceTree:
 
         excess = len(node.candidates) - self.max_candidates
         if excess > 0:
-            removable = [test for test in node.candidates if test != node.test]
-            removable.sort(key=preferred, reverse=True)
-            removable.sort(key=worth)  # stable: preference decides among equals
-            for test in removable[:excess]:
+            removable = sorted((test for test in node.candidates if test != node.test), key=worth)
+            limit = worth(removable[excess - 1])
+            below = [test for test in removable if worth(test) < limit]
+            equals = [test for test in removable if worth(test) == limit]
+            equals.sort(key=preferred, reverse=True)
+            for test in (below + equals)[:excess]:
                 del node.candidates[test]
 
     def _decide(self, scene: Scene, touched: set[Node]) -> None:
@@ -907,7 +909,8 @@ class ReferenceTree:
                 if same not in scores:
                     scores[same] = self.criterion.score(node, candidate.counts)
                 points = scores[same]
-                worths[test] = (points - self._length(node, scene, test), points)
+                length = self._length(node, scene, test)
+                worths[test] = (points - length if length else points, points)
         if not worths:
             return None, 0
         highest = max(worths.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
@@ -113,6 +114,7 @@ class Edited(Twins):
 SHAPES = st.one_of(shapes(), restless_shapes(), explained_shapes())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     streams(criteria=("wilson", "evidence"), memories=("none", "short", "long"), mostly=SHAPES),
@@ -122,6 +124,7 @@ def test_engine_and_twin_agree_while_people_edit(stream: Stream, seed: int) -> N
     Edited(stream, seed).follow_edited(stream)
 
 
+@pytest.mark.slow
 def test_all_that_is_edited_really_happens() -> None:
     """The test above is worth what its streams are."""
     found: Any = {}

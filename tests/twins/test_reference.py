@@ -500,6 +500,7 @@ def paths_of_single_bindings(scene: Scene, node: Node, binding: Binding) -> Iter
         yield from paths_of_single_bindings(scene, node.right, binding)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(schemas(), st.integers(0, 2**32))
 def test_narrowing_a_set_of_bindings_finds_the_most_left_path_of_single_bindings(schema, seed):

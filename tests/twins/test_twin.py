@@ -225,6 +225,7 @@ def shares(examples: int, strategy: st.SearchStrategy[Stream]) -> Mapping[str, f
     return Counter({kind: sum(each[kind] > 0 for each in found) / len(found) for kind in kinds})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", MEMORIES)
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_events(
@@ -244,6 +245,7 @@ def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_event
         assert happened["elsewhere"] >= 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
 def test_engine_and_twin_agree_where_targets_share_their_fate(criterion):
     mostly = crowded_shapes()
@@ -256,6 +258,7 @@ def test_engine_and_twin_agree_where_targets_share_their_fate(criterion):
         assert happened["return of copies"] >= 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
 def test_engine_and_twin_agree_on_what_is_left_alone_because_all_is_explained(criterion):
     mostly = explained_shapes()
@@ -270,6 +273,7 @@ def test_engine_and_twin_agree_on_what_is_left_alone_because_all_is_explained(cr
     assert happened["return"] >= (0.02 if hard_to_move else 0.1)
 
 
+@pytest.mark.slow
 def test_engine_and_twin_agree_on_many_plain_streams_with_the_papers_settings():
     happened = shares(150, streams(BUILT_IN, ["wilson"], ["none"]))
     assert happened["split"] >= 0.5
@@ -328,6 +332,7 @@ def test_a_fact_true_of_many_pairs_is_told_from_one_true_of_bound_objects_only(c
 # --- more facts than are kept ------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "criterion", "memory"),
     [

@@ -31,6 +31,8 @@ from treethink.worlds.draw.layout import MOST_CELLS, Item, Window, extent, items
 from treethink.worlds.draw.shapes import SHAPES, TILES, lettering, slot, stamp
 from treethink.worlds.looks import BLUE, GREEN, GREY, RED, Look, completed, look_of
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).parents[1] / "golden"
 ESCAPES = re.compile(r"\x1b\[[\d;]*m")
 

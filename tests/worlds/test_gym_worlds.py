@@ -37,6 +37,8 @@ from treethink.stream.random_play import transitions
 from treethink.worlds.gym import CliffWalking, FrozenLake, GymWorld, TableWorld, Taxi
 from treethink.worlds.gym.table import ToyText
 
+pytestmark = pytest.mark.slow
+
 Distribution = list[tuple[State, float]]
 
 TOYS: dict[str, ToyText] = {
