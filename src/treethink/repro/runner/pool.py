@@ -160,19 +160,21 @@ def performed(
     """
     if processes == 0:
         for job in jobs:
-            yield job, _perform_here(job, work, listener)
+            tell, warn = partial(_tell_here, listener, job), partial(_warn_here, listener, job)
+            yield job, work(job, tell=tell, warn=warn)
     elif jobs:
         count = min(processes, len(jobs))
         with Workers(work, count, listener, on_death, checkpoints) as workers:
             yield from workers.performed(jobs)
 
 
-def _perform_here(job: Any, work: Work, listener: Listener) -> Any:
-    def tell(observed: int, error: float, doing: str) -> bool:
-        listener(job, ("at", observed, error, doing))
-        return True
+def _tell_here(listener: Listener, job: Any, observed: int, error: float, doing: str) -> bool:
+    listener(job, ("at", observed, error, doing))
+    return True
 
-    return work(job, tell=tell, warn=lambda text: listener(job, ("warning", text)))
+
+def _warn_here(listener: Listener, job: Any, text: str) -> None:
+    listener(job, ("warning", text))
 
 
 def _run_worker(pipe: Connection, work: Work) -> None:
