@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treethink import _engine
-from treethink.errors import WrongTypeError
+from treethink.errors import UnknownNameError, WrongTypeError, shown
 from treethink.text import many, percent, printable
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Node", "Rule", "Rules", "Test", "Value"]
 
 Value = int | tuple[int, ...]
+#: The forms in which `Rule.to_text` prints a rule.
+STYLES = ("formula", "english", "code")
 PINNED = "  [pinned]"
 EngineTest = tuple[str, str, tuple[str, ...], tuple[int, ...], tuple[int, ...]]
 EngineCounts = dict[tuple[int, ...], int]
@@ -216,9 +218,19 @@ class Rule:
 
     def to_text(self, style: str = "formula") -> str:
         """Return the rule as text: `formula` (the same as ``str(rule)``), `english` or `code`."""
-        from treethink.explain import styles
+        if not isinstance(style, str):
+            raise WrongTypeError(f"style must be one of {', '.join(STYLES)}, got {shown(style)}")
+        if style == "english":
+            from treethink.explain.english import sentences
 
-        return styles.text_of(self, style)
+            return sentences.text_of(self)
+        if style == "code":
+            from treethink.export import python
+
+            return python.text_of(self)
+        if style == "formula":
+            return str(self)
+        raise UnknownNameError("style", style, STYLES, "rule.to_text")
 
     def to_svg(self) -> str:
         """Return the tree as SVG."""

@@ -11,13 +11,12 @@ import time
 from dataclasses import dataclass, field
 
 from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
 from treethink.cli.session.interrupt import InterruptGuard
 from treethink.model import TreeThink
 from treethink.repro.runner import Curve, trial
-from treethink.terminal import moves, say, sparkline, terminal
+from treethink.terminal import LiveDisplay, say, sparkline, terminal
 from treethink.text import many
 from treethink.worlds import World
 
@@ -82,19 +81,15 @@ class LearningDisplay:
         self._console, self._quiet = console, quiet
         self._steps, self._patience = steps, patience
         self._started = time.monotonic()
-        self._next_refresh = self._started
         self._next_line = _FIRST_LINE
-        animated = moves(console) and not quiet
-        self._live = Live(console=console, auto_refresh=False, transient=True) if animated else None
+        self._live = LiveDisplay(console, enabled=not quiet, every=_REFRESH)
 
     def __enter__(self) -> LearningDisplay:
-        if self._live:
-            self._live.start()
+        self._live.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._live:
-            self._live.stop()
+    def __exit__(self, *raised: object) -> None:
+        self._live.__exit__(*raised)
 
     @property
     def seconds(self) -> float:
@@ -103,11 +98,8 @@ class LearningDisplay:
 
     def update(self, curve: Curve, n_varying: int) -> None:
         """Show the progress if it is time to; to be called often."""
-        if self._live:
-            now = time.monotonic()
-            if now >= self._next_refresh:
-                self._next_refresh = now + _REFRESH
-                self._live.update(self._page(curve, n_varying), refresh=True)
+        if self._live.is_live:
+            self._live.show(lambda: self._page(curve, n_varying))
         elif not self._quiet and curve.steps >= self._next_line:
             say(self._console, self._line(curve, n_varying))
             self._next_line = _next_of_1_2_5(curve.steps)
