@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Node", "Rule", "Rules", "Test", "Value"]
 
+#: An outcome or a value: an int, or a tuple of them.
 Value = int | tuple[int, ...]
 #: The forms in which `Rule.to_text` prints a rule.
 STYLES = ("formula", "english", "code")
@@ -364,3 +365,46 @@ class Rules(Mapping[RuleKey, Rule]):
 
     def __repr__(self) -> str:
         return f"<Rules: {len(self):,}, of which {many(len(self.varying()), 'varies', 'vary')}>"
+
+
+# ------------------------------------------------------------------------------------------- values
+
+
+def plus(a: Value, b: Value) -> Value:
+    """Return the sum of two values of the same length.
+
+    >>> plus((3, 3), (1, 0)), plus(2, -2)
+    ((4, 3), 0)
+    """
+    if isinstance(a, int) or isinstance(b, int):
+        assert isinstance(a, int)
+        assert isinstance(b, int)
+        return a + b
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def minus(a: Value, b: Value) -> Value:
+    """Return the difference `a - b`.
+
+    >>> minus((3, 3), (1, 0)), minus(2, -2)
+    ((2, 3), 4)
+    """
+    return plus(a, negative(b))
+
+
+def negative(value: Value) -> Value:
+    """Return the value with its sign reversed.
+
+    >>> negative((1, -2)), negative(3)
+    ((-1, 2), -3)
+    """
+    return -value if isinstance(value, int) else tuple(-each for each in value)
+
+
+def is_zero(value: Value) -> bool:
+    """Whether every component is zero.
+
+    >>> is_zero((0, 0)), is_zero((0, 1)), is_zero(0)
+    (True, False, True)
+    """
+    return value == 0 if isinstance(value, int) else not any(value)

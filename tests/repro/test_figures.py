@@ -21,14 +21,11 @@ from treethink.planning.paper_levels import settings
 from treethink.repro import figures
 from treethink.repro.figures import FIGURES, chosen, left_out
 from treethink.repro.figures.listing import DRAWINGS, cost, listing
-from treethink.repro.figures.pictures import STATES
-from treethink.repro.figures.quick import quick
-from treethink.repro.figures.reproduce import Part, RunCounts, experiment, reproduce
-from treethink.repro.report import figure_records as matching
+from treethink.repro.figures.reproduce import STATES, Part, RunCounts, experiment, quick, reproduce
+from treethink.repro.report import provenance
 from treethink.repro.report.claims import BUILT, CLAIMS, DETERMINISTIC, NETWORKS, ORACLE, PLANNING
 from treethink.repro.report.judges.performance import pair_of
-from treethink.repro.report.plots.figures import PLOTS
-from treethink.repro.report.plots.pictures import TREES
+from treethink.repro.report.plots.figures import PLOTS, TREES
 from treethink.repro.report.sections import CAPTIONS
 from treethink.repro.runner.config import Config, parse
 from treethink.repro.runner.records import read
@@ -246,8 +243,8 @@ def test_the_list_and_the_report_need_no_pytorch() -> None:
         config = experiment(FIGURES["neural"], small)
         assert config is not None
         runs: Any = [SimpleNamespace(**run.to_dict()) for run in config.runs()]
-        matching._fingerprints.cache_clear()
-        assert matching.is_figure("neural", runs)
+        provenance._fingerprints.cache_clear()
+        assert provenance.is_figure("neural", runs)
 
 
 def test_the_list_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
@@ -366,14 +363,14 @@ def test_trees_are_models_that_are_kept(tmp_path: Path) -> None:
     assert config is not None
     config = replace(config, worlds=tuple(replace(e, steps=200) for e in config.worlds))
     told: list[str] = []
-    figures.pictures.models(config, tmp_path, told.append)
-    figures.pictures.models(config, tmp_path, told.append)
+    figures.reproduce.learn_models(config, tmp_path, told.append)
+    figures.reproduce.learn_models(config, tmp_path, told.append)
     assert len(told) == 3  # and not once more
     assert TreeThink.load(tmp_path / "maze.tt").observations == 200
 
 
 def test_a_picture_of_every_world_in_the_papers_order(tmp_path: Path) -> None:
-    figures.pictures.states(tmp_path)
+    figures.reproduce.draw_states(tmp_path)
     found = sorted(path.name for path in tmp_path.iterdir())
     assert len(found) == len(STATES) == 16
     assert found[0] == "00-walls.png" and found[-1] == "15-scale-8-8.png"

@@ -26,16 +26,15 @@ from treethink.repro.figures.reproduce import experiment
 from treethink.repro.report import statistics as stats
 from treethink.repro.report.claims import CLAIMS, DETERMINISTIC, judge_all
 from treethink.repro.report.data import Data, read_all
-from treethink.repro.report.figure_records import is_figure, split
 from treethink.repro.report.judges import inference, learning, performance, resources
 from treethink.repro.report.judges.common import UNKNOWN
 from treethink.repro.report.markdown import BETTER, NOT_BORNE_OUT, explanations, reasons
-from treethink.repro.report.plots import pictures
+from treethink.repro.report.plots import figures as plot_figures
 from treethink.repro.report.plots.figures import PLOTS
 from treethink.repro.report.plots.line_styles import LINE_STYLES, line_styles
 from treethink.repro.report.plots.panels import against_size, isolated
 from treethink.repro.report.plots.style import BLUE, RED, panels, styled
-from treethink.repro.report.provenance import Origin, origin
+from treethink.repro.report.provenance import Origin, is_figure, origin, split
 from treethink.repro.report.series import curve, growth, mean_of, time_of
 from treethink.repro.report.statistics import Bounds
 from treethink.repro.report.tables import complexity, overview
@@ -991,7 +990,7 @@ def test_trees_are_there_as_text_too(tmp_path: Path) -> None:
     model = TreeThink(world.schema)
     model.observe_many(transitions(world, 200, 0))
     model.save(models / "maze.tt", memory=False)
-    drawn = [name.removesuffix(".svg") for name, _ in pictures.trees(models, out)]
+    drawn = [name.removesuffix(".svg") for name, _ in plot_figures.trees(models, out)]
     assert drawn == ["tree-maze-player-pos", "tree-maze-game-score"]
     for name in drawn:
         assert (out / f"{name}.dot").read_text(encoding="utf-8").startswith("digraph")

@@ -28,12 +28,12 @@ from treethink.repro.report.claims import (
 from treethink.repro.report.data import Data
 from treethink.repro.report.episodes import by_stage, played
 from treethink.repro.report.episodes import stages as stages_of
-from treethink.repro.report.figure_records import is_figure
 from treethink.repro.report.judges import neural, stages
 from treethink.repro.report.judges.common import Judge
 from treethink.repro.report.plots.figures import PLOTS
 from treethink.repro.report.plots.networks import COLUMNS
 from treethink.repro.report.plots.style import styled
+from treethink.repro.report.provenance import is_figure
 from treethink.repro.report.series import column
 from treethink.repro.report.statistics import Bounds
 from treethink.repro.report.tables import TABLES

@@ -16,11 +16,11 @@ from treethink.repro.figures.reproduce import experiment
 from treethink.repro.report.claims import CLAIMS, ORACLE, PLANNING, judge_all
 from treethink.repro.report.data import Data
 from treethink.repro.report.episodes import played, settings
-from treethink.repro.report.figure_records import is_figure
 from treethink.repro.report.judges.planning import does_the_same, near_optimal
 from treethink.repro.report.plots.figures import PLOTS
 from treethink.repro.report.plots.planning import planning as drawn
 from treethink.repro.report.plots.style import styled
+from treethink.repro.report.provenance import is_figure
 from treethink.repro.report.tables import TABLES, planning
 
 OURS = "TreeThink"

@@ -12,8 +12,7 @@ follow from it. For other kinds of fact, only the fact that each has one value i
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from treethink.rules import Test, Value
-from treethink.vectors import minus, plus
+from treethink.rules import Test, Value, minus, plus
 
 Term = tuple[int, str]  # a variable's attribute
 ORIGIN = -1  # stands for a variable that is always zero

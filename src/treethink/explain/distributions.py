@@ -10,10 +10,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from treethink.rules import Value
+from treethink.rules import Value, minus, plus
 from treethink.state import State
 from treethink.text import percent
-from treethink.vectors import minus, plus
 
 Distribution = Mapping[Value, float]
 

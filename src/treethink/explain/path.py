@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from treethink.errors import SettingError
-from treethink.rules import Node, Test, Value
+from treethink.rules import Node, Test, Value, minus, plus
 from treethink.state import State
-from treethink.vectors import minus, plus
 
 #: Object ids, one for each variable X0, X1, ...; None stands for a hypothetical object.
 Binding = tuple[int | None, ...]

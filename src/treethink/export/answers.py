@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from treethink.errors import UnknownNameError
-from treethink.rules import EngineNode, Rule, Test, Value, by_value
-from treethink.vectors import negative
+from treethink.rules import EngineNode, Rule, Test, Value, by_value, negative
 
 KINDS = ("equality", "difference")
 """The kinds of fact that can be exported to another language."""

@@ -26,8 +26,7 @@ from treethink.export.answers import (
     is_by_hand,
     is_never_seen,
 )
-from treethink.rules import EngineNode, Rule, Test, Value, ranked
-from treethink.vectors import is_zero
+from treethink.rules import EngineNode, Rule, Test, Value, is_zero, ranked
 
 WIDTH = 99
 MAX_INDENT = 8

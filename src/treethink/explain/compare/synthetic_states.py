@@ -12,9 +12,8 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from treethink.rules import Rule, Value
+from treethink.rules import Rule, Value, minus, plus
 from treethink.state import Object, Schema, State
-from treethink.vectors import minus, plus
 
 _MAX_PER_CLASS = 3
 _MAX_SMALL = 3

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from treethink.explain.english.nouns import article, is_noun, owner
 from treethink.explain.english.phrases import Leaf
 from treethink.explain.english.places import is_position, steps
-from treethink.rules import Rule, Value, ranked
+from treethink.rules import Rule, Value, is_zero, ranked
 from treethink.text import percent
-from treethink.vectors import is_zero
 
 __all__ = ["Predicate", "predicate_of"]
 

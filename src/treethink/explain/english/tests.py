@@ -25,9 +25,8 @@ from treethink.explain.english.nouns import Nouns, article, owner
 from treethink.explain.english.phrases import Condition, Conjunction
 from treethink.explain.english.places import is_position, place
 from treethink.explain.path import Binding, Step, value_of
-from treethink.rules import Test, Value
+from treethink.rules import Test, Value, is_zero, negative, plus
 from treethink.state import State
-from treethink.vectors import is_zero, negative, plus
 
 __all__ = ["Requirement", "conditions", "object_name", "requirements", "statement", "supposition"]
 

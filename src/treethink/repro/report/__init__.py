@@ -31,10 +31,9 @@ def write(
     """
     from treethink.repro.report.claims import CLAIMS, judge_all
     from treethink.repro.report.data import read_all
-    from treethink.repro.report.figure_records import split
     from treethink.repro.report.markdown import markdown
     from treethink.repro.report.page import page
-    from treethink.repro.report.provenance import facts, origin
+    from treethink.repro.report.provenance import facts, origin, split
     from treethink.repro.report.sections import Report, sections
 
     data = read_all(Path(folder))

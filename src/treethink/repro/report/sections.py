@@ -209,11 +209,11 @@ def _other_figures(others: Data) -> Iterator[Figure]:
 def _drawn(data: Data, figure: Figure, out: Path, file: str) -> Iterator[tuple[str, str]]:
     """Draw the pictures of a figure; yield their file names, and what they show."""
     if figure.kind == "trees":
-        from treethink.repro.report.plots.pictures import trees
+        from treethink.repro.report.plots.figures import trees
 
         yield from trees(data.folder / figure.name, out)
     elif figure.kind == "worlds":
-        from treethink.repro.report.plots.pictures import states
+        from treethink.repro.report.plots.figures import states
 
         with styled():
             yield from states(data.folder / figure.name, out / file)
