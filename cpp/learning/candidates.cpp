@@ -120,7 +120,7 @@ void Block::apply_pending(Counts totals) {
             for (std::size_t y = 0; y < totals.size(); ++y) counts[y * stride + code] += totals[y];
         }
     }
-    truth_version = 0;
+    truth_version = kNoVersion;
     has_pending = has_exclusions = false;
 }
 
@@ -154,7 +154,7 @@ void Block::recode(std::vector<Code> const& new_code, Code size, Counts totals) 
     counts.assign(totals.size() * size, 0);
     births.assign(size, kNotBorn);
     true_bits.assign(size / 64 + 1, 0);
-    truth_version = 0;
+    truth_version = kNoVersion;
     has_pending = has_exclusions = false;
     std::vector<Count> row;
     for (Code code = 0; code < old.stride && code < new_code.size(); ++code) {
@@ -170,7 +170,7 @@ void Block::erase(Code code) {
     for (std::size_t at = code; at < counts.size(); at += stride) counts[at] = 0;
     births[code] = kNotBorn;
     if (is_pending(code)) true_bits[code / 64] &= ~(std::uint64_t{1} << (code % 64));
-    truth_version = 0;  // so that the whole truth is followed again
+    truth_version = kNoVersion;  // so that the whole truth is followed again
 }
 
 std::size_t Block::bytes() const {

@@ -30,6 +30,8 @@ struct Node;
 struct Block {
     /// Which variables the tests mention: those of the node, new ones, or one of each.
     enum class Mentions : std::uint8_t { bound, bound_and_new, only_new };
+    static constexpr std::uint32_t kNotBorn = 0;    // transitions are counted from 1
+    static constexpr std::uint64_t kNoVersion = 0;  // versions too
 
     std::size_t type = 0;                      // position in fact_types(schema)
     std::array<std::uint32_t, 2> variables{};  // by argument; those from the node's own number on are new
@@ -45,11 +47,9 @@ struct Block {
     std::vector<Count> counts;             // observations in which the test held, [outcome][code]
     std::vector<std::uint32_t> births;     // by code: transition in which the test was first true; kNotBorn: none yet
     std::vector<std::uint64_t> true_bits;  // by code: whether the test held at the last visit (only_new)
-    std::uint64_t truth_version = 0;       // Truth::version that `true_bits` follow; 0: none
-    bool has_pending = false;              // whether any of `true_bits` may be set
-    bool has_exclusions = false;           // whether same-class variables made some of that truth false
-
-    static constexpr std::uint32_t kNotBorn = 0;  // transitions are counted from 1
+    std::uint64_t truth_version = kNoVersion;  // Truth::version that `true_bits` follow
+    bool has_pending = false;                  // whether any of `true_bits` may be set
+    bool has_exclusions = false;               // whether same-class variables made some of that truth false
 
     [[nodiscard]] bool has_same_class_variables() const {
         return !same_class_variables[0].empty() || !same_class_variables[1].empty();

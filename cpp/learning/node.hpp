@@ -46,7 +46,7 @@ public:
     std::uint64_t agreeing = 0;  // of those: pairs with the same outcome
 
 private:
-    std::uint64_t transition_ = 0;    // stamp of the current cluster
+    std::uint64_t transition_ = 0;    // stamp of the current cluster; stamps are counted from 1
     std::uint64_t cluster_size_ = 0;  // targets in it so far
     std::vector<Count> by_outcome_;   // targets in it so far, by outcome
 };
@@ -91,6 +91,8 @@ enum class ReplayStage : std::uint8_t {
 };
 
 struct Node {
+    static constexpr std::uint64_t kNever = 0;  // transitions are counted from 1
+
     // ---- structure ----
     NodeId parent = kNoNode;
     NodeId left = kNoNode, right = kNoNode;  // of a branch: where the test holds, and where it fails
@@ -100,8 +102,8 @@ struct Node {
     CandidateId test_candidate;              // position of the test among the candidates, if they are counted
 
     // ---- learning ----
-    std::uint64_t last_reached = 0;  // transition (Tree::transitions) in which a target last reached it
-    bool settled = false;            // a branch below which everything is explained: it neither counts nor decides
+    std::uint64_t last_reached = kNever;  // transition (Tree::transitions) in which a target last reached it
+    bool settled = false;                 // a branch below which everything is explained: it neither counts nor decides
     ReplayStage replay = ReplayStage::done;
     NodeStats stats;
     Candidates candidates;

@@ -7,7 +7,7 @@ namespace treethink {
 void TreeReplay::add(NodeId at) {
     Node& node = tree_.nodes_[at];
     node.replay = ReplayStage::awaiting_replay;
-    node.last_reached = 0;  // a target that reached it while it was pinned was not counted
+    node.last_reached = Node::kNever;  // a target that reached it while it was pinned was not counted
     tree_.awaiting_replay_.push_back(at);
 }
 
