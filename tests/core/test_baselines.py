@@ -1,4 +1,4 @@
-"""Learners to compare with: they answer as the engine does, and are told apart in files."""
+"""Tests of the baseline learners: predictions, files, and the registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every world and every learner promises: ours keep it, and who breaks it is caught."""
+"""Contract checks: all worlds and learners pass them, and broken ones are caught."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a test is surely better: exact where it must be, and the paper's where it is a choice."""
+"""Tests of the criteria: exact comparisons, and the paper's Wilson intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worlds as environments of Gymnasium: its own checks, and nothing lost on the way."""
+"""Worlds as Gymnasium environments: Gymnasium's own checks, observations, and pictures."""
 
 from __future__ import annotations
 

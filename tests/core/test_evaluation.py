@@ -1,4 +1,4 @@
-"""Examinations: what a model has learned, what it has not, and whose fault that is."""
+"""Tests of evaluation: what a model has learned, its mistakes, and their causes."""
 
 from __future__ import annotations
 

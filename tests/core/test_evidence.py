@@ -1,4 +1,4 @@
-"""Evidence: forecasts that are probabilities, lengths that are a prior, targets that are copies.
+"""The evidence criterion: forecasts, description lengths, and dependent targets.
 
 Then small stories, for engine and twin alike.
 """

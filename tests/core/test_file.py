@@ -1,4 +1,4 @@
-"""Model files: load and go on equals never having stopped; nothing damaged is believed."""
+"""Model files: loading and continuing equals continuing; damaged files are refused."""
 
 from __future__ import annotations
 

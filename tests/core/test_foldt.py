@@ -1,4 +1,4 @@
-"""TreeLearn by itself: equal to its slow twin, for any outcomes, particular about arguments."""
+"""FOLDT: it equals its reference, takes any outcomes, and checks its arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory: new nodes start with what was kept, and nothing else about a model changes."""
+"""Memory: new nodes start with the kept transitions, and nothing else changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The metric: exact transport, a true distance, and the sum over what is predicted."""
+"""The metric: exact transport, a true distance, and the sum over all values."""
 
 from __future__ import annotations
 

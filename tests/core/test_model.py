@@ -1,4 +1,4 @@
-"""A model of a world: it keeps its promises, learns exactly, and refuses nonsense whole."""
+"""TreeThink: contracts, exact learning, and refusal of wrong arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The neural baselines: as the appendix has them, trained and built by hand."""
+"""The neural baselines: the appendix's architecture, training, and hand-built weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an installed treethink promises: a version, types, and the names of the public face.
+"""Tests of an installed package: version, types, and public names.
 
 Every wheel is tried with this file alone (see [tool.cibuildwheel] in pyproject.toml), so it needs
 nothing but pytest.

@@ -1,4 +1,4 @@
-"""The paper's TreeThink: its shortcuts change nothing, its mistakes are mended, and it learns."""
+"""The paper's algorithm: shortcuts change nothing, mistakes are corrected, and it learns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QORA in the engine equals its slow, obvious twin; what it keeps, what it refuses, how it ends."""
+"""QORA in the engine equals its reference; memory limits, errors and files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Rules: they read as people write them, walk like trees, and stay as they were when read.
+"""Rules: printed forms, tree walks, and immutable snapshots.
 
 The printed forms are golden files. After a wanted change, rewrite them and read the difference:
 
-    REWRITE_GOLDEN=1 pytest tests/test_rules.py
+    REWRITE_GOLDEN=1 pytest tests/core/test_rules.py
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Schemas: values that survive every journey, and refusals that name the mistake."""
+"""Schemas: conversions keep them equal, and errors name the mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""States: values without order, copies that share, and refusals that name the object."""
+"""States: order does not matter, copies share, and errors name the object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams: the same for everyone who names the same seed, played here or in other processes."""
+"""Streams: a seed determines the transitions, in this process or in others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several threads, one model: nothing is corrupted, and nobody waits for ever."""
+"""Several threads with one model: no corruption and no deadlock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model keeps is bounded in bytes, whatever states are made of."""
+"""The memory of a model is bounded in bytes, for states of any kind."""
 
 from __future__ import annotations
 

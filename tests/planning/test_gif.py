@@ -1,4 +1,4 @@
-"""Films: every state is in them, as it is drawn, and the same episode is the same gif."""
+"""GIFs: they show every state as it is drawn, and equal episodes give equal bytes."""
 
 from __future__ import annotations
 

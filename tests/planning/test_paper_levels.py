@@ -1,4 +1,4 @@
-"""The levels in which planning is measured: as many walls as the paper has, and worth playing."""
+"""The levels of the planning experiments: the paper's walls and goals, worth playing."""
 
 from __future__ import annotations
 

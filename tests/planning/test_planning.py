@@ -1,8 +1,8 @@
-"""The search equals its slow twin, finds what is best, and refuses what it cannot plan with.
+"""The search equals its reference, finds the best action, and checks its arguments.
 
 Search trees are golden files. After a wanted change, rewrite them and read the difference:
 
-    REWRITE_GOLDEN=1 pytest tests/test_planning.py
+    REWRITE_GOLDEN=1 pytest tests/planning/test_planning.py
 """
 
 from __future__ import annotations

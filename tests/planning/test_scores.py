@@ -1,4 +1,4 @@
-"""The worst, the trivial and the best score: what trying everything finds, only faster."""
+"""Pessimal, trivial and optimal scores equal those of exhaustive search."""
 
 from __future__ import annotations
 

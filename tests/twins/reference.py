@@ -1,4 +1,4 @@
-"""The slow, obvious twin of the engine: the whole learner in plain Python.
+"""The reference implementation of the engine: the whole learner in plain, slow Python.
 
     state -> Scene (all its facts) -> ReferenceTree (one per rule) -> ReferenceModel
 

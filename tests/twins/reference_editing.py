@@ -1,4 +1,4 @@
-"""The slow twin's side of editing: what people change in a tree, in the plainest way.
+"""The reference implementation of editing a tree.
 
 A part that was written by hand is a nested tuple: ``(test, yes, no)`` for a branch, a dict of
 outcomes and counts for a leaf.

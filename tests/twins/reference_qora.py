@@ -1,4 +1,4 @@
-"""QORA, slow and obvious: the meaning of the engine's, step by step as docs/qora.md has it.
+"""The reference implementation of QORA, step by step as in docs/qora.md.
 
 Everything is judged object by object, and a condition's answer is one whole number of any size.
 Only the order of operations on floats is that of the engine, so that both agree to the last bit:

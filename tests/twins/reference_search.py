@@ -1,4 +1,4 @@
-"""The search of cpp/search/search.hpp, slow and obvious: lists and dicts, one rule after the other.
+"""The reference implementation of the search in cpp/search/search.hpp, with lists and dicts.
 
 Nodes are numbered in the order in which they are met, as in the engine, so that both can be
 compared number by number.

@@ -1,4 +1,4 @@
-"""Engine and slow twin, edited alike while they learn: they decide and predict alike."""
+"""Engine and reference, edited alike while they learn, decide and predict alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The twin itself: stories small enough to check by hand, and one brute force."""
+"""The reference itself: cases small enough to check by hand, and one brute force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine equals its slow, obvious twin: same tests, same counts, same decisions."""
+"""The engine equals its reference: the same tests, counts and decisions."""
 
 from __future__ import annotations
 

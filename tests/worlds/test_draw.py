@@ -1,8 +1,8 @@
-"""Pictures: everything in its cell, nothing hidden, nothing lost, however far away it is.
+"""Pictures of states: every object is in its cell, or marked at the edge.
 
 The texts are golden files. After a wanted change, rewrite them and read the difference:
 
-    REWRITE_GOLDEN=1 pytest tests/test_draw.py
+    REWRITE_GOLDEN=1 pytest tests/worlds/test_draw.py
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Environments of Gymnasium as worlds: their tables kept to the entry, and learned."""
+"""Gymnasium environments as worlds: their tables are exact, and they are learned."""
 
 from __future__ import annotations
 

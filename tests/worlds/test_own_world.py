@@ -1,4 +1,4 @@
-"""Worlds of one's own: docs/own-world.md in a terminal, and what is told when one is wrong."""
+"""Worlds of one's own: docs/own-world.md in a terminal, and errors of wrong worlds."""
 
 from __future__ import annotations
 

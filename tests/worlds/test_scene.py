@@ -1,4 +1,4 @@
-"""Scenes are read as they are drawn, and what cannot be read is refused with its place."""
+"""Scenes are read as they are drawn, and errors name the place of a mistake."""
 
 from __future__ import annotations
 

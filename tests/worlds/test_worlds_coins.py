@@ -1,4 +1,4 @@
-"""The world `coins`: every coin pays, once, and only who walks onto it."""
+"""The world `coins`: every coin pays once, to a player that enters its cell."""
 
 from __future__ import annotations
 

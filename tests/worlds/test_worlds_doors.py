@@ -1,4 +1,4 @@
-"""The world `doors`: which doors stop whom, who may change color, and how levels are colored."""
+"""The world `doors`: which doors block whom, changes of color, and colors of levels."""
 
 from __future__ import annotations
 

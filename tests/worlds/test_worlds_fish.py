@@ -1,4 +1,4 @@
-"""The world `fish`: everything possible is equally likely, for each fish by itself."""
+"""The world `fish`: all possible moves are equally likely, independently for each fish."""
 
 from __future__ import annotations
 

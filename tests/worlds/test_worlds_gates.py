@@ -1,4 +1,4 @@
-"""The world `gates`: who is stopped by what, what a jump needs, and which sizes always fit."""
+"""The world `gates`: what blocks whom, what a jump needs, and which sizes fit."""
 
 from __future__ import annotations
 

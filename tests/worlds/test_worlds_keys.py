@@ -1,4 +1,4 @@
-"""The world `keys`: one key in the hand, one door for each key."""
+"""The world `keys`: one key is held at a time, and each key opens one door."""
 
 from __future__ import annotations
 

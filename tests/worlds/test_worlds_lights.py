@@ -1,4 +1,4 @@
-"""The world `lights`: a remote reaches the lights on its channel, and channels have no end."""
+"""The world `lights`: the remote toggles the lights of its channel; channels are unbounded."""
 
 from __future__ import annotations
 

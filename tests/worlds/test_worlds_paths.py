@@ -1,4 +1,4 @@
-"""The world `paths`: in any number of dimensions, one walks where there is a path."""
+"""The world `paths`: in any number of dimensions, a player walks only on paths."""
 
 from __future__ import annotations
 

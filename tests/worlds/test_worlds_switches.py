@@ -1,4 +1,4 @@
-"""The world `switches`: what toggle flips, from where, and how levels pair things up."""
+"""The world `switches`: what toggle flips, from where, and how levels pair things."""
 
 from __future__ import annotations
 
