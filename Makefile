@@ -90,7 +90,7 @@ coverage: $(coverage)/.installed
 	@$(coverage)/bin/$(pytest) -q --cov --cov-report=html:coverage/python --cov-report= $(TESTS)
 	@echo "Python:"; $(coverage)/bin/coverage report --format=total --precision=1
 	@echo "C++:"; $(coverage)/bin/gcovr --root . --filter cpp/ --gcov-ignore-parse-errors=all \
-	    --html-nested coverage/cpp.html --print-summary build/$(coverage) | grep -E '^(lines|branches)'
+	    --html-nested coverage/cpp.html --print-summary build/$(coverage) | grep '^lines'
 	@echo "The pages are coverage/python/index.html and coverage/cpp.html"
 
 bench: $(test)/.installed
