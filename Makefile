@@ -88,7 +88,7 @@ coverage: $(coverage)/.installed
 	@$(coverage)/bin/$(pytest) -q --cov --cov-report=html:coverage/python --cov-report= $(TESTS)
 	@echo "Python:"; $(coverage)/bin/coverage report --format=total --precision=1
 	@echo "C++:"; $(coverage)/bin/gcovr --root . --filter cpp/ --gcov-ignore-parse-errors=all \
-	    --html-nested coverage/cpp.html --print-summary build/$(coverage) | grep -E '^(lines|branches)'
+	    --html-nested coverage/cpp.html --print-summary build/$(coverage) | grep '^lines'
 	@echo "The pages are coverage/python/index.html and coverage/cpp.html"
 
 bench: $(test)/.installed
@@ -163,8 +163,7 @@ $(sanitize)/.installed: $(sanitize)/.tools $(engine)
 
 $(coverage)/.installed: $(coverage)/.tools $(engine)
 	@echo "Building the engine with coverage counters ..."
-	@$(install_editable) ".[coverage]" --config-settings=cmake.build-type=Debug \
-	    --config-settings=cmake.define.TREETHINK_COVERAGE=ON
+	@$(install_editable) ".[coverage]" --config-settings=cmake.define.TREETHINK_COVERAGE=ON
 	@touch $@
 
 define make_venv
