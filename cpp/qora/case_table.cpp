@@ -1,34 +1,11 @@
 #include "qora/case_table.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace treethink::qora {
 
-Interval wilson_interval(std::uint64_t successes, std::uint64_t trials, double z) {
-    if (trials == 0) return {};
-    double const s = static_cast<double>(successes), n = static_cast<double>(trials);
-    double const centre = (s + z * z / 2) / (n + z * z);
-    double const radius = z / (n + z * z) * std::sqrt(s * (n - s) / n + z * z / 4);
-    return {centre - radius, centre + radius};
-}
-
 std::size_t CaseTable::bytes() const {
     return (rows_.empty() ? 0 : allocation_bytes + rows_.size() * sizeof(std::uint64_t)) + wide_bytes_;
-}
-
-std::size_t CaseTable::lower_bound(std::uint64_t key) const {
-    std::size_t at = 0;
-    for (std::size_t left = cases(); left > 0;) {
-        std::size_t const half = left / 2;
-        if (this->key(at + half) < key) {
-            at += half + 1;
-            left -= half + 1;
-        } else {
-            left = half;
-        }
-    }
-    return at;
 }
 
 std::size_t CaseTable::lower_bound(WideKey const& key) const {

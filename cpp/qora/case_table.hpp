@@ -1,6 +1,7 @@
 // case_table.hpp - what QORA counts for each condition: which effect followed in which case.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,7 +22,13 @@ struct Interval {
 };
 
 /// Wilson score interval; [0, 1] without trials.
-[[nodiscard]] Interval wilson_interval(std::uint64_t successes, std::uint64_t trials, double z);
+[[nodiscard]] inline Interval wilson_interval(std::uint64_t successes, std::uint64_t trials, double z) {
+    if (trials == 0) return {};
+    double const s = static_cast<double>(successes), n = static_cast<double>(trials);
+    double const centre = (s + z * z / 2) / (n + z * z);
+    double const radius = z / (n + z * z) * std::sqrt(s * (n - s) / n + z * z / 4);
+    return {centre - radius, centre + radius};
+}
 
 /// How often each effect followed in each case (answer of a condition), cases ascending.
 class CaseTable {
@@ -71,5 +78,19 @@ private:
     std::size_t wide_bytes_ = 0;                  // memory of wide keys
     std::uint64_t total_ = 0;
 };
+
+inline std::size_t CaseTable::lower_bound(std::uint64_t key) const {
+    std::size_t at = 0;
+    for (std::size_t left = cases(); left > 0;) {
+        std::size_t const half = left / 2;
+        if (this->key(at + half) < key) {
+            at += half + 1;
+            left -= half + 1;
+        } else {
+            left = half;
+        }
+    }
+    return at;
+}
 
 }  // namespace treethink::qora
