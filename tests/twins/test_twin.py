@@ -281,6 +281,7 @@ def test_engine_and_twin_agree_on_many_plain_streams_with_the_papers_settings():
     assert happened["return"] >= 0.1
 
 
+@pytest.mark.slow
 def test_a_new_kind_of_fact_is_learned_from_like_the_built_in_ones():
     assert list(KINDS) == list(_engine.fact_kinds())
     assert tuple(_engine.fact_kinds())[: len(BUILT_IN)] == BUILT_IN
