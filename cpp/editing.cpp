@@ -96,6 +96,7 @@ void TreeEditor::add_prior(NodeId at, std::vector<std::uint64_t> const& counts) 
 
 std::vector<std::uint64_t> TreeEditor::answer_counts(NodeId at) const {
     std::vector<std::uint64_t> counts;
+    counts.reserve(tree_.outcomes_.size());
     for (std::size_t y = 0; y < tree_.outcomes_.size(); ++y) counts.push_back(tree_.answer_count(at, y));
     return counts;
 }

@@ -164,7 +164,7 @@ private:
         return ids;
     }
     // Every value takes at least one byte, so a number of rows beyond the bytes left is wrong, and may be huge.
-    std::size_t checked(std::size_t rows) const {
+    [[nodiscard]] std::size_t checked(std::size_t rows) const {
         if (rows > in_.left()) throw ModelFileError("the model file ends in the middle of a state");
         return rows;
     }

@@ -48,4 +48,7 @@ struct UnknownName : Error {
     std::string where;               // such as "the schema"
 };
 
+/// A name as messages show it.
+inline std::string quoted(std::string const& name) { return "'" + name + "'"; }
+
 }  // namespace treethink

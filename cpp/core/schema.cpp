@@ -9,8 +9,6 @@ namespace treethink {
 
 namespace {
 
-std::string quoted(std::string const& name) { return "'" + name + "'"; }
-
 template <class Names>
 void add_name(Names& names, std::string const& kind, std::string const& name) {
     if (name.empty()) throw SchemaError("the name of " + kind + " is empty");

@@ -27,8 +27,6 @@ std::optional<Place> Roster::find(Int id) const {
 
 namespace {
 
-std::string quoted(std::string const& name) { return "'" + name + "'"; }
-
 std::string described(Schema const& schema, State::ObjectData const& object) {
     return "object " + std::to_string(object.id) + " (" + quoted(schema.classes()[object.class_id].name) + ")";
 }

@@ -20,6 +20,7 @@ constexpr unsigned max_recursion = 32;
 template <class Source>
 class DepthFirst {
 public:
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): binding_ is read only as far as it was written
     DepthFirst(std::vector<Node> const& nodes, Source const& source, std::vector<FactType> const& types)
         : nodes_(nodes), source_(source), types_(types) {}
 

@@ -51,10 +51,10 @@ private:
     // The distribution of one attribute of one object.
     struct Entry {
         SlotId slot;
-        Row row;
-        std::uint32_t first_value;  // position in values_
-        std::uint32_t first_count;  // position in counts_
-        std::uint64_t total;        // sum of its counts
+        Row row = 0;
+        std::uint32_t first_value = 0;  // position in values_
+        std::uint32_t first_count = 0;  // position in counts_
+        std::uint64_t total = 0;        // sum of its counts
     };
 
     [[nodiscard]] std::vector<Outcome> outcomes_of(std::size_t entry) const;

@@ -105,7 +105,7 @@ void NodeCounter::add_rows(Block& block, std::size_t rows, std::span<Row const> 
         return;
     }
     block.fit(codes_, totals_.size());
-    Count* const counts = block.counts.data() + outcome_ * block.stride;
+    Count* const counts = block.counts.data() + std::size_t{outcome_} * block.stride;
     std::uint32_t* const births = block.births.data();
     std::uint32_t* const marks = scratch_.marks.data();
     std::uint32_t const epoch = scratch_.epoch;

@@ -13,7 +13,7 @@
 namespace treethink {
 
 /// A tree never grows deeper than this (tests on a path).
-inline constexpr std::uint32_t max_depth = 1000;
+inline constexpr std::uint16_t max_depth = 1000;
 /// A node with this many variables never splits: the number of candidates grows with their square.
 inline constexpr std::size_t max_variables = 128;
 /// Limit of 64-bit counts of observations: counting on from larger numbers might overflow.
@@ -96,15 +96,15 @@ struct Node {
     // ---- structure ----
     NodeId parent = kNoNode;
     NodeId left = kNoNode, right = kNoNode;  // of a branch: where the test holds, and where it fails
-    std::uint32_t depth = 0;                 // tests above it
+    std::uint16_t depth = 0;                 // tests above it; at most max_depth
+    bool settled = false;                    // a branch below which everything is explained (see Tree::count_targets)
+    ReplayStage replay = ReplayStage::done;
     std::vector<ClassId> variable_classes;   // of the variables that are bound when the node is reached
     Test test;                               // of a branch
     CandidateId test_candidate;              // position of the test among the candidates, if they are counted
 
     // ---- learning ----
     std::uint64_t last_reached = kNever;  // transition (Tree::transitions) in which a target last reached it
-    bool settled = false;                 // a branch below which everything is explained: it neither counts nor decides
-    ReplayStage replay = ReplayStage::done;
     NodeStats stats;
     Candidates candidates;
 

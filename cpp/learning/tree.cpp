@@ -234,7 +234,7 @@ void Tree::record_event(LearningContext& context, NodeId at, Decision kind) cons
 NodeId Tree::add_node(NodeId parent, std::vector<ClassId> variable_classes) {
     Node node;
     node.parent = parent;
-    node.depth = parent == kNoNode ? 0 : nodes_[parent].depth + 1;
+    node.depth = parent == kNoNode ? std::uint16_t{0} : static_cast<std::uint16_t>(nodes_[parent].depth + 1);
     node.variable_classes = std::move(variable_classes);
     node.fit_outcomes(outcomes_.size());
     if (free_.empty()) {
