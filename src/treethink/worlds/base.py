@@ -84,12 +84,12 @@ class World(ABC):
     #: The values of all options.
     options: dict[str, int]
     #: Makes an equal world, also in another process, whatever `__init__` takes.
-    _again: partial[Self]
+    _constructor_call: partial[Self]
 
-    def __new__(cls, /, *arguments: Any, **named: Any) -> Self:
+    def __new__(cls, /, *arguments: Any, **keywords: Any) -> Self:
         self = super().__new__(cls)
         self.options = {}
-        self._again = partial(cls, *arguments, **named)
+        self._constructor_call = partial(cls, *arguments, **keywords)
         return self
 
     def __init__(self, **options: int):
@@ -120,7 +120,7 @@ class World(ABC):
     def distribution(self, state: State, action: str) -> Distribution:
         """Return every possible next state, once, with its probability."""
         self._check(state, action)
-        return self._stated(state, action)
+        return self._checked_dynamics(state, action)
 
     def truth(self, before: State, action: str, after: State) -> Distribution | State:
         """Return what a prediction is scored against: a distribution, or the state `after`."""
@@ -136,7 +136,7 @@ class World(ABC):
 
     def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
         """Return a random next state; state and action have been checked."""
-        states = self._stated(state, action)
+        states = self._checked_dynamics(state, action)
         if len(states) == 1:
             return states[0][0]
         chosen = rng.choice(len(states), p=[probability for _, probability in states])
@@ -183,7 +183,7 @@ class World(ABC):
             for attribute in attributes:
                 if (within := self.range_of(name, attribute)) is not None:
                     for each in state.of_class(name):
-                        if not _lies(value := each.values[attribute], *within):
+                        if not _in_range(value := each.values[attribute], *within):
                             what = f"{attribute} of {name} {each.id}"
                             return f"{what} is {value}, not from {within[0]} to {within[1]}"
         return None
@@ -241,13 +241,13 @@ class World(ABC):
         return [(state.replace_many(together) if together else state, 1.0)]
 
     def __repr__(self) -> str:
-        named = self.options or self._again.keywords
-        given = [] if self.options else [shown(each) for each in self._again.args]
-        given += [f"{name}={shown(value)}" for name, value in named.items()]
+        keywords = self.options or self._constructor_call.keywords
+        given = [] if self.options else [shown(each) for each in self._constructor_call.args]
+        given += [f"{name}={shown(value)}" for name, value in keywords.items()]
         return f"{type(self).__name__}({', '.join(given)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._again, ()
+        return self._constructor_call, ()
 
     @property
     def _where(self) -> str:
@@ -260,10 +260,10 @@ class World(ABC):
             return ""
         return 'A world states its options in `defaults`, such as defaults = {"size": 6}.'
 
-    def _stated(self, state: State, action: str) -> Distribution:
+    def _checked_dynamics(self, state: State, action: str) -> Distribution:
         """Return what `dynamics` returns; raise an error if it is not a distribution."""
         found = self.dynamics(state, action)
-        if not isinstance(found, list | tuple) or not all(map(_is_share, found)):
+        if not isinstance(found, list | tuple) or not all(map(_is_outcome, found)):
             raise WrongTypeError(
                 f"{self._where}: dynamics must return [(state, probability), ...],"
                 f" got {shown(found)} for {action!r}"
@@ -313,14 +313,14 @@ class World(ABC):
         return value
 
 
-def _is_share(each: object) -> bool:
+def _is_outcome(each: object) -> bool:
     """Return whether it is a pair of a state and a probability."""
     if not isinstance(each, tuple | list) or len(each) != 2:
         return False
     return isinstance(each[0], State) and isinstance(each[1], int | float | np.number)
 
 
-def _lies(value: Value, least: Value, most: Value) -> bool:
+def _in_range(value: Value, least: Value, most: Value) -> bool:
     """Return whether a value, or each of its numbers, is within the bounds."""
     numbers, low, high = (
         each if isinstance(each, tuple) else (each,) for each in (value, least, most)
@@ -345,11 +345,11 @@ def check_fit(schema: Schema, world: World, model: str = "the model") -> None:
     for part in ("classes", "attributes", "actions"):
         names, expected = list(getattr(schema, part)), list(getattr(world.schema, part))
         if names != expected:
-            differ = f"its {part} are {listed(names)}, the world's {listed(expected)}"
+            difference = f"its {part} are {listed(names)}, the world's {listed(expected)}"
             break
     else:
-        differ = "its attributes are not those of the world"
-    raise SettingError(f"{model} does not fit world {world.name!r}: {differ}")
+        difference = "its attributes are not those of the world"
+    raise SettingError(f"{model} does not fit world {world.name!r}: {difference}")
 
 
 def _lineage(cls: type[World]) -> list[type[World]]:

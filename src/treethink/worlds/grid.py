@@ -24,7 +24,7 @@ STAY_AND_MOVES: Mapping[str, Cell] = {"stay": (0, 0), **MOVES}
 
 # The eight neighbours of a cell, in a circle that begins above it. Every other one shares a side.
 _CIRCLE = ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1))
-_MOST_CELLS = 1_000_000
+_MAX_CELLS = 1_000_000
 
 
 def moved(cell: Cell, by: Cell) -> Cell:
@@ -97,21 +97,21 @@ class Level:
         """
         if count >= self.n_free:
             raise SettingError(f"cannot place {count} walls on {self.n_free} cells: none is left")
-        waiting = self.take(self.n_free)
+        candidates = self.take(self.n_free)
         while count > 0:
-            passed_over = []
-            for cell in waiting:
-                if count == 0 or self._cuts(cell):
-                    passed_over.append(cell)
+            rejected = []
+            for cell in candidates:
+                if count == 0 or self._disconnects(cell):
+                    rejected.append(cell)
                 else:
                     self._add_wall(cell)
                     count -= 1
-            if len(passed_over) == len(waiting):
+            if len(rejected) == len(candidates):
                 raise AssertionError("no cell of several connected ones can become a wall")
-            waiting = passed_over
-        self._free = sorted(waiting, key=_reading_order)
+            candidates = rejected
+        self._free = sorted(candidates, key=_reading_order)
 
-    def _cuts(self, cell: Cell) -> bool:
+    def _disconnects(self, cell: Cell) -> bool:
         """Return whether a wall here would disconnect the free cells.
 
         It would if and only if it closes a ring of walls: if two walls around the cell that
@@ -165,10 +165,10 @@ class GridWorld(World):
                 raise SettingError(
                     f"{self._where}: {side} must be at least 3 (wall, cell, wall), got {cells}"
                 )
-        if width * height > _MOST_CELLS:
+        if width * height > _MAX_CELLS:
             raise SettingError(
                 f"{self._where}: width {shown(width)} x height {shown(height)} is more than"
-                f" {_MOST_CELLS:,} cells"
+                f" {_MAX_CELLS:,} cells"
             )
         if "wall_percent" in self.options:
             self.within("wall_percent", 0, 100)

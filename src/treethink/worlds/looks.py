@@ -33,7 +33,7 @@ FLOOR = "."
 #: The sign of an object without a look.
 UNKNOWN = "?"
 
-_PLAIN_SHAPES = ("disc", "diamond", "square", "ring", "star", "cross")
+_DEFAULT_SHAPES = ("disc", "diamond", "square", "ring", "star", "cross")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def look_of(looks: Sequence[Look], each: Object) -> Look:
     return Look(UNKNOWN, each.class_name, "diamond", RED)
 
 
-def completed(looks: Sequence[Look], classes: Collection[str]) -> tuple[Look, ...]:
+def with_default_looks(looks: Sequence[Look], classes: Collection[str]) -> tuple[Look, ...]:
     """Return the looks, and below them one for every class without any, the first on top.
 
     Schemas tend to begin with what acts, and to end with what it stands on. Its sign is the
@@ -72,22 +72,22 @@ def completed(looks: Sequence[Look], classes: Collection[str]) -> tuple[Look, ..
     ['#', 'O', 'U', 'B']
     """
     known = {look.class_name for look in looks}
-    taken = {FLOOR, UNKNOWN, *(look.sign for look in looks)}
-    plain = []
+    used_signs = {FLOOR, UNKNOWN, *(look.sign for look in looks)}
+    defaults = []
     for i, name in enumerate(classes):
         if name not in known:
-            plain.append(_plain(name, i, taken))
-            taken.add(plain[-1].sign)
-    return (*reversed(plain), *looks)
+            defaults.append(_default_look(name, i, used_signs))
+            used_signs.add(defaults[-1].sign)
+    return (*reversed(defaults), *looks)
 
 
-def _plain(name: str, place: int, taken: Collection[str]) -> Look:
-    if name == "wall" and "#" not in taken:
+def _default_look(name: str, i: int, used_signs: Collection[str]) -> Look:
+    if name == "wall" and "#" not in used_signs:
         return Look("#", name, "block", GREY)
-    own = [each for each in name.upper() if each in ascii_uppercase]
-    others = [*own, *ascii_uppercase, *ascii_letters, *digits, *punctuation]
-    sign = next((each for each in others if each not in taken), UNKNOWN)
-    return Look(sign, name, _PLAIN_SHAPES[place % len(_PLAIN_SHAPES)], hue(place))
+    letters = [each for each in name.upper() if each in ascii_uppercase]
+    others = [*letters, *ascii_uppercase, *ascii_letters, *digits, *punctuation]
+    sign = next((each for each in others if each not in used_signs), UNKNOWN)
+    return Look(sign, name, _DEFAULT_SHAPES[i % len(_DEFAULT_SHAPES)], hue(i))
 
 
 def hue(i: int) -> Colour:

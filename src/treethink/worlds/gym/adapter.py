@@ -35,7 +35,7 @@ Actions = Mapping[str, Any] | Sequence[str] | None
 
 # Some environments do not accept larger seeds.
 _SEEDS = 2**31
-_MOST_SCALE = 10**9
+_MAX_SCALE = 10**9
 # Rewards are often 32-bit floats, which have seven digits.
 _CLOSE, _NEAR_ZERO, _FAR = 1e-6, 1e-9, 0.1
 
@@ -112,16 +112,16 @@ class GymWorld(World):
             raise WrongTypeError(f"{self._where}: to_state must be a function, got {to_state!r}")
         self._to_state = to_state
         self._reward_scale = self._whole_number("reward_scale", reward_scale)
-        if not 1 <= self._reward_scale <= _MOST_SCALE:
+        if not 1 <= self._reward_scale <= _MAX_SCALE:
             raise SettingError(
-                f"{self._where}: reward_scale must be from 1 to {_MOST_SCALE:,},"
+                f"{self._where}: reward_scale must be from 1 to {_MAX_SCALE:,},"
                 f" got {shown(reward_scale)}"
             )
         self._is_scored = "score" in self.schema.classes.get("game", ())
-        self._env = _made(make_env)
+        self._env = _make(make_env)
         if type(self).name == GymWorld.name:  # not that of a world such as Taxi
             self.name = self._env_name()
-        self._codes = self._coded(actions)
+        self._codes = self._action_codes(actions)
         self._state: State | None = None
         self._score = 0
         self._over = False
@@ -196,8 +196,8 @@ class GymWorld(World):
     def _objects(self) -> list[Object]:
         """Return what `to_state` returns; raise an error if it is not a state of the schema."""
         try:
-            found = self._to_state(self._env)
-            objects = list(found) if isinstance(found, Iterable) else None
+            returned = self._to_state(self._env)
+            objects = list(returned) if isinstance(returned, Iterable) else None
         except TreeThinkError as error:
             error.add_note(f"(raised by the to_state of {self._where})")
             raise
@@ -205,7 +205,7 @@ class GymWorld(World):
             raise StateError(f"{self._where}: to_state raised {error!r}") from error
         if objects is None or not all(isinstance(each, Object) for each in objects):
             raise WrongTypeError(
-                f"{self._where}: to_state must return Objects or a State, got {shown(found)}"
+                f"{self._where}: to_state must return Objects or a State, got {shown(returned)}"
             )
         return objects
 
@@ -228,10 +228,10 @@ class GymWorld(World):
             )
         return points
 
-    def _coded(self, actions: Actions) -> dict[str, Any]:
+    def _action_codes(self, actions: Actions) -> dict[str, Any]:
         """Return the environment's code of each action."""
         space, known = self._env.action_space, self.schema.actions
-        codes = self._listed(known if actions is None else actions)
+        codes = self._codes_by_name(known if actions is None else actions)
         for name in codes:
             if name not in known:
                 raise UnknownNameError("action", name, known, "the schema")
@@ -243,7 +243,7 @@ class GymWorld(World):
                 )
         return codes
 
-    def _listed(self, actions: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+    def _codes_by_name(self, actions: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
         """Return names with their codes; names in a list get the environment's numbers."""
         if isinstance(actions, str) or not isinstance(actions, Mapping | Sequence):
             raise WrongTypeError(
@@ -273,7 +273,7 @@ def _number(reward: Any) -> float | None:
         return None
 
 
-def _made(make_env: Make) -> Any:
+def _make(make_env: Make) -> Any:
     if isinstance(make_env, str):
         return gymnasium().make(make_env)
     if not callable(make_env):

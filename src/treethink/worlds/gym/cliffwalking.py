@@ -83,7 +83,7 @@ class CliffWalking(ToyText):
         height, width = env.shape
         row, column = divmod(int(env.s), width)
         lowest: list[Cell] = [(x, height) for x in range(1, width + 1)]
-        return self._numbered(
+        return self._populate_sorted(
             [
                 *at("wall", border(width, height)),
                 *at("cliff", lowest[1:-1]),

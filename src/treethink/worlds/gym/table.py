@@ -62,7 +62,7 @@ class TableWorld(GymWorld):
             for entry in entries
             if entry[3]
         }
-        self._starts = self._reached(getattr(env, "initial_state_distrib", None))
+        self._starts = self._starting_numbers(getattr(env, "initial_state_distrib", None))
         if not self._starts:
             raise SettingError(f"{self._where}: every episode of {env} is over when it starts")
 
@@ -72,20 +72,20 @@ class TableWorld(GymWorld):
     def dynamics(self, state: State, action: str) -> Distribution:
         number, score = self._find(state)
         return [
-            (self._put(following, score + points), probability)
-            for probability, following, points in self._rows[number][action]
+            (self._with_score(next_number, score + points), probability)
+            for probability, next_number, points in self._rows[number][action]
         ]
 
     def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
         number, score = self._find(state)
         row = self._rows[number][action]
-        left = rng.random() if len(row) > 1 else 0.0
-        place = 0
-        while place < len(row) - 1 and left >= row[place][0]:
-            left -= row[place][0]
-            place += 1
-        _, following, points = row[place]
-        return self._put(following, score + points)
+        rest = rng.random() if len(row) > 1 else 0.0
+        i = 0
+        while i < len(row) - 1 and rest >= row[i][0]:
+            rest -= row[i][0]
+            i += 1
+        _, next_number, points = row[i]
+        return self._with_score(next_number, score + points)
 
     truth = World.truth
 
@@ -99,14 +99,14 @@ class TableWorld(GymWorld):
 
     @cached_property
     def _bounds(self) -> Bounds:
-        found: defaultdict[tuple[str, str], set[Any]] = defaultdict(set)
+        values_by_attribute: defaultdict[tuple[str, str], set[Any]] = defaultdict(set)
         for state in self._states:
             for each in state:
                 for name, value in each.values.items():
-                    found[each.class_name, name].add(value)
+                    values_by_attribute[each.class_name, name].add(value)
         if self._is_scored:
-            del found["game", "score"]
-        return {key: _range(values) for key, values in found.items()}
+            del values_by_attribute["game", "score"]
+        return {key: _range(values) for key, values in values_by_attribute.items()}
 
     def frame(self) -> Window | None:
         return self._frame
@@ -134,22 +134,22 @@ class TableWorld(GymWorld):
     def _row(self, entries: Iterable[tuple[float, int, float, bool]]) -> Row:
         """Return each outcome once; Gymnasium lists it once for every cause."""
         row: dict[tuple[int, int], float] = {}
-        for probability, following, reward, _ in entries:
+        for probability, next_number, reward, _ in entries:
             if probability > 0:
-                key = int(following), self._points(reward)
+                key = int(next_number), self._points(reward)
                 row[key] = row.get(key, 0.0) + float(probability)
         return [(probability, *key) for key, probability in row.items()]
 
-    def _reached(self, initial: Any) -> list[int]:
+    def _starting_numbers(self, initial: Any) -> list[int]:
         """The numbers of the states that an episode can reach and continue from."""
         first = range(len(self._states)) if initial is None else np.flatnonzero(initial).tolist()
         reached, edge = set(first), list(first)
         while edge:
             number = edge.pop()
-            following = {n for row in self._rows[number].values() for _, n, _ in row} - reached
+            next_number = {n for row in self._rows[number].values() for _, n, _ in row} - reached
             if number not in self._ends:
-                reached |= following
-                edge += following
+                reached |= next_number
+                edge += next_number
         return sorted(reached - self._ends)
 
     def _find(self, state: State) -> tuple[int, int]:
@@ -163,7 +163,7 @@ class TableWorld(GymWorld):
             raise StateError(f"{self._where}: no entry of the table is {state!r}")
         return number, score
 
-    def _put(self, number: int, score: int) -> State:
+    def _with_score(self, number: int, score: int) -> State:
         state = self._states[number]
         return state.replace(state.of_class("game")[0].id, score=score) if score else state
 
@@ -192,7 +192,7 @@ class ToyText(TableWorld):
             return ()
         return read_scenes(self.name, self.schema, self.looks)
 
-    def _numbered(self, things: Iterable[Thing]) -> State:
+    def _populate_sorted(self, things: Iterable[Thing]) -> State:
         """Return a state with ids by class, then in the given order, as in scenes."""
         game: Thing = ("game", {"score": 0})
         return populate(self.schema, sorted([*things, game], key=lambda thing: thing[0]))

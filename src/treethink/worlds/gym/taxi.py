@@ -82,10 +82,10 @@ class Taxi(ToyText):
         row, column, passenger, wanted = env.decode(env.s)
         things: list[Thing] = [*at("wall", _walls(env))]
         for i, stop in enumerate(env.locs):
-            told = {"waiting": int(passenger == i), "wanted": int(wanted == i)}
-            things += at("stop", [_cell(*stop)], **told)
+            flags = {"waiting": int(passenger == i), "wanted": int(wanted == i)}
+            things += at("stop", [_cell(*stop)], **flags)
         things += at("taxi", [_cell(row, column)], full=int(passenger == _IN_TAXI))
-        return self._numbered(things)
+        return self._populate_sorted(things)
 
 
 def _cell(row: int, column: int) -> Cell:
