@@ -2,8 +2,8 @@
 
     scenes/maze.txt -> [ scene ] -> Scene(says, before, action, truth)
 
-They are data, so that a world and a model that learned it can be asked the very same. A
-block of the file is one scene; blocks are parted by blank lines:
+Scenes are data, so that a world and a model of it can be tested on the same examples. Each block
+of the file is a scene; blank lines separate blocks:
 
     says: a wall on the right stops the player, which costs two
     does: right
@@ -14,15 +14,15 @@ block of the file is one scene; blocks are parted by blank lines:
     #...#  #...#
     #####  #####
 
-The drawings are before and after, in the signs of the world's looks. Further lines:
+The drawings show the state before and after, in the signs of the world's looks. Further lines:
 
-    chances: 1/2 1/2        as many drawings after, and how likely each is
-    where: @ = P G          in this scene a sign stands for several things on one cell
+    chances: 1/2 1/2        the probabilities of several drawings after
+    where: @ = P G          a sign that stands for several things on one cell in this scene
     also: remote(channel=1) -> remote(channel=2)
                             an object that no drawing shows, before and after; with
-                            chances, as many afterwards as there are drawings
+                            chances, there may be one after for each drawing
 
-`pays` is by how much the score changes, and says nothing where a world keeps none.
+`pays` is the change of the score; it is ignored if the world has no score.
 """
 
 from __future__ import annotations
