@@ -70,7 +70,7 @@ def picture(explanation: Explanation, world: Drawable) -> Pixels:
     panels = []
     for reason in explanation.reasons[:_MAX_PANELS]:
         level = board(drawn, window, cell)
-        for colour, cells in _marked(world, reason).items():
+        for colour, cells in _cells_by_colour(world, reason).items():
             outline_cells(level, window, cell, cells, colour)
         panels.append(_panel(level, _lines(explanation.action, reason)))
     if not panels:
@@ -78,10 +78,10 @@ def picture(explanation: Explanation, world: Drawable) -> Pixels:
     starts = range(0, len(panels), _PANELS_PER_ROW)
     rows = [beside(panels[i : i + _PANELS_PER_ROW], _TEXT_CELL) for i in starts]
     width = max(row.shape[1] for row in rows)
-    return to_uint8(stacked([_widened(row, width) for row in rows]))
+    return to_uint8(stacked([_pad_right(row, width) for row in rows]))
 
 
-def _widened(part: Numbers, width: int) -> Numbers:
+def _pad_right(part: Numbers, width: int) -> Numbers:
     """Return the part padded with blank paper on its right, to the given width."""
     return beside([part, text_block([], width - part.shape[1], _TEXT_CELL)], 0)
 
@@ -90,7 +90,7 @@ def _panel(level: Numbers, lines: list[str]) -> Numbers:
     """Return a level with text below it, wide enough for the text."""
     width = max(level.shape[1], _LETTERS * _LETTER + _TEXT_CELL // 4)
     text = text_block([CaptionLine(line[:_LETTERS]) for line in lines], width, _TEXT_CELL)
-    return stacked([_widened(level, width), text])
+    return stacked([_pad_right(level, width), text])
 
 
 def _lines(action: str, reason: Reason) -> list[str]:
@@ -100,7 +100,7 @@ def _lines(action: str, reason: Reason) -> list[str]:
     return lines if len(lines) <= _MAX_LINES else [*lines[: _MAX_LINES - 1], "..."]
 
 
-def _marked(world: Drawable, reason: Reason) -> dict[Colour, list[Cell]]:
+def _cells_by_colour(world: Drawable, reason: Reason) -> dict[Colour, list[Cell]]:
     """Return the cells to outline, by colour; the object itself comes last, on top."""
     state = reason.state
     bound = {x for ids in reason.bound.values() for x in ids} - {reason.object_id}

@@ -38,7 +38,7 @@ class Drawable(Protocol):
         """The looks of objects; later ones are on top."""
 
     def place(self, each: Object, /) -> Cell | None:
-        """Return the column and row of an object; None: it is listed in the caption."""
+        """Return the column and row of an object; None if it is listed in the caption instead."""
 
     def frame(self) -> Window | None:
         """Return the cells that objects can be in; None if unknown."""

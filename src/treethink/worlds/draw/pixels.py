@@ -1,6 +1,6 @@
 """A state as pixels: a shape for each object, and the caption below.
 
-Shapes are drawn in the order of the looks; shapes of the same style are drawn at once (`styles`).
+Shapes are drawn in the order of the looks; shapes of the same style are drawn together (`styles`).
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ def legend_entries(world: Drawable) -> list[str]:
         for look in with_default_looks(world.looks, world.schema.classes)
         if look.class_name in world.schema.classes and _has_place(world, look)
     ]
-    entries = []
+    entries: list[str] = []
     for name in dict.fromkeys(look.class_name for look in reversed(looks)):
         own = [look for look in looks if look.class_name == name]
         own.sort(key=lambda look: [*look.values.values()])
