@@ -15,8 +15,8 @@ from PIL import Image
 import treethink as tt
 from treethink.worlds import draw
 from treethink.worlds.base import Pixels
-from treethink.worlds.draw.layout import Told, caption
-from treethink.worlds.draw.pixels import board, finished, stacked, writing
+from treethink.worlds.draw.layout import CaptionLine, caption
+from treethink.worlds.draw.pixels import board, stacked, text_block, to_uint8
 
 HERE = Path(__file__).parent
 NAMES = (
@@ -56,12 +56,12 @@ def _panel(name: str, seed: int) -> Pixels:
     picture = board(drawn, shown, WIDTH // shown.width)
     margin = WIDTH - picture.shape[1]
     sides = ((0, 0), (margin // 2, margin - margin // 2), (0, 0))
-    return finished(
+    return to_uint8(
         stacked(
             [
-                writing([Told(name)], WIDTH, CELL),
+                text_block([CaptionLine(name)], WIDTH, CELL),
                 np.pad(picture, sides),
-                writing(caption(world, state), WIDTH, CELL),
+                text_block(caption(world, state), WIDTH, CELL),
             ]
         )
     )

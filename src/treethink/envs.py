@@ -185,11 +185,11 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
 
     def _window(self) -> draw.Window | None:
         """Return the frame, cropped around the topmost object if it is too large."""
-        if self._frame is None or max(self._frame.width, self._frame.height) <= draw.MOST_CELLS:
+        if self._frame is None or max(self._frame.width, self._frame.height) <= draw.MAX_CELLS:
             return self._frame
         drawn = draw.items(self.world, self.state)
         centre = drawn[-1].cell if drawn else (0, 0)
-        return self._frame.part(centre, draw.MOST_CELLS, draw.MOST_CELLS)
+        return self._frame.part(centre, draw.MAX_CELLS, draw.MAX_CELLS)
 
     def _fitted(self, picture: Pixels) -> Pixels:
         """Crop or pad a picture to the size of the first one: captions may differ in size."""

@@ -23,7 +23,7 @@ from treethink.errors import (
 from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import WORLDS, World, make
-from treethink.worlds.draw import MOST_CELLS
+from treethink.worlds.draw import MAX_CELLS
 from treethink.worlds.draw.text import EDGE_COLOUR
 from treethink.worlds.gym import GymWorld, Taxi
 from treethink.worlds.walls import Walls
@@ -398,7 +398,7 @@ def test_all_pictures_of_an_environment_have_one_size(name: str, options: dict[s
             shapes.add(picture.shape)
             env.step(env.action_space.sample())
     assert len(shapes) == 1
-    assert max(*shapes.pop()) <= 24 * MOST_CELLS
+    assert max(*shapes.pop()) <= 24 * MAX_CELLS
 
 
 def test_a_remote_that_leaves_the_picture_is_marked_at_its_edge() -> None:

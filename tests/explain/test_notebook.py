@@ -220,9 +220,9 @@ def crossings(loops: list[svg.Loop], u: float, v: float) -> int:
 
 @pytest.mark.parametrize("name", ["key", "unlit", "frame", "star", "block", "lever", "fish"])
 def test_an_outline_is_around_the_points_of_its_shape(name: str):
-    points = (np.arange(svg._FINE) + 0.5) / svg._FINE
+    points = (np.arange(svg.SAMPLES) + 0.5) / svg.SAMPLES
     shape = SHAPES[name](*np.meshgrid(points, points))
-    assert np.array_equal(inside(svg.outline(name), svg._FINE), shape)
+    assert np.array_equal(inside(svg.outline(name), svg.SAMPLES), shape)
 
 
 def test_every_shape_has_an_outline_and_others_are_unknown():

@@ -30,12 +30,13 @@ from treethink.explain.distributions import differ
 from treethink.explain.path import Step, child, extensions, follow
 from treethink.explain.state_picture import drawable
 from treethink.explain.why.counterfactual import nearest
-from treethink.explain.why.overlay import picture, png
+from treethink.explain.why.overlay import picture
 from treethink.explain.why.reason import Reason
 from treethink.model import TreeThink
 from treethink.rules import Node, Test
 from treethink.state import Object, State
 from treethink.worlds import World
+from treethink.worlds.draw.pixels import png
 
 MANY = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FEW = settings(MANY, max_examples=4)

@@ -152,7 +152,7 @@ def test_pictures_of_large_levels_show_the_window_that_render_shows() -> None:
     world = make("maze", width=200, height=5)
     episode = Episode([world.reset(0)])
     ((picture, _),) = frames(gif.gif(world, [episode]))
-    assert picture.shape[1] == draw.MOST_CELLS * 24
+    assert picture.shape[1] == draw.MAX_CELLS * 24
 
 
 def test_the_film_of_the_documentation_is_what_its_script_makes() -> None:

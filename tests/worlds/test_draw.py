@@ -26,10 +26,10 @@ from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.text import percent
 from treethink.worlds import WORLDS, World, draw, make
-from treethink.worlds.draw.compare import Predicted, compare, differences
-from treethink.worlds.draw.layout import MOST_CELLS, Item, Window, extent, items
-from treethink.worlds.draw.shapes import SHAPES, TILES, lettering, slot, stamp
-from treethink.worlds.looks import BLUE, GREEN, GREY, RED, Look, completed, look_of
+from treethink.worlds.draw.compare import PredictionLike, compare, differences
+from treethink.worlds.draw.layout import MAX_CELLS, Item, Window, extent, items
+from treethink.worlds.draw.shapes import SHAPES, TILES, slot, stamp, text_mask
+from treethink.worlds.looks import BLUE, GREEN, GREY, RED, Look, look_of, with_default_looks
 
 pytestmark = pytest.mark.slow
 
@@ -110,17 +110,17 @@ def test_each_cell_shows_what_lies_on_top_and_what_lies_under_it(name: str) -> N
         frame = world.frame()
         assert frame is not None
         left = min(frame.left, *(x for x, _ in cells))
-        piles = []
+        stacks = []
         for x, y in sorted(cells, key=lambda cell: (cell[1], cell[0])):
             signs = [sign for _, _, sign in sorted(cells[x, y], reverse=True)]
             column = 2 * (x - left)
             shown = f"{lines[y]:<99}"[column : column + 2]
             assert shown == signs[0] + ("_" if len(signs) > 1 else " ")
-            piles += [" on ".join(signs)] if len(signs) > 1 else []
+            stacks += [" on ".join(signs)] if len(signs) > 1 else []
         drawn = "".join(lines[: frame.height])
-        assert len(re.findall(r"[^.\s]", drawn)) == len(cells) + len(piles)
-        if piles:
-            assert ", ".join(piles[:4]) in lines[frame.height :][bool(world.keeps_score)]
+        assert len(re.findall(r"[^.\s]", drawn)) == len(cells) + len(stacks)
+        if stacks:
+            assert ", ".join(stacks[:4]) in lines[frame.height :][bool(world.keeps_score)]
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -225,7 +225,7 @@ def test_classes_without_a_look_are_told_apart_by_their_initials_and_colours() -
 
 def test_more_classes_than_letters_still_get_signs() -> None:
     names = [f"thing{i}" for i in range(100)]
-    looks = completed((), names)
+    looks = with_default_looks((), names)
     signs = [look.sign for look in reversed(looks)]
     assert [look.class_name for look in reversed(looks)] == names
     assert len(set(signs[:90])) == 90 and "." not in signs and set(signs[92:]) == {"?"}
@@ -285,7 +285,7 @@ def test_a_remote_far_away_leaves_the_lights_in_the_picture() -> None:
         text = draw.ansi(world, tuned, colour=False)
         assert f"channel {channel}" in text and "R" not in text
         assert ("<" if channel < 0 else ">") in text
-        assert draw.rgb_array(world, tuned).shape[1] <= 24 * MOST_CELLS
+        assert draw.rgb_array(world, tuned).shape[1] <= 24 * MAX_CELLS
 
 
 def test_far_apart_in_all_directions_is_still_a_small_picture() -> None:
@@ -298,11 +298,11 @@ def test_far_apart_in_all_directions_is_still_a_small_picture() -> None:
 def test_a_large_grid_is_cut_to_what_an_image_can_hold() -> None:
     world = make("walls", width=200, height=4)
     state = world.reset(0)
-    assert draw.rgb_array(world, state).shape == (24 * 4, 24 * MOST_CELLS, 3)
-    assert draw.rgb_array(world, state, cell=128).shape == (128 * 4, 24 * MOST_CELLS, 3)
+    assert draw.rgb_array(world, state).shape == (24 * 4, 24 * MAX_CELLS, 3)
+    assert draw.rgb_array(world, state, cell=128).shape == (128 * 4, 24 * MAX_CELLS, 3)
     lines = draw.ansi(world, state, colour=False).splitlines()
     assert len(lines) == 4 and {line[-2:] for line in lines} == {" >"}
-    assert {len(line) for line in lines} == {2 * MOST_CELLS + 1}
+    assert {len(line) for line in lines} == {2 * MAX_CELLS + 1}
 
 
 cells = st.tuples(st.integers(-40, 40), st.integers(-40, 40))
@@ -376,7 +376,7 @@ def test_a_picture_is_as_large_as_the_frame_and_larger_only_where_it_must_be(nam
 @pytest.mark.parametrize(("dimensions", "size"), [(1, 9), (2, 5), (3, 8), (4, 3), (5, 3), (8, 2)])
 def test_the_frame_of_paths_is_what_the_whole_cube_takes(dimensions: int, size: int) -> None:
     world = make("paths", dimensions=dimensions, size=size, path_percent=100)
-    assert world.frame() == extent(items(world, world.reset(0)), most=10_000)
+    assert world.frame() == extent(items(world, world.reset(0)), max_cells=10_000)
     if (dimensions, size) == (3, 8):
         assert world.frame() == Window(0, 0, 26, 26)
 
@@ -475,14 +475,14 @@ def test_cells_of_any_size_can_be_drawn(cell: int) -> None:
 
 
 def test_letters_are_what_they_look_like() -> None:
-    rows = ["".join(".#"[int(dot)] for dot in row).rstrip(".") for row in lettering("7-")]
+    rows = ["".join(".#"[int(dot)] for dot in row).rstrip(".") for row in text_mask("7-")]
     assert rows == ["#####", "....#", "...#", "..#...#####", ".#", ".#", ".#", "", ""]
-    hanging = {each for each in "abcdefghijklmnopqrstuvwxyz" if lettering(each)[7:].any()}
+    hanging = {each for each in "abcdefghijklmnopqrstuvwxyz" if text_mask(each)[7:].any()}
     assert hanging == set("gjpqy")
-    assert (lettering("score -0123456789.") == lettering("SCORE -0123456789.")).all()
-    letters = {each: lettering(each).tobytes() for each in "abcdefghijklmnopqrstuvwxyz0123456789-"}
+    assert (text_mask("score -0123456789.") == text_mask("SCORE -0123456789.")).all()
+    letters = {each: text_mask(each).tobytes() for each in "abcdefghijklmnopqrstuvwxyz0123456789-"}
     assert len(set(letters.values())) == len(letters)
-    assert (lettering("€") == lettering("?")).all()
+    assert (text_mask("€") == text_mask("?")).all()
 
 
 # --------------------------------------------------------------- truth and prediction
@@ -590,7 +590,7 @@ def test_a_learned_model_can_be_compared() -> None:
     model = TreeThink(world.schema)
     wrong = 0
     for before, action, after in transitions(world, 150, seed=0):
-        prediction: Predicted = model.predict(before, action)
+        prediction: PredictionLike = model.predict(before, action)
         text = compare(world, after, prediction, colour=False)
         assert bool(re.search("as predicted|as was most", text)) == (prediction.mode() == after)
         wrong += "!" in text

@@ -186,7 +186,7 @@ def test_a_wall_cuts_if_and_only_if_free_cells_lose_their_connection(
     free = set(level._free)
     assert connected(free)
     for cell in free:
-        assert level._cuts(cell) == (not connected(free - {cell}))
+        assert level._disconnects(cell) == (not connected(free - {cell}))
 
 
 @given(sides, sides, st.integers(0, 10**6))

@@ -23,8 +23,8 @@ from treethink.errors import MissingPackageError, SettingError, shown, whole_num
 from treethink.planning.agent import Episode
 from treethink.state import State
 from treethink.worlds.base import Pixels, World
-from treethink.worlds.draw.layout import Told
-from treethink.worlds.draw.pixels import CELL, finished, writing
+from treethink.worlds.draw.layout import CaptionLine
+from treethink.worlds.draw.pixels import CELL, text_block, to_uint8
 
 #: The duration of a step, and of the first and the last state, in milliseconds.
 STEP, FIRST, LAST = 200, 800, 2_000
@@ -100,7 +100,7 @@ def _pictures(world: World, episode: Episode) -> Iterator[Pixels]:
 
 def _picture(world: World, state: State, text: str) -> Pixels:
     picture = world.render(state, "rgb_array")
-    line = finished(writing([Told(text)], picture.shape[1], CELL))
+    line = to_uint8(text_block([CaptionLine(text)], picture.shape[1], CELL))
     return np.concatenate([picture, line], axis=0)
 
 

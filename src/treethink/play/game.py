@@ -21,14 +21,14 @@ from treethink.stream.random_play import first_state
 from treethink.text import listed, percent
 from treethink.worlds import World
 from treethink.worlds.base import check_fit
-from treethink.worlds.draw.compare import Predicted
+from treethink.worlds.draw.compare import PredictionLike
 from treethink.worlds.gym import GymWorld, TableWorld
 
 _OVER = "the episode is over: n for the next level, u to undo"
 _SURE = 1e-6  # expected misses below which the predictions count as certain
 
 
-class Prediction(Predicted, Protocol):
+class Prediction(PredictionLike, Protocol):
     """What the game needs of a prediction."""
 
     def probability(self, after: State, /) -> float:

@@ -12,8 +12,8 @@ from rich.text import Text
 from treethink.play import keyboard
 from treethink.play.game import Game, Prediction
 from treethink.worlds import draw
-from treethink.worlds.draw.layout import FEW_LINES, MOST_LINES
-from treethink.worlds.draw.text import meanings
+from treethink.worlds.draw.layout import FEW_LINES, MAX_LINES
+from treethink.worlds.draw.text import legend_entries
 from treethink.worlds.looks import FLOOR
 
 _COMMANDS = [
@@ -44,7 +44,7 @@ def render(game: Game, width: int, height: int) -> Text:
 
 def _legend(game: Game, width: int) -> list[str]:
     """Return lines that explain the signs and marks of the picture."""
-    signs = meanings(game.world)
+    signs = legend_entries(game.world)
     top = signs[0][0] if signs else FLOOR
     marks = [f"{top}_: on top of something else, listed below the picture"]
     if game.model is not None:
@@ -63,7 +63,7 @@ def _board(game: Game, width: int, height: int) -> Text | None:
     edge = any(item.cell not in window for item in items)
     panels = len(states)
     columns = (width - 4 * (panels - 1)) // (2 * panels) - 2 * edge
-    for lines in (MOST_LINES, FEW_LINES):  # cells matter more than the lines below them
+    for lines in (MAX_LINES, FEW_LINES):  # cells matter more than the lines below them
         text = _draw(game, predicted, window, lines)
         rows = window.height + height - len(text.split("\n"))
         if columns >= window.width and rows >= window.height:

@@ -1,6 +1,6 @@
 """The registry of worlds, by name.
 
-A new world is one file beside this one and one line in `WORLDS`.
+To add a world, write a module in this package and add its class to `WORLDS`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def make(name: str, /, **options: int) -> World:
     """Return the world of that name.
 
     Options may be given in brackets: `scale(3,2)`. A name with a colon is the location of a world
-    of your own: `package.module:name` of a `World`, or of a function or class that makes one.
+    of your own: `package.module:name` of a `World`, or of a function or class that creates one.
 
     >>> make("maze", width=5, height=6)
     Maze(width=5, height=6, wall_percent=30, goals=2, scored=1)
@@ -85,7 +85,7 @@ def make(name: str, /, **options: int) -> World:
 
 
 def _import_advice(path: str) -> str:
-    """Return in which folder, and by which name, the module of a path can be imported."""
+    """Return advice on the folder and the name by which the module of a path can be imported."""
     folder, _, file = path.replace("\\", "/").rpartition("/")
     module = file.removesuffix(".py") or "module"
     return f"in {'the folder ' + folder if folder else 'this folder'}: {module}:name"
@@ -107,7 +107,7 @@ def _all_options(
         takes = ", ".join(world.positional) or "nothing"
         raise SettingError(f"world {world.name!r} takes {takes} in brackets, got {shown(name)}")
     positional = dict(zip(world.positional, map(int, in_brackets), strict=False))
-    for each in options:  # any name, also one such as `self`
+    for each in options:  # checked here, since a name such as `self` fails in the call
         if each not in world.defaults:
             raise UnknownNameError("option", each, world.defaults, f"world {world.name!r}")
     for each in positional.keys() & options.keys():
@@ -116,7 +116,7 @@ def _all_options(
 
 
 def _load_world(name: str, options: dict[str, int]) -> World:
-    """Return the world of one's own at a location."""
+    """Return the user's own world at a location such as `package.module:name`."""
     loaded = load_object(name, "world", _EXAMPLE)
     if isinstance(loaded, World) and options:
         raise SettingError(f"{name!r} is made already and takes no options, got {options}")

@@ -1,13 +1,13 @@
-"""The base class of worlds: environments that can be stepped, and state their distribution.
+"""The base class of worlds: environments with steps and an exact distribution over next states.
 
     seed -> reset -> State -> step -> State -> ...
 
 In:   a seed, then actions.
 Out:  states, and for every state and action the exact distribution over next states, so
-      that a learner is scored against the truth and not against a sample of it.
+      that a learner is scored against the true distribution, not against a sample of it.
 
-A world holds no state of its own: what happens next depends only on the given state, action and
-random numbers. Its dynamics are written once, as a distribution.
+A world has no state of its own: the next state depends only on the given state, action and random
+numbers. The dynamics are written once, as a distribution.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from treethink.worlds.scene import Distribution, Scene, Thing, populate
 #: New values of objects: {id: {attribute: value}}.
 Changes = Mapping[int, Mapping[str, Any]]
 Value = int | tuple[int, ...]
-#: The least and the greatest value of an attribute, or of an attribute of one class.
+#: The minimum and maximum of an attribute, or of an attribute of one class.
 Bounds = Mapping[str | tuple[str, str], tuple[Value, Value]]
 
-_TOLERANCE = 1e-8  # of sums of probabilities, as in NumPy
+_TOLERANCE = 1e-8  # for sums of probabilities, as in NumPy
 
 
 class World(ABC):
@@ -78,18 +78,18 @@ class World(ABC):
     positional: ClassVar[tuple[str, ...]] = ()
     schema: Schema
     looks: Sequence[Look] = ()
-    #: Whether it can step from any state. False: only from its current one.
+    #: Whether it can step from any state; if not, only from its current one.
     pure: ClassVar[bool] = True
 
     #: The values of all options.
     options: dict[str, int]
-    #: Makes an equal world, also in another process, whatever `__init__` takes.
-    _again: partial[Self]
+    #: Creates an equal world, also in another process, for any arguments of `__init__`.
+    _constructor_call: partial[Self]
 
-    def __new__(cls, /, *arguments: Any, **named: Any) -> Self:
+    def __new__(cls, /, *arguments: Any, **keywords: Any) -> Self:
         self = super().__new__(cls)
         self.options = {}
-        self._again = partial(cls, *arguments, **named)
+        self._constructor_call = partial(cls, *arguments, **keywords)
         return self
 
     def __init__(self, **options: int):
@@ -120,7 +120,7 @@ class World(ABC):
     def distribution(self, state: State, action: str) -> Distribution:
         """Return every possible next state, once, with its probability."""
         self._check(state, action)
-        return self._stated(state, action)
+        return self._checked_dynamics(state, action)
 
     def truth(self, before: State, action: str, after: State) -> Distribution | State:
         """Return what a prediction is scored against: a distribution, or the state `after`."""
@@ -136,7 +136,7 @@ class World(ABC):
 
     def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
         """Return a random next state; state and action have been checked."""
-        states = self._stated(state, action)
+        states = self._checked_dynamics(state, action)
         if len(states) == 1:
             return states[0][0]
         chosen = rng.choice(len(states), p=[probability for _, probability in states])
@@ -156,7 +156,7 @@ class World(ABC):
         return cls.sheet().partition("\n")[0]
 
     def scenes(self) -> Sequence[Scene]:
-        """Return examples of this world's rules, which a model that has learned it predicts."""
+        """Return examples of this world's rules, which a model of it should predict."""
         return ()
 
     def most_objects(self) -> dict[str, int]:
@@ -165,10 +165,10 @@ class World(ABC):
         return {name: counts[name] for name in self.schema.classes}
 
     def bounds(self) -> Bounds:
-        """Return the least and the greatest value of attributes, if they are bounded.
+        """Return the minimum and maximum of attributes, if they are bounded.
 
         A key is an attribute, or (class, attribute) for that class alone. All states that
-        follow from `reset` keep within them.
+        are reachable from `reset` are within these bounds.
         """
         return {}
 
@@ -183,7 +183,7 @@ class World(ABC):
             for attribute in attributes:
                 if (within := self.range_of(name, attribute)) is not None:
                     for each in state.of_class(name):
-                        if not _lies(value := each.values[attribute], *within):
+                        if not _in_range(value := each.values[attribute], *within):
                             what = f"{attribute} of {name} {each.id}"
                             return f"{what} is {value}, not from {within[0]} to {within[1]}"
         return None
@@ -191,15 +191,15 @@ class World(ABC):
     # -------------------------------------------------------------------- pictures
 
     def place(self, each: Object) -> Cell | None:
-        """Return the column and row of an object; None: it is listed in the caption."""
+        """Return the column and row of an object; None if it is listed in the caption instead."""
         pos = each.values.get("pos")
         return (pos[0], pos[1]) if isinstance(pos, tuple) and len(pos) == 2 else None
 
     def frame(self) -> draw.Window | None:
         """Return the cells that objects can be in, in all levels; None if unknown.
 
-        A picture is not smaller than that, and those of `WorldEnv` show just that, so that all
-        of them have one size.
+        A picture shows at least these cells. Pictures of `WorldEnv` show exactly these, so that
+        all of them have the same size.
         """
         return None
 
@@ -220,11 +220,11 @@ class World(ABC):
 
     @property
     def keeps_score(self) -> bool:
-        """Whether there is a game, and so a score."""
+        """Whether the world has a class `game`, and so a score."""
         return "game" in self.schema.classes
 
     def populate(self, things: Iterable[Thing]) -> State:
-        """Return the first state of these things, with a score of 0 if the world has one."""
+        """Return a first state with these things, and a score of 0 if the world has one."""
         score: list[Thing] = [("game", {"score": 0})] if self.keeps_score else []
         return populate(self.schema, [*things, *score])
 
@@ -237,17 +237,17 @@ class World(ABC):
 
     def surely(self, state: State, *changes: Changes) -> Distribution:
         """Return the distribution of a certain outcome, given changes of different objects."""
-        together = {each: values for part in changes for each, values in part.items()}
-        return [(state.replace_many(together) if together else state, 1.0)]
+        merged = {each: values for part in changes for each, values in part.items()}
+        return [(state.replace_many(merged) if merged else state, 1.0)]
 
     def __repr__(self) -> str:
-        named = self.options or self._again.keywords
-        given = [] if self.options else [shown(each) for each in self._again.args]
-        given += [f"{name}={shown(value)}" for name, value in named.items()]
-        return f"{type(self).__name__}({', '.join(given)})"
+        keywords = self.options or self._constructor_call.keywords
+        arguments = [] if self.options else [shown(each) for each in self._constructor_call.args]
+        arguments += [f"{name}={shown(value)}" for name, value in keywords.items()]
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._again, ()
+        return self._constructor_call, ()
 
     @property
     def _where(self) -> str:
@@ -255,26 +255,26 @@ class World(ABC):
 
     @property
     def _no_options(self) -> str:
-        """Advice for a world without options."""
+        """The advice to add to an error if the world has no options."""
         if self.defaults:
             return ""
         return 'A world states its options in `defaults`, such as defaults = {"size": 6}.'
 
-    def _stated(self, state: State, action: str) -> Distribution:
+    def _checked_dynamics(self, state: State, action: str) -> Distribution:
         """Return what `dynamics` returns; raise an error if it is not a distribution."""
-        found = self.dynamics(state, action)
-        if not isinstance(found, list | tuple) or not all(map(_is_share, found)):
+        states = self.dynamics(state, action)
+        if not isinstance(states, list | tuple) or not all(map(_is_outcome, states)):
             raise WrongTypeError(
                 f"{self._where}: dynamics must return [(state, probability), ...],"
-                f" got {shown(found)} for {action!r}"
+                f" got {shown(states)} for {action!r}"
             )
-        shares = [share for _, share in found]
-        if not abs(sum(shares) - 1) <= _TOLERANCE or min(shares) < 0:
+        chances = [chance for _, chance in states]
+        if not abs(sum(chances) - 1) <= _TOLERANCE or min(chances) < 0:
             raise StateError(
                 f"{self._where}: the probabilities of what follows {action!r} must sum to 1,"
-                f" got {', '.join(map(str, shares[:8])) or 'none'}{', ...' if shares[8:] else ''}"
+                f" got {', '.join(map(str, chances[:8])) or 'none'}{', ...' if chances[8:] else ''}"
             )
-        return found
+        return states
 
     def _check(self, state: State, action: str) -> None:
         if action not in self.actions:
@@ -297,7 +297,7 @@ class World(ABC):
         return objects[0]
 
     def generator(self, seed: int) -> np.random.Generator:
-        """Return the generator of a level; raise an error if the seed is wrong."""
+        """Return the random generator of a level; raise an error if the seed is invalid."""
         return np.random.default_rng(self._whole_number("seed", seed))
 
     def _whole_number(self, name: str, value: object) -> int:
@@ -313,17 +313,17 @@ class World(ABC):
         return value
 
 
-def _is_share(each: object) -> bool:
-    """Return whether it is a pair of a state and a probability."""
+def _is_outcome(each: object) -> bool:
+    """Return whether this is a pair of a state and a probability."""
     if not isinstance(each, tuple | list) or len(each) != 2:
         return False
     return isinstance(each[0], State) and isinstance(each[1], int | float | np.number)
 
 
-def _lies(value: Value, least: Value, most: Value) -> bool:
+def _in_range(value: Value, minimum: Value, maximum: Value) -> bool:
     """Return whether a value, or each of its numbers, is within the bounds."""
     numbers, low, high = (
-        each if isinstance(each, tuple) else (each,) for each in (value, least, most)
+        each if isinstance(each, tuple) else (each,) for each in (value, minimum, maximum)
     )
     return all(a <= b <= c for a, b, c in zip(low, numbers, high, strict=True))
 
@@ -338,20 +338,20 @@ def without_score(schema: Schema) -> Schema:
 def check_fit(schema: Schema, world: World, model: str = "the model") -> None:
     """Raise an error that names the difference if a model's schema is not the world's.
 
-    `model` is what the message calls the model, such as the name of its file.
+    `model` is how the message refers to the model, such as the name of its file.
     """
     if schema == world.schema:
         return
     for part in ("classes", "attributes", "actions"):
         names, expected = list(getattr(schema, part)), list(getattr(world.schema, part))
         if names != expected:
-            differ = f"its {part} are {listed(names)}, the world's {listed(expected)}"
+            difference = f"its {part} are {listed(names)}, the world's {listed(expected)}"
             break
     else:
-        differ = "its attributes are not those of the world"
-    raise SettingError(f"{model} does not fit world {world.name!r}: {differ}")
+        difference = "its attributes are not those of the world"
+    raise SettingError(f"{model} does not fit world {world.name!r}: {difference}")
 
 
 def _lineage(cls: type[World]) -> list[type[World]]:
-    """Return the class and its base worlds: those that have a name."""
+    """Return the class and its base classes that are worlds with a name."""
     return [each for each in cls.__mro__ if issubclass(each, World) and "name" in vars(each)]

@@ -2,8 +2,8 @@
 
     seed -> [ Level ] -> things -> State
 
-x runs to the right, y runs down. A level has a border of walls and, inside it, walls at
-random that leave all free cells connected, so that nothing is ever placed out of reach.
+x runs to the right, y runs down. A level has a border of walls and random walls inside it. All
+free cells stay connected, so that everything placed on them can be reached.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from treethink.worlds.scene import Thing
 MOVES: Mapping[str, Cell] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 STAY_AND_MOVES: Mapping[str, Cell] = {"stay": (0, 0), **MOVES}
 
-# The eight neighbours of a cell, in a circle that begins above it. Every other one shares a side.
+# The eight neighbours of a cell, clockwise from above. Every second one shares a side with it.
 _CIRCLE = ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1))
-_MOST_CELLS = 1_000_000
+_MAX_CELLS = 1_000_000
 
 
 def moved(cell: Cell, by: Cell) -> Cell:
@@ -33,7 +33,7 @@ def moved(cell: Cell, by: Cell) -> Cell:
 
 
 def beside(cell: Cell) -> list[Cell]:
-    """Return the four cells that share a side with it."""
+    """Return the four cells that share a side with the cell."""
     x, y = cell
     return [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
 
@@ -44,7 +44,7 @@ def at(class_name: str, cells: Iterable[Cell], **values: Any) -> Iterator[Thing]
 
 
 class Level:
-    """A rectangle of cells while things are being placed in it.
+    """A rectangle of cells in which things are placed at random.
 
     >>> level = Level(5, 4, np.random.default_rng(0))
     >>> level.add_walls(2)
@@ -56,7 +56,7 @@ class Level:
         #: The source of all random numbers of the level.
         self.rng = rng
         self._free: list[Cell] = []
-        # Walls that touch, by a side or a corner, form groups: a forest of parents.
+        # Walls that touch at a side or a corner form groups: a disjoint-set forest of parents.
         self._parent: dict[Cell, Cell] = {}
         for y in range(height):
             for x in range(width):
@@ -76,61 +76,60 @@ class Level:
         return len(self._free)
 
     def take(self, count: int, among: Container[Cell] | None = None) -> list[Cell]:
-        """Take n different free cells at random.
+        """Return `count` different free cells, chosen at random, which are then no longer free.
 
-        With `among`, only cells in there are taken.
+        With `among`, choose only from these cells.
         """
         free = self._free if among is None else [each for each in self._free if each in among]
         if count > len(free):
             raise SettingError(f"cannot place {count} things on {len(free)} free cells")
-        taken = [free[i] for i in self.rng.permutation(len(free))[:count].tolist()]
-        gone = set(taken)
-        self._free = [each for each in self._free if each not in gone]
-        return taken
+        cells = [free[i] for i in self.rng.permutation(len(free))[:count].tolist()]
+        unique = set(cells)
+        self._free = [each for each in self._free if each not in unique]
+        return cells
 
     def add_walls(self, count: int) -> None:
-        """Turn n free cells into walls, so that the other free cells stay connected.
+        """Turn `count` free cells into walls so that the other free cells stay connected.
 
-        The free cells are tried in random order. One that would cut the others in two is
-        passed over until the next round. Of two or more connected cells at least one can
-        always go, so every round adds a wall, and the rounds end.
+        The free cells are tried in random order. A cell that would disconnect the others is
+        rejected until the next round. Of two or more connected cells, at least one can always
+        be removed without disconnecting the others, so every round adds a wall.
         """
         if count >= self.n_free:
             raise SettingError(f"cannot place {count} walls on {self.n_free} cells: none is left")
-        waiting = self.take(self.n_free)
+        candidates = self.take(self.n_free)
         while count > 0:
-            passed_over = []
-            for cell in waiting:
-                if count == 0 or self._cuts(cell):
-                    passed_over.append(cell)
+            rejected = []
+            for cell in candidates:
+                if count == 0 or self._disconnects(cell):
+                    rejected.append(cell)
                 else:
                     self._add_wall(cell)
                     count -= 1
-            if len(passed_over) == len(waiting):
+            if len(rejected) == len(candidates):
                 raise AssertionError("no cell of several connected ones can become a wall")
-            waiting = passed_over
-        self._free = sorted(waiting, key=_reading_order)
+            candidates = rejected
+        self._free = sorted(candidates, key=_reading_order)
 
-    def _cuts(self, cell: Cell) -> bool:
+    def _disconnects(self, cell: Cell) -> bool:
         """Return whether a wall here would disconnect the free cells.
 
-        It would if and only if it closes a ring of walls: if two walls around the cell that
-        do not touch each other here, because the circle of neighbours is free between
-        them, belong to one group all the same.
+        It does if and only if it closes a ring of walls: if two walls next to the cell belong
+        to the same group, although free cells separate them in the circle of neighbours.
         """
         circle = [moved(cell, by) for by in _CIRCLE]
         free_sides = [i for i in (0, 2, 4, 6) if circle[i] not in self._parent]
         if not free_sides:
             return False
         groups: list[Cell] = []
-        apart = True  # from the walls met so far
+        apart = True  # whether free cells separate the next wall from the previous one
         for k in range(free_sides[0], free_sides[0] + 8):
             neighbour = circle[k % 8]
             if neighbour in self._parent:
                 if apart:
                     groups.append(self._group(neighbour))
                 apart = False
-            elif k % 2 == 0:  # past a free corner, the walls on its two sides still touch
+            elif k % 2 == 0:  # walls on both sides of a free corner still touch
                 apart = True
         return len(set(groups)) < len(groups)
 
@@ -165,10 +164,10 @@ class GridWorld(World):
                 raise SettingError(
                     f"{self._where}: {side} must be at least 3 (wall, cell, wall), got {cells}"
                 )
-        if width * height > _MOST_CELLS:
+        if width * height > _MAX_CELLS:
             raise SettingError(
                 f"{self._where}: width {shown(width)} x height {shown(height)} is more than"
-                f" {_MOST_CELLS:,} cells"
+                f" {_MAX_CELLS:,} cells"
             )
         if "wall_percent" in self.options:
             self.within("wall_percent", 0, 100)

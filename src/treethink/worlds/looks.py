@@ -2,8 +2,8 @@
 
     object -> [ look ] -> a sign, a shape, a colour
 
-A world lists its looks once. A scene is read with the signs, a terminal shows them, and a
-picture draws the shapes. Classes that it does not list get a look of their own from `completed`.
+A world lists its looks once. Scenes and terminals use the signs, pictures use the shapes. Classes
+without a look get one from `with_default_looks`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FLOOR = "."
 #: The sign of an object without a look.
 UNKNOWN = "?"
 
-_PLAIN_SHAPES = ("disc", "diamond", "square", "ring", "star", "cross")
+_DEFAULT_SHAPES = ("disc", "diamond", "square", "ring", "star", "cross")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,40 +54,41 @@ class Look:
 
 
 def look_of(looks: Sequence[Look], each: Object) -> Look:
-    """Return the first look that fits; looks are also in drawing order, the last on top."""
+    """Return the first look that fits the object."""
     for look in looks:
         if look.fits(each):
             return look
     return Look(UNKNOWN, each.class_name, "diamond", RED)
 
 
-def completed(looks: Sequence[Look], classes: Collection[str]) -> tuple[Look, ...]:
-    """Return the looks, and below them one for every class without any, the first on top.
+def with_default_looks(looks: Sequence[Look], classes: Collection[str]) -> tuple[Look, ...]:
+    """Return the looks in drawing order, including a default one for every class without a look.
 
-    Schemas tend to begin with what acts, and to end with what it stands on. Its sign is the
-    first letter of its name that is free, its colour that of its place among the classes; a
-    `wall` is a grey block.
+    Default looks are drawn below the others, and those of later classes below those of earlier
+    ones, since schemas usually list acting objects first. The default sign is the first unused
+    letter of the class name; shape and colour depend on its position in the schema. A `wall` is
+    a grey block.
 
-    >>> [look.sign for look in completed((), ["boat", "buoy", "boot", "wall"])]
+    >>> [look.sign for look in with_default_looks((), ["boat", "buoy", "boot", "wall"])]
     ['#', 'O', 'U', 'B']
     """
     known = {look.class_name for look in looks}
-    taken = {FLOOR, UNKNOWN, *(look.sign for look in looks)}
-    plain = []
+    used_signs = {FLOOR, UNKNOWN, *(look.sign for look in looks)}
+    defaults = []
     for i, name in enumerate(classes):
         if name not in known:
-            plain.append(_plain(name, i, taken))
-            taken.add(plain[-1].sign)
-    return (*reversed(plain), *looks)
+            defaults.append(_default_look(name, i, used_signs))
+            used_signs.add(defaults[-1].sign)
+    return (*reversed(defaults), *looks)
 
 
-def _plain(name: str, place: int, taken: Collection[str]) -> Look:
-    if name == "wall" and "#" not in taken:
+def _default_look(name: str, i: int, used_signs: Collection[str]) -> Look:
+    if name == "wall" and "#" not in used_signs:
         return Look("#", name, "block", GREY)
-    own = [each for each in name.upper() if each in ascii_uppercase]
-    others = [*own, *ascii_uppercase, *ascii_letters, *digits, *punctuation]
-    sign = next((each for each in others if each not in taken), UNKNOWN)
-    return Look(sign, name, _PLAIN_SHAPES[place % len(_PLAIN_SHAPES)], hue(place))
+    letters = [each for each in name.upper() if each in ascii_uppercase]
+    candidates = [*letters, *ascii_uppercase, *ascii_letters, *digits, *punctuation]
+    sign = next((each for each in candidates if each not in used_signs), UNKNOWN)
+    return Look(sign, name, _DEFAULT_SHAPES[i % len(_DEFAULT_SHAPES)], hue(i))
 
 
 def hue(i: int) -> Colour:

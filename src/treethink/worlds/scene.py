@@ -2,8 +2,8 @@
 
     scenes/maze.txt -> [ scene ] -> Scene(says, before, action, truth)
 
-They are data, so that a world and a model that learned it can be asked the very same. A
-block of the file is one scene; blocks are parted by blank lines:
+Scenes are data, so that a world and a model of it can be tested on the same examples. Each block
+of the file is a scene; blank lines separate blocks:
 
     says: a wall on the right stops the player, which costs two
     does: right
@@ -14,15 +14,15 @@ block of the file is one scene; blocks are parted by blank lines:
     #...#  #...#
     #####  #####
 
-The drawings are before and after, in the signs of the world's looks. Further lines:
+The drawings show the state before and after, in the signs of the world's looks. Further lines:
 
-    chances: 1/2 1/2        as many drawings after, and how likely each is
-    where: @ = P G          in this scene a sign stands for several things on one cell
+    chances: 1/2 1/2        the probabilities of several drawings after
+    where: @ = P G          a sign that stands for several things on one cell in this scene
     also: remote(channel=1) -> remote(channel=2)
                             an object that no drawing shows, before and after; with
-                            chances, as many afterwards as there are drawings
+                            chances, there may be one after for each drawing
 
-`pays` is by how much the score changes, and says nothing where a world keeps none.
+`pays` is the change of the score; it is ignored if the world has no score.
 """
 
 from __future__ import annotations
@@ -94,16 +94,16 @@ class _Block:
     where: dict[str, list[str]] = field(default_factory=dict)
     also: list[list[Thing]] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
-    given: set[str] = field(default_factory=set)
+    seen_keys: set[str] = field(default_factory=set)
 
     def read(self, line: str) -> None:
         key, colon, rest = (part.strip() for part in line.partition(":"))
         if not colon:
             self.rows.append(line.split())
             return
-        if key in self.given - {"where", "also"}:
+        if key in self.seen_keys - {"where", "also"}:
             raise ValueError(f"it has the line {key!r} twice")
-        self.given.add(key)
+        self.seen_keys.add(key)
         if key in ("says", "does"):
             setattr(self, key, rest)
         elif key == "pays":
@@ -114,7 +114,7 @@ class _Block:
             sign, _, signs = rest.partition("=")
             self.where[sign.strip()] = signs.split()
         elif key == "also":
-            self.also.append([_thing(each) for each in rest.split("->")])
+            self.also.append([_parse_thing(each) for each in rest.split("->")])
         else:
             raise ValueError(f"no such line as {key!r}")
 
@@ -150,7 +150,7 @@ def _panels(block: _Block, schema: Schema, looks: Sequence[Look]) -> list[list[T
     panels = []
     for k in range(count):
         things = [each[min(k, len(each) - 1)] for each in block.also]
-        things += _drawn([row[k] for row in block.rows], looks, block.where)
+        things += _things_drawn([row[k] for row in block.rows], looks, block.where)
         if "game" in schema.classes and not any(name == "game" for name, _ in things):
             things.append(("game", {"score": block.pays if k else 0}))
         known = [thing for thing in things if thing[0] != "game" or "game" in schema.classes]
@@ -161,7 +161,7 @@ def _panels(block: _Block, schema: Schema, looks: Sequence[Look]) -> list[list[T
     return panels
 
 
-def _drawn(
+def _things_drawn(
     rows: Sequence[str], looks: Sequence[Look], where: Mapping[str, Sequence[str]]
 ) -> Iterator[Thing]:
     by_sign = {look.sign: look for look in looks}
@@ -176,7 +176,7 @@ def _drawn(
                 yield look.class_name, {"pos": (x, y), **look.values}
 
 
-def _thing(text: str) -> Thing:
+def _parse_thing(text: str) -> Thing:
     match = _THING.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{text.strip()!r} is not an object such as key(pos=(1, 2), status=0)")
@@ -185,12 +185,12 @@ def _thing(text: str) -> Thing:
         value = _VALUE.match(rest)
         if not value or value[1] in values:
             raise ValueError(f"{rest.strip()!r} is not a list of values such as pos=(1, 2), on=0")
-        values[value[1]] = _integers(value[2])
+        values[value[1]] = _parse_value(value[2])
         rest = rest[value.end() :]
     return match[1], values
 
 
-def _integers(text: str) -> int | tuple[int, ...]:
+def _parse_value(text: str) -> int | tuple[int, ...]:
     if text.startswith("("):
         return tuple(int(each) for each in text.strip("()").split(",") if each.strip())
     return int(text)

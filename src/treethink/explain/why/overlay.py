@@ -9,12 +9,8 @@ tests bound in orange, and cells in which a test looked for an object and found 
 from __future__ import annotations
 
 import os
-import struct
 import textwrap
-import zlib
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from treethink import file
 from treethink.errors import SettingError, WrongTypeError, shown
@@ -23,9 +19,18 @@ from treethink.explain.path import Step
 from treethink.explain.state_picture import drawable
 from treethink.file import check_picture_path, format_of
 from treethink.state import Object, State
-from treethink.worlds.draw.layout import Cell, Drawable, Told, Window, extent, items
-from treethink.worlds.draw.pixels import Pixels, beside, board, finished, stacked, writing
-from treethink.worlds.draw.shapes import Numbers, stamp
+from treethink.worlds.draw.layout import CaptionLine, Cell, Drawable, extent, items
+from treethink.worlds.draw.pixels import (
+    Pixels,
+    beside,
+    board,
+    outline_cells,
+    png,
+    stacked,
+    text_block,
+    to_uint8,
+)
+from treethink.worlds.draw.shapes import Numbers
 from treethink.worlds.draw.text import EDGE_COLOUR, WRONG_COLOUR
 from treethink.worlds.looks import WHITE, Colour
 
@@ -38,9 +43,8 @@ _PANELS_PER_ROW = 3
 _MAX_LINES = 10
 _LETTERS = 42  # in a line of text
 _LETTER = 12  # pixels: the width of a letter and its gap, at two pixels per dot
-_TEXT_CELL = 24  # pixels: the cell size for which `writing` makes letters of that width
+_TEXT_CELL = 24  # pixels: the cell size for which `text_block` makes letters of that width
 _MAX_LEVEL, _MAX_CELL, _MIN_CELL = 512, 48, 8  # pixels
-_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def draw(
@@ -66,27 +70,27 @@ def picture(explanation: Explanation, world: Drawable) -> Pixels:
     panels = []
     for reason in explanation.reasons[:_MAX_PANELS]:
         level = board(drawn, window, cell)
-        for colour, cells in _marked(world, reason).items():
-            _outline(level, window, cell, cells, colour)
+        for colour, cells in _cells_by_colour(world, reason).items():
+            outline_cells(level, window, cell, cells, colour)
         panels.append(_panel(level, _lines(explanation.action, reason)))
     if not panels:
         panels = [_panel(board(drawn, window, cell), [f"{explanation.action}: nothing changes"])]
     starts = range(0, len(panels), _PANELS_PER_ROW)
     rows = [beside(panels[i : i + _PANELS_PER_ROW], _TEXT_CELL) for i in starts]
     width = max(row.shape[1] for row in rows)
-    return finished(stacked([_widened(row, width) for row in rows]))
+    return to_uint8(stacked([_pad_right(row, width) for row in rows]))
 
 
-def _widened(part: Numbers, width: int) -> Numbers:
-    """Return the part with blank paper to its right, as wide as that."""
-    return beside([part, writing([], width - part.shape[1], _TEXT_CELL)], 0)
+def _pad_right(part: Numbers, width: int) -> Numbers:
+    """Return the part padded with blank paper on its right, to the given width."""
+    return beside([part, text_block([], width - part.shape[1], _TEXT_CELL)], 0)
 
 
 def _panel(level: Numbers, lines: list[str]) -> Numbers:
     """Return a level with text below it, wide enough for the text."""
     width = max(level.shape[1], _LETTERS * _LETTER + _TEXT_CELL // 4)
-    text = writing([Told(line[:_LETTERS]) for line in lines], width, _TEXT_CELL)
-    return stacked([_widened(level, width), text])
+    text = text_block([CaptionLine(line[:_LETTERS]) for line in lines], width, _TEXT_CELL)
+    return stacked([_pad_right(level, width), text])
 
 
 def _lines(action: str, reason: Reason) -> list[str]:
@@ -96,7 +100,7 @@ def _lines(action: str, reason: Reason) -> list[str]:
     return lines if len(lines) <= _MAX_LINES else [*lines[: _MAX_LINES - 1], "..."]
 
 
-def _marked(world: Drawable, reason: Reason) -> dict[Colour, list[Cell]]:
+def _cells_by_colour(world: Drawable, reason: Reason) -> dict[Colour, list[Cell]]:
     """Return the cells to outline, by colour; the object itself comes last, on top."""
     state = reason.state
     bound = {x for ids in reason.bound.values() for x in ids} - {reason.object_id}
@@ -125,30 +129,3 @@ def _empty_cells(world: Drawable, state: State, step: Step) -> list[Cell]:
         if (cell := world.place(hypothetical)) == each.value:
             cells.append(cell)
     return cells
-
-
-def _outline(level: Numbers, window: Window, size: int, cells: list[Cell], colour: Colour) -> None:
-    """Draw frames around cells into the level."""
-    covers, bright = (each[:, :, None] for each in stamp("outline", size))
-    for x, y in (cell for cell in cells if cell in window):
-        top, left = (y - window.top) * size, (x - window.left) * size
-        spot = level[top : top + size, left : left + size]
-        spot[...] = spot * (1 - covers) + bright * np.array(colour, dtype=np.float32)
-
-
-# ---------------------------------------------------------------------------- PNG
-
-
-def png(pixels: Pixels) -> bytes:
-    """Encode pixels as a PNG, without any package: a header, and rows compressed by zlib."""
-    height, width = pixels.shape[:2]
-    rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)  # a row begins with its filter, 0
-    rows[:, 1:] = pixels.reshape(height, 3 * width)
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b"")]
-    return _SIGNATURE + b"".join(_chunk(*each) for each in chunks)
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    check = zlib.crc32(kind + content)
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)

@@ -7,11 +7,12 @@
     compare     truth and prediction side by side, differences marked, as text or pixels
     legend      the meaning of the signs of a world
 
-This package is independent of any world: it uses only its looks, `place` and `frame`.
+This package does not depend on any particular world: of a world it uses only the schema, the looks,
+`place` and `frame`.
 """
 
 from treethink.worlds.draw.compare import compare
-from treethink.worlds.draw.layout import MOST_CELLS, Window, extent, items
+from treethink.worlds.draw.layout import MAX_CELLS, Window, extent, items
 from treethink.worlds.draw.pixels import rgb_array
 from treethink.worlds.draw.shapes import SHAPES
 from treethink.worlds.draw.text import ansi, legend
@@ -22,7 +23,7 @@ __all__ = [
     "compare",
     "legend",
     "SHAPES",
-    "MOST_CELLS",
+    "MAX_CELLS",
     "Window",
     "extent",
     "items",

@@ -2,10 +2,10 @@
 
     truth (a state), prediction -> [ compare ] -> text, pixels
 
-As text, the prediction is its most likely state, and every difference is told in a line. As
-pixels it is all that may follow, each thing as clearly as it is likely. Cells in which the
-most likely state differs from the truth are marked in both. As text, whatever was not certain
-is told too, with all that it might have been.
+As text, the prediction is shown as its most likely state, followed by a line for each difference
+and for each value that was uncertain, with the probabilities. As pixels, every possible outcome is
+drawn, with its probability as opacity. Cells in which the most likely state differs from the truth
+are marked in both.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from treethink.text import percent
 from treethink.worlds.draw import pixels, text
 from treethink.worlds.draw.layout import (
     FEW_LINES,
-    MOST_LINES,
+    MAX_LINES,
+    CaptionLine,
     Cell,
     Drawable,
     Item,
-    Told,
     Window,
     caption,
     extent,
@@ -38,13 +38,13 @@ Value = int | tuple[int, ...]
 Chances = Mapping[Value, float]
 
 _TITLES = ("truth", "prediction")
-_MOST_DIFFERENCES = 8
-_MOST_VALUES = 4
-_MOST_GHOSTS = 64
+_MAX_DIFFERENCES = 8
+_MAX_VALUES = 4
+_MAX_OUTCOMES = 64
 
 
-class Predicted(Protocol):
-    """What a comparison needs of a prediction."""
+class PredictionLike(Protocol):
+    """The part of a prediction that a comparison uses."""
 
     @property
     def state(self) -> State:
@@ -64,153 +64,156 @@ class Difference:
     object: Object
     attribute: str
     predicted: Value
-    was: Value
+    actual: Value
     chances: Chances
 
     def __str__(self) -> str:
         what = f"{self.object.class_name} {self.object.id} {self.attribute}"
         if self.chances.get(self.predicted, 0.0) == 1.0:
-            return f"{what}: predicted {self.predicted}, was {self.was}"
-        return f"{what}: predicted {_in_short(self.chances)}; was {self.was}"
+            return f"{what}: predicted {self.predicted}, was {self.actual}"
+        return f"{what}: predicted {_distribution_text(self.chances)}; was {self.actual}"
 
 
-def _in_short(chances: Chances) -> str:
+def _distribution_text(chances: Chances) -> str:
     """Return a distribution as text, most likely first: `75% (1, 1), 25% (2, 1)`."""
     ranked = sorted(chances.items(), key=lambda pair: (-pair[1], pair[0]))
-    said = [f"{percent(chance)} {value}" for value, chance in ranked[:_MOST_VALUES]]
-    more = len(ranked) - len(said)
-    return ", ".join(said) + (f" and {more} more" if more else "")
+    texts = [f"{percent(chance)} {value}" for value, chance in ranked[:_MAX_VALUES]]
+    more = len(ranked) - len(texts)
+    return ", ".join(texts) + (f" and {more} more" if more else "")
 
 
 @overload
 def compare(
     world: Drawable,
     truth: State,
-    prediction: Predicted,
+    prediction: PredictionLike,
     mode: Literal["ansi"] = "ansi",
     *,
     colour: bool = True,
     cell: int = pixels.CELL,
     window: Window | None = None,
-    lines: int = MOST_LINES,
+    lines: int = MAX_LINES,
 ) -> str: ...
 @overload
 def compare(
     world: Drawable,
     truth: State,
-    prediction: Predicted,
+    prediction: PredictionLike,
     mode: Literal["rgb_array"],
     *,
     colour: bool = True,
     cell: int = pixels.CELL,
     window: Window | None = None,
-    lines: int = MOST_LINES,
+    lines: int = MAX_LINES,
 ) -> pixels.Pixels: ...
 def compare(
     world: Drawable,
     truth: State,
-    prediction: Predicted,
+    prediction: PredictionLike,
     mode: str = "ansi",
     *,
     colour: bool = True,
     cell: int = pixels.CELL,
     window: Window | None = None,
-    lines: int = MOST_LINES,
+    lines: int = MAX_LINES,
 ) -> str | pixels.Pixels:
-    """Draw truth and prediction side by side, differences marked; `mode` as in `World.render`.
+    """Draw truth and prediction side by side with differences marked.
 
-    `colour` and `lines` (of what has no place) are for text, `cell` (its size in pixels) for
-    pixels; `window` is for both.
+    `mode` is that of `World.render`. `colour` and `lines` (the maximum number of lines about
+    objects without a place) apply to text, `cell` (its size in pixels) to pixels, and `window`
+    to both.
     """
     if not isinstance(truth, State):
         raise WrongTypeError(f"the truth must be a State, got {shown(truth)}")
     if mode == "ansi":
-        return text.encoded(_as_text(_Pair(world, truth, prediction), window, lines), colour)
+        return text.encode(_as_text(_Pair(world, truth, prediction), window, lines), colour)
     if mode == "rgb_array":
         return _as_pixels(_Pair(world, truth, prediction), cell, window)
     raise UnknownNameError("mode", str(mode), ["ansi", "rgb_array"], "compare")
 
 
-def differences(truth: State, prediction: Predicted) -> list[Difference]:
+def differences(truth: State, prediction: PredictionLike) -> list[Difference]:
     """Return the values for which the most likely state is wrong."""
-    guess = prediction.mode()
-    if truth.ids != guess.ids:
-        others = sorted(set(truth.ids) ^ set(guess.ids))
+    most_likely = prediction.mode()
+    if truth.ids != most_likely.ids:
+        others = sorted(set(truth.ids) ^ set(most_likely.ids))
         raise TransitionError(f"the truth and the prediction have other objects: {others}")
-    if truth == guess:
+    if truth == most_likely:
         return []
     chances = {(each, name): values for each, name, values in prediction.changes()}
     return [
-        Difference(new, name, said, was, chances.get((new.id, name), {said: 1.0}))
-        for old, new in zip(guess, truth, strict=True)
-        for name, said in old.values.items()
-        if said != (was := new.values[name])
+        Difference(new, name, predicted, actual, chances.get((new.id, name), {predicted: 1.0}))
+        for old, new in zip(most_likely, truth, strict=True)
+        for name, predicted in old.values.items()
+        if predicted != (actual := new.values[name])
     ]
 
 
-def uncertain(truth: State, prediction: Predicted) -> list[Difference]:
+def uncertain(truth: State, prediction: PredictionLike) -> list[Difference]:
     """Return the values for which the most likely state is right, but not certain."""
-    guess = prediction.mode()
+    most_likely = prediction.mode()
     return [
-        Difference(truth[each], name, was, was, chances)
+        Difference(truth[each], name, actual, actual, chances)
         for each, name, chances in prediction.changes()
-        if (was := truth.value(each, name)) == guess.value(each, name)
-        and chances.get(was, 0.0) < 1.0
+        if (actual := truth.value(each, name)) == most_likely.value(each, name)
+        and chances.get(actual, 0.0) < 1.0
     ]
 
 
 class _Pair:
     """The content of both panels."""
 
-    def __init__(self, world: Drawable, truth: State, prediction: Predicted):
+    def __init__(self, world: Drawable, truth: State, prediction: PredictionLike):
         self.world = world
         self.truth = truth
         self.prediction = prediction
-        self.guess = prediction.mode()
+        self.most_likely = prediction.mode()
         self.differences = differences(truth, prediction)
         self.uncertain = uncertain(truth, prediction)
         self.wrong_ids = {each.object.id for each in self.differences}
         self.wrong_cells = {
             cell
-            for state in (self.truth, self.guess)
+            for state in (self.truth, self.most_likely)
             for each in self.wrong_ids
             if (cell := world.place(state[each])) is not None
         }
 
-    def captions(self, most: int) -> tuple[list[Told], list[Told]]:
-        """Return the captions: true and most likely values of what has no place in the picture."""
+    def captions(self, max_lines: int) -> tuple[list[CaptionLine], list[CaptionLine]]:
+        """Return the captions: true and most likely values of objects without a place."""
         chances: dict[int, float] = {}
         for each, name, values in self.prediction.changes():
-            likely = values.get(self.guess.value(each, name), 0.0)
-            chances[each] = chances.get(each, 1.0) * likely
+            chance = values.get(self.most_likely.value(each, name), 0.0)
+            chances[each] = chances.get(each, 1.0) * chance
         return (
-            caption(self.world, self.truth, self.wrong_ids, most=most),
-            caption(self.world, self.guess, self.wrong_ids, chances, most),
+            caption(self.world, self.truth, self.wrong_ids, max_lines=max_lines),
+            caption(self.world, self.most_likely, self.wrong_ids, chances, max_lines),
         )
 
     def verdict(self) -> list[str]:
-        """Return the differences as text, and then what else was possible."""
-        said = [str(each) for each in [*self.differences, *self.uncertain]]
+        """Return the differences as text, then the uncertain values."""
+        lines = [str(each) for each in [*self.differences, *self.uncertain]]
         if not self.differences:
-            said = ["as was most likely" if said else "as predicted", *said]
-        more = len(said) - _MOST_DIFFERENCES
-        return [*said[:_MOST_DIFFERENCES], f"and {more} more"] if more > 0 else said
+            lines = ["as was most likely" if lines else "as predicted", *lines]
+        more = len(lines) - _MAX_DIFFERENCES
+        return [*lines[:_MAX_DIFFERENCES], f"and {more} more"] if more > 0 else lines
 
 
 # ------------------------------------------------------------------------- as text
 
 
 def _as_text(pair: _Pair, window: Window | None, lines: int) -> list[text.Line]:
-    drawn = [items(pair.world, state) for state in (pair.truth, pair.guess)]
-    frame = pair.world.frame()
-    shown_cells = extent([*drawn[0], *drawn[1]], frame=frame) if window is None else window
+    drawn_items = [items(pair.world, state) for state in (pair.truth, pair.most_likely)]
+    if window is None:
+        window = extent([*drawn_items[0], *drawn_items[1]], frame=pair.world.frame())
     panels = [
         [
             [text.Span(title, bold=True)],
-            *text.panel(each, shown_cells, pair.wrong_cells),
-            *text.captions([*told, *text.piles(each, shown_cells)]),
+            *text.panel(each, window, pair.wrong_cells),
+            *text.caption_rows([*caption_lines, *text.stack_captions(each, window)]),
         ]
-        for title, each, told in zip(_TITLES, drawn, pair.captions(lines), strict=True)
+        for title, each, caption_lines in zip(
+            _TITLES, drawn_items, pair.captions(lines), strict=True
+        )
     ]
     rows = _side_by_side(panels[0], panels[1])
     return [*rows, *([text.Span(line)] for line in pair.verdict())]
@@ -233,45 +236,45 @@ def _side_by_side(left: Sequence[text.Line], right: Sequence[text.Line]) -> list
 
 
 def _as_pixels(pair: _Pair, cell: int, window: Window | None) -> pixels.Pixels:
-    most = pixels.most_cells(cell)
-    drawn = [items(pair.world, pair.truth), _ghosts(pair.world, pair.prediction)]
-    frame = pair.world.frame()
-    shown_cells = extent([*drawn[0], *drawn[1]], most, frame) if window is None else window
+    limit = pixels.max_cells(cell)
+    drawn_items = [items(pair.world, pair.truth), _possible_items(pair.world, pair.prediction)]
+    if window is None:
+        window = extent([*drawn_items[0], *drawn_items[1]], limit, pair.world.frame())
     columns = []
-    for title, each, told in zip(_TITLES, drawn, pair.captions(FEW_LINES), strict=True):
-        board = pixels.board(each, shown_cells, cell, pair.wrong_cells)
+    for title, each, lines in zip(_TITLES, drawn_items, pair.captions(FEW_LINES), strict=True):
+        board = pixels.board(each, window, cell, pair.wrong_cells)
         width = board.shape[1]
         columns.append(
             pixels.stacked(
                 [
-                    pixels.writing([Told(title)], width, cell),
+                    pixels.text_block([CaptionLine(title)], width, cell),
                     board,
-                    pixels.writing(told, width, cell),
+                    pixels.text_block(lines, width, cell),
                 ]
             )
         )
-    return pixels.finished(pixels.beside(columns, gap=cell))
+    return pixels.to_uint8(pixels.beside(columns, gap=cell))
 
 
-def _ghosts(world: Drawable, prediction: Predicted) -> list[Item]:
-    """Return every object at each of its possible places."""
+def _possible_items(world: Drawable, prediction: PredictionLike) -> list[Item]:
+    """Return every object at each of its possible places, with its probability there."""
     changes: defaultdict[int, dict[str, Chances]] = defaultdict(dict)
     for each, name, values in prediction.changes():
         changes[each][name] = values
     state = prediction.state
-    drawn = items(world, (each for each in state if each.id not in changes))
+    drawn_items = items(world, (each for each in state if each.id not in changes))
     for each, distributions in changes.items():
         chances: defaultdict[tuple[Cell, int], float] = defaultdict(float)
-        found: dict[tuple[Cell, int], Item] = {}
+        by_place: dict[tuple[Cell, int], Item] = {}
         for changed, chance in _outcomes(state[each], distributions):
             for item in items(world, [changed]):
-                found[item.cell, item.order] = item
+                by_place[item.cell, item.order] = item
                 chances[item.cell, item.order] += chance
-        drawn += [
+        drawn_items += [
             Item(item.order, item.id, item.cell, item.look, min(chances[key], 1.0))
-            for key, item in found.items()
+            for key, item in by_place.items()
         ]
-    return sorted(drawn, key=lambda item: (item.order, item.id, item.cell))
+    return sorted(drawn_items, key=lambda item: (item.order, item.id, item.cell))
 
 
 def _outcomes(each: Object, distributions: Mapping[str, Chances]) -> Iterator[tuple[Object, float]]:
@@ -279,7 +282,7 @@ def _outcomes(each: Object, distributions: Mapping[str, Chances]) -> Iterator[tu
     likely_first = [
         sorted(values.items(), key=lambda pair: -pair[1]) for values in distributions.values()
     ]
-    for chosen in islice(product(*likely_first), _MOST_GHOSTS):
+    for chosen in islice(product(*likely_first), _MAX_OUTCOMES):
         values = dict(zip(distributions, (value for value, _ in chosen), strict=True))
         changed = Object(each.id, each.class_name, **{**each.values, **values})
         yield changed, math.prod(chance for _, chance in chosen)

@@ -2,8 +2,8 @@
 
     state -> [ layout ] -> items in cells, a window, a caption
 
-Positions may be any integers; a terminal and an image have an end. So a picture shows a
-window, and what lies outside of it is marked at its edge.
+Positions can be any integers, but terminals and images have a limited size. A picture therefore
+shows a window of cells, and marks objects outside of it at its edge.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from typing import Protocol
 
 from treethink.state import Object, Schema, State
 from treethink.text import percent
-from treethink.worlds.looks import Look, completed, look_of
+from treethink.worlds.looks import Look, look_of, with_default_looks
 
 Cell = tuple[int, int]
 
-#: The most columns, and rows, of a picture.
-MOST_CELLS = 128
-#: The most lines of a caption: in a picture, or where space is scarce, and as text.
-FEW_LINES, MOST_LINES = 4, 20
-_MOST_OUTSIDE = 3
+#: The maximum number of columns, and of rows, of a picture.
+MAX_CELLS = 128
+#: The maximum number of lines of a caption: in an image or a small terminal, and as text.
+FEW_LINES, MAX_LINES = 4, 20
+_MAX_OUTSIDE = 3
 
 
 class Drawable(Protocol):
-    """What drawing needs of a world."""
+    """The part of a world that drawing uses."""
 
     @property
     def schema(self) -> Schema:
-        """Its classes and their attributes."""
+        """The classes and their attributes."""
 
     @property
     def looks(self) -> Sequence[Look]:
         """The looks of objects; later ones are on top."""
 
     def place(self, each: Object, /) -> Cell | None:
-        """Return the column and row of an object; None: it is listed in the caption."""
+        """Return the column and row of an object; None if it is listed in the caption instead."""
 
     def frame(self) -> Window | None:
         """Return the cells that objects can be in; None if unknown."""
@@ -73,7 +73,7 @@ class Window:
         return 0 <= cell[0] - self.left < self.width and 0 <= cell[1] - self.top < self.height
 
     def nearest(self, cell: Cell) -> Cell:
-        """Return the cell if it is shown, and else the nearest one just outside."""
+        """Return the cell if the window shows it, otherwise the nearest one just outside."""
         return (
             min(max(cell[0], self.left - 1), self.left + self.width),
             min(max(cell[1], self.top - 1), self.top + self.height),
@@ -89,51 +89,58 @@ class Window:
 
 def items(world: Drawable, objects: Iterable[Object], chance: float = 1.0) -> list[Item]:
     """Return the objects that have a place, in drawing order."""
-    looks = completed(world.looks, world.schema.classes)
+    looks = with_default_looks(world.looks, world.schema.classes)
     order = {id(look): i for i, look in enumerate(looks)}
-    found = []
+    result = []
     for each in objects:
         cell = world.place(each)
         if cell is not None:
             look = look_of(looks, each)
-            found.append(Item(order.get(id(look), len(order)), each.id, cell, look, chance))
-    return sorted(found, key=lambda item: (item.order, item.id))
+            result.append(Item(order.get(id(look), len(order)), each.id, cell, look, chance))
+    return sorted(result, key=lambda item: (item.order, item.id))
 
 
-def extent(drawn: Iterable[Item], most: int = MOST_CELLS, frame: Window | None = None) -> Window:
+def extent(
+    drawn_items: Iterable[Item], max_cells: int = MAX_CELLS, frame: Window | None = None
+) -> Window:
     """Return a window on all items, or on as many as possible if they are too far apart.
 
-    With a frame, the window is not smaller than that, so that it seldom changes.
+    The window includes the frame, if there is one, so that it rarely changes between states.
     """
-    cells = {item.cell for item in drawn}
+    cells = {item.cell for item in drawn_items}
     if frame is not None and frame.width and frame.height:
         right, bottom = frame.left + frame.width - 1, frame.top + frame.height - 1
         cells |= {(frame.left, frame.top), (right, bottom)}
     if not cells:
         return Window(0, 0, 0, 0)
-    left, right = _span(sorted({x for x, _ in cells}), most)
-    top, bottom = _span(sorted({y for _, y in cells}), most)
+    left, right = _span(sorted({x for x, _ in cells}), max_cells)
+    top, bottom = _span(sorted({y for _, y in cells}), max_cells)
     return Window(left, top, right - left + 1, bottom - top + 1)
 
 
-def _span(places: list[int], most: int) -> tuple[int, int]:
-    """Return the first and the last position to show; from 0 on if that is near."""
-    if places[-1] - places[0] >= most:
-        ends = [bisect_left(places, place + most) for place in places]
-        first = max(range(len(places)), key=lambda i: (ends[i] - i, -i))
-        places = places[first : ends[first]]
-    return (0 if places[0] >= 0 and places[-1] < most else places[0]), places[-1]
+def _span(positions: list[int], max_cells: int) -> tuple[int, int]:
+    """Return the first and the last position to show; the first is 0 if that fits."""
+    if positions[-1] - positions[0] >= max_cells:
+        ends = [bisect_left(positions, position + max_cells) for position in positions]
+        first = max(range(len(positions)), key=lambda i: (ends[i] - i, -i))
+        positions = positions[first : ends[first]]
+    starts_at_0 = positions[0] >= 0 and positions[-1] < max_cells
+    return (0 if starts_at_0 else positions[0]), positions[-1]
 
 
 # ------------------------------------------------------------------------ captions
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CaptionLine:
     """A line of a caption, and whether it is about a wrong prediction."""
 
     text: str
     wrong: bool = False
+
+
+#: The former name of `CaptionLine`.
+Told = CaptionLine
 
 
 def caption(
@@ -141,39 +148,44 @@ def caption(
     state: State,
     wrong: Collection[int] = (),
     chances: dict[int, float] | None = None,
-    most: int = FEW_LINES,
-) -> list[Told]:
-    """Return a line for each object without a place; the last of `most` lines counts the rest.
+    max_lines: int = FEW_LINES,
+) -> list[CaptionLine]:
+    """Return a line for each object without a place, at most `max_lines`; the last counts the rest.
 
-    `wrong` has the ids of objects predicted wrongly, `chances` how likely uncertain ones are.
+    `wrong` contains the ids of wrongly predicted objects, `chances` the probabilities of
+    uncertain ones.
     """
-    told = []
+    lines = []
     for each in state:
         if world.place(each) is None:
-            likely = (chances or {}).get(each.id, 1.0)
+            chance = (chances or {}).get(each.id, 1.0)
             text = in_words(world.schema, state, each)
-            told.append(
-                Told(text if likely == 1.0 else f"{text} ({percent(likely)})", each.id in wrong)
+            lines.append(
+                CaptionLine(
+                    text if chance == 1.0 else f"{text} ({percent(chance)})", each.id in wrong
+                )
             )
-    if len(told) <= most:
-        return told
-    rest = told[most - 1 :]
+    if len(lines) <= max_lines:
+        return lines
+    rest = lines[max_lines - 1 :]
     return [
-        *told[: most - 1],
-        Told(f"and {len(rest)} more", any(each.wrong for each in rest)),
+        *lines[: max_lines - 1],
+        CaptionLine(f"and {len(rest)} more", any(each.wrong for each in rest)),
     ]
 
 
-def outside(world: Drawable, state: State, drawn: Iterable[Item], shown: Window) -> list[Told]:
-    """Return a line for each item that the window does not show, if they are few."""
-    away = [item.id for item in drawn if item.cell not in shown]
-    if len(away) > _MOST_OUTSIDE:
+def outside(
+    world: Drawable, state: State, drawn_items: Iterable[Item], window: Window
+) -> list[CaptionLine]:
+    """Return a line for each item outside of the window; no lines if there are many."""
+    ids = [item.id for item in drawn_items if item.cell not in window]
+    if len(ids) > _MAX_OUTSIDE:
         return []
-    return [Told(f"outside: {in_words(world.schema, state, state[each])}") for each in away]
+    return [CaptionLine(f"outside: {in_words(world.schema, state, state[each])}") for each in ids]
 
 
 def in_words(schema: Schema, state: State, each: Object) -> str:
-    """Return an object as text, without its class if attributes are enough: `score 7`."""
+    """Return an object as text, without its class if the attributes identify it: `score 7`."""
     values = ", ".join(f"{name} {value}" for name, value in each.values.items())
     owners = [own for own in schema.classes.values() if set(own) & set(each.values)]
     alone = len(state.of_class(each.class_name)) == 1

@@ -1,33 +1,25 @@
 """A state as pixels: a shape for each object, and the caption below.
 
-Shapes are drawn in the order of the looks; `grouping` says which of them together.
+Shapes are drawn in the order of the looks; shapes of the same style are drawn together (`styles`).
 """
 
 from __future__ import annotations
 
+import struct
+import zlib
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from treethink.errors import SettingError
-from treethink.errors import shown as quoted
+from treethink.errors import SettingError, shown
 from treethink.state import State
-from treethink.worlds.draw.grouping import (
-    GRID_COLOUR,
-    INK_COLOUR,
-    INK_WRONG,
-    PAPER_COLOUR,
-    arrows,
-    grouped,
-    relative,
-)
 from treethink.worlds.draw.layout import (
-    MOST_CELLS,
+    MAX_CELLS,
+    CaptionLine,
     Cell,
     Drawable,
     Item,
-    Told,
     Window,
     caption,
     extent,
@@ -38,8 +30,17 @@ from treethink.worlds.draw.shapes import (
     LETTER_HEIGHT,
     LETTER_WIDTH,
     Numbers,
-    lettering,
     stamp,
+    text_mask,
+)
+from treethink.worlds.draw.styles import (
+    GRID_COLOUR,
+    INK_COLOUR,
+    INK_WRONG,
+    PAPER_COLOUR,
+    arrows,
+    group_by_style,
+    relative,
 )
 from treethink.worlds.draw.text import EDGE_COLOUR, FLOOR_COLOUR, WRONG_COLOUR
 from treethink.worlds.looks import Colour
@@ -47,84 +48,97 @@ from treethink.worlds.looks import Colour
 Pixels = npt.NDArray[np.uint8]
 
 CELL = 24
-_LARGEST_CELL = 256
-_MOST_PIXELS = 3072
+_MAX_CELL = 256
+_MAX_PIXELS = 3072
 
 
 def rgb_array(
     world: Drawable, state: State, cell: int = CELL, window: Window | None = None
 ) -> Pixels:
-    """The state as an array (height, width, 3); a cell has `cell` pixels on each side.
+    """Return the state as an array (height, width, 3); a cell has `cell` pixels on each side.
 
-    `window` says which cells to show: if it is None, all of them, or as many as is sensible.
+    `window` selects the cells to show. By default it shows all of them, up to a maximum size.
     """
-    most = most_cells(cell)
-    drawn = items(world, state)
-    shown = extent(drawn, most, world.frame()) if window is None else window
-    picture = board(drawn, shown, cell)
-    return finished(stacked([picture, writing(caption(world, state), picture.shape[1], cell)]))
+    limit = max_cells(cell)
+    drawn_items = items(world, state)
+    if window is None:
+        window = extent(drawn_items, limit, world.frame())
+    picture = board(drawn_items, window, cell)
+    return to_uint8(stacked([picture, text_block(caption(world, state), picture.shape[1], cell)]))
 
 
-def most_cells(cell: int) -> int:
-    """Return how many cells of this size fit into a picture."""
-    if isinstance(cell, bool) or not isinstance(cell, int) or not 1 <= cell <= _LARGEST_CELL:
+def max_cells(cell: int) -> int:
+    """Return the maximum number of columns, and of rows, of cells of this size."""
+    if isinstance(cell, bool) or not isinstance(cell, int) or not 1 <= cell <= _MAX_CELL:
         raise SettingError(
-            f"cell must be a whole number of pixels from 1 to {_LARGEST_CELL}, got {quoted(cell)}"
+            f"cell must be a whole number of pixels from 1 to {_MAX_CELL}, got {shown(cell)}"
         )
-    return min(MOST_CELLS, _MOST_PIXELS // cell)
+    return min(MAX_CELLS, _MAX_PIXELS // cell)
 
 
-def board(drawn: Sequence[Item], shown: Window, cell: int, wrong: Iterable[Cell] = ()) -> Numbers:
-    """Draw the cells of a window; those that are `wrong` get a red frame."""
-    tiles = np.empty((shown.height, cell, shown.width, cell, 3), dtype=np.float32)
+def board(
+    drawn_items: Sequence[Item], window: Window, cell: int, wrong: Iterable[Cell] = ()
+) -> Numbers:
+    """Draw the cells of a window; `wrong` ones get a red outline."""
+    tiles = np.empty((window.height, cell, window.width, cell, 3), dtype=np.float32)
     tiles[...] = FLOOR_COLOUR
     if cell >= 8:
         tiles[:, 0] = tiles[:, :, :, 0] = GRID_COLOUR
-    for (_, name, colour, part, chance), cells in grouped(drawn, shown).items():
-        _press(tiles, cells, stamp(name, cell, part), colour, chance)
-    for turn, cells in arrows(drawn, shown).items():
-        covers, bright = (np.rot90(each, turn) for each in stamp("arrow", cell))
-        _press(tiles, cells, (covers, bright), EDGE_COLOUR, 1.0)
-    if outlined := [relative(each, shown) for each in wrong if each in shown]:
-        _press(tiles, outlined, stamp("outline", cell), WRONG_COLOUR, 1.0)
-    if not shown.width:
+    for (_, name, colour, part, chance), cells in group_by_style(drawn_items, window).items():
+        _draw_stamp(tiles, cells, stamp(name, cell, part), colour, chance)
+    for turn, cells in arrows(drawn_items, window).items():
+        coverage, brightness = (np.rot90(each, turn) for each in stamp("arrow", cell))
+        _draw_stamp(tiles, cells, (coverage, brightness), EDGE_COLOUR, 1.0)
+    if not window.width:
         return np.empty((0, 8 * cell, 3), dtype=np.float32)
-    return tiles.reshape(shown.height * cell, shown.width * cell, 3)
+    picture = tiles.reshape(window.height * cell, window.width * cell, 3)
+    outline_cells(picture, window, cell, wrong, WRONG_COLOUR)
+    return picture
 
 
-def _press(
+def outline_cells(
+    picture: Numbers, window: Window, cell: int, cells: Iterable[Cell], colour: Colour
+) -> None:
+    """Draw an outline around each cell that the window shows, into the picture of a `board`."""
+    tiles = picture.reshape(window.height, cell, window.width, cell, 3)  # a view, not a copy
+    for each in cells:
+        if each in window:
+            _draw_stamp(tiles, [relative(each, window)], stamp("outline", cell), colour, 1.0)
+
+
+def _draw_stamp(
     tiles: Numbers,
     cells: Sequence[Cell],
-    mark: tuple[Numbers, Numbers],
+    shape: tuple[Numbers, Numbers],
     colour: Colour,
     chance: float,
 ) -> None:
-    """Draw a shape into all of its cells."""
+    """Draw a shape into all of its cells; `chance` is its opacity."""
     columns, rows = np.array(cells).T
-    covers, bright = (each[:, :, None] * np.float32(chance) for each in mark)
-    ink = bright * np.array(colour, dtype=np.float32)
-    tiles[rows, :, columns] = tiles[rows, :, columns] * (1 - covers) + ink
+    coverage, brightness = (each[:, :, None] * np.float32(chance) for each in shape)
+    ink = brightness * np.array(colour, dtype=np.float32)
+    tiles[rows, :, columns] = tiles[rows, :, columns] * (1 - coverage) + ink
 
 
 # ------------------------------------------------------------------------- letters
 
 
-def writing(told: Sequence[Told], width: int, cell: int) -> Numbers:
-    """Draw lines of text, for below or above a board."""
+def text_block(lines: Sequence[CaptionLine], width: int, cell: int) -> Numbers:
+    """Draw lines of text, to be put below or above a board."""
     size = max(cell // 12, 1)
     height = (LETTER_HEIGHT + 1) * size
-    paper = np.empty((height * len(told), width, 3), dtype=np.float32)
+    paper = np.empty((height * len(lines), width, 3), dtype=np.float32)
     paper[...] = PAPER_COLOUR
-    for i, line in enumerate(told):
+    for i, line in enumerate(lines):
         _write(paper[i * height : (i + 1) * height], line, size)
     return paper
 
 
-def _write(paper: Numbers, line: Told, size: int) -> None:
+def _write(paper: Numbers, line: CaptionLine, size: int) -> None:
     """Draw text as large as fits, up to `size`; cut it if the smallest letters do not fit."""
     height, width = paper.shape[0], paper.shape[1] - 2 * size
     size = max(min(size, width // max(LETTER_WIDTH * len(line.text), 1)), 1)
-    dots = np.kron(lettering(line.text), np.ones((size, size), dtype=np.bool_))[:, : max(width, 0)]
+    dots = np.kron(text_mask(line.text), np.ones((size, size), dtype=np.bool_))[:, : max(width, 0)]
     top = min((height - ABOVE_LINE * size) // 2, height - dots.shape[0])
     spot = paper[top : top + dots.shape[0], 2 * size : 2 * size + dots.shape[1]]
     spot[dots[:, : spot.shape[1]]] = INK_WRONG if line.wrong else INK_COLOUR
@@ -152,6 +166,30 @@ def _paper(height: int, width: int) -> Numbers:
     return paper
 
 
-def finished(picture: Numbers) -> Pixels:
+def to_uint8(picture: Numbers) -> Pixels:
     """Return a picture as integers from 0 to 255."""
     return np.clip(np.rint(picture), 0, 255).astype(np.uint8)
+
+
+# Former names of these functions.
+finished = to_uint8
+writing = text_block
+
+# ---------------------------------------------------------------------------- PNG
+
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+def png(pixels: Pixels) -> bytes:
+    """Encode pixels as a PNG: a header, and rows compressed by zlib."""
+    height, width = pixels.shape[:2]
+    rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)  # a row begins with its filter, 0
+    rows[:, 1:] = pixels.reshape(height, 3 * width)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b"")]
+    return _PNG_SIGNATURE + b"".join(_chunk(*each) for each in chunks)
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    checksum = zlib.crc32(kind + content)
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", checksum)

@@ -1,9 +1,9 @@
-"""The shapes and letters that pictures are made of, computed and not stored.
+"""The shapes and letters of pictures, which are computed rather than stored.
 
     name of a shape -> [ stamp ] -> how much of each pixel it covers
 
-A shape is a function that says which points of the unit square belong to it: u runs to the
-right, v runs down. A letter is seven rows of five dots, and two more for what hangs below.
+A shape is a function that returns which points of the unit square are inside: u runs to the right,
+v runs down. A letter has seven rows of five dots, and two more rows if it goes below the line.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Numbers = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
 Shape = Callable[[Points, Points], Mask]
 
-# Points asked on each side of a pixel: edges are smooth, and a stamp is made only once.
-_FINE = 4
+# Points per side of a pixel, for smooth edges. Stamps are cached, so this costs little.
+_SAMPLES = 4
 _EDGE_SHADE = 0.35
 
 
@@ -61,7 +61,7 @@ def _cross(u: Points, v: Points) -> Mask:
 
 
 def _star(u: Points, v: Points) -> Mask:
-    """Inside at least four of the five lines through the tips of a pentagram."""
+    """A pentagram: its points are inside at least four of the five lines through its tips."""
     turns = np.arange(5) * (2 * np.pi / 5)
     inside = sum(
         ((u - 0.5) * np.sin(turn) + (0.53 - v) * np.cos(turn) < 0.135).astype(int) for turn in turns
@@ -76,20 +76,20 @@ def _key(u: Points, v: Points) -> Mask:
 
 
 def _bar(u: Points, v: Points) -> Mask:
-    """The bars of a gate, and the rail that holds them."""
+    """A gate: bars and the rails that hold them."""
     bars = np.abs((u * 3.0) % 1.0 - 0.5) < 0.2
     rails = (np.abs(v - 0.24) < 0.07) | (np.abs(v - 0.76) < 0.07)
     return (bars | rails) & _box(u, v, 0.06, 0.06, 0.94, 0.94)
 
 
 def _bulb(u: Points, v: Points) -> Mask:
-    """Glass above, a socket below."""
+    """A light bulb: glass above, a socket below."""
     glass = _within(u, v, 0.5, 0.38, 0.29) | _box(u, v, 0.38, 0.56, 0.62, 0.72)
     return glass | _box(u, v, 0.4, 0.74, 0.6, 0.82) | _box(u, v, 0.4, 0.85, 0.6, 0.92)
 
 
 def _unlit(u: Points, v: Points) -> Mask:
-    """A bulb, empty."""
+    """The outline of a bulb."""
     return _bulb(u, v) & ~_within(u, v, 0.5, 0.38, 0.21) & ~_box(u, v, 0.45, 0.5, 0.55, 0.66)
 
 
@@ -106,12 +106,12 @@ def _person(u: Points, v: Points) -> Mask:
 
 
 def _car(u: Points, v: Points) -> Mask:
-    """A car from its side, with windows to look through."""
+    """A car from its side, with transparent windows."""
     return _full_car(u, v) & ~_box(u, v, 0.3, 0.22, 0.7, 0.46)
 
 
 def _full_car(u: Points, v: Points) -> Mask:
-    """The same with somebody in it."""
+    """A car with a passenger: its windows are filled."""
     roof = (v > 0.14) & (v < 0.5) & (np.abs(u - 0.5) < 0.24 + 0.25 * (v - 0.14))
     wells = _within(u, v, 0.26, 0.78, 0.16) | _within(u, v, 0.74, 0.78, 0.16)
     wheels = _within(u, v, 0.26, 0.78, 0.11) | _within(u, v, 0.74, 0.78, 0.11)
@@ -119,14 +119,14 @@ def _full_car(u: Points, v: Points) -> Mask:
 
 
 def _lever(u: Points, v: Points) -> Mask:
-    """A switch that was thrown: a base, and a lever that leans to the right."""
+    """A switch that is on: a base, and a lever that leans to the right."""
     lean = np.abs((u - 0.5) + 0.55 * (v - 0.75)) < 0.07
     knob = _within(u, v, 0.78, 0.24, 0.11)
     return _box(u, v, 0.2, 0.7, 0.8, 0.88) | knob | (lean & (v > 0.2) & (v < 0.75))
 
 
 def _lever_back(u: Points, v: Points) -> Mask:
-    """A switch that was not: it leans to the left."""
+    """A switch that is off: its lever leans to the left."""
     return _lever(1.0 - u, v)
 
 
@@ -137,7 +137,7 @@ def _door(u: Points, v: Points) -> Mask:
 
 
 def _arrow(u: Points, v: Points) -> Mask:
-    """At the right edge of its cell, pointing out of it."""
+    """An arrow at the right edge of its cell that points outwards."""
     return (u > 0.66) & (u < 0.98) & (np.abs(v - 0.5) < (0.98 - u) * 0.95)
 
 
@@ -185,7 +185,7 @@ SHAPES: dict[str, Shape] = {
     "outline": _outline,
 }
 
-#: Shapes that keep their size when they share a cell: what stands on them leaves them visible.
+#: Shapes that keep their size when they share a cell: they stay visible below other shapes.
 TILES = frozenset({"block", "square", "frame", "door", "bar"})
 
 #: (scale, left, top) of the part of a cell that a shape gets.
@@ -194,7 +194,7 @@ WHOLE: Slot = (1.0, 0.0, 0.0)
 
 
 def slot(i: int, count: int) -> Slot:
-    """The part of a cell for the i-th of `count` things that share it: they go to its corners."""
+    """Return the part of a cell for the i-th of `count` objects in it: one of its corners."""
     if count == 1:
         return WHOLE
     corner = (0, 3, 1, 2)[i % 4]
@@ -204,32 +204,35 @@ def slot(i: int, count: int) -> Slot:
 
 @lru_cache(maxsize=4096)
 def stamp(name: str, cell: int, part: Slot = WHOLE) -> tuple[Numbers, Numbers]:
-    """How much of each pixel a shape covers, and how bright its own colour is there.
+    """Return how much of each pixel a shape covers, and the brightness of its colour there.
 
-    Everything but a block has a dark edge, so that it can be seen on anything. Do not change.
+    All shapes but blocks have a dark edge, so that they are visible on any background. Do not
+    modify the result.
     """
     shape = SHAPES.get(name)
     if shape is None:
         raise UnknownNameError("shape", name, SHAPES, "treethink.worlds.draw.SHAPES")
     scale, left, top = part
-    points = (np.arange(cell * _FINE) + 0.5) / (cell * _FINE)
+    points = (np.arange(cell * _SAMPLES) + 0.5) / (cell * _SAMPLES)
     u, v = np.meshgrid((points - left) / scale, (points - top) / scale)
     inside = shape(u, v) & _box(u, v, 0.0, 0.0, 1.0, 1.0)
-    fill = _pixels(inside, cell)
+    fill = _coverage(inside, cell)
     if name == "block":
         return fill, fill
-    covers = np.maximum(fill, _pixels(_grown(inside, max(cell * _FINE // 24, 1)), cell))
-    return covers, fill + _EDGE_SHADE * (covers - fill)
+    coverage = np.maximum(fill, _coverage(_dilate(inside, max(cell * _SAMPLES // 24, 1)), cell))
+    return coverage, fill + _EDGE_SHADE * (coverage - fill)
 
 
-def _pixels(inside: Mask, cell: int) -> Numbers:
-    """The share of each pixel's points that are inside."""
-    share: Numbers = inside.reshape(cell, _FINE, cell, _FINE).mean(axis=(1, 3), dtype=np.float32)
+def _coverage(inside: Mask, cell: int) -> Numbers:
+    """Return the share of each pixel's points that are inside."""
+    share: Numbers = inside.reshape(cell, _SAMPLES, cell, _SAMPLES).mean(
+        axis=(1, 3), dtype=np.float32
+    )
     return share
 
 
-def _grown(inside: Mask, by: int) -> Mask:
-    """All points that are near a point inside."""
+def _dilate(inside: Mask, by: int) -> Mask:
+    """Return all points that are at most `by` steps from a point inside."""
     grown = inside.copy()
     for _ in range(by):
         near = grown.copy()
@@ -243,8 +246,8 @@ def _grown(inside: Mask, by: int) -> Mask:
 
 # ------------------------------------------------------------------------- letters
 
-# A sign, then its rows from above: each a digit in base 32 whose five bits are dots. Seven of
-# them stand on the line, and of letters that hang below it there are two more.
+# Each entry is a sign and its rows from the top. A row is a digit in base 32 whose five bits are
+# dots. Seven rows are above the line; letters that go below it have two more.
 _LETTERS = """
     0EHJLPHE 14C4444E 2EH1248V 3V2421HE 426AIV22 5VGU11HE 668GUHHE 7V124888 8EHHEHHE 9EHHF12C
     a00E1FHF bGGMPHHU c00EGGHE d11DJHHF e00EHVGE f69S8888 g00FHHHF1E hGGMPHHH i40C444E j2062222IC
@@ -254,13 +257,13 @@ _LETTERS = """
     <248G842 >G84248G =00V0V00 /122488G _000000V
 """
 _FONT = {each[0]: [int(row, 32) for row in each[1:]] for each in _LETTERS.split()}
-LETTER_WIDTH, LETTER_HEIGHT = 6, 9  # with the gap to the next one
+LETTER_WIDTH, LETTER_HEIGHT = 6, 9  # including the gap to the next letter
 ABOVE_LINE = 7
 
 
 @lru_cache(maxsize=256)
-def lettering(text: str) -> Mask:
-    """The dots of a line of text: 9 rows, 6 columns for each sign. Do not change."""
+def text_mask(text: str) -> Mask:
+    """Return the dots of a line of text: 9 rows, 6 columns per sign. Do not modify the result."""
     dots = np.zeros((LETTER_HEIGHT, LETTER_WIDTH * len(text)), dtype=np.bool_)
     bits = np.array([16, 8, 4, 2, 1])
     for i, sign in enumerate(text.lower()):

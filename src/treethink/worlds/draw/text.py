@@ -1,8 +1,9 @@
-"""A state as text: a cell is two columns wide, which in a terminal is about a square.
+"""A state as text: a cell is two columns wide, which is about a square in a terminal.
 
-The first column has the sign of what lies on top. The second is a space; where something lies
-under it, a line. With colours that is the background too, and a line below the picture says it
-in signs: `P on G`. So without colours nothing that matters is lost.
+The first column contains the sign of the topmost object. The second is an underscore if there are
+objects below it, otherwise a space. With colours, the background has the colour of the object
+below. A line under the picture lists such cells in signs, `P on G`, so that text without colours
+contains the same information.
 """
 
 from __future__ import annotations
@@ -13,31 +14,31 @@ from dataclasses import dataclass
 
 from treethink.state import Object, State
 from treethink.worlds.draw.layout import (
-    MOST_LINES,
+    MAX_LINES,
+    CaptionLine,
     Cell,
     Drawable,
     Item,
-    Told,
     Window,
     caption,
     extent,
     items,
     outside,
 )
-from treethink.worlds.looks import FLOOR, Colour, Look, completed
+from treethink.worlds.looks import FLOOR, Colour, Look, with_default_looks
 
 FLOOR_COLOUR: Colour = (30, 32, 38)
 EDGE_COLOUR: Colour = (236, 140, 51)
 WRONG_COLOUR: Colour = (176, 32, 40)
 _FLOOR_SIGN: Colour = (78, 82, 92)
 _WHITE: Colour = (255, 255, 255)
-_MOST_PILES = 4
-_MOST_SIGNS = 60
+_MAX_STACKS = 4
+_MAX_ENTRIES = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Text in one style; None is the terminal's own colour."""
+    """Text in one style; a colour of None is the terminal's default."""
 
     text: str
     colour: Colour | None = None
@@ -53,40 +54,44 @@ def ansi(
     state: State,
     colour: bool = True,
     window: Window | None = None,
-    lines: int = MOST_LINES,
+    lines: int = MAX_LINES,
 ) -> str:
     """Return the state as text, with or without colours, and a caption below.
 
-    `window` says which cells to show: if it is None, all of them, or as many as is sensible.
-    Of what has no place, at most so many `lines` tell.
+    `window` selects the cells to show. By default it shows all of them, up to a maximum size.
+    `lines` is the maximum number of lines about objects without a place.
     """
-    drawn = items(world, state)
-    shown = extent(drawn, frame=world.frame()) if window is None else window
-    told = caption(world, state, most=lines)
-    told += [*piles(drawn, shown), *outside(world, state, drawn, shown)]
-    return encoded([*panel(drawn, shown), *captions(told)], colour)
+    drawn_items = items(world, state)
+    if window is None:
+        window = extent(drawn_items, frame=world.frame())
+    below = [
+        *caption(world, state, max_lines=lines),
+        *stack_captions(drawn_items, window),
+        *outside(world, state, drawn_items, window),
+    ]
+    return encode([*panel(drawn_items, window), *caption_rows(below)], colour)
 
 
-def panel(drawn: Sequence[Item], shown: Window, wrong: Collection[Cell] = ()) -> list[Line]:
-    """Return the cells of a window, line by line; those that are `wrong` are marked.
+def panel(drawn_items: Sequence[Item], window: Window, wrong: Collection[Cell] = ()) -> list[Line]:
+    """Return the cells of a window, line by line; `wrong` cells are marked.
 
-    On the sides where something lies outside it gets an edge with arrows that point there.
+    Arrows in an extra row or column point to objects outside of the window.
     """
     stacks: defaultdict[Cell, list[Item]] = defaultdict(list)
     arrows: dict[Cell, Span] = {}
-    for item in drawn:
-        if item.cell in shown:
+    for item in drawn_items:
+        if item.cell in window:
             stacks[item.cell].append(item)
         else:
-            arrows[shown.nearest(item.cell)] = _arrow(item.cell, shown)
-    if not shown.width:
+            arrows[window.nearest(item.cell)] = _arrow(item.cell, window)
+    if not window.width:
         return []
-    columns = [*(x for x, _ in arrows), shown.left, shown.left + shown.width - 1]
-    rows = [*(y for _, y in arrows), shown.top, shown.top + shown.height - 1]
+    columns = [*(x for x, _ in arrows), window.left, window.left + window.width - 1]
+    rows = [*(y for _, y in arrows), window.top, window.top + window.height - 1]
     return [
         [
             _cell(stacks.get((x, y), ()), (x, y) in wrong)
-            if (x, y) in shown
+            if (x, y) in window
             else arrows.get((x, y), Span("  "))
             for x in range(min(columns), max(columns) + 1)
         ]
@@ -103,9 +108,9 @@ def _cell(stack: Sequence[Item], wrong: bool) -> Span:
         return Span(text, _FLOOR_SIGN, FLOOR_COLOUR)
     look = stack[-1].look
     if len(stack) > 1:
-        return Span(text, look.colour, mixed(stack[-2].look.colour, 0.4), bold=True)
+        return Span(text, look.colour, mix(stack[-2].look.colour, 0.4), bold=True)
     if look.shape == "block":
-        return Span(text, mixed(look.colour, 0.55), look.colour)
+        return Span(text, mix(look.colour, 0.55), look.colour)
     return Span(text, look.colour, FLOOR_COLOUR, bold=True)
 
 
@@ -113,32 +118,32 @@ def _sign(item: Item) -> str:
     return item.look.sign[:1] or " "
 
 
-def piles(drawn: Sequence[Item], shown: Window) -> list[Told]:
-    """Return a line about cells with several things, from the top down: `P on G`."""
+def stack_captions(drawn_items: Sequence[Item], window: Window) -> list[CaptionLine]:
+    """Return a line about cells with several objects, topmost first: `P on G`."""
     stacks: defaultdict[Cell, list[Item]] = defaultdict(list)
-    for item in drawn:
-        if item.cell in shown:
+    for item in drawn_items:
+        if item.cell in window:
             stacks[item.cell].append(item)
     cells = sorted((y, x) for (x, y), stack in stacks.items() if len(stack) > 1)
-    said = [" on ".join(map(_sign, reversed(stacks[x, y]))) for y, x in cells[:_MOST_PILES]]
-    more = len(cells) - len(said)
-    return [Told(", ".join(said) + (f" and {more} more" if more else ""))] if said else []
+    texts = [" on ".join(map(_sign, reversed(stacks[x, y]))) for y, x in cells[:_MAX_STACKS]]
+    more = len(cells) - len(texts)
+    return [CaptionLine(", ".join(texts) + (f" and {more} more" if more else ""))] if texts else []
 
 
-def _arrow(cell: Cell, shown: Window) -> Span:
-    x, y = shown.nearest(cell)
-    if shown.left <= x < shown.left + shown.width:
-        sign = "^" if y < shown.top else "v"
+def _arrow(cell: Cell, window: Window) -> Span:
+    x, y = window.nearest(cell)
+    if window.left <= x < window.left + window.width:
+        sign = "^" if y < window.top else "v"
     else:
-        sign = "<" if x < shown.left else ">"
+        sign = "<" if x < window.left else ">"
     return Span(f"{sign} ", EDGE_COLOUR, bold=True)
 
 
-def captions(told: Iterable[Told]) -> list[Line]:
+def caption_rows(caption_lines: Iterable[CaptionLine]) -> list[Line]:
     """Return the lines of a caption; those about wrong predictions are marked."""
     return [
         [Span(f"{each.text} !", _WHITE, WRONG_COLOUR, bold=True) if each.wrong else Span(each.text)]
-        for each in told
+        for each in caption_lines
     ]
 
 
@@ -146,28 +151,29 @@ def captions(told: Iterable[Told]) -> list[Line]:
 
 
 def legend(world: Drawable) -> str:
-    """Return the meaning of the signs, in order from the top.
+    """Return the meaning of the signs, topmost first.
 
     >>> from treethink.worlds import make
     >>> legend(make("coins"))
     'P player, C coin (used 0), c coin (used 1), # wall'
     """
-    return ", ".join(meanings(world))
+    return ", ".join(legend_entries(world))
 
 
-def meanings(world: Drawable) -> list[str]:
-    """Return the entries of the legend; the last counts the rest if there are too many."""
+def legend_entries(world: Drawable) -> list[str]:
+    """Return the entries of the legend; if there are too many, the last counts the rest."""
     looks = [
         look
-        for look in completed(world.looks, world.schema.classes)
+        for look in with_default_looks(world.looks, world.schema.classes)
         if look.class_name in world.schema.classes and _has_place(world, look)
     ]
-    said = []
+    entries: list[str] = []
     for name in dict.fromkeys(look.class_name for look in reversed(looks)):
-        alike = [look for look in looks if look.class_name == name]
-        said += [_meaning(look) for look in sorted(alike, key=lambda each: [*each.values.values()])]
-    more = len(said) - _MOST_SIGNS
-    return [*said[:_MOST_SIGNS], f"and {more} more"] if more > 0 else said
+        own = [look for look in looks if look.class_name == name]
+        own.sort(key=lambda look: [*look.values.values()])
+        entries += map(_meaning, own)
+    more = len(entries) - _MAX_ENTRIES
+    return [*entries[:_MAX_ENTRIES], f"and {more} more"] if more > 0 else entries
 
 
 def _meaning(look: Look) -> str:
@@ -176,22 +182,22 @@ def _meaning(look: Look) -> str:
 
 
 def _has_place(world: Drawable, look: Look) -> bool:
-    """Return whether objects with this look have a place, tested with one of zeros."""
+    """Return whether objects with this look have a place, tested with an object of zeros."""
     schema, values = world.schema, dict[str, int | tuple[int, ...]](look.values)
     for name in schema.classes[look.class_name]:
         length = schema.attributes[name].length
         values.setdefault(name, 0 if length == 1 else (0,) * length)
     try:
         return world.place(Object(0, look.class_name, **values)) is not None
-    except (ArithmeticError, LookupError, ValueError):  # of other values than its own
+    except (ArithmeticError, LookupError, ValueError):  # `place` may reject zeros
         return True
 
 
-# ------------------------------------------------------------------------- as codes
+# ------------------------------------------------------------------- escape codes
 
 
-def mixed(colour: Colour, share: float, other: Colour = FLOOR_COLOUR) -> Colour:
-    """Mix two colours; `share` is that of the first."""
+def mix(colour: Colour, share: float, other: Colour = FLOOR_COLOUR) -> Colour:
+    """Mix two colours; `share` is the proportion of the first."""
     red, green, blue = (
         round(share * a + (1 - share) * b) for a, b in zip(colour, other, strict=True)
     )
@@ -203,7 +209,7 @@ def width_of(line: Line) -> int:
     return sum(len(span.text) for span in line)
 
 
-def encoded(lines: Iterable[Line], colour: bool) -> str:
+def encode(lines: Iterable[Line], colour: bool) -> str:
     """Return the lines as one text, with or without escape codes for 24-bit colours."""
     if not colour:
         return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
@@ -211,14 +217,14 @@ def encoded(lines: Iterable[Line], colour: bool) -> str:
 
 
 def _with_codes(line: Line) -> str:
-    text, now = "", ""
+    text, current = "", ""
     for span in line:
         codes = _codes(span)
-        if codes != now:
-            text += ("\x1b[0m" if now else "") + (f"\x1b[{codes}m" if codes else "")
-            now = codes
+        if codes != current:
+            text += ("\x1b[0m" if current else "") + (f"\x1b[{codes}m" if codes else "")
+            current = codes
         text += span.text
-    return text + ("\x1b[0m" if now else "")
+    return text + ("\x1b[0m" if current else "")
 
 
 def _codes(span: Span) -> str:

@@ -2,9 +2,9 @@
 
     environment -> [ GymWorld ] -> State -> stream -> learner
 
-To learn an environment, say three things about it: a schema, a name for each action, and a
-function that reads the environment and returns its state as objects. `GymWorld` does the
-rest, and streams, trials and `treethink learn` work as with any other world:
+To learn an environment, define a schema, which names its actions, and a function that returns the
+state of the environment as objects. `GymWorld` then makes it a world, for which streams, trials
+and `treethink learn` work as usual:
 
     def to_state(env):
         cart = env.unwrapped
@@ -17,15 +17,16 @@ rest, and streams, trials and `treethink learn` work as with any other world:
 
     treethink learn package.module:world
 
-What only its observations show, a wrapper of the environment can keep for `to_state`.
+If part of the state is only available in observations, wrap the environment and store it there
+for `to_state`.
 
-An environment that lists its own dynamics in a table, as Gymnasium's toy texts do, is better
-made a `TableWorld`: it can be asked about any state, and knows its truth. Three are ready:
-`Taxi`, `FrozenLake` and `CliffWalking`. They are also examples of how to choose objects and
-attributes so that what an action does is a handful of deltas.
+Use `TableWorld` for an environment with a table of its dynamics, such as Gymnasium's toy text
+environments: it can step from any state and knows the exact distribution over next states. Three
+are included: `Taxi`, `FrozenLake` and `CliffWalking`. They are also examples of how to choose
+objects and attributes so that an action causes only a few different deltas.
 
-The way in the other direction, a world as an environment of Gymnasium, is `treethink.envs`.
-Gymnasium is needed only when one of these is made: ``pip install 'treethink[gym]'``.
+`treethink.envs` does the reverse and turns a world into a Gymnasium environment. Gymnasium is
+needed only to create one of these worlds: ``pip install 'treethink[gym]'``.
 """
 
 from treethink.worlds.gym.adapter import GymWorld

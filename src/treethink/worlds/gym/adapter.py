@@ -2,8 +2,8 @@
 
     reset, step -> environment -> to_state -> [ GymWorld ] -> State
 
-Unlike other worlds it has a state of its own, that of the environment: it can only step from its
-current state, and does not state the distribution over next states.
+Unlike other worlds it has a state, that of the environment: it can only step from its current
+state, and does not know the distribution over next states.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Actions = Mapping[str, Any] | Sequence[str] | None
 
 # Some environments do not accept larger seeds.
 _SEEDS = 2**31
-_MOST_SCALE = 10**9
-# Rewards are often 32-bit floats, which have seven digits.
+_MAX_SCALE = 10**9
+# Tolerances of scaled rewards, which are often 32-bit floats with seven digits.
 _CLOSE, _NEAR_ZERO, _FAR = 1e-6, 1e-9, 0.1
 
 
@@ -55,34 +55,33 @@ def gymnasium() -> Any:
 class GymWorld(World):
     """A Gymnasium environment as a world of objects.
 
-    If the schema has a class `game` with an attribute `score`, that is kept here: it is the sum
-    of all rewards since `reset`, and `to_state` need not return a game. Otherwise rewards go
-    unseen.
+    If the schema has a class `game` with an attribute `score`, its value is the sum of all
+    rewards since `reset`, and `to_state` need not return a game. Otherwise rewards are ignored.
 
-    `reset` takes the environment's seed, and from then on all chance is the environment's own;
-    the generator that `step` is given is not used. `step` goes on from where the environment
-    stands, and refuses any other state: it is not `pure`. The environment does not state its
-    truth, so `distribution` is an error and predictions are scored against what did follow.
-    `is_over` says whether the environment has terminated or truncated the episode. Its `name` is
-    the environment's id, or the name of its class where it has none.
+    `reset` seeds the environment, which then uses its own random numbers; `step` ignores the
+    generator it is given. `step` continues from the current state of the environment and rejects
+    any other state: the world is not `pure`. The distribution over next states is unknown, so
+    `distribution` raises an error and predictions are scored against the observed next state.
+    `is_over` returns whether the environment has terminated or truncated the episode. The `name`
+    is the environment's id, or the name of its class if it has none.
 
     Parameters
     ----------
     make_env
-        A function of no arguments that makes the environment, or its id in Gymnasium.
+        A function without arguments that creates the environment, or its id in Gymnasium.
     schema
-        What its states are made of, and the names of its actions.
+        The classes and attributes of its states, and the names of its actions.
     to_state
-        A function of the environment that returns its objects, or a State, as they are now.
-        The same things must keep their ids.
+        A function of the environment that returns its current objects or State. Objects must
+        keep their ids.
     actions
-        What the environment takes for each name: a dict, or a list of names in the
-        environment's order. Without it, they have the order of the schema.
+        The environment's action for each name, as a dict, or a list of names in the
+        environment's order. The default is the order of the schema.
     looks
-        How objects are drawn.
+        The looks of objects in pictures.
     reward_scale
-        Scores are whole numbers. Rewards such as 0.1 need a scale, such as 10; then a tenth
-        is one point.
+        The factor that turns rewards into points, which are integers. With a scale of 10, a
+        reward of 0.1 is one point.
     """
 
     name = "gym"
@@ -112,16 +111,16 @@ class GymWorld(World):
             raise WrongTypeError(f"{self._where}: to_state must be a function, got {to_state!r}")
         self._to_state = to_state
         self._reward_scale = self._whole_number("reward_scale", reward_scale)
-        if not 1 <= self._reward_scale <= _MOST_SCALE:
+        if not 1 <= self._reward_scale <= _MAX_SCALE:
             raise SettingError(
-                f"{self._where}: reward_scale must be from 1 to {_MOST_SCALE:,},"
+                f"{self._where}: reward_scale must be from 1 to {_MAX_SCALE:,},"
                 f" got {shown(reward_scale)}"
             )
         self._is_scored = "score" in self.schema.classes.get("game", ())
-        self._env = _made(make_env)
-        if type(self).name == GymWorld.name:  # not that of a world such as Taxi
+        self._env = _make(make_env)
+        if type(self).name == GymWorld.name:  # unless a subclass such as Taxi has its own
             self.name = self._env_name()
-        self._codes = self._coded(actions)
+        self._codes = self._action_codes(actions)
         self._state: State | None = None
         self._score = 0
         self._over = False
@@ -139,14 +138,14 @@ class GymWorld(World):
 
     def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
         if self._state is None or state != self._state:
-            stands = ", nowhere before reset" if self._state is None else ""
+            note = ", nowhere before reset" if self._state is None else ""
             raise StateError(
-                f"{self._where} goes on only from where the environment stands{stands};"
+                f"{self._where} goes on only from where the environment stands{note};"
                 " it cannot be put into another state"
             )
         if self._over:
             raise StateError(f"{self._where}: the episode is over; reset starts another")
-        self._state = None  # after an error, where it stands is not known
+        self._state = None  # unknown if the environment raises an error
         _, reward, terminated, truncated, _ = self._env.step(self._codes[action])
         self._score += self._points(reward)
         self._over = bool(terminated or truncated)
@@ -196,8 +195,8 @@ class GymWorld(World):
     def _objects(self) -> list[Object]:
         """Return what `to_state` returns; raise an error if it is not a state of the schema."""
         try:
-            found = self._to_state(self._env)
-            objects = list(found) if isinstance(found, Iterable) else None
+            returned = self._to_state(self._env)
+            objects = list(returned) if isinstance(returned, Iterable) else None
         except TreeThinkError as error:
             error.add_note(f"(raised by the to_state of {self._where})")
             raise
@@ -205,7 +204,7 @@ class GymWorld(World):
             raise StateError(f"{self._where}: to_state raised {error!r}") from error
         if objects is None or not all(isinstance(each, Object) for each in objects):
             raise WrongTypeError(
-                f"{self._where}: to_state must return Objects or a State, got {shown(found)}"
+                f"{self._where}: to_state must return Objects or a State, got {shown(returned)}"
             )
         return objects
 
@@ -228,10 +227,10 @@ class GymWorld(World):
             )
         return points
 
-    def _coded(self, actions: Actions) -> dict[str, Any]:
+    def _action_codes(self, actions: Actions) -> dict[str, Any]:
         """Return the environment's code of each action."""
         space, known = self._env.action_space, self.schema.actions
-        codes = self._listed(known if actions is None else actions)
+        codes = self._codes_by_name(known if actions is None else actions)
         for name in codes:
             if name not in known:
                 raise UnknownNameError("action", name, known, "the schema")
@@ -243,7 +242,7 @@ class GymWorld(World):
                 )
         return codes
 
-    def _listed(self, actions: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+    def _codes_by_name(self, actions: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
         """Return names with their codes; names in a list get the environment's numbers."""
         if isinstance(actions, str) or not isinstance(actions, Mapping | Sequence):
             raise WrongTypeError(
@@ -273,7 +272,7 @@ def _number(reward: Any) -> float | None:
         return None
 
 
-def _made(make_env: Make) -> Any:
+def _make(make_env: Make) -> Any:
     if isinstance(make_env, str):
         return gymnasium().make(make_env)
     if not callable(make_env):

@@ -1,23 +1,23 @@
 """The world `cliffwalking`: Gymnasium's CliffWalking.
 
-A fall takes the agent back to the start, from anywhere along the cliff. What could the outcome
-of that be? Measured: after how many steps of random play (episodes of 50, three seeds, the
+A fall takes the agent back to the start from anywhere along the cliff. The table compares ways to
+represent its position: after how many steps of random play (episodes of 50, three seeds, the
 paper's settings) all 148 entries of the table that an episode can meet were first exact.
 
     pos as deltas: one delta for each column of the cliff       76,000 to 83,000
     x and y apart, as deltas                                    77,500 to 87,000
     pos as new values: one value for every cell                 after 10,000, 103 wrong, and
                                                                 6 ms a step instead of 10 us
-    an object for every column, which says whether it is here   after 200,000, 86 wrong
-    an object for every cell, which says whether it is here     after 100,000, 148 wrong
+    an object for every column, with a flag for the agent       after 200,000, 86 wrong
+    an object for every cell, with a flag for the agent         after 100,000, 148 wrong
 
-New values make a fall one outcome and everything else many. Objects for places make few
-outcomes, but of dozens of objects only two change in a step. So it is deltas: ten for falls are
-rare, but all that they need is to be seen.
+With new values, a fall has one outcome, but other moves have many. With objects for places there
+are few outcomes, but only two of dozens of objects change in a step. Deltas are therefore used:
+the ten deltas of falls are rare, but only need to be observed.
 
-With the defaults it is 6,500 to 7,000, and exact for good: in a million steps the last errors
-were at 6,563, at 6,489 and at 6,340. With the paper's settings they were at 77,013, at 365,459
-and at 310,862, because a branch near the root was changed once more.
+With the default settings it takes 6,500 to 7,000 steps, and the model stays exact: in a million
+steps the last errors were at 6,563, at 6,489 and at 6,340. With the paper's settings they were at
+77,013, at 365,459 and at 310,862, because a branch near the root was changed once more.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class CliffWalking(ToyText):
         height, width = env.shape
         row, column = divmod(int(env.s), width)
         lowest: list[Cell] = [(x, height) for x in range(1, width + 1)]
-        return self._numbered(
+        return self._populate_sorted(
             [
                 *at("wall", border(width, height)),
                 *at("cliff", lowest[1:-1]),

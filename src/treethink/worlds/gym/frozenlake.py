@@ -70,7 +70,7 @@ class FrozenLake(ToyText):
 
     def to_state(self, env: Any) -> State:
         row, column = divmod(int(env.s), env.ncol)
-        return self._numbered(
+        return self._populate_sorted(
             [
                 *at("wall", border(env.ncol, env.nrow)),
                 *at("hole", _cells(env, b"H")),
@@ -84,6 +84,6 @@ def _cells(env: Any, sign: bytes) -> list[Cell]:
     return [
         (x, y)
         for y, row in enumerate(env.desc, 1)
-        for x, found in enumerate(row, 1)
-        if found == sign
+        for x, letter in enumerate(row, 1)
+        if letter == sign
     ]

@@ -2,8 +2,8 @@
 
     P[number][action] = [(probability, next number, reward, terminated), ...]
 
-Gymnasium's toy texts number their states and keep such a table. Here every number becomes a
-State, once; then the environment is not needed any more, and the world is as pure as ours.
+Gymnasium's toy text environments number their states and have such a table. Every number is
+converted into a State once; after that the environment is no longer used, and the world is pure.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class TableWorld(GymWorld):
     """An environment with a table `P` of its dynamics and the number `s` of its state.
 
     The parameters are those of `GymWorld`. `to_state` is called once for every number, with
-    the environment's `s` set to it, and must tell all of them apart.
+    the environment's `s` set to it, and must return a different state each time.
 
-    `step` and `distribution` take any state of the table, with any score, and follow `P`.
-    `reset` starts in any state that an episode can reach and that does not end it, all equally
-    likely. An episode is over in the states that the table marks as terminated.
+    `step` and `distribution` accept any state of the table, with any score, and follow `P`.
+    `reset` returns any state that an episode can reach and that does not end it, with equal
+    probability. An episode is over in the states that the table marks as terminated.
     """
 
     pure = True
@@ -62,7 +62,7 @@ class TableWorld(GymWorld):
             for entry in entries
             if entry[3]
         }
-        self._starts = self._reached(getattr(env, "initial_state_distrib", None))
+        self._starts = self._starting_numbers(getattr(env, "initial_state_distrib", None))
         if not self._starts:
             raise SettingError(f"{self._where}: every episode of {env} is over when it starts")
 
@@ -72,20 +72,20 @@ class TableWorld(GymWorld):
     def dynamics(self, state: State, action: str) -> Distribution:
         number, score = self._find(state)
         return [
-            (self._put(following, score + points), probability)
-            for probability, following, points in self._rows[number][action]
+            (self._with_score(next_number, score + points), probability)
+            for probability, next_number, points in self._rows[number][action]
         ]
 
     def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
         number, score = self._find(state)
         row = self._rows[number][action]
-        left = rng.random() if len(row) > 1 else 0.0
-        place = 0
-        while place < len(row) - 1 and left >= row[place][0]:
-            left -= row[place][0]
-            place += 1
-        _, following, points = row[place]
-        return self._put(following, score + points)
+        rest = rng.random() if len(row) > 1 else 0.0
+        i = 0
+        while i < len(row) - 1 and rest >= row[i][0]:
+            rest -= row[i][0]
+            i += 1
+        _, next_number, points = row[i]
+        return self._with_score(next_number, score + points)
 
     truth = World.truth
 
@@ -94,19 +94,19 @@ class TableWorld(GymWorld):
         return self._find(state)[0] in self._ends
 
     def bounds(self) -> Bounds:
-        """Return the distribution of the table, for any score."""
+        """Return the ranges of the values in the table; the score is unbounded."""
         return self._bounds
 
     @cached_property
     def _bounds(self) -> Bounds:
-        found: defaultdict[tuple[str, str], set[Any]] = defaultdict(set)
+        values_by_attribute: defaultdict[tuple[str, str], set[Any]] = defaultdict(set)
         for state in self._states:
             for each in state:
                 for name, value in each.values.items():
-                    found[each.class_name, name].add(value)
+                    values_by_attribute[each.class_name, name].add(value)
         if self._is_scored:
-            del found["game", "score"]
-        return {key: _range(values) for key, values in found.items()}
+            del values_by_attribute["game", "score"]
+        return {key: _range(values) for key, values in values_by_attribute.items()}
 
     def frame(self) -> Window | None:
         return self._frame
@@ -132,24 +132,24 @@ class TableWorld(GymWorld):
                 )
 
     def _row(self, entries: Iterable[tuple[float, int, float, bool]]) -> Row:
-        """Return each outcome once; Gymnasium lists it once for every cause."""
+        """Return each outcome once, with its total probability; Gymnasium may repeat it."""
         row: dict[tuple[int, int], float] = {}
-        for probability, following, reward, _ in entries:
+        for probability, next_number, reward, _ in entries:
             if probability > 0:
-                key = int(following), self._points(reward)
+                key = int(next_number), self._points(reward)
                 row[key] = row.get(key, 0.0) + float(probability)
         return [(probability, *key) for key, probability in row.items()]
 
-    def _reached(self, initial: Any) -> list[int]:
-        """The numbers of the states that an episode can reach and continue from."""
+    def _starting_numbers(self, initial: Any) -> list[int]:
+        """Return the numbers of the states that an episode can reach and continue from."""
         first = range(len(self._states)) if initial is None else np.flatnonzero(initial).tolist()
         reached, edge = set(first), list(first)
         while edge:
             number = edge.pop()
-            following = {n for row in self._rows[number].values() for _, n, _ in row} - reached
+            new = {n for row in self._rows[number].values() for _, n, _ in row} - reached
             if number not in self._ends:
-                reached |= following
-                edge += following
+                reached |= new
+                edge += new
         return sorted(reached - self._ends)
 
     def _find(self, state: State) -> tuple[int, int]:
@@ -163,13 +163,13 @@ class TableWorld(GymWorld):
             raise StateError(f"{self._where}: no entry of the table is {state!r}")
         return number, score
 
-    def _put(self, number: int, score: int) -> State:
+    def _with_score(self, number: int, score: int) -> State:
         state = self._states[number]
         return state.replace(state.of_class("game")[0].id, score=score) if score else state
 
 
 class ToyText(TableWorld):
-    """An environment that comes with Gymnasium, made from options alone."""
+    """An environment of Gymnasium itself, which is created from options only."""
 
     def __init__(self, **options: int):
         World.__init__(self, **options)
@@ -187,19 +187,19 @@ class ToyText(TableWorld):
     __repr__ = World.__repr__
 
     def scenes(self) -> Sequence[Scene]:
-        """Return scenes of whole states, since the table has no others, for default options."""
+        """Return scenes for default options; they show whole states, as the table does."""
         if self.options != dict(self.defaults):
             return ()
         return read_scenes(self.name, self.schema, self.looks)
 
-    def _numbered(self, things: Iterable[Thing]) -> State:
-        """Return a state with ids by class, then in the given order, as in scenes."""
+    def _populate_sorted(self, things: Iterable[Thing]) -> State:
+        """Return a state with ids by class, then in the given order, like those of scenes."""
         game: Thing = ("game", {"score": 0})
         return populate(self.schema, sorted([*things, game], key=lambda thing: thing[0]))
 
 
 def _range(values: set[Any]) -> tuple[Any, Any]:
-    """Return the least and the greatest value, elementwise for vectors."""
+    """Return the minimum and the maximum, elementwise for vectors."""
     if not isinstance(next(iter(values)), tuple):
         return min(values), max(values)
     columns = list(zip(*values, strict=True))

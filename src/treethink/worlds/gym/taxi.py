@@ -79,13 +79,13 @@ class Taxi(ToyText):
         return TaxiEnv()
 
     def to_state(self, env: Any) -> State:
-        row, column, passenger, wanted = env.decode(env.s)
+        row, column, passenger, destination = env.decode(env.s)
         things: list[Thing] = [*at("wall", _walls(env))]
         for i, stop in enumerate(env.locs):
-            told = {"waiting": int(passenger == i), "wanted": int(wanted == i)}
-            things += at("stop", [_cell(*stop)], **told)
+            flags = {"waiting": int(passenger == i), "wanted": int(destination == i)}
+            things += at("stop", [_cell(*stop)], **flags)
         things += at("taxi", [_cell(row, column)], full=int(passenger == _IN_TAXI))
-        return self._numbered(things)
+        return self._populate_sorted(things)
 
 
 def _cell(row: int, column: int) -> Cell:
@@ -93,7 +93,7 @@ def _cell(row: int, column: int) -> Cell:
 
 
 def _walls(env: Any) -> Iterator[Cell]:
-    """Return the cell as in Gymnasium's own drawing, with gaps between columns and rows."""
+    """Yield the walls of Gymnasium's own drawing, with gaps between columns and rows."""
     top, *rows, bottom = [[sign in (b"|", b"+", b"-") for sign in row] for row in env.desc]
     lines = [top, rows[0]]
     for above, below in pairwise(rows):
