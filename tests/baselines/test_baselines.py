@@ -37,7 +37,7 @@ PLAYER = STATE.of_class("player")[0].id
 OTHER = make("maze").reset(seed=0)
 
 
-def taught(learner: Any, world: World, steps: int = 60, seed: int = 0) -> Any:
+def train(learner: Any, world: World, steps: int = 60, seed: int = 0) -> Any:
     for transition in transitions(world, steps=steps, seed=seed):
         learner.observe(*transition)
     return learner
@@ -76,19 +76,19 @@ def test_a_product_answers_as_the_engines_prediction(world: str) -> None:
     unsure = 0
     for before, action, after in stream[150:]:
         expected = model.predict(before, action)
-        found = as_product(expected)
-        assert found.state == expected.state and repr(found) == repr(expected)
-        assert found.mode() == expected.mode()
-        assert found.changes() == expected.changes()
-        assert found.probability(after) == expected.probability(after)
-        assert found.probability(before) == expected.probability(before)
+        product = as_product(expected)
+        assert product.state == expected.state and repr(product) == repr(expected)
+        assert product.mode() == expected.mode()
+        assert product.changes() == expected.changes()
+        assert product.probability(after) == expected.probability(after)
+        assert product.probability(before) == expected.probability(before)
         one, other = np.random.default_rng(7), np.random.default_rng(7)
-        assert found.sample(one) == expected.sample(other)
+        assert product.sample(one) == expected.sample(other)
         assert one.random() == other.random()
         for each in before:
             for name in each.values:
-                assert found.outcomes(each.id, name) == expected.outcomes(each.id, name)
-                assert found.support(each.id, name) == expected.support(each.id, name)
+                assert product.outcomes(each.id, name) == expected.outcomes(each.id, name)
+                assert product.support(each.id, name) == expected.support(each.id, name)
         unsure += expected.probability(expected.mode()) < 1
     assert unsure
 
@@ -96,21 +96,23 @@ def test_a_product_answers_as_the_engines_prediction(world: str) -> None:
 def refusals(prediction: Any) -> dict[str, Any]:
     """What a prediction says to nonsense."""
 
-    def said(call: Any) -> Any:
+    def answer_or_error(call: Any) -> Any:
         try:
             return call()
-        except TreeThinkError as refused:
-            return type(refused), str(refused)
+        except TreeThinkError as error:
+            return type(error), str(error)
 
     return {
-        "unknown id": said(lambda: prediction.outcomes(999, "pos")),
-        "no id": said(lambda: prediction.outcomes("0", "pos")),
-        "unknown attribute": said(lambda: prediction.outcomes(PLAYER, "color")),
-        "support of an unknown id": said(lambda: prediction.support(999, "pos")),
-        "support of an unknown attribute": said(lambda: prediction.support(PLAYER, "ps")),
-        "no state": said(lambda: prediction.probability(None)),
-        "another schema": said(lambda: prediction.probability(OTHER)),
-        "no generator": said(lambda: prediction.sample(3)),
+        "unknown id": answer_or_error(lambda: prediction.outcomes(999, "pos")),
+        "no id": answer_or_error(lambda: prediction.outcomes("0", "pos")),
+        "unknown attribute": answer_or_error(lambda: prediction.outcomes(PLAYER, "color")),
+        "support of an unknown id": answer_or_error(lambda: prediction.support(999, "pos")),
+        "support of an unknown attribute": answer_or_error(
+            lambda: prediction.support(PLAYER, "ps")
+        ),
+        "no state": answer_or_error(lambda: prediction.probability(None)),
+        "another schema": answer_or_error(lambda: prediction.probability(OTHER)),
+        "no generator": answer_or_error(lambda: prediction.sample(3)),
     }
 
 
@@ -158,8 +160,8 @@ def test_a_joint_prediction_keeps_attributes_together() -> None:
     assert prediction.probability(state.replace(1, face=1)) == 0.0
     assert prediction.probability(won) == 0.75
     rng = np.random.default_rng(0)
-    drawn = [prediction.sample(rng) for _ in range(400)]
-    assert set(drawn) == {state, won} and 270 < drawn.count(won) < 330
+    samples = [prediction.sample(rng) for _ in range(400)]
+    assert set(samples) == {state, won} and 270 < samples.count(won) < 330
     assert repr(prediction) == "<Prediction: 2 of 4 attributes may change>"
 
 
@@ -322,39 +324,39 @@ def test_static_and_oracle_say_what_they_are() -> None:
     assert repr(make_learner("oracle", WALLS)) == f"<Oracle of {WALLS!r}>"
 
 
-def nonsense(learner: Any) -> list[tuple[type[Exception], str]]:
+def errors_on_nonsense(learner: Any) -> list[tuple[type[Exception], str]]:
     """How a learner refuses what it cannot learn from or answer."""
-    moved = WALLS.step(STATE, "left", np.random.default_rng(0))
+    after = WALLS.step(STATE, "left", np.random.default_rng(0))
     fewer = State(WALLS.schema, list(STATE)[1:])
     calls = [
-        lambda: learner.observe(None, "left", moved),
+        lambda: learner.observe(None, "left", after),
         lambda: learner.observe(STATE, "left", None),
-        lambda: learner.observe(OTHER, "left", moved),
+        lambda: learner.observe(OTHER, "left", after),
         lambda: learner.observe(STATE, "left", OTHER),
-        lambda: learner.observe(STATE, "lfet", moved),
-        lambda: learner.observe(STATE, 3, moved),
+        lambda: learner.observe(STATE, "lfet", after),
+        lambda: learner.observe(STATE, 3, after),
         lambda: learner.observe(STATE, "left", fewer),
         lambda: learner.predict(None, "left"),
         lambda: learner.predict(OTHER, "left"),
         lambda: learner.predict(STATE, "lfet"),
         lambda: learner.predict(STATE, None),
     ]
-    refused: list[tuple[type[Exception], str]] = []
+    errors: list[tuple[type[Exception], str]] = []
     for call in calls:
-        with pytest.raises(TreeThinkError) as caught:
+        with pytest.raises(TreeThinkError) as raised:
             call()
-        refused.append((caught.type, str(caught.value)))
-    return refused
+        errors.append((raised.type, str(raised.value)))
+    return errors
 
 
 @pytest.mark.parametrize("name", ["static", "oracle", "paper", "npe", "npe-star"])
 def test_a_learner_refuses_nonsense_in_the_engines_words_and_learns_nothing(
     name: str, tmp_path: Path
 ) -> None:
-    learner = taught(make_learner(name, WALLS), WALLS, steps=5)
-    as_it_was = learner.to_bytes()
-    assert nonsense(learner) == nonsense(TreeThink(WALLS.schema))
-    assert learner.to_bytes() == as_it_was
+    learner = train(make_learner(name, WALLS), WALLS, steps=5)
+    content = learner.to_bytes()
+    assert errors_on_nonsense(learner) == errors_on_nonsense(TreeThink(WALLS.schema))
+    assert learner.to_bytes() == content
 
 
 def test_values_beyond_64_bits_are_refused_and_nothing_is_learned() -> None:
@@ -381,7 +383,7 @@ def test_values_beyond_64_bits_are_refused_and_nothing_is_learned() -> None:
 def test_a_file_is_read_by_the_learner_that_wrote_it(
     writer: str, reader: str, tmp_path: Path
 ) -> None:
-    learner = taught(make_learner(writer, WALLS), WALLS, steps=20)
+    learner = train(make_learner(writer, WALLS), WALLS, steps=20)
     learner.save(tmp_path / "file")
     if writer == reader:
         loaded = LEARNERS[reader].load(tmp_path / "file")  # type: ignore[attr-defined]
@@ -394,7 +396,7 @@ def test_a_file_is_read_by_the_learner_that_wrote_it(
 
 @cache
 def file_of_paper() -> bytes:
-    return bytes(taught(Paper(WALLS.schema), WALLS, steps=30).to_bytes())
+    return bytes(train(Paper(WALLS.schema), WALLS, steps=30).to_bytes())
 
 
 def damaged(change: Any) -> bytes:

@@ -348,9 +348,9 @@ BROKEN: list[tuple[str, type[World], str]] = [
     ids=[f"{check}-{world.__name__}" for check, world, _ in BROKEN],
 )
 def test_a_world_that_breaks_a_promise_is_caught(check: str, world: type[World], says: str) -> None:
-    with pytest.raises(CheckFailed, match=says) as caught:
+    with pytest.raises(CheckFailed, match=says) as error:
         WORLD_CHECKS[check](world())
-    assert str(caught.value).startswith(repr(world()))
+    assert str(error.value).startswith(repr(world()))
 
 
 def test_every_check_of_worlds_can_fail() -> None:
@@ -447,9 +447,9 @@ class Breaking(Walls):
 
 
 def test_an_error_of_the_world_itself_is_passed_on_with_the_place() -> None:
-    with pytest.raises(ZeroDivisionError) as caught:
+    with pytest.raises(ZeroDivisionError) as error:
         check_world(Breaking())
-    (note,) = caught.value.__notes__
+    (note,) = error.value.__notes__
     assert "Breaking(" in note and "levels keep to most objects" in note
 
 
@@ -471,10 +471,10 @@ def test_checks_also_fail_when_python_optimises(tmp_path: Path) -> None:
         "except CheckFailed as error:\n"
         "    print(isinstance(error, AssertionError), error)\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-O", str(script)], capture_output=True, text=True, check=True
     )
-    assert done.stdout.startswith("True Partial(") and "no scene shows" in done.stdout
+    assert process.stdout.startswith("True Partial(") and "no scene shows" in process.stdout
 
 
 # ------------------------------------------------------------------------ learners
@@ -757,9 +757,9 @@ def test_a_declaration_names_checks_and_gives_reasons(
 
 
 def test_an_error_of_the_learner_itself_is_passed_on_with_the_place() -> None:
-    with pytest.raises(AttributeError) as caught:
+    with pytest.raises(AttributeError) as error:
         check_learner(Scribbling, STREAM)
-    (note,) = caught.value.__notes__
+    (note,) = error.value.__notes__
     assert "predicting changes nothing" in note
 
 

@@ -61,12 +61,12 @@ def test_distance_is_that_of_the_cheapest_assignment_of_grains(two: list[list[Va
 def distributions(draw: st.DrawFn, count: int) -> list[Distribution]:
     """Distributions over values of one length, with any probabilities."""
     value = values(draw(st.integers(1, 3)))
-    made: list[Distribution] = []
+    result: list[Distribution] = []
     for _ in range(count):
         masses = draw(st.dictionaries(value, st.floats(1e-3, 1.0), min_size=1, max_size=6))
         total = math.fsum(masses.values())
-        made.append({each: mass / total for each, mass in masses.items()})
-    return made
+        result.append({each: mass / total for each, mass in masses.items()})
+    return result
 
 
 @given(distributions(2))

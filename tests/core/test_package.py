@@ -49,9 +49,11 @@ def test_an_installed_package_learns_and_predicts():
 def test_every_error_is_public_and_one_of_ours():
     from treethink import errors
 
-    ours = {n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)}
-    assert ours <= set(treethink.__all__)
-    assert all(issubclass(getattr(treethink, n), treethink.TreeThinkError) for n in ours)
+    defined = {
+        n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)
+    }
+    assert defined <= set(treethink.__all__)
+    assert all(issubclass(getattr(treethink, n), treethink.TreeThinkError) for n in defined)
 
 
 def test_types_travel_with_the_package():

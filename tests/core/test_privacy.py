@@ -25,11 +25,11 @@ def is_private(name: str) -> bool:
     )
 
 
-def taken(tree: ast.Module) -> Iterator[str]:
+def foreign_private_names(tree: ast.Module) -> Iterator[str]:
     """Private names that a module has from elsewhere."""
     own = {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
     attributes = [each for each in ast.walk(tree) if isinstance(each, ast.Attribute)]
-    own |= {each.attr for each in attributes if on_own(each)}
+    own |= {each.attr for each in attributes if is_own_attribute(each)}
     for each in ast.walk(tree):
         if isinstance(each, ast.ImportFrom):
             yield from (alias.name for alias in each.names if is_private(alias.name))
@@ -37,19 +37,19 @@ def taken(tree: ast.Module) -> Iterator[str]:
             yield each.attr
 
 
-def on_own(each: ast.Attribute) -> bool:
+def is_own_attribute(each: ast.Attribute) -> bool:
     return isinstance(each.value, ast.Name) and each.value.id in OWN
 
 
 def test_no_module_uses_another_s_private_names() -> None:
-    used = {
+    names_by_module = {
         path.relative_to(SOURCE).as_posix(): names
         for path in sorted(SOURCE.rglob("*.py"))
-        if (names := list(taken(ast.parse(path.read_text(encoding="utf-8")))))
+        if (names := list(foreign_private_names(ast.parse(path.read_text(encoding="utf-8")))))
     }
-    assert used == {}
+    assert names_by_module == {}
 
 
 def test_what_is_private_is_seen() -> None:
     text = "from a import _b\nrule._nodes\nclass C:\n    def d(self): return self._e, x._e, _engine"
-    assert list(taken(ast.parse(text))) == ["_b", "_nodes"]
+    assert list(foreign_private_names(ast.parse(text))) == ["_b", "_nodes"]

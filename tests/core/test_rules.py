@@ -43,12 +43,12 @@ def walk(root: Node) -> Iterator[tuple[Node, int]]:
 
 def texts() -> dict[str, str]:
     """What golden files should say, by name."""
-    found = {
+    golden = {
         world: "\n\n".join(str(rule) for rule in learned(world).rules.varying().values())
         for world in ("walls", "maze")
     }
-    found["crowded_room"] = str(crowded_room())
-    return found
+    golden["crowded_room"] = str(crowded_room())
+    return golden
 
 
 def test_learned_rules_read_as_they_should():
@@ -90,11 +90,11 @@ def test_a_leaf_reads_as_a_distribution_with_counts(counts, text):
 def test_a_rule_that_never_varied_reads_as_one_leaf():
     model = learned("walls", steps=200)
     rule = model.rules["wall", "pos", "left"]
-    seen = sum(rule.seen.values())
-    assert str(rule) == f"wall.pos when left    X0: wall\n(0, 0) × {seen}"
+    n_seen = sum(rule.seen.values())
+    assert str(rule) == f"wall.pos when left    X0: wall\n(0, 0) × {n_seen}"
     assert (rule.n_leaves, rule.depth, rule.varies) == (1, 0, False)
     assert rule.root.is_leaf
-    assert rule.root.counts == rule.seen == {(0, 0): seen}
+    assert rule.root.counts == rule.seen == {(0, 0): n_seen}
 
 
 def test_a_rule_that_was_never_seen_says_so():
@@ -256,10 +256,10 @@ def test_a_rule_stays_as_it_was_when_its_model_learns_on():
     stream = list(transitions(make("maze"), steps=3000, seed=0))
     model.observe_many(stream[:1000])
     rules = dict(model.rules)
-    as_they_were = {key: str(rule) for key, rule in rules.items()}
+    texts_before = {key: str(rule) for key, rule in rules.items()}
     model.observe_many(stream[1000:])
-    assert {key: str(rule) for key, rule in rules.items()} == as_they_were
-    assert {key: str(rule) for key, rule in model.rules.items()} != as_they_were
+    assert {key: str(rule) for key, rule in rules.items()} == texts_before
+    assert {key: str(rule) for key, rule in model.rules.items()} != texts_before
 
 
 def test_a_rule_outlives_its_model():
@@ -270,8 +270,8 @@ def test_a_rule_outlives_its_model():
 
 def test_reading_rules_changes_nothing():
     model = learned("maze", steps=500)
-    as_it_was = model.to_bytes()
+    content = model.to_bytes()
     for rule in model.rules.values():
         assert str(rule)
         assert rule.root
-    assert model.to_bytes() == as_it_was
+    assert model.to_bytes() == content

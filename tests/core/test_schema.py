@@ -27,11 +27,15 @@ names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5
 
 @st.composite
 def schemas(draw: st.DrawFn) -> Schema:
-    known = draw(st.dictionaries(st.sampled_from("abcdef"), attributes))
-    own = st.lists(st.sampled_from(sorted(known)), unique=True) if known else st.just([])
+    known_attributes = draw(st.dictionaries(st.sampled_from("abcdef"), attributes))
+    own = (
+        st.lists(st.sampled_from(sorted(known_attributes)), unique=True)
+        if known_attributes
+        else st.just([])
+    )
     return Schema(
         draw(st.dictionaries(names, own, max_size=4)),
-        known,
+        known_attributes,
         draw(st.lists(names, unique=True, max_size=4)),
     )
 

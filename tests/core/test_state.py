@@ -148,15 +148,15 @@ def test_replacing_equals_building_anew_and_leaves_the_old_state_alone(
 def test_dict_json_pickle_and_repr_bring_back_an_equal_state(twin: Twin) -> None:
     state = state_of(twin)
     assert json.loads(state.to_json()) == state.to_dict()
-    for again in (
+    for restored in (
         State.from_dict(SCHEMA, state.to_dict()),
         State.from_json(SCHEMA, state.to_json()),
         pickle.loads(pickle.dumps(state)),
-        eval(repr(state), {"Object": Object, "State": lambda made: State(SCHEMA, made)}),
+        eval(repr(state), {"Object": Object, "State": lambda objects: State(SCHEMA, objects)}),
     ):
-        assert again == state
-        assert hash(again) == hash(state)
-        assert again.to_json() == state.to_json()
+        assert restored == state
+        assert hash(restored) == hash(state)
+        assert restored.to_json() == state.to_json()
 
 
 @given(
@@ -173,9 +173,9 @@ def test_objects_are_found_by_value_whatever_the_range(
     values = [(grid[x], grid[y]) for x, y in cells]
     state = State(SCHEMA, [Object(i, "player", pos=v) for i, v in enumerate(values)])
 
-    for wanted in {*values, (LOWEST, HIGHEST), (HIGHEST, LOWEST), (0, 0), (2, 3)}:
-        expected = tuple(state[i] for i, value in enumerate(values) if value == wanted)
-        assert state.find("player", pos=wanted) == expected
+    for target in {*values, (LOWEST, HIGHEST), (HIGHEST, LOWEST), (0, 0), (2, 3)}:
+        expected = tuple(state[i] for i, value in enumerate(values) if value == target)
+        assert state.find("player", pos=target) == expected
 
 
 @given(twins, st.data())
@@ -370,9 +370,9 @@ def test_nothing_is_left_behind_when_python_ends() -> None:
         "    def __del__(self, state=state): state[1]\n"
         "late = Late()\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0
-    assert "nanobind" not in done.stderr  # which complains of what it has to leave behind
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert process.returncode == 0
+    assert "nanobind" not in process.stderr  # which complains of what it has to leave behind
 
 
 # ---------------------------------------------------------------- objects
@@ -442,9 +442,9 @@ def test_a_value_fits_in_64_bits(value: Any) -> None:
 
 @pytest.mark.parametrize("id", NO_INTEGERS)
 def test_an_id_is_an_integer(id: Any) -> None:
-    for refused in (lambda: Object(id, "mark"), lambda: maze()[id], lambda: maze().replace(id)):
+    for call in (lambda: Object(id, "mark"), lambda: maze()[id], lambda: maze().replace(id)):
         with pytest.raises(StateError, match="id must be an integer"):
-            refused()
+            call()
 
 
 def test_no_id_is_used_twice() -> None:
@@ -473,17 +473,17 @@ def test_an_unknown_class_gets_a_suggestion() -> None:
 
 
 def test_an_unknown_attribute_gets_a_suggestion() -> None:
-    for refused in (
+    for call in (
         lambda: State(SCHEMA, [Object(51, "door", pos=(1, 1), opn=1)]),
         lambda: maze().replace(51, opn=1),
         lambda: maze().replace_many({51: {"opn": 1}}),
         lambda: maze().value(51, "opn"),
     ):
-        with pytest.raises(UnknownNameError, match=r"'opn' in class 'door'.*mean 'open'") as caught:
-            refused()
-        assert (caught.value.kind, caught.value.name) == ("attribute", "opn")
-        assert caught.value.known == ("open", "pos")
-        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+        with pytest.raises(UnknownNameError, match=r"'opn' in class 'door'.*mean 'open'") as raised:
+            call()
+        assert (raised.value.kind, raised.value.name) == ("attribute", "opn")
+        assert raised.value.known == ("open", "pos")
+        assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
 
 
 def test_an_attribute_of_another_class_is_an_extra_one() -> None:

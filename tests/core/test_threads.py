@@ -221,11 +221,11 @@ def test_a_deep_tree_can_be_asked_from_a_thread_with_little_stack(left):
 
 
 def test_hooks_that_use_the_model_never_wait_for_ever(stream):
-    model, told, done = TreeThink(make("maze").schema, alpha=0.3), [], threading.Event()
+    model, changes, done = TreeThink(make("maze").schema, alpha=0.3), [], threading.Event()
     before, action, _ = stream[0]
 
     def hook(change: Any) -> None:
-        told.append(change)
+        changes.append(change)
         assert model.predict(before, action).mode()
         assert model.rules[change.rule].transitions > 0
         assert model.to_bytes()
@@ -243,7 +243,7 @@ def test_hooks_that_use_the_model_never_wait_for_ever(stream):
 
     model.on_change = hook
     together(learn, ask, ask, lambda: [len(model.rules.varying()) for _ in range(20)])
-    assert told
+    assert changes
     assert model.to_bytes() == model_of(stream, alpha=0.3).to_bytes()
 
 
@@ -310,8 +310,8 @@ def test_long_calls_let_other_threads_run(stream):
     model = model_of(stream)
     many = stream * 20
     assert turns_meanwhile(lambda: model.observe_many(many)) >= 3
-    asked = [(before, action) for before, action, _ in stream * 2]
-    assert turns_meanwhile(lambda: model.predict_many(asked, facts="full")) >= 3
+    questions = [(before, action) for before, action, _ in stream * 2]
+    assert turns_meanwhile(lambda: model.predict_many(questions, facts="full")) >= 3
 
 
 def test_one_call_on_a_large_state_lets_other_threads_run():
@@ -359,10 +359,10 @@ def test_an_endless_stream_can_be_interrupted_and_what_was_learned_stays(stream,
 
 def test_endless_questions_can_be_interrupted(stream):
     model = model_of(stream[:500])
-    as_it_was = model.to_bytes()
+    content = model.to_bytes()
     with pytest.raises(KeyboardInterrupt), interrupted_after(0.1):
         model.predict_many(cycle([stream[0][:2]]))
-    assert model.to_bytes() == as_it_was
+    assert model.to_bytes() == content
 
 
 def test_an_interrupt_in_a_hook_stops_the_stream(stream):
@@ -435,15 +435,15 @@ def test_one_who_observes_is_not_kept_waiting_by_those_who_predict():
 def test_a_hook_may_switch_itself_off_between_two_changes_of_one_transition():
     schema = Schema({"lamp": ["a", "b"]}, {"a": 1, "b": 1}, ["press"])
     model = TreeThink(schema)
-    told = []
+    changes = []
 
     def once(change: Any) -> None:
-        told.append(change)
+        changes.append(change)
         model.on_change = None
 
     model.on_change = once
     states = [State(schema, [Object(1, "lamp", a=n, b=n)]) for n in (0, 1)]
     model.observe_many([(states[i % 2], "press", states[1 - i % 2]) for i in range(60)])
-    assert len(told) == 1
+    assert len(changes) == 1
     assert model.observations == 60
     assert all(rule.depth == 1 for rule in model.rules.values())

@@ -34,13 +34,15 @@ def count(node: Any) -> int:
 
 def test_children_of_a_split_start_with_what_was_kept() -> None:
     learner, empty = model(memory=10_000), model(memory=0)
-    seen = stream(steps=3_000)
+    transitions = stream(steps=3_000)
     for each in (learner, empty):
-        each.observe_many(seen)
+        each.observe_many(transitions)
     rule, bare = (each.rules["player", "pos", "left"].root for each in (learner, empty))
     assert rule.left is not None and rule.right is not None
     assert (
-        count(rule.left) + count(rule.right) == count(rule) == sum(a == "left" for _, a, _ in seen)
+        count(rule.left) + count(rule.right)
+        == count(rule)
+        == sum(a == "left" for _, a, _ in transitions)
     )
     assert bare.left is not None and bare.right is not None
     assert count(bare) < count(rule)
@@ -49,13 +51,13 @@ def test_children_of_a_split_start_with_what_was_kept() -> None:
 def test_a_rule_that_begins_to_vary_starts_with_what_was_kept() -> None:
     schema = tt.Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
     off = tt.State(schema, [tt.Object(0, "lamp", on=0)])
-    for memory, counted in ((0, 1), (5, 5), (100, 8)):
+    for memory, expected in ((0, 1), (5, 5), (100, 8)):
         learner = tt.TreeThink(schema, criterion="evidence", memory=memory)
         for _ in range(7):
             learner.observe(off, "press", off)
         learner.observe(off, "press", off.replace(0, on=1))
         totals = learner._dump("lamp", "on", "press")["totals"]  # rules tell all that was seen
-        assert sum(totals.values()) == counted
+        assert sum(totals.values()) == expected
 
 
 def test_only_so_many_transitions_are_kept() -> None:
@@ -69,40 +71,40 @@ def test_only_so_many_transitions_are_kept() -> None:
     level = list(islice(tt.transitions(tt.make("walls"), 40, 0), 40))
     for _ in range(10):
         endless.observe_many(level)
-    as_it_was = endless.memory_use()["bytes"]
+    bytes_before = endless.memory_use()["bytes"]
     for _ in range(20):
         endless.observe_many(level)
-    assert endless.memory_use()["bytes"] <= as_it_was * 1.05
+    assert endless.memory_use()["bytes"] <= bytes_before * 1.05
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("cut", [1, 17, 300, 301, 302, 450])
 def test_saving_and_loading_at_any_moment_changes_nothing(criterion: str, cut: int) -> None:
-    seen = stream()
-    straight = model(memory=120, criterion=criterion)
-    straight.observe_many(seen)
-    cut_off = model(memory=120, criterion=criterion)
-    cut_off.observe_many(seen[:cut])
-    for again in (
-        tt.TreeThink.from_bytes(cut_off.to_bytes()),
-        pickle.loads(pickle.dumps(cut_off)),
-        copy.deepcopy(cut_off),
+    transitions = stream()
+    uninterrupted = model(memory=120, criterion=criterion)
+    uninterrupted.observe_many(transitions)
+    interrupted = model(memory=120, criterion=criterion)
+    interrupted.observe_many(transitions[:cut])
+    for restored in (
+        tt.TreeThink.from_bytes(interrupted.to_bytes()),
+        pickle.loads(pickle.dumps(interrupted)),
+        copy.deepcopy(interrupted),
     ):
-        assert again.to_bytes() == cut_off.to_bytes()
-        assert again.memory == 120 and again.criterion == criterion
-        again.observe_many(seen[cut:])
-        assert again.to_bytes() == straight.to_bytes()
+        assert restored.to_bytes() == interrupted.to_bytes()
+        assert restored.memory == 120 and restored.criterion == criterion
+        restored.observe_many(transitions[cut:])
+        assert restored.to_bytes() == uninterrupted.to_bytes()
 
 
 def test_a_model_can_be_saved_at_every_single_step() -> None:
     """Also between the seeding of nodes and the decisions that wait for the next transition."""
-    seen = stream("maze", steps=160, seed=3)
-    straight, saved = (model(memory=40, name="maze") for _ in range(2))
-    for transition in seen:
-        straight.observe(*transition)
+    transitions = stream("maze", steps=160, seed=3)
+    uninterrupted, saved = (model(memory=40, name="maze") for _ in range(2))
+    for transition in transitions:
+        uninterrupted.observe(*transition)
         saved.observe(*transition)
         saved = tt.TreeThink.from_bytes(saved.to_bytes())
-    assert saved.to_bytes() == straight.to_bytes()
+    assert saved.to_bytes() == uninterrupted.to_bytes()
 
 
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
@@ -119,19 +121,19 @@ def test_targets_that_share_their_fate_are_known_after_a_load(criterion: str, me
         on = {each.id: {"on": coin if step < 20 else each.heat} for each in before}
         return before, "go", before.replace_many(on)
 
-    seen = [transition(step) for step in range(90)]
-    straight, saved, forgetful = (
+    transitions = [transition(step) for step in range(90)]
+    uninterrupted, saved, forgetful = (
         tt.TreeThink(schema, criterion=criterion, memory=memory) for _ in range(3)
     )
     split_at: dict[str, int] = {}
-    for step, each in enumerate(seen):
-        straight.observe(*each)
+    for step, each in enumerate(transitions):
+        uninterrupted.observe(*each)
         saved.observe(*each)
         saved = tt.TreeThink.from_bytes(saved.to_bytes())
-        assert saved.to_bytes() == straight.to_bytes()
+        assert saved.to_bytes() == uninterrupted.to_bytes()
         if step >= 20:
             forgetful.observe(*each)
-        for name, learner in (("straight", straight), ("forgetful", forgetful)):
+        for name, learner in (("straight", uninterrupted), ("forgetful", forgetful)):
             if learner.rules["lamp", "on", "go"].depth:
                 split_at.setdefault(name, step)
     assert split_at["forgetful"] < split_at["straight"] < 89
@@ -161,13 +163,13 @@ def test_what_was_seeded_is_heard_in_the_next_transition_also_after_a_load() -> 
         learner.observe(cold, "go", cold)
     learner.observe(hot, "go", hot.replace(0, light=1))
     assert learner.rules["lamp", "light", "go"].depth == 0
-    again = tt.TreeThink.from_bytes(learner.to_bytes())
-    for each in (learner, again):
+    loaded = tt.TreeThink.from_bytes(learner.to_bytes())
+    for each in (learner, loaded):
         each.observe(cold, "wait", cold)
         root = each.rules["lamp", "light", "go"].root
         assert root.left is not None and root.right is not None
         assert sorted((count(root.left), count(root.right))) == [1, 30]
-    assert again.to_bytes() == learner.to_bytes()
+    assert loaded.to_bytes() == learner.to_bytes()
 
 
 @pytest.mark.parametrize("criterion", ["wilson", "evidence"])
@@ -194,11 +196,15 @@ def test_what_was_kept_can_be_left_out(tmp_path: Path) -> None:
     learner.observe_many(stream())
     learner.save(tmp_path / "bare.tt", memory=False)
     learner.save(tmp_path / "whole.tt")
-    bare, whole = (tt.TreeThink.load(tmp_path / name) for name in ("bare.tt", "whole.tt"))
+    without_memory, with_memory = (
+        tt.TreeThink.load(tmp_path / name) for name in ("bare.tt", "whole.tt")
+    )
     assert (tmp_path / "bare.tt").stat().st_size < (tmp_path / "whole.tt").stat().st_size
-    assert str(bare.rules["player", "pos", "left"]) == str(whole.rules["player", "pos", "left"])
-    bare.observe_many(stream(seed=1))
-    assert bare.memory == 200
+    assert str(without_memory.rules["player", "pos", "left"]) == str(
+        with_memory.rules["player", "pos", "left"]
+    )
+    without_memory.observe_many(stream(seed=1))
+    assert without_memory.memory == 200
 
 
 @pytest.mark.parametrize("wrong", [-1, 0.5, "5", None, True, 2**31])
@@ -228,18 +234,18 @@ def test_a_damaged_window_is_refused() -> None:
     learner = model(memory=10, name="walls")
     learner.observe_many(stream("walls", steps=30))
     header, body = file.unpack(learner.to_bytes(), "it")
-    refused = 0
+    n_refused = 0
     for at in range(len(body) - 400, len(body)):
         for value in (0, 1, 127, 255):
             changed = bytearray(body)
             changed[at] = value
             try:
-                again = tt.TreeThink.from_bytes(file.pack(header, bytes(changed)))
+                damaged = tt.TreeThink.from_bytes(file.pack(header, bytes(changed)))
             except ModelFileError:
-                refused += 1
+                n_refused += 1
             else:  # another model, but a whole one
-                again.observe_many(stream("walls", steps=60, seed=2))
-    assert refused > 100
+                damaged.observe_many(stream("walls", steps=60, seed=2))
+    assert n_refused > 100
     for length in range(len(body) - 200, len(body)):
         with pytest.raises(ModelFileError):
             tt.TreeThink.from_bytes(file.pack(header, body[:length]))

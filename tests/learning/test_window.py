@@ -44,10 +44,10 @@ def test_a_model_with_a_full_window_is_saved_and_goes_on_alike() -> None:
     model = tt.TreeThink(LONG, memory=10_000)
     for step in range(45):
         model.observe(state(step, step), "go", state(step + 1, step + 1))
-    again = tt.TreeThink.from_bytes(model.to_bytes())
-    for each in (model, again):
+    loaded = tt.TreeThink.from_bytes(model.to_bytes())
+    for each in (model, loaded):
         each.observe(state(45, 45), "go", state(46, 46))
-    assert again.to_bytes() == model.to_bytes()
+    assert loaded.to_bytes() == model.to_bytes()
 
 
 @pytest.mark.parametrize(("more", "kept"), [(0, 19), (1, 18)])
@@ -61,12 +61,12 @@ def test_what_is_kept_takes_as_much_room_as_it_may_and_not_one_integer_more(
     schema = tt.Schema({"tape": ["cells", "label"]}, {"cells": cells, "label": label}, ["go"])
     model = tt.TreeThink(schema, memory=10_000)
 
-    def written(step: int) -> tt.State:
+    def state_at(step: int) -> tt.State:
         values = {"cells": [step] * cells.length, "label": [0] * label.length}
         return tt.State(schema, [tt.Object(0, "tape", **values)])
 
     for step in range(25):
-        model.observe(written(step), "go", written(step + 1))
+        model.observe(state_at(step), "go", state_at(step + 1))
         assert model.memory_use()["kept"] == min(step + 1, kept)
 
 

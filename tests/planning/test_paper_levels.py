@@ -53,9 +53,9 @@ def test_other_worlds_have_no_settings() -> None:
 def test_levels_are_worth_playing_and_know_their_scores(name: str) -> None:
     setting, options = settings(name)[0]
     world = make(name, **options)
-    found = list(levels(world, setting.steps, 100, 40))
-    assert len(found) == 40
-    for i, level in enumerate(found):
+    result = list(levels(world, setting.steps, 100, 40))
+    assert len(result) == 40
+    for i, level in enumerate(result):
         assert level.seed == 100 + i + level.redrawn * 1_000_000_000
         assert level.state == world.reset(level.seed)
         assert level.bounds == score_bounds(world, level.state, setting.steps)
@@ -67,9 +67,9 @@ def test_levels_are_worth_playing_and_know_their_scores(name: str) -> None:
 
 def test_a_level_depends_on_no_other() -> None:
     world = make("maze")
-    found = list(levels(world, 4, 0, 30))
-    assert any(level.redrawn for level in found)
-    for i, level in enumerate(found):
+    result = list(levels(world, 4, 0, 30))
+    assert any(level.redrawn for level in result)
+    for i, level in enumerate(result):
         assert list(levels(world, 4, i, 1)) == [level]
 
 

@@ -57,7 +57,7 @@ def idle_score(world: World, state: State, steps: int) -> int:
     return score(state) - before
 
 
-def wandered(world: World, seed: int, walked: int) -> State:
+def random_walk(world: World, seed: int, walked: int) -> State:
     """A level, so many random steps later."""
     rng = np.random.default_rng(seed)
     state = world.reset(seed)
@@ -66,7 +66,7 @@ def wandered(world: World, seed: int, walked: int) -> State:
     return state
 
 
-def drawn(world: World, *rows: str) -> State:
+def parse_state(world: World, *rows: str) -> State:
     """The state of a drawing."""
     text = "\n".join(
         ["says: a state", "does: stay", "pays: 0", *(f"{each} {each}" for each in rows)]
@@ -74,7 +74,7 @@ def drawn(world: World, *rows: str) -> State:
     return parse_scenes(text, world.schema, world.looks)[0].before
 
 
-def three(bounds: ScoreBounds) -> tuple[float, float, float]:
+def as_tuple(bounds: ScoreBounds) -> tuple[float, float, float]:
     return bounds.pessimal, bounds.trivial, bounds.optimal
 
 
@@ -88,11 +88,11 @@ def test_no_sequence_of_actions_scores_more_or_less(
     name: str, seed: int, walked: int, steps: int
 ) -> None:
     world = make(name, **TINY[name])
-    state = wandered(world, seed, walked)
+    state = random_walk(world, seed, walked)
     bounds = score_bounds(world, state, steps)
-    found = list(all_scores(world, state, steps))
-    assert three(bounds) == (min(found), idle_score(world, state, steps), max(found))
-    assert all(type(each) is int for each in three(bounds))
+    scores = list(all_scores(world, state, steps))
+    assert as_tuple(bounds) == (min(scores), idle_score(world, state, steps), max(scores))
+    assert all(type(each) is int for each in as_tuple(bounds))
     assert bounds.exact and not bounds.by_chance
 
 
@@ -100,15 +100,15 @@ def test_no_sequence_of_actions_scores_more_or_less(
 @given(seed=st.integers(0, 10_000), steps=st.integers(0, 6))
 def test_lights_too(seed: int, steps: int) -> None:
     world = make("lights", lights=4)
-    state = wandered(world, seed, 5)
-    found = list(all_scores(world, state, steps))
-    assert three(score_bounds(world, state, steps)) == (min(found), 0, max(found))
+    state = random_walk(world, seed, 5)
+    scores = list(all_scores(world, state, steps))
+    assert as_tuple(score_bounds(world, state, steps)) == (min(scores), 0, max(scores))
 
 
 # ----------------------------------------------------- coins, against looking at every state
 
 
-def generally(world: World, state: State, steps: int) -> tuple[float, float, float]:
+def by_search(world: World, state: State, steps: int) -> tuple[float, float, float]:
     """By looking at every state, whatever the world."""
     table = explore(world, state, steps, most_states=300_000)
     stay = world.actions.index("stay")
@@ -144,7 +144,7 @@ def odd_states(draw: st.DrawFn) -> State:
 @given(odd_states(), st.integers(0, 8))
 def test_coins_has_a_way_of_its_own_and_the_same_scores(state: State, steps: int) -> None:
     world = make("coins")
-    assert three(score_bounds(world, state, steps)) == generally(world, state, steps)
+    assert as_tuple(score_bounds(world, state, steps)) == by_search(world, state, steps)
 
 
 @settings(max_examples=40, deadline=None)
@@ -157,8 +157,8 @@ def test_coins_has_a_way_of_its_own_and_the_same_scores(state: State, steps: int
 )
 def test_and_so_it_is_in_levels(seed: int, walls: int, n: int, steps: int, walked: int) -> None:
     world = make("coins", width=7, height=6, wall_percent=walls, coins=n)
-    state = wandered(world, seed, walked)
-    assert three(score_bounds(world, state, steps)) == generally(world, state, steps)
+    state = random_walk(world, seed, walked)
+    assert as_tuple(score_bounds(world, state, steps)) == by_search(world, state, steps)
 
 
 @settings(max_examples=40, deadline=None)
@@ -169,7 +169,7 @@ def test_what_is_not_exact_is_an_upper_bound(seed: int, steps: int, most: int) -
     bound = score_bounds(world, state, steps, most_states=most)
     exact = score_bounds(world, state, steps)
     assert exact.exact
-    assert three(bound)[:2] == three(exact)[:2]
+    assert as_tuple(bound)[:2] == as_tuple(exact)[:2]
     assert bound.optimal >= exact.optimal
     assert bound.optimal == exact.optimal or not bound.exact
 
@@ -208,7 +208,7 @@ def test_who_wants_to_score_little_goes_round_coins() -> None:
     # to a side takes two.
     walls = [(-2, 0), (2, 0), (2, -1)]
     state = on_endless_ground((0, 0), walls, [(-1, 0), (1, 0)])
-    assert three(score_bounds(world, state, 6)) == generally(world, state, 6)
+    assert as_tuple(score_bounds(world, state, 6)) == by_search(world, state, 6)
     assert score_bounds(world, state, 6).pessimal == -2 + 4 * -2
     ringed = on_endless_ground((0, 0), walls, AROUND)
     assert score_bounds(world, ringed, 6).pessimal == 1 + 5 * -2
@@ -217,9 +217,9 @@ def test_who_wants_to_score_little_goes_round_coins() -> None:
 def test_a_player_in_a_wall_leaves_it_if_it_can() -> None:
     world = make("coins")
     state = on_endless_ground((0, 0), [(0, 0), *AROUND[:3]], [(0, 2)])
-    assert three(score_bounds(world, state, 3)) == (-6, -6, -1)
+    assert as_tuple(score_bounds(world, state, 3)) == (-6, -6, -1)
     shut_in = on_endless_ground((0, 0), [(0, 0), *AROUND], [(0, 2)])
-    assert three(score_bounds(world, shut_in, 3)) == (-6, -6, -6)
+    assert as_tuple(score_bounds(world, shut_in, 3)) == (-6, -6, -6)
 
 
 def test_a_variant_with_rules_of_its_own_is_looked_at_state_by_state() -> None:
@@ -252,11 +252,11 @@ def by_trying(first: Sequence[int], apart: Sequence[Sequence[int]], steps: int) 
     """The most places, by every order of all of them."""
     most = 0
     for order in permutations(range(len(first))):
-        left, here = steps, -1
+        steps_left, last = steps, -1
         for visited, place in enumerate(order, 1):
-            left -= first[place] if here < 0 else apart[here][place]
-            here = place
-            if left >= 0:
+            steps_left -= first[place] if last < 0 else apart[last][place]
+            last = place
+            if steps_left >= 0:
                 most = max(most, visited)
     return most
 
@@ -292,9 +292,9 @@ def test_tours_are_also_right_where_numbers_need_more_bits(ways: Tour, steps: in
 @settings(max_examples=200, deadline=None)
 @given(distances(), st.integers(9, 60), st.integers(1, 40))
 def test_a_bound_on_tours_is_never_too_low(ways: Tour, steps: int, most_sets: int) -> None:
-    found, exact = tours.most_places(*ways, steps, most_sets)
+    bound, exact = tours.most_places(*ways, steps, most_sets)
     best = by_trying(*ways, steps)
-    assert found == best if exact else found >= best
+    assert bound == best if exact else bound >= best
 
 
 def in_a_row(n: int) -> Tour:
@@ -329,17 +329,17 @@ def test_two_to_the_n_sets_are_enough_for_any_distances() -> None:
 
 def test_a_corridor_with_a_goal_at_its_end() -> None:
     world = make("maze")
-    state = drawn(world, "######", "#P..G#", "######")
+    state = parse_state(world, "######", "#P..G#", "######")
     # Three steps to the goal, of which the third pays; two more there. Or into the wall.
-    assert three(score_bounds(world, state, 5)) == (-10, -5, -2 + 3)
-    assert three(score_bounds(world, state, 2)) == (-4, -2, -2)
+    assert as_tuple(score_bounds(world, state, 5)) == (-10, -5, -2 + 3)
+    assert as_tuple(score_bounds(world, state, 2)) == (-4, -2, -2)
     assert not score_bounds(world, state, 2).worth_playing
     assert score_bounds(world, state, 3).worth_playing
 
 
 def test_a_key_opens_the_way_to_the_goal() -> None:
     world = make("keys")
-    state = drawn(world, "######", "#KPDG#", "######")
+    state = parse_state(world, "######", "#KPDG#", "######")
     assert score_bounds(world, state, 3).optimal == -3
     assert score_bounds(world, state, 4).optimal == -3 + 1
     assert score_bounds(world, state, 9).optimal == -3 + 6
@@ -413,7 +413,7 @@ def test_where_chance_decides_scores_are_expectations(options: dict[str, int], s
     world = Casino(**options)
     state = world.reset(0)
     bounds = score_bounds(world, state, steps)
-    assert three(bounds) == pytest.approx(
+    assert as_tuple(bounds) == pytest.approx(
         (
             expectation(world, state, steps, min, world.actions),
             expectation(world, state, steps, min, ["stay"]),
@@ -565,6 +565,6 @@ def test_more_states_than_may_be_looked_at_are_an_error() -> None:
 def test_coins_on_endless_ground_are_an_error_too() -> None:
     world = make("coins")
     state = on_endless_ground((0, 0), [], [])
-    assert three(score_bounds(world, state, 20)) == (-20, -20, -20)
+    assert as_tuple(score_bounds(world, state, 20)) == (-20, -20, -20)
     with pytest.raises(ResourceError, match="more than 800 cells are within 20 steps"):
         score_bounds(world, state, 20, most_states=800)

@@ -31,28 +31,28 @@ def dot(x: int) -> State:
     return State(EQUALS, [Object(1, "dot", x=x)])
 
 
-def counted(*totals: int) -> bytes:
+def node_counts(*totals: int) -> bytes:
     """So often each outcome; no pairs of targets, none agreeing; and nobody has looked yet."""
     return b"".join(map(number, totals)) + number(0) * 3
 
 
 def leaf(*totals: int) -> bytes:
     """No branch; has candidates: for X0[x] none, for X1[x] none."""
-    return counted(*totals) + number(0) + number(1) + number(0) * 2
+    return node_counts(*totals) + number(0) + number(1) + number(0) * 2
 
 
-def written(*given: int) -> bytes:
+def written_leaf(*given: int) -> bytes:
     """A leaf by hand: it is pinned (2) and written (4), was given (8) counts and has met nothing.
 
     Whether it has candidates must follow.
     """
     counts = b"".join(map(number, given))
-    return counted(*[0] * len(given)) + number(2 | 4 | 8) + counts + number(0) * len(given)
+    return node_counts(*[0] * len(given)) + number(2 | 4 | 8) + counts + number(0) * len(given)
 
 
 def branch(value: int, *totals: int) -> bytes:
     """A branch without candidates, which asks X0[x] = value."""
-    start = counted(*totals) + number(1) + number(0)
+    start = node_counts(*totals) + number(1) + number(0)
     return start + number(0) + number(0) + number(0) + integer(value)
 
 
@@ -65,9 +65,9 @@ def handmade(
     """A model file with these outcomes, how often they were seen, and these nodes."""
     header, _ = file.unpack(TreeThink.paper(EQUALS, branch_updates=False).to_bytes(), "it")
     pairs = zip(outcomes, seen, strict=True)
-    listed = b"".join(integer(outcome) + number(n) for outcome, n in pairs)
+    content = b"".join(integer(outcome) + number(n) for outcome, n in pairs)
     forgotten = 0
-    tree = number(observations) + number(len(seen)) + listed + number(1) + number(forgotten)
+    tree = number(observations) + number(len(seen)) + content + number(1) + number(forgotten)
     return file.pack(header, number(observations) + tree + nodes)
 
 

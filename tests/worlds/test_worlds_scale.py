@@ -79,8 +79,8 @@ def test_if_there_are_many_copies_scenes_ask_the_others_in_brief_whether_they_mo
     world = make("scale(3,7)")
     scenes = world.scenes()
     in_full = len(make("scale(2,1)").scenes()) // 2
-    asked = Counter((scene.action, scene.before == scene.truth[0][0]) for scene in scenes)
-    assert set(asked) == {(action, stops) for action in world.actions for stops in (False, True)}
+    shown = Counter((scene.action, scene.before == scene.truth[0][0]) for scene in scenes)
+    assert set(shown) == {(action, stops) for action in world.actions for stops in (False, True)}
     assert len(scenes) == 3 * in_full + 3 * 6 * 8
     for scene in scenes:
         assert world.distribution(scene.before, scene.action) == scene.truth, scene.says
