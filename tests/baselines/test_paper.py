@@ -368,11 +368,11 @@ def trackings(t: Tree) -> list[TrackingData]:
     return [t.tracking, *(each for child in t.children for each in trackings(child))]
 
 
-def tests_of(node: Node | None) -> Any:
+def branch_tests(node: Node | None) -> Any:
     """The tests of a rule's tree."""
     if node is None or node.test is None:
         return None
-    return node.test, tests_of(node.left), tests_of(node.right)
+    return node.test, branch_tests(node.left), branch_tests(node.right)
 
 
 def test_walls_is_learned_with_the_tests_of_the_engine() -> None:
@@ -385,7 +385,7 @@ def test_walls_is_learned_with_the_tests_of_the_engine() -> None:
     report = examine(paper, world, transitions(world, steps=200, seed=99))
     assert report.learned and report.scenes > 0
     for key in engine.rules:
-        assert tests_of(paper.rules[key].root) == tests_of(engine.rules[key].root)
+        assert branch_tests(paper.rules[key].root) == branch_tests(engine.rules[key].root)
     assert paper.rules.varying().keys() == engine.rules.varying().keys() != set()
     assert "∃ X1: wall.  X1[pos] - X0[pos] = (1, 0) ?" in str(paper.rules["player", "pos", "right"])
 

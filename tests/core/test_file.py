@@ -24,11 +24,11 @@ from handmade import (
     EQUALS,
     branch,
     chain,
-    node_counts,
     dot,
     handmade,
     integer,
     leaf,
+    node_counts,
     number,
     written_leaf,
 )

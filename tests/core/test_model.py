@@ -89,11 +89,11 @@ def node_at(node: Node, path: str) -> Node:
     return node
 
 
-def tests_below(node: Node, path: str = "") -> dict[str, Test]:
+def branch_tests(node: Node, path: str = "") -> dict[str, Test]:
     """The tests of a tree by the paths to them."""
     if node.test is None or node.left is None or node.right is None:
         return {}
-    below = tests_below(node.left, f"{path}L") | tests_below(node.right, f"{path}R")
+    below = branch_tests(node.left, f"{path}L") | branch_tests(node.right, f"{path}R")
     return {path: node.test} | below
 
 
@@ -464,7 +464,7 @@ def test_the_hook_tells_of_every_split_change_and_return():
         model.observe_many(stream)
         # What was told adds up to the trees as they are.
         for rule, tests in shapes.items():
-            assert tests == tests_below(model.rules[rule].root)
+            assert tests == branch_tests(model.rules[rule].root)
     assert set(kinds) == {"split", "change", "return"}
 
 

@@ -802,7 +802,7 @@ def test_lamps_that_share_one_coin_are_one_toss(criterion, memory, monkeypatch):
             twins.assert_same_trees("go")
         assert not twins.events
         assert root(twins).design_effect() == 8
-    monkeypatch.setattr(Node, "copies", lambda self: 1)
+    monkeypatch.setattr(Node, "design_effect", lambda self: 1)
     mistakes = 0
     for seed in range(5):
         mistaken = ReferenceModel(LAMPS, criterion=criterion, memory=memory, alpha=0.01)
