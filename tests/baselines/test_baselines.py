@@ -119,7 +119,7 @@ def refusals(prediction: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "prediction", [Product(STATE, {}), Joint(STATE, [(STATE, 1.0)])], ids=["product", "joint"]
 )
-def test_nonsense_is_refused_in_the_engines_words(prediction: Any) -> None:
+def test_wrong_arguments_are_refused_with_the_engines_messages(prediction: Any) -> None:
     expected = refusals(TreeThink(WALLS.schema).predict(STATE, "left"))
     assert all(isinstance(each, tuple) for each in expected.values())
     assert refusals(prediction) == expected
@@ -127,7 +127,7 @@ def test_nonsense_is_refused_in_the_engines_words(prediction: Any) -> None:
     assert prediction.probability(fewer) == 0.0
 
 
-def test_of_equally_probable_values_the_smallest_is_the_mode() -> None:
+def test_the_mode_is_the_smallest_of_equally_probable_values() -> None:
     prediction = Product(STATE, {(PLAYER, "pos"): {(3, 1): 2, (1, 3): 2, (9, 9): 1}})
     assert prediction.mode() == STATE.replace(PLAYER, pos=(1, 3))
     high, low = (STATE.replace(PLAYER, pos=pos) for pos in ((3, 1), (1, 3)))
@@ -181,7 +181,9 @@ def test_the_oracles_error_is_zero_and_that_of_static_is_not(name: str) -> None:
     assert wrong_by > 0
 
 
-def test_oracles_of_our_worlds_can_be_saved_and_others_say_why_not(tmp_path: Path) -> None:
+def test_oracles_of_built_in_worlds_can_be_saved_and_others_refuse_with_a_reason(
+    tmp_path: Path,
+) -> None:
     Oracle(WALLS).save(tmp_path / "oracle")
     loaded = Oracle.load(tmp_path / "oracle")
     assert loaded.world.options == WALLS.options
@@ -273,7 +275,7 @@ class Nameless(Learner):
     return tmp_path
 
 
-def test_a_learner_of_ones_own_is_found_and_made(own: Path) -> None:
+def test_a_custom_learner_is_loaded_and_created(own: Path) -> None:
     learner = make_learner("own_learners:Mine", WALLS, depth=3)
     assert (learner.name, learner.depth, learner.schema) == ("mine", 3, WALLS.schema)
     assert repr(learner) == "<Mine: nothing changes>"
@@ -293,7 +295,7 @@ def test_a_learner_of_ones_own_is_found_and_made(own: Path) -> None:
         ("broken_learners:Mine", ModuleNotFoundError, "no_such_package"),  # not ours to hide
     ],
 )
-def test_what_is_no_learner_of_ones_own_is_refused(
+def test_an_invalid_custom_learner_is_refused(
     own: Path, name: str, kind: type[Exception], says: str
 ) -> None:
     with pytest.raises(kind, match=says):
@@ -301,14 +303,16 @@ def test_what_is_no_learner_of_ones_own_is_refused(
 
 
 @pytest.mark.parametrize("settings", [{"width": 1}, {"self": 1}])
-def test_settings_that_a_learner_of_ones_own_does_not_take_are_refused(
+def test_unknown_settings_of_a_custom_learner_are_refused(
     own: Path, settings: dict[str, Any]
 ) -> None:
     with pytest.raises(SettingError, match="cannot be made with a schema and the settings"):
         make_learner("own_learners:Mine", WALLS, **settings)
 
 
-def test_a_file_never_says_what_is_imported(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_a_file_imports_nothing_that_the_file_names(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(own)
     (own / "called.py").write_text("open('called', 'w')")
     header, _ = file.unpack(Static(WALLS.schema).to_bytes(), "it")
@@ -319,7 +323,7 @@ def test_a_file_never_says_what_is_imported(own: Path, monkeypatch: pytest.Monke
     assert not (own / "called").exists()
 
 
-def test_static_and_oracle_say_what_they_are() -> None:
+def test_static_and_oracle_have_a_repr() -> None:
     assert repr(make_learner("static", WALLS)) == "<Static: nothing changes>"
     assert repr(make_learner("oracle", WALLS)) == f"<Oracle of {WALLS!r}>"
 
@@ -350,7 +354,7 @@ def errors_on_nonsense(learner: Any) -> list[tuple[type[Exception], str]]:
 
 
 @pytest.mark.parametrize("name", ["static", "oracle", "paper", "npe", "npe-star"])
-def test_a_learner_refuses_nonsense_in_the_engines_words_and_learns_nothing(
+def test_a_learner_refuses_wrong_arguments_with_the_engines_messages_and_learns_nothing(
     name: str, tmp_path: Path
 ) -> None:
     learner = train(make_learner(name, WALLS), WALLS, steps=5)
@@ -451,7 +455,7 @@ def damaged(change: Any) -> bytes:
         ),
     ],
 )
-def test_a_file_of_paper_that_cannot_be_is_refused(change: Any) -> None:
+def test_an_impossible_file_of_paper_is_refused(change: Any) -> None:
     with pytest.raises(ModelFileError, match="the data cannot be read"):
         Paper.from_bytes(damaged(change))
 
@@ -464,7 +468,7 @@ def test_a_file_of_paper_has_no_facts_that_the_schema_does_not_have() -> None:
         Paper.from_bytes(file.pack(header, json.dumps(data).encode()))
 
 
-def test_a_static_file_with_something_in_it_is_refused() -> None:
+def test_a_static_file_with_content_is_refused() -> None:
     header, _ = file.unpack(Static(WALLS.schema).to_bytes(), "it")
     with pytest.raises(ModelFileError, match="learns nothing, and the file holds 3 bytes"):
         Static.from_bytes(file.pack(header, b"abc"))
@@ -491,7 +495,7 @@ def test_an_oracle_of_a_world_with_another_schema_is_refused() -> None:
         ({"world": "walls"}, "cannot be read"),
     ],
 )
-def test_loading_an_oracle_makes_our_worlds_and_calls_nothing_else(
+def test_loading_an_oracle_creates_only_built_in_worlds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], says: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -504,7 +508,7 @@ def test_loading_an_oracle_makes_our_worlds_and_calls_nothing_else(
     assert not (tmp_path / "called").exists()
 
 
-def test_paper_predicts_what_chance_does_as_a_distribution() -> None:
+def test_paper_predicts_random_outcomes_as_a_distribution() -> None:
     coin = Schema({"coin": ["face"]}, {"face": Attribute(1, [], outcomes="value")}, ["toss"])
     faces = [State(coin, [Object(0, "coin", face=face)]) for face in (0, 1)]
     model = Paper(coin)

@@ -97,7 +97,7 @@ def one_by_one(learner: NPE, x: Tensor, action: Tensor) -> tuple[Tensor, Tensor]
 
 
 @given(st.data())
-def test_a_network_is_what_the_paper_writes(data: st.DataObject) -> None:
+def test_a_network_computes_the_formula_of_the_paper(data: st.DataObject) -> None:
     """Vectors that states share are looked up, or not if they share few: it is the same."""
     learner = NPE(MAZE.schema, width=2, layers=2, seed=data.draw(st.integers(0, 5)))
     few, n = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 6))
@@ -155,7 +155,7 @@ def test_the_same_ids_may_be_of_other_classes_in_another_state() -> None:
         assert learner.predict(second, "x").mode() == expected
 
 
-def test_what_is_kept_of_states_is_of_no_others() -> None:
+def test_cached_encodings_are_not_reused_for_other_states() -> None:
     learner = NPE(MAZE.schema)
     for seed in range(100):
         learner.predict(MAZE.reset(seed), "right")
@@ -188,7 +188,7 @@ def test_a_score_of_two_numbers_is_no_reward() -> None:
     assert "rewards" not in learner.networks
 
 
-def test_what_changed_is_read_as_the_whole_would_be() -> None:
+def test_incremental_encoding_equals_full_encoding() -> None:
     for name in ("maze", "keys", "lights", "switches"):
         world = make(name)
         encoding = Encoding(world.schema)
@@ -223,7 +223,7 @@ def test_a_full_replay_evicts_at_random() -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=4), max_size=60))
-def test_what_is_kept_decides_how_it_is_looked_up(streams: list[list[int]]) -> None:
+def test_batches_depend_only_on_the_content_of_the_replay(streams: list[list[int]]) -> None:
     """Not what was kept before: a learner that comes out of a file goes on in the same way."""
     replay, rng = Replay(3, 1, 1, torch.device("cpu")), np.random.default_rng(0)
     for each in streams:
@@ -272,7 +272,7 @@ def test_it_learns() -> None:
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_it_can_be_had_for_every_world(name: str) -> None:
+def test_npe_runs_in_every_world(name: str) -> None:
     world = make(name)
     learner = NPE(world.schema, episode=3, batches=2)
     for before, action, after in tt.transitions(world, steps=6, seed=0):
@@ -283,7 +283,7 @@ def test_it_can_be_had_for_every_world(name: str) -> None:
     assert learner.memory_use()["bytes"] > 1_000
 
 
-def test_whatever_a_network_says_is_a_state() -> None:
+def test_every_output_of_a_network_becomes_a_state() -> None:
     for value in (math.nan, math.inf, -math.inf, 1e30):
         learner = NPE(MAZE.schema)
         with torch.no_grad():
@@ -292,7 +292,7 @@ def test_whatever_a_network_says_is_a_state() -> None:
         assert isinstance(learner.predict(MAZE.reset(0), "right").mode(), State)
 
 
-def test_what_is_recorded_is_what_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recorded_graph_computes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a CPU, a replay computes the function again from the recorded inputs."""
     monkeypatch.setattr(cuda_graph, "_WARM_UP", 5)
     replays = Counter[str]()
@@ -354,7 +354,7 @@ def test_the_optimizer_is_the_papers() -> None:
     assert [each["lr"] for each in other.optimizer.param_groups] == [0.01]
 
 
-def test_what_is_evicted_and_how_batches_are_mixed_is_random() -> None:
+def test_eviction_and_the_order_of_batches_are_random() -> None:
     learner = NPE(MAZE.schema, episode=25, replay=50, batches=5)
     slots = []
     for transition in tt.transitions(MAZE, steps=500, seed=0):
@@ -367,7 +367,7 @@ def test_what_is_evicted_and_how_batches_are_mixed_is_random() -> None:
     assert sorted(rewards.tolist()) == sorted(learner.replay.parts()[-1].tolist())
 
 
-def test_not_too_much_is_asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_requests_are_split_into_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     learner, sizes = NPE(MAZE.schema), []
     answers = learner._answers
     monkeypatch.setattr(learner, "_answers", lambda part: sizes.append(len(part)) or answers(part))
@@ -378,7 +378,7 @@ def test_not_too_much_is_asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(sizes[:5]) <= 2**17 // len(large) ** 2  # where a large one is among them
 
 
-def test_it_computes_on_one_thread_and_leaves_others_alone() -> None:
+def test_prediction_uses_one_thread_and_restores_the_setting() -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(3)
     try:
@@ -392,7 +392,7 @@ def test_it_computes_on_one_thread_and_leaves_others_alone() -> None:
         torch.set_num_threads(before)
 
 
-def test_seeds_decide() -> None:
+def test_results_depend_only_on_the_seed() -> None:
     stream = list(tt.transitions(MAZE, steps=60, seed=0))
 
     def train(**settings: Any) -> bytes:
@@ -565,7 +565,7 @@ def test_the_hand_built_network_has_the_appendix_widths_and_whole_weights() -> N
 
 
 @pytest.mark.parametrize("name", ["walls", "maze-scoreless", "maze-t"])
-def test_it_can_be_had_where_there_are_walls_and_goals_alone(name: str) -> None:
+def test_the_hand_built_network_works_in_worlds_of_walls_and_goals(name: str) -> None:
     world = make(name)
     learner = make_learner("npe-star", world)
     assert count_wrong(learner, list(tt.transitions(world, 20, seed=2)), at_once=10) == 0
@@ -574,12 +574,12 @@ def test_it_can_be_had_where_there_are_walls_and_goals_alone(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["coins", "keys", "doors", "lights", "fish", "taxi"])
-def test_it_was_built_for_no_other_world(name: str) -> None:
+def test_the_hand_built_network_refuses_other_worlds(name: str) -> None:
     with pytest.raises(SettingError, match="built by hand for `maze`"):
         make_learner("npe-star", make(name))
 
 
-def test_what_is_planned_with_it_is_what_is_planned_with_the_world() -> None:
+def test_planning_with_the_hand_built_network_equals_planning_with_the_world() -> None:
     world = make("maze", width=10, height=10, goals=5)
     learner = HandBuilt(world.schema)
     for level in range(2):
@@ -587,7 +587,7 @@ def test_what_is_planned_with_it_is_what_is_planned_with_the_world() -> None:
         assert tt.plan(learner, state, 60, horizon=10) == tt.plan(world, state, 60, horizon=10)
 
 
-def test_static_for_reference() -> None:
+def test_an_untrained_network_is_worse_than_static() -> None:
     """A network that has learned nothing yet is worse than to expect no change."""
     stream = list(tt.transitions(MAZE, steps=50, seed=0))
     network = sum(tt.error(NPE(MAZE.schema).predict(b, a), after) for b, a, after in stream)
@@ -598,7 +598,7 @@ def test_static_for_reference() -> None:
 # ------------------------------------------------------------------------- experiments
 
 
-def test_asked_at_once_or_one_by_one_a_run_is_the_same(
+def test_a_run_is_the_same_with_batched_and_single_predictions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between two epochs its answers do not change: it is asked about all steps at once."""
@@ -632,7 +632,7 @@ def test_asked_at_once_or_one_by_one_a_run_is_the_same(
     assert np.isnan(windows[0]["loss_vectors"]).tolist() == [True, False, False, False, False]
 
 
-def test_an_interrupted_run_of_a_network_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+def test_a_resumed_run_of_a_network_equals_an_uninterrupted_one(tmp_path: Path) -> None:
     run = Run(
         "walls", "npe", "NPE", seed=1, steps=60, window=20, options={"width": 5, "height": 5},
         settings={"episode": 15, "replay": 30},

@@ -118,7 +118,7 @@ def test_an_interval_is_wilsons_of_the_papers_score(counts: list[int], alpha: fl
 
 @given(st.integers(1, 500), st.integers(0, 500), st.integers(0, 500))
 @few
-def test_of_equal_samples_one_is_better_just_when_the_twin_says_so(n: int, a: int, b: int) -> None:
+def test_comparisons_of_equal_samples_agree_with_the_twin(n: int, a: int, b: int) -> None:
     a, b = min(a, n), min(b, n)
 
     def interval(successes: int) -> ConfidenceInterval:
@@ -146,7 +146,7 @@ def states(schema: Schema, shape: Shape, n: int) -> list[State]:
 
 @given(schemas(), shapes())
 @few
-def test_what_is_found_on_demand_is_what_is_extracted(schema: Schema, shape: Shape) -> None:
+def test_facts_computed_on_demand_equal_extracted_facts(schema: Schema, shape: Shape) -> None:
     for state in states(schema, shape, 3):
         full, on_demand = facts_of(state), QueryPredicateSet(NumberedState(state))
         for p in predicates_of(full):
@@ -398,7 +398,7 @@ def lamps(*on: int) -> State:
     return State(LAMPS, [hand, *(Object(i, "lamp", on=each) for i, each in enumerate(on))])
 
 
-def test_a_candidate_counts_from_its_first_sight() -> None:
+def test_a_candidate_counts_from_its_first_occurrence() -> None:
     model = Paper(LAMPS)
     for _ in range(3):
         model.observe(lamps(0), "press", lamps(0))
@@ -484,7 +484,7 @@ def test_an_empty_leaf_answers_with_its_nearest_ancestor() -> None:
 
 @given(schemas(), shapes())
 @settings(few, max_examples=8)
-def test_ids_and_the_order_of_objects_mean_nothing(schema: Schema, shape: Shape) -> None:
+def test_ids_and_the_order_of_objects_do_not_matter(schema: Schema, shape: Shape) -> None:
     def renamed(state: State) -> State:
         objects = [Object(900 - each.id, each.class_name, **each.values) for each in state]
         return State(schema, objects[::-1])

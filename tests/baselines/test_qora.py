@@ -225,7 +225,7 @@ def dots(*values: int) -> tt.State:
     return tt.State(SCHEMA, [tt.Object(i, "dot", x=value) for i, value in enumerate(values)])
 
 
-def test_what_was_never_seen_stays_and_one_effect_is_repeated():
+def test_unseen_attributes_stay_and_a_single_effect_is_repeated():
     learner = Qora(SCHEMA)
     unseen = learner.predict(dots(5), "go")
     assert (unseen.outcomes(0, "x"), unseen.support(0, "x")) == ({5: 1.0}, 0)
@@ -256,7 +256,7 @@ def test_a_new_case_gets_the_effect_that_came_first():
     assert (repeated.outcomes(0, "x"), repeated.support(0, "x")) == ({1: 1.0}, 1)
 
 
-def test_attributes_without_facts_are_asked_nothing_and_values_can_be_effects():
+def test_attributes_without_facts_appear_in_no_condition_and_values_can_be_effects():
     schema = tt.Schema(
         {"cat": ["mood", "score"]},
         {"mood": tt.Attribute(1, outcomes="value"), "score": tt.Attribute(1, facts=())},
@@ -292,7 +292,7 @@ def train(stream: Iterable[Transition], schema: tt.Schema, **settings_: Any) -> 
     return learner
 
 
-def test_it_keeps_all_promises_but_those_it_declares(tmp_path):
+def test_qora_passes_all_checks_except_those_it_declares(tmp_path):
     lights = list(tt.transitions(tt.make("lights", lights=2), 120, seed=0, episode=20))
     check_learner(Qora, lights)
     for name in Qora.cannot_keep:
@@ -325,7 +325,9 @@ WAYS = {
 
 @settings(thorough, max_examples=15)
 @given(streams(mostly=restless_shapes()), st.sampled_from([0.5, 0.3, 0.9]))
-def test_stopping_and_going_on_equals_never_having_stopped(stream: Stream, alpha: float):
+def test_saving_loading_and_continuing_equals_learning_without_a_break(
+    stream: Stream, alpha: float
+):
     constant, stopped = (Qora(stream.schema, alpha=alpha) for _ in range(2))
     ways = list(WAYS.values())
     for step, transition in enumerate(stream.transitions[:60]):
@@ -364,7 +366,7 @@ def test_others_may_predict_while_one_learns():
 # ---------------------------------------------------- where it ends
 
 
-def test_beyond_its_limit_it_learns_no_more_and_all_else_works(tmp_path):
+def test_beyond_its_memory_limit_qora_stops_learning_and_still_predicts(tmp_path):
     stream = small_stream()
     schema = stream[0][0].schema
     learner = Qora(schema, alpha=0.3, max_bytes=60_000)
@@ -416,7 +418,7 @@ def test_other_limits_are_refused(most):
         Qora(SCHEMA, max_bytes=most)
 
 
-def test_what_is_no_transition_is_refused_and_nothing_learned():
+def test_invalid_transitions_are_refused_and_not_learned():
     learner = train([(dots(1), "go", dots(2))], SCHEMA)
     content = learner.to_bytes()
     other = tt.make("walls").reset(seed=0)
@@ -510,9 +512,7 @@ def test_files_of_other_learners_are_refused_in_both_directions(small, tmp_path)
 
 
 @pytest.mark.parametrize("error", [ValueError, RecursionError, TypeError, KeyError])
-def test_whatever_goes_wrong_with_a_body_is_one_error_as_for_other_learners(
-    small, monkeypatch, error
-):
+def test_any_error_in_a_body_is_reported_as_for_other_learners(small, monkeypatch, error):
     def broken(*_):
         raise error("odd")
 

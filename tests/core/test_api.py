@@ -76,7 +76,7 @@ def test_a_public_name_is_on_the_page(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", re.findall(r"^::: (\S+)$", page(), re.MULTILINE))
-def test_what_is_on_the_page_says_what_it_is_and_shows_its_use(path: str) -> None:
+def test_every_object_on_the_page_has_a_docstring_with_an_example(path: str) -> None:
     what = object_at(path)
     assert (what.__doc__ or "").strip()
     assert shows_itself(what) or is_used_on_the_page(path)
@@ -101,7 +101,7 @@ def stubs() -> dict[str, ast.FunctionDef]:
     }
 
 
-def test_every_public_method_of_the_engine_is_documented_in_the_class_that_people_open() -> None:
+def test_every_public_method_of_the_engine_is_documented_in_treethink() -> None:
     engine = vars(treethink._engine.Model)
     assert stubs().keys() == {
         name for name in engine if not name.startswith("_") and callable(engine[name])

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("check", WORLD_CHECKS.values(), ids=WORLD_CHECKS)
 @pytest.mark.parametrize("name", WORLDS)
-def test_a_world_keeps_what_every_world_promises(name: str, check: checks.worlds.Check) -> None:
+def test_a_world_passes_every_check(name: str, check: checks.worlds.Check) -> None:
     check(make(name))
 
 
@@ -409,7 +409,7 @@ WRONG_THINGS: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("where", "takes"), WRONG_THINGS)
-def test_every_wrong_thing_is_tried_and_must_be_refused(where: str, takes: Any) -> None:
+def test_every_wrong_argument_is_tried_and_must_be_refused(where: str, takes: Any) -> None:
     class OnlyOne(Gullible):
         pass
 
@@ -418,7 +418,7 @@ def test_every_wrong_thing_is_tried_and_must_be_refused(where: str, takes: Any) 
         WORLD_CHECKS["what_is_wrong_is_refused"](OnlyOne())
 
 
-def test_a_world_that_refuses_every_wrong_thing_passes() -> None:
+def test_a_world_that_refuses_every_wrong_argument_passes() -> None:
     WORLD_CHECKS["what_is_wrong_is_refused"](Gullible())
 
 
@@ -431,7 +431,7 @@ def test_worlds_that_cannot_state_their_distribution_are_not_asked_for_it() -> N
         WORLD_CHECKS[check](Opaque())
 
 
-def test_check_world_makes_all_checks_and_stops_at_the_first_that_fails() -> None:
+def test_check_world_runs_all_checks_and_stops_at_the_first_failure() -> None:
     check_world(make("walls", width=5, height=5))
     with pytest.raises(CheckFailed, match="no scene shows"):
         check_world(Partial())
@@ -446,7 +446,7 @@ class Breaking(Walls):
         raise ZeroDivisionError("oh")
 
 
-def test_an_error_of_the_world_itself_is_passed_on_with_the_place() -> None:
+def test_an_error_of_the_world_itself_is_raised_with_a_note_of_the_check() -> None:
     with pytest.raises(ZeroDivisionError) as error:
         check_world(Breaking())
     (note,) = error.value.__notes__
@@ -488,7 +488,7 @@ STREAM = STREAMS[0][1]
 
 @pytest.mark.parametrize("check", LEARNER_CHECKS)
 @pytest.mark.parametrize("name", LEARNERS)
-def test_a_learner_keeps_what_every_learner_promises_or_declares_that_it_cannot(
+def test_a_learner_passes_every_check_or_declares_that_it_cannot(
     name: str, check: str, tmp_path: Path
 ) -> None:
     broken = []
@@ -717,13 +717,13 @@ def test_every_check_of_learners_can_fail() -> None:
     assert {check for check, *_ in BAD_LEARNERS} == set(LEARNER_CHECKS)
 
 
-def test_check_learner_makes_all_checks_and_stops_at_the_first_that_fails() -> None:
+def test_check_learner_runs_all_checks_and_stops_at_the_first_failure() -> None:
     check_learner(Sober, STREAM)
     with pytest.raises(CheckFailed, match="of 'pos' of object 0"):
         check_learner(Doubting, STREAM)
 
 
-def test_check_learner_leaves_out_what_a_learner_declares_that_it_cannot_keep() -> None:
+def test_check_learner_skips_checks_that_the_learner_declares_it_cannot_pass() -> None:
     class Modest(Doubting):
         cannot_keep = {
             "probabilities_sum_to_one": "it is never quite sure",
@@ -756,7 +756,7 @@ def test_a_declaration_names_checks_and_gives_reasons(
         check_learner(Wrong, STREAM)
 
 
-def test_an_error_of_the_learner_itself_is_passed_on_with_the_place() -> None:
+def test_an_error_of_the_learner_itself_is_raised_with_a_note_of_the_check() -> None:
     with pytest.raises(AttributeError) as error:
         check_learner(Scribbling, STREAM)
     (note,) = error.value.__notes__
@@ -778,7 +778,7 @@ def test_an_error_of_the_learner_itself_is_passed_on_with_the_place() -> None:
         (23.928127, 1, 1e-6),
     ],
 )
-def test_the_tail_of_chi_square_is_that_of_the_tables(
+def test_chi_square_tail_probabilities_match_published_tables(
     distance: float, freedom: int, expected: float
 ) -> None:
     assert chi_square_tail(distance, freedom) == pytest.approx(expected, rel=1e-3)
@@ -797,7 +797,7 @@ def test_fair_counts_are_likely_and_loaded_ones_are_not() -> None:
     assert p_value({}, fair) == 1.0
 
 
-def test_rare_kinds_are_counted_together() -> None:
+def test_rare_outcomes_are_pooled() -> None:
     """By themselves, one of each of a hundred kinds that almost never come would be a wonder."""
     probabilities = {"common": 0.999} | {f"rare {i}": 0.00001 for i in range(100)}
     counts = {"common": 998.0, "rare 1": 1.0, "rare 2": 1.0}

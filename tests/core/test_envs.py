@@ -47,17 +47,17 @@ def make_env(name: str, **settings: Any) -> WorldEnv:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", OURS)
-def test_gymnasium_finds_nothing_to_complain_about(name: str, form: str) -> None:
+def test_environments_pass_the_checks_of_gymnasium(name: str, form: str) -> None:
     check_env(make_env(name, observation=form))  # what it only warns of is an error here
 
 
-def test_ids_are_the_names_in_gymnasiums_way_of_writing() -> None:
+def test_ids_are_names_in_the_style_of_gymnasium() -> None:
     assert env_id("walls") == "treethink/Walls-v0"
     assert env_id("maze-t") == "treethink/MazeT-v0"
     assert len({env_id(name) for name in OURS}) == len(OURS)
 
 
-def test_what_gymnasium_has_itself_is_not_registered_again(
+def test_environments_of_gymnasium_are_not_registered_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(WORLDS, "taxi", Taxi)
@@ -85,7 +85,7 @@ def test_options_of_the_world_are_passed_on() -> None:
     assert env.action_space.n == 12  # type: ignore[attr-defined]
 
 
-def test_a_world_of_your_own_is_an_environment_too() -> None:
+def test_a_custom_world_can_be_an_environment() -> None:
     env = WorldEnv(make("fish", width=5, height=5), observation="sequence")
     observation, _ = env.reset(seed=1)
     assert len(observation["fish"]) == 1
@@ -109,12 +109,12 @@ def rollout(name: str, seed: int, steps: int = 60) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", ["maze", "fish", "lights"])
-def test_one_seed_gives_one_episode_and_then_one_more(name: str) -> None:
+def test_a_seed_determines_all_following_episodes(name: str) -> None:
     assert rollout(name, seed=3) == rollout(name, seed=3)
     assert rollout(name, seed=3) != rollout(name, seed=4)
 
 
-def test_all_chance_is_that_of_np_random() -> None:
+def test_all_randomness_comes_from_np_random() -> None:
     env = make_env("fish", fish=3)
     state = env.reset(seed=0)[1]["state"]
     rng = copy.deepcopy(env.np_random)
@@ -152,7 +152,7 @@ class Short(Walls):
         return bool(state.of_class("player")[0].pos[0] == 1)
 
 
-def test_where_the_world_says_so_the_episode_terminates() -> None:
+def test_an_episode_terminates_where_the_world_is_over() -> None:
     env = WorldEnv(Short(width=4, height=3, wall_percent=0))
     env.reset(options={"level": next(s for s in range(9) if not over(env.world, s))})
     assert [env.step(env.actions.index(each))[2] for each in ("right", "left")] == [False, True]
@@ -198,7 +198,7 @@ def test_a_padded_observation_holds_all_values_of_the_state(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_so_does_a_sequence(name: str) -> None:
+def test_a_sequence_observation_holds_all_values_of_the_state(name: str) -> None:
     env = make_env(name, observation="sequence")
     observation, info = env.reset(seed=0)
     values = {
@@ -325,7 +325,7 @@ def test_sequences_have_room_for_any_state() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_values_beyond_the_bounds_are_refused_in_words(form: str) -> None:
+def test_values_beyond_the_bounds_are_refused_with_a_clear_error(form: str) -> None:
     state = make("keys").reset(0)
     key = state.of_class("key")[0].id
     env = make_env("keys", observation=form)
@@ -348,7 +348,7 @@ def test_values_beyond_the_space_are_refused() -> None:
 
 
 @pytest.mark.parametrize("action", [5, -1, 1.0, "left", None, np.array([1])])
-def test_what_is_no_action_is_refused(action: Any) -> None:
+def test_invalid_actions_are_refused(action: Any) -> None:
     env = make_env("maze")
     env.reset(seed=0)
     with pytest.raises(SettingError, match=r"from 0 \('stay'\) to 4 \('down'\)"):
@@ -474,7 +474,7 @@ def test_without_a_mode_there_is_a_warning_and_no_picture() -> None:
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
 @pytest.mark.parametrize(("name", "class_name"), [("maze", "wall"), ("lights", "light")])
-def test_many_at_once_are_the_same_as_one_by_one(name: str, class_name: str, mode: str) -> None:
+def test_vectorized_environments_equal_single_ones(name: str, class_name: str, mode: str) -> None:
     context = {"context": "spawn"} if mode == "async" else {}
     envs = gymnasium.make_vec(
         env_id(name), num_envs=2, vectorization_mode=mode, vector_kwargs=context
@@ -504,7 +504,7 @@ def compare_with_single_ones(envs: Any, name: str, class_name: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
-def test_sequences_go_without_shared_memory(mode: str) -> None:
+def test_sequence_observations_work_without_shared_memory(mode: str) -> None:
     settings = {"shared_memory": False, "context": "spawn"} if mode == "async" else {}
     envs = gymnasium.make_vec(
         env_id("fish"),

@@ -95,7 +95,7 @@ def test_a_model_that_learned_its_world_passes() -> None:
     assert report.learned and report.defects == []
 
 
-def test_what_training_showed_too_seldom_is_no_defect() -> None:
+def test_a_mistake_on_rare_training_cases_is_no_defect() -> None:
     model, training = trained(TRAP, 80)
     n_shown = sum(b[0].broken and action == "press" for b, action, _ in training)
     assert 0 < n_shown < ENOUGH
@@ -122,7 +122,7 @@ class Stubborn:
         return self.model.predict(state, action)
 
 
-def test_what_training_showed_often_is_a_defect() -> None:
+def test_a_mistake_on_frequent_training_cases_is_a_defect() -> None:
     _, training = trained(TRAP, 3_000)
     n_shown = sum(b[0].broken and action == "press" for b, action, _ in training)
     assert n_shown >= ENOUGH
@@ -158,7 +158,7 @@ def test_a_rule_that_was_never_shown_is_not_seen_enough() -> None:
     assert not mistake.is_defect
 
 
-def test_changes_are_told_as_changes_and_values_as_values() -> None:
+def test_deltas_are_reported_as_deltas_and_values_as_values() -> None:
     lamp = State(TRAP.schema, [Object(0, "lamp", on=3, broken=0)])
     coin = State(COIN.schema, [Object(0, "coin", up=3)])
     for world, before, says in ((TRAP, lamp, 2), (COIN, coin, 5)):
@@ -188,7 +188,7 @@ def test_a_coin_that_falls_too_often_on_one_side_has_not_been_learned() -> None:
     assert mistake.shown == 0
 
 
-def test_what_was_never_seen_of_chance_is_not_learned() -> None:
+def test_a_random_world_is_not_learned_without_observations() -> None:
     report = examine(TreeThink(COIN.schema), COIN, transitions(COIN, 50, seed=1))
     assert not report.learned and report.plausible < report.held_out
 
@@ -206,7 +206,7 @@ def test_a_world_that_cannot_state_its_truth_is_scored_by_what_followed() -> Non
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5, 8])
-def test_what_was_seen_too_seldom_to_tell_is_not_learned(steps: int) -> None:
+def test_rarely_seen_random_outcomes_are_not_learned(steps: int) -> None:
     """A test that cannot fail would call any guess plausible."""
     model, _ = trained(COIN, steps)
     report = examine(model, COIN, transitions(COIN, 300, 1))
@@ -225,7 +225,7 @@ def test_the_mode_must_be_one_of_the_likeliest_states() -> None:
     assert examine(model, COIN, held_out).right_mode == 300
 
 
-def test_chance_that_nobody_states_is_not_called_a_failure() -> None:
+def test_randomness_without_a_known_distribution_is_no_failure() -> None:
     class Hidden(Coin):
         def truth(self, before: State, action: str, after: State) -> State:
             return after
@@ -237,14 +237,14 @@ def test_chance_that_nobody_states_is_not_called_a_failure() -> None:
     assert "does not state its chances" in str(report) and "NOT" not in str(report)
 
 
-def test_without_the_training_nobody_is_blamed() -> None:
+def test_without_training_data_there_are_no_defects() -> None:
     model, _ = trained(TRAP, 80)
     (mistake, *_) = examine(model, TRAP, transitions(TRAP, 1_000, 1, 5)).mistakes
     assert mistake.shown is None and not mistake.is_defect
     assert "seen enough" not in str(mistake) and "shown" not in str(mistake)
 
 
-def test_an_examination_of_nothing_finds_nothing() -> None:
+def test_examining_no_transitions_finds_no_mistakes() -> None:
     class Mute(Trap):
         def scenes(self) -> Sequence[Scene]:
             return ()
@@ -301,7 +301,7 @@ class Two(World):
         return [(state.replace(0, up=1), up), (state.replace(0, up=0), 1 - up)]
 
 
-def test_where_chance_decides_a_leaf_is_wrong_by_the_rarer_of_its_truths() -> None:
+def test_a_leaf_that_mixes_two_distributions_is_wrong_about_the_rarer_one() -> None:
     """A tree that may not ask about the lamp: in one level of four, the odds are others."""
     world, blind = Two(), TreeThink(Two.schema, max_candidates=1, alpha=1e-300)
     training = list(transitions(world, 2_000, seed=0, episode=5))

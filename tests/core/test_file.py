@@ -100,7 +100,9 @@ def plain(schema: Schema, **settings_: Any) -> TreeThink:
     streams(criteria=list(CRITERIA), memories=list(MEMORIES), mostly=crowded_shapes()),
     st.lists(st.sampled_from(list(WAYS)), min_size=4, max_size=4),
 )
-def test_stopping_and_going_on_equals_never_having_stopped(stream: Stream, ways: list[str]):
+def test_saving_loading_and_continuing_equals_learning_without_a_break(
+    stream: Stream, ways: list[str]
+):
     constant, stopped = (TreeThink(stream.schema, **stream.settings) for _ in range(2))
     for step, transition in enumerate(stream.transitions):
         if step % 40 == 20:
@@ -114,7 +116,7 @@ def test_stopping_and_going_on_equals_never_having_stopped(stream: Stream, ways:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_copy_goes_its_own_way(way, small):
+def test_a_copy_is_independent_of_the_original(way, small):
     content = small.to_bytes()
     other = WAYS[way](small)
     assert type(other) is TreeThink
@@ -141,7 +143,7 @@ def test_a_loaded_model_has_the_same_schema_rules_and_predictions(world, tmp_pat
         assert loaded.predict(before, action).mode() == model.predict(before, action).mode()
 
 
-def test_equal_models_have_equal_bytes_and_other_models_others(small):
+def test_models_have_equal_bytes_only_if_they_are_equal(small):
     assert from_bytes(small).to_bytes() == small.to_bytes()
     others: list[dict[str, Any]] = [
         {"alpha": 0.2},
@@ -176,13 +178,13 @@ def test_values_that_the_next_states_do_not_have_survive_a_load(facts, first, li
         assert model.to_bytes() == other.to_bytes()
 
 
-def test_a_model_that_saw_nothing_can_be_saved_and_loaded(tmp_path):
+def test_a_model_without_observations_can_be_saved_and_loaded(tmp_path):
     for schema in (Schema({}, {}, []), Schema({"a": []}, {}, ["go"]), make("maze").schema):
         plain(schema).save(tmp_path / "new")
         assert TreeThink.load(tmp_path / "new").to_bytes() == plain(schema).to_bytes()
 
 
-def test_a_hook_stays_behind():
+def test_the_hook_is_not_copied_or_saved():
     model = plain(make("walls").schema)
     model.on_change = lambda change: None
     assert all(way(model).on_change is None for way in WAYS.values())
@@ -259,7 +261,9 @@ def test_a_file_that_is_replaced_keeps_its_permissions(small, tmp_path, mode):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="has permissions of POSIX")
-def test_what_only_its_owner_may_read_nobody_else_ever_can(small, tmp_path, monkeypatch):
+def test_a_private_file_is_never_readable_by_others_while_it_is_replaced(
+    small, tmp_path, monkeypatch
+):
     path = tmp_path / "model.tt"
     path.touch()
     path.chmod(0o600)
@@ -276,7 +280,7 @@ def test_what_only_its_owner_may_read_nobody_else_ever_can(small, tmp_path, monk
 
 @pytest.mark.skipif(os.name != "posix", reason="makes links without asking")
 @pytest.mark.parametrize("there", [True, False])
-def test_a_link_stays_a_link_and_what_it_leads_to_is_written(small, tmp_path, there):
+def test_saving_to_a_link_writes_its_target_and_keeps_the_link(small, tmp_path, there):
     (tmp_path / "far").mkdir()
     target, link = tmp_path / "far" / "model.tt", tmp_path / "link.tt"
     link.symlink_to(Path("far") / "model.tt")
@@ -289,7 +293,7 @@ def test_a_link_stays_a_link_and_what_it_leads_to_is_written(small, tmp_path, th
 
 
 @pytest.mark.skipif(os.name != "posix", reason="makes a pipe")
-def test_what_is_no_file_is_never_replaced(small, tmp_path):
+def test_devices_and_pipes_are_never_replaced(small, tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     with pytest.raises(OSError, match="a device or a pipe, not a file") as raised:
@@ -298,7 +302,7 @@ def test_what_is_no_file_is_never_replaced(small, tmp_path):
     assert stat.S_ISFIFO(path.stat().st_mode) and os.listdir(tmp_path) == ["pipe"]
 
 
-def test_a_place_that_cannot_be_written_is_the_systems_own_error(small, tmp_path):
+def test_an_unwritable_path_raises_the_errors_of_the_operating_system(small, tmp_path):
     nowhere = tmp_path / "nowhere" / "model.tt"
     with pytest.raises(FileNotFoundError) as raised:
         small.save(nowhere)
@@ -335,7 +339,7 @@ def test_a_file_with_any_bit_flipped_is_refused(small):
             TreeThink.from_bytes(bytes(damaged))
 
 
-def test_files_that_are_none_of_ours_are_refused_by_name(small, tmp_path):
+def test_foreign_files_are_refused_with_their_name(small, tmp_path):
     path = tmp_path / "some.tt"
     assert_refused(path, b"", "is not a TreeThink model file")
     assert_refused(path, b"PK\x03\x04", "is not a TreeThink model file")
@@ -358,7 +362,7 @@ def test_a_file_of_a_newer_format_is_refused_and_says_so(small, tmp_path, monkey
         assert_refused(tmp_path / "other.tt", content, says)
 
 
-def test_files_that_cannot_be_read_are_refused_by_name(tmp_path):
+def test_unreadable_files_are_refused_with_their_name(tmp_path):
     for path in (tmp_path / "nowhere.tt", tmp_path, str(tmp_path / "no\0where")):
         with pytest.raises(ModelFileError, match="cannot read ") as raised:
             TreeThink.load(path)
@@ -366,7 +370,7 @@ def test_files_that_cannot_be_read_are_refused_by_name(tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [None, 5, 1.5, [], {}])
-def test_what_is_no_path_and_no_content_is_refused(wrong, small):
+def test_arguments_that_are_no_path_or_content_are_refused(wrong, small):
     with pytest.raises(WrongTypeError, match="a path must be a str or a path, got "):
         TreeThink.load(wrong)
     with pytest.raises(WrongTypeError, match="a path must be a str or a path, got "):
@@ -455,7 +459,7 @@ def test_branches_without_candidates_are_refused_where_branches_may_change():
         TreeThink.from_bytes(content)
 
 
-def test_a_file_made_by_hand_says_what_it_should():
+def test_a_handmade_file_is_read_correctly():
     model = TreeThink.from_bytes(handmade(branch(5, 3, 4) + leaf(3, 0) + leaf(0, 4)))
     assert str(model.rules["dot", "x", "go"]) == (
         "dot.x when go    X0: dot\nX0[x] = 5 ?\n├─ yes: 10 × 3\n└─ no:  11 × 4"
@@ -465,7 +469,7 @@ def test_a_file_made_by_hand_says_what_it_should():
 
 
 @pytest.mark.parametrize("deep", [False, True])
-def test_a_node_that_has_counted_all_it_can_is_still_asked_and_taught(deep):
+def test_a_node_with_full_counters_still_predicts_and_learns(deep):
     """Counts of a node have 32 bits; what was ever seen has more."""
     most = 2**32 - 1
     nodes = leaf(most - 5, 1)
@@ -503,7 +507,7 @@ def test_deep_trees_load_predict_learn_and_print(depth, left):
 
 
 @pytest.mark.parametrize("left", [True, False])
-def test_a_tree_deeper_than_any_can_get_is_refused(left):
+def test_a_tree_deeper_than_the_limit_is_refused(left):
     with pytest.raises(ModelFileError, match="deeper"):
         TreeThink.from_bytes(handmade(chain(1001, left)))
 
@@ -568,7 +572,7 @@ def test_an_absurd_body_is_refused(says, content):
 
 @pytest.mark.parametrize(("pairs", "agreeing"), [(0, 0), (21, 21), (21, 0), (1, 1), (5, 3)])
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_a_model_with_pairs_that_hardly_can_be_learns_on(criterion, pairs, agreeing):
+def test_a_model_with_implausible_pair_counts_can_still_learn(criterion, pairs, agreeing):
     """Whatever a file says of pairs: counts are divided by one at least, and by no nonsense."""
     nodes = node_start(3, 4, pairs=pairs, agreeing=agreeing) + leaf(3, 4)[5:]
     header, body = file.unpack(handmade(nodes), "it")
@@ -580,7 +584,7 @@ def test_a_model_with_pairs_that_hardly_can_be_learns_on(criterion, pairs, agree
     assert from_bytes(model).to_bytes() == model.to_bytes()
 
 
-def test_a_file_says_how_many_targets_met_and_how_many_of_them_agreed():
+def test_a_file_contains_the_counts_of_pairs_and_of_agreeing_pairs():
     """Since it varies: 1 of 3 pairs agrees in one transition, then 3 of 3, then 1 of 1."""
     model = TreeThink(EQUALS, criterion="evidence", memory=0, alpha=1e-9)
     header, _ = file.unpack(model.to_bytes(), "it")

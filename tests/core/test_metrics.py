@@ -79,13 +79,15 @@ def test_distance_is_symmetric_and_zero_only_between_equals(two: list[Distributi
 
 
 @given(distributions(3))
-def test_a_detour_is_never_shorter(three: list[Distribution]) -> None:
+def test_distance_satisfies_the_triangle_inequality(three: list[Distribution]) -> None:
     p, q, r = three
     assert distance(p, r) <= distance(p, q) + distance(q, r) + 1e-12
 
 
 @given(distributions(2), st.integers(-(2**62), 2**62))
-def test_moving_both_changes_nothing(two: list[Distribution], by: int) -> None:
+def test_shifting_both_distributions_does_not_change_their_distance(
+    two: list[Distribution], by: int
+) -> None:
     def shifted(p: Distribution) -> Distribution:
         return {
             value + by if isinstance(value, int) else tuple(x + by for x in value): mass
@@ -169,7 +171,7 @@ def test_a_distribution_is_compared_with_the_distribution() -> None:
     assert error(Told(BEFORE), truth) == 0.5
 
 
-def test_a_tie_between_attributes_is_not_seen() -> None:
+def test_dependence_between_attributes_does_not_count_as_error() -> None:
     """Promised in the module's documentation: a lower bound of the joint distance."""
     coin: Distribution = {0: 0.5, 1: 0.5}
     both_or_neither = [(BEFORE.replace_many({2: {"on": 1}, 3: {"on": 0}}), 0.5), (BEFORE, 0.5)]

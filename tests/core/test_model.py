@@ -120,7 +120,7 @@ CASES = [
 
 @pytest.mark.parametrize(("world", "check"), CASES)
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_a_model_keeps_what_every_learner_promises(world, learner, check, tmp_path):
+def test_a_model_passes_every_check_of_learners(world, learner, check, tmp_path):
     size = {} if world == "lights" else {"width": 6, "height": 6}
     stream = list(transitions(make(world, **size), steps=300, seed=1, episode=20))
     LEARNER_CHECKS[check](lambda schema: TreeThink(schema, **LEARNERS[learner]), stream, tmp_path)
@@ -156,7 +156,7 @@ def test_predicting_many_at_once_equals_predicting_one_by_one(facts, bindings):
         assert answer.state == before
 
 
-def test_nothing_to_learn_or_to_predict_is_no_trouble():
+def test_empty_lists_can_be_learned_and_predicted():
     model = TreeThink(LAMP)
     assert model.observe_many([]) == model.observations == 0
     assert model.predict_many([]) == []
@@ -175,7 +175,7 @@ def test_memory_stays_flat_on_a_repeating_stream(world):
     assert after["candidates"] <= 1.05 * before["candidates"]
 
 
-def test_no_node_weighs_more_candidates_than_it_may():
+def test_no_node_has_more_candidates_than_max_candidates():
     model = TreeThink(make("maze").schema, max_candidates=30)
     model.observe_many(transitions(make("maze"), steps=800, seed=0))
     use = model.memory_use()
@@ -189,7 +189,7 @@ def test_no_node_weighs_more_candidates_than_it_may():
 
 @settings(thorough, max_examples=25)
 @given(streams())
-def test_states_that_may_follow_share_the_probability_of_one(stream: Stream):
+def test_probabilities_of_possible_next_states_sum_to_one(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)
     for before, action, _ in stream.transitions[-15:]:
@@ -231,11 +231,11 @@ def test_probability_of_a_state_is_the_product_of_the_shares_of_its_values():
     assert prediction.mode() == coins(2, 2)
 
 
-def test_of_equally_probable_values_the_mode_has_the_least():
+def test_the_mode_has_the_smallest_of_equally_probable_values():
     assert model_of_tosses(0, 3, 3, 3).predict(coins(7), "toss").mode() == coins(1)
 
 
-def test_samples_come_as_often_as_they_are_probable():
+def test_samples_follow_their_probabilities():
     prediction, rng = model_of_tosses(1, 3).predict(coins(7, 7), "toss"), np.random.default_rng(0)
     samples = Counter(prediction.sample(rng) for _ in range(4000))
     for state in possible(prediction):
@@ -269,7 +269,7 @@ def test_a_prediction_stays_as_it_was_when_its_model_learns_on():
     assert all_outcomes(prediction) == outcomes_before
 
 
-def test_what_was_never_seen_is_predicted_not_to_change():
+def test_unseen_actions_are_predicted_to_change_nothing():
     prediction = model_of_presses().predict(OFF, "wait")
     assert prediction.mode() == prediction.sample(np.random.default_rng(0)) == OFF
     assert prediction.outcomes(1, "on") == {0: 1.0}
@@ -412,7 +412,7 @@ def test_classes_without_attributes_are_objects_like_others():
     assert model.predict(ghosts, "press").mode() == ghosts
 
 
-def test_a_schema_without_actions_makes_a_model_that_cannot_be_asked_anything():
+def test_a_model_without_actions_refuses_every_action():
     schema = Schema({"lamp": ["on"]}, {"on": 1}, [])
     model, lamp = TreeThink(schema), State(schema, [Object(1, "lamp", on=0)])
     assert len(model.rules) == 0
@@ -440,7 +440,7 @@ def shaky_streams() -> Iterator[tuple[Schema, list[Any]]]:
         yield schema, list(random_transitions(schema, shape))
 
 
-def test_the_hook_tells_of_every_split_change_and_return():
+def test_the_hook_reports_every_split_change_and_return():
     kinds: Counter[str] = Counter()
     for schema, stream in shaky_streams():
         model = TreeThink(schema, alpha=0.5)
@@ -606,7 +606,7 @@ def test_states_of_another_schema_are_refused():
         model.predict(OFF, "press").probability(SHUT)
 
 
-def test_an_equal_schema_is_as_good_as_the_same():
+def test_states_of_an_equal_schema_are_accepted():
     schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press", "wait"])
     model = model_of_presses()
     assert model.predict(State(schema, [Object(5, "lamp", on=0)]), "press").support(5, "on") > 0
@@ -623,7 +623,7 @@ def test_an_equal_schema_is_as_good_as_the_same():
         ([Object(i, "lamp", on=0) for i in range(1, 12)], "only after: 3, 4, 5, 6, 7, and 4 more$"),
     ],
 )
-def test_other_objects_after_than_before_are_refused_by_their_ids(after, says):
+def test_transitions_between_different_objects_are_refused_with_their_ids(after, says):
     before = State(TWO_KINDS, [Object(1, "lamp", on=0), Object(2, "lamp", on=1)])
     model = TreeThink(TWO_KINDS)
     model.observe(before, "press", before)
@@ -635,7 +635,7 @@ WRONG_STATES = [None, "state", 3, 1.5, [], {}, OFF.to_dict(), State, LAMP, objec
 
 
 @pytest.mark.parametrize("wrong", WRONG_STATES, ids=lambda each: type(each).__name__)
-def test_what_is_no_state_is_refused_everywhere(wrong):
+def test_non_states_are_refused_everywhere(wrong):
     model = model_of_presses()
     with assert_refused(model, WrongTypeError, "before must be a State, got "):
         model.observe(wrong, "press", ON)
@@ -652,7 +652,7 @@ def test_what_is_no_state_is_refused_everywhere(wrong):
 
 
 @pytest.mark.parametrize("wrong", [None, 0, 1.5, b"press", ["press"], OFF, "\ud800"], ids=repr)
-def test_what_is_no_action_is_refused_everywhere(wrong):
+def test_non_actions_are_refused_everywhere(wrong):
     model = model_of_presses()
     for call in (
         lambda: model.observe(OFF, wrong, ON),
@@ -665,7 +665,7 @@ def test_what_is_no_action_is_refused_everywhere(wrong):
 
 
 @pytest.mark.parametrize("wrong", [None, 5, 1.5, LAMP, print])
-def test_what_cannot_be_iterated_is_refused(wrong):
+def test_arguments_that_cannot_be_iterated_are_refused(wrong):
     model = model_of_presses()
     for call in (model.observe_many, model.predict_many):
         with assert_refused(model, WrongTypeError, r"must be an iterable of \(.*\), got "):
@@ -705,7 +705,7 @@ def test_a_wrong_number_of_arguments_is_pythons_own_error(arguments):
     ],
     ids=["transition", "name", "type"],
 )
-def test_what_comes_before_a_bad_item_is_learned_and_nothing_after_it(place, bad, error):
+def test_items_before_a_bad_one_are_learned_and_none_after_it(place, bad, error):
     good = PRESSING * 500
     model, reference = TreeThink(LAMP), TreeThink(LAMP)
     with pytest.raises(error):
@@ -714,7 +714,7 @@ def test_what_comes_before_a_bad_item_is_learned_and_nothing_after_it(place, bad
     assert model.to_bytes() == reference.to_bytes()
 
 
-def test_an_exception_of_the_stream_itself_comes_through_after_what_it_gave():
+def test_an_exception_of_the_stream_is_raised_after_its_items_are_learned():
     def stream() -> Iterator[Any]:
         yield from PRESSING * 3
         raise OSError("the sensor fell off")
@@ -743,7 +743,7 @@ def test_unknown_ways_to_predict_are_refused(keyword, kind):
 
 
 @pytest.mark.parametrize("rng", [None, 5, "random", object(), np.random.default_rng])
-def test_what_gives_no_random_numbers_is_refused(rng):
+def test_objects_that_are_no_random_generators_are_refused(rng):
     with pytest.raises(WrongTypeError, match=r"rng must be a numpy.random.Generator, got "):
         model_of_tosses(1, 1).predict(coins(7), "toss").sample(rng)
 
@@ -810,7 +810,7 @@ def test_any_alpha_between_zero_and_one_can_be_learned_with(alpha):
 
 
 @pytest.mark.parametrize("schema", [None, "maze", 3, LAMP.to_dict(), Schema, OFF])
-def test_what_is_no_schema_is_refused(schema):
+def test_non_schemas_are_refused(schema):
     with pytest.raises(WrongTypeError, match="schema must be a Schema, got "):
         TreeThink(schema)
 
@@ -824,7 +824,7 @@ def test_settings_are_kept_and_cannot_be_changed():
             setattr(model, name, getattr(model, name))
 
 
-def test_the_paper_is_one_call_away():
+def test_paper_creates_a_model_with_the_papers_settings():
     assert TreeThink.paper(LAMP).to_bytes() == TreeThink(LAMP, **LEARNERS["paper"]).to_bytes()
     options = {"alpha": 0.2, "branch_updates": False, "max_candidates": 7}
     model = TreeThink.paper(LAMP, **options)
@@ -833,7 +833,7 @@ def test_the_paper_is_one_call_away():
 
 
 @pytest.mark.parametrize("setting", ["criterion", "memory"])
-def test_what_the_paper_has_decided_cannot_be_given(setting):
+def test_settings_that_the_paper_fixes_cannot_be_passed(setting):
     with pytest.raises(TypeError, match=setting):
         TreeThink.paper(LAMP, **{setting: 0})
 
@@ -905,7 +905,7 @@ def test_a_predicted_value_beyond_64_bits_is_refused():
 # ---------------------------------------------------- limits
 
 
-def test_a_node_never_weighs_more_candidates_than_it_may():
+def test_candidates_stay_within_max_candidates_after_every_observation():
     world = make("walls", width=6, height=6)
     model = TreeThink(world.schema, max_candidates=25)
     for step in transitions(world, 600, seed=0):
@@ -925,7 +925,7 @@ def test_a_node_never_weighs_more_candidates_than_it_may():
         ("state", "prediction"),
     ],
 )
-def test_the_error_of_something_else_is_refused(guess, truth):
+def test_error_refuses_arguments_of_other_types(guess, truth):
     state = make("walls").reset(seed=0)
     prediction = TreeThink(make("walls").schema).predict(state, "left")
     arguments = {"state": state, "prediction": prediction}

@@ -41,7 +41,7 @@ def is_own_attribute(each: ast.Attribute) -> bool:
     return isinstance(each.value, ast.Name) and each.value.id in OWN
 
 
-def test_no_module_uses_another_s_private_names() -> None:
+def test_modules_do_not_use_private_names_of_other_modules() -> None:
     names_by_module = {
         path.relative_to(SOURCE).as_posix(): names
         for path in sorted(SOURCE.rglob("*.py"))
@@ -50,6 +50,6 @@ def test_no_module_uses_another_s_private_names() -> None:
     assert names_by_module == {}
 
 
-def test_what_is_private_is_seen() -> None:
+def test_private_names_of_other_modules_are_detected() -> None:
     text = "from a import _b\nrule._nodes\nclass C:\n    def d(self): return self._e, x._e, _engine"
     assert list(foreign_private_names(ast.parse(text))) == ["_b", "_nodes"]

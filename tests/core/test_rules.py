@@ -60,7 +60,7 @@ def test_learned_rules_read_as_they_should():
         assert path.read_text(encoding="utf-8") == text + "\n", name
 
 
-def test_bound_objects_are_asked_about_and_chance_is_told():
+def test_rules_show_tests_of_bound_objects_and_probabilities():
     rule = crowded_room()
     test, below = rule.root.test, rule.root.left
     assert test is not None
@@ -124,7 +124,7 @@ def test_a_test_is_a_value():
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(streams())
-def test_what_a_walk_finds_agrees_with_what_the_rule_says(stream: Stream):
+def test_walking_the_tree_agrees_with_the_text_of_the_rule(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)
     for (class_name, _, _), rule in model.rules.items():
@@ -189,7 +189,7 @@ def test_rules_are_a_mapping_by_class_attribute_and_action():
     assert repr(rules[MAZE_RULE]).startswith("<Rule game.score when left: ")
 
 
-def test_one_thing_is_not_told_as_many():
+def test_a_count_of_one_is_written_in_the_singular():
     schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
     off, on = (State(schema, [Object(1, "lamp", on=value)]) for value in (0, 1))
     model = TreeThink(schema)
@@ -201,7 +201,7 @@ def test_one_thing_is_not_told_as_many():
     assert repr(model.rules["lamp", "on", "press"]).endswith(": 1 leaf, depth 0>")
 
 
-def test_those_that_vary_are_told_apart():
+def test_varying_lists_only_the_rules_that_vary():
     model = learned("maze", steps=1000)
     varying = model.rules.varying()
     assert len(varying) == model.n_varying == 9
@@ -241,7 +241,7 @@ def test_a_key_of_another_shape_is_refused(key):
 @pytest.mark.parametrize(
     "key", [(None, "score", "left"), ("game", 3, "left"), ("game", "score", b"left")]
 )
-def test_a_key_of_other_things_than_names_is_refused(key):
+def test_a_key_that_does_not_consist_of_names_is_refused(key):
     rules = TreeThink(make("maze").schema).rules
     with pytest.raises(WrongTypeError, match="must be a str, got "):
         rules[key]

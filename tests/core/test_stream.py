@@ -37,7 +37,7 @@ pytestmark = pytest.mark.slow
 # --------------------------------------------------------------------------- here
 
 
-def test_a_stream_is_the_play_that_its_seed_describes() -> None:
+def test_a_stream_is_determined_by_its_seed() -> None:
     """Slow and obvious: golden files and published numbers hang on this order of draws."""
     world, rng = make("maze"), np.random.default_rng(9)
     expected: list[Transition] = []
@@ -73,7 +73,7 @@ class Hops(World):
         return bool(state[0].n == 3)
 
 
-def test_a_level_that_is_over_makes_room_for_the_next() -> None:
+def test_a_new_level_starts_when_one_is_over() -> None:
     stream = list(transitions(Hops(), steps=200, seed=1, episode=10))
     assert len(stream) == 200
     in_level = 0
@@ -109,7 +109,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"seed": np.array([1, 2])}, "seed must be a whole number"),
     ],
 )
-def test_a_stream_refuses_what_makes_no_sense(wrong: dict[str, Any], complaint: str) -> None:
+def test_a_stream_refuses_invalid_arguments(wrong: dict[str, Any], complaint: str) -> None:
     with pytest.raises(SettingError, match=complaint):
         transitions(make("walls"), **{"steps": 10, "seed": 0, **wrong})
 
@@ -150,7 +150,7 @@ def test_states_from_other_processes_are_of_the_given_worlds() -> None:
         assert before.schema is after.schema is worlds[which].schema
 
 
-def test_what_crosses_is_the_start_of_each_level_and_then_only_what_changed(
+def test_processes_send_the_start_of_each_level_and_then_only_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """So states are built from the ones before them, and share what did not change."""
@@ -208,7 +208,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return started
 
 
-def test_nothing_to_play_starts_nothing(started: list[int]) -> None:
+def test_without_streams_no_process_is_started(started: list[int]) -> None:
     assert list(parallel_transitions([], 10, [], processes=2)) == []
     assert list(parallel_transitions([make("walls")] * 3, 0, [0] * 3, processes=3)) == []
     assert list(parallel_transitions([make("walls")] * 3, 0, [0] * 3)) == []
@@ -226,7 +226,7 @@ def test_no_more_processes_are_started_than_there_are_streams(started: list[int]
     assert started == [2, 1, 1, 1, 1]
 
 
-def test_unless_told_there_is_one_process_for_each_core_that_may_be_used(
+def test_by_default_there_is_one_process_for_each_available_core(
     started: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 5)
@@ -260,7 +260,7 @@ class Standing(Hops):
 
 
 @pytest.mark.parametrize("processes", [0, 1, 2])
-def test_a_world_with_a_state_of_its_own_may_be_played_twice_and_is_left_alone(
+def test_a_stateful_world_may_be_played_twice_and_stays_unchanged(
     processes: int,
 ) -> None:
     world = Standing()
@@ -271,7 +271,7 @@ def test_a_world_with_a_state_of_its_own_may_be_played_twice_and_is_left_alone(
 
 
 @pytest.mark.parametrize("processes", [0, 1])
-def test_a_world_with_a_state_of_its_own_that_cannot_be_copied_is_refused(processes: int) -> None:
+def test_a_stateful_world_that_cannot_be_copied_is_refused(processes: int) -> None:
     class Local(Standing):
         pass
 
@@ -280,7 +280,7 @@ def test_a_world_with_a_state_of_its_own_that_cannot_be_copied_is_refused(proces
         next(stream)
 
 
-def test_here_a_world_without_one_need_not_be_copied() -> None:
+def test_a_stateless_world_need_not_be_copied_without_processes() -> None:
     class Local(Hops):
         pass
 
@@ -367,7 +367,7 @@ def count_transitions(stream: Iterator[Any]) -> int:
     return sum(1 for _ in stream)
 
 
-def test_an_error_in_a_process_is_raised_here_with_its_place() -> None:
+def test_an_error_in_a_process_is_raised_with_a_note_of_its_place() -> None:
     stream = parallel_transitions([make("walls"), Failing()], 1_000, [1, 2], processes=2)
     with pytest.raises(ZeroDivisionError, match="out of luck") as raised:
         count_transitions(stream)
@@ -377,13 +377,13 @@ def test_an_error_in_a_process_is_raised_here_with_its_place() -> None:
     assert not children()
 
 
-def test_an_error_keeps_its_type_and_what_it_knows() -> None:
+def test_an_error_keeps_its_type_and_attributes() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'door'") as raised:
         count_transitions(parallel_transitions([FailingToMove()], 1_000, [2], processes=1))
     assert raised.value.known == ("door",)
 
 
-def test_an_error_that_cannot_be_sent_is_told_of() -> None:
+def test_an_error_that_cannot_be_pickled_is_reported() -> None:
     stream = parallel_transitions([FailingOddly()], 1_000, [2], processes=1)
     with pytest.raises(StreamError, match=r"FailingOddly.* with seed 2.*PickyError: this and that"):
         count_transitions(stream)
@@ -396,7 +396,7 @@ def test_a_process_that_ends_by_itself_is_an_error() -> None:
     assert not children()
 
 
-def test_a_process_that_does_not_listen_is_ended_all_the_same(
+def test_an_unresponsive_process_is_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("treethink.stream.parallel._PATIENCE", 0.2)
@@ -432,7 +432,7 @@ def test_a_world_that_cannot_be_sent_is_refused() -> None:
         ({"episode": 0}, SettingError, "episode must be at least 1"),
     ],
 )
-def test_parallel_streams_refuse_what_makes_no_sense(
+def test_parallel_streams_refuse_invalid_arguments(
     wrong: dict[str, Any], error: type[Exception], complaint: str
 ) -> None:
     with pytest.raises(error, match=complaint):
@@ -496,7 +496,7 @@ def test_processes_do_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> Non
 GUARDED = 'if __name__ == "__main__":\n    main()'
 
 
-def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
+def test_a_script_without_a_main_guard_gets_a_clear_error(tmp_path: Path) -> None:
     with run_script(tmp_path, told_after=0, start="main()") as process:
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 1

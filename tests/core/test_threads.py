@@ -78,7 +78,7 @@ def switching_every(seconds: float) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("many", [True, False], ids=["observe_many", "observe"])
-def test_predictions_made_while_another_thread_learns_are_whole_and_the_model_too(stream, many):
+def test_predictions_and_the_model_stay_consistent_while_another_thread_learns(stream, many):
     model, done = TreeThink(make("maze").schema, alpha=0.3), threading.Event()
     predictions = 0
 
@@ -116,7 +116,7 @@ def test_predictions_made_while_another_thread_learns_are_whole_and_the_model_to
     assert model.to_bytes() == model_of(stream, alpha=0.3).to_bytes()
 
 
-def test_whatever_is_read_while_another_thread_learns_is_of_one_moment(stream):
+def test_reads_while_another_thread_learns_see_one_moment(stream):
     """Every copy equals a model that saw just the beginning of the stream."""
     model, done = TreeThink(make("maze").schema), threading.Event()
     copies: dict[int, bytes] = {}
@@ -171,7 +171,7 @@ def test_refusals_in_one_thread_do_not_disturb_another(stream):
     assert model.to_bytes() == model_of(stream).to_bytes()
 
 
-def test_one_tree_is_asked_and_taught_by_several_threads(stream):
+def test_several_threads_may_use_and_train_one_tree(stream):
     """Outcomes are new all the time, so that one is asked about as soon as it is learned."""
     tree, done = FOLDT(["player"]), threading.Event()
     steps = [(before, before.of_class("player")[0].id) for before, _, _ in stream]
@@ -200,7 +200,7 @@ def test_one_tree_is_asked_and_taught_by_several_threads(stream):
     "libasan" in os.environ.get("LD_PRELOAD", ""), reason="sanitizers use far more stack"
 )
 @pytest.mark.parametrize("left", [True, False])
-def test_a_deep_tree_can_be_asked_from_a_thread_with_little_stack(left):
+def test_a_deep_tree_predicts_in_a_thread_with_a_small_stack(left):
     """Half a megabyte is what threads of macOS have."""
     model = TreeThink.from_bytes(handmade(chain(1000, left)))
     state = dot(5) if left else dot(0)
@@ -220,7 +220,7 @@ def test_a_deep_tree_can_be_asked_from_a_thread_with_little_stack(left):
 # ---------------------------------------------------- hooks
 
 
-def test_hooks_that_use_the_model_never_wait_for_ever(stream):
+def test_hooks_that_use_the_model_do_not_deadlock(stream):
     model, changes, done = TreeThink(make("maze").schema, alpha=0.3), [], threading.Event()
     before, action, _ = stream[0]
 
@@ -248,7 +248,7 @@ def test_hooks_that_use_the_model_never_wait_for_ever(stream):
 
 
 @pytest.mark.parametrize("read", ["rules", "to_bytes", "predict"])
-def test_garbage_collected_on_the_way_may_use_the_model(stream, read):
+def test_objects_garbage_collected_during_a_call_may_use_the_model(stream, read):
     """Finalizers run whenever Python makes an object: never under the model's lock."""
     model = model_of(stream[:500])
     finalized = []
@@ -347,7 +347,9 @@ def endless(stream: list[Any]) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("make_endless", [cycle, endless], ids=["C", "Python"])
-def test_an_endless_stream_can_be_interrupted_and_what_was_learned_stays(stream, make_endless):
+def test_an_endless_stream_can_be_interrupted_and_the_model_keeps_what_it_learned(
+    stream, make_endless
+):
     model = TreeThink(make("maze").schema)
     with pytest.raises(KeyboardInterrupt), interrupted_after(0.1):
         model.observe_many(make_endless(stream))
@@ -410,7 +412,7 @@ def model_of_crowd(steps: int) -> TreeThink:
     return model
 
 
-def test_one_who_observes_is_not_kept_waiting_by_those_who_predict():
+def test_threads_that_predict_do_not_block_a_thread_that_observes():
     world = make("maze", width=16, height=16)
     steps = list(transitions(world, 2_000, seed=0))
     model = TreeThink(world.schema)

@@ -120,7 +120,7 @@ def sequential_probability(sequence: Sequence[int], kinds: int) -> Fraction:
 
 
 @given(numbers, st.integers(0, 2), st.randoms(use_true_random=False))
-def test_where_anything_may_come_the_order_does_not_matter(numbers, more, rng):
+def test_the_order_of_a_sequence_does_not_change_its_probability(numbers, more, rng):
     kinds = len(numbers) + more
     sequence = [y for y, n in enumerate(numbers) for _ in range(n)]
     rng.shuffle(sequence)
@@ -220,7 +220,7 @@ happenings = st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=1, m
 
 @pytest.mark.parametrize("criterion", EVIDENCE)
 @given(happenings, some_copies)
-def test_no_score_ever_rises_so_that_the_last_best_one_bounds_all_that_follow(
+def test_scores_never_rise_so_the_last_best_score_is_an_upper_bound(
     criterion: type[Evidence], happenings, copies
 ):
     """That is why the engine need not weigh challengers that a bound rules out."""
@@ -263,13 +263,13 @@ def test_the_engine_judges_two_tests_as_the_twin_does(criterion, split, data, co
     )
 
 
-def test_the_outcomes_that_a_forecast_reckons_with_are_those_seen_at_the_node():
+def test_a_forecast_covers_the_outcomes_seen_at_the_node():
     leaf = node(counts([4, 4, 0]))
     assert Evidence(0.01).score(leaf, {}) == forecast({}, counts([4, 4]), 2)
     assert Evidence(0.01).score(leaf, counts([4])) == forecast(counts([4]), counts([0, 4]), 2)
 
 
-def test_of_copies_the_started_ones_count():
+def test_counts_are_divided_by_the_copies_and_rounded_up():
     """7 of 3 copies each are 3 in all; so is what is left of them, 1 of 1 and 6 of 2."""
     assert without(3, counts([0, 1, 3, 4, 7])) == counts([0, 1, 1, 2, 3])
     leaf, alone = node(counts([7, 6]), copies=3), Evidence(0.01).score
@@ -296,7 +296,7 @@ def test_of_copies_the_started_ones_count():
         ([1, 1, 9, 2], [1, 8, 1, 2], [0, 0, 8, 1], [0, 7, 0, 1], 2),
     ],
 )
-def test_what_is_to_be_proven_better_than(trues, falses, held, failed, ways):
+def test_the_threshold_of_proven_is_the_likelihood_in_hindsight(trues, falses, held, failed, ways):
     totals = [a + b for a, b in zip(trues, falses, strict=True)]
     expected = hindsight(counts(held)) + hindsight(counts(failed))
     expected -= {1: 0, 2: log(2), 24: log(2) + log(3) + log(4)}[ways]
@@ -305,7 +305,7 @@ def test_what_is_to_be_proven_better_than(trues, falses, held, failed, ways):
     assert threshold == expected
 
 
-def test_copies_are_taken_off_before_hindsight_begins():
+def test_copies_are_removed_before_the_hindsight_likelihood():
     """6, 4 and 1 in twos are 3, 2 and 1; 5 and 3 are 3 and 2."""
     leaf, trues = node(counts([11, 7, 1]), copies=2), counts([6, 4])
     expected = hindsight(counts([2, 1])) + hindsight(counts([2, 1, 0]))
@@ -314,7 +314,7 @@ def test_copies_are_taken_off_before_hindsight_begins():
     assert threshold == expected
 
 
-def test_hindsight_is_the_likelihood_of_the_shares():
+def test_hindsight_is_the_likelihood_under_the_observed_shares():
     assert hindsight(counts([7])) == hindsight({}) == 0
     assert hindsight(counts([5, 5])) == pytest.approx(10 * log(Fraction(1, 2)), abs=5)
     expected = 3 * log(Fraction(3, 4)) + log(Fraction(1, 4))
@@ -322,7 +322,7 @@ def test_hindsight_is_the_likelihood_of_the_shares():
 
 
 @given(splits(), some_copies)
-def test_in_hindsight_one_knows_better_than_any_forecast(split, copies):
+def test_the_hindsight_likelihood_is_at_least_any_forecast(split, copies):
     """Less what it takes to name the outcomes, no test would ever be surely better than itself."""
     trues, totals = split
     leaf, proven = node(counts(totals), copies), Proven(0.01)
@@ -383,7 +383,7 @@ def of_table(table: list[tuple[int, int]]) -> tuple[Node, dict[tuple[int, ...], 
 
 
 @pytest.mark.parametrize("labels", [2, 3])
-def test_one_of_all_patterns_comes(labels):
+def test_probabilities_of_all_patterns_sum_to_one(labels):
     shares_true, shares_false = list(shares_of(4, labels))[3], list(shares_of(4, labels))[-2]
     for n, held in [(4, 0), (4, 4), (5, 2)]:
         total = sum(
@@ -394,9 +394,7 @@ def test_one_of_all_patterns_comes(labels):
 
 
 @pytest.mark.parametrize(("kinds", "labels"), [(2, 2), (2, 3), (3, 3), (3, 4)])
-def test_what_is_to_be_beaten_bounds_the_probability_of_the_pattern_whatever_the_truth(
-    kinds, labels
-):
+def test_the_threshold_bounds_the_probability_of_a_pattern_under_any_truth(kinds, labels):
     """Brute force over tables and pairs of distributions: the promise of `proven` rests on it."""
     grid = [[float(p) for p in each] for each in shares_of(5 if labels < 4 else 3, labels)]
     tightest = -1e9
@@ -496,11 +494,11 @@ def test_targets_that_avoid_each_other_are_no_copies():
     assert copies([[0, 1]] * 50) == 1
 
 
-def test_what_never_varies_has_no_copies():
+def test_constant_outcomes_have_no_copies():
     assert copies([[0, 0, 0]] * 5) == 1
 
 
-def test_a_half_is_rounded_up_as_far_as_doubles_know_it():
+def test_a_half_is_rounded_up_within_double_precision():
     assert copies([[0], [1, 1], [0]]) == 2  # 1 + 2/4 · 1 = 3/2
     assert copies([[1], [0, 0, 0]]) == 3  # 1 + 6/4 · 1 = 5/2
     assert copies([[0, 0, 0], [0, 1, 1]]) == 1  # 1 + 12/6 · (4/6 - 5/9) / (4/9), rounded thrice
@@ -509,7 +507,7 @@ def test_a_half_is_rounded_up_as_far_as_doubles_know_it():
 # --- lengths -------------------------------------------------------------------------
 
 
-def test_the_patterns_of_a_node_are_what_can_be_asked_there():
+def test_the_patterns_of_a_node_are_all_tests_that_can_be_asked_there():
     schema = tt.Schema(classes={"dot": ["x"], "star": ["x"]}, attributes={"x": 1}, actions=["go"])
     result = patterns(Scene(tt.State(schema, [])), ("dot", "star", "dot"))
     assert sorted((each.kind, each.classes, each.slots) for each in result) == [
@@ -572,14 +570,14 @@ def test_the_lengths_of_all_tests_of_a_node_are_a_prior(schema, data):
 
 
 @given(schemas(), st.data())
-def test_patterns_that_cost_the_same_are_equally_long_and_each_cost_more_is_a_bit(schema, data):
+def test_patterns_of_equal_cost_have_equal_length_and_each_unit_of_cost_adds_a_bit(schema, data):
     names = list(schema.classes)
     variables = tuple(data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=4)))
     lengths = set(lengths_of_patterns(Scene(tt.State(schema, [])), variables).values())
     assert all((a - b) % log(2) == 0 for a, b in product(lengths, repeat=2))
 
 
-def test_every_candidate_is_of_one_of_the_patterns():
+def test_every_candidate_matches_one_of_the_patterns():
     schema = tt.Schema(
         classes={"dot": ["x", "y"], "star": ["x"]}, attributes={"x": 1, "y": 2}, actions=["go"]
     )
@@ -713,7 +711,7 @@ def test_a_better_test_takes_over(criterion):
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_a_coin_is_left_alone(criterion):
+def test_a_random_outcome_is_never_split(criterion):
     rng = random.Random(1)
     twins = Twins(LAMPS, criterion, alpha=0.01)
     for _ in range(300):
@@ -750,7 +748,9 @@ def test_a_test_stays_while_everything_is_explained_although_another_one_looks_b
 
 
 @BY_EVIDENCE
-def test_a_test_stays_while_everything_is_explained_although_it_says_nothing_by_itself(criterion):
+def test_a_test_stays_while_everything_is_explained_although_it_explains_nothing_by_itself(
+    criterion,
+):
     """Either hot or red. At first no lamp is red, so heat is asked; then hue, on both sides."""
     twins = Twins(LAMPS, criterion, memory=1000, alpha=0.3)
     for heat, hue in [(0, 0), (1, 0)] * 20 + [(0, 1), (1, 1)] * 20:
@@ -762,7 +762,7 @@ def test_a_test_stays_while_everything_is_explained_although_it_says_nothing_by_
 
 @pytest.mark.parametrize("at_a_loss", [0, 1])
 @BY_EVIDENCE
-def test_a_branch_with_one_child_at_a_loss_is_not_left_alone(criterion, at_a_loss):
+def test_a_branch_with_one_unexplained_child_does_not_rest(criterion, at_a_loss):
     """Cold lamps stayed dark and hot ones lit up; then some of them all did the opposite."""
     twins = Twins(LAMPS, criterion, alpha=0.3)
     for step in range(30):
@@ -788,7 +788,7 @@ def light(twins: Twins | ReferenceModel, before: tt.State, *values: int) -> None
 
 @WITH_OR_WITHOUT
 @BY_EVIDENCE
-def test_lamps_that_share_one_coin_are_one_toss(criterion, memory, monkeypatch):
+def test_lamps_that_share_one_coin_count_as_one_toss(criterion, memory, monkeypatch):
     """Eight of them, all hot or all cold: to count each would find rules in mere chance."""
 
     def tosses(seed: int) -> Iterator[tuple[int, int]]:
@@ -814,7 +814,7 @@ def test_lamps_that_share_one_coin_are_one_toss(criterion, memory, monkeypatch):
 
 @WITH_OR_WITHOUT
 @BY_EVIDENCE
-def test_lamps_that_share_their_heat_are_found_out_as_fast_as_one(criterion, memory):
+def test_lamps_that_share_their_heat_are_learned_as_fast_as_one_lamp(criterion, memory):
     """They agree, because what decides is the same for all: as good as one lamp, no better."""
     steps_needed = []
     for many in (1, 5):
@@ -830,7 +830,7 @@ def test_lamps_that_share_their_heat_are_found_out_as_fast_as_one(criterion, mem
 
 
 @BY_EVIDENCE
-def test_when_copies_become_more_the_challengers_are_weighed_anew(criterion):
+def test_challengers_are_scored_again_when_copies_increase(criterion):
     """One hue for all and a coin for each; then one coin for all; then heat decides.
 
     Fewer tosses are less unlikely, so that every score rises when copies become more.
@@ -850,7 +850,7 @@ def test_when_copies_become_more_the_challengers_are_weighed_anew(criterion):
     assert before[0] == 1 and before[-1] > 1
 
 
-def test_outcomes_that_never_come_twice_are_no_argument_for_a_split():
+def test_outcomes_that_never_repeat_cause_no_split():
     """Of a rule that always does something new, hindsight would have known nothing."""
     twins = Twins(LAMPS, "proven", alpha=0.9)
     for step in range(40):
@@ -858,16 +858,14 @@ def test_outcomes_that_never_come_twice_are_no_argument_for_a_split():
     assert not twins.events
 
 
-def test_lengths_are_nothing_to_wilson():
+def test_wilson_ignores_description_lengths():
     tree = ReferenceTree(["lamp"], criterion="wilson")
     assert tree._length(tree.root, Scene(lamp(0)), equality_test("heat", 10**9)) == 0
 
 
 @pytest.mark.parametrize("alpha", [1e-300, 1e-309, 5e-324])
 @BY_EVIDENCE
-def test_however_small_alpha_is_chance_is_left_alone_and_enough_evidence_is_enough(
-    criterion, alpha
-):
+def test_for_any_alpha_chance_is_not_split_and_enough_evidence_splits(criterion, alpha):
     rng = random.Random(2)
     model = tt.TreeThink(LAMPS, criterion=criterion, memory=0, alpha=alpha)
     for _ in range(200):
@@ -883,7 +881,7 @@ def test_however_small_alpha_is_chance_is_left_alone_and_enough_evidence_is_enou
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("seed", range(8))
-def test_the_order_of_objects_does_not_matter_to_those_who_rest(criterion, seed):
+def test_the_order_of_objects_does_not_matter_to_resting_branches(criterion, seed):
     """Some are as expected and some are not, in one transition and in one leaf."""
 
     def learn(ids: list[int]) -> object:
@@ -911,7 +909,7 @@ def test_the_order_of_objects_does_not_matter_to_those_who_rest(criterion, seed)
     assert learn([0, 1, 2, 3, 4, 5]) == learn([5, 4, 3, 2, 1, 0])
 
 
-def test_a_node_is_looked_at_when_there_is_exactly_a_part_more_to_explain():
+def test_a_node_is_checked_when_its_loss_has_grown_by_exactly_one_part_in_32():
     """These 73 lamps are a 32nd part more surprising than the first 71, to the unit."""
     twins = Twins(LAMPS, "evidence")
     light(twins, lamps(*[0] * 71), *[0] * 14, *[1] * 27, *[2] * 30)
@@ -930,7 +928,7 @@ def test_a_node_is_looked_at_when_there_is_exactly_a_part_more_to_explain():
     ],
 )
 @BY_EVIDENCE
-def test_nobody_looks_later_than_those_who_ask_at_every_step(criterion, so_far, then):
+def test_deferred_checks_come_no_later_than_checks_at_every_step(criterion, so_far, then):
     """A model does not ask while there cannot be enough more to explain. A loaded one does not
     know for how long that will be, so that it asks at once."""
 
@@ -948,7 +946,7 @@ def test_nobody_looks_later_than_those_who_ask_at_every_step(criterion, so_far, 
 
 
 @BY_EVIDENCE
-def test_a_number_that_is_not_0_takes_one_bit_more_for_its_sign(criterion):
+def test_a_nonzero_number_takes_one_more_bit_for_its_sign(criterion):
     """Lamps of heat -3 light up. No other heat ever comes again."""
     twins = Twins(LAMPS, criterion, alpha=0.3)
     step = 0
@@ -960,7 +958,7 @@ def test_a_number_that_is_not_0_takes_one_bit_more_for_its_sign(criterion):
     assert extra == log(4) + log(5) + log(2) - log(1) - log(2)
 
 
-def test_of_tests_that_are_worth_the_same_the_one_with_the_higher_score_is_asked():
+def test_the_test_with_the_higher_score_wins_among_tests_of_equal_worth():
     """That the stove is at 1 says all, and its score is ln 1/2 · 1/2. That the hue is 0 leaves one
     of each, and scores ln 1/6 · 1/2 · 1/2 · 1/4: ln 24 less. It is shorter by just that: ln 4
     for no new variable, and ln 2 for a 0 instead of ln 2 · 3 · 2 for a 1.
@@ -994,7 +992,7 @@ def test_of_tests_that_are_worth_the_same_the_one_with_the_higher_score_is_asked
 
 
 @BY_EVIDENCE
-def test_a_short_test_is_found_at_once_although_all_that_were_there_are_long(criterion):
+def test_a_short_new_test_is_chosen_at_once_among_long_candidates(criterion):
     """Lamps of heat and hue 1,000,000 are a coin. Then cold ones come, and always light up."""
     twins = Twins(LAMPS, criterion, alpha=0.1)
     for step in range(40):
@@ -1007,7 +1005,7 @@ def test_a_short_test_is_found_at_once_although_all_that_were_there_are_long(cri
 @pytest.mark.parametrize(
     ("criterion", "memory", "seed"), [("evidence", 20, 3), ("evidence", 20, 75), ("wilson", 0, 11)]
 )
-def test_what_is_below_a_branch_counts_alike_to_the_last_part(criterion, memory, seed):
+def test_engine_and_twin_agree_on_how_much_is_explained_below_a_branch(criterion, memory, seed):
     """In these streams there would be other decisions if a 15th or a 17th of what is below had
     to be made up for, if the tests there cost nothing, if it could be less than nothing, or if
     copies were taken off; or if a branch that becomes a leaf forgot to reckon with its test."""

@@ -102,7 +102,7 @@ def test_a_tree_equals_its_slow_twin(stream: Stream, n_arguments: int):
                 assert shares == {names[y]: n / total for (y,), n in expected.items()}
 
 
-def test_streams_for_the_twin_do_make_trees():
+def test_streams_for_the_twin_produce_trees():
     """Or the comparison above would mean little."""
     trees = 0
 
@@ -171,7 +171,7 @@ def test_shares_are_those_of_the_leaf():
     assert tree.rule.seen == Counter("aabac")
 
 
-def test_facts_of_a_state_are_as_good_as_the_state():
+def test_facts_of_a_state_can_replace_the_state():
     one, other = tree_for("player"), tree_for("player")
     for at in [0, 1, 2] * 20:
         one.observe(street(at, 2), [1], at == 1)
@@ -179,7 +179,7 @@ def test_facts_of_a_state_are_as_good_as_the_state():
     assert dump(one) == dump(other)
 
 
-def test_before_anything_was_observed_there_is_nothing_to_predict():
+def test_without_observations_there_is_no_prediction():
     tree = tree_for("player")
     assert tree.predict(street(0), [1]) == {}
     assert str(tree.rule) == "tree    X0: player\nnot seen yet"
@@ -280,7 +280,7 @@ def test_an_outcome_that_cannot_be_hashed_is_refused(outcome):
 
 
 @pytest.mark.parametrize("classes", ["player", [], (), None, 3, [None], ["player", 3]])
-def test_what_is_no_list_of_classes_is_refused(classes):
+def test_invalid_lists_of_classes_are_refused(classes):
     with pytest.raises(SettingError, match="arg_classes must be a list of class names, got "):
         FOLDT(classes)
 
@@ -311,7 +311,7 @@ def test_an_unknown_criterion_is_refused():
 @pytest.mark.parametrize(
     "again", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
 )
-def test_a_copy_goes_on_by_itself(again):
+def test_a_copied_tree_learns_independently(again):
     """Copied or pickled in the middle, both learn on alike, and neither hears of the other."""
     tree = FOLDT(["player"])
     places = [(here, wall) for here in range(8) for wall in range(8)]

@@ -32,7 +32,7 @@ def count(node: Any) -> int:
     return sum(node.counts.values())
 
 
-def test_children_of_a_split_start_with_what_was_kept() -> None:
+def test_children_of_a_split_count_the_kept_transitions() -> None:
     learner, empty = model(memory=10_000), model(memory=0)
     transitions = stream(steps=3_000)
     for each in (learner, empty):
@@ -48,7 +48,7 @@ def test_children_of_a_split_start_with_what_was_kept() -> None:
     assert count(bare) < count(rule)
 
 
-def test_a_rule_that_begins_to_vary_starts_with_what_was_kept() -> None:
+def test_a_rule_that_begins_to_vary_counts_the_kept_transitions() -> None:
     schema = tt.Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
     off = tt.State(schema, [tt.Object(0, "lamp", on=0)])
     for memory, expected in ((0, 1), (5, 5), (100, 8)):
@@ -60,7 +60,7 @@ def test_a_rule_that_begins_to_vary_starts_with_what_was_kept() -> None:
         assert sum(totals.values()) == expected
 
 
-def test_only_so_many_transitions_are_kept() -> None:
+def test_memory_limits_the_number_of_kept_transitions() -> None:
     few, many = model(memory=20), model(memory=10**6)
     for each in (few, many):
         each.observe_many(stream(steps=500))
@@ -109,7 +109,7 @@ def test_a_model_can_be_saved_at_every_single_step() -> None:
 
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
 @pytest.mark.parametrize("memory", [0, 30, 1000])
-def test_targets_that_share_their_fate_are_known_after_a_load(criterion: str, memory: int) -> None:
+def test_dependent_targets_are_known_after_loading(criterion: str, memory: int) -> None:
     """Four lamps with one coin, then each as it is hot or cold: when that is found out depends
     on how many count as one, and that on all transitions since the first."""
     schema = tt.Schema({"lamp": ["heat", "on"]}, {"heat": 1, "on": 1}, ["go"])
@@ -154,7 +154,7 @@ def lamps(*kinds: tuple[int, int]) -> tt.State:
     )
 
 
-def test_what_was_seeded_is_heard_in_the_next_transition_also_after_a_load() -> None:
+def test_seeded_nodes_decide_in_the_next_transition_also_after_loading() -> None:
     """Thirty cold lamps stay dark and the first hot one lights up: all are counted at once, and
     what they say is heard when somebody waits."""
     learner = tt.TreeThink(LAMPS, criterion="evidence", memory=100, alpha=0.1)
@@ -173,7 +173,7 @@ def test_what_was_seeded_is_heard_in_the_next_transition_also_after_a_load() -> 
 
 
 @pytest.mark.parametrize("criterion", ["wilson", "evidence"])
-def test_one_look_at_what_is_kept_is_one_level_of_a_rule_from_left_to_right(criterion: str) -> None:
+def test_each_replay_grows_one_level_of_a_rule_from_left_to_right(criterion: str) -> None:
     """All that heat and hue decide is seen in a single transition, of sixty-four lamps."""
     learner = tt.TreeThink(LAMPS, criterion=criterion, memory=5, alpha=0.1, max_candidates=6)
     changes: list[tuple[str, str]] = []
@@ -191,7 +191,7 @@ def test_one_look_at_what_is_kept_is_one_level_of_a_rule_from_left_to_right(crit
     assert levels == [[("split", "")], [("split", "L"), ("split", "R")], [], []]
 
 
-def test_what_was_kept_can_be_left_out(tmp_path: Path) -> None:
+def test_kept_transitions_can_be_left_out_of_a_file(tmp_path: Path) -> None:
     learner = model(memory=200)
     learner.observe_many(stream())
     learner.save(tmp_path / "bare.tt", memory=False)
@@ -213,14 +213,14 @@ def test_a_memory_that_makes_no_sense_is_refused(wrong: object) -> None:
         tt.TreeThink(tt.make("walls").schema, criterion="evidence", memory=wrong)  # type: ignore[arg-type]
 
 
-def test_a_single_tree_keeps_nothing() -> None:
+def test_a_foldt_refuses_memory() -> None:
     with pytest.raises(SettingError, match="memory must be 0: a FOLDT keeps no transitions"):
         tt.FOLDT(arg_classes=["player"], criterion="evidence", memory=5)
 
 
 @pytest.mark.parametrize("check", LEARNER_CHECKS.values(), ids=LEARNER_CHECKS)
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_a_model_with_memory_keeps_what_every_learner_promises(
+def test_a_model_with_memory_passes_every_check_of_learners(
     check: object, criterion: str, tmp_path: Path
 ) -> None:
     def make(schema: tt.Schema) -> tt.TreeThink:
@@ -252,7 +252,7 @@ def test_a_damaged_window_is_refused() -> None:
 
 
 @pytest.mark.parametrize("bad", [0, 1, None, "no"])
-def test_whether_to_save_what_is_kept_is_yes_or_no(bad: Any, tmp_path: Path) -> None:
+def test_save_takes_only_booleans_for_memory(bad: Any, tmp_path: Path) -> None:
     with pytest.raises(tt.WrongTypeError, match=r"memory must be True .* or False, got"):
         model(memory=5).save(tmp_path / "it.tt", memory=bad)
     assert not list(tmp_path.iterdir())

@@ -113,7 +113,7 @@ def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 # -------------------------------------------------------------------------- refusals
 
 
-def test_what_is_no_gif_is_refused(tmp_path: Path) -> None:
+def test_invalid_gif_requests_are_refused(tmp_path: Path) -> None:
     world, episode = play("maze")
     with pytest.raises(SettingError, match=r"ends in \.gif, got .*maze\.mp4"):
         gif.write(tmp_path / "maze.mp4", world, [episode])

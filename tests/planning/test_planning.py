@@ -124,7 +124,7 @@ def test_a_model_of_the_engine_is_searched_as_the_twin_does(
 
 
 @pytest.mark.parametrize("name, steps", [("maze", 5_000), ("coins", 8_000), ("lights", 3_000)])
-def test_asked_in_the_engine_through_python_or_the_world_itself(name: str, steps: int) -> None:
+def test_plans_are_equal_for_the_engine_a_python_model_and_the_world(name: str, steps: int) -> None:
     """Three ways to ask an exact model of a world without chance: one plan."""
     world, model = train(name, steps)
 
@@ -177,7 +177,7 @@ def test_an_exact_model_plays_as_the_world_itself(maze: Any, size: int) -> None:
         assert by_model.score == by_truth.score == sum(by_model.rewards)
 
 
-def test_what_is_expected_is_what_happens(maze: Any) -> None:
+def test_the_planned_states_are_reached_in_the_world(maze: Any) -> None:
     """The principal variation in an exact model, score and all."""
     world, model = maze
     rng = np.random.default_rng(0)
@@ -213,7 +213,7 @@ def test_it_converges_to_the_best_action(
     assert value is not None and abs(value - max(values.values())) < 0.6
 
 
-def test_bandits() -> None:
+def test_the_arm_with_the_best_mean_is_chosen() -> None:
     """The arm that pays most on average, not the one that may pay most."""
     sure, risky, poor = [(1, 2, 1)], [(1, 5, 1), (1, 0, 3)], [(1, -1, 1)]
     game = TableGame(
@@ -264,7 +264,7 @@ def test_more_simulations_do_not_play_worse(maze: Any) -> None:
 # --------------------------------------------------------------------- situations
 
 
-def test_what_is_reached_on_several_ways_is_one_situation(maze: Any) -> None:
+def test_states_reached_by_several_paths_are_merged(maze: Any) -> None:
     world, model = maze
     state = world.reset(1)
     merged, apart = (
@@ -275,7 +275,7 @@ def test_what_is_reached_on_several_ways_is_one_situation(maze: Any) -> None:
     assert merged.nodes <= 12 * free + 1 < 500 < apart.nodes <= 2_001
 
 
-def test_a_score_that_something_depends_on_tells_situations_apart() -> None:
+def test_states_that_differ_in_a_relevant_score_are_not_merged() -> None:
     """Its facts are in the schema: then two states that differ in it are two."""
     table = {(0, "a"): [(1, 1, 1)], (0, "b"): [(1, 2, 1)]}
     idle = TableGame(table)
@@ -288,7 +288,7 @@ def test_a_score_that_something_depends_on_tells_situations_apart() -> None:
     ] == [2, 3, 3]
 
 
-def test_what_was_found_is_kept_when_it_comes_as_expected(maze: Any) -> None:
+def test_the_search_tree_is_reused_after_an_expected_step(maze: Any) -> None:
     world, model = maze
     state = world.reset(2)
     search = Search(model, SearchSettings(simulations=300, horizon=10), 0)
@@ -303,7 +303,7 @@ def test_what_was_found_is_kept_when_it_comes_as_expected(maze: Any) -> None:
     assert sum(search.plan(unforeseen, second.action).visits.values()) == 300
 
 
-def test_what_was_found_beyond_the_end_is_not_kept() -> None:
+def test_the_search_tree_beyond_the_last_step_is_not_reused() -> None:
     """With one step left, what could be had in two is of no use."""
     game = TableGame({
         (0, "a"): [(1, 0, 1)], (0, "b"): [(1, 0, 1)], (1, "a"): [(2, 1, 1)], (1, "b"): [(3, 0, 1)],
@@ -316,7 +316,7 @@ def test_what_was_found_beyond_the_end_is_not_kept() -> None:
     assert sum(last.visits.values()) == 100
 
 
-def test_what_was_found_is_not_kept_when_the_model_has_learned_since() -> None:
+def test_the_search_tree_is_not_reused_after_the_model_has_learned() -> None:
     world = tt.make("maze")
     model = tt.TreeThink(world.schema)
     agent, state = tt.Agent(model), world.reset(5)
@@ -328,7 +328,7 @@ def test_what_was_found_is_not_kept_when_the_model_has_learned_since() -> None:
     assert sum(plan.visits.values()) == 100 and 0.0 not in plan.values.values()
 
 
-def test_of_two_outcomes_that_look_alike_the_one_with_that_reward_is_followed() -> None:
+def test_the_outcome_with_the_received_reward_is_followed_among_equal_states() -> None:
     game = TableGame({(0, "a"): [(1, 5, 1), (1, -5, 1)], (1, "a"): [(2, 1, 1)]}, ["a"])
     for reward in (5, -5):
         search = engine(game.start(), merge=False)
@@ -391,7 +391,7 @@ def test_several_threads_plan_at_once(maze: Any) -> None:
     assert plans == [expected] * 4
 
 
-def test_python_goes_on_while_the_engine_searches(maze: Any) -> None:
+def test_other_python_threads_run_while_the_engine_searches(maze: Any) -> None:
     """The GIL is free: another thread gets on although the search never lets go of its own."""
     world, model = maze
     ticks: list[float] = []
@@ -482,7 +482,7 @@ def test_an_agent_plays_in_a_world_of_chance() -> None:
     assert episode.actions == repeated.actions and episode.states == repeated.states
 
 
-def test_a_world_that_ends_an_episode_is_heeded() -> None:
+def test_planning_respects_the_end_of_an_episode() -> None:
     """Each step costs, and nothing draws the player on but the end of all costs."""
     pytest.importorskip("gymnasium")
     world = tt.make("cliffwalking")
@@ -517,7 +517,7 @@ def test_a_plan_can_be_read(maze: Any) -> None:
 # -------------------------------------------------------------------------- what is odd
 
 
-def test_a_model_that_knows_nothing_gets_a_defined_answer() -> None:
+def test_an_untrained_model_gives_a_defined_plan() -> None:
     world = tt.make("maze")
     plan = tt.plan(tt.TreeThink(world.schema), world.reset(0), 50)
     assert plan.action in world.actions
@@ -577,7 +577,7 @@ def test_wrong_settings(maze: Any, settings: dict[str, Any], message: str) -> No
         tt.Agent(model, **settings)
 
 
-def test_what_cannot_be_planned_for(maze: Any) -> None:
+def test_worlds_that_cannot_be_planned_for_are_refused(maze: Any) -> None:
     world, model = maze
     state = world.reset(0)
     walls = tt.make("walls")
@@ -647,7 +647,7 @@ def test_a_prediction_must_keep_to_its_schema(schema: str) -> None:
         tt.plan(fickle, game.start(), 20)
 
 
-def test_a_search_can_be_garbage() -> None:
+def test_a_search_in_a_reference_cycle_is_garbage_collected() -> None:
     """A model that holds its agent, and predictions that hold the model."""
 
     class Loop(TableGame):
@@ -837,7 +837,7 @@ RING = TableGame(
 )
 
 
-def test_what_is_certain_is_asked_in_python_but_once() -> None:
+def test_certain_predictions_are_requested_from_python_once() -> None:
     model = Asked(RING, observations=7)
     agent = tt.Agent(model, simulations=50, horizon=6, reuse=False)
     plain = tt.Agent(Asked(RING, observations=None), simulations=50, horizon=6, reuse=False)
@@ -848,7 +848,7 @@ def test_what_is_certain_is_asked_in_python_but_once() -> None:
     assert set(model.asked.values()) == {1} and len(model.asked) == 6  # whatever the score
 
 
-def test_what_it_foresaw_is_forgotten_when_it_has_learned_or_does_not_say() -> None:
+def test_cached_predictions_are_dropped_after_learning_or_without_an_observation_count() -> None:
     for model in (Asked(RING, observations=7), Asked(RING, observations=None)):
         agent = tt.Agent(model, simulations=50, horizon=6, reuse=False)
         for _ in range(3):
@@ -858,7 +858,7 @@ def test_what_it_foresaw_is_forgotten_when_it_has_learned_or_does_not_say() -> N
         assert set(model.asked.values()) == {3}
 
 
-def test_a_refused_state_does_not_keep_what_was_foreseen() -> None:
+def test_a_refused_state_does_not_keep_cached_predictions() -> None:
     model = Asked(RING, observations=7)
     agent = tt.Agent(model, simulations=30, horizon=4)
     agent.plan(RING.start())

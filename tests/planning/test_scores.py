@@ -98,7 +98,7 @@ def test_no_sequence_of_actions_scores_more_or_less(
 
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), steps=st.integers(0, 6))
-def test_lights_too(seed: int, steps: int) -> None:
+def test_bounds_of_lights_equal_trying_all_sequences(seed: int, steps: int) -> None:
     world = make("lights", lights=4)
     state = random_walk(world, seed, 5)
     scores = list(all_scores(world, state, steps))
@@ -142,7 +142,7 @@ def odd_states(draw: st.DrawFn) -> State:
 
 @settings(max_examples=150, deadline=None)
 @given(odd_states(), st.integers(0, 8))
-def test_coins_has_a_way_of_its_own_and_the_same_scores(state: State, steps: int) -> None:
+def test_the_special_solver_for_coins_gives_the_same_scores(state: State, steps: int) -> None:
     world = make("coins")
     assert as_tuple(score_bounds(world, state, steps)) == by_search(world, state, steps)
 
@@ -155,7 +155,9 @@ def test_coins_has_a_way_of_its_own_and_the_same_scores(state: State, steps: int
     steps=st.integers(0, 16),
     walked=st.integers(0, 15),
 )
-def test_and_so_it_is_in_levels(seed: int, walls: int, n: int, steps: int, walked: int) -> None:
+def test_the_special_solver_for_coins_agrees_with_search_in_levels(
+    seed: int, walls: int, n: int, steps: int, walked: int
+) -> None:
     world = make("coins", width=7, height=6, wall_percent=walls, coins=n)
     state = random_walk(world, seed, walked)
     assert as_tuple(score_bounds(world, state, steps)) == by_search(world, state, steps)
@@ -163,7 +165,7 @@ def test_and_so_it_is_in_levels(seed: int, walls: int, n: int, steps: int, walke
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), steps=st.integers(5, 40), most=st.integers(36, 200))
-def test_what_is_not_exact_is_an_upper_bound(seed: int, steps: int, most: int) -> None:
+def test_inexact_scores_are_upper_bounds(seed: int, steps: int, most: int) -> None:
     world = make("coins", wall_percent=0, coins=14)
     state = world.reset(seed)
     bound = score_bounds(world, state, steps, most_states=most)
@@ -202,7 +204,7 @@ def test_a_coin_under_the_player_takes_two_steps() -> None:
     assert score_bounds(world, shut_in, 2).optimal == -2
 
 
-def test_who_wants_to_score_little_goes_round_coins() -> None:
+def test_the_pessimal_score_avoids_coins() -> None:
     world = make("coins")
     # A step to the left or right is enough to be beside a wall, but picks up a coin. Up and
     # to a side takes two.
@@ -345,7 +347,7 @@ def test_a_key_opens_the_way_to_the_goal() -> None:
     assert score_bounds(world, state, 9).optimal == -3 + 6
 
 
-def test_what_was_scored_before_does_not_count() -> None:
+def test_earlier_points_do_not_count() -> None:
     world = make("maze")
     state = world.reset(3)
     (game,) = state.of_class("game")
@@ -467,14 +469,14 @@ def test_a_normalised_score_goes_from_minus_one_over_zero_to_one(
 
 
 @pytest.mark.parametrize("score", ["7", None, True, float("nan"), 7j])
-def test_what_is_no_score_is_refused(score: Any) -> None:
+def test_invalid_scores_are_refused(score: Any) -> None:
     for by_chance in (True, False):
         with pytest.raises(WrongTypeError, match="a score must be a number, got"):
             ScoreBounds(-20, -10, 6, by_chance=by_chance).normalised(score)
 
 
 @pytest.mark.parametrize("score", [-21, 7, float("inf")])
-def test_a_score_that_cannot_be_is_refused(score: float) -> None:
+def test_impossible_scores_are_refused(score: float) -> None:
     for exact in (True, False):  # nor is a bound ever exceeded
         with pytest.raises(ValueError, match=r"from -20 \(pessimal\) to 6 \(optimal\)"):
             ScoreBounds(-20, -10, 6, exact).normalised(score)
@@ -484,7 +486,7 @@ def test_a_score_that_cannot_be_is_refused(score: float) -> None:
 
 
 @pytest.mark.parametrize("steps", [-1, True, 2.5, "3", None, 100_001, 10**30])
-def test_what_is_no_number_of_steps_is_refused(steps: Any) -> None:
+def test_invalid_numbers_of_steps_are_refused(steps: Any) -> None:
     world = make("maze")
     with pytest.raises(SettingError, match="steps must be"):
         score_bounds(world, world.reset(0), steps)
@@ -497,7 +499,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 @pytest.mark.parametrize("most", [0, -1, True, 1.5])
-def test_so_is_what_is_no_number_of_states(most: Any) -> None:
+def test_invalid_numbers_of_states_are_refused(most: Any) -> None:
     world = make("maze")
     with pytest.raises(SettingError, match="most_states must be"):
         score_bounds(world, world.reset(0), 5, most_states=most)
@@ -510,7 +512,7 @@ def test_a_world_without_a_score_is_refused() -> None:
             score_bounds(world, world.reset(0), 5)
 
 
-def test_a_world_where_nobody_can_do_nothing_is_refused() -> None:
+def test_a_world_without_an_idle_action_is_refused() -> None:
     class Hurried(Casino):
         """No rest."""
 
@@ -534,7 +536,7 @@ def test_a_world_that_stands_in_one_state_is_refused() -> None:
         score_bounds(world, world.reset(0), 5)
 
 
-def test_what_is_no_world_or_no_state_of_it_is_refused() -> None:
+def test_non_worlds_and_foreign_states_are_refused() -> None:
     world = make("maze")
     with pytest.raises(WrongTypeError, match=r"score_bounds needs a World.*got 'maze'"):
         score_bounds("maze", world.reset(0), 5)  # type: ignore[arg-type]

@@ -131,7 +131,7 @@ def test_engine_and_twin_agree_while_people_edit(stream: Stream, seed: int) -> N
 
 
 @pytest.mark.slow
-def test_all_that_is_edited_really_happens() -> None:
+def test_streams_contain_every_kind_of_edit() -> None:
     """The test above is worth what its streams are."""
     counts: Any = {}
 

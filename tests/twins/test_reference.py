@@ -309,7 +309,7 @@ def test_the_current_test_is_never_evicted():
 # --- copies, and what explains everything ------------------------------------------
 
 
-def test_targets_of_one_transition_meet_wherever_they_both_come_by():
+def test_targets_of_one_transition_form_a_pair_at_every_node_they_share():
     tree = ReferenceTree(["dot"], criterion="evidence")
     tree.root.become_branch(Test("equality", "x", ("dot",), (0,), (0,)))
     tree.seen.update([(0,), (1,)])
@@ -323,7 +323,7 @@ def test_targets_of_one_transition_meet_wherever_they_both_come_by():
     assert counts == [(7, 6 + 1, 3 + 1), (2 + 4, 3, 1), (3, 0, 0)]
 
 
-def test_copies_are_the_design_effect():
+def test_copies_equal_the_design_effect():
     """Of 6 targets, 2 in each of 3 transitions, 4 had one outcome and 2 the other.
 
     By chance 4/6 · 4/6 + 2/6 · 2/6 = 5/9 of the pairs agree. All do: 1 + 1 · 1. Two in three:
@@ -342,7 +342,7 @@ def test_copies_are_the_design_effect():
     assert (mixed.pairs, mixed.agreeing, mixed.design_effect()) == (3, 2, 1)
 
 
-def test_kept_transitions_bring_their_targets_together_too():
+def test_replayed_transitions_count_pairs_too():
     model = ReferenceModel(TWO_ACTIONS, criterion="evidence", memory=3)
     for outcome in (7, 7, 7, 8):  # the first is forgotten
         model.observe(dots(0, 1), "go", dots(outcome, outcome))
@@ -468,7 +468,7 @@ def test_new_children_count_what_is_kept_and_the_transition_that_made_them_once(
     assert tree.root.left.candidates.keys() == {Test("equality", "x", ("dot",), (0,), (0,))}
 
 
-def test_what_is_seeded_decides_in_the_next_transition_whatever_that_is_about():
+def test_seeded_nodes_decide_in_the_next_transition_of_any_action():
     model = ReferenceModel(TWO_ACTIONS, alpha=0.05, memory=100)
     for x in [0, 1, 0, 2] * 30:
         if not model.events:

@@ -251,7 +251,7 @@ def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_event
 
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
-def test_engine_and_twin_agree_where_targets_share_their_fate(criterion):
+def test_engine_and_twin_agree_on_dependent_targets(criterion):
     mostly = crowded_shapes()
     share_with = shares(50, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
     assert share_with["copies"] >= 0.7
@@ -264,7 +264,7 @@ def test_engine_and_twin_agree_where_targets_share_their_fate(criterion):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
-def test_engine_and_twin_agree_on_what_is_left_alone_because_all_is_explained(criterion):
+def test_engine_and_twin_agree_on_branches_that_rest_because_all_is_explained(criterion):
     mostly = explained_shapes()
     share_with = shares(80, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
     hard_to_move = criterion == "proven"
@@ -350,7 +350,7 @@ def test_a_fact_true_of_many_pairs_is_told_from_one_true_of_bound_objects_only(c
         (1, "proven", 60),
     ],
 )
-def test_thousands_of_facts_that_never_come_back_are_forgotten_alike(seed, criterion, memory):
+def test_engine_and_twin_forget_thousands_of_facts_that_never_recur(seed, criterion, memory):
     schema = tt.Schema(
         classes={"dot": ["x", "y"]}, attributes={"x": 1, "y": 1}, actions=["go", "wait"]
     )
@@ -367,7 +367,7 @@ def test_thousands_of_facts_that_never_come_back_are_forgotten_alike(seed, crite
     ("younger", "older", "path"),
     [(*each, path) for each, path in zip(CROWDS, ["LLL", "LLL", "LLL", "LLR"], strict=True)],
 )
-def test_bindings_beyond_the_cap_are_cut_alike(younger, older, path):
+def test_engine_and_twin_cut_bindings_at_the_same_limit(younger, older, path):
     twins = Twins(CROWD, max_candidates=100_000, **SETTINGS)
     for transition in verdicts():
         twins.observe(*transition)
@@ -392,7 +392,7 @@ def test_bindings_beyond_the_cap_are_cut_alike(younger, older, path):
 # --- many objects, far apart -------------------------------------------------------
 
 
-def test_pairs_that_are_counted_in_a_table_of_their_own_are_counted_alike():
+def test_engine_and_twin_agree_on_pairs_counted_in_a_separate_table():
     schema = tt.Schema(
         classes={"dot": ["pos"], "star": ["pos"]}, attributes={"pos": 2}, actions=["go"]
     )

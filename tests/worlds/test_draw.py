@@ -194,7 +194,7 @@ def dots(*cells: tuple[int, int]) -> State:
     return State(DOTS, [Object(i, "dot", pos=cell) for i, cell in enumerate(cells)])
 
 
-def test_what_no_look_fits_is_drawn_all_the_same() -> None:
+def test_objects_without_a_matching_look_are_drawn() -> None:
     board = Board(DOTS, Look("o", "dot", "disc", BLUE, {"pos": 3}))
     assert draw.ansi(board, dots((1, 0)), colour=False) == ". ?"
     assert (draw.rgb_array(board, dots((1, 0)))[:, 24:] == RED).all(axis=2).any()
@@ -245,7 +245,7 @@ def test_a_legend_has_every_sign_of_a_world_and_nothing_that_is_not_drawn() -> N
     assert draw.legend(make("switches", pairs=40, width=40)).endswith(" and 62 more")
 
 
-def test_a_picture_of_nothing_is_empty() -> None:
+def test_a_picture_of_an_empty_state_is_empty() -> None:
     board = Board(DOTS)
     assert draw.ansi(board, dots()) == ""
     assert draw.rgb_array(board, dots()).size == 0
@@ -256,7 +256,7 @@ def test_a_picture_of_nothing_is_empty() -> None:
 
 @pytest.mark.parametrize("far", [10**12, -(10**12), 2**62, -(2**62)])
 @pytest.mark.parametrize("axis", [0, 1])
-def test_something_far_away_is_marked_and_costs_nothing(far: int, axis: int) -> None:
+def test_a_distant_object_is_marked_without_enlarging_the_picture(far: int, axis: int) -> None:
     board = Board(DOTS, Look("o", "dot", "disc", BLUE))
     cell = (far, 1) if axis == 0 else (1, far)
     state = dots((0, 0), (1, 1), (2, 2), cell)
@@ -548,7 +548,7 @@ def test_a_wrong_score_is_marked_although_it_has_no_cell() -> None:
     assert not (right[20 + 72 :, :, 0] > right[20 + 72 :, :, 2] + 60).any()
 
 
-def test_what_is_more_likely_is_drawn_more_clearly() -> None:
+def test_likelier_outcomes_are_drawn_with_more_contrast() -> None:
     board = Board(DOTS, Look("o", "dot", "square", GREEN))
     state = dots((0, 0), (3, 0))
     chances = {(1, 0): 0.1, (2, 0): 0.3, (0, 0): 0.6}
@@ -599,7 +599,7 @@ def test_a_learned_model_can_be_compared() -> None:
     assert wrong > 10
 
 
-def test_what_cannot_be_compared_is_refused() -> None:
+def test_invalid_comparisons_are_refused() -> None:
     world, state = maze_scene()
     guess = Guess(state, {})
     with pytest.raises(
@@ -613,7 +613,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
         compare(world, fewer, guess)
 
 
-def test_only_what_is_sure_reads_as_all_or_nothing() -> None:
+def test_only_certain_probabilities_are_written_as_0_or_100_percent() -> None:
     assert [percent(each) for each in (0.0, 1e-9, 0.004, 0.5, 0.995, 1 - 1e-9, 1.0)] == [
         "0%",
         "<0.0001%",

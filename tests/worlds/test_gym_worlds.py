@@ -87,7 +87,7 @@ def entry(world: ToyText, number: int, code: int, score: int = 0) -> Distributio
 
 @toys
 @pytest.mark.parametrize("check", WORLD_CHECKS.values(), ids=WORLD_CHECKS)
-def test_a_toy_keeps_what_every_world_promises(toy: ToyText, check: Any) -> None:
+def test_a_toy_text_world_passes_every_check(toy: ToyText, check: Any) -> None:
     check(toy)
 
 
@@ -192,7 +192,7 @@ def test_all_3000_entries_of_taxi_are_learned(seed: int) -> None:
     assert wrong_entries(model, world, range(500)) == []
 
 
-def test_after_a_tenth_of_that_they_are_not() -> None:
+def test_after_1000_steps_entries_of_taxi_are_not_all_learned() -> None:
     world = TOYS["taxi"]
     assert len(wrong_entries(train(world, 1_000, 0), world, range(500))) >= 500
 
@@ -303,7 +303,7 @@ def corridor() -> GymWorld:
     return GymWorld(Corridor, schema=CORRIDOR, to_state=walker_and_ends)
 
 
-def test_an_environment_of_your_own_is_learned() -> None:
+def test_a_custom_environment_is_learned() -> None:
     world = corridor()
     assert repr(world) == "GymWorld(Corridor)" and world.name == "Corridor"
     model = TreeThink(world.schema)
@@ -336,14 +336,14 @@ def test_the_command_line_learns_it_too(
 # ----------------------------------------------------- what every world promises, of these
 
 
-def test_an_adapted_environment_keeps_what_every_world_promises() -> None:
+def test_an_adapted_environment_passes_every_check() -> None:
     """Also where chance decides: Blackjack deals from its own cards."""
     check_world(corridor())
     check_world(Adapted())
     check_world(GymWorld("Blackjack-v1", schema=CARDS, to_state=cards))
 
 
-def test_only_what_is_played_as_it_is_is_not_pure() -> None:
+def test_only_environments_without_a_table_are_not_pure() -> None:
     assert corridor().pure is False
     assert all(world.pure for world in TOYS.values())
 
@@ -451,7 +451,7 @@ def test_one_environment_may_be_played_in_several_streams() -> None:
     assert [each for which, each in serial if which == 1] == list(transitions(world, 120, 1, 100))
 
 
-def test_it_goes_on_only_from_where_the_environment_stands() -> None:
+def test_steps_are_possible_only_from_the_current_state_of_the_environment() -> None:
     world, rng = corridor(), np.random.default_rng(0)
     with pytest.raises(StateError, match="nowhere before reset"):
         world.step(corridor().reset(0), "left", rng)
@@ -461,7 +461,7 @@ def test_it_goes_on_only_from_where_the_environment_stands() -> None:
         world.step(state, "left", rng)
 
 
-def test_it_does_not_state_its_truth() -> None:
+def test_an_adapted_environment_has_no_known_distribution() -> None:
     world = corridor()
     before = world.reset(0)
     with pytest.raises(StateError, match="does not state what may follow"):
@@ -552,7 +552,7 @@ def test_a_score_beyond_64_bits_is_refused() -> None:
         score_for(1e30)
 
 
-def test_without_a_game_rewards_go_unseen() -> None:
+def test_without_a_game_object_rewards_are_ignored() -> None:
     schema = Schema({"walker": ["x"], "end": ["x"]}, {"x": 1}, ["left", "right"])
     world = GymWorld(lambda: Corridor(pay=0.3), schema=schema, to_state=walker_and_ends)
     for _, _, after in transitions(world, 50, seed=0):
@@ -593,7 +593,7 @@ def test_seeds_are_brought_into_the_range_that_environments_take(seed: int, used
     assert world.reset(used) == state
 
 
-def test_after_an_error_it_goes_on_only_from_reset() -> None:
+def test_after_an_error_only_reset_is_possible() -> None:
     """The environment has moved, and nobody knows where."""
     world = GymWorld(partial(Corridor, pay=0.5), schema=CORRIDOR, to_state=walker_and_ends)
     rng, state = np.random.default_rng(0), world.reset(0)
@@ -669,7 +669,7 @@ def test_objects_may_come_one_by_one_or_as_a_state() -> None:
         assert GymWorld(Corridor, schema=schema, to_state=to_state).reset(0) == plain
 
 
-def test_an_error_of_to_state_is_told_with_its_place() -> None:
+def test_an_error_of_to_state_names_the_world() -> None:
     def breaking(env: Any) -> Iterable[Object]:
         yield Object(0, "walker", x=1)
         raise KeyError("cart")
@@ -711,7 +711,7 @@ def test_an_error_of_to_state_is_told_with_its_place() -> None:
         ({"make_env": ManyButtons}, SettingError, "takes actions of MultiDiscrete"),
     ],
 )
-def test_what_does_not_fit_is_refused(
+def test_invalid_arguments_are_refused(
     settings: dict[str, Any], error: type[TreeThinkError], match: str
 ) -> None:
     fitting = {"make_env": Corridor, "schema": CORRIDOR, "to_state": walker_and_ends}

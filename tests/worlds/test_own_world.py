@@ -89,7 +89,7 @@ class Quiet(Belts):
 
 
 @pytest.mark.parametrize("kind", [Belts, Quiet])
-def test_a_world_may_have_an_init_of_its_own(kind: type[Belts]) -> None:
+def test_a_world_may_define_its_own_init(kind: type[Belts]) -> None:
     world = kind(size=4)
     model = TreeThink(world.schema)
     model.observe_many(transitions(world, 200, seed=0))
@@ -107,7 +107,7 @@ def test_such_a_world_is_the_same_in_another_process(kind: type[Belts]) -> None:
     assert [each for _, each in stream] == list(transitions(kind(3), 60, 0))
 
 
-def test_options_that_are_not_stated_are_refused_with_advice() -> None:
+def test_undeclared_options_are_refused_with_advice() -> None:
     class Unstated(Belts):
         def __init__(self, size: int = 6):
             World.__init__(self, size=size)
@@ -156,7 +156,7 @@ WRONG: list[Any] = [
 
 
 @pytest.mark.parametrize("follows", WRONG, ids=range(len(WRONG)))
-def test_dynamics_that_are_no_distribution_are_told_so(follows: Any) -> None:
+def test_dynamics_that_return_no_distribution_are_refused(follows: Any) -> None:
     world = Lamp(follows)
     message = (
         r"world 'lamp': dynamics must return \[\(state, probability\), \.\.\.\], got .* 'press'"
@@ -194,7 +194,7 @@ def test_probabilities_may_be_numbers_of_any_kind() -> None:
     assert Lamp(thirds).distribution(Lamp.first, "press") == thirds
 
 
-def test_a_first_state_that_is_none_is_told_so() -> None:
+def test_a_reset_that_returns_no_state_is_refused() -> None:
     world = Lamp([(LIT, 1.0)], first=list(Lamp.first))
     message = r"world 'lamp': reset must return a State\(schema, objects\), got \[Object\(0, 'lamp'"
     with pytest.raises(WrongTypeError, match=message):
@@ -217,12 +217,12 @@ def test_a_first_state_that_is_none_is_told_so() -> None:
         ("own\\belts", r"is a path\. .*in the folder own: belts:name"),
     ],
 )
-def test_who_looks_for_a_world_of_their_own_is_told_how(name: str, message: str) -> None:
+def test_the_error_explains_how_to_name_a_custom_world(name: str, message: str) -> None:
     with pytest.raises((UnknownNameError, SettingError), match=message):
         make(name)
 
 
-def test_who_mistypes_a_world_is_not() -> None:
+def test_a_mistyped_name_of_a_world_gets_only_a_suggestion() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'maze'") as raised:
         make("mase")
     assert "module:name" not in str(raised.value)

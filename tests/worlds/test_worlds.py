@@ -79,7 +79,7 @@ def not_a_world() -> int:
     return 3
 
 
-def test_a_world_of_ones_own_is_made_by_where_it_is() -> None:
+def test_a_custom_world_is_created_from_its_module_and_name() -> None:
     module = __name__
     assert make(f"{module}:Coin").options == {"heads": 30}
     assert make(f"{module}:Coin", heads=5).options == {"heads": 5}

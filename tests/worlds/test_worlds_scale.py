@@ -86,7 +86,7 @@ def test_if_there_are_many_copies_scenes_ask_the_others_in_brief_whether_they_mo
         assert world.distribution(scene.before, scene.action) == scene.truth, scene.says
 
 
-def test_the_largest_one_can_be_made() -> None:
+def test_the_largest_scale_world_can_be_created() -> None:
     world = make("scale(16,64)")
     assert len(world.actions) == 4_096
     assert make("scale(62,1)", width=12, height=12).looks[-1].sign == "Z"
