@@ -76,7 +76,7 @@ def test_a_public_name_is_on_the_page(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", re.findall(r"^::: (\S+)$", page(), re.MULTILINE))
-def test_every_object_on_the_page_has_a_docstring_with_an_example(path: str) -> None:
+def test_every_object_on_the_page_has_a_docstring_and_an_example(path: str) -> None:
     what = object_at(path)
     assert (what.__doc__ or "").strip()
     assert shows_itself(what) or is_used_on_the_page(path)

@@ -45,14 +45,14 @@ def test_a_world_has_scenes(name: str) -> None:
 
 
 class Moody(Walls):
-    """Levels that the seed does not decide."""
+    """The seed does not determine the level."""
 
     def reset(self, seed: int) -> State:
         return super().reset(int(np.random.default_rng().integers(2**31)))
 
 
 class Forgetful(Walls):
-    """Not the world that it was before it was pickled."""
+    """Pickling changes the world."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Walls, (), {"options": {**self.options, "width": 7}}
@@ -76,7 +76,7 @@ class Tired(Walls):
 
 
 class Inconstant(Walls):
-    """Says something else every time."""
+    """Gives another distribution at every call."""
 
     asked = 0
 
@@ -86,7 +86,7 @@ class Inconstant(Walls):
 
 
 class Foreign(Walls):
-    """States of another schema than it says."""
+    """Its states have another schema than it declares."""
 
     def reset(self, seed: int) -> State:
         other = Schema({"stone": ["pos"]}, {"pos": 2}, self.actions)
@@ -94,14 +94,14 @@ class Foreign(Walls):
 
 
 class Stateless(Walls):
-    """Something else than states."""
+    """It returns objects that are no states."""
 
     def reset(self, seed: int) -> Any:
         return super().reset(seed).to_dict()
 
 
 class Eroding(Walls):
-    """One wall less with every step."""
+    """Every step removes a wall."""
 
     def dynamics(self, state: State, action: str) -> Distribution:
         return [(State(self.schema, list(state)[1:]), 1.0)]
@@ -118,28 +118,28 @@ class Ghostly(Walls):
 
 
 class Crowded(Walls):
-    """More walls than it says."""
+    """It has more walls than it declares."""
 
     def most_objects(self) -> dict[str, int]:
         return {**super().most_objects(), "wall": 30}
 
 
 class Cramped(Walls):
-    """Players walk further than it says."""
+    """Players walk beyond the declared bounds."""
 
     def bounds(self) -> Bounds:
         return {("player", "pos"): ((1, 1), (1, 1))}
 
 
 class Confused(Walls):
-    """Bounds something that it does not have."""
+    """It declares bounds for an attribute that it does not have."""
 
     def bounds(self) -> Bounds:
         return {"size": (0, 1)}
 
 
 class Nameless(Walls):
-    """Says nothing of one of its classes."""
+    """It declares nothing for one of its classes."""
 
     def most_objects(self) -> dict[str, int]:
         return {"wall": 1_000}
@@ -160,7 +160,7 @@ class Stuttering(Walls):
 
 
 class Padded(Walls):
-    """Lists what cannot happen."""
+    """It lists an outcome that cannot happen."""
 
     def dynamics(self, state: State, action: str) -> Distribution:
         return [*super().dynamics(state, action), (state.replace(0, pos=(99, 99)), 0.0)]
@@ -236,14 +236,14 @@ class Silent(Walls):
 
 
 class Secretive(Walls):
-    """An option that its specification does not tell of."""
+    """It has an option that its specification does not mention."""
 
     name = "secretive"
     defaults = {**Walls.defaults, "hidden_depth": 1}
 
 
 class Untitled(Walls):
-    """Its specification begins with nothing."""
+    """Its specification has no title."""
 
     @classmethod
     def summary(cls) -> str:
@@ -358,7 +358,7 @@ def test_every_check_of_worlds_can_fail() -> None:
 
 
 class Gullible(Walls):
-    """Takes one wrong thing, and refuses every other."""
+    """Accepts one wrong argument, and refuses all others."""
 
     takes: Any = None
     where = "nowhere"
@@ -440,7 +440,7 @@ def test_check_world_runs_all_checks_and_stops_at_the_first_failure() -> None:
 
 
 class Breaking(Walls):
-    """Has a bug that no check asks about."""
+    """Has a bug that no check looks for."""
 
     def most_objects(self) -> dict[str, int]:
         raise ZeroDivisionError("oh")
@@ -518,7 +518,7 @@ class Answer:
 
 
 class Sober:
-    """A learner that keeps every promise, to be broken by others."""
+    """A learner that passes every check; subclasses break one."""
 
     name = "sober"
 
@@ -544,7 +544,7 @@ class Sober:
 
 
 class Learning(Sober):
-    """Learns from being asked."""
+    """Learns when it predicts."""
 
     def predict(self, state: State, action: str) -> Any:
         self.model.observe(state, action, state)
@@ -552,7 +552,7 @@ class Learning(Sober):
 
 
 class Asked(Sober):
-    """Says the same each time, and counts how often it was asked."""
+    """Predicts the same each time, and counts the calls."""
 
     asked = 0
 
@@ -576,7 +576,7 @@ class Boasting(Sober):
 
 
 class Wavering(Sober):
-    """Expects no change of what it has not seen, but would not swear to it."""
+    """Expects no change where it has seen none, but is not certain."""
 
     def predict(self, state: State, action: str) -> Any:
         class Half(Answer):
@@ -587,14 +587,14 @@ class Wavering(Sober):
 
 
 class Scribbling(Sober):
-    """Changes what it is shown."""
+    """Changes its arguments."""
 
     def observe(self, before: Any, action: str, after: Any) -> None:
         before.scribble()
 
 
 class Counting(Sober):
-    """Reads something into ids."""
+    """Its predictions depend on ids."""
 
     def predict(self, state: State, action: str) -> Any:
         class Odd(Answer):
@@ -605,7 +605,7 @@ class Counting(Sober):
 
 
 class Doubting(Sober):
-    """Is never quite sure."""
+    """Its predictions are never certain."""
 
     def predict(self, state: State, action: str) -> Any:
         class Less(Answer):
@@ -616,7 +616,7 @@ class Doubting(Sober):
 
 
 class Guessing(Sober):
-    """Invents what it does not know: that something moves."""
+    """Predicts a movement that it has never observed."""
 
     def predict(self, state: State, action: str) -> Any:
         class Invented(Answer):
@@ -630,7 +630,7 @@ class Guessing(Sober):
 
 
 class Dated(Sober):
-    """Saves something else every time."""
+    """Saves different bytes every time."""
 
     def save(self, path: Path) -> None:
         path.write_bytes(self.model.to_bytes() + os.urandom(8))
@@ -645,7 +645,7 @@ class Absent(Sober):
 
 
 class Hoarding(Sober):
-    """Keeps all that it ever saw."""
+    """Keeps all transitions, so its memory grows without bound."""
 
     def __init__(self, schema: Schema):
         super().__init__(schema)
@@ -798,7 +798,7 @@ def test_fair_counts_are_likely_and_loaded_ones_are_not() -> None:
 
 
 def test_rare_outcomes_are_pooled() -> None:
-    """By themselves, one of each of a hundred kinds that almost never come would be a wonder."""
+    """Tested one by one, two of a hundred very rare outcomes would look significant."""
     probabilities = {"common": 0.999} | {f"rare {i}": 0.00001 for i in range(100)}
     counts = {"common": 998.0, "rare 1": 1.0, "rare 2": 1.0}
     assert p_value(counts, probabilities) > 0.2

@@ -48,7 +48,7 @@ class Trap(World):
 
 
 class Coin(World):
-    """Chance alone."""
+    """A world whose outcomes are random."""
 
     name = "coin"
     schema = Schema({"coin": ["up"]}, {"up": Attribute(1, outcomes="value")}, ["toss", "look"])
@@ -109,7 +109,7 @@ def test_a_mistake_on_rare_training_cases_is_no_defect() -> None:
 
 
 class Stubborn:
-    """Never learns that lamps break: it mixes what it saw."""
+    """A learner that cannot see broken lamps, and so mixes both cases."""
 
     def __init__(self, training: list[Transition]):
         self.model = TreeThink(TRAP.schema, max_candidates=1, branch_updates=False)
@@ -137,7 +137,7 @@ def test_a_mistake_on_frequent_training_cases_is_a_defect() -> None:
 
 
 def test_a_mistake_counts_what_its_leaf_does_not_say() -> None:
-    """One leaf that says 1 (0.9) or 0 (0.1): the one that was 0 is what was shown otherwise."""
+    """One leaf predicts 1 (0.9) or 0 (0.1): the transition to 0 contradicts it."""
     off = TRAP.scenes()[0].before
     training = [(off, "press", off.replace(0, on=1))] * 9 + [(off, "press", off)]
     model = TreeThink(TRAP.schema)
@@ -207,7 +207,7 @@ def test_a_world_that_cannot_state_its_truth_is_scored_by_what_followed() -> Non
 
 @pytest.mark.parametrize("steps", [1, 2, 5, 8])
 def test_rarely_seen_random_outcomes_are_not_learned(steps: int) -> None:
-    """A test that cannot fail would call any guess plausible."""
+    """A statistical test without enough data would accept any guess."""
     model, _ = trained(COIN, steps)
     report = examine(model, COIN, transitions(COIN, 300, 1))
     assert not report.learned and report.plausible < report.held_out

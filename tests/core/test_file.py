@@ -520,7 +520,7 @@ def candidates(*numbers: int) -> bytes:
 
 
 def node_start(*totals: int, pairs: int, agreeing: int) -> bytes:
-    """How a node begins: so often each outcome, so many pairs in one transition; not yet asked."""
+    """Return the start of a node: counts of outcomes and of pairs; not checked yet."""
     return b"".join(map(number, [*totals, pairs, agreeing, 0]))
 
 
@@ -573,7 +573,7 @@ def test_an_absurd_body_is_refused(says, content):
 @pytest.mark.parametrize(("pairs", "agreeing"), [(0, 0), (21, 21), (21, 0), (1, 1), (5, 3)])
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_a_model_with_implausible_pair_counts_can_still_learn(criterion, pairs, agreeing):
-    """Whatever a file says of pairs: counts are divided by one at least, and by no nonsense."""
+    """The design effect is at least one, whatever counts of pairs a file contains."""
     nodes = node_start(3, 4, pairs=pairs, agreeing=agreeing) + leaf(3, 4)[5:]
     header, body = file.unpack(handmade(nodes), "it")
     header["settings"]["criterion"] = criterion
@@ -643,7 +643,7 @@ def damaged_header(rng: random.Random, header: Any) -> Any:
 
 
 def survives(model: TreeThink, rng: random.Random) -> None:
-    """A model that was accepted works like any other."""
+    """Check that a model from a damaged file works like any other."""
     shape = Shape(seed=0, values="small")
     size = sum(each.length for each in model.schema.attributes.values())
     for action in model.schema.actions if size < 1000 and model.schema.classes else ():
@@ -667,7 +667,7 @@ def survives(model: TreeThink, rng: random.Random) -> None:
 
 
 def fuzzed(models: list[TreeThink], runs: int, seed: int, damage: Callable[..., bytes]) -> int:
-    """How many of the damaged files were taken for models."""
+    """Return how many of the damaged files were accepted."""
     rng = random.Random(seed)
     accepted = 0
     parts = [file.unpack(model.to_bytes(), "it") for model in models]

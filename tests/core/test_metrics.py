@@ -26,7 +26,7 @@ def l1(a: Value, b: Value) -> int:
 
 
 def cheapest_assignment(one: list[Value], other: list[Value]) -> float:
-    """Slow and obvious: equal grains of mass, every way to carry them over."""
+    """Compute the distance by brute force: equal grains of mass, all assignments."""
     return min(
         sum(l1(a, b) for a, b in zip(one, order, strict=True)) for order in permutations(other)
     ) / len(one)
@@ -128,7 +128,7 @@ BEFORE = State(
 
 @dataclass
 class Told:
-    """A prediction that says what it was told to say, and that else nothing changes."""
+    """A prediction with given distributions; all other attributes stay the same."""
 
     state: State
     told: dict[tuple[int, str], Distribution] = field(default_factory=dict)

@@ -545,7 +545,7 @@ def test_a_hook_that_refers_to_its_model_does_not_keep_it_alive():
 
 @contextmanager
 def assert_refused(model: TreeThink, error: type[TreeThinkError], match: str) -> Iterator[None]:
-    """One clear error, after which the model is what it was."""
+    """Expect one clear error that leaves the model unchanged."""
     content = model.to_bytes()
     with pytest.raises(error, match=match) as raised:
         yield
@@ -934,7 +934,7 @@ def test_error_refuses_arguments_of_other_types(guess, truth):
 
 
 class Odd:
-    """A random number generator, of sorts."""
+    """A random number generator that always returns the same number."""
 
     def __init__(self, number: object):
         self.number = number

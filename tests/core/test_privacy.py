@@ -1,4 +1,4 @@
-"""Names that begin with an underscore belong to their module: no other one uses them."""
+"""Names that begin with an underscore are used only in their own module."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from treethink import _engine
 
 SOURCE = Path(__file__).parents[2] / "src" / "treethink"
 OWN = {"self", "cls", "other", "mcs"}
-"""Names for an object of the class at hand, whose private names are one's own."""
+"""Names of variables that hold an object of the same class."""
 ENGINE = {name for each in (_engine, *vars(_engine).values()) for name in dir(each)}
-"""What the engine keeps from users it has for us."""
+"""Private names of the engine, which the package may use."""
 MODULES = {path.stem for path in SOURCE.rglob("_*.py")}
 """Modules that only their own package imports."""
 
@@ -26,7 +26,7 @@ def is_private(name: str) -> bool:
 
 
 def foreign_private_names(tree: ast.Module) -> Iterator[str]:
-    """Private names that a module has from elsewhere."""
+    """Yield the private names that a module takes from other modules."""
     own = {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
     attributes = [each for each in ast.walk(tree) if isinstance(each, ast.Attribute)]
     own |= {each.attr for each in attributes if is_own_attribute(each)}

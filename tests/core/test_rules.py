@@ -42,7 +42,7 @@ def walk(root: Node) -> Iterator[tuple[Node, int]]:
 
 
 def texts() -> dict[str, str]:
-    """What golden files should say, by name."""
+    """Return the expected content of the golden files, by name."""
     golden = {
         world: "\n\n".join(str(rule) for rule in learned(world).rules.varying().values())
         for world in ("walls", "maze")

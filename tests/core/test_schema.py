@@ -179,7 +179,7 @@ def test_every_name_that_an_object_already_uses_is_taken() -> None:
         ({"\ud800": []}, {}, [], "UTF-8"),
     ],
 )
-def test_names_are_not_empty_and_unique(
+def test_names_must_be_nonempty_and_unique(
     classes: Any, attributes: Any, actions: Any, message: str
 ) -> None:
     with pytest.raises(SchemaError, match=message):

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_stream_is_determined_by_its_seed() -> None:
-    """Slow and obvious: golden files and published numbers hang on this order of draws."""
+    """The slow reference: golden files and published numbers depend on this order of draws."""
     world, rng = make("maze"), np.random.default_rng(9)
     expected: list[Transition] = []
     for _ in range(3):
@@ -124,7 +124,7 @@ def test_a_stream_needs_a_world(wrong: Any) -> None:
 
 
 def in_turn(serial: list[list[Transition]]) -> list[tuple[int, Transition]]:
-    """What parallel streams must give: some steps of each in turn."""
+    """Return the expected order of parallel streams: some steps of each in turn."""
     order = []
     for first in range(0, len(serial[0]), TURN):
         for which, stream in enumerate(serial):
@@ -144,7 +144,7 @@ def test_streams_do_not_depend_on_the_number_of_processes(processes: int) -> Non
 
 
 def test_states_from_other_processes_are_of_the_given_worlds() -> None:
-    """Of their very schemas, and sharing what did not change: as good as played here."""
+    """States have the schema objects of the given worlds, and share unchanged values."""
     worlds = [make("walls"), make("maze-scoreless")]
     for which, (before, _, after) in parallel_transitions(worlds, 60, [0, 1], processes=2):
         assert before.schema is after.schema is worlds[which].schema
@@ -243,7 +243,7 @@ def test_by_default_there_is_one_process_for_each_available_core(
 
 
 class Standing(Hops):
-    """Remembers where it is, and goes on only from there."""
+    """A stateful world: it steps only from its current state."""
 
     pure = False
     here: State | None = None
@@ -313,7 +313,7 @@ def test_processes_end_with_the_stream_and_when_it_is_closed_or_forgotten() -> N
 
 
 def has_ended(pid: int) -> bool:
-    """Not even a zombie is left."""
+    """Return whether the process has ended and is not even a zombie."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -322,7 +322,7 @@ def has_ended(pid: int) -> bool:
 
 
 class Failing(Walls):
-    """Breaks down after a while."""
+    """Raises an error after some steps."""
 
     error: Exception = ZeroDivisionError("out of luck")
 
@@ -333,7 +333,7 @@ class Failing(Walls):
 
 
 class PickyError(Exception):
-    """An error that cannot be sent: it is made of two things and pickled as one."""
+    """An error that cannot be unpickled: it takes two arguments and is pickled with one."""
 
     def __init__(self, one: str, two: str):
         super().__init__(f"{one} and {two}")

@@ -327,7 +327,7 @@ def test_one_call_on_a_large_state_lets_other_threads_run():
 
 @contextmanager
 def interrupted_after(seconds: float) -> Iterator[None]:
-    """As if Ctrl-C were pressed, but with a signal that pytest does not use."""
+    """Interrupt like Ctrl-C, but with a signal that pytest does not use."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -386,7 +386,7 @@ CROWD = Schema({"dot": ["x"]}, {"x": 1}, ["go"])
 
 
 def crowd(objects: int, shift: int) -> State:
-    """So many dots, all of which feed one rule: an observation takes its time."""
+    """Return transitions of many dots for one rule, so that an observation is slow."""
     return State(CROWD, [Object(i, "dot", x=(i * 7 + shift) % 50) for i in range(objects)])
 
 
@@ -397,7 +397,7 @@ def slow_steps(objects: int) -> Iterator[tuple[State, str, State]]:
 
 
 def test_slow_steps_can_be_interrupted_too():
-    """Not after a fixed number of steps, however long those take."""
+    """Interrupts are checked by time, not after a fixed number of steps."""
     model = TreeThink(CROWD)
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt), interrupted_after(0.2):

@@ -111,7 +111,7 @@ def test_beyond_its_tables_the_engine_goes_on_smoothly(first):
 
 
 def sequential_probability(sequence: Sequence[int], kinds: int) -> Fraction:
-    """Probability of a sequence in which anything may come, foretold step by step."""
+    """Return the probability of a sequence, predicted step by step (KT estimator)."""
     probability, counter = Fraction(1), Counter[int]()
     for n, outcome in enumerate(sequence):
         probability *= (counter[outcome] + Fraction(1, 2)) / (n + Fraction(kinds, 2))
@@ -197,7 +197,7 @@ def test_a_forecast_falls_with_the_number_of_possible_outcomes(numbers, more):
 
 
 def node(totals: Mapping[tuple[int, ...], int], copies: int = 1) -> Node:
-    """A node that has counted so much, and in which so many count as one."""
+    """Return a node with these counts and this design effect."""
     leaf = Node(("lamp",), totals=Counter(totals))
     leaf.design_effect = lambda: copies  # type: ignore[method-assign]
     return leaf
@@ -223,7 +223,7 @@ happenings = st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=1, m
 def test_scores_never_rise_so_the_last_best_score_is_an_upper_bound(
     criterion: type[Evidence], happenings, copies
 ):
-    """That is why the engine need not weigh challengers that a bound rules out."""
+    """So the engine may skip challengers that the bound rules out."""
     last = 0
     totals, trues = Counter[Any](), Counter[Any]()
     for holds, y in happenings:

@@ -78,7 +78,7 @@ def test_where_nothing_is_worth_playing_it_ends() -> None:
         list(levels(make("maze", width=4, height=4, wall_percent=0, goals=0), 3, 7, 1))
 
 
-def test_worlds_that_cannot_be_played_are_refused_at_once() -> None:
+def test_levels_refuses_invalid_arguments_at_once() -> None:
     maze: Any = make("maze")
     for wrong in [(maze, 0, 0, 1), (maze, True, 0, 1), (maze, 5, -1, 1), (maze, 5, 0, 1.5)]:
         with pytest.raises(SettingError, match="must be"):

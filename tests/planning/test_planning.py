@@ -577,7 +577,7 @@ def test_wrong_settings(maze: Any, settings: dict[str, Any], message: str) -> No
         tt.Agent(model, **settings)
 
 
-def test_worlds_that_cannot_be_planned_for_are_refused(maze: Any) -> None:
+def test_plan_refuses_invalid_arguments(maze: Any) -> None:
     world, model = maze
     state = world.reset(0)
     walls = tt.make("walls")

@@ -1,4 +1,4 @@
-"""Model files made by hand, number by number: such that no learning would make, and deep ones.
+"""Model files made by hand, number by number: deep ones, and ones that no learning produces.
 
 The model has one rule, for the position of dots, whose only facts are of the form X0[x] = v.
 """
@@ -32,7 +32,7 @@ def dot(x: int) -> State:
 
 
 def node_counts(*totals: int) -> bytes:
-    """So often each outcome; no pairs of targets, none agreeing; and nobody has looked yet."""
+    """Counts of outcomes; no pairs of targets, none agreeing; not checked yet."""
     return b"".join(map(number, totals)) + number(0) * 3
 
 
@@ -72,7 +72,7 @@ def handmade(
 
 
 def chain(depth: int, left: bool) -> bytes:
-    """So many tests one below the other, on the side of yes or of no; the last leaf is sure."""
+    """A chain of tests on the left or right side; the last leaf has one outcome."""
     if left:
         return branch(5, 3, 4) * depth + leaf(3, 0) + leaf(0, 4) * depth
     return b"".join(branch(5 + i, 3, 4) + leaf(0, 4) for i in range(depth)) + leaf(3, 0)

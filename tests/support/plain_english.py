@@ -1,9 +1,9 @@
-"""A reader of rules in English, who knows nothing but the words.
+"""A reader of rules in English that knows only the words.
 
     text, state, object -> [ plain english ] -> what happens to it
 
-It shares no code with `treethink.explain`: whoever reads left as right is found out. It reads rules
-whose outcomes are certain, of attributes of one number and of places.
+It shares no code with `treethink.explain`, so it detects wrong words such as left for right. It
+reads rules whose outcomes are certain, of attributes of one number and of places.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def result(text: str, now: Any) -> Any:
 
 
 def bindings_where(text: str, state: Any, bindings: list[Binding]) -> list[Binding]:
-    """The bindings for which it is so; none: it is not."""
+    """Return the bindings for which the condition holds."""
     for way in text.split(", or "):
         remaining = bindings
         for each in parts(way):
@@ -113,7 +113,7 @@ def parts(way: str) -> Iterator[str]:
 
 
 def satisfying(text: str, state: Any, bindings: list[Binding]) -> list[Binding]:
-    """The bindings, with what is newly spoken of, that make it so."""
+    """Return the bindings that satisfy the condition, extended by newly mentioned objects."""
     if match := re.fullmatch(rf"({NOUN}) or ({NOUN}) (is .*)", text):
         one, other, what = match.groups()
         return satisfying(f"{one} {what}", state, bindings) or satisfying(

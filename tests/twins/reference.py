@@ -380,7 +380,7 @@ def forecast(held: Counts, failed: Counts, kinds: int) -> int:
 
 
 def hindsight(counts: Counts) -> int:
-    """How likely the outcomes were under the one distribution that suits them best."""
+    """Return the log likelihood under the maximum-likelihood distribution."""
     return sum(log_power(n) for n in counts.values()) - log_power(sum(counts.values()))
 
 
@@ -437,7 +437,7 @@ class Evidence:
         return forecast(without(copies, held), without(copies, failed), kinds_of(node.totals))
 
     def threshold(self, node: Node, when_true: Counts, worth: int) -> int:
-        """What a challenger must be surely better than; `worth` is that of the test in place."""
+        """Return the score that a challenger must beat; `worth` is that of the current test."""
         return worth
 
     def surely_better(self, one: int, other: int, n: int) -> bool:
@@ -479,7 +479,7 @@ def minus(totals: Counts, when_true: Counts) -> dict[Outcome, int]:
 
 
 def without(copies: int, counts: Counts) -> dict[Outcome, int]:
-    """So many count as one. Rounded up: what was seen was seen."""
+    """Divide the counts by the number of copies, rounded up."""
     return {outcome: (n + copies - 1) // copies for outcome, n in counts.items()}
 
 
@@ -514,12 +514,12 @@ class Node:
     path: str = ""
     totals: Counter[Outcome] = field(default_factory=Counter)
     pairs: int = 0
-    """How often two targets of one transition came by."""
+    """Number of pairs of targets of one transition."""
     agreeing: int = 0
-    """In how many of these pairs both had the same outcome."""
+    """Number of these pairs with equal outcomes."""
     candidates: dict[Test, Candidate] = field(default_factory=dict)
     last_checked_loss: int = 0
-    """How much there was to explain when it was last asked."""
+    """The loss without a test at the last check."""
     test: Test | None = None
     left: Node | None = None
     right: Node | None = None
@@ -527,9 +527,9 @@ class Node:
     pinned: bool = False
     written: bool = False
     prior_counts: Counter[Outcome] | None = None
-    """What it answers with besides what it has counted."""
+    """Counts that are added to its own when it answers."""
     seen_since_pinned: Counter[Outcome] = field(default_factory=Counter)
-    """What has come by a pinned leaf."""
+    """Outcomes that reached a pinned leaf."""
 
     def answer_counts(self) -> Counter[Outcome]:
         return self.totals if self.prior_counts is None else self.totals + self.prior_counts
@@ -540,7 +540,7 @@ class Node:
         return any(node.pinned or (node.written and node.test is not None) for node in below)
 
     def add_cluster(self, outcomes: Counts) -> None:
-        """Targets with these outcomes came by in one transition."""
+        """Count the pairs of targets of one transition, by their outcomes."""
         n = sum(outcomes.values())
         self.pairs += n * (n - 1) // 2
         self.agreeing += sum(n * (n - 1) // 2 for n in outcomes.values())
@@ -758,7 +758,7 @@ class ReferenceTree:
         return {branch for branch in self.root.branches() if branch.explains_everything()}
 
     def _has_more_to_explain(self, node: Node) -> bool:
-        """Whether a 32nd part more than when it was last asked; if so, it is asked now."""
+        """Return whether the loss has grown by 1/32 since the last check, and record it."""
         if not self.criterion.weighs_evidence:
             return True
         surprise = -forecast({}, node.totals, kinds_of(node.totals))
@@ -921,7 +921,7 @@ class ReferenceTree:
         return best, highest[0]
 
     def _length(self, node: Node, scene: Scene, test: Test) -> int:
-        """What it takes to say the test, if the criterion minds."""
+        """Return the description length of the test, if the criterion uses it."""
         if not self.criterion.weighs_evidence:
             return 0
         if node.variables not in self._lengths_remembered:

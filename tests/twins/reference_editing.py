@@ -64,7 +64,7 @@ def write(node: Node, part: WrittenPart) -> None:
 
 
 def forget(tree: ReferenceTree, node: Node) -> None:
-    """Nodes that go wait for nothing any more."""
+    """Remove deleted nodes from the lists of waiting nodes."""
     removed = set(below(node))
     tree.seeded = [each for each in tree.seeded if each not in removed]
     tree.fresh = [each for each in tree.fresh if each not in removed]

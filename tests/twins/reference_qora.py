@@ -163,7 +163,7 @@ class Predictor:
     def __init__(self, z: float, happened: Counter[str]):
         self.z = z
         self.happened = happened
-        """How often something of interest did, for tests that want it to."""
+        """Counts of events, for tests that need them to happen."""
         self.effects: list[Effect] = []
         self.baseline = Table()
         self.hypotheses: list[Entry] = []

@@ -1,4 +1,4 @@
-"""Engine and reference, edited alike while they learn, decide and predict alike."""
+"""The engine and the reference agree when both are edited while they learn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treethink.editing.simplify import steps_of
 
 
 class Edited(Twins):
-    """Twins that people meddle with."""
+    """Twins whose rules are edited while they learn."""
 
     def __init__(self, stream: Stream, seed: int):
         super().__init__(stream.schema, **stream.settings)
@@ -132,7 +132,7 @@ def test_engine_and_twin_agree_while_people_edit(stream: Stream, seed: int) -> N
 
 @pytest.mark.slow
 def test_streams_contain_every_kind_of_edit() -> None:
-    """The test above is worth what its streams are."""
+    """The test above is useful only if its streams contain these edits."""
     counts: Any = {}
 
     @settings(deadline=None, max_examples=20)

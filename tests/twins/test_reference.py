@@ -52,7 +52,7 @@ BLOCKED, FREE = grid((0, 0), (1, 0)), grid((0, 0), (2, 0))
 
 
 def train(tree: ReferenceTree, *lessons: tuple[Scene, tuple[int, ...]]) -> ReferenceTree:
-    """Shows the outcomes of object 0, one transition each."""
+    """Observe the outcomes of object 0, one transition each."""
     for scene, outcome in lessons:
         tree.observe(scene, [((0,), outcome)])
     return tree

@@ -79,7 +79,7 @@ class Twins:
         )
 
     def observe(self, before: tt.State, action: str, after: tt.State) -> None:
-        """Both learn, and decide alike."""
+        """Let both learn, and check that they decide alike."""
         so_far = len(self.events)
         self.engine.observe(before, action, after)
         self.twin.observe(before, action, after)
@@ -469,7 +469,7 @@ def test_all_ways_to_predict_agree_on_random_trees(seed, depth, values):
 
 
 def tree_paths(tree: ReferenceTree) -> list[str]:
-    """Of all leaves, in preorder."""
+    """Return the paths of all leaves, in preorder."""
     paths, waiting = [], [tree.root]
     while waiting:
         node = waiting.pop()

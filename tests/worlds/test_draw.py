@@ -78,7 +78,7 @@ def some_states(name: str) -> list[State]:
 
 
 def texts() -> dict[str, str]:
-    """What golden files should say, by name."""
+    """Return the expected content of the golden files, by name."""
     golden = {name: draw.ansi(make(name), make(name).reset(4), colour=False) for name in ("walls",)}
     golden["maze"] = draw.ansi(make("maze"), make("maze").reset(4), colour=False)
     world, before = maze_scene()

@@ -149,7 +149,9 @@ def test_blank_lines_part_scenes() -> None:
         ("says: a door opens and lets the player in\n", "", "it says nothing"),
     ],
 )
-def test_unreadable_scenes_are_refused_with_their_line(old: str, new: str, complaint: str) -> None:
+def test_unreadable_scenes_are_refused_with_their_number(
+    old: str, new: str, complaint: str
+) -> None:
     assert old in OPENS
     with pytest.raises(SceneError, match=rf"^the text, scene 2: .*{complaint}"):
         parse_scenes(OPENS + "\n" + OPENS.replace(old, new), SCHEMA, LOOKS)
