@@ -386,7 +386,7 @@ CROWD = Schema({"dot": ["x"]}, {"x": 1}, ["go"])
 
 
 def crowd(objects: int, shift: int) -> State:
-    """Return transitions of many dots for one rule, so that an observation is slow."""
+    """Return a state of many dots, which all feed one rule: observing it is slow."""
     return State(CROWD, [Object(i, "dot", x=(i * 7 + shift) % 50) for i in range(objects)])
 
 
