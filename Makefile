@@ -51,7 +51,7 @@ test-only: $(test)/.installed
 # fewer examples (see tests/conftest.py).
 quick: $(test)/.installed
 	@HYPOTHESIS_PROFILE=quick $(test)/bin/$(pytest) -q -m "not slow" \
-	    tests/core tests/twins tests/worlds
+	    tests/core tests/learning tests/baselines tests/twins tests/worlds
 
 lint: $(test)/.installed
 	@echo "Checking style, types and imports ..."

@@ -50,14 +50,14 @@ def page() -> str:
 
 
 @cache
-def listed() -> dict[str, Any]:
+def documented_objects() -> dict[str, Any]:
     """What the page takes from docstrings, by path."""
     paths = re.findall(r"^::: (\S+)$", page(), re.MULTILINE)
     assert len(paths) == len(set(paths))
-    return {path: found(path) for path in paths}
+    return {path: object_at(path) for path in paths}
 
 
-def found(path: str) -> Any:
+def object_at(path: str) -> Any:
     """The object that a path leads to."""
     module, _, name = path.rpartition(".")
     return getattr(importlib.import_module(module), name)
@@ -72,12 +72,12 @@ def public() -> Iterator[str]:
 
 @pytest.mark.parametrize("path", list(public()))
 def test_a_public_name_is_on_the_page(path: str) -> None:
-    assert any(each is found(path) for each in listed().values())
+    assert any(each is object_at(path) for each in documented_objects().values())
 
 
 @pytest.mark.parametrize("path", re.findall(r"^::: (\S+)$", page(), re.MULTILINE))
-def test_what_is_on_the_page_says_what_it_is_and_shows_its_use(path: str) -> None:
-    what = found(path)
+def test_every_object_on_the_page_has_a_docstring_and_an_example(path: str) -> None:
+    what = object_at(path)
     assert (what.__doc__ or "").strip()
     assert shows_itself(what) or is_used_on_the_page(path)
 
@@ -101,7 +101,7 @@ def stubs() -> dict[str, ast.FunctionDef]:
     }
 
 
-def test_every_public_method_of_the_engine_is_documented_in_the_class_that_people_open() -> None:
+def test_every_public_method_of_the_engine_is_documented_in_treethink() -> None:
     engine = vars(treethink._engine.Model)
     assert stubs().keys() == {
         name for name in engine if not name.startswith("_") and callable(engine[name])
@@ -119,8 +119,11 @@ def test_a_documented_signature_is_that_of_the_engine(name: str) -> None:
     ((signature, *_),) = getattr(treethink._engine.Model, name).__nb_signature__
     (engine,) = ast.parse(f"{signature.replace('collections.abc.', '')}: ...").body
     assert isinstance(engine, ast.FunctionDef)
-    written = (ast.unparse(stub.args), ast.unparse(stub.returns or ast.Constant(None)))
-    assert written == (ast.unparse(engine.args), ast.unparse(engine.returns or ast.Constant(None)))
+    documented = (ast.unparse(stub.args), ast.unparse(stub.returns or ast.Constant(None)))
+    assert documented == (
+        ast.unparse(engine.args),
+        ast.unparse(engine.returns or ast.Constant(None)),
+    )
 
 
 @pytest.mark.parametrize("name", stubs())
@@ -178,7 +181,7 @@ from treethink.worlds.looks import BLUE, GREY, Look
 
 @pytest.mark.parametrize("old", MOVED)
 def test_an_old_path_leads_to_the_same_object(old: str) -> None:
-    assert found(old) is found(MOVED[old])
+    assert object_at(old) is object_at(MOVED[old])
 
 
 @pytest.mark.parametrize("line", IMPORTS.strip().splitlines())
@@ -197,7 +200,7 @@ def test_old_paths_work_in_a_fresh_process_and_unknown_ones_are_errors() -> None
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("treethink.experiment.nothing")
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        found("treethink.learner.Nothing")
+        object_at("treethink.learner.Nothing")
 
 
 def test_a_model_pickled_under_its_old_path_is_loaded() -> None:
@@ -222,7 +225,7 @@ def is_used_on_the_page(path: str) -> bool:
     """Whether code on the page, or what it prints, has the name. Errors share one example."""
     code = "\n".join(re.findall(r"^```(?:python|output)\n(.*?)^```$", page(), re.M | re.S))
     name = path.rpartition(".")[2]
-    is_error = isinstance(found(path), type) and issubclass(found(path), Exception)
+    is_error = isinstance(object_at(path), type) and issubclass(object_at(path), Exception)
     return re.search(rf"\b{name}\b", code) is not None or is_error
 
 
@@ -232,7 +235,7 @@ def is_used_on_the_page(path: str) -> bool:
 @pytest.mark.parametrize("path", re.findall(r"^::: (\S+)$", page(), re.MULTILINE))
 def test_parameters_are_followed_by_examples_or_nothing(path: str) -> None:
     """Other lines after them would be read as parameters."""
-    _, _, below = (inspect.getdoc(found(path)) or "").partition("Parameters\n----------\n")
+    _, _, below = (inspect.getdoc(object_at(path)) or "").partition("Parameters\n----------\n")
     below = below.partition("Examples\n--------\n")[0]
     for line, following in pairwise([*below.splitlines(), ""]):
         assert not line or line.startswith(" ") or following.startswith("    ")
@@ -248,12 +251,12 @@ def fenced(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
 
 
 def test_examples_without_a_heading_are_fenced(fenced: Callable[[str], str]) -> None:
-    told = "A number.\n\n>>> 1 + 1\n2\n>>> 2\n2\n\nAnd more."
-    assert fenced(told) == ("A number.\n\n```pycon\n>>> 1 + 1\n2\n>>> 2\n2\n```\n\nAnd more.")
+    text = "A number.\n\n>>> 1 + 1\n2\n>>> 2\n2\n\nAnd more."
+    assert fenced(text) == ("A number.\n\n```pycon\n>>> 1 + 1\n2\n>>> 2\n2\n```\n\nAnd more.")
     assert fenced("None.\n\n    >>> 1\n    1") == "None.\n\n    ```pycon\n    >>> 1\n    1\n    ```"
 
 
 def test_examples_with_a_heading_are_left_alone(fenced: Callable[[str], str]) -> None:
-    told = "A number.\n\nExamples\n--------\n>>> 1 + 1\n2"
-    assert fenced(told) == told
+    text = "A number.\n\nExamples\n--------\n>>> 1 + 1\n2"
+    assert fenced(text) == text
     assert fenced("Nothing to see.") == "Nothing to see."

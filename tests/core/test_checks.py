@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("check", WORLD_CHECKS.values(), ids=WORLD_CHECKS)
 @pytest.mark.parametrize("name", WORLDS)
-def test_a_world_keeps_what_every_world_promises(name: str, check: checks.worlds.Check) -> None:
+def test_a_world_passes_every_check(name: str, check: checks.worlds.Check) -> None:
     check(make(name))
 
 
@@ -45,14 +45,14 @@ def test_a_world_has_scenes(name: str) -> None:
 
 
 class Moody(Walls):
-    """Levels that the seed does not decide."""
+    """The seed does not determine the level."""
 
     def reset(self, seed: int) -> State:
         return super().reset(int(np.random.default_rng().integers(2**31)))
 
 
 class Forgetful(Walls):
-    """Not the world that it was before it was pickled."""
+    """Pickling changes the world."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Walls, (), {"options": {**self.options, "width": 7}}
@@ -76,7 +76,7 @@ class Tired(Walls):
 
 
 class Inconstant(Walls):
-    """Says something else every time."""
+    """Gives another distribution at every call."""
 
     asked = 0
 
@@ -86,7 +86,7 @@ class Inconstant(Walls):
 
 
 class Foreign(Walls):
-    """States of another schema than it says."""
+    """Its states have another schema than it declares."""
 
     def reset(self, seed: int) -> State:
         other = Schema({"stone": ["pos"]}, {"pos": 2}, self.actions)
@@ -94,14 +94,14 @@ class Foreign(Walls):
 
 
 class Stateless(Walls):
-    """Something else than states."""
+    """It returns objects that are no states."""
 
     def reset(self, seed: int) -> Any:
         return super().reset(seed).to_dict()
 
 
 class Eroding(Walls):
-    """One wall less with every step."""
+    """Every step removes a wall."""
 
     def dynamics(self, state: State, action: str) -> Distribution:
         return [(State(self.schema, list(state)[1:]), 1.0)]
@@ -118,28 +118,28 @@ class Ghostly(Walls):
 
 
 class Crowded(Walls):
-    """More walls than it says."""
+    """It has more walls than it declares."""
 
     def most_objects(self) -> dict[str, int]:
         return {**super().most_objects(), "wall": 30}
 
 
 class Cramped(Walls):
-    """Players walk further than it says."""
+    """Players walk beyond the declared bounds."""
 
     def bounds(self) -> Bounds:
         return {("player", "pos"): ((1, 1), (1, 1))}
 
 
 class Confused(Walls):
-    """Bounds something that it does not have."""
+    """It declares bounds for an attribute that it does not have."""
 
     def bounds(self) -> Bounds:
         return {"size": (0, 1)}
 
 
 class Nameless(Walls):
-    """Says nothing of one of its classes."""
+    """It declares nothing for one of its classes."""
 
     def most_objects(self) -> dict[str, int]:
         return {"wall": 1_000}
@@ -160,7 +160,7 @@ class Stuttering(Walls):
 
 
 class Padded(Walls):
-    """Lists what cannot happen."""
+    """It lists an outcome that cannot happen."""
 
     def dynamics(self, state: State, action: str) -> Distribution:
         return [*super().dynamics(state, action), (state.replace(0, pos=(99, 99)), 0.0)]
@@ -236,14 +236,14 @@ class Silent(Walls):
 
 
 class Secretive(Walls):
-    """An option that its specification does not tell of."""
+    """It has an option that its specification does not mention."""
 
     name = "secretive"
     defaults = {**Walls.defaults, "hidden_depth": 1}
 
 
 class Untitled(Walls):
-    """Its specification begins with nothing."""
+    """Its specification has no title."""
 
     @classmethod
     def summary(cls) -> str:
@@ -348,9 +348,9 @@ BROKEN: list[tuple[str, type[World], str]] = [
     ids=[f"{check}-{world.__name__}" for check, world, _ in BROKEN],
 )
 def test_a_world_that_breaks_a_promise_is_caught(check: str, world: type[World], says: str) -> None:
-    with pytest.raises(CheckFailed, match=says) as caught:
+    with pytest.raises(CheckFailed, match=says) as error:
         WORLD_CHECKS[check](world())
-    assert str(caught.value).startswith(repr(world()))
+    assert str(error.value).startswith(repr(world()))
 
 
 def test_every_check_of_worlds_can_fail() -> None:
@@ -358,7 +358,7 @@ def test_every_check_of_worlds_can_fail() -> None:
 
 
 class Gullible(Walls):
-    """Takes one wrong thing, and refuses every other."""
+    """Accepts one wrong argument, and refuses all others."""
 
     takes: Any = None
     where = "nowhere"
@@ -409,7 +409,7 @@ WRONG_THINGS: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("where", "takes"), WRONG_THINGS)
-def test_every_wrong_thing_is_tried_and_must_be_refused(where: str, takes: Any) -> None:
+def test_every_wrong_argument_is_tried_and_must_be_refused(where: str, takes: Any) -> None:
     class OnlyOne(Gullible):
         pass
 
@@ -418,7 +418,7 @@ def test_every_wrong_thing_is_tried_and_must_be_refused(where: str, takes: Any) 
         WORLD_CHECKS["what_is_wrong_is_refused"](OnlyOne())
 
 
-def test_a_world_that_refuses_every_wrong_thing_passes() -> None:
+def test_a_world_that_refuses_every_wrong_argument_passes() -> None:
     WORLD_CHECKS["what_is_wrong_is_refused"](Gullible())
 
 
@@ -431,7 +431,7 @@ def test_worlds_that_cannot_state_their_distribution_are_not_asked_for_it() -> N
         WORLD_CHECKS[check](Opaque())
 
 
-def test_check_world_makes_all_checks_and_stops_at_the_first_that_fails() -> None:
+def test_check_world_runs_all_checks_and_stops_at_the_first_failure() -> None:
     check_world(make("walls", width=5, height=5))
     with pytest.raises(CheckFailed, match="no scene shows"):
         check_world(Partial())
@@ -440,16 +440,16 @@ def test_check_world_makes_all_checks_and_stops_at_the_first_that_fails() -> Non
 
 
 class Breaking(Walls):
-    """Has a bug that no check asks about."""
+    """Has a bug that no check looks for."""
 
     def most_objects(self) -> dict[str, int]:
         raise ZeroDivisionError("oh")
 
 
-def test_an_error_of_the_world_itself_is_passed_on_with_the_place() -> None:
-    with pytest.raises(ZeroDivisionError) as caught:
+def test_an_error_of_the_world_itself_is_raised_with_a_note_of_the_check() -> None:
+    with pytest.raises(ZeroDivisionError) as error:
         check_world(Breaking())
-    (note,) = caught.value.__notes__
+    (note,) = error.value.__notes__
     assert "Breaking(" in note and "levels keep to most objects" in note
 
 
@@ -471,10 +471,10 @@ def test_checks_also_fail_when_python_optimises(tmp_path: Path) -> None:
         "except CheckFailed as error:\n"
         "    print(isinstance(error, AssertionError), error)\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-O", str(script)], capture_output=True, text=True, check=True
     )
-    assert done.stdout.startswith("True Partial(") and "no scene shows" in done.stdout
+    assert process.stdout.startswith("True Partial(") and "no scene shows" in process.stdout
 
 
 # ------------------------------------------------------------------------ learners
@@ -488,7 +488,7 @@ STREAM = STREAMS[0][1]
 
 @pytest.mark.parametrize("check", LEARNER_CHECKS)
 @pytest.mark.parametrize("name", LEARNERS)
-def test_a_learner_keeps_what_every_learner_promises_or_declares_that_it_cannot(
+def test_a_learner_passes_every_check_or_declares_that_it_cannot(
     name: str, check: str, tmp_path: Path
 ) -> None:
     broken = []
@@ -518,7 +518,7 @@ class Answer:
 
 
 class Sober:
-    """A learner that keeps every promise, to be broken by others."""
+    """A learner that passes every check; subclasses break one."""
 
     name = "sober"
 
@@ -544,7 +544,7 @@ class Sober:
 
 
 class Learning(Sober):
-    """Learns from being asked."""
+    """Learns when it predicts."""
 
     def predict(self, state: State, action: str) -> Any:
         self.model.observe(state, action, state)
@@ -552,7 +552,7 @@ class Learning(Sober):
 
 
 class Asked(Sober):
-    """Says the same each time, and counts how often it was asked."""
+    """Predicts the same each time, and counts the calls."""
 
     asked = 0
 
@@ -576,7 +576,7 @@ class Boasting(Sober):
 
 
 class Wavering(Sober):
-    """Expects no change of what it has not seen, but would not swear to it."""
+    """Expects no change where it has seen none, but is not certain."""
 
     def predict(self, state: State, action: str) -> Any:
         class Half(Answer):
@@ -587,14 +587,14 @@ class Wavering(Sober):
 
 
 class Scribbling(Sober):
-    """Changes what it is shown."""
+    """Changes its arguments."""
 
     def observe(self, before: Any, action: str, after: Any) -> None:
         before.scribble()
 
 
 class Counting(Sober):
-    """Reads something into ids."""
+    """Its predictions depend on ids."""
 
     def predict(self, state: State, action: str) -> Any:
         class Odd(Answer):
@@ -605,7 +605,7 @@ class Counting(Sober):
 
 
 class Doubting(Sober):
-    """Is never quite sure."""
+    """Its predictions are never certain."""
 
     def predict(self, state: State, action: str) -> Any:
         class Less(Answer):
@@ -616,7 +616,7 @@ class Doubting(Sober):
 
 
 class Guessing(Sober):
-    """Invents what it does not know: that something moves."""
+    """Predicts a movement that it has never observed."""
 
     def predict(self, state: State, action: str) -> Any:
         class Invented(Answer):
@@ -630,7 +630,7 @@ class Guessing(Sober):
 
 
 class Dated(Sober):
-    """Saves something else every time."""
+    """Saves different bytes every time."""
 
     def save(self, path: Path) -> None:
         path.write_bytes(self.model.to_bytes() + os.urandom(8))
@@ -645,7 +645,7 @@ class Absent(Sober):
 
 
 class Hoarding(Sober):
-    """Keeps all that it ever saw."""
+    """Keeps all transitions, so its memory grows without bound."""
 
     def __init__(self, schema: Schema):
         super().__init__(schema)
@@ -717,13 +717,13 @@ def test_every_check_of_learners_can_fail() -> None:
     assert {check for check, *_ in BAD_LEARNERS} == set(LEARNER_CHECKS)
 
 
-def test_check_learner_makes_all_checks_and_stops_at_the_first_that_fails() -> None:
+def test_check_learner_runs_all_checks_and_stops_at_the_first_failure() -> None:
     check_learner(Sober, STREAM)
     with pytest.raises(CheckFailed, match="of 'pos' of object 0"):
         check_learner(Doubting, STREAM)
 
 
-def test_check_learner_leaves_out_what_a_learner_declares_that_it_cannot_keep() -> None:
+def test_check_learner_skips_checks_that_the_learner_declares_it_cannot_pass() -> None:
     class Modest(Doubting):
         cannot_keep = {
             "probabilities_sum_to_one": "it is never quite sure",
@@ -756,10 +756,10 @@ def test_a_declaration_names_checks_and_gives_reasons(
         check_learner(Wrong, STREAM)
 
 
-def test_an_error_of_the_learner_itself_is_passed_on_with_the_place() -> None:
-    with pytest.raises(AttributeError) as caught:
+def test_an_error_of_the_learner_itself_is_raised_with_a_note_of_the_check() -> None:
+    with pytest.raises(AttributeError) as error:
         check_learner(Scribbling, STREAM)
-    (note,) = caught.value.__notes__
+    (note,) = error.value.__notes__
     assert "predicting changes nothing" in note
 
 
@@ -778,7 +778,7 @@ def test_an_error_of_the_learner_itself_is_passed_on_with_the_place() -> None:
         (23.928127, 1, 1e-6),
     ],
 )
-def test_the_tail_of_chi_square_is_that_of_the_tables(
+def test_chi_square_tail_probabilities_match_published_tables(
     distance: float, freedom: int, expected: float
 ) -> None:
     assert chi_square_tail(distance, freedom) == pytest.approx(expected, rel=1e-3)
@@ -797,8 +797,8 @@ def test_fair_counts_are_likely_and_loaded_ones_are_not() -> None:
     assert p_value({}, fair) == 1.0
 
 
-def test_rare_kinds_are_counted_together() -> None:
-    """By themselves, one of each of a hundred kinds that almost never come would be a wonder."""
+def test_rare_outcomes_are_pooled() -> None:
+    """Tested one by one, two of a hundred very rare outcomes would look significant."""
     probabilities = {"common": 0.999} | {f"rare {i}": 0.00001 for i in range(100)}
     counts = {"common": 998.0, "rare 1": 1.0, "rare 2": 1.0}
     assert p_value(counts, probabilities) > 0.2

@@ -35,7 +35,7 @@ OURS = [name for name, world in WORLDS.items() if not issubclass(world, GymWorld
 register_all()
 
 
-def made(name: str, **settings: Any) -> WorldEnv:
+def make_env(name: str, **settings: Any) -> WorldEnv:
     """The environment without the wrappers that `gymnasium.make` puts around it."""
     env = gymnasium.make(env_id(name), **settings).unwrapped
     assert isinstance(env, WorldEnv)
@@ -47,17 +47,17 @@ def made(name: str, **settings: Any) -> WorldEnv:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", OURS)
-def test_gymnasium_finds_nothing_to_complain_about(name: str, form: str) -> None:
-    check_env(made(name, observation=form))  # what it only warns of is an error here
+def test_environments_pass_the_checks_of_gymnasium(name: str, form: str) -> None:
+    check_env(make_env(name, observation=form))  # what it only warns of is an error here
 
 
-def test_ids_are_the_names_in_gymnasiums_way_of_writing() -> None:
+def test_ids_are_names_in_the_style_of_gymnasium() -> None:
     assert env_id("walls") == "treethink/Walls-v0"
     assert env_id("maze-t") == "treethink/MazeT-v0"
     assert len({env_id(name) for name in OURS}) == len(OURS)
 
 
-def test_what_gymnasium_has_itself_is_not_registered_again(
+def test_environments_of_gymnasium_are_not_registered_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(WORLDS, "taxi", Taxi)
@@ -79,13 +79,13 @@ def test_importing_treethink_is_enough() -> None:
 
 
 def test_options_of_the_world_are_passed_on() -> None:
-    env = made("scale", players=3, copies=1, width=6, height=5)
+    env = make_env("scale", players=3, copies=1, width=6, height=5)
     assert env.world.options == {**make("scale(3,1)", width=6, height=5).options}
     assert env.actions == env.world.actions
     assert env.action_space.n == 12  # type: ignore[attr-defined]
 
 
-def test_a_world_of_your_own_is_an_environment_too() -> None:
+def test_a_custom_world_can_be_an_environment() -> None:
     env = WorldEnv(make("fish", width=5, height=5), observation="sequence")
     observation, _ = env.reset(seed=1)
     assert len(observation["fish"]) == 1
@@ -99,23 +99,23 @@ def test_a_world_of_your_own_is_an_environment_too() -> None:
 def rollout(name: str, seed: int, steps: int = 60) -> list[Any]:
     env = gymnasium.make(env_id(name))
     env.action_space.seed(seed)
-    told: list[Any] = [env.reset(seed=seed)[1]["state"]]
+    history: list[Any] = [env.reset(seed=seed)[1]["state"]]
     for _ in range(steps):
         _, reward, terminated, truncated, info = env.step(env.action_space.sample())
-        told.append((info["state"], reward, terminated, truncated))
+        history.append((info["state"], reward, terminated, truncated))
         if truncated:
-            told.append(env.reset()[1]["state"])
-    return told
+            history.append(env.reset()[1]["state"])
+    return history
 
 
 @pytest.mark.parametrize("name", ["maze", "fish", "lights"])
-def test_one_seed_gives_one_episode_and_then_one_more(name: str) -> None:
+def test_a_seed_determines_all_following_episodes(name: str) -> None:
     assert rollout(name, seed=3) == rollout(name, seed=3)
     assert rollout(name, seed=3) != rollout(name, seed=4)
 
 
-def test_all_chance_is_that_of_np_random() -> None:
-    env = made("fish", fish=3)
+def test_all_randomness_comes_from_np_random() -> None:
+    env = make_env("fish", fish=3)
     state = env.reset(seed=0)[1]["state"]
     rng = copy.deepcopy(env.np_random)
     for _ in range(10):
@@ -152,7 +152,7 @@ class Short(Walls):
         return bool(state.of_class("player")[0].pos[0] == 1)
 
 
-def test_where_the_world_says_so_the_episode_terminates() -> None:
+def test_an_episode_terminates_where_the_world_is_over() -> None:
     env = WorldEnv(Short(width=4, height=3, wall_percent=0))
     env.reset(options={"level": next(s for s in range(9) if not over(env.world, s))})
     assert [env.step(env.actions.index(each))[2] for each in ("right", "left")] == [False, True]
@@ -179,8 +179,8 @@ def values_by_class(observation: dict[str, Any]) -> dict[str, list[dict[str, Any
 def expected(state: State) -> dict[str, list[dict[str, Any]]]:
     return {
         name: [
-            {each: np.atleast_1d(value).tolist() for each, value in found.values.items()}
-            for found in state.of_class(name)
+            {each: np.atleast_1d(value).tolist() for each, value in instance.values.items()}
+            for instance in state.of_class(name)
         ]
         for name in state.schema.classes
     }
@@ -188,7 +188,7 @@ def expected(state: State) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.parametrize("name", OURS)
 def test_a_padded_observation_holds_all_values_of_the_state(name: str) -> None:
-    env = made(name)
+    env = make_env(name)
     env.action_space.seed(0)
     observation, info = env.reset(seed=0)
     for _ in range(5):
@@ -198,18 +198,18 @@ def test_a_padded_observation_holds_all_values_of_the_state(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_so_does_a_sequence(name: str) -> None:
-    env = made(name, observation="sequence")
+def test_a_sequence_observation_holds_all_values_of_the_state(name: str) -> None:
+    env = make_env(name, observation="sequence")
     observation, info = env.reset(seed=0)
-    listed = {
-        key: [{each: column.tolist() for each, column in found.items()} for found in objects]
+    values = {
+        key: [{each: column.tolist() for each, column in instance.items()} for instance in objects]
         for key, objects in observation.items()
     }
-    assert listed == expected(info["state"])
+    assert values == expected(info["state"])
 
 
 def test_rows_of_absent_objects_are_zero() -> None:
-    env = made("lights")
+    env = make_env("lights")
     observation, _ = env.reset(options={"level": seed_with_lights(env.world, 4)})
     assert observation["light"]["present"].tolist() == [1] * 4 + [0] * 6
     assert observation["light"]["channel"][:, 0].tolist() == [0, 1, 2, 3] + [0] * 6
@@ -221,14 +221,14 @@ def seed_with_lights(world: World, count: int) -> int:
 
 
 def test_a_class_without_objects_still_has_room_for_a_mask() -> None:
-    env = made("maze", goals=0)
+    env = make_env("maze", goals=0)
     observation, _ = env.reset(seed=0)
     assert observation["goal"]["present"].tolist() == [0]
     check_env(env)
 
 
 def test_a_sample_of_the_space_is_in_the_space() -> None:
-    space = made("maze", width=5, height=5).observation_space
+    space = make_env("maze", width=5, height=5).observation_space
     assert space.sample() in space
 
 
@@ -285,14 +285,14 @@ def test_rows_of_absent_objects_lie_in_the_space_too() -> None:
 
 
 def test_a_level_is_that_of_the_world() -> None:
-    env = made("maze")
+    env = make_env("maze")
     assert env.reset(seed=0, options={"level": 7})[1]["state"] == make("maze").reset(7)
 
 
 def test_an_episode_may_start_from_any_state() -> None:
     world = make("maze", wall_percent=0)
     state = world.reset(1).replace(world.reset(1).of_class("player")[0].id, pos=(1, 1))
-    env = made("maze")
+    env = make_env("maze")
     _, info = env.reset(options={"state": state})
     assert info["state"] == state
     assert env.step(env.actions.index("left"))[1] == -2.0
@@ -313,22 +313,22 @@ def test_an_episode_may_start_from_any_state() -> None:
 def test_other_starts_are_refused(
     options: dict[str, Any], error: type[TreeThinkError], match: str
 ) -> None:
-    env = made("maze")
+    env = make_env("maze")
     with pytest.raises(error, match=match):
         env.reset(options=options)
 
 
 def test_sequences_have_room_for_any_state() -> None:
     state = make("maze", goals=9).reset(0)
-    observation, _ = made("maze", observation="sequence").reset(options={"state": state})
+    observation, _ = make_env("maze", observation="sequence").reset(options={"state": state})
     assert len(observation["goal"]) == 9
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_values_beyond_the_bounds_are_refused_in_words(form: str) -> None:
+def test_values_beyond_the_bounds_are_refused_with_a_clear_error(form: str) -> None:
     state = make("keys").reset(0)
     key = state.of_class("key")[0].id
-    env = made("keys", observation=form)
+    env = make_env("keys", observation=form)
     with pytest.raises(StateError, match=f": status of key {key} is 3, not from 0 to 2$"):
         env.reset(options={"state": state.replace(key, status=3)})
     with pytest.raises(
@@ -341,22 +341,22 @@ def test_values_beyond_the_space_are_refused() -> None:
     state = make("lights").reset(0)
     far = state.replace(state.of_class("remote")[0].id, channel=2**62 + 1)
     with pytest.raises(StateError, match="beyond"):
-        made("lights").reset(options={"state": far})
+        make_env("lights").reset(options={"state": far})
 
 
 # ------------------------------------------------------------------------------ refusals
 
 
 @pytest.mark.parametrize("action", [5, -1, 1.0, "left", None, np.array([1])])
-def test_what_is_no_action_is_refused(action: Any) -> None:
-    env = made("maze")
+def test_invalid_actions_are_refused(action: Any) -> None:
+    env = make_env("maze")
     env.reset(seed=0)
     with pytest.raises(SettingError, match=r"from 0 \('stay'\) to 4 \('down'\)"):
         env.step(action)
 
 
 def test_before_the_first_reset_there_is_no_state() -> None:
-    env = made("maze", render_mode="ansi")
+    env = make_env("maze", render_mode="ansi")
     for ask in (lambda: env.state, lambda: env.step(0), env.render):
         with pytest.raises(StateError, match="call reset first"):
             ask()
@@ -373,7 +373,7 @@ def test_unknown_forms_and_modes_are_refused() -> None:
 
 
 def test_pictures_are_those_of_the_world() -> None:
-    text, pixels = made("maze", render_mode="ansi"), made("maze", render_mode="rgb_array")
+    text, pixels = make_env("maze", render_mode="ansi"), make_env("maze", render_mode="rgb_array")
     for env in (text, pixels):
         env.reset(options={"level": 2})
     world = make("maze")
@@ -402,15 +402,15 @@ def test_all_pictures_of_an_environment_have_one_size(name: str, options: dict[s
 
 
 def test_a_remote_that_leaves_the_picture_is_marked_at_its_edge() -> None:
-    env = made("lights", render_mode="rgb_array")
+    env = make_env("lights", render_mode="rgb_array")
     env.reset(options={"level": 0})
     pictures = []
     for _ in range(20):
         env.step(env.actions.index("down"))
         pictures.append(env.render())
     assert {picture.shape for picture in pictures} == {pictures[0].shape}
-    left = pictures[-1][24:48, :24].astype(int)
-    assert (np.abs(left - EDGE_COLOUR).max(axis=2) < 8).any()
+    left_cell = pictures[-1][24:48, :24].astype(int)
+    assert (np.abs(left_cell - EDGE_COLOUR).max(axis=2) < 8).any()
 
 
 class Growing(Walls):
@@ -463,7 +463,7 @@ def test_a_world_that_draws_itself_is_asked_to() -> None:
 
 
 def test_without_a_mode_there_is_a_warning_and_no_picture() -> None:
-    env = made("maze")
+    env = make_env("maze")
     env.reset(seed=0)
     with pytest.warns(UserWarning, match="render_mode"):
         assert env.render() is None
@@ -474,7 +474,7 @@ def test_without_a_mode_there_is_a_warning_and_no_picture() -> None:
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
 @pytest.mark.parametrize(("name", "class_name"), [("maze", "wall"), ("lights", "light")])
-def test_many_at_once_are_the_same_as_one_by_one(name: str, class_name: str, mode: str) -> None:
+def test_vectorized_environments_equal_single_ones(name: str, class_name: str, mode: str) -> None:
     context = {"context": "spawn"} if mode == "async" else {}
     envs = gymnasium.make_vec(
         env_id(name), num_envs=2, vectorization_mode=mode, vector_kwargs=context
@@ -486,7 +486,7 @@ def test_many_at_once_are_the_same_as_one_by_one(name: str, class_name: str, mod
 
 
 def compare_with_single_ones(envs: Any, name: str, class_name: str) -> None:
-    singles = [made(name), made(name)]
+    singles = [make_env(name), make_env(name)]
     observation, info = envs.reset(seed=[4, 9])
     alone = [env.reset(seed=seed) for env, seed in zip(singles, (4, 9), strict=True)]
     assert list(info["state"]) == [told["state"] for _, told in alone]
@@ -504,7 +504,7 @@ def compare_with_single_ones(envs: Any, name: str, class_name: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
-def test_sequences_go_without_shared_memory(mode: str) -> None:
+def test_sequence_observations_work_without_shared_memory(mode: str) -> None:
     settings = {"shared_memory": False, "context": "spawn"} if mode == "async" else {}
     envs = gymnasium.make_vec(
         env_id("fish"),

@@ -48,7 +48,7 @@ class Trap(World):
 
 
 class Coin(World):
-    """Chance alone."""
+    """A world whose outcomes are random."""
 
     name = "coin"
     schema = Schema({"coin": ["up"]}, {"up": Attribute(1, outcomes="value")}, ["toss", "look"])
@@ -88,28 +88,28 @@ TRAP, COIN = Trap(), Coin()
 def test_a_model_that_learned_its_world_passes() -> None:
     world = make("walls")
     model, training = trained(world, 2_000)
-    found = examine(model, world, transitions(world, 500, seed=1), training)
-    assert (found.held_out, found.exact, found.plausible, found.right_mode) == (500,) * 4
-    assert found.mean_error == 0.0 and not found.chance
-    assert found.scenes == len(world.scenes()) and found.wrong_scenes == [] == found.mistakes
-    assert found.learned and found.defects == []
+    report = examine(model, world, transitions(world, 500, seed=1), training)
+    assert (report.held_out, report.exact, report.plausible, report.right_mode) == (500,) * 4
+    assert report.mean_error == 0.0 and not report.chance
+    assert report.scenes == len(world.scenes()) and report.wrong_scenes == [] == report.mistakes
+    assert report.learned and report.defects == []
 
 
-def test_what_training_showed_too_seldom_is_no_defect() -> None:
+def test_a_mistake_on_rare_training_cases_is_no_defect() -> None:
     model, training = trained(TRAP, 80)
-    shown = sum(b[0].broken and action == "press" for b, action, _ in training)
-    assert 0 < shown < ENOUGH
-    found = examine(model, TRAP, transitions(TRAP, 1_000, seed=1, episode=5), training)
-    assert not found.learned and 0 < found.exact < found.held_out
-    assert found.wrong_scenes[-1] == "unless it is broken"
-    wrong = sum(mistake.held_out for mistake in found.mistakes)
-    assert wrong == found.held_out - found.exact
-    assert sum(mistake.shown or 0 for mistake in found.mistakes) == shown
-    assert found.defects == [] and "not seen enough" in str(found.mistakes[0])
+    n_shown = sum(b[0].broken and action == "press" for b, action, _ in training)
+    assert 0 < n_shown < ENOUGH
+    report = examine(model, TRAP, transitions(TRAP, 1_000, seed=1, episode=5), training)
+    assert not report.learned and 0 < report.exact < report.held_out
+    assert report.wrong_scenes[-1] == "unless it is broken"
+    wrong = sum(mistake.held_out for mistake in report.mistakes)
+    assert wrong == report.held_out - report.exact
+    assert sum(mistake.shown or 0 for mistake in report.mistakes) == n_shown
+    assert report.defects == [] and "not seen enough" in str(report.mistakes[0])
 
 
 class Stubborn:
-    """Never learns that lamps break: it mixes what it saw."""
+    """A learner that cannot see broken lamps, and so mixes both cases."""
 
     def __init__(self, training: list[Transition]):
         self.model = TreeThink(TRAP.schema, max_candidates=1, branch_updates=False)
@@ -122,43 +122,43 @@ class Stubborn:
         return self.model.predict(state, action)
 
 
-def test_what_training_showed_often_is_a_defect() -> None:
+def test_a_mistake_on_frequent_training_cases_is_a_defect() -> None:
     _, training = trained(TRAP, 3_000)
-    shown = sum(b[0].broken and action == "press" for b, action, _ in training)
-    assert shown >= ENOUGH
+    n_shown = sum(b[0].broken and action == "press" for b, action, _ in training)
+    assert n_shown >= ENOUGH
     held_out = list(transitions(TRAP, 500, seed=1, episode=5))
-    found = examine(Stubborn(training), TRAP, held_out, training)
-    assert not found.learned and found.defects
-    (worst, *_) = found.mistakes
+    report = examine(Stubborn(training), TRAP, held_out, training)
+    assert not report.learned and report.defects
+    (worst, *_) = report.mistakes
     assert worst.rule == ("lamp", "on", "press") and worst.is_defect
-    assert worst.shown >= shown and "unless it is broken" in worst.scenes
+    assert worst.shown >= n_shown and "unless it is broken" in worst.scenes
     assert str(worst).endswith("a defect")
     assert worst.held_out == sum(action == "press" for _, action, _ in held_out)
 
 
 def test_a_mistake_counts_what_its_leaf_does_not_say() -> None:
-    """One leaf that says 1 (0.9) or 0 (0.1): the one that was 0 is what was shown otherwise."""
+    """One leaf predicts 1 (0.9) or 0 (0.1): the transition to 0 contradicts it."""
     off = TRAP.scenes()[0].before
     training = [(off, "press", off.replace(0, on=1))] * 9 + [(off, "press", off)]
     model = TreeThink(TRAP.schema)
     model.observe_many(training)
-    found = examine(model, TRAP, training, training)
-    (mistake,) = found.mistakes
+    report = examine(model, TRAP, training, training)
+    (mistake,) = report.mistakes
     assert mistake.says == ((1, 0.9), (0, 0.1)) and mistake.support == 10
     assert (mistake.held_out, mistake.shown) == (10, 1)
-    assert mistake.scenes == found.wrong_scenes == ["a press lights it", "unless it is broken"]
+    assert mistake.scenes == report.wrong_scenes == ["a press lights it", "unless it is broken"]
 
 
 def test_a_rule_that_was_never_shown_is_not_seen_enough() -> None:
     held_out = transitions(TRAP, 100, seed=0, episode=5)
-    found = examine(TreeThink(TRAP.schema), TRAP, held_out, training=())
-    assert found.wrong_scenes == ["a press lights it"]
-    (mistake,) = found.mistakes
+    report = examine(TreeThink(TRAP.schema), TRAP, held_out, training=())
+    assert report.wrong_scenes == ["a press lights it"]
+    (mistake,) = report.mistakes
     assert mistake.says == ((0, 1.0),) and mistake.support == mistake.shown == 0
     assert not mistake.is_defect
 
 
-def test_changes_are_told_as_changes_and_values_as_values() -> None:
+def test_deltas_are_reported_as_deltas_and_values_as_values() -> None:
     lamp = State(TRAP.schema, [Object(0, "lamp", on=3, broken=0)])
     coin = State(COIN.schema, [Object(0, "coin", up=3)])
     for world, before, says in ((TRAP, lamp, 2), (COIN, coin, 5)):
@@ -171,26 +171,26 @@ def test_changes_are_told_as_changes_and_values_as_values() -> None:
 
 def test_chance_is_learned_as_well_as_it_can_be() -> None:
     model, training = trained(COIN, 4_000)
-    found = examine(model, COIN, transitions(COIN, 500, seed=1), training)
-    assert found.chance and found.learned
-    assert found.exact < 300 < found.plausible == found.held_out == 500
-    assert 0 < found.mean_error < 0.02
+    report = examine(model, COIN, transitions(COIN, 500, seed=1), training)
+    assert report.chance and report.learned
+    assert report.exact < 300 < report.plausible == report.held_out == 500
+    assert 0 < report.mean_error < 0.02
 
 
 def test_a_coin_that_falls_too_often_on_one_side_has_not_been_learned() -> None:
     model, training = trained(Loaded(), 4_000)
-    found = examine(model, COIN, transitions(COIN, 500, seed=1), training)
-    assert not found.learned and found.wrong_scenes == ["a toss is fair"]
-    tosses = found.held_out - found.plausible
-    (mistake,) = found.mistakes
+    report = examine(model, COIN, transitions(COIN, 500, seed=1), training)
+    assert not report.learned and report.wrong_scenes == ["a toss is fair"]
+    tosses = report.held_out - report.plausible
+    (mistake,) = report.mistakes
     assert mistake.rule[2] == "toss" and mistake.held_out == tosses > 200
     # Its training was that of another world: by the rules of this one, nothing spoke against it.
     assert mistake.shown == 0
 
 
-def test_what_was_never_seen_of_chance_is_not_learned() -> None:
-    found = examine(TreeThink(COIN.schema), COIN, transitions(COIN, 50, seed=1))
-    assert not found.learned and found.plausible < found.held_out
+def test_a_random_world_is_not_learned_without_observations() -> None:
+    report = examine(TreeThink(COIN.schema), COIN, transitions(COIN, 50, seed=1))
+    assert not report.learned and report.plausible < report.held_out
 
 
 def test_a_world_that_cannot_state_its_truth_is_scored_by_what_followed() -> None:
@@ -206,11 +206,11 @@ def test_a_world_that_cannot_state_its_truth_is_scored_by_what_followed() -> Non
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5, 8])
-def test_what_was_seen_too_seldom_to_tell_is_not_learned(steps: int) -> None:
-    """A test that cannot fail would call any guess plausible."""
+def test_rarely_seen_random_outcomes_are_not_learned(steps: int) -> None:
+    """A statistical test without enough data would accept any guess."""
     model, _ = trained(COIN, steps)
-    found = examine(model, COIN, transitions(COIN, 300, 1))
-    assert not found.learned and found.plausible < found.held_out
+    report = examine(model, COIN, transitions(COIN, 300, 1))
+    assert not report.learned and report.plausible < report.held_out
 
 
 def test_the_mode_must_be_one_of_the_likeliest_states() -> None:
@@ -225,26 +225,26 @@ def test_the_mode_must_be_one_of_the_likeliest_states() -> None:
     assert examine(model, COIN, held_out).right_mode == 300
 
 
-def test_chance_that_nobody_states_is_not_called_a_failure() -> None:
+def test_randomness_without_a_known_distribution_is_no_failure() -> None:
     class Hidden(Coin):
         def truth(self, before: State, action: str, after: State) -> State:
             return after
 
     model, _ = trained(COIN, 2_000)
-    found = examine(model, Hidden(), transitions(COIN, 300, 1))
-    assert not found.learned and not found.stated and 100 < found.right_mode < 300
-    assert "the most likely outcome followed" in str(found)
-    assert "does not state its chances" in str(found) and "NOT" not in str(found)
+    report = examine(model, Hidden(), transitions(COIN, 300, 1))
+    assert not report.learned and not report.stated and 100 < report.right_mode < 300
+    assert "the most likely outcome followed" in str(report)
+    assert "does not state its chances" in str(report) and "NOT" not in str(report)
 
 
-def test_without_the_training_nobody_is_blamed() -> None:
+def test_without_training_data_there_are_no_defects() -> None:
     model, _ = trained(TRAP, 80)
     (mistake, *_) = examine(model, TRAP, transitions(TRAP, 1_000, 1, 5)).mistakes
     assert mistake.shown is None and not mistake.is_defect
     assert "seen enough" not in str(mistake) and "shown" not in str(mistake)
 
 
-def test_an_examination_of_nothing_finds_nothing() -> None:
+def test_examining_no_transitions_finds_no_mistakes() -> None:
     class Mute(Trap):
         def scenes(self) -> Sequence[Scene]:
             return ()
@@ -278,10 +278,10 @@ def test_enough_is_thirty() -> None:
 
 def test_examining_draws_no_random_numbers_and_changes_nothing() -> None:
     model, training = trained(TRAP, 80)
-    as_it_was, drawn = model.to_bytes(), np.random.get_state()[1].tolist()
+    content, random_state = model.to_bytes(), np.random.get_state()[1].tolist()
     one, other = (examine(model, TRAP, transitions(TRAP, 100, 1), training) for _ in range(2))
-    assert one == other and model.to_bytes() == as_it_was
-    assert np.random.get_state()[1].tolist() == drawn
+    assert one == other and model.to_bytes() == content
+    assert np.random.get_state()[1].tolist() == random_state
 
 
 class Two(World):
@@ -301,13 +301,13 @@ class Two(World):
         return [(state.replace(0, up=1), up), (state.replace(0, up=0), 1 - up)]
 
 
-def test_where_chance_decides_a_leaf_is_wrong_by_the_rarer_of_its_truths() -> None:
+def test_a_leaf_that_mixes_two_distributions_is_wrong_about_the_rarer_one() -> None:
     """A tree that may not ask about the lamp: in one level of four, the odds are others."""
     world, blind = Two(), TreeThink(Two.schema, max_candidates=1, alpha=1e-300)
     training = list(transitions(world, 2_000, seed=0, episode=5))
     blind.observe_many(training)
-    found = examine(blind, world, transitions(world, 200, seed=1, episode=5), training)
-    (mistake,) = found.defects
+    report = examine(blind, world, transitions(world, 200, seed=1, episode=5), training)
+    (mistake,) = report.defects
     dark = sum(not before[1].lit for before, _, _ in training)
     assert mistake.shown == dark and 300 < dark < 700
-    assert found.plausible < found.held_out == 200
+    assert report.plausible < report.held_out == 200

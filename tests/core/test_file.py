@@ -20,7 +20,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handmade import EQUALS, branch, chain, counted, dot, handmade, integer, leaf, number, written
+from handmade import (
+    EQUALS,
+    branch,
+    chain,
+    dot,
+    handmade,
+    integer,
+    leaf,
+    node_counts,
+    number,
+    written_leaf,
+)
 from reference import CRITERIA, forecast
 from strategies import MEMORIES, Shape, Stream, crowded_shapes, random_state, streams
 from treethink import file
@@ -89,7 +100,9 @@ def plain(schema: Schema, **settings_: Any) -> TreeThink:
     streams(criteria=list(CRITERIA), memories=list(MEMORIES), mostly=crowded_shapes()),
     st.lists(st.sampled_from(list(WAYS)), min_size=4, max_size=4),
 )
-def test_stopping_and_going_on_equals_never_having_stopped(stream: Stream, ways: list[str]):
+def test_saving_loading_and_continuing_equals_learning_without_a_break(
+    stream: Stream, ways: list[str]
+):
     constant, stopped = (TreeThink(stream.schema, **stream.settings) for _ in range(2))
     for step, transition in enumerate(stream.transitions):
         if step % 40 == 20:
@@ -103,14 +116,14 @@ def test_stopping_and_going_on_equals_never_having_stopped(stream: Stream, ways:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_copy_goes_its_own_way(way, small):
-    as_it_was = small.to_bytes()
+def test_a_copy_is_independent_of_the_original(way, small):
+    content = small.to_bytes()
     other = WAYS[way](small)
     assert type(other) is TreeThink
-    assert other.to_bytes() == as_it_was
+    assert other.to_bytes() == content
     nothing = State(small.schema, [])
     other.observe(nothing, "press", nothing)
-    assert small.to_bytes() == as_it_was != other.to_bytes()
+    assert small.to_bytes() == content != other.to_bytes()
 
 
 @pytest.mark.parametrize("world", ["walls", "maze"])
@@ -130,7 +143,7 @@ def test_a_loaded_model_has_the_same_schema_rules_and_predictions(world, tmp_pat
         assert loaded.predict(before, action).mode() == model.predict(before, action).mode()
 
 
-def test_equal_models_have_equal_bytes_and_other_models_others(small):
+def test_models_have_equal_bytes_only_if_they_are_equal(small):
     assert from_bytes(small).to_bytes() == small.to_bytes()
     others: list[dict[str, Any]] = [
         {"alpha": 0.2},
@@ -165,13 +178,13 @@ def test_values_that_the_next_states_do_not_have_survive_a_load(facts, first, li
         assert model.to_bytes() == other.to_bytes()
 
 
-def test_a_model_that_saw_nothing_can_be_saved_and_loaded(tmp_path):
+def test_a_model_without_observations_can_be_saved_and_loaded(tmp_path):
     for schema in (Schema({}, {}, []), Schema({"a": []}, {}, ["go"]), make("maze").schema):
         plain(schema).save(tmp_path / "new")
         assert TreeThink.load(tmp_path / "new").to_bytes() == plain(schema).to_bytes()
 
 
-def test_a_hook_stays_behind():
+def test_the_hook_is_not_copied_or_saved():
     model = plain(make("walls").schema)
     model.on_change = lambda change: None
     assert all(way(model).on_change is None for way in WAYS.values())
@@ -248,7 +261,9 @@ def test_a_file_that_is_replaced_keeps_its_permissions(small, tmp_path, mode):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="has permissions of POSIX")
-def test_what_only_its_owner_may_read_nobody_else_ever_can(small, tmp_path, monkeypatch):
+def test_a_private_file_is_never_readable_by_others_while_it_is_replaced(
+    small, tmp_path, monkeypatch
+):
     path = tmp_path / "model.tt"
     path.touch()
     path.chmod(0o600)
@@ -265,7 +280,7 @@ def test_what_only_its_owner_may_read_nobody_else_ever_can(small, tmp_path, monk
 
 @pytest.mark.skipif(os.name != "posix", reason="makes links without asking")
 @pytest.mark.parametrize("there", [True, False])
-def test_a_link_stays_a_link_and_what_it_leads_to_is_written(small, tmp_path, there):
+def test_saving_to_a_link_writes_its_target_and_keeps_the_link(small, tmp_path, there):
     (tmp_path / "far").mkdir()
     target, link = tmp_path / "far" / "model.tt", tmp_path / "link.tt"
     link.symlink_to(Path("far") / "model.tt")
@@ -278,20 +293,20 @@ def test_a_link_stays_a_link_and_what_it_leads_to_is_written(small, tmp_path, th
 
 
 @pytest.mark.skipif(os.name != "posix", reason="makes a pipe")
-def test_what_is_no_file_is_never_replaced(small, tmp_path):
+def test_devices_and_pipes_are_never_replaced(small, tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    with pytest.raises(OSError, match="a device or a pipe, not a file") as caught:
+    with pytest.raises(OSError, match="a device or a pipe, not a file") as raised:
         small.save(path)
-    assert caught.value.filename == str(path)
+    assert raised.value.filename == str(path)
     assert stat.S_ISFIFO(path.stat().st_mode) and os.listdir(tmp_path) == ["pipe"]
 
 
-def test_a_place_that_cannot_be_written_is_the_systems_own_error(small, tmp_path):
+def test_an_unwritable_path_raises_the_errors_of_the_operating_system(small, tmp_path):
     nowhere = tmp_path / "nowhere" / "model.tt"
-    with pytest.raises(FileNotFoundError) as caught:
+    with pytest.raises(FileNotFoundError) as raised:
         small.save(nowhere)
-    assert str(caught.value) == f"[Errno 2] No such file or directory: {str(nowhere)!r}"
+    assert str(raised.value) == f"[Errno 2] No such file or directory: {str(nowhere)!r}"
     with pytest.raises(IsADirectoryError):
         small.save(tmp_path)
     assert os.listdir(tmp_path) == []
@@ -300,11 +315,11 @@ def test_a_place_that_cannot_be_written_is_the_systems_own_error(small, tmp_path
 # ---------------------------------------------------- damaged, foreign, newer
 
 
-def refused(path: Path, content: bytes, says: str) -> None:
+def assert_refused(path: Path, content: bytes, message: str) -> None:
     path.write_bytes(content)
-    with pytest.raises(ModelFileError, match=says) as caught:
+    with pytest.raises(ModelFileError, match=message) as raised:
         TreeThink.load(path)
-    assert str(path) in str(caught.value)
+    assert str(path) in str(raised.value)
 
 
 def test_a_file_cut_off_anywhere_is_refused(small):
@@ -324,19 +339,19 @@ def test_a_file_with_any_bit_flipped_is_refused(small):
             TreeThink.from_bytes(bytes(damaged))
 
 
-def test_files_that_are_none_of_ours_are_refused_by_name(small, tmp_path):
+def test_foreign_files_are_refused_with_their_name(small, tmp_path):
     path = tmp_path / "some.tt"
-    refused(path, b"", "is not a TreeThink model file")
-    refused(path, b"PK\x03\x04", "is not a TreeThink model file")
-    refused(path, pickle.dumps(small), "is not a TreeThink model file")
-    refused(path, b"x" * 100_000, "is not a TreeThink model file")
-    refused(path, file.MAGIC[:-1], "is not a TreeThink model file")
-    refused(path, file.MAGIC, "is cut off: 10 bytes are too few")
-    refused(path, small.to_bytes()[:-1], "is cut off or extended")
-    refused(path, small.to_bytes() + b"\n", "is cut off or extended")
+    assert_refused(path, b"", "is not a TreeThink model file")
+    assert_refused(path, b"PK\x03\x04", "is not a TreeThink model file")
+    assert_refused(path, pickle.dumps(small), "is not a TreeThink model file")
+    assert_refused(path, b"x" * 100_000, "is not a TreeThink model file")
+    assert_refused(path, file.MAGIC[:-1], "is not a TreeThink model file")
+    assert_refused(path, file.MAGIC, "is cut off: 10 bytes are too few")
+    assert_refused(path, small.to_bytes()[:-1], "is cut off or extended")
+    assert_refused(path, small.to_bytes() + b"\n", "is cut off or extended")
     damaged = bytearray(small.to_bytes())
     damaged[-40] ^= 1
-    refused(path, bytes(damaged), "is damaged: its checksum")
+    assert_refused(path, bytes(damaged), "is damaged: its checksum")
 
 
 def test_a_file_of_a_newer_format_is_refused_and_says_so(small, tmp_path, monkeypatch):
@@ -344,18 +359,18 @@ def test_a_file_of_a_newer_format_is_refused_and_says_so(small, tmp_path, monkey
         monkeypatch.setattr(file, "FORMAT", format_)
         content = small.to_bytes()
         monkeypatch.undo()
-        refused(tmp_path / "other.tt", content, says)
+        assert_refused(tmp_path / "other.tt", content, says)
 
 
-def test_files_that_cannot_be_read_are_refused_by_name(tmp_path):
+def test_unreadable_files_are_refused_with_their_name(tmp_path):
     for path in (tmp_path / "nowhere.tt", tmp_path, str(tmp_path / "no\0where")):
-        with pytest.raises(ModelFileError, match="cannot read ") as caught:
+        with pytest.raises(ModelFileError, match="cannot read ") as raised:
             TreeThink.load(path)
-        assert repr(str(path)) in str(caught.value)
+        assert repr(str(path)) in str(raised.value)
 
 
 @pytest.mark.parametrize("wrong", [None, 5, 1.5, [], {}])
-def test_what_is_no_path_and_no_content_is_refused(wrong, small):
+def test_arguments_that_are_no_path_or_content_are_refused(wrong, small):
     with pytest.raises(WrongTypeError, match="a path must be a str or a path, got "):
         TreeThink.load(wrong)
     with pytest.raises(WrongTypeError, match="a path must be a str or a path, got "):
@@ -444,7 +459,7 @@ def test_branches_without_candidates_are_refused_where_branches_may_change():
         TreeThink.from_bytes(content)
 
 
-def test_a_file_made_by_hand_says_what_it_should():
+def test_a_handmade_file_is_read_correctly():
     model = TreeThink.from_bytes(handmade(branch(5, 3, 4) + leaf(3, 0) + leaf(0, 4)))
     assert str(model.rules["dot", "x", "go"]) == (
         "dot.x when go    X0: dot\nX0[x] = 5 ?\n├─ yes: 10 × 3\n└─ no:  11 × 4"
@@ -454,7 +469,7 @@ def test_a_file_made_by_hand_says_what_it_should():
 
 
 @pytest.mark.parametrize("deep", [False, True])
-def test_a_node_that_has_counted_all_it_can_is_still_asked_and_taught(deep):
+def test_a_node_with_full_counters_still_predicts_and_learns(deep):
     """Counts of a node have 32 bits; what was ever seen has more."""
     most = 2**32 - 1
     nodes = leaf(most - 5, 1)
@@ -464,8 +479,8 @@ def test_a_node_that_has_counted_all_it_can_is_still_asked_and_taught(deep):
     for _ in range(3):
         model.observe_many([(dot(0), "go", dot(10)), (dot(1), "go", dot(11))] * 20)
         model = from_bytes(model)
-    counted = model._dump("dot", "x", "go")
-    full = counted["right"] if deep else counted
+    root = model._dump("dot", "x", "go")
+    full = root["right"] if deep else root
     assert sum(full["totals"].values()) == most
     support = model.predict(dot(0), "go").support(1, "x")
     assert support == most if deep else support == 2**40 + 122
@@ -492,20 +507,20 @@ def test_deep_trees_load_predict_learn_and_print(depth, left):
 
 
 @pytest.mark.parametrize("left", [True, False])
-def test_a_tree_deeper_than_any_can_get_is_refused(left):
+def test_a_tree_deeper_than_the_limit_is_refused(left):
     with pytest.raises(ModelFileError, match="deeper"):
         TreeThink.from_bytes(handmade(chain(1001, left)))
 
 
-def candidates(*of_x0: int) -> bytes:
+def candidates(*numbers: int) -> bytes:
     """A leaf with candidates that ask X0[x] = 5, each of these numbers: birth, times true."""
-    entries = [of_x0[i : i + 3] for i in range(0, len(of_x0), 3)]
-    listed = b"".join(integer(5) + b"".join(map(number, entry)) for entry in entries)
-    return leaf(3, 4)[:-2] + number(len(entries)) + listed + number(0)
+    entries = [numbers[i : i + 3] for i in range(0, len(numbers), 3)]
+    content = b"".join(integer(5) + b"".join(map(number, entry)) for entry in entries)
+    return leaf(3, 4)[:-2] + number(len(entries)) + content + number(0)
 
 
-def met(*totals: int, pairs: int, agreeing: int) -> bytes:
-    """How a node begins: so often each outcome, so many pairs in one transition; not yet asked."""
+def node_start(*totals: int, pairs: int, agreeing: int) -> bytes:
+    """Return the start of a node: counts of outcomes and of pairs; not checked yet."""
     return b"".join(map(number, [*totals, pairs, agreeing, 0]))
 
 
@@ -520,19 +535,22 @@ ABSURD = [
     ("an outcome twice", handmade(leaf(3, 4), outcomes=(10, 10))),
     ("outcomes and transitions do not agree", handmade(leaf(3, 4), observations=0)),
     ("bytes left over", handmade(leaf(3, 4) + b"\0")),
-    ("a flag 16, at most 15", handmade(met(3, 4, pairs=0, agreeing=0) + number(16))),
+    ("a flag 16, at most 15", handmade(node_start(3, 4, pairs=0, agreeing=0) + number(16))),
     (
         "a rule that says nothing",
-        handmade(counted(0, 0) + number(8) + number(0) * 2 + leaf(0, 0)[6:]),
+        handmade(node_counts(0, 0) + number(8) + number(0) * 2 + leaf(0, 0)[6:]),
     ),
-    ("a count 9223372036854775807", handmade(counted(0, 0) + number(8) + number(2**63 - 1))),
-    ("candidates where none belong", handmade(written(3, 4) + number(1))),
-    ("a number of pairs 22, at most 21", handmade(met(3, 4, pairs=22, agreeing=0))),
-    ("a number of pairs 1, at most 0", handmade(met(1, 0, pairs=1, agreeing=0))),
-    ("a number of pairs 18446744073709551615", handmade(met(3, 4, pairs=2**64 - 1, agreeing=0))),
-    ("a number of pairs 6, at most 5", handmade(met(3, 4, pairs=5, agreeing=6))),
-    ("a number of pairs 1, at most 0", handmade(met(3, 4, pairs=0, agreeing=1))),
-    (f"a surprise {2**57}", handmade(met(3, 4, pairs=0, agreeing=0)[:-1] + number(2**57))),
+    ("a count 9223372036854775807", handmade(node_counts(0, 0) + number(8) + number(2**63 - 1))),
+    ("candidates where none belong", handmade(written_leaf(3, 4) + number(1))),
+    ("a number of pairs 22, at most 21", handmade(node_start(3, 4, pairs=22, agreeing=0))),
+    ("a number of pairs 1, at most 0", handmade(node_start(1, 0, pairs=1, agreeing=0))),
+    (
+        "a number of pairs 18446744073709551615",
+        handmade(node_start(3, 4, pairs=2**64 - 1, agreeing=0)),
+    ),
+    ("a number of pairs 6, at most 5", handmade(node_start(3, 4, pairs=5, agreeing=6))),
+    ("a number of pairs 1, at most 0", handmade(node_start(3, 4, pairs=0, agreeing=1))),
+    (f"a surprise {2**57}", handmade(node_start(3, 4, pairs=0, agreeing=0)[:-1] + number(2**57))),
     ("ends in the middle of a number", handmade(branch(5, 3, 4))),
     ("a variable 9, at most 2", handmade(branch(5, 3, 4)[:-2] + number(9) + integer(5))),
     ("variables it cannot have", handmade(branch(5, 3, 4)[:-3] + number(2) * 2 + integer(5))),
@@ -554,9 +572,9 @@ def test_an_absurd_body_is_refused(says, content):
 
 @pytest.mark.parametrize(("pairs", "agreeing"), [(0, 0), (21, 21), (21, 0), (1, 1), (5, 3)])
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_a_model_with_pairs_that_hardly_can_be_learns_on(criterion, pairs, agreeing):
-    """Whatever a file says of pairs: counts are divided by one at least, and by no nonsense."""
-    nodes = met(3, 4, pairs=pairs, agreeing=agreeing) + leaf(3, 4)[5:]
+def test_a_model_with_implausible_pair_counts_can_still_learn(criterion, pairs, agreeing):
+    """The design effect is at least one, whatever counts of pairs a file contains."""
+    nodes = node_start(3, 4, pairs=pairs, agreeing=agreeing) + leaf(3, 4)[5:]
     header, body = file.unpack(handmade(nodes), "it")
     header["settings"]["criterion"] = criterion
     model = TreeThink.from_bytes(file.pack(header, body))
@@ -566,7 +584,7 @@ def test_a_model_with_pairs_that_hardly_can_be_learns_on(criterion, pairs, agree
     assert from_bytes(model).to_bytes() == model.to_bytes()
 
 
-def test_a_file_says_how_many_targets_met_and_how_many_of_them_agreed():
+def test_a_file_contains_the_counts_of_pairs_and_of_agreeing_pairs():
     """Since it varies: 1 of 3 pairs agrees in one transition, then 3 of 3, then 1 of 1."""
     model = TreeThink(EQUALS, criterion="evidence", memory=0, alpha=1e-9)
     header, _ = file.unpack(model.to_bytes(), "it")
@@ -574,13 +592,13 @@ def test_a_file_says_how_many_targets_met_and_how_many_of_them_agreed():
         before = State(EQUALS, [Object(i, "dot", x=10) for i in range(len(values))])
         after = before.replace_many({i: {"x": value} for i, value in enumerate(values)})
         model.observe(before, "go", after)
-    seen = [4, 2, *integer(10), 6, *integer(11), 3]  # transitions; outcomes
+    header_numbers = [4, 2, *integer(10), 6, *integer(11), 3]  # transitions; outcomes
     totals, pairs, agreeing = [5, 3], 3 + 3 + 1, 1 + 3 + 1
     this_dot = [1, *integer(10), 2, *totals]  # one candidate: its value, birth, times true
     other_dot = [1, *integer(10), 2, *totals]
     surprise = -forecast({}, {0: 5, 1: 3}, kinds=2)  # type: ignore[dict-item]
     node = [*totals, pairs, agreeing, *number(surprise), 0, 1, *this_dot, *other_dot]
-    assert model.to_bytes() == file.pack(header, bytes([4, *seen, 1, 0, *node]))
+    assert model.to_bytes() == file.pack(header, bytes([4, *header_numbers, 1, 0, *node]))
 
 
 # ---------------------------------------------------- fuzz: a model, or one clear error
@@ -625,7 +643,7 @@ def damaged_header(rng: random.Random, header: Any) -> Any:
 
 
 def survives(model: TreeThink, rng: random.Random) -> None:
-    """A model that was accepted works like any other."""
+    """Check that a model from a damaged file works like any other."""
     shape = Shape(seed=0, values="small")
     size = sum(each.length for each in model.schema.attributes.values())
     for action in model.schema.actions if size < 1000 and model.schema.classes else ():
@@ -649,7 +667,7 @@ def survives(model: TreeThink, rng: random.Random) -> None:
 
 
 def fuzzed(models: list[TreeThink], runs: int, seed: int, damage: Callable[..., bytes]) -> int:
-    """How many of the damaged files were taken for models."""
+    """Return how many of the damaged files were accepted."""
     rng = random.Random(seed)
     accepted = 0
     parts = [file.unpack(model.to_bytes(), "it") for model in models]
@@ -668,7 +686,7 @@ def fuzzed(models: list[TreeThink], runs: int, seed: int, damage: Callable[..., 
 @pytest.fixture(scope="module")
 def models(small) -> list[TreeThink]:
     """Small ones of all sorts: boxes and interned values, frozen branches, bound variables."""
-    found = [small, TreeThink.from_bytes(handmade(chain(3, left=True)))]
+    result = [small, TreeThink.from_bytes(handmade(chain(3, left=True)))]
     for seed, values in enumerate(["bits", "spread", "huge", "fresh"]):
         schema = Schema(
             {"dot": ["x"], "box": ["x", "y"]},
@@ -685,11 +703,13 @@ def models(small) -> list[TreeThink]:
         shape = Shape(seed, values=values)
         for _ in range(60):
             before = random_state(rng, schema, shape)
-            moved = {each.id: {"x": each.x + (each.x > 0)} for each in before if rng.random() < 0.9}
-            model.observe(before, "go", before.replace_many(moved))
-        found += [model, edited(model)]
-    assert sum(rule.depth > 0 for model in found for rule in model.rules.values()) >= 4
-    return found
+            changes = {
+                each.id: {"x": each.x + (each.x > 0)} for each in before if rng.random() < 0.9
+            }
+            model.observe(before, "go", before.replace_many(changes))
+        result += [model, edited(model)]
+    assert sum(rule.depth > 0 for model in result for rule in model.rules.values()) >= 4
+    return result
 
 
 def edited(model: TreeThink) -> TreeThink:

@@ -26,7 +26,7 @@ def l1(a: Value, b: Value) -> int:
 
 
 def cheapest_assignment(one: list[Value], other: list[Value]) -> float:
-    """Slow and obvious: equal grains of mass, every way to carry them over."""
+    """Compute the distance by brute force: equal grains of mass, all assignments."""
     return min(
         sum(l1(a, b) for a, b in zip(one, order, strict=True)) for order in permutations(other)
     ) / len(one)
@@ -61,12 +61,12 @@ def test_distance_is_that_of_the_cheapest_assignment_of_grains(two: list[list[Va
 def distributions(draw: st.DrawFn, count: int) -> list[Distribution]:
     """Distributions over values of one length, with any probabilities."""
     value = values(draw(st.integers(1, 3)))
-    made: list[Distribution] = []
+    result: list[Distribution] = []
     for _ in range(count):
         masses = draw(st.dictionaries(value, st.floats(1e-3, 1.0), min_size=1, max_size=6))
         total = math.fsum(masses.values())
-        made.append({each: mass / total for each, mass in masses.items()})
-    return made
+        result.append({each: mass / total for each, mass in masses.items()})
+    return result
 
 
 @given(distributions(2))
@@ -79,13 +79,15 @@ def test_distance_is_symmetric_and_zero_only_between_equals(two: list[Distributi
 
 
 @given(distributions(3))
-def test_a_detour_is_never_shorter(three: list[Distribution]) -> None:
+def test_distance_satisfies_the_triangle_inequality(three: list[Distribution]) -> None:
     p, q, r = three
     assert distance(p, r) <= distance(p, q) + distance(q, r) + 1e-12
 
 
 @given(distributions(2), st.integers(-(2**62), 2**62))
-def test_moving_both_changes_nothing(two: list[Distribution], by: int) -> None:
+def test_shifting_both_distributions_does_not_change_their_distance(
+    two: list[Distribution], by: int
+) -> None:
     def shifted(p: Distribution) -> Distribution:
         return {
             value + by if isinstance(value, int) else tuple(x + by for x in value): mass
@@ -126,7 +128,7 @@ BEFORE = State(
 
 @dataclass
 class Told:
-    """A prediction that says what it was told to say, and that else nothing changes."""
+    """A prediction with given distributions; all other attributes stay the same."""
 
     state: State
     told: dict[tuple[int, str], Distribution] = field(default_factory=dict)
@@ -169,7 +171,7 @@ def test_a_distribution_is_compared_with_the_distribution() -> None:
     assert error(Told(BEFORE), truth) == 0.5
 
 
-def test_a_tie_between_attributes_is_not_seen() -> None:
+def test_dependence_between_attributes_does_not_count_as_error() -> None:
     """Promised in the module's documentation: a lower bound of the joint distance."""
     coin: Distribution = {0: 0.5, 1: 0.5}
     both_or_neither = [(BEFORE.replace_many({2: {"on": 1}, 3: {"on": 0}}), 0.5), (BEFORE, 0.5)]

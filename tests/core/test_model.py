@@ -50,7 +50,7 @@ COIN = Schema({"coin": ["face"]}, {"face": Attribute(1, facts=(), outcomes="valu
 HIGHEST, LOWEST = 2**63 - 1, -(2**63)
 
 
-def pressed(times: int = 20) -> TreeThink:
+def model_of_presses(times: int = 20) -> TreeThink:
     """A model that knows what pressing does, and nothing of waiting."""
     model = TreeThink(LAMP)
     model.observe_many(PRESSING * times)
@@ -61,7 +61,7 @@ def coins(*faces: int) -> State:
     return State(COIN, [Object(i, "coin", face=face) for i, face in enumerate(faces)])
 
 
-def tossed(*counts: int) -> TreeThink:
+def model_of_tosses(*counts: int) -> TreeThink:
     """A model that saw one coin fall so many times on face 0, 1, ..."""
     model = TreeThink(COIN)
     for face, count in enumerate(counts):
@@ -89,11 +89,11 @@ def node_at(node: Node, path: str) -> Node:
     return node
 
 
-def asked_below(node: Node, path: str = "") -> dict[str, Test]:
+def branch_tests(node: Node, path: str = "") -> dict[str, Test]:
     """The tests of a tree by the paths to them."""
     if node.test is None or node.left is None or node.right is None:
         return {}
-    below = asked_below(node.left, f"{path}L") | asked_below(node.right, f"{path}R")
+    below = branch_tests(node.left, f"{path}L") | branch_tests(node.right, f"{path}R")
     return {path: node.test} | below
 
 
@@ -120,7 +120,7 @@ CASES = [
 
 @pytest.mark.parametrize(("world", "check"), CASES)
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_a_model_keeps_what_every_learner_promises(world, learner, check, tmp_path):
+def test_a_model_passes_every_check_of_learners(world, learner, check, tmp_path):
     size = {} if world == "lights" else {"width": 6, "height": 6}
     stream = list(transitions(make(world, **size), steps=300, seed=1, episode=20))
     LEARNER_CHECKS[check](lambda schema: TreeThink(schema, **LEARNERS[learner]), stream, tmp_path)
@@ -148,15 +148,15 @@ def test_predicting_many_at_once_equals_predicting_one_by_one(facts, bindings):
     stream = list(transitions(make("maze"), steps=700, seed=3))
     model = TreeThink(make("maze").schema)
     model.observe_many(stream)
-    asked = [(before, action) for before, action, _ in stream]
-    answers = model.predict_many(iter(asked), facts=facts, bindings=bindings)
+    questions = [(before, action) for before, action, _ in stream]
+    answers = model.predict_many(iter(questions), facts=facts, bindings=bindings)
     assert len(answers) == 700
-    for (before, action), answer in islice(zip(asked, answers, strict=True), 0, None, 35):
+    for (before, action), answer in islice(zip(questions, answers, strict=True), 0, None, 35):
         assert all_outcomes(answer) == all_outcomes(model.predict(before, action))
         assert answer.state == before
 
 
-def test_nothing_to_learn_or_to_predict_is_no_trouble():
+def test_empty_lists_can_be_learned_and_predicted():
     model = TreeThink(LAMP)
     assert model.observe_many([]) == model.observations == 0
     assert model.predict_many([]) == []
@@ -175,7 +175,7 @@ def test_memory_stays_flat_on_a_repeating_stream(world):
     assert after["candidates"] <= 1.05 * before["candidates"]
 
 
-def test_no_node_weighs_more_candidates_than_it_may():
+def test_no_node_has_more_candidates_than_max_candidates():
     model = TreeThink(make("maze").schema, max_candidates=30)
     model.observe_many(transitions(make("maze"), steps=800, seed=0))
     use = model.memory_use()
@@ -189,7 +189,7 @@ def test_no_node_weighs_more_candidates_than_it_may():
 
 @settings(thorough, max_examples=25)
 @given(streams())
-def test_states_that_may_follow_share_the_probability_of_one(stream: Stream):
+def test_probabilities_of_possible_next_states_sum_to_one(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)
     for before, action, _ in stream.transitions[-15:]:
@@ -210,16 +210,16 @@ def test_only_what_may_change_is_listed_as_a_change(stream: Stream):
     model.observe_many(stream.transitions)
     for before, action, _ in stream.transitions[-15:]:
         prediction = model.predict(before, action)
-        listed = {(x, name): outcomes for x, name, outcomes in prediction.changes()}
+        changes = {(x, name): outcomes for x, name, outcomes in prediction.changes()}
         for (x, name), (outcomes, support) in all_outcomes(prediction).items():
             now = before.value(x, name)
-            assert (outcomes != {now: 1.0}) == ((x, name) in listed)
-            assert listed.get((x, name), outcomes) == outcomes
+            assert (outcomes != {now: 1.0}) == ((x, name) in changes)
+            assert changes.get((x, name), outcomes) == outcomes
             assert support > 0 or outcomes == {now: 1.0}
 
 
 def test_probability_of_a_state_is_the_product_of_the_shares_of_its_values():
-    prediction = tossed(1, 2, 5).predict(coins(7, 7), "toss")
+    prediction = model_of_tosses(1, 2, 5).predict(coins(7, 7), "toss")
     for first, second in product(range(3), repeat=2):
         share = (1, 2, 5)[first] * (1, 2, 5)[second] / 64
         assert prediction.probability(coins(first, second)) == pytest.approx(share)
@@ -231,12 +231,12 @@ def test_probability_of_a_state_is_the_product_of_the_shares_of_its_values():
     assert prediction.mode() == coins(2, 2)
 
 
-def test_of_equally_probable_values_the_mode_has_the_least():
-    assert tossed(0, 3, 3, 3).predict(coins(7), "toss").mode() == coins(1)
+def test_the_mode_has_the_smallest_of_equally_probable_values():
+    assert model_of_tosses(0, 3, 3, 3).predict(coins(7), "toss").mode() == coins(1)
 
 
-def test_samples_come_as_often_as_they_are_probable():
-    prediction, rng = tossed(1, 3).predict(coins(7, 7), "toss"), np.random.default_rng(0)
+def test_samples_follow_their_probabilities():
+    prediction, rng = model_of_tosses(1, 3).predict(coins(7, 7), "toss"), np.random.default_rng(0)
     samples = Counter(prediction.sample(rng) for _ in range(4000))
     for state in possible(prediction):
         assert samples[state] / 4000 == pytest.approx(prediction.probability(state), abs=0.03)
@@ -244,7 +244,7 @@ def test_samples_come_as_often_as_they_are_probable():
 
 
 def test_sampling_depends_on_nothing_but_the_random_numbers():
-    prediction = tossed(1, 1, 1).predict(coins(*[7] * 30), "toss")
+    prediction = model_of_tosses(1, 1, 1).predict(coins(*[7] * 30), "toss")
     one, other = (prediction.sample(np.random.default_rng(5)) for _ in range(2))
     assert one == other
     assert one != prediction.sample(np.random.default_rng(6))
@@ -252,25 +252,25 @@ def test_sampling_depends_on_nothing_but_the_random_numbers():
 
 def test_sampling_draws_one_number_for_each_uncertain_attribute():
     rng, twin = np.random.default_rng(1), np.random.default_rng(1)
-    tossed(1, 1).predict(coins(7, 7, 7), "toss").sample(rng)
+    model_of_tosses(1, 1).predict(coins(7, 7, 7), "toss").sample(rng)
     twin.random(3)
     assert rng.random() == twin.random()
-    pressed().predict(OFF, "press").sample(rng)  # certain: nothing to draw
+    model_of_presses().predict(OFF, "press").sample(rng)  # certain: nothing to draw
     assert rng.random() == twin.random()
 
 
 def test_a_prediction_stays_as_it_was_when_its_model_learns_on():
-    model = tossed(1, 1)
+    model = model_of_tosses(1, 1)
     prediction = model.predict(coins(7), "toss")
-    as_it_was = all_outcomes(prediction)
+    outcomes_before = all_outcomes(prediction)
     model.observe_many([(coins(7), "toss", coins(3))] * 100)
     del model
     gc.collect()
-    assert all_outcomes(prediction) == as_it_was
+    assert all_outcomes(prediction) == outcomes_before
 
 
-def test_what_was_never_seen_is_predicted_not_to_change():
-    prediction = pressed().predict(OFF, "wait")
+def test_unseen_actions_are_predicted_to_change_nothing():
+    prediction = model_of_presses().predict(OFF, "wait")
     assert prediction.mode() == prediction.sample(np.random.default_rng(0)) == OFF
     assert prediction.outcomes(1, "on") == {0: 1.0}
     assert prediction.support(1, "on") == 0
@@ -284,10 +284,10 @@ def test_a_rule_that_never_varied_is_predicted_with_all_it_saw():
     prediction = model.predict(OFF, "press")
     assert prediction.outcomes(1, "on") == {1: 1.0}
     assert prediction.support(1, "on") == 9
-    still = TreeThink(LAMP)
-    still.observe_many([(OFF, "wait", OFF)] * 9)
-    assert still.predict(ON, "wait").support(1, "on") == 9
-    assert still.predict(ON, "wait").mode() == ON
+    idle = TreeThink(LAMP)
+    idle.observe_many([(OFF, "wait", OFF)] * 9)
+    assert idle.predict(ON, "wait").support(1, "on") == 9
+    assert idle.predict(ON, "wait").mode() == ON
 
 
 def test_an_empty_leaf_answers_with_its_nearest_ancestors_counts():
@@ -372,15 +372,15 @@ def test_ten_thousand_objects_are_observed_and_predicted():
     model = TreeThink(world.schema)
     for step in range(60):
         x = step % 2 * 3 + 1  # in front of a wall, or where a gap in the wall is
-        there = State(
+        before = State(
             world.schema,
             [each for each in objects if each.pos != (4, 50)] + [Object(-1, "player", pos=(x, 50))],
         )
-        after = there if step % 2 == 0 else there.replace(-1, pos=(x + 1, 50))
-        model.observe(there, "right", after)
+        after = before if step % 2 == 0 else before.replace(-1, pos=(x + 1, 50))
+        model.observe(before, "right", after)
         if step >= 50:
-            assert len(there) == 9_999
-            assert model.predict(there, "right").probability(there) <= 1.0
+            assert len(before) == 9_999
+            assert model.predict(before, "right").probability(before) <= 1.0
     assert model.n_varying == 1
 
 
@@ -412,7 +412,7 @@ def test_classes_without_attributes_are_objects_like_others():
     assert model.predict(ghosts, "press").mode() == ghosts
 
 
-def test_a_schema_without_actions_makes_a_model_that_cannot_be_asked_anything():
+def test_a_model_without_actions_refuses_every_action():
     schema = Schema({"lamp": ["on"]}, {"on": 1}, [])
     model, lamp = TreeThink(schema), State(schema, [Object(1, "lamp", on=0)])
     assert len(model.rules) == 0
@@ -440,7 +440,7 @@ def shaky_streams() -> Iterator[tuple[Schema, list[Any]]]:
         yield schema, list(random_transitions(schema, shape))
 
 
-def test_the_hook_tells_of_every_split_change_and_return():
+def test_the_hook_reports_every_split_change_and_return():
     kinds: Counter[str] = Counter()
     for schema, stream in shaky_streams():
         model = TreeThink(schema, alpha=0.5)
@@ -450,8 +450,8 @@ def test_the_hook_tells_of_every_split_change_and_return():
             kinds[change.kind] += 1
             assert change.observation == model.observations
             tests = shapes[change.rule]
-            known = change.path in tests
-            assert known == (change.kind != "split")
+            is_known = change.path in tests
+            assert is_known == (change.kind != "split")
             for path in [each for each in tests if each.startswith(change.path)]:
                 del tests[path]
             if change.kind == "return":
@@ -464,28 +464,28 @@ def test_the_hook_tells_of_every_split_change_and_return():
         model.observe_many(stream)
         # What was told adds up to the trees as they are.
         for rule, tests in shapes.items():
-            assert tests == asked_below(model.rules[rule].root)
+            assert tests == branch_tests(model.rules[rule].root)
     assert set(kinds) == {"split", "change", "return"}
 
 
 def test_observing_with_a_hook_learns_the_same_as_without():
     for schema, stream in islice(shaky_streams(), 3):
-        silent, told = TreeThink(schema, alpha=0.5), TreeThink(schema, alpha=0.5)
-        told.on_change = lambda change: None
-        silent.observe_many(stream)
+        without_hook, with_hook = TreeThink(schema, alpha=0.5), TreeThink(schema, alpha=0.5)
+        with_hook.on_change = lambda change: None
+        without_hook.observe_many(stream)
         for transition in stream:
-            told.observe(*transition)
-        assert silent.to_bytes() == told.to_bytes()
+            with_hook.observe(*transition)
+        assert without_hook.to_bytes() == with_hook.to_bytes()
 
 
 def test_a_hook_may_use_the_model_and_replace_itself():
-    model, told = TreeThink(LAMP), []
+    model, calls = TreeThink(LAMP), []
 
     def second(change: Change) -> None:
-        told.append("second")
+        calls.append("second")
 
     def first(change: Change) -> None:
-        told.append("first")
+        calls.append("first")
         model.observe(OFF, "wait", OFF)
         assert model.predict(OFF, "press").support(1, "on") > 0
         assert model.to_bytes()
@@ -493,7 +493,7 @@ def test_a_hook_may_use_the_model_and_replace_itself():
 
     model.on_change = first
     model.observe_many(PRESSING * 20)
-    assert told == ["first"]
+    assert calls == ["first"]
     assert model.on_change is second
     assert model.observations == 41
 
@@ -530,27 +530,27 @@ def test_a_hook_that_cannot_be_called_is_refused(hook):
 
 
 def test_a_hook_that_refers_to_its_model_does_not_keep_it_alive():
-    def told_to_itself() -> weakref.ref[TreeThink]:
-        model = pressed()
+    def model_with_cycle() -> weakref.ref[TreeThink]:
+        model = model_of_presses()
         model.on_change = lambda change: model.observations
         return weakref.ref(model)
 
-    gone = told_to_itself()
+    reference = model_with_cycle()
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
 # ---------------------------------------------------- bad input: refused, and nothing learned
 
 
 @contextmanager
-def refused(model: TreeThink, error: type[TreeThinkError], match: str) -> Iterator[None]:
-    """One clear error, after which the model is what it was."""
-    as_it_was = model.to_bytes()
-    with pytest.raises(error, match=match) as caught:
+def assert_refused(model: TreeThink, error: type[TreeThinkError], match: str) -> Iterator[None]:
+    """Expect one clear error that leaves the model unchanged."""
+    content = model.to_bytes()
+    with pytest.raises(error, match=match) as raised:
         yield
-    assert isinstance(caught.value, TreeThinkError)
-    assert model.to_bytes() == as_it_was
+    assert isinstance(raised.value, TreeThinkError)
+    assert model.to_bytes() == content
 
 
 DOOR = Schema({"door": ["open"]}, {"open": 1}, ["press", "wait"])
@@ -559,20 +559,20 @@ TWO_KINDS = Schema({"lamp": ["on"], "fan": ["on"]}, {"on": 1}, ["press"])
 
 
 def test_an_unknown_action_is_refused_with_the_nearest_name():
-    model = pressed()
-    says = r"unknown action 'pres' in .*Did you mean 'press'\? Known: 'press', 'wait'"
-    with refused(model, UnknownNameError, says):
+    model = model_of_presses()
+    message = r"unknown action 'pres' in .*Did you mean 'press'\? Known: 'press', 'wait'"
+    with assert_refused(model, UnknownNameError, message):
         model.observe(OFF, "pres", ON)
-    with refused(model, UnknownNameError, says):
+    with assert_refused(model, UnknownNameError, message):
         model.observe_many([(OFF, "pres", ON)])
-    with refused(model, UnknownNameError, says):
+    with assert_refused(model, UnknownNameError, message):
         model.predict(OFF, "pres")
-    with refused(model, UnknownNameError, says):
+    with assert_refused(model, UnknownNameError, message):
         model.predict_many([(OFF, "pres")])
 
 
 def test_an_unknown_object_or_attribute_of_a_prediction_is_refused():
-    prediction = pressed().predict(OFF, "press")
+    prediction = model_of_presses().predict(OFF, "press")
     for ask in (prediction.outcomes, prediction.support):
         with pytest.raises(UnknownNameError, match=r"unknown attribute 'om' in class 'lamp'.*'on'"):
             ask(1, "om")
@@ -589,26 +589,26 @@ def test_an_unknown_object_or_attribute_of_a_prediction_is_refused():
 
 
 def test_states_of_another_schema_are_refused():
-    model = pressed()
-    with refused(model, StateError, "the before state is of another schema"):
+    model = model_of_presses()
+    with assert_refused(model, StateError, "the before state is of another schema"):
         model.observe(SHUT, "press", ON)
-    with refused(model, StateError, "the after state is of another schema"):
+    with assert_refused(model, StateError, "the after state is of another schema"):
         model.observe(OFF, "press", SHUT)
-    with refused(model, StateError, "of another schema"):
+    with assert_refused(model, StateError, "of another schema"):
         model.observe_many([(SHUT, "press", SHUT)])
     for call in (
         lambda: model.predict(SHUT, "press"),
         lambda: model.predict_many([(SHUT, "wait")]),
     ):
-        with refused(model, StateError, "of another schema"):
+        with assert_refused(model, StateError, "of another schema"):
             call()
-    with refused(model, StateError, "of another schema"):
+    with assert_refused(model, StateError, "of another schema"):
         model.predict(OFF, "press").probability(SHUT)
 
 
-def test_an_equal_schema_is_as_good_as_the_same():
+def test_states_of_an_equal_schema_are_accepted():
     schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press", "wait"])
-    model = pressed()
+    model = model_of_presses()
     assert model.predict(State(schema, [Object(5, "lamp", on=0)]), "press").support(5, "on") > 0
 
 
@@ -623,11 +623,11 @@ def test_an_equal_schema_is_as_good_as_the_same():
         ([Object(i, "lamp", on=0) for i in range(1, 12)], "only after: 3, 4, 5, 6, 7, and 4 more$"),
     ],
 )
-def test_other_objects_after_than_before_are_refused_by_their_ids(after, says):
+def test_transitions_between_different_objects_are_refused_with_their_ids(after, says):
     before = State(TWO_KINDS, [Object(1, "lamp", on=0), Object(2, "lamp", on=1)])
     model = TreeThink(TWO_KINDS)
     model.observe(before, "press", before)
-    with refused(model, TransitionError, says):
+    with assert_refused(model, TransitionError, says):
         model.observe(before, "press", State(TWO_KINDS, after))
 
 
@@ -635,50 +635,52 @@ WRONG_STATES = [None, "state", 3, 1.5, [], {}, OFF.to_dict(), State, LAMP, objec
 
 
 @pytest.mark.parametrize("wrong", WRONG_STATES, ids=lambda each: type(each).__name__)
-def test_what_is_no_state_is_refused_everywhere(wrong):
-    model = pressed()
-    with refused(model, WrongTypeError, "before must be a State, got "):
+def test_non_states_are_refused_everywhere(wrong):
+    model = model_of_presses()
+    with assert_refused(model, WrongTypeError, "before must be a State, got "):
         model.observe(wrong, "press", ON)
-    with refused(model, WrongTypeError, "after must be a State, got "):
+    with assert_refused(model, WrongTypeError, "after must be a State, got "):
         model.observe(OFF, "press", wrong)
-    with refused(model, WrongTypeError, "before must be a State, got "):
+    with assert_refused(model, WrongTypeError, "before must be a State, got "):
         model.observe_many([(wrong, "press", ON)])
-    with refused(model, WrongTypeError, "state must be a State, got "):
+    with assert_refused(model, WrongTypeError, "state must be a State, got "):
         model.predict(wrong, "press")
-    with refused(model, WrongTypeError, "state must be a State, got "):
+    with assert_refused(model, WrongTypeError, "state must be a State, got "):
         model.predict_many([(wrong, "press")])
-    with refused(model, WrongTypeError, "after must be a State, got "):
+    with assert_refused(model, WrongTypeError, "after must be a State, got "):
         model.predict(OFF, "press").probability(wrong)
 
 
 @pytest.mark.parametrize("wrong", [None, 0, 1.5, b"press", ["press"], OFF, "\ud800"], ids=repr)
-def test_what_is_no_action_is_refused_everywhere(wrong):
-    model = pressed()
+def test_non_actions_are_refused_everywhere(wrong):
+    model = model_of_presses()
     for call in (
         lambda: model.observe(OFF, wrong, ON),
         lambda: model.observe_many([(OFF, wrong, ON)]),
         lambda: model.predict(OFF, wrong),
         lambda: model.predict_many([(OFF, wrong)]),
     ):
-        with refused(model, WrongTypeError, "an action must be a str"):
+        with assert_refused(model, WrongTypeError, "an action must be a str"):
             call()
 
 
 @pytest.mark.parametrize("wrong", [None, 5, 1.5, LAMP, print])
-def test_what_cannot_be_iterated_is_refused(wrong):
-    model = pressed()
+def test_arguments_that_cannot_be_iterated_are_refused(wrong):
+    model = model_of_presses()
     for call in (model.observe_many, model.predict_many):
-        with refused(model, WrongTypeError, r"must be an iterable of \(.*\), got "):
+        with assert_refused(model, WrongTypeError, r"must be an iterable of \(.*\), got "):
             call(wrong)
 
 
 @pytest.mark.parametrize("item", [None, 5, (), (OFF,), (OFF, "press"), (OFF, "press", ON, 1), ""])
 def test_an_item_that_is_no_transition_is_refused(item):
-    model = pressed()
-    with refused(model, WrongTypeError, r"a transition must be \(before, action, after\), got "):
+    model = model_of_presses()
+    with assert_refused(
+        model, WrongTypeError, r"a transition must be \(before, action, after\), got "
+    ):
         model.observe_many([item])
     if not (isinstance(item, tuple) and len(item) == 2):
-        with refused(model, WrongTypeError, r"each item must be \(state, action\), got "):
+        with assert_refused(model, WrongTypeError, r"each item must be \(state, action\), got "):
             model.predict_many([item])
 
 
@@ -686,11 +688,11 @@ def test_an_item_that_is_no_transition_is_refused(item):
     "arguments", [(), (OFF,), (OFF, "press"), (OFF, "press", ON, 1)], ids=lambda each: len(each)
 )
 def test_a_wrong_number_of_arguments_is_pythons_own_error(arguments):
-    model = pressed()
-    as_it_was = model.to_bytes()
+    model = model_of_presses()
+    content = model.to_bytes()
     with pytest.raises(TypeError):
         model.observe(*arguments)
-    assert model.to_bytes() == as_it_was
+    assert model.to_bytes() == content
 
 
 @pytest.mark.parametrize("place", [0, 1, 255, 256, 257, 600])
@@ -703,7 +705,7 @@ def test_a_wrong_number_of_arguments_is_pythons_own_error(arguments):
     ],
     ids=["transition", "name", "type"],
 )
-def test_what_comes_before_a_bad_item_is_learned_and_nothing_after_it(place, bad, error):
+def test_items_before_a_bad_one_are_learned_and_none_after_it(place, bad, error):
     good = PRESSING * 500
     model, reference = TreeThink(LAMP), TreeThink(LAMP)
     with pytest.raises(error):
@@ -712,7 +714,7 @@ def test_what_comes_before_a_bad_item_is_learned_and_nothing_after_it(place, bad
     assert model.to_bytes() == reference.to_bytes()
 
 
-def test_an_exception_of_the_stream_itself_comes_through_after_what_it_gave():
+def test_an_exception_of_the_stream_is_raised_after_its_items_are_learned():
     def stream() -> Iterator[Any]:
         yield from PRESSING * 3
         raise OSError("the sensor fell off")
@@ -728,22 +730,22 @@ def test_an_exception_of_the_stream_itself_comes_through_after_what_it_gave():
 
 @pytest.mark.parametrize(("keyword", "kind"), [("facts", "find facts"), ("bindings", "bindings")])
 def test_unknown_ways_to_predict_are_refused(keyword, kind):
-    model = pressed()
+    model = model_of_presses()
     for call in (
         lambda how: model.predict(OFF, "press", **{keyword: how}),
         lambda how: model.predict_many([(OFF, "press")], **{keyword: how}),
     ):
-        with refused(model, UnknownNameError, f"unknown way to .*{kind.split()[-1]} 'alll'"):
+        with assert_refused(model, UnknownNameError, f"unknown way to .*{kind.split()[-1]} 'alll'"):
             call("alll")
         for wrong in (None, 1, True):
-            with refused(model, WrongTypeError, f"{keyword} must be a str, got {wrong}"):
+            with assert_refused(model, WrongTypeError, f"{keyword} must be a str, got {wrong}"):
                 call(wrong)
 
 
 @pytest.mark.parametrize("rng", [None, 5, "random", object(), np.random.default_rng])
-def test_what_gives_no_random_numbers_is_refused(rng):
+def test_objects_that_are_no_random_generators_are_refused(rng):
     with pytest.raises(WrongTypeError, match=r"rng must be a numpy.random.Generator, got "):
-        tossed(1, 1).predict(coins(7), "toss").sample(rng)
+        model_of_tosses(1, 1).predict(coins(7), "toss").sample(rng)
 
 
 # ---------------------------------------------------- bad settings
@@ -808,7 +810,7 @@ def test_any_alpha_between_zero_and_one_can_be_learned_with(alpha):
 
 
 @pytest.mark.parametrize("schema", [None, "maze", 3, LAMP.to_dict(), Schema, OFF])
-def test_what_is_no_schema_is_refused(schema):
+def test_non_schemas_are_refused(schema):
     with pytest.raises(WrongTypeError, match="schema must be a Schema, got "):
         TreeThink(schema)
 
@@ -822,16 +824,16 @@ def test_settings_are_kept_and_cannot_be_changed():
             setattr(model, name, getattr(model, name))
 
 
-def test_the_paper_is_one_call_away():
+def test_paper_creates_a_model_with_the_papers_settings():
     assert TreeThink.paper(LAMP).to_bytes() == TreeThink(LAMP, **LEARNERS["paper"]).to_bytes()
-    given = {"alpha": 0.2, "branch_updates": False, "max_candidates": 7}
-    model = TreeThink.paper(LAMP, **given)
-    assert model.to_bytes() == TreeThink(LAMP, **LEARNERS["paper"], **given).to_bytes()
+    options = {"alpha": 0.2, "branch_updates": False, "max_candidates": 7}
+    model = TreeThink.paper(LAMP, **options)
+    assert model.to_bytes() == TreeThink(LAMP, **LEARNERS["paper"], **options).to_bytes()
     assert TreeThink.from_bytes(model.to_bytes()).criterion == "wilson"
 
 
 @pytest.mark.parametrize("setting", ["criterion", "memory"])
-def test_what_the_paper_has_decided_cannot_be_given(setting):
+def test_settings_that_the_paper_fixes_cannot_be_passed(setting):
     with pytest.raises(TypeError, match=setting):
         TreeThink.paper(LAMP, **{setting: 0})
 
@@ -849,7 +851,7 @@ def line(*xs: int) -> State:
 def test_a_change_beyond_64_bits_is_refused(old, new):
     model = TreeThink(LINE)
     model.observe_many([(line(0), "go", line(1)), (line(1), "go", line(1))])
-    with refused(model, TransitionError, f"'x' of object 0 changes from {old} to {new}"):
+    with assert_refused(model, TransitionError, f"'x' of object 0 changes from {old} to {new}"):
         model.observe(line(old), "go", line(new))
 
 
@@ -867,7 +869,7 @@ def test_objects_too_far_apart_for_a_difference_are_refused_once_differences_mat
     apart = line(LOWEST, HIGHEST)
     model.observe(apart, "go", apart)  # nothing varies yet, so no fact is looked at
     model.observe(line(0, 1), "go", line(1, 1))
-    with refused(model, StateError, TOO_FAR):
+    with assert_refused(model, StateError, TOO_FAR):
         model.observe(apart, "go", apart)
     assert model.predict(line(5, 6), "go").support(0, "x") == 4
 
@@ -875,7 +877,7 @@ def test_objects_too_far_apart_for_a_difference_are_refused_once_differences_mat
 def test_objects_too_far_apart_for_a_difference_are_never_kept():
     model = TreeThink(LINE)
     apart = line(LOWEST, HIGHEST)
-    with refused(model, StateError, TOO_FAR):
+    with assert_refused(model, StateError, TOO_FAR):
         model.observe(apart, "go", apart)
 
 
@@ -883,9 +885,9 @@ def test_objects_far_apart_are_fine_where_differences_are_no_facts():
     schema = Schema({"dot": ["x"]}, {"x": Attribute(1, facts=["equality"])}, ["go"])
     model = TreeThink(schema)
     for step in range(200):  # it takes many to pay for so long a number
-        here = State(schema, [Object(0, "dot", x=LOWEST + step % 2), Object(1, "dot", x=HIGHEST)])
-        model.observe(here, "go", here.replace(0, x=LOWEST + 1) if step % 2 == 0 else here)
-    assert model.predict(here, "go").mode() == here
+        before = State(schema, [Object(0, "dot", x=LOWEST + step % 2), Object(1, "dot", x=HIGHEST)])
+        model.observe(before, "go", before.replace(0, x=LOWEST + 1) if step % 2 == 0 else before)
+    assert model.predict(before, "go").mode() == before
     assert f"X0[x] = {LOWEST}" in str(model.rules["dot", "x", "go"])
 
 
@@ -893,9 +895,9 @@ def test_a_predicted_value_beyond_64_bits_is_refused():
     model = TreeThink(LINE)
     model.observe(line(0), "go", line(1))
     for way in product(["demand", "full"], ["first", "all"]):
-        with refused(model, StateError, "a predicted value of 'x' does not fit 64 bits"):
+        with assert_refused(model, StateError, "a predicted value of 'x' does not fit 64 bits"):
             model.predict(line(HIGHEST), "go", *way)
-    with refused(model, StateError, "a predicted value of 'x' does not fit 64 bits"):
+    with assert_refused(model, StateError, "a predicted value of 'x' does not fit 64 bits"):
         model.predict_many([(line(0), "go"), (line(HIGHEST), "go")])
     assert model.predict(line(HIGHEST - 1), "go").mode() == line(HIGHEST)
 
@@ -903,7 +905,7 @@ def test_a_predicted_value_beyond_64_bits_is_refused():
 # ---------------------------------------------------- limits
 
 
-def test_a_node_never_weighs_more_candidates_than_it_may():
+def test_candidates_stay_within_max_candidates_after_every_observation():
     world = make("walls", width=6, height=6)
     model = TreeThink(world.schema, max_candidates=25)
     for step in transitions(world, 600, seed=0):
@@ -914,7 +916,7 @@ def test_a_node_never_weighs_more_candidates_than_it_may():
 
 
 @pytest.mark.parametrize(
-    ("made", "truth"),
+    ("guess", "truth"),
     [
         (5, 6),
         ("prediction", None),
@@ -923,16 +925,16 @@ def test_a_node_never_weighs_more_candidates_than_it_may():
         ("state", "prediction"),
     ],
 )
-def test_the_error_of_something_else_is_refused(made, truth):
+def test_error_refuses_arguments_of_other_types(guess, truth):
     state = make("walls").reset(seed=0)
     prediction = TreeThink(make("walls").schema).predict(state, "left")
-    known = {"state": state, "prediction": prediction}
+    arguments = {"state": state, "prediction": prediction}
     with pytest.raises(WrongTypeError, match="must be a"):
-        error(known.get(str(made), made), known.get(str(truth), truth))
+        error(arguments.get(str(guess), guess), arguments.get(str(truth), truth))
 
 
 class Odd:
-    """A random number generator, of sorts."""
+    """A random number generator that always returns the same number."""
 
     def __init__(self, number: object):
         self.number = number

@@ -21,13 +21,13 @@ def test_the_version_is_the_one_that_pyproject_states():
     assert treethink.__version__ == version("treethink") == stated
 
 
-def test_the_changelog_and_the_citation_know_this_version():
+def test_the_changelog_and_the_citation_name_this_version():
     assert treethink.__version__ in (ROOT / "CHANGELOG.md").read_text()
     assert f"version: {treethink.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 @pytest.mark.parametrize("name", treethink.__all__)
-def test_every_public_name_is_there_and_explained(name):
+def test_every_public_name_exists_and_has_a_docstring(name):
     value = getattr(treethink, name)
     assert name == "__version__" or value.__doc__
 
@@ -46,19 +46,21 @@ def test_an_installed_package_learns_and_predicts():
     assert model.predict(state, "left").mode() == state
 
 
-def test_every_error_is_public_and_one_of_ours():
+def test_every_error_is_public_and_a_treethink_error():
     from treethink import errors
 
-    ours = {n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)}
-    assert ours <= set(treethink.__all__)
-    assert all(issubclass(getattr(treethink, n), treethink.TreeThinkError) for n in ours)
+    defined = {
+        n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)
+    }
+    assert defined <= set(treethink.__all__)
+    assert all(issubclass(getattr(treethink, n), treethink.TreeThinkError) for n in defined)
 
 
-def test_types_travel_with_the_package():
+def test_the_package_contains_type_information():
     assert files(treethink).joinpath("py.typed").is_file()
 
 
-def test_the_stub_of_the_engine_names_all_that_the_engine_has():
+def test_the_stub_of_the_engine_names_everything_in_the_engine():
     stub = files(treethink).joinpath("_engine.pyi").read_text()
     public = [name for name in vars(treethink._engine) if not name.startswith("_")]
     assert public

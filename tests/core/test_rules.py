@@ -42,13 +42,13 @@ def walk(root: Node) -> Iterator[tuple[Node, int]]:
 
 
 def texts() -> dict[str, str]:
-    """What golden files should say, by name."""
-    found = {
+    """Return the expected content of the golden files, by name."""
+    golden = {
         world: "\n\n".join(str(rule) for rule in learned(world).rules.varying().values())
         for world in ("walls", "maze")
     }
-    found["crowded_room"] = str(crowded_room())
-    return found
+    golden["crowded_room"] = str(crowded_room())
+    return golden
 
 
 def test_learned_rules_read_as_they_should():
@@ -60,7 +60,7 @@ def test_learned_rules_read_as_they_should():
         assert path.read_text(encoding="utf-8") == text + "\n", name
 
 
-def test_bound_objects_are_asked_about_and_chance_is_told():
+def test_rules_show_tests_of_bound_objects_and_probabilities():
     rule = crowded_room()
     test, below = rule.root.test, rule.root.left
     assert test is not None
@@ -90,11 +90,11 @@ def test_a_leaf_reads_as_a_distribution_with_counts(counts, text):
 def test_a_rule_that_never_varied_reads_as_one_leaf():
     model = learned("walls", steps=200)
     rule = model.rules["wall", "pos", "left"]
-    seen = sum(rule.seen.values())
-    assert str(rule) == f"wall.pos when left    X0: wall\n(0, 0) × {seen}"
+    n_seen = sum(rule.seen.values())
+    assert str(rule) == f"wall.pos when left    X0: wall\n(0, 0) × {n_seen}"
     assert (rule.n_leaves, rule.depth, rule.varies) == (1, 0, False)
     assert rule.root.is_leaf
-    assert rule.root.counts == rule.seen == {(0, 0): seen}
+    assert rule.root.counts == rule.seen == {(0, 0): n_seen}
 
 
 def test_a_rule_that_was_never_seen_says_so():
@@ -124,7 +124,7 @@ def test_a_test_is_a_value():
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(streams())
-def test_what_a_walk_finds_agrees_with_what_the_rule_says(stream: Stream):
+def test_walking_the_tree_agrees_with_the_text_of_the_rule(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)
     for (class_name, _, _), rule in model.rules.items():
@@ -189,7 +189,7 @@ def test_rules_are_a_mapping_by_class_attribute_and_action():
     assert repr(rules[MAZE_RULE]).startswith("<Rule game.score when left: ")
 
 
-def test_one_thing_is_not_told_as_many():
+def test_a_count_of_one_is_written_in_the_singular():
     schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
     off, on = (State(schema, [Object(1, "lamp", on=value)]) for value in (0, 1))
     model = TreeThink(schema)
@@ -201,7 +201,7 @@ def test_one_thing_is_not_told_as_many():
     assert repr(model.rules["lamp", "on", "press"]).endswith(": 1 leaf, depth 0>")
 
 
-def test_those_that_vary_are_told_apart():
+def test_varying_lists_only_the_rules_that_vary():
     model = learned("maze", steps=1000)
     varying = model.rules.varying()
     assert len(varying) == model.n_varying == 9
@@ -241,7 +241,7 @@ def test_a_key_of_another_shape_is_refused(key):
 @pytest.mark.parametrize(
     "key", [(None, "score", "left"), ("game", 3, "left"), ("game", "score", b"left")]
 )
-def test_a_key_of_other_things_than_names_is_refused(key):
+def test_a_key_that_does_not_consist_of_names_is_refused(key):
     rules = TreeThink(make("maze").schema).rules
     with pytest.raises(WrongTypeError, match="must be a str, got "):
         rules[key]
@@ -256,10 +256,10 @@ def test_a_rule_stays_as_it_was_when_its_model_learns_on():
     stream = list(transitions(make("maze"), steps=3000, seed=0))
     model.observe_many(stream[:1000])
     rules = dict(model.rules)
-    as_they_were = {key: str(rule) for key, rule in rules.items()}
+    texts_before = {key: str(rule) for key, rule in rules.items()}
     model.observe_many(stream[1000:])
-    assert {key: str(rule) for key, rule in rules.items()} == as_they_were
-    assert {key: str(rule) for key, rule in model.rules.items()} != as_they_were
+    assert {key: str(rule) for key, rule in rules.items()} == texts_before
+    assert {key: str(rule) for key, rule in model.rules.items()} != texts_before
 
 
 def test_a_rule_outlives_its_model():
@@ -270,8 +270,8 @@ def test_a_rule_outlives_its_model():
 
 def test_reading_rules_changes_nothing():
     model = learned("maze", steps=500)
-    as_it_was = model.to_bytes()
+    content = model.to_bytes()
     for rule in model.rules.values():
         assert str(rule)
         assert rule.root
-    assert model.to_bytes() == as_it_was
+    assert model.to_bytes() == content

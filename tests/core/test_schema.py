@@ -27,11 +27,15 @@ names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5
 
 @st.composite
 def schemas(draw: st.DrawFn) -> Schema:
-    known = draw(st.dictionaries(st.sampled_from("abcdef"), attributes))
-    own = st.lists(st.sampled_from(sorted(known)), unique=True) if known else st.just([])
+    known_attributes = draw(st.dictionaries(st.sampled_from("abcdef"), attributes))
+    own = (
+        st.lists(st.sampled_from(sorted(known_attributes)), unique=True)
+        if known_attributes
+        else st.just([])
+    )
     return Schema(
         draw(st.dictionaries(names, own, max_size=4)),
-        known,
+        known_attributes,
         draw(st.lists(names, unique=True, max_size=4)),
     )
 
@@ -45,7 +49,7 @@ def doors() -> Schema:
 
 
 @given(schemas())
-def test_dict_and_json_and_pickle_bring_back_an_equal_schema(schema: Schema) -> None:
+def test_dict_json_and_pickle_restore_an_equal_schema(schema: Schema) -> None:
     for twin in (
         Schema.from_dict(schema.to_dict()),
         Schema.from_dict(json.loads(json.dumps(schema.to_dict()))),
@@ -74,7 +78,7 @@ def test_a_class_lists_its_attributes_in_the_order_of_the_schema() -> None:
     assert doors().classes == {"player": ("pos",), "door": ("pos", "open"), "game": ("score",)}
 
 
-def test_what_a_schema_says_can_be_read_but_not_changed() -> None:
+def test_a_schema_can_be_read_but_not_changed() -> None:
     schema = doors()
     assert schema.actions == ("left", "right")
     assert schema.attributes["pos"] == Attribute(2, facts=("equality", "difference"))
@@ -175,7 +179,7 @@ def test_every_name_that_an_object_already_uses_is_taken() -> None:
         ({"\ud800": []}, {}, [], "UTF-8"),
     ],
 )
-def test_names_are_there_and_used_once(
+def test_names_must_be_nonempty_and_unique(
     classes: Any, attributes: Any, actions: Any, message: str
 ) -> None:
     with pytest.raises(SchemaError, match=message):
@@ -218,7 +222,7 @@ json_like = st.recursive(
 
 
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(doors().to_dict(), json_like)) | json_like)
-def test_any_data_gives_a_schema_or_an_error_of_ours(data: Any) -> None:
+def test_any_data_gives_a_schema_or_a_treethink_error(data: Any) -> None:
     try:
         schema = Schema.from_dict(data)
     except TreeThinkError:

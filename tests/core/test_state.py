@@ -120,7 +120,7 @@ def test_order_of_objects_does_not_matter(twin: Twin, random: Any) -> None:
 
 
 @given(twins, st.data())
-def test_replacing_equals_building_anew_and_leaves_the_old_state_alone(
+def test_replacing_equals_building_a_new_state_and_leaves_the_old_one_unchanged(
     twin: Twin, data: st.DataObject
 ) -> None:
     state = state_of(twin)
@@ -145,18 +145,18 @@ def test_replacing_equals_building_anew_and_leaves_the_old_state_alone(
 
 
 @given(twins)
-def test_dict_json_pickle_and_repr_bring_back_an_equal_state(twin: Twin) -> None:
+def test_dict_json_pickle_and_repr_restore_an_equal_state(twin: Twin) -> None:
     state = state_of(twin)
     assert json.loads(state.to_json()) == state.to_dict()
-    for again in (
+    for restored in (
         State.from_dict(SCHEMA, state.to_dict()),
         State.from_json(SCHEMA, state.to_json()),
         pickle.loads(pickle.dumps(state)),
-        eval(repr(state), {"Object": Object, "State": lambda made: State(SCHEMA, made)}),
+        eval(repr(state), {"Object": Object, "State": lambda objects: State(SCHEMA, objects)}),
     ):
-        assert again == state
-        assert hash(again) == hash(state)
-        assert again.to_json() == state.to_json()
+        assert restored == state
+        assert hash(restored) == hash(state)
+        assert restored.to_json() == state.to_json()
 
 
 @given(
@@ -173,9 +173,9 @@ def test_objects_are_found_by_value_whatever_the_range(
     values = [(grid[x], grid[y]) for x, y in cells]
     state = State(SCHEMA, [Object(i, "player", pos=v) for i, v in enumerate(values)])
 
-    for wanted in {*values, (LOWEST, HIGHEST), (HIGHEST, LOWEST), (0, 0), (2, 3)}:
-        expected = tuple(state[i] for i, value in enumerate(values) if value == wanted)
-        assert state.find("player", pos=wanted) == expected
+    for target in {*values, (LOWEST, HIGHEST), (HIGHEST, LOWEST), (0, 0), (2, 3)}:
+        expected = tuple(state[i] for i, value in enumerate(values) if value == target)
+        assert state.find("player", pos=target) == expected
 
 
 @given(twins, st.data())
@@ -193,7 +193,7 @@ def test_find_gives_the_objects_that_have_all_the_values(twin: Twin, data: st.Da
 
 
 @given(twins, st.data())
-def test_changes_to_another_state_are_what_makes_it(twin: Twin, data: st.DataObject) -> None:
+def test_changes_to_another_state_produce_that_state(twin: Twin, data: st.DataObject) -> None:
     before = state_of(twin)
     chosen = data.draw(st.sets(st.sampled_from(list(twin)))) if twin else set()
     other = {id: data.draw(objects_of(twin[id][0])) if id in chosen else twin[id] for id in twin}
@@ -210,7 +210,7 @@ def test_changes_to_another_state_are_what_makes_it(twin: Twin, data: st.DataObj
     assert before.changes_to(before) == {}
 
 
-def test_changes_to_something_else_are_refused() -> None:
+def test_changes_to_refuses_other_arguments() -> None:
     fewer = State(SCHEMA, [Object(50, "player", pos=(5, 2)), Object(52, "mark")])
     with pytest.raises(TransitionError, match="only before: 51; only after: 52"):
         maze().changes_to(fewer)
@@ -224,7 +224,7 @@ def test_changes_to_something_else_are_refused() -> None:
         maze().changes_to(None)  # type: ignore[arg-type]
 
 
-def test_find_refuses_what_it_cannot_look_for() -> None:
+def test_find_refuses_unknown_names_and_wrong_values() -> None:
     state = maze()
     with pytest.raises(UnknownNameError, match=r"unknown class 'dor'.*mean 'door'"):
         state.find("dor", pos=(1, 2))
@@ -259,7 +259,7 @@ def test_the_example_of_the_readme() -> None:
     assert state.schema is moved.schema is SCHEMA
 
 
-def test_a_state_is_a_key() -> None:
+def test_a_state_can_be_a_dictionary_key() -> None:
     visited = {maze(): "start", maze().replace(51, open=1): "opened"}
     assert visited[maze().replace(51, open=1).replace(51, open=0)] == "start"
     assert len(visited) == 2
@@ -272,7 +272,7 @@ def test_equal_schemas_make_equal_states_and_others_never_do() -> None:
     assert State.from_dict(other, maze().to_dict()) != maze()
 
 
-def test_ids_count_too() -> None:
+def test_states_with_different_ids_are_unequal() -> None:
     assert State(SCHEMA, [Object(1, "mark")]) != State(SCHEMA, [Object(2, "mark")])
     assert State(SCHEMA, [Object(1, "mark")]) != State(SCHEMA, [])
 
@@ -284,11 +284,11 @@ def test_a_state_equals_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("id", ["x", None, 1.0, True, 2**70, (50,)])
-def test_what_is_no_id_is_not_in_a_state(id: Any) -> None:
+def test_non_ids_are_not_in_a_state(id: Any) -> None:
     assert id not in State(SCHEMA, [Object(1, "mark")])
 
 
-def test_numpy_speaks_integers_too() -> None:
+def test_numpy_integers_are_accepted() -> None:
     state = State(SCHEMA, [Object(np.int16(1), "door", pos=np.array([2, 3]), open=np.uint8(1))])
     assert state == State(SCHEMA, [Object(1, "door", pos=(2, 3), open=1)])
     assert np.int64(1) in state
@@ -370,9 +370,9 @@ def test_nothing_is_left_behind_when_python_ends() -> None:
         "    def __del__(self, state=state): state[1]\n"
         "late = Late()\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0
-    assert "nanobind" not in done.stderr  # which complains of what it has to leave behind
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert process.returncode == 0
+    assert "nanobind" not in process.stderr  # which complains of what it has to leave behind
 
 
 # ---------------------------------------------------------------- objects
@@ -442,9 +442,9 @@ def test_a_value_fits_in_64_bits(value: Any) -> None:
 
 @pytest.mark.parametrize("id", NO_INTEGERS)
 def test_an_id_is_an_integer(id: Any) -> None:
-    for refused in (lambda: Object(id, "mark"), lambda: maze()[id], lambda: maze().replace(id)):
+    for call in (lambda: Object(id, "mark"), lambda: maze()[id], lambda: maze().replace(id)):
         with pytest.raises(StateError, match="id must be an integer"):
-            refused()
+            call()
 
 
 def test_no_id_is_used_twice() -> None:
@@ -454,7 +454,7 @@ def test_no_id_is_used_twice() -> None:
         State(SCHEMA, [Object(7, "mark"), Object(7, "game", score=0)])
 
 
-def test_an_object_that_is_not_there() -> None:
+def test_an_unknown_id_is_refused() -> None:
     with pytest.raises(StateError, match="no object has the id 9 in this state of 2 objects"):
         maze()[9]
     with pytest.raises(StateError, match="no object has the id 9"):
@@ -473,17 +473,17 @@ def test_an_unknown_class_gets_a_suggestion() -> None:
 
 
 def test_an_unknown_attribute_gets_a_suggestion() -> None:
-    for refused in (
+    for call in (
         lambda: State(SCHEMA, [Object(51, "door", pos=(1, 1), opn=1)]),
         lambda: maze().replace(51, opn=1),
         lambda: maze().replace_many({51: {"opn": 1}}),
         lambda: maze().value(51, "opn"),
     ):
-        with pytest.raises(UnknownNameError, match=r"'opn' in class 'door'.*mean 'open'") as caught:
-            refused()
-        assert (caught.value.kind, caught.value.name) == ("attribute", "opn")
-        assert caught.value.known == ("open", "pos")
-        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+        with pytest.raises(UnknownNameError, match=r"'opn' in class 'door'.*mean 'open'") as raised:
+            call()
+        assert (raised.value.kind, raised.value.name) == ("attribute", "opn")
+        assert raised.value.known == ("open", "pos")
+        assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
 
 
 def test_an_attribute_of_another_class_is_an_extra_one() -> None:
@@ -628,7 +628,7 @@ def mutated(draw: st.DrawFn) -> Any:
 
 
 @given(mutated() | json_like)
-def test_any_data_gives_a_state_or_an_error_of_ours(data: Any) -> None:
+def test_any_data_gives_a_state_or_a_treethink_error(data: Any) -> None:
     try:
         state = State.from_dict(SCHEMA, data)
     except TreeThinkError:
@@ -637,7 +637,7 @@ def test_any_data_gives_a_state_or_an_error_of_ours(data: Any) -> None:
 
 
 @given(mutated().map(json.dumps) | st.text(max_size=20), st.data())
-def test_any_text_gives_a_state_or_an_error_of_ours(text: str, data: st.DataObject) -> None:
+def test_any_text_gives_a_state_or_a_treethink_error(text: str, data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(text)))
     noise = data.draw(st.text(max_size=2))
     for given_text in (text, text[:cut], text[:cut] + noise + text[cut + 1 :]):

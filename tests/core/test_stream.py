@@ -37,8 +37,8 @@ pytestmark = pytest.mark.slow
 # --------------------------------------------------------------------------- here
 
 
-def test_a_stream_is_the_play_that_its_seed_describes() -> None:
-    """Slow and obvious: golden files and published numbers hang on this order of draws."""
+def test_a_stream_is_determined_by_its_seed() -> None:
+    """The slow reference: golden files and published numbers depend on this order of draws."""
     world, rng = make("maze"), np.random.default_rng(9)
     expected: list[Transition] = []
     for _ in range(3):
@@ -73,7 +73,7 @@ class Hops(World):
         return bool(state[0].n == 3)
 
 
-def test_a_level_that_is_over_makes_room_for_the_next() -> None:
+def test_a_new_level_starts_when_one_is_over() -> None:
     stream = list(transitions(Hops(), steps=200, seed=1, episode=10))
     assert len(stream) == 200
     in_level = 0
@@ -109,7 +109,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"seed": np.array([1, 2])}, "seed must be a whole number"),
     ],
 )
-def test_a_stream_refuses_what_makes_no_sense(wrong: dict[str, Any], complaint: str) -> None:
+def test_a_stream_refuses_invalid_arguments(wrong: dict[str, Any], complaint: str) -> None:
     with pytest.raises(SettingError, match=complaint):
         transitions(make("walls"), **{"steps": 10, "seed": 0, **wrong})
 
@@ -124,43 +124,43 @@ def test_a_stream_needs_a_world(wrong: Any) -> None:
 
 
 def in_turn(serial: list[list[Transition]]) -> list[tuple[int, Transition]]:
-    """What parallel streams must give: some steps of each in turn."""
-    given = []
+    """Return the expected order of parallel streams: some steps of each in turn."""
+    order = []
     for first in range(0, len(serial[0]), TURN):
         for which, stream in enumerate(serial):
-            given += [(which, each) for each in stream[first : first + TURN]]
-    return given
+            order += [(which, each) for each in stream[first : first + TURN]]
+    return order
 
 
 @pytest.mark.parametrize("processes", [0, 1, 2, 3, 7])
 def test_streams_do_not_depend_on_the_number_of_processes(processes: int) -> None:
     worlds = [make("maze"), Hops(), make("fish", fish=2), make("maze", goals=4, width=9)]
     seeds = [5, 6, 7, 5]
-    given = list(parallel_transitions(worlds, 130, seeds, 30, processes))
+    merged = list(parallel_transitions(worlds, 130, seeds, 30, processes))
     serial = [
         list(transitions(world, 130, seed, 30)) for world, seed in zip(worlds, seeds, strict=True)
     ]
-    assert given == in_turn(serial)
+    assert merged == in_turn(serial)
 
 
 def test_states_from_other_processes_are_of_the_given_worlds() -> None:
-    """Of their very schemas, and sharing what did not change: as good as played here."""
+    """States have the schema objects of the given worlds, and share unchanged values."""
     worlds = [make("walls"), make("maze-scoreless")]
     for which, (before, _, after) in parallel_transitions(worlds, 60, [0, 1], processes=2):
         assert before.schema is after.schema is worlds[which].schema
 
 
-def test_what_crosses_is_the_start_of_each_level_and_then_only_what_changed(
+def test_processes_send_the_start_of_each_level_and_then_only_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """So states are built from the ones before them, and share what did not change."""
-    sent: list[parallel.Step] = []
+    steps: list[parallel.Step] = []
     built: list[State] = []
     receive = parallel._Worker.receive
 
-    def overheard(worker: Any, job: parallel.Job) -> list[parallel.Step]:
+    def receive_and_record(worker: Any, job: parallel.Job) -> list[parallel.Step]:
         turn = receive(worker, job)
-        sent.extend(turn)
+        steps.extend(turn)
         return turn
 
     class Builder:
@@ -171,18 +171,18 @@ def test_what_crosses_is_the_start_of_each_level_and_then_only_what_changed(
             built.append(State.from_dict(schema, data))
             return built[-1]
 
-    monkeypatch.setattr(parallel._Worker, "receive", overheard)
+    monkeypatch.setattr(parallel._Worker, "receive", receive_and_record)
     monkeypatch.setattr(parallel, "State", Builder)
     stream = parallel_transitions([make("maze")], 200, [4], episode=60, processes=1)
-    given = [transition for _, transition in stream]
+    merged = [transition for _, transition in stream]
     starts = [0, 60, 120, 180]
-    assert [i for i, (start, _, _) in enumerate(sent) if start is not None] == starts
-    assert len(built) == 4 and all(given[i][0] is built[k] for k, i in enumerate(starts))
-    assert all(given[i][0] is given[i - 1][2] for i in range(1, 200) if i not in starts)
-    assert [changes for _, _, changes in sent] == [
-        before.changes_to(after) for before, _, after in given
+    assert [i for i, (start, _, _) in enumerate(steps) if start is not None] == starts
+    assert len(built) == 4 and all(merged[i][0] is built[k] for k, i in enumerate(starts))
+    assert all(merged[i][0] is merged[i - 1][2] for i in range(1, 200) if i not in starts)
+    assert [changes for _, _, changes in steps] == [
+        before.changes_to(after) for before, _, after in merged
     ]
-    assert given == list(transitions(make("maze"), 200, 4, 60))
+    assert merged == list(transitions(make("maze"), 200, 4, 60))
 
 
 class Started(Exception):  # noqa: N818  # it is no error
@@ -208,7 +208,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return started
 
 
-def test_nothing_to_play_starts_nothing(started: list[int]) -> None:
+def test_without_streams_no_process_is_started(started: list[int]) -> None:
     assert list(parallel_transitions([], 10, [], processes=2)) == []
     assert list(parallel_transitions([make("walls")] * 3, 0, [0] * 3, processes=3)) == []
     assert list(parallel_transitions([make("walls")] * 3, 0, [0] * 3)) == []
@@ -226,7 +226,7 @@ def test_no_more_processes_are_started_than_there_are_streams(started: list[int]
     assert started == [2, 1, 1, 1, 1]
 
 
-def test_unless_told_there_is_one_process_for_each_core_that_may_be_used(
+def test_by_default_there_is_one_process_for_each_available_core(
     started: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 5)
@@ -243,7 +243,7 @@ def test_unless_told_there_is_one_process_for_each_core_that_may_be_used(
 
 
 class Standing(Hops):
-    """Remembers where it is, and goes on only from there."""
+    """A stateful world: it steps only from its current state."""
 
     pure = False
     here: State | None = None
@@ -260,18 +260,18 @@ class Standing(Hops):
 
 
 @pytest.mark.parametrize("processes", [0, 1, 2])
-def test_a_world_with_a_state_of_its_own_may_be_played_twice_and_is_left_alone(
+def test_a_stateful_world_may_be_played_twice_and_stays_unchanged(
     processes: int,
 ) -> None:
     world = Standing()
-    stands = world.reset(3)
-    given = list(parallel_transitions([world, world], 130, [5, 6], 100, processes))
-    assert given == in_turn([list(transitions(Standing(), 130, seed, 100)) for seed in (5, 6)])
-    assert world.here is stands
+    state = world.reset(3)
+    merged = list(parallel_transitions([world, world], 130, [5, 6], 100, processes))
+    assert merged == in_turn([list(transitions(Standing(), 130, seed, 100)) for seed in (5, 6)])
+    assert world.here is state
 
 
 @pytest.mark.parametrize("processes", [0, 1])
-def test_a_world_with_a_state_of_its_own_that_cannot_be_copied_is_refused(processes: int) -> None:
+def test_a_stateful_world_that_cannot_be_copied_is_refused(processes: int) -> None:
     class Local(Standing):
         pass
 
@@ -280,7 +280,7 @@ def test_a_world_with_a_state_of_its_own_that_cannot_be_copied_is_refused(proces
         next(stream)
 
 
-def test_here_a_world_without_one_need_not_be_copied() -> None:
+def test_a_stateless_world_need_not_be_copied_without_processes() -> None:
     class Local(Hops):
         pass
 
@@ -299,7 +299,7 @@ def test_processes_end_with_the_stream_and_when_it_is_closed_or_forgotten() -> N
     assert len(children()) == 2 and len(first) == 120
     started = children()
     stream.close()
-    assert not children() and all(gone(pid) for pid in started)
+    assert not children() and all(has_ended(pid) for pid in started)
 
     forgotten = parallel_transitions([make("walls")], 10**7, [0], processes=1)
     next(forgotten)
@@ -312,8 +312,8 @@ def test_processes_end_with_the_stream_and_when_it_is_closed_or_forgotten() -> N
     assert not children()
 
 
-def gone(pid: int) -> bool:
-    """Not even a zombie is left."""
+def has_ended(pid: int) -> bool:
+    """Return whether the process has ended and is not even a zombie."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -322,7 +322,7 @@ def gone(pid: int) -> bool:
 
 
 class Failing(Walls):
-    """Breaks down after a while."""
+    """Raises an error after some steps."""
 
     error: Exception = ZeroDivisionError("out of luck")
 
@@ -333,7 +333,7 @@ class Failing(Walls):
 
 
 class PickyError(Exception):
-    """An error that cannot be sent: it is made of two things and pickled as one."""
+    """An error that cannot be unpickled: it takes two arguments and is pickled with one."""
 
     def __init__(self, one: str, two: str):
         super().__init__(f"{one} and {two}")
@@ -363,40 +363,40 @@ class Stuck(Walls):
         return super().sample(state, action, rng)
 
 
-def played(stream: Iterator[Any]) -> int:
+def count_transitions(stream: Iterator[Any]) -> int:
     return sum(1 for _ in stream)
 
 
-def test_an_error_in_a_process_is_raised_here_with_its_place() -> None:
+def test_an_error_in_a_process_is_raised_with_a_note_of_its_place() -> None:
     stream = parallel_transitions([make("walls"), Failing()], 1_000, [1, 2], processes=2)
-    with pytest.raises(ZeroDivisionError, match="out of luck") as caught:
-        played(stream)
-    (note,) = caught.value.__notes__
+    with pytest.raises(ZeroDivisionError, match="out of luck") as raised:
+        count_transitions(stream)
+    (note,) = raised.value.__notes__
     assert "Failing(" in note and "with seed 2, steps from " in note
     assert "in sample" in note and "raise self.error" in note
     assert not children()
 
 
-def test_an_error_keeps_its_type_and_what_it_knows() -> None:
-    with pytest.raises(UnknownNameError, match="Did you mean 'door'") as caught:
-        played(parallel_transitions([FailingToMove()], 1_000, [2], processes=1))
-    assert caught.value.known == ("door",)
+def test_an_error_keeps_its_type_and_attributes() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'door'") as raised:
+        count_transitions(parallel_transitions([FailingToMove()], 1_000, [2], processes=1))
+    assert raised.value.known == ("door",)
 
 
-def test_an_error_that_cannot_be_sent_is_told_of() -> None:
+def test_an_error_that_cannot_be_pickled_is_reported() -> None:
     stream = parallel_transitions([FailingOddly()], 1_000, [2], processes=1)
     with pytest.raises(StreamError, match=r"FailingOddly.* with seed 2.*PickyError: this and that"):
-        played(stream)
+        count_transitions(stream)
 
 
 def test_a_process_that_ends_by_itself_is_an_error() -> None:
     stream = parallel_transitions([Quitting()], 1_000, [2], processes=1)
     with pytest.raises(StreamError, match=r"Quitting.* with seed 2 ended.* exit code 7"):
-        played(stream)
+        count_transitions(stream)
     assert not children()
 
 
-def test_a_process_that_does_not_listen_is_ended_all_the_same(
+def test_an_unresponsive_process_is_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("treethink.stream.parallel._PATIENCE", 0.2)
@@ -404,7 +404,7 @@ def test_a_process_that_does_not_listen_is_ended_all_the_same(
     next(stream)
     started = children()
     stream.close()
-    assert not children() and all(gone(pid) for pid in started)
+    assert not children() and all(has_ended(pid) for pid in started)
 
 
 def test_a_world_that_cannot_be_sent_is_refused() -> None:
@@ -432,7 +432,7 @@ def test_a_world_that_cannot_be_sent_is_refused() -> None:
         ({"episode": 0}, SettingError, "episode must be at least 1"),
     ],
 )
-def test_parallel_streams_refuse_what_makes_no_sense(
+def test_parallel_streams_refuse_invalid_arguments(
     wrong: dict[str, Any], error: type[Exception], complaint: str
 ) -> None:
     with pytest.raises(error, match=complaint):
@@ -470,34 +470,34 @@ def run_script(tmp_path: Path, **parts: object) -> subprocess.Popen[str]:
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 @pytest.mark.parametrize("told_after", [0, 500])
 def test_ctrl_c_ends_everything_with_one_trace(tmp_path: Path, told_after: int) -> None:
-    with run_script(tmp_path, told_after=told_after, start=GUARDED) as ran:
-        assert ran.stdout is not None
-        pids = [int(each) for each in ran.stdout.readline().split()]
-        os.killpg(ran.pid, signal.SIGINT)  # as a terminal does: to all of them
-        _, said = ran.communicate(timeout=60)
-    assert len(pids) == 2 and all(gone(pid) for pid in pids)
-    assert ran.returncode in (-signal.SIGINT, 130)
-    assert said.count("Traceback") == 1 and said.strip().endswith("KeyboardInterrupt")
+    with run_script(tmp_path, told_after=told_after, start=GUARDED) as process:
+        assert process.stdout is not None
+        pids = [int(each) for each in process.stdout.readline().split()]
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+        _, stderr = process.communicate(timeout=60)
+    assert len(pids) == 2 and all(has_ended(pid) for pid in pids)
+    assert process.returncode in (-signal.SIGINT, 130)
+    assert stderr.count("Traceback") == 1 and stderr.strip().endswith("KeyboardInterrupt")
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 def test_processes_do_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
-    with run_script(tmp_path, told_after=100, start=GUARDED) as ran:
-        assert ran.stdout is not None
-        pids = [int(each) for each in ran.stdout.readline().split()]
-        ran.kill()
-        ran.communicate(timeout=60)
+    with run_script(tmp_path, told_after=100, start=GUARDED) as process:
+        assert process.stdout is not None
+        pids = [int(each) for each in process.stdout.readline().split()]
+        process.kill()
+        process.communicate(timeout=60)
     deadline = time.monotonic() + 30
-    while not all(gone(pid) for pid in pids) and time.monotonic() < deadline:
+    while not all(has_ended(pid) for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert len(pids) == 2 and all(gone(pid) for pid in pids)
+    assert len(pids) == 2 and all(has_ended(pid) for pid in pids)
 
 
 GUARDED = 'if __name__ == "__main__":\n    main()'
 
 
-def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
-    with run_script(tmp_path, told_after=0, start="main()") as ran:
-        _, said = ran.communicate(timeout=60)
-    assert ran.returncode == 1
-    assert "StreamError" in said and 'lacks `if __name__ == "__main__":`' in said
+def test_a_script_without_a_main_guard_gets_a_clear_error(tmp_path: Path) -> None:
+    with run_script(tmp_path, told_after=0, start="main()") as process:
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "StreamError" in stderr and 'lacks `if __name__ == "__main__":`' in stderr

@@ -78,7 +78,7 @@ def switching_every(seconds: float) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("many", [True, False], ids=["observe_many", "observe"])
-def test_predictions_made_while_another_thread_learns_are_whole_and_the_model_too(stream, many):
+def test_predictions_and_the_model_stay_consistent_while_another_thread_learns(stream, many):
     model, done = TreeThink(make("maze").schema, alpha=0.3), threading.Event()
     predictions = 0
 
@@ -116,7 +116,7 @@ def test_predictions_made_while_another_thread_learns_are_whole_and_the_model_to
     assert model.to_bytes() == model_of(stream, alpha=0.3).to_bytes()
 
 
-def test_whatever_is_read_while_another_thread_learns_is_of_one_moment(stream):
+def test_reads_while_another_thread_learns_see_one_moment(stream):
     """Every copy equals a model that saw just the beginning of the stream."""
     model, done = TreeThink(make("maze").schema), threading.Event()
     copies: dict[int, bytes] = {}
@@ -171,7 +171,7 @@ def test_refusals_in_one_thread_do_not_disturb_another(stream):
     assert model.to_bytes() == model_of(stream).to_bytes()
 
 
-def test_one_tree_is_asked_and_taught_by_several_threads(stream):
+def test_several_threads_may_use_and_train_one_tree(stream):
     """Outcomes are new all the time, so that one is asked about as soon as it is learned."""
     tree, done = FOLDT(["player"]), threading.Event()
     steps = [(before, before.of_class("player")[0].id) for before, _, _ in stream]
@@ -200,7 +200,7 @@ def test_one_tree_is_asked_and_taught_by_several_threads(stream):
     "libasan" in os.environ.get("LD_PRELOAD", ""), reason="sanitizers use far more stack"
 )
 @pytest.mark.parametrize("left", [True, False])
-def test_a_deep_tree_can_be_asked_from_a_thread_with_little_stack(left):
+def test_a_deep_tree_predicts_in_a_thread_with_a_small_stack(left):
     """Half a megabyte is what threads of macOS have."""
     model = TreeThink.from_bytes(handmade(chain(1000, left)))
     state = dot(5) if left else dot(0)
@@ -220,12 +220,12 @@ def test_a_deep_tree_can_be_asked_from_a_thread_with_little_stack(left):
 # ---------------------------------------------------- hooks
 
 
-def test_hooks_that_use_the_model_never_wait_for_ever(stream):
-    model, told, done = TreeThink(make("maze").schema, alpha=0.3), [], threading.Event()
+def test_hooks_that_use_the_model_do_not_deadlock(stream):
+    model, changes, done = TreeThink(make("maze").schema, alpha=0.3), [], threading.Event()
     before, action, _ = stream[0]
 
     def hook(change: Any) -> None:
-        told.append(change)
+        changes.append(change)
         assert model.predict(before, action).mode()
         assert model.rules[change.rule].transitions > 0
         assert model.to_bytes()
@@ -243,12 +243,12 @@ def test_hooks_that_use_the_model_never_wait_for_ever(stream):
 
     model.on_change = hook
     together(learn, ask, ask, lambda: [len(model.rules.varying()) for _ in range(20)])
-    assert told
+    assert changes
     assert model.to_bytes() == model_of(stream, alpha=0.3).to_bytes()
 
 
 @pytest.mark.parametrize("read", ["rules", "to_bytes", "predict"])
-def test_garbage_collected_on_the_way_may_use_the_model(stream, read):
+def test_objects_garbage_collected_during_a_call_may_use_the_model(stream, read):
     """Finalizers run whenever Python makes an object: never under the model's lock."""
     model = model_of(stream[:500])
     finalized = []
@@ -310,8 +310,8 @@ def test_long_calls_let_other_threads_run(stream):
     model = model_of(stream)
     many = stream * 20
     assert turns_meanwhile(lambda: model.observe_many(many)) >= 3
-    asked = [(before, action) for before, action, _ in stream * 2]
-    assert turns_meanwhile(lambda: model.predict_many(asked, facts="full")) >= 3
+    questions = [(before, action) for before, action, _ in stream * 2]
+    assert turns_meanwhile(lambda: model.predict_many(questions, facts="full")) >= 3
 
 
 def test_one_call_on_a_large_state_lets_other_threads_run():
@@ -327,7 +327,7 @@ def test_one_call_on_a_large_state_lets_other_threads_run():
 
 @contextmanager
 def interrupted_after(seconds: float) -> Iterator[None]:
-    """As if Ctrl-C were pressed, but with a signal that pytest does not use."""
+    """Interrupt like Ctrl-C, but with a signal that pytest does not use."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -347,7 +347,9 @@ def endless(stream: list[Any]) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("make_endless", [cycle, endless], ids=["C", "Python"])
-def test_an_endless_stream_can_be_interrupted_and_what_was_learned_stays(stream, make_endless):
+def test_an_endless_stream_can_be_interrupted_and_the_model_keeps_what_it_learned(
+    stream, make_endless
+):
     model = TreeThink(make("maze").schema)
     with pytest.raises(KeyboardInterrupt), interrupted_after(0.1):
         model.observe_many(make_endless(stream))
@@ -359,10 +361,10 @@ def test_an_endless_stream_can_be_interrupted_and_what_was_learned_stays(stream,
 
 def test_endless_questions_can_be_interrupted(stream):
     model = model_of(stream[:500])
-    as_it_was = model.to_bytes()
+    content = model.to_bytes()
     with pytest.raises(KeyboardInterrupt), interrupted_after(0.1):
         model.predict_many(cycle([stream[0][:2]]))
-    assert model.to_bytes() == as_it_was
+    assert model.to_bytes() == content
 
 
 def test_an_interrupt_in_a_hook_stops_the_stream(stream):
@@ -384,7 +386,7 @@ CROWD = Schema({"dot": ["x"]}, {"x": 1}, ["go"])
 
 
 def crowd(objects: int, shift: int) -> State:
-    """So many dots, all of which feed one rule: an observation takes its time."""
+    """Return a state of many dots, which all feed one rule: observing it is slow."""
     return State(CROWD, [Object(i, "dot", x=(i * 7 + shift) % 50) for i in range(objects)])
 
 
@@ -395,7 +397,7 @@ def slow_steps(objects: int) -> Iterator[tuple[State, str, State]]:
 
 
 def test_slow_steps_can_be_interrupted_too():
-    """Not after a fixed number of steps, however long those take."""
+    """Interrupts are checked by time, not after a fixed number of steps."""
     model = TreeThink(CROWD)
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt), interrupted_after(0.2):
@@ -410,7 +412,7 @@ def model_of_crowd(steps: int) -> TreeThink:
     return model
 
 
-def test_one_who_observes_is_not_kept_waiting_by_those_who_predict():
+def test_threads_that_predict_do_not_block_a_thread_that_observes():
     world = make("maze", width=16, height=16)
     steps = list(transitions(world, 2_000, seed=0))
     model = TreeThink(world.schema)
@@ -435,15 +437,15 @@ def test_one_who_observes_is_not_kept_waiting_by_those_who_predict():
 def test_a_hook_may_switch_itself_off_between_two_changes_of_one_transition():
     schema = Schema({"lamp": ["a", "b"]}, {"a": 1, "b": 1}, ["press"])
     model = TreeThink(schema)
-    told = []
+    changes = []
 
     def once(change: Any) -> None:
-        told.append(change)
+        changes.append(change)
         model.on_change = None
 
     model.on_change = once
     states = [State(schema, [Object(1, "lamp", a=n, b=n)]) for n in (0, 1)]
     model.observe_many([(states[i % 2], "press", states[1 - i % 2]) for i in range(60)])
-    assert len(told) == 1
+    assert len(changes) == 1
     assert model.observations == 60
     assert all(rule.depth == 1 for rule in model.rules.values())

@@ -20,33 +20,33 @@ from treethink.worlds import World, draw, make
 from treethink.worlds.base import Pixels
 
 
-def played(name: str, steps: int = 6, level: int = 1, **options: int) -> tuple[World, Episode]:
+def play(name: str, steps: int = 6, level: int = 1, **options: int) -> tuple[World, Episode]:
     world = make(name, **options)
     return world, Agent(world, simulations=10).play(world, steps, level=level)
 
 
 def frames(content: bytes) -> list[tuple[Pixels, int]]:
     """Each picture and how long it is seen."""
-    found = []
+    result = []
     with Image.open(io.BytesIO(content)) as picture:
         for i in range(picture.n_frames):  # type: ignore[attr-defined]
             picture.seek(i)
-            found.append((np.asarray(picture.convert("RGB")), picture.info["duration"]))
-    return found
+            result.append((np.asarray(picture.convert("RGB")), picture.info["duration"]))
+    return result
 
 
 @pytest.mark.parametrize("name", ["maze", "coins", "keys", "lights", "cliffwalking", "frozenlake"])
 def test_every_state_is_there_as_the_world_draws_it(name: str) -> None:
-    world, episode = played(name)
-    seen = frames(gif.gif(world, [episode]))
-    assert len(seen) == len(episode.states)
-    for state, (picture, _) in zip(episode.states, seen, strict=True):
-        drawn = world.render(state, "rgb_array")
-        assert np.array_equal(picture[: drawn.shape[0]], drawn)
+    world, episode = play(name)
+    pictures = frames(gif.gif(world, [episode]))
+    assert len(pictures) == len(episode.states)
+    for state, (picture, _) in zip(episode.states, pictures, strict=True):
+        expected = world.render(state, "rgb_array")
+        assert np.array_equal(picture[: expected.shape[0]], expected)
 
 
 def test_a_line_below_tells_the_step_and_the_action() -> None:
-    world, episode = played("maze", steps=2)
+    world, episode = play("maze", steps=2)
     height = world.render(episode.states[0], "rgb_array").shape[0]
     lines = [picture[height:] for picture, _ in frames(gif.gif(world, [episode]))]
     assert all(each.any() for each in lines)
@@ -54,7 +54,7 @@ def test_a_line_below_tells_the_step_and_the_action() -> None:
 
 
 def test_the_first_state_is_seen_for_longer_and_the_last_is_held() -> None:
-    world, episode = played("maze", steps=4)
+    world, episode = play("maze", steps=4)
     assert [time for _, time in frames(gif.gif(world, [episode]))] == [800, 200, 200, 200, 2_000]
     assert [time for _, time in frames(gif.gif(world, [episode], step=50))][1:4] == [50] * 3
     with Image.open(io.BytesIO(gif.gif(world, [episode]))) as picture:
@@ -62,19 +62,19 @@ def test_the_first_state_is_seen_for_longer_and_the_last_is_held() -> None:
 
 
 def test_the_same_episode_gives_the_same_bytes() -> None:
-    world, episode = played("keys")
-    again_in, again = played("keys")
-    assert gif.gif(world, [episode]) == gif.gif(again_in, [again])
-    _, other = played("keys", level=2)
+    world, episode = play("keys")
+    same_world, same_episode = play("keys")
+    assert gif.gif(world, [episode]) == gif.gif(same_world, [same_episode])
+    _, other = play("keys", level=2)
     assert gif.gif(world, [episode]) != gif.gif(world, [other])
 
 
 def test_episodes_follow_each_other() -> None:
-    world, first = played("maze", level=1)
-    _, second = played("maze", level=2)
-    seen = frames(gif.gif(world, [first, second]))
-    assert len(seen) == len(first.states) + len(second.states)
-    assert [time for _, time in seen].count(2_000) == 2
+    world, first = play("maze", level=1)
+    _, second = play("maze", level=2)
+    pictures = frames(gif.gif(world, [first, second]))
+    assert len(pictures) == len(first.states) + len(second.states)
+    assert [time for _, time in pictures].count(2_000) == 2
 
 
 def test_an_episode_without_a_step_is_one_picture() -> None:
@@ -97,14 +97,14 @@ def test_more_colours_than_a_gif_has_and_pictures_of_any_size() -> None:
     episode = Agent(world, simulations=5).play(world, 4, level=1)
     content = gif.gif(world, [episode])
     assert content == gif.gif(world, [episode])
-    seen = [picture for picture, _ in frames(content)]
-    assert len({each.shape for each in seen}) == 1
-    drawn = world.render(episode.states[0]).astype(int)
-    assert np.abs(seen[0][: drawn.shape[0], : drawn.shape[1]] - drawn).max() <= 24
+    pictures = [picture for picture, _ in frames(content)]
+    assert len({each.shape for each in pictures}) == 1
+    expected = world.render(episode.states[0]).astype(int)
+    assert np.abs(pictures[0][: expected.shape[0], : expected.shape[1]] - expected).max() <= 24
 
 
 def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    world, episode = played("maze")
+    world, episode = play("maze")
     gif.write(tmp_path / "maze.GIF", world, [episode])
     assert (tmp_path / "maze.GIF").read_bytes() == gif.gif(world, [episode])
     assert len([*tmp_path.iterdir()]) == 1
@@ -113,8 +113,8 @@ def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 # -------------------------------------------------------------------------- refusals
 
 
-def test_what_is_no_gif_is_refused(tmp_path: Path) -> None:
-    world, episode = played("maze")
+def test_invalid_gif_requests_are_refused(tmp_path: Path) -> None:
+    world, episode = play("maze")
     with pytest.raises(SettingError, match=r"ends in \.gif, got .*maze\.mp4"):
         gif.write(tmp_path / "maze.mp4", world, [episode])
     with pytest.raises(SettingError, match="needs an episode"):
@@ -126,9 +126,11 @@ def test_what_is_no_gif_is_refused(tmp_path: Path) -> None:
 
 def test_a_film_that_is_too_long_is_refused_before_it_is_drawn() -> None:
     world = make("maze")
-    with pytest.raises(SettingError, match=r"of 192 x 2\d\d pixels each, at most 2,\d+ go") as told:
+    with pytest.raises(
+        SettingError, match=r"of 192 x 2\d\d pixels each, at most 2,\d+ go"
+    ) as raised:
         gif.check_size(world, world.reset(0), 3_000)
-    most = int(re.search(r"most ([\d,]+)", str(told.value))[1].replace(",", ""))  # type: ignore[index]
+    most = int(re.search(r"most ([\d,]+)", str(raised.value))[1].replace(",", ""))  # type: ignore[index]
     gif.check_size(world, world.reset(0), most)
     with pytest.raises(SettingError):
         gif.check_size(world, world.reset(0), most + 1)
@@ -142,7 +144,7 @@ def test_without_pillow_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
             raise ImportError(name)
         return real(name, *rest)
 
-    world, episode = played("maze")
+    world, episode = play("maze")
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(MissingPackageError, match="pip install pillow"):
         gif.gif(world, [episode])
@@ -158,7 +160,7 @@ def test_pictures_of_large_levels_show_the_window_that_render_shows() -> None:
 def test_the_film_of_the_documentation_is_what_its_script_makes() -> None:
     path = Path(__file__).parents[2] / "docs" / "images" / "make_film.py"
     module = runpy.run_path(str(path))
-    made, kept = frames(module["content"]()), frames(module["TARGET"].read_bytes())
-    assert len(made) == len(kept) == 19
-    for (picture, time), (kept_picture, kept_time) in zip(made, kept, strict=True):
-        assert time == kept_time and np.array_equal(picture, kept_picture)
+    new, stored = frames(module["content"]()), frames(module["TARGET"].read_bytes())
+    assert len(new) == len(stored) == 19
+    for (picture, time), (stored_picture, stored_time) in zip(new, stored, strict=True):
+        assert time == stored_time and np.array_equal(picture, stored_picture)

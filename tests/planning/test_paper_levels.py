@@ -53,9 +53,9 @@ def test_other_worlds_have_no_settings() -> None:
 def test_levels_are_worth_playing_and_know_their_scores(name: str) -> None:
     setting, options = settings(name)[0]
     world = make(name, **options)
-    found = list(levels(world, setting.steps, 100, 40))
-    assert len(found) == 40
-    for i, level in enumerate(found):
+    result = list(levels(world, setting.steps, 100, 40))
+    assert len(result) == 40
+    for i, level in enumerate(result):
         assert level.seed == 100 + i + level.redrawn * 1_000_000_000
         assert level.state == world.reset(level.seed)
         assert level.bounds == score_bounds(world, level.state, setting.steps)
@@ -67,9 +67,9 @@ def test_levels_are_worth_playing_and_know_their_scores(name: str) -> None:
 
 def test_a_level_depends_on_no_other() -> None:
     world = make("maze")
-    found = list(levels(world, 4, 0, 30))
-    assert any(level.redrawn for level in found)
-    for i, level in enumerate(found):
+    result = list(levels(world, 4, 0, 30))
+    assert any(level.redrawn for level in result)
+    for i, level in enumerate(result):
         assert list(levels(world, 4, i, 1)) == [level]
 
 
@@ -78,7 +78,7 @@ def test_where_nothing_is_worth_playing_it_ends() -> None:
         list(levels(make("maze", width=4, height=4, wall_percent=0, goals=0), 3, 7, 1))
 
 
-def test_what_cannot_be_played_is_refused_at_once() -> None:
+def test_levels_refuses_invalid_arguments_at_once() -> None:
     maze: Any = make("maze")
     for wrong in [(maze, 0, 0, 1), (maze, True, 0, 1), (maze, 5, -1, 1), (maze, 5, 0, 1.5)]:
         with pytest.raises(SettingError, match="must be"):

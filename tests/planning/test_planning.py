@@ -41,7 +41,7 @@ def engine(state: tt.State, **settings: Any) -> _engine.Search:
     return _engine.Search(state, **{**usual, **settings})
 
 
-def learned(name: str, steps: int, seed: int = 0, **options: int) -> tuple[Any, tt.TreeThink]:
+def train(name: str, steps: int, seed: int = 0, **options: int) -> tuple[Any, tt.TreeThink]:
     world = tt.make(name, **options)
     model = tt.TreeThink(world.schema)
     model.observe_many(tt.transitions(world, steps=steps, seed=seed))
@@ -50,7 +50,7 @@ def learned(name: str, steps: int, seed: int = 0, **options: int) -> tuple[Any, 
 
 @pytest.fixture(scope="module")
 def maze() -> tuple[Any, tt.TreeThink]:
-    return learned("maze", 5_000)
+    return train("maze", 5_000)
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +100,9 @@ def test_the_engine_searches_as_its_twin_does(game: TableGame, how: Any, data: A
         action = fast.best()
         assert action == game.schema.actions[twin.best(twin.nodes[0])]
         state = game.predict(state, action).sample(world_rng)
-        went_on = fast.follow(action, state)
-        assert went_on == twin.follow(game.schema.actions.index(action), state)
-        if not went_on:
+        followed = fast.follow(action, state)
+        assert followed == twin.follow(game.schema.actions.index(action), state)
+        if not followed:
             fast.start(state)
             twin.start(state)
         assert fast._tree() == twin.dump()
@@ -124,9 +124,9 @@ def test_a_model_of_the_engine_is_searched_as_the_twin_does(
 
 
 @pytest.mark.parametrize("name, steps", [("maze", 5_000), ("coins", 8_000), ("lights", 3_000)])
-def test_asked_in_the_engine_through_python_or_the_world_itself(name: str, steps: int) -> None:
+def test_plans_are_equal_for_the_engine_a_python_model_and_the_world(name: str, steps: int) -> None:
     """Three ways to ask an exact model of a world without chance: one plan."""
-    world, model = learned(name, steps)
+    world, model = train(name, steps)
 
     class Wrapped:
         def predict(self, state: tt.State, action: str) -> Any:
@@ -152,8 +152,8 @@ def test_a_subclass_with_its_own_predict_is_asked() -> None:
     model = Spelled(world.schema)
     model.observe_many(tt.transitions(world, steps=3_000, seed=0))
     state = world.reset(seed=3)
-    again = tt.TreeThink.from_bytes(model.to_bytes())
-    assert tt.plan(model, state, horizon=10) == tt.plan(again, state, horizon=10)
+    plain = tt.TreeThink.from_bytes(model.to_bytes())
+    assert tt.plan(model, state, horizon=10) == tt.plan(plain, state, horizon=10)
     assert 0 < model.asked <= 100
 
 
@@ -177,7 +177,7 @@ def test_an_exact_model_plays_as_the_world_itself(maze: Any, size: int) -> None:
         assert by_model.score == by_truth.score == sum(by_model.rewards)
 
 
-def test_what_is_expected_is_what_happens(maze: Any) -> None:
+def test_the_planned_states_are_reached_in_the_world(maze: Any) -> None:
     """The principal variation in an exact model, score and all."""
     world, model = maze
     rng = np.random.default_rng(0)
@@ -209,11 +209,11 @@ def test_it_converges_to_the_best_action(
     values = game.values(0, steps, discount)
     plan = tt.plan(game, game.start(), 4_000, seed, horizon=steps, discount=discount)
     assert values[plan.action] >= max(values.values()) - 0.2
-    found = plan.values[plan.action]
-    assert found is not None and abs(found - max(values.values())) < 0.6
+    value = plan.values[plan.action]
+    assert value is not None and abs(value - max(values.values())) < 0.6
 
 
-def test_bandits() -> None:
+def test_the_arm_with_the_best_mean_is_chosen() -> None:
     """The arm that pays most on average, not the one that may pay most."""
     sure, risky, poor = [(1, 2, 1)], [(1, 5, 1), (1, 0, 3)], [(1, -1, 1)]
     game = TableGame(
@@ -246,10 +246,10 @@ def test_traps() -> None:
 
 def test_the_best_value_and_the_most_visits_may_differ() -> None:
     game = TableGame({(0, "a"): [(1, 1, 1)], (0, "b"): [(2, 0, 1)], (2, "a"): [(2, 9, 1)]})
-    counted = {
+    plans = {
         choose: tt.plan(game, game.start(), 6, choose=choose) for choose in ("visits", "value")
     }
-    for choose, plan in counted.items():
+    for choose, plan in plans.items():
         by = plan.visits if choose == "visits" else plan.values
         assert by[plan.action] == max(each for each in by.values() if each is not None)
 
@@ -264,7 +264,7 @@ def test_more_simulations_do_not_play_worse(maze: Any) -> None:
 # --------------------------------------------------------------------- situations
 
 
-def test_what_is_reached_on_several_ways_is_one_situation(maze: Any) -> None:
+def test_states_reached_by_several_paths_are_merged(maze: Any) -> None:
     world, model = maze
     state = world.reset(1)
     merged, apart = (
@@ -275,20 +275,20 @@ def test_what_is_reached_on_several_ways_is_one_situation(maze: Any) -> None:
     assert merged.nodes <= 12 * free + 1 < 500 < apart.nodes <= 2_001
 
 
-def test_a_score_that_something_depends_on_tells_situations_apart() -> None:
+def test_states_that_differ_in_a_relevant_score_are_not_merged() -> None:
     """Its facts are in the schema: then two states that differ in it are two."""
     table = {(0, "a"): [(1, 1, 1)], (0, "b"): [(1, 2, 1)]}
     idle = TableGame(table)
-    counted = TableGame(table, schema=schema_of(("a", "b"), tt.Attribute(1)))
+    with_facts = TableGame(table, schema=schema_of(("a", "b"), tt.Attribute(1)))
     values = TableGame(
         table, schema=schema_of(("a", "b"), tt.Attribute(1, facts=(), outcomes="value"))
     )
     assert [
-        tt.plan(each, each.start(), 50, horizon=1).nodes for each in (idle, counted, values)
+        tt.plan(each, each.start(), 50, horizon=1).nodes for each in (idle, with_facts, values)
     ] == [2, 3, 3]
 
 
-def test_what_was_found_is_kept_when_it_comes_as_expected(maze: Any) -> None:
+def test_the_search_tree_is_reused_after_an_expected_step(maze: Any) -> None:
     world, model = maze
     state = world.reset(2)
     search = Search(model, SearchSettings(simulations=300, horizon=10), 0)
@@ -297,13 +297,13 @@ def test_what_was_found_is_kept_when_it_comes_as_expected(maze: Any) -> None:
     second = search.plan(after, first.action)
     assert sum(second.visits.values()) > 300  # those that were below, and 300 more
     assert second.states[0] == after
-    anew = search.plan(after)
-    assert sum(anew.visits.values()) == 300
+    fresh = search.plan(after)
+    assert sum(fresh.visits.values()) == 300
     unforeseen = world.reset(3)
     assert sum(search.plan(unforeseen, second.action).visits.values()) == 300
 
 
-def test_what_was_found_beyond_the_end_is_not_kept() -> None:
+def test_the_search_tree_beyond_the_last_step_is_not_reused() -> None:
     """With one step left, what could be had in two is of no use."""
     game = TableGame({
         (0, "a"): [(1, 0, 1)], (0, "b"): [(1, 0, 1)], (1, "a"): [(2, 1, 1)], (1, "b"): [(3, 0, 1)],
@@ -316,7 +316,7 @@ def test_what_was_found_beyond_the_end_is_not_kept() -> None:
     assert sum(last.visits.values()) == 100
 
 
-def test_what_was_found_is_not_kept_when_the_model_has_learned_since() -> None:
+def test_the_search_tree_is_not_reused_after_the_model_has_learned() -> None:
     world = tt.make("maze")
     model = tt.TreeThink(world.schema)
     agent, state = tt.Agent(model), world.reset(5)
@@ -324,26 +324,26 @@ def test_what_was_found_is_not_kept_when_the_model_has_learned_since() -> None:
     assert set(agent.plan(state).values.values()) == {0.0}
     model.observe_many(tt.transitions(world, steps=3_000, seed=0))
     after = world.step(state, action, np.random.default_rng(0))
-    found = agent.plan(after)
-    assert sum(found.visits.values()) == 100 and 0.0 not in found.values.values()
+    plan = agent.plan(after)
+    assert sum(plan.visits.values()) == 100 and 0.0 not in plan.values.values()
 
 
-def test_of_two_outcomes_that_look_alike_the_one_with_that_reward_is_followed() -> None:
+def test_the_outcome_with_the_received_reward_is_followed_among_equal_states() -> None:
     game = TableGame({(0, "a"): [(1, 5, 1), (1, -5, 1)], (1, "a"): [(2, 1, 1)]}, ["a"])
     for reward in (5, -5):
         search = engine(game.start(), merge=False)
         search.run(game.predict, np.random.default_rng(0), 40, 0.0, 5)
         ((_, _, outcomes),) = search._tree()[0][4]
-        visits = {paid: search._tree()[node][2] for node, paid, _ in outcomes}
+        visits = {outcome_reward: search._tree()[node][2] for node, outcome_reward, _ in outcomes}
         assert search.follow("a", game.start(1, reward))
         assert search._tree()[0][2] == visits[reward]
 
 
 def test_without_reuse_every_action_starts_anew(maze: Any) -> None:
     world, model = maze
-    told: list[tt.Plan] = []
-    tt.Agent(model, reuse=False).play(world, 5, tell=lambda episode, plan: told.append(plan))
-    assert [sum(each.visits.values()) for each in told] == [100] * 5
+    plans: list[tt.Plan] = []
+    tt.Agent(model, reuse=False).play(world, 5, tell=lambda episode, plan: plans.append(plan))
+    assert [sum(each.visits.values()) for each in plans] == [100] * 5
 
 
 def test_each_simulation_asks_at_most_once() -> None:
@@ -376,11 +376,11 @@ def test_an_episode_depends_on_nothing_that_was_played_before(maze: Any) -> None
 
 def test_several_threads_plan_at_once(maze: Any) -> None:
     world, model = maze
-    wanted = tt.plan(model, world.reset(0), 3_000, horizon=20)
-    found: list[tt.Plan] = []
+    expected = tt.plan(model, world.reset(0), 3_000, horizon=20)
+    plans: list[tt.Plan] = []
     threads = [
         threading.Thread(
-            target=lambda: found.append(tt.plan(model, world.reset(0), 3_000, horizon=20))
+            target=lambda: plans.append(tt.plan(model, world.reset(0), 3_000, horizon=20))
         )
         for _ in range(4)
     ]
@@ -388,10 +388,10 @@ def test_several_threads_plan_at_once(maze: Any) -> None:
         each.start()
     for each in threads:
         each.join()
-    assert found == [wanted] * 4
+    assert plans == [expected] * 4
 
 
-def test_python_goes_on_while_the_engine_searches(maze: Any) -> None:
+def test_other_python_threads_run_while_the_engine_searches(maze: Any) -> None:
     """The GIL is free: another thread gets on although the search never lets go of its own."""
     world, model = maze
     ticks: list[float] = []
@@ -459,30 +459,30 @@ def test_a_budget_of_time(maze: Any) -> None:
 
 def test_an_agent_plays(maze: Any) -> None:
     world, model = maze
-    told: list[int] = []
+    lengths: list[int] = []
 
     def tell(episode: tt.Episode, plan: tt.Plan) -> bool:
-        told.append(len(episode.actions))
+        lengths.append(len(episode.actions))
         assert plan.action == episode.actions[-1]
         return len(episode.actions) < 7
 
     episode = tt.Agent(model).play(world, 10, level=5, tell=tell)
-    assert told == list(range(1, 8)) and len(episode.actions) == 7 == len(episode.rewards)
+    assert lengths == list(range(1, 8)) and len(episode.actions) == 7 == len(episode.rewards)
     assert episode.states[0] == world.reset(5) and episode.seconds > 0
     start = episode.states[3]
-    on = tt.Agent(model).play(world, 4, start=start)
-    assert on.states[0] == start and len(on.actions) == 4
+    continued = tt.Agent(model).play(world, 4, start=start)
+    assert continued.states[0] == start and len(continued.actions) == 4
 
 
 def test_an_agent_plays_in_a_world_of_chance() -> None:
     pytest.importorskip("gymnasium")
     world = tt.make("frozenlake")
     episode = tt.Agent(world, simulations=50, seed=1).play(world, 30, level=0)
-    again = tt.Agent(world, simulations=50, seed=1).play(world, 30, level=0)
-    assert episode.actions == again.actions and episode.states == again.states
+    repeated = tt.Agent(world, simulations=50, seed=1).play(world, 30, level=0)
+    assert episode.actions == repeated.actions and episode.states == repeated.states
 
 
-def test_a_world_that_ends_an_episode_is_heeded() -> None:
+def test_planning_respects_the_end_of_an_episode() -> None:
     """Each step costs, and nothing draws the player on but the end of all costs."""
     pytest.importorskip("gymnasium")
     world = tt.make("cliffwalking")
@@ -494,9 +494,9 @@ def test_a_world_that_ends_an_episode_is_heeded() -> None:
 
 def test_an_agent_looks_no_further_than_the_end(maze: Any) -> None:
     world, model = maze
-    told: list[tt.Plan] = []
-    tt.Agent(model).play(world, 6, tell=lambda episode, plan: told.append(plan))
-    assert all(len(each.actions) <= 6 - i for i, each in enumerate(told))
+    plans: list[tt.Plan] = []
+    tt.Agent(model).play(world, 6, tell=lambda episode, plan: plans.append(plan))
+    assert all(len(each.actions) <= 6 - i for i, each in enumerate(plans))
 
 
 def test_a_plan_can_be_read(maze: Any) -> None:
@@ -517,7 +517,7 @@ def test_a_plan_can_be_read(maze: Any) -> None:
 # -------------------------------------------------------------------------- what is odd
 
 
-def test_a_model_that_knows_nothing_gets_a_defined_answer() -> None:
+def test_an_untrained_model_gives_a_defined_plan() -> None:
     world = tt.make("maze")
     plan = tt.plan(tt.TreeThink(world.schema), world.reset(0), 50)
     assert plan.action in world.actions
@@ -577,7 +577,7 @@ def test_wrong_settings(maze: Any, settings: dict[str, Any], message: str) -> No
         tt.Agent(model, **settings)
 
 
-def test_what_cannot_be_planned_for(maze: Any) -> None:
+def test_plan_refuses_invalid_arguments(maze: Any) -> None:
     world, model = maze
     state = world.reset(0)
     walls = tt.make("walls")
@@ -647,7 +647,7 @@ def test_a_prediction_must_keep_to_its_schema(schema: str) -> None:
         tt.plan(fickle, game.start(), 20)
 
 
-def test_a_search_can_be_garbage() -> None:
+def test_a_search_in_a_reference_cycle_is_garbage_collected() -> None:
     """A model that holds its agent, and predictions that hold the model."""
 
     class Loop(TableGame):
@@ -659,27 +659,27 @@ def test_a_search_can_be_garbage() -> None:
     game = Loop({(0, "a"): [(1, 1, 1), (0, 0, 1)]})
     game.agent = tt.Agent(game)  # type: ignore[attr-defined]
     game.agent.plan(game.start())  # type: ignore[attr-defined]
-    gone = weakref.ref(game)
+    reference = weakref.ref(game)
     del game
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
 def test_agents_can_be_copied(maze: Any) -> None:
     world, model = maze
     agent = tt.Agent(model, seed=3, simulations=50)
-    wanted = agent.plan(world.reset(0))
+    expected = agent.plan(world.reset(0))
     for other in (copy.copy(agent), copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))):
-        assert other.plan(world.reset(0)) == wanted
-    assert pickle.loads(pickle.dumps(wanted)) == wanted
+        assert other.plan(world.reset(0)) == expected
+    assert pickle.loads(pickle.dumps(expected)) == expected
 
 
 def test_a_predict_of_its_own_on_one_model_is_asked(maze: Any) -> None:
     world, model = maze
-    mine = copy.deepcopy(model)
-    asked = []
-    mine.predict = lambda state, action: asked.append(action) or model.predict(state, action)
-    assert tt.plan(mine, world.reset(0)) == tt.plan(model, world.reset(0)) and asked
+    patched = copy.deepcopy(model)
+    actions = []
+    patched.predict = lambda state, action: actions.append(action) or model.predict(state, action)
+    assert tt.plan(patched, world.reset(0)) == tt.plan(model, world.reset(0)) and actions
 
 
 def test_many_outcomes_do_not_slow_it_down() -> None:
@@ -837,7 +837,7 @@ RING = TableGame(
 )
 
 
-def test_what_is_certain_is_asked_in_python_but_once() -> None:
+def test_certain_predictions_are_requested_from_python_once() -> None:
     model = Asked(RING, observations=7)
     agent = tt.Agent(model, simulations=50, horizon=6, reuse=False)
     plain = tt.Agent(Asked(RING, observations=None), simulations=50, horizon=6, reuse=False)
@@ -848,7 +848,7 @@ def test_what_is_certain_is_asked_in_python_but_once() -> None:
     assert set(model.asked.values()) == {1} and len(model.asked) == 6  # whatever the score
 
 
-def test_what_it_foresaw_is_forgotten_when_it_has_learned_or_does_not_say() -> None:
+def test_cached_predictions_are_dropped_after_learning_or_without_an_observation_count() -> None:
     for model in (Asked(RING, observations=7), Asked(RING, observations=None)):
         agent = tt.Agent(model, simulations=50, horizon=6, reuse=False)
         for _ in range(3):
@@ -858,7 +858,7 @@ def test_what_it_foresaw_is_forgotten_when_it_has_learned_or_does_not_say() -> N
         assert set(model.asked.values()) == {3}
 
 
-def test_a_refused_state_does_not_keep_what_was_foreseen() -> None:
+def test_a_refused_state_does_not_keep_cached_predictions() -> None:
     model = Asked(RING, observations=7)
     agent = tt.Agent(model, simulations=30, horizon=4)
     agent.plan(RING.start())

@@ -57,7 +57,7 @@ def idle_score(world: World, state: State, steps: int) -> int:
     return score(state) - before
 
 
-def wandered(world: World, seed: int, walked: int) -> State:
+def random_walk(world: World, seed: int, walked: int) -> State:
     """A level, so many random steps later."""
     rng = np.random.default_rng(seed)
     state = world.reset(seed)
@@ -66,7 +66,7 @@ def wandered(world: World, seed: int, walked: int) -> State:
     return state
 
 
-def drawn(world: World, *rows: str) -> State:
+def parse_state(world: World, *rows: str) -> State:
     """The state of a drawing."""
     text = "\n".join(
         ["says: a state", "does: stay", "pays: 0", *(f"{each} {each}" for each in rows)]
@@ -74,7 +74,7 @@ def drawn(world: World, *rows: str) -> State:
     return parse_scenes(text, world.schema, world.looks)[0].before
 
 
-def three(bounds: ScoreBounds) -> tuple[float, float, float]:
+def as_tuple(bounds: ScoreBounds) -> tuple[float, float, float]:
     return bounds.pessimal, bounds.trivial, bounds.optimal
 
 
@@ -88,27 +88,27 @@ def test_no_sequence_of_actions_scores_more_or_less(
     name: str, seed: int, walked: int, steps: int
 ) -> None:
     world = make(name, **TINY[name])
-    state = wandered(world, seed, walked)
+    state = random_walk(world, seed, walked)
     bounds = score_bounds(world, state, steps)
-    found = list(all_scores(world, state, steps))
-    assert three(bounds) == (min(found), idle_score(world, state, steps), max(found))
-    assert all(type(each) is int for each in three(bounds))
+    scores = list(all_scores(world, state, steps))
+    assert as_tuple(bounds) == (min(scores), idle_score(world, state, steps), max(scores))
+    assert all(type(each) is int for each in as_tuple(bounds))
     assert bounds.exact and not bounds.by_chance
 
 
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), steps=st.integers(0, 6))
-def test_lights_too(seed: int, steps: int) -> None:
+def test_bounds_of_lights_equal_trying_all_sequences(seed: int, steps: int) -> None:
     world = make("lights", lights=4)
-    state = wandered(world, seed, 5)
-    found = list(all_scores(world, state, steps))
-    assert three(score_bounds(world, state, steps)) == (min(found), 0, max(found))
+    state = random_walk(world, seed, 5)
+    scores = list(all_scores(world, state, steps))
+    assert as_tuple(score_bounds(world, state, steps)) == (min(scores), 0, max(scores))
 
 
 # ----------------------------------------------------- coins, against looking at every state
 
 
-def generally(world: World, state: State, steps: int) -> tuple[float, float, float]:
+def by_search(world: World, state: State, steps: int) -> tuple[float, float, float]:
     """By looking at every state, whatever the world."""
     table = explore(world, state, steps, most_states=300_000)
     stay = world.actions.index("stay")
@@ -142,9 +142,9 @@ def odd_states(draw: st.DrawFn) -> State:
 
 @settings(max_examples=150, deadline=None)
 @given(odd_states(), st.integers(0, 8))
-def test_coins_has_a_way_of_its_own_and_the_same_scores(state: State, steps: int) -> None:
+def test_the_special_solver_for_coins_gives_the_same_scores(state: State, steps: int) -> None:
     world = make("coins")
-    assert three(score_bounds(world, state, steps)) == generally(world, state, steps)
+    assert as_tuple(score_bounds(world, state, steps)) == by_search(world, state, steps)
 
 
 @settings(max_examples=40, deadline=None)
@@ -155,21 +155,23 @@ def test_coins_has_a_way_of_its_own_and_the_same_scores(state: State, steps: int
     steps=st.integers(0, 16),
     walked=st.integers(0, 15),
 )
-def test_and_so_it_is_in_levels(seed: int, walls: int, n: int, steps: int, walked: int) -> None:
+def test_the_special_solver_for_coins_agrees_with_search_in_levels(
+    seed: int, walls: int, n: int, steps: int, walked: int
+) -> None:
     world = make("coins", width=7, height=6, wall_percent=walls, coins=n)
-    state = wandered(world, seed, walked)
-    assert three(score_bounds(world, state, steps)) == generally(world, state, steps)
+    state = random_walk(world, seed, walked)
+    assert as_tuple(score_bounds(world, state, steps)) == by_search(world, state, steps)
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), steps=st.integers(5, 40), most=st.integers(36, 200))
-def test_what_is_not_exact_is_an_upper_bound(seed: int, steps: int, most: int) -> None:
+def test_inexact_scores_are_upper_bounds(seed: int, steps: int, most: int) -> None:
     world = make("coins", wall_percent=0, coins=14)
     state = world.reset(seed)
     bound = score_bounds(world, state, steps, most_states=most)
     exact = score_bounds(world, state, steps)
     assert exact.exact
-    assert three(bound)[:2] == three(exact)[:2]
+    assert as_tuple(bound)[:2] == as_tuple(exact)[:2]
     assert bound.optimal >= exact.optimal
     assert bound.optimal == exact.optimal or not bound.exact
 
@@ -202,13 +204,13 @@ def test_a_coin_under_the_player_takes_two_steps() -> None:
     assert score_bounds(world, shut_in, 2).optimal == -2
 
 
-def test_who_wants_to_score_little_goes_round_coins() -> None:
+def test_the_pessimal_score_avoids_coins() -> None:
     world = make("coins")
     # A step to the left or right is enough to be beside a wall, but picks up a coin. Up and
     # to a side takes two.
     walls = [(-2, 0), (2, 0), (2, -1)]
     state = on_endless_ground((0, 0), walls, [(-1, 0), (1, 0)])
-    assert three(score_bounds(world, state, 6)) == generally(world, state, 6)
+    assert as_tuple(score_bounds(world, state, 6)) == by_search(world, state, 6)
     assert score_bounds(world, state, 6).pessimal == -2 + 4 * -2
     ringed = on_endless_ground((0, 0), walls, AROUND)
     assert score_bounds(world, ringed, 6).pessimal == 1 + 5 * -2
@@ -217,9 +219,9 @@ def test_who_wants_to_score_little_goes_round_coins() -> None:
 def test_a_player_in_a_wall_leaves_it_if_it_can() -> None:
     world = make("coins")
     state = on_endless_ground((0, 0), [(0, 0), *AROUND[:3]], [(0, 2)])
-    assert three(score_bounds(world, state, 3)) == (-6, -6, -1)
+    assert as_tuple(score_bounds(world, state, 3)) == (-6, -6, -1)
     shut_in = on_endless_ground((0, 0), [(0, 0), *AROUND], [(0, 2)])
-    assert three(score_bounds(world, shut_in, 3)) == (-6, -6, -6)
+    assert as_tuple(score_bounds(world, shut_in, 3)) == (-6, -6, -6)
 
 
 def test_a_variant_with_rules_of_its_own_is_looked_at_state_by_state() -> None:
@@ -252,11 +254,11 @@ def by_trying(first: Sequence[int], apart: Sequence[Sequence[int]], steps: int) 
     """The most places, by every order of all of them."""
     most = 0
     for order in permutations(range(len(first))):
-        left, here = steps, -1
+        steps_left, last = steps, -1
         for visited, place in enumerate(order, 1):
-            left -= first[place] if here < 0 else apart[here][place]
-            here = place
-            if left >= 0:
+            steps_left -= first[place] if last < 0 else apart[last][place]
+            last = place
+            if steps_left >= 0:
                 most = max(most, visited)
     return most
 
@@ -292,9 +294,9 @@ def test_tours_are_also_right_where_numbers_need_more_bits(ways: Tour, steps: in
 @settings(max_examples=200, deadline=None)
 @given(distances(), st.integers(9, 60), st.integers(1, 40))
 def test_a_bound_on_tours_is_never_too_low(ways: Tour, steps: int, most_sets: int) -> None:
-    found, exact = tours.most_places(*ways, steps, most_sets)
+    bound, exact = tours.most_places(*ways, steps, most_sets)
     best = by_trying(*ways, steps)
-    assert found == best if exact else found >= best
+    assert bound == best if exact else bound >= best
 
 
 def in_a_row(n: int) -> Tour:
@@ -329,23 +331,23 @@ def test_two_to_the_n_sets_are_enough_for_any_distances() -> None:
 
 def test_a_corridor_with_a_goal_at_its_end() -> None:
     world = make("maze")
-    state = drawn(world, "######", "#P..G#", "######")
+    state = parse_state(world, "######", "#P..G#", "######")
     # Three steps to the goal, of which the third pays; two more there. Or into the wall.
-    assert three(score_bounds(world, state, 5)) == (-10, -5, -2 + 3)
-    assert three(score_bounds(world, state, 2)) == (-4, -2, -2)
+    assert as_tuple(score_bounds(world, state, 5)) == (-10, -5, -2 + 3)
+    assert as_tuple(score_bounds(world, state, 2)) == (-4, -2, -2)
     assert not score_bounds(world, state, 2).worth_playing
     assert score_bounds(world, state, 3).worth_playing
 
 
 def test_a_key_opens_the_way_to_the_goal() -> None:
     world = make("keys")
-    state = drawn(world, "######", "#KPDG#", "######")
+    state = parse_state(world, "######", "#KPDG#", "######")
     assert score_bounds(world, state, 3).optimal == -3
     assert score_bounds(world, state, 4).optimal == -3 + 1
     assert score_bounds(world, state, 9).optimal == -3 + 6
 
 
-def test_what_was_scored_before_does_not_count() -> None:
+def test_earlier_points_do_not_count() -> None:
     world = make("maze")
     state = world.reset(3)
     (game,) = state.of_class("game")
@@ -413,7 +415,7 @@ def test_where_chance_decides_scores_are_expectations(options: dict[str, int], s
     world = Casino(**options)
     state = world.reset(0)
     bounds = score_bounds(world, state, steps)
-    assert three(bounds) == pytest.approx(
+    assert as_tuple(bounds) == pytest.approx(
         (
             expectation(world, state, steps, min, world.actions),
             expectation(world, state, steps, min, ["stay"]),
@@ -467,14 +469,14 @@ def test_a_normalised_score_goes_from_minus_one_over_zero_to_one(
 
 
 @pytest.mark.parametrize("score", ["7", None, True, float("nan"), 7j])
-def test_what_is_no_score_is_refused(score: Any) -> None:
+def test_invalid_scores_are_refused(score: Any) -> None:
     for by_chance in (True, False):
         with pytest.raises(WrongTypeError, match="a score must be a number, got"):
             ScoreBounds(-20, -10, 6, by_chance=by_chance).normalised(score)
 
 
 @pytest.mark.parametrize("score", [-21, 7, float("inf")])
-def test_a_score_that_cannot_be_is_refused(score: float) -> None:
+def test_impossible_scores_are_refused(score: float) -> None:
     for exact in (True, False):  # nor is a bound ever exceeded
         with pytest.raises(ValueError, match=r"from -20 \(pessimal\) to 6 \(optimal\)"):
             ScoreBounds(-20, -10, 6, exact).normalised(score)
@@ -484,7 +486,7 @@ def test_a_score_that_cannot_be_is_refused(score: float) -> None:
 
 
 @pytest.mark.parametrize("steps", [-1, True, 2.5, "3", None, 100_001, 10**30])
-def test_what_is_no_number_of_steps_is_refused(steps: Any) -> None:
+def test_invalid_numbers_of_steps_are_refused(steps: Any) -> None:
     world = make("maze")
     with pytest.raises(SettingError, match="steps must be"):
         score_bounds(world, world.reset(0), steps)
@@ -497,7 +499,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 @pytest.mark.parametrize("most", [0, -1, True, 1.5])
-def test_so_is_what_is_no_number_of_states(most: Any) -> None:
+def test_invalid_numbers_of_states_are_refused(most: Any) -> None:
     world = make("maze")
     with pytest.raises(SettingError, match="most_states must be"):
         score_bounds(world, world.reset(0), 5, most_states=most)
@@ -510,7 +512,7 @@ def test_a_world_without_a_score_is_refused() -> None:
             score_bounds(world, world.reset(0), 5)
 
 
-def test_a_world_where_nobody_can_do_nothing_is_refused() -> None:
+def test_a_world_without_an_idle_action_is_refused() -> None:
     class Hurried(Casino):
         """No rest."""
 
@@ -534,7 +536,7 @@ def test_a_world_that_stands_in_one_state_is_refused() -> None:
         score_bounds(world, world.reset(0), 5)
 
 
-def test_what_is_no_world_or_no_state_of_it_is_refused() -> None:
+def test_non_worlds_and_foreign_states_are_refused() -> None:
     world = make("maze")
     with pytest.raises(WrongTypeError, match=r"score_bounds needs a World.*got 'maze'"):
         score_bounds("maze", world.reset(0), 5)  # type: ignore[arg-type]
@@ -565,6 +567,6 @@ def test_more_states_than_may_be_looked_at_are_an_error() -> None:
 def test_coins_on_endless_ground_are_an_error_too() -> None:
     world = make("coins")
     state = on_endless_ground((0, 0), [], [])
-    assert three(score_bounds(world, state, 20)) == (-20, -20, -20)
+    assert as_tuple(score_bounds(world, state, 20)) == (-20, -20, -20)
     with pytest.raises(ResourceError, match="more than 800 cells are within 20 steps"):
         score_bounds(world, state, 20, most_states=800)

@@ -55,11 +55,11 @@ def started(*arguments: str, **environment: str) -> Ran:
     """Run a command in a process of its own, without a terminal."""
     variables = {**os.environ, **environment}
     if _needs_interpreter(environment):
-        ran = subprocess.run(
+        process = subprocess.run(
             program(*arguments), env=variables, capture_output=True, text=True, timeout=_SECONDS,
             check=False,
         )  # fmt: skip
-        return Ran(ran.returncode, ran.stdout, ran.stderr)
+        return Ran(process.returncode, process.stdout, process.stderr)
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
         out.touch()

@@ -39,9 +39,9 @@ quick = settings(
 def trained(draw: st.DrawFn) -> tuple[Stream, TreeThink]:
     """A stream and a model that has seen it; now and then one action never, or nothing at all."""
     stream = draw(streams(criteria=["evidence", "wilson"], memories=list(MEMORIES)))
-    seen = draw(st.sampled_from([("go", "wait"), ("go", "wait"), ("go",), ()]))
+    actions = draw(st.sampled_from([("go", "wait"), ("go", "wait"), ("go",), ()]))
     model = TreeThink(stream.schema, **stream.settings)
-    model.observe_many([each for each in stream.transitions if each[1] in seen])
+    model.observe_many([each for each in stream.transitions if each[1] in actions])
     return stream, model
 
 
@@ -164,13 +164,19 @@ def as_rule(tree: ReferenceTree, schema: Schema, key: RuleKey) -> Rule:
             waiting += [order[-1].right, order[-1].left]
     place = {id(node): i for i, node in enumerate(order)}
     nodes: list[Any] = [
-        (place.get(id(n.left)), place.get(id(n.right)), n.variables, dict(n.totals), told(n.test))
+        (
+            place.get(id(n.left)),
+            place.get(id(n.right)),
+            n.variables,
+            dict(n.totals),
+            as_tuple(n.test),
+        )
         for n in order
     ]
     return Rule(title_of(key), (key[0],), tree.transitions, dict(tree.seen), nodes, key, schema)
 
 
-def told(test: Test | None) -> Any:
+def as_tuple(test: Test | None) -> Any:
     return None if test is None else tuple(test)
 
 

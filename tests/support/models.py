@@ -58,13 +58,13 @@ def crowded_room() -> Rule:
             )
             for i in range(3)
         ]
-        together, alike = rng.random() < 0.5, rng.random() < 0.5
+        together, matching = rng.random() < 0.5, rng.random() < 0.5
         before = State(schema, [Object(9, "lamp", glow=0), *people])
         if together:
             before = before.replace(1, table=before[0].table)
-        if alike:
+        if matching:
             before = before.replace(1, hat=before[0].hat + 1)
-        chance = 0.75 if together and alike else 0.02
+        chance = 0.75 if together and matching else 0.02
         model.observe(before, "look", before.replace(9, glow=int(rng.random() < chance)))
     return model.rules["lamp", "glow", "look"]
 

@@ -10,7 +10,7 @@ from reference import Binding, Scene, Test, extensions
 from reference_editing import WrittenPart
 
 Outcome = tuple[int, ...]
-Met = list[tuple[Scene, list[Binding]]]  # scenes, each with the bindings that arrive
+Arrivals = list[tuple[Scene, list[Binding]]]  # scenes, each with the bindings that arrive
 
 
 def random_part(
@@ -24,48 +24,50 @@ def random_part(
 
     Some leaves say nothing: they answer with what stands above them.
     """
-    met = [(scene, [binding]) for scene in scenes for binding in bindings_in(scene, variables)]
+    arrivals = [(scene, [binding]) for scene in scenes for binding in bindings_in(scene, variables)]
     while True:
-        part = _part(rng, variables, met, outcomes, depth, [])
+        part = _part(rng, variables, arrivals, outcomes, depth, [])
         if any(leaf for _, leaf in listed(part)):
             return part
 
 
 def bindings_in(scene: Scene, variables: tuple[str, ...]) -> list[Binding]:
-    found: list[Binding] = [()]
+    result: list[Binding] = [()]
     for class_name in variables:
-        found = [(*each, x) for each in found for x in scene.of_class(class_name) if x not in each]
-    return found
+        result = [
+            (*each, x) for each in result for x in scene.of_class(class_name) if x not in each
+        ]
+    return result
 
 
 def _part(
     rng: random.Random,
     variables: tuple[str, ...],
-    met: Met,
+    arrivals: Arrivals,
     outcomes: Sequence[Outcome],
     depth: int,
-    asked: list[tuple[Test, int]],
+    tests_above: list[tuple[Test, int]],
 ) -> WrittenPart:
-    tests = sorted(set().union(*(scene.true_tests(bindings) for scene, bindings in met)))
+    tests = sorted(set().union(*(scene.true_tests(bindings) for scene, bindings in arrivals)))
     if depth == 0 or not tests or rng.random() < 0.1:
         chosen = rng.sample(outcomes, rng.choice([0, 1, 1, 1, 1, 1, min(2, len(outcomes))]))
         return {outcome: rng.choice([1, 2, 3]) for outcome in chosen}
     test = rng.choice(tests)
-    if asked and rng.random() < 0.4:  # the same again, or nearly
-        test = again(rng, *rng.choice(asked), len(variables))
-    asked = [*asked, (test, len(variables))]
+    if tests_above and rng.random() < 0.4:  # the same again, or nearly
+        test = vary_test(rng, *rng.choice(tests_above), len(variables))
+    tests_above = [*tests_above, (test, len(variables))]
     new = [c for c, slot in zip(test.classes, test.slots, strict=True) if slot >= len(variables)]
-    yes = [(scene, extensions(scene, test, bindings)) for scene, bindings in met]
-    no = _part(rng, variables, met, outcomes, depth - 1, asked)
+    yes = [(scene, extensions(scene, test, bindings)) for scene, bindings in arrivals]
+    no = _part(rng, variables, arrivals, outcomes, depth - 1, tests_above)
     if rng.random() < 0.3:
-        alike = shifted(no, len(variables), len(new))
-        return test, reworded(alike, test) if rng.random() < 0.5 else alike, no
+        copy = shift_slots(no, len(variables), len(new))
+        return test, as_value_tests(copy, test) if rng.random() < 0.5 else copy, no
     inside = (*variables, *new)
-    held = [each for each in yes if each[1]] or []
-    return test, _part(rng, inside, held, outcomes, depth - 1, asked), no
+    arrivals_yes = [each for each in yes if each[1]] or []
+    return test, _part(rng, inside, arrivals_yes, outcomes, depth - 1, tests_above), no
 
 
-def again(rng: random.Random, test: Test, known: int, now: int) -> Test:
+def vary_test(rng: random.Random, test: Test, known: int, now: int) -> Test:
     """A test from above, where more variables are known; perhaps with another value."""
     slots = tuple(slot if slot < known else slot - known + now for slot in test.slots)
     value = test.value
@@ -74,16 +76,16 @@ def again(rng: random.Random, test: Test, known: int, now: int) -> Test:
     return test._replace(slots=slots, value=value)
 
 
-def shifted(part: WrittenPart, known: int, by: int) -> WrittenPart:
+def shift_slots(part: WrittenPart, known: int, by: int) -> WrittenPart:
     """The same part where more variables are known, about which it does not ask."""
     if isinstance(part, dict):
         return dict(part)
     test, yes, no = part
     slots = tuple(slot if slot < known else slot + by for slot in test.slots)
-    return test._replace(slots=slots), shifted(yes, known, by), shifted(no, known, by)
+    return test._replace(slots=slots), shift_slots(yes, known, by), shift_slots(no, known, by)
 
 
-def reworded(part: WrittenPart, known: Test) -> WrittenPart:
+def as_value_tests(part: WrittenPart, known: Test) -> WrittenPart:
     """The same part where a variable's value is known: differences from it are values too."""
     if isinstance(part, dict) or known.kind != "equality":
         return part
@@ -94,9 +96,9 @@ def reworded(part: WrittenPart, known: Test) -> WrittenPart:
         place = test.slots.index(known.slots[0])
         sign = 1 if place == 0 else -1
         value = tuple(v + sign * d for v, d in zip(known.value, test.value, strict=True))
-        kept = slice(1 - place, 2 - place)
-        test = Test("equality", test.attribute, test.classes[kept], test.slots[kept], value)
-    return test, reworded(yes, known), reworded(no, known)
+        slot = slice(1 - place, 2 - place)
+        test = Test("equality", test.attribute, test.classes[slot], test.slots[slot], value)
+    return test, as_value_tests(yes, known), as_value_tests(no, known)
 
 
 def listed(part: WrittenPart) -> list[Any]:

@@ -1,9 +1,9 @@
-"""A reader of rules in English, who knows nothing but the words.
+"""A reader of rules in English that knows only the words.
 
     text, state, object -> [ plain english ] -> what happens to it
 
-It shares no code with `treethink.explain`: whoever reads left as right is found out. It reads rules
-whose outcomes are certain, of attributes of one number and of places.
+It shares no code with `treethink.explain`, so it detects wrong words such as left for right. It
+reads rules whose outcomes are certain, of attributes of one number and of places.
 """
 
 from __future__ import annotations
@@ -25,58 +25,58 @@ OF = rf"(?:its own|its|{NOUN}'s)"
 def follow(text: str, state: Any, thing: Thing) -> str:
     """The outcome that the text has for the object: "moves 1 left"."""
     first, *items = text.splitlines()
-    said = re.split("is (?:pressed|chosen)", first, maxsplit=1)[1].removeprefix(", ")
+    rest = re.split("is (?:pressed|chosen)", first, maxsplit=1)[1].removeprefix(", ")
     if items:
-        return followed(items, state, [(thing,)])
-    return sentence(said, state, [(thing,)])
+        return read_items(items, state, [(thing,)])
+    return sentence(rest, state, [(thing,)])
 
 
-def sentence(said: str, state: Any, bindings: list[Binding]) -> str:
+def sentence(text: str, state: Any, bindings: list[Binding]) -> str:
     """One sentence, which may have an exception or an alternative."""
-    said = said.rstrip(".")
-    if "; otherwise " in said:
-        does, other = said.split("; otherwise ")
-        does, asked = does.split(" if ", 1)
-        return outcome(does if holding(asked, state, bindings) else other)
-    does, _, exception = said.partition(", unless ")
-    if exception and holding(exception, state, bindings):
+    text = text.rstrip(".")
+    if "; otherwise " in text:
+        does, other = text.split("; otherwise ")
+        does, condition = does.split(" if ", 1)
+        return outcome(does if bindings_where(condition, state, bindings) else other)
+    does, _, exception = text.partition(", unless ")
+    if exception and bindings_where(exception, state, bindings):
         return "does not move"
     return outcome(does)
 
 
-def followed(items: list[str], state: Any, bindings: list[Binding]) -> str:
+def read_items(items: list[str], state: Any, bindings: list[Binding]) -> str:
     """The first of a list's sentences whose condition holds, and what stands below it."""
     depth = len(items[0]) - len(items[0].lstrip())
     for i, item in enumerate(items):
         if len(item) - len(item.lstrip()) != depth:
             continue
-        said = re.sub(r"^ *- (Otherwise, )?", "", item)
-        if not re.match("if ", said, re.IGNORECASE):
-            return sentence(said, state, bindings)
-        if said.endswith(":"):
-            if found := holding(said[3:-1], state, bindings):
-                return followed(items[i + 1 :], state, found)
+        text = re.sub(r"^ *- (Otherwise, )?", "", item)
+        if not re.match("if ", text, re.IGNORECASE):
+            return sentence(text, state, bindings)
+        if text.endswith(":"):
+            if extended_bindings := bindings_where(text[3:-1], state, bindings):
+                return read_items(items[i + 1 :], state, extended_bindings)
             continue
-        asked, _, does = said[3:].partition(", it")
+        condition, _, does = text[3:].partition(", it")
         if not does:
-            asked, _, does = said[3:].partition(", the ")
-        if found := holding(asked, state, bindings):
-            return sentence(f"it{does}", state, found)
+            condition, _, does = text[3:].partition(", the ")
+        if extended_bindings := bindings_where(condition, state, bindings):
+            return sentence(f"it{does}", state, extended_bindings)
     raise AssertionError(f"no sentence fits: {items}")
 
 
-def outcome(said: str) -> str:
+def outcome(text: str) -> str:
     """What happens, without the words about whom."""
-    found = re.search(r"(moves|does not|rises|falls|becomes) .*$", said)
-    assert found, said
-    return found[0]
+    match = re.search(r"(moves|does not|rises|falls|becomes) .*$", text)
+    assert match, text
+    return match[0]
 
 
-def result(said: str, now: Any) -> Any:
+def result(text: str, now: Any) -> Any:
     """The new value, according to an outcome."""
-    if said.startswith("does not"):
+    if text.startswith("does not"):
         return now
-    verb, *rest = said.split()
+    verb, *rest = text.split()
     if verb == "becomes":
         return int(rest[0])
     if verb == "moves":
@@ -88,93 +88,101 @@ def result(said: str, now: Any) -> Any:
 # ---- conditions ----
 
 
-def holding(said: str, state: Any, bindings: list[Binding]) -> list[Binding]:
-    """The bindings for which it is so; none: it is not."""
-    for way in said.split(", or "):
-        found = bindings
+def bindings_where(text: str, state: Any, bindings: list[Binding]) -> list[Binding]:
+    """Return the bindings for which the condition holds."""
+    for way in text.split(", or "):
+        remaining = bindings
         for each in parts(way):
-            found = asked(each, state, found)
-        if found:
-            return found
+            remaining = satisfying(each, state, remaining)
+        if remaining:
+            return remaining
     return []
 
 
 def parts(way: str) -> Iterator[str]:
     """Conditions one by one: "no a and no b is here" are two, and so are "a or b is here"."""
-    said = re.split(rf" and (?={NOUN}['` ])", way)
-    while said:
-        if not re.search(r" (is|has|does not have) |`.*` is ", said[0]):  # a subject without a verb
-            verb = re.search(r" (?:is|has) .*$", said[1])
+    conditions = re.split(rf" and (?={NOUN}['` ])", way)
+    while conditions:
+        if not re.search(
+            r" (is|has|does not have) |`.*` is ", conditions[0]
+        ):  # a subject without a verb
+            verb = re.search(r" (?:is|has) .*$", conditions[1])
             assert verb, way
-            said[0] += verb[0]
-        yield said.pop(0)
+            conditions[0] += verb[0]
+        yield conditions.pop(0)
 
 
-def asked(said: str, state: Any, bindings: list[Binding]) -> list[Binding]:
-    """The bindings, with what is newly spoken of, that make it so."""
-    if found := re.fullmatch(rf"({NOUN}) or ({NOUN}) (is .*)", said):
-        one, other, what = found.groups()
-        return asked(f"{one} {what}", state, bindings) or asked(f"{other} {what}", state, bindings)
-    if said.startswith("no "):
-        some = re.sub("^no other ", "another ", said)
-        return [] if asked(re.sub("^no ", "a ", some), state, bindings) else bindings
-    if re.search(r" is not | does not have ", said):
-        some = said.replace(" is not ", " is ").replace(" does not have ", " has ")
-        return [] if asked(some, state, bindings) else bindings
-    return [each for binding in bindings for each in extended(said, state, binding)]
+def satisfying(text: str, state: Any, bindings: list[Binding]) -> list[Binding]:
+    """Return the bindings that satisfy the condition, extended by newly mentioned objects."""
+    if match := re.fullmatch(rf"({NOUN}) or ({NOUN}) (is .*)", text):
+        one, other, what = match.groups()
+        return satisfying(f"{one} {what}", state, bindings) or satisfying(
+            f"{other} {what}", state, bindings
+        )
+    if text.startswith("no "):
+        some = re.sub("^no other ", "another ", text)
+        return [] if satisfying(re.sub("^no ", "a ", some), state, bindings) else bindings
+    if re.search(r" is not | does not have ", text):
+        some = text.replace(" is not ", " is ").replace(" does not have ", " has ")
+        return [] if satisfying(some, state, bindings) else bindings
+    return [each for binding in bindings for each in extended(text, state, binding)]
 
 
-def extended(said: str, state: Any, binding: Binding) -> Iterator[Binding]:
+def extended(text: str, state: Any, binding: Binding) -> Iterator[Binding]:
     far = rf"(?:(directly|\d+) (to the left of|to the right of|above|below) ({NOUN}))"
-    if found := re.fullmatch(rf"({NOUN}) is {far}", said):
-        subject, steps, way, other = found.groups()
+    if match := re.fullmatch(rf"({NOUN}) is {far}", text):
+        subject, steps, way, other = match.groups()
         n = 1 if steps == "directly" else int(steps)
         by: Any = tuple(n * d for d in DIRECTIONS[way])
         yield from related(subject, other, "pos", by, state, binding)
-    elif found := re.fullmatch(rf"({NOUN}) is where ({NOUN}) is", said):
-        yield from related(found[1], found[2], "pos", (0, 0), state, binding)
-    elif found := re.fullmatch(rf"({NOUN}) has the same `(\w+)` as ({NOUN})", said):
-        yield from related(found[1], found[3], found[2], 0, state, binding)
-    elif found := re.fullmatch(rf"({OF}) `(\w+)` is (\d+) (more|less) than ({OF})", said):
-        by = int(found[3]) * (1 if found[4] == "more" else -1)
-        yield from related(owner(found[1]), owner(found[5]), found[2], by, state, binding)
-    elif found := re.fullmatch(rf"({OF}) `(\w+)` is (-?\d+)", said):
-        for thing, bound in meant(owner(found[1]), state, binding):
-            if thing.values[found[2]] == int(found[3]):
+    elif match := re.fullmatch(rf"({NOUN}) is where ({NOUN}) is", text):
+        yield from related(match[1], match[2], "pos", (0, 0), state, binding)
+    elif match := re.fullmatch(rf"({NOUN}) has the same `(\w+)` as ({NOUN})", text):
+        yield from related(match[1], match[3], match[2], 0, state, binding)
+    elif match := re.fullmatch(rf"({OF}) `(\w+)` is (\d+) (more|less) than ({OF})", text):
+        by = int(match[3]) * (1 if match[4] == "more" else -1)
+        yield from related(owner(match[1]), owner(match[5]), match[2], by, state, binding)
+    elif match := re.fullmatch(rf"({OF}) `(\w+)` is (-?\d+)", text):
+        for thing, bound in referents(owner(match[1]), state, binding):
+            if thing.values[match[2]] == int(match[3]):
                 yield bound
     else:
-        raise AssertionError(f"not understood: {said!r}")
+        raise AssertionError(f"not understood: {text!r}")
 
 
-def owner(said: str) -> str:
-    return "it" if said.startswith("its") else said.removesuffix("'s")
+def owner(text: str) -> str:
+    return "it" if text.startswith("its") else text.removesuffix("'s")
 
 
 def related(
     subject: str, other: str, attribute: str, by: Any, state: Any, binding: Binding
 ) -> Iterator[Binding]:
     """Bindings in which the subject's value is that of the other and `by` more."""
-    for one, bound in meant(subject, state, binding):
+    for one, bound in referents(subject, state, binding):
         # "That" is what was spoken of before this sentence, not in it.
         spoken_of = binding if other.startswith("that ") else bound
-        for two, more in meant(other, state, spoken_of):
+        for two, more in referents(other, state, spoken_of):
             both = bound if spoken_of is binding else more
-            here, there = (each.values[attribute] for each in (one, two))
-            plus = (there[0] + by[0], there[1] + by[1]) if isinstance(by, tuple) else there + by
-            if here == plus:
+            value, other_value = (each.values[attribute] for each in (one, two))
+            plus = (
+                (other_value[0] + by[0], other_value[1] + by[1])
+                if isinstance(by, tuple)
+                else other_value + by
+            )
+            if value == plus:
                 yield both
 
 
-def meant(noun: str, state: Any, binding: Binding) -> Iterator[tuple[Thing, Binding]]:
+def referents(noun: str, state: Any, binding: Binding) -> Iterator[tuple[Thing, Binding]]:
     """The objects that a noun may mean, each with the binding that has it."""
     if noun == "it":
         yield binding[0], binding
         return
     which, _, name = noun.rpartition(" ")
-    alike = [each for each in binding if each.class_name == name]
-    known = {"that": -1, "that other": -1, "the first": 0, "the second": 1}
-    if which in known or (which == "the" and alike):
-        yield alike[known.get(which, 0)], binding
+    same_class = [each for each in binding if each.class_name == name]
+    index_of = {"that": -1, "that other": -1, "the first": 0, "the second": 1}
+    if which in index_of or (which == "the" and same_class):
+        yield same_class[index_of.get(which, 0)], binding
         return
     for each in state.of_class(name):
         if each.id not in {bound.id for bound in binding}:

@@ -40,7 +40,7 @@ FACT = Atom("fact")
 """The body of a clause that has none, and no variables either."""
 
 
-def listed(items: list[Term], end: Term = NIL) -> Term:
+def list_term(items: list[Term], end: Term = NIL) -> Term:
     for each in reversed(items):
         end = Struct(".", (each, end))
     return end
@@ -96,21 +96,21 @@ ESCAPED = {"n": "\n", "t": "\t", "\\": "\\", "'": "'"}
 def tokens_of(text: str) -> list[tuple[str, str]]:
     tokens, place = [], 0
     while place < len(text):
-        found = TOKEN.match(text, place)
-        if found is None:
+        match = TOKEN.match(text, place)
+        if match is None:
             raise SyntaxError(f"cannot read {text[place : place + 40]!r}")
-        place = found.end()
-        if found.lastgroup != "space":
-            tokens.append((str(found.lastgroup), found.group()))
+        place = match.end()
+        if match.lastgroup != "space":
+            tokens.append((str(match.lastgroup), match.group()))
     return tokens
 
 
 def unquoted(token: str) -> str:
-    def meant(found: re.Match[str]) -> str:
-        code = found.group(1)
+    def unescape(match: re.Match[str]) -> str:
+        code = match.group(1)
         return chr(int(code[:-1], 8)) if code[0].isdigit() else ESCAPED[code]
 
-    return re.sub(r"\\(\d+\\|.)", meant, token[1:-1], flags=re.DOTALL)
+    return re.sub(r"\\(\d+\\|.)", unescape, token[1:-1], flags=re.DOTALL)
 
 
 class Reader:
@@ -173,22 +173,22 @@ class Reader:
         return Atom(name)
 
     def arguments(self, end: str) -> list[Term]:
-        found = [self.term(999)]
+        terms = [self.term(999)]
         while self.peek() == ",":
             self.place += 1
-            found.append(self.term(999))
+            terms.append(self.term(999))
         if end:
             self.take(end)
-        return found
+        return terms
 
     def rest_of_list(self) -> Term:
-        found = self.arguments("")
+        terms = self.arguments("")
         tail: Term = NIL
         if self.peek() == "|":
             self.place += 1
             tail = self.term(999)
         self.take("]")
-        return listed(found, tail)
+        return list_term(terms, tail)
 
 
 # --- proving -------------------------------------------------------------------------
@@ -322,7 +322,7 @@ class Program:
         mark = len(self.trail)
         answers = [renamed(template, {}) for _ in self.solve(goal)]
         self.undo(mark)
-        return listed(answers)
+        return list_term(answers)
 
 
 def key_of(term: Term) -> tuple[str, int]:
@@ -405,7 +405,7 @@ BUILT_IN["=<", 2] = when(lambda program, a, b: evaluate(a) <= evaluate(b))
 BUILT_IN[">=", 2] = when(lambda program, a, b: evaluate(a) >= evaluate(b))
 BUILT_IN["=\\=", 2] = when(lambda program, a, b: evaluate(a) != evaluate(b))
 BUILT_IN["\\==", 2] = when(lambda program, a, b: plain(a) != plain(b))
-BUILT_IN["append", 3] = when(lambda program, a, b, c: program.unify(listed(items_of(a), b), c))
+BUILT_IN["append", 3] = when(lambda program, a, b, c: program.unify(list_term(items_of(a), b), c))
 BUILT_IN["findall", 3] = when(lambda program, a, b, c: program.unify(program.found(a, b), c))
 
 
@@ -421,16 +421,16 @@ def member(program: Program, item: Term, items: Term) -> Iterator[None]:
 @builtin("length", 2)
 def length(program: Program, items: Term, n: Term) -> Iterator[None]:
     unknown = isinstance(deref(items), Var)
-    made = listed([Var() for _ in range(deref(n))]) if unknown else items
-    if program.unify(items, made) and program.unify(n, len(items_of(made))):
+    result = list_term([Var() for _ in range(deref(n))]) if unknown else items
+    if program.unify(items, result) and program.unify(n, len(items_of(result))):
         yield
 
 
 @builtin("keysort", 2)
 def keysort(program: Program, pairs: Term, ordered: Term) -> Iterator[None]:
     """Only of keys that are numbers, or lists of one shape: Python has those in the same order."""
-    found = sorted(items_of(pairs), key=lambda pair: plain(deref(pair).args[0]))
-    if program.unify(listed(found), ordered):
+    by_key = sorted(items_of(pairs), key=lambda pair: plain(deref(pair).args[0]))
+    if program.unify(list_term(by_key), ordered):
         yield
 
 

@@ -61,19 +61,19 @@ def chance(entry: tuple[Any, float]) -> str:
     return f"{vector}-{exact}"
 
 
-def asked_of_swipl(model: Any, asked: Iterable[tuple[State, str]], folder: Path) -> str:
+def run_swipl(model: Any, questions: Iterable[tuple[State, str]], folder: Path) -> str:
     """What SWI-Prolog prints, warnings too."""
     (folder / "rules.pl").write_text(prolog.text_of(model), encoding="utf-8")
-    wanted = model.answers if isinstance(model, Grown) else partial(answers_of, model)
-    cases = [case(state, action, wanted(state, action)) for state, action in asked]
+    answers = model.answers if isinstance(model, Grown) else partial(answers_of, model)
+    cases = [case(state, action, answers(state, action)) for state, action in questions]
     text = ":- encoding(utf8).\n" + "\n".join(cases) + CHECK
     (folder / "cases.pl").write_text(text, encoding="utf-8")
     command = ["swipl", "-q", "-f", "none", "-g", "consult([rules, cases])", "-t", "halt(1)"]
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=folder, encoding="utf-8", timeout=300, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
     )  # fmt: skip
-    return done.stdout.strip()
+    return process.stdout.strip()
 
 
 @pytest.mark.parametrize("world", ["maze", "keys", "fish", "doors"])
@@ -81,22 +81,22 @@ def test_swi_prolog_answers_alike(world, tmp_path):
     where = make(world, width=6, height=6)
     model = TreeThink(where.schema)
     model.observe_many(transitions(where, steps=5000, seed=0))
-    asked = [(state, action) for state, action, _ in transitions(where, steps=100, seed=1)]
-    assert asked_of_swipl(model, asked, tmp_path) == "0 of 100 wrong"
+    questions = [(state, action) for state, action, _ in transitions(where, steps=100, seed=1)]
+    assert run_swipl(model, questions, tmp_path) == "0 of 100 wrong"
 
 
 def test_swi_prolog_answers_alike_at_the_cap_and_with_odd_names(tmp_path):
-    asked = [(large_crowd(*each), "go") for each in CROWDS]
-    asked += [(sized_crowd(seed), "go") for seed in range(6)]
-    assert asked_of_swipl(model_of_crowd(), asked, tmp_path) == "0 of 10 wrong"
+    questions = [(large_crowd(*each), "go") for each in CROWDS]
+    questions += [(sized_crowd(seed), "go") for seed in range(6)]
+    assert run_swipl(model_of_crowd(), questions, tmp_path) == "0 of 10 wrong"
     model, states = model_of_odd_names()
     odd = [(state, action) for state in states for action in ODD_NAMES]
-    assert asked_of_swipl(model, odd, tmp_path) == f"0 of {len(odd)} wrong"
+    assert run_swipl(model, odd, tmp_path) == f"0 of {len(odd)} wrong"
 
 
 @settings(quick, max_examples=8)
 @given(grown())
 def test_swi_prolog_answers_alike_for_trees_as_no_learner_grows_them(model: Grown):
-    asked = [(state, action) for state in model.states(20) for action in ("go", "wait")]
+    questions = [(state, action) for state in model.states(20) for action in ("go", "wait")]
     with tempfile.TemporaryDirectory() as folder:
-        assert asked_of_swipl(model, asked, Path(folder)) == "0 of 40 wrong"
+        assert run_swipl(model, questions, Path(folder)) == "0 of 40 wrong"

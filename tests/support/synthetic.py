@@ -51,7 +51,7 @@ def made_up(
     `told` is what its entry says otherwise; `played` has the rows of episodes.
     """
     learner, usual = LEARNERS.get(label, ("treethink", {}))
-    seen = steps if observed is None else observed
+    n_observed = steps if observed is None else observed
     every = max(10, (last or 0) // 100)
     steady = [(step, 1.0) for step in range(every, (last or 0) + 1, every)]
     wrong = steady if errors is None else list(errors)
@@ -70,7 +70,7 @@ def made_up(
             "settings": usual if settings is None else settings, "episode": 50, "window": window,
             "examine": 0, "transfer": None, "limits": {"seconds": None, "megabytes": None},
             "predict": {}, "seed": seed, "steps": steps, "status": status, "message": message,
-            "observed": seen, "last_error": last or 0, "seconds": 1.0, "examined": examined,
+            "observed": n_observed, "last_error": last or 0, "seconds": 1.0, "examined": examined,
             "examined_transfer": examined_transfer, "plans": {}, "planned": None,
             "commit": None, "traceback": None,
             **(told or {}),
@@ -96,16 +96,16 @@ def episode(
 
 def write(folder: Path, runs: Iterable[dict[str, Any]], title: str = "made up") -> Path:
     """A folder of records."""
-    listed = list(runs)
+    entries = list(runs)
     (folder / "runs").mkdir(parents=True)
-    for run in listed:
+    for run in entries:
         if run["entry"]["status"] in ("finished", "stopped"):
             _write_run(folder / "runs", run)
     manifest = {
         "format": 1, "title": title, "config": {}, "versions": {"treethink": "0.1.0"},
         "commit": "abc", "machine": {"cpu": "a processor", "cores": 2, "system": "some"},
         "started": "2026-01-01T00:00:00+00:00", "finished": "2026-01-01T01:00:00+00:00",
-        "runs": [run["entry"] for run in listed],
+        "runs": [run["entry"] for run in entries],
     }  # fmt: skip
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder

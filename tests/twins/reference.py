@@ -279,7 +279,7 @@ class Wilson:
     def score(self, node: Node, when_true: Counts) -> Fraction:
         return score(node.totals, when_true)
 
-    def to_beat(self, node: Node, when_true: Counts, worth: Fraction) -> Fraction:
+    def threshold(self, node: Node, when_true: Counts, worth: Fraction) -> Fraction:
         return worth
 
     def surely_better(self, one: Fraction, other: Fraction, n: int) -> bool:
@@ -379,14 +379,14 @@ def forecast(held: Counts, failed: Counts, kinds: int) -> int:
     return max(forecasts)
 
 
-def hindsight(again: Counts) -> int:
-    """How likely the outcomes were under the one distribution that suits them best."""
-    return sum(log_power(n) for n in again.values()) - log_power(sum(again.values()))
+def hindsight(counts: Counts) -> int:
+    """Return the log likelihood under the maximum-likelihood distribution."""
+    return sum(log_power(n) for n in counts.values()) - log_power(sum(counts.values()))
 
 
 def patterns(scene: Scene, variables: tuple[str, ...]) -> list[Test]:
     """All that can be asked at a node with these variables, but for the value."""
-    found = []
+    result = []
     for kind, attribute, classes in scene.types:
         choices = [
             [*(i for i, name in enumerate(variables) if name == class_name), None]
@@ -401,8 +401,8 @@ def patterns(scene: Scene, variables: tuple[str, ...]) -> list[Test]:
             twice = len(set(slots)) < len(slots)
             one_class = len(set(classes)) < len(classes)
             if not twice and not (one_class and slots != sorted(slots)):  # the older one first
-                found.append(Test(kind, attribute, classes, tuple(slots), ()))
-    return found
+                result.append(Test(kind, attribute, classes, tuple(slots), ()))
+    return result
 
 
 def lengths_of_patterns(scene: Scene, variables: tuple[str, ...]) -> dict[Test, int]:
@@ -433,11 +433,11 @@ class Evidence:
     def score(self, node: Node, when_true: Counts) -> int:
         """The forecast where the test held and where it failed, copies counting once."""
         held, failed = when_true, minus(node.totals, when_true)
-        copies = node.copies()
+        copies = node.design_effect()
         return forecast(without(copies, held), without(copies, failed), kinds_of(node.totals))
 
-    def to_beat(self, node: Node, when_true: Counts, worth: int) -> int:
-        """What a challenger must be surely better than; `worth` is that of the test in place."""
+    def threshold(self, node: Node, when_true: Counts, worth: int) -> int:
+        """Return the score that a challenger must beat; `worth` is that of the current test."""
         return worth
 
     def surely_better(self, one: int, other: int, n: int) -> bool:
@@ -450,14 +450,14 @@ class Evidence:
 class Proven(Evidence):
     """The same against the best that could be said without the challenger, in hindsight."""
 
-    def to_beat(self, node: Node, when_true: Counts, worth: int) -> int:
+    def threshold(self, node: Node, when_true: Counts, worth: int) -> int:
         """The likelihood in hindsight of both halves, whatever it takes to say the test.
 
         Nobody knows which outcomes there are, so in each half the first of each kind comes for
         nothing. Nor does anyone know how many there are: to foretell K of them has a share of
         1 / (K (K - 1)), and there are K! ways to name them, together (K - 2)!.
         """
-        copies = node.copies()
+        copies = node.design_effect()
         held, failed = without(copies, when_true), without(copies, minus(node.totals, when_true))
         likelihoods = hindsight(less_one(held)) + hindsight(less_one(failed))
         return likelihoods - sum(log(k) for k in range(1, kinds_of(node.totals) - 1))
@@ -479,7 +479,7 @@ def minus(totals: Counts, when_true: Counts) -> dict[Outcome, int]:
 
 
 def without(copies: int, counts: Counts) -> dict[Outcome, int]:
-    """So many count as one. Rounded up: what was seen was seen."""
+    """Divide the counts by the number of copies, rounded up."""
     return {outcome: (n + copies - 1) // copies for outcome, n in counts.items()}
 
 
@@ -514,38 +514,38 @@ class Node:
     path: str = ""
     totals: Counter[Outcome] = field(default_factory=Counter)
     pairs: int = 0
-    """How often two targets of one transition came by."""
+    """Number of pairs of targets of one transition."""
     agreeing: int = 0
-    """In how many of these pairs both had the same outcome."""
+    """Number of these pairs with equal outcomes."""
     candidates: dict[Test, Candidate] = field(default_factory=dict)
-    looked_at: int = 0
-    """How much there was to explain when it was last asked."""
+    last_checked_loss: int = 0
+    """The loss without a test at the last check."""
     test: Test | None = None
     left: Node | None = None
     right: Node | None = None
     # What people have changed; see reference_editing.py.
     pinned: bool = False
     written: bool = False
-    given: Counter[Outcome] | None = None
-    """What it answers with besides what it has counted."""
-    met: Counter[Outcome] = field(default_factory=Counter)
-    """What has come by a pinned leaf."""
+    prior_counts: Counter[Outcome] | None = None
+    """Counts that are added to its own when it answers."""
+    seen_since_pinned: Counter[Outcome] = field(default_factory=Counter)
+    """Outcomes that reached a pinned leaf."""
 
-    def says(self) -> Counter[Outcome]:
-        return self.totals if self.given is None else self.totals + self.given
+    def answer_counts(self) -> Counter[Outcome]:
+        return self.totals if self.prior_counts is None else self.totals + self.prior_counts
 
     def keeps_test(self) -> bool:
         """A branch that was written or pinned, or one that leads to something that was."""
         below = [self, *self.branches(), *self.leaves()]
         return any(node.pinned or (node.written and node.test is not None) for node in below)
 
-    def came_together(self, outcomes: Counts) -> None:
-        """Targets with these outcomes came by in one transition."""
+    def add_cluster(self, outcomes: Counts) -> None:
+        """Count the pairs of targets of one transition, by their outcomes."""
         n = sum(outcomes.values())
         self.pairs += n * (n - 1) // 2
         self.agreeing += sum(n * (n - 1) // 2 for n in outcomes.values())
 
-    def copies(self) -> int:
+    def design_effect(self) -> int:
         """How many targets count as one, because those of one transition share their fate.
 
         Eight objects that share one coin are one toss, not eight. This is the design effect of
@@ -595,7 +595,7 @@ class Node:
 
     def dump(self) -> dict[str, Any]:
         own: dict[str, Any] = {
-            "totals": dict(self.says()),
+            "totals": dict(self.answer_counts()),
             "test": self.test,
             "candidates": {test: dict(each.counts) for test, each in self.candidates.items()},
         }
@@ -670,7 +670,7 @@ class ReferenceTree:
             for node, bindings in self.route(scene, arguments):
                 if node.pinned:
                     stays.add(node)
-                    node.met.update([outcome] if node.test is None else [])
+                    node.seen_since_pinned.update([outcome] if node.test is None else [])
                 elif node not in resting:
                     self._count(node, scene, bindings, outcome)
                     touched[node][outcome] += 1
@@ -687,7 +687,7 @@ class ReferenceTree:
                     touched[node][outcome] += 1
                     self.spared["woken"] += 1
         for node, outcomes in touched.items():
-            node.came_together(outcomes)
+            node.add_cluster(outcomes)
             self._evict(node, scene)
         self._decide(scene, set(touched) | (stays - self._resting()))
 
@@ -704,8 +704,8 @@ class ReferenceTree:
     def predict(self, scene: Scene, arguments: Binding) -> dict[Outcome, int]:
         """Counts of the reached leaf, or of its nearest ancestor that has any."""
         for node, _ in reversed(self.route(scene, arguments)):
-            if (node is not self.root or node.given is not None) and node.says():
-                return dict(node.says())
+            if (node is not self.root or node.prior_counts is not None) and node.answer_counts():
+                return dict(node.answer_counts())
         return dict(self.seen)
 
     # -- the same with a memory --
@@ -728,7 +728,7 @@ class ReferenceTree:
                     self._count(node, scene, bindings, outcome)
                     touched[node][outcome] += 1
         for node, outcomes in touched.items():
-            node.came_together(outcomes)
+            node.add_cluster(outcomes)
 
     def end_seeding(self, scene: Scene) -> None:
         for node in self.fresh:
@@ -738,13 +738,13 @@ class ReferenceTree:
 
     def nodes(self) -> list[Node]:
         """All nodes, in preorder."""
-        found, waiting = [], [self.root]
+        result, waiting = [], [self.root]
         while waiting:
             node = waiting.pop()
-            found.append(node)
+            result.append(node)
             if node.left and node.right:
                 waiting += [node.right, node.left]
-        return found
+        return result
 
     # -- its steps --
 
@@ -758,14 +758,14 @@ class ReferenceTree:
         return {branch for branch in self.root.branches() if branch.explains_everything()}
 
     def _has_more_to_explain(self, node: Node) -> bool:
-        """Whether a 32nd part more than when it was last asked; if so, it is asked now."""
+        """Return whether the loss has grown by 1/32 since the last check, and record it."""
         if not self.criterion.weighs_evidence:
             return True
         surprise = -forecast({}, node.totals, kinds_of(node.totals))
-        if surprise < node.looked_at + node.looked_at // 32:
+        if surprise < node.last_checked_loss + node.last_checked_loss // 32:
             self.spared["not asked"] += 1
             return False
-        node.looked_at = surprise
+        node.last_checked_loss = surprise
         return True
 
     def _explained_below(self, branch: Node, scene: Scene) -> float:
@@ -787,15 +787,15 @@ class ReferenceTree:
             explained -= self._length(below, scene, below.test)
         held = branch.candidates[branch.test].counts
         own = forecast(held, minus(branch.totals, held), kinds_of(branch.totals))
-        here = float(explained) * branch.totals.total() / n
-        return max(0.0, here - own)
+        explained_here = float(explained) * branch.totals.total() / n
+        return max(0.0, explained_here - own)
 
     def _count(
         self, node: Node, scene: Scene, bindings: Iterable[Binding], outcome: Outcome
     ) -> None:
         """Count a target at a node; whatever is true there is a candidate from now on."""
         if node.written and node.test is None:
-            node.written, node.given = False, None  # it has seen for itself
+            node.written, node.prior_counts = False, None  # it has seen for itself
         node.totals[outcome] += 1
         if node.test and (node.written or not self.branch_updates):
             return
@@ -855,10 +855,10 @@ class ReferenceTree:
         best, worth = self._best(leaf, scene)
         if best is None:
             return None
-        to_beat = self.criterion.to_beat(leaf, {}, self.criterion.score(leaf, {}))
-        if not self.criterion.surely_better(worth, to_beat, leaf.totals.total()):
+        threshold = self.criterion.threshold(leaf, {}, self.criterion.score(leaf, {}))
+        if not self.criterion.surely_better(worth, threshold, leaf.totals.total()):
             return None
-        self._adopt(leaf, best)
+        self._set_test(leaf, best)
         if not self.branch_updates:
             leaf.candidates.clear()
         return "split"
@@ -873,13 +873,15 @@ class ReferenceTree:
         counts = branch.candidates[branch.test].counts
         length = self._length(branch, scene, branch.test)
         current = self.criterion.score(branch, counts) - length
-        to_beat = self.criterion.to_beat(branch, counts, current)
+        threshold = self.criterion.threshold(branch, counts, current)
         below = self._explained_below(branch, scene)
         challenger, worth = self._best(branch, scene)
-        if challenger is not None and self.criterion.surely_better(worth, to_beat + below / 16, n):
-            self._adopt(branch, challenger)
+        if challenger is not None and self.criterion.surely_better(
+            worth, threshold + below / 16, n
+        ):
+            self._set_test(branch, challenger)
             return "change"
-        if challenger is not None and self.criterion.surely_better(worth, to_beat, n):
+        if challenger is not None and self.criterion.surely_better(worth, threshold, n):
             self.spared["change"] += 1
         none = self.criterion.score(branch, {})
         if not self.criterion.worth_keeping(current + below, none, n):
@@ -889,7 +891,7 @@ class ReferenceTree:
             self.spared["return"] += 1
         return None
 
-    def _adopt(self, node: Node, test: Test) -> None:
+    def _set_test(self, node: Node, test: Test) -> None:
         node.become_branch(test)
         assert node.left and node.right
         if self.memory > 0:
@@ -919,7 +921,7 @@ class ReferenceTree:
         return best, highest[0]
 
     def _length(self, node: Node, scene: Scene, test: Test) -> int:
-        """What it takes to say the test, if the criterion minds."""
+        """Return the description length of the test, if the criterion uses it."""
         if not self.criterion.weighs_evidence:
             return 0
         if node.variables not in self._lengths_remembered:

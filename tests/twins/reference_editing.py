@@ -34,8 +34,8 @@ def answer(tree: ReferenceTree, path: str) -> Counter[tuple[int, ...]]:
     """What a leaf at the path answers, or would if it had seen nothing."""
     for length in range(len(path), -1, -1):
         node = at(tree, path[:length])
-        if (length > 0 or node.given is not None) and node.says():
-            return Counter(node.says())
+        if (length > 0 or node.prior_counts is not None) and node.answer_counts():
+            return Counter(node.answer_counts())
     return Counter(tree.seen)
 
 
@@ -51,35 +51,37 @@ def replace(tree: ReferenceTree, path: str, part: WrittenPart) -> None:
 def write(node: Node, part: WrittenPart) -> None:
     node.written = True
     if isinstance(part, dict):
-        node.given = Counter(part)
+        node.prior_counts = Counter(part)
         return
     test, yes, no = part
     node.become_branch(test)
     assert node.left and node.right
     write(node.left, yes)
     write(node.right, no)
-    node.given = (node.left.given or Counter()) + (node.right.given or Counter())
+    node.prior_counts = (node.left.prior_counts or Counter()) + (
+        node.right.prior_counts or Counter()
+    )
 
 
 def forget(tree: ReferenceTree, node: Node) -> None:
-    """Nodes that go wait for nothing any more."""
-    gone = set(below(node))
-    tree.seeded = [each for each in tree.seeded if each not in gone]
-    tree.fresh = [each for each in tree.fresh if each not in gone]
+    """Remove deleted nodes from the lists of waiting nodes."""
+    removed = set(below(node))
+    tree.seeded = [each for each in tree.seeded if each not in removed]
+    tree.fresh = [each for each in tree.fresh if each not in removed]
 
 
 def pin(tree: ReferenceTree, path: str) -> None:
     node = at(tree, path)
     if len(tree.seen) < 2 and not tree.edited and not node.written:
         node.written = True
-        node.given = Counter(tree.seen)
-    if node is tree.root and node.given is None:
-        node.given = tree.seen - node.totals
-    elif not node.says():
-        node.given = answer(tree, path)
+        node.prior_counts = Counter(tree.seen)
+    if node is tree.root and node.prior_counts is None:
+        node.prior_counts = tree.seen - node.totals
+    elif not node.answer_counts():
+        node.prior_counts = answer(tree, path)
     for each in below(node):
         if not each.pinned:
-            each.met = Counter()
+            each.seen_since_pinned = Counter()
         each.pinned = True
     tree.edited = True
 
@@ -90,12 +92,12 @@ def unpin(model: ReferenceModel, tree: ReferenceTree, path: str, outcomes: int) 
         if each.pinned and each.test is None:
             if each.written and model.kept:
                 tree.fresh.append(each)
-            if each.met:
-                known = Counter() if each.written else each.given or Counter()
-                each.given = known + each.met
+            if each.seen_since_pinned:
+                prior = Counter() if each.written else each.prior_counts or Counter()
+                each.prior_counts = prior + each.seen_since_pinned
                 each.written = each.written and bool(model.kept)
         each.pinned = False
-        each.met = Counter()
+        each.seen_since_pinned = Counter()
     if tree.root.test is None and not tree.root.pinned and outcomes < 2 and tree.transitions > 0:
         tree.root = Node(tree.root.variables)
         tree.edited = False
@@ -108,13 +110,17 @@ def keep_child(tree: ReferenceTree, path: str, left: bool, merge: bool) -> None:
     kept, other = (node.left, node.right) if left else (node.right, node.left)
     assert kept and other
     if merge:
-        for mine, theirs in zip(below(kept), below(other), strict=True):
-            if mine.test is None and theirs.says():
-                mine.given = (mine.given or Counter()) + theirs.says()
-    if not kept.says():
-        kept.given = answer(tree, path) if node is tree.root else Counter(node.says())
-    if node is tree.root and kept.given is None:
-        kept.given = Counter()
+        for node_kept, node_removed in zip(below(kept), below(other), strict=True):
+            if node_kept.test is None and node_removed.answer_counts():
+                node_kept.prior_counts = (
+                    node_kept.prior_counts or Counter()
+                ) + node_removed.answer_counts()
+    if not kept.answer_counts():
+        kept.prior_counts = (
+            answer(tree, path) if node is tree.root else Counter(node.answer_counts())
+        )
+    if node is tree.root and kept.prior_counts is None:
+        kept.prior_counts = Counter()
     forget(tree, other)
     tree.seeded = [node if each is kept else each for each in tree.seeded]
     node.__dict__.update(kept.__dict__)

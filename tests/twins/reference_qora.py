@@ -163,7 +163,7 @@ class Predictor:
     def __init__(self, z: float, happened: Counter[str]):
         self.z = z
         self.happened = happened
-        """How often something of interest did, for tests that want it to."""
+        """Counts of events, for tests that need them to happen."""
         self.effects: list[Effect] = []
         self.baseline = Table()
         self.hypotheses: list[Entry] = []
@@ -277,9 +277,9 @@ class ReferenceQora:
                     self._observe(scene, (target.class_name, name, action), effect)
 
     def _observe(self, scene: Scene, key: Key, effect: Effect) -> None:
-        seen = self.seen.setdefault(key, [])
-        seen.append(effect)
-        if key not in self.predictors and len(set(seen)) == 2:
+        effects = self.seen.setdefault(key, [])
+        effects.append(effect)
+        if key not in self.predictors and len(set(effects)) == 2:
             self.predictors[key] = Predictor(self.z, self.happened)
         if key in self.predictors:
             self.predictors[key].observe(scene, effect)

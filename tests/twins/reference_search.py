@@ -136,21 +136,21 @@ class ReferenceSearch:
         if edge.prediction is None:
             edge.prediction = self.predict(node.state, node.state.schema.actions[action])
             if self.looks_first:
-                drawn = edge.prediction.sample(self.rng)
-                edge.is_certain = edge.prediction.probability(drawn) >= 1 - 1e-9
+                after = edge.prediction.sample(self.rng)
+                edge.is_certain = edge.prediction.probability(after) >= 1 - 1e-9
             else:
-                drawn = edge.prediction.mode()
-                edge.is_certain = edge.prediction.probability(drawn) == 1
+                after = edge.prediction.mode()
+                edge.is_certain = edge.prediction.probability(after) == 1
             if edge.is_certain:
-                return self.reach(node, edge, drawn)
+                return self.reach(node, edge, after)
             self.range = [] if self.range is None else self.range
         return self.reach(node, edge, edge.prediction.sample(self.rng))
 
     def reach(self, node: Node, edge: Edge, after: State) -> tuple[int, bool]:
         reward = game(after).score - game(node.state).score
         situation = self.situation(after)
-        for i, (known, paid, *_) in enumerate(edge.outcomes):
-            if paid == reward and self.nodes[known].state == situation:
+        for i, (child, paid, *_) in enumerate(edge.outcomes):
+            if paid == reward and self.nodes[child].state == situation:
                 return i, False
         edge.outcomes.append([self.node_for(situation, node.depth + 1), reward, 0, 0.0])
         return len(edge.outcomes) - 1, True
@@ -171,8 +171,8 @@ class ReferenceSearch:
     def back_up(self, node: Node, edge: Edge, outcome: int) -> None:
         edge.visits += 1
         node.visits += 1
-        known, reward, count, before = edge.outcomes[outcome]
-        worth = (count + 1) * (reward + self.discount * self.nodes[known].value)
+        child, reward, count, before = edge.outcomes[outcome]
+        worth = (count + 1) * (reward + self.discount * self.nodes[child].value)
         edge.outcomes[outcome][2:] = [count + 1, worth]
         edge.worth = (edge.worth - before) + worth
         if self.range is not None:
@@ -207,16 +207,16 @@ class ReferenceSearch:
         for each in order:
             for edge in self.nodes[each].edges:
                 order.extend(
-                    known
-                    for known in dict.fromkeys(o[0] for o in edge.outcomes)
-                    if known not in order
+                    child
+                    for child in dict.fromkeys(o[0] for o in edge.outcomes)
+                    if child not in order
                 )
-        moved = {old: new for new, old in enumerate(order)}
+        new_index = {old: new for new, old in enumerate(order)}
         self.nodes = [self.nodes[each] for each in order]
         for node in self.nodes:
             for edge in node.edges:
                 for outcome in edge.outcomes:
-                    outcome[0] = moved[outcome[0]]
+                    outcome[0] = new_index[outcome[0]]
 
     def best(self, node: Node) -> int:
         def rank(action: int) -> tuple[float, float]:
@@ -227,17 +227,17 @@ class ReferenceSearch:
         return max(range(len(node.edges)), key=rank)
 
     def variation(self) -> list[tuple[str, State]]:
-        found, node, score = [], self.nodes[0], game(self.now).score
+        result, node, score = [], self.nodes[0], game(self.now).score
         while node.edges:
             action = self.best(node)
             outcomes = node.edges[action].outcomes
             if not outcomes:
                 break
-            known, reward, *_ = max(outcomes, key=lambda each: each[2])
-            node, score = self.nodes[known], score + reward
+            child, reward, *_ = max(outcomes, key=lambda each: each[2])
+            node, score = self.nodes[child], score + reward
             state = node.state.replace(game(node.state).id, score=score)
-            found.append((state.schema.actions[action], state))
-        return found
+            result.append((state.schema.actions[action], state))
+        return result
 
     def dump(self) -> list[Any]:
         """As `_engine.Search._tree` has it."""

@@ -51,8 +51,8 @@ def line(*positions: int) -> Scene:
 BLOCKED, FREE = grid((0, 0), (1, 0)), grid((0, 0), (2, 0))
 
 
-def taught(tree: ReferenceTree, *lessons: tuple[Scene, tuple[int, ...]]) -> ReferenceTree:
-    """Shows the outcomes of object 0, one transition each."""
+def train(tree: ReferenceTree, *lessons: tuple[Scene, tuple[int, ...]]) -> ReferenceTree:
+    """Observe the outcomes of object 0, one transition each."""
     for scene, outcome in lessons:
         tree.observe(scene, [((0,), outcome)])
     return tree
@@ -111,10 +111,10 @@ def test_too_many_bindings_are_cut_in_the_order_of_the_objects_values():
     pairs = [(0, x, y) for x in range(1, 66) for y in range(1, 66) if x != y]
     assert len(pairs) == MAX_BINDINGS + 64
     always = Test("equality", "x", ("dot",), (0,), (0,))
-    kept = extensions(scene, always, pairs)
-    assert len(kept) == MAX_BINDINGS
-    assert kept[:2] == [(0, 65, 64), (0, 65, 63)]
-    assert kept[-1] == (0, 2, 1)  # the 64 pairs that begin with object 1, at 64, fell out
+    result = extensions(scene, always, pairs)
+    assert len(result) == MAX_BINDINGS
+    assert result[:2] == [(0, 65, 64), (0, 65, 63)]
+    assert result[-1] == (0, 2, 1)  # the 64 pairs that begin with object 1, at 64, fell out
 
 
 def test_equal_objects_are_ordered_by_id():
@@ -176,7 +176,7 @@ def test_absolute_vectors_and_new_variables_cost(test, cost):
 
 
 def test_a_constant_is_only_counted_until_a_second_outcome_comes():
-    tree = taught(ReferenceTree(["player"]), *[(FREE, MOVES)] * 5)
+    tree = train(ReferenceTree(["player"]), *[(FREE, MOVES)] * 5)
     assert tree.seen == {MOVES: 5}
     assert not tree.root.totals and not tree.root.candidates
 
@@ -190,16 +190,16 @@ def test_a_wall_ahead_decides_whether_the_player_moves():
     # Half and half, a perfect test is surely better than none from n > 3 z² = 19.9 on.
     events: list[tuple[str, str]] = []
     tree = ReferenceTree(["player"], on_change=lambda *event: events.append(event))
-    taught(tree, (FREE, MOVES), *[(BLOCKED, STAYS), (FREE, MOVES)] * 9, (BLOCKED, STAYS))
+    train(tree, (FREE, MOVES), *[(BLOCKED, STAYS), (FREE, MOVES)] * 9, (BLOCKED, STAYS))
     assert tree.root.totals.total() == 19 and not events
 
-    taught(tree, (FREE, MOVES))
+    train(tree, (FREE, MOVES))
     assert events == [("split", "")]
     assert tree.root.test == WALL_AHEAD  # not "a wall at (1, 0)", nor "a wall two ahead"
     assert tree.root.left and tree.root.right
     assert not tree.root.left.totals and not tree.root.right.totals
 
-    taught(tree, (BLOCKED, STAYS))
+    train(tree, (BLOCKED, STAYS))
     assert tree.root.left.totals == {STAYS: 1}
     assert tree.predict(BLOCKED, (0,)) == {STAYS: 1}
     assert tree.predict(FREE, (0,)) == tree.seen  # the right leaf has seen nothing yet
@@ -221,14 +221,14 @@ def split_tree(branch_updates: bool = True) -> tuple[ReferenceTree, list[tuple[s
         branch_updates=branch_updates,
         on_change=lambda *event: events.append(event),
     )
-    taught(tree, (FREE, MOVES), (BLOCKED, STAYS), (FREE, MOVES))
+    train(tree, (FREE, MOVES), (BLOCKED, STAYS), (FREE, MOVES))
     assert events == [("split", "")]
     return tree, events
 
 
 def test_a_test_that_is_not_surely_better_than_none_any_more_is_given_up():
     tree, events = split_tree()
-    taught(tree, (BLOCKED, MOVES))
+    train(tree, (BLOCKED, MOVES))
     assert events == [("split", ""), ("return", "")]
     assert tree.root.test is None
     assert tree.root.left is None and tree.root.right is None
@@ -248,10 +248,10 @@ def test_a_surely_better_test_takes_over_and_its_children_start_anew():
 
     events: list[tuple[str, str]] = []
     tree = ReferenceTree(["lamp"], alpha=0.5, on_change=lambda *event: events.append(event))
-    taught(tree, *[(lamp(0, 0), (0,)), (lamp(1, 1), (1,))] * 10)
+    train(tree, *[(lamp(0, 0), (0,)), (lamp(1, 1), (1,))] * 10)
     assert tree.root.test == cold_or_dark("heat")  # light is as good, but comes later
 
-    taught(tree, (lamp(0, 1), (1,)))
+    train(tree, (lamp(0, 1), (1,)))
     assert events == [("split", ""), ("change", "")]
     assert tree.root.test == cold_or_dark("light")
     assert tree.root.left and not tree.root.left.totals
@@ -260,7 +260,7 @@ def test_a_surely_better_test_takes_over_and_its_children_start_anew():
 
 def test_without_branch_updates_a_test_stays_and_counts_no_candidates():
     tree, events = split_tree(branch_updates=False)
-    taught(tree, *[(BLOCKED, MOVES), (FREE, STAYS)] * 3)
+    train(tree, *[(BLOCKED, MOVES), (FREE, STAYS)] * 3)
     assert [event for event in events if event[1] == ""] == [("split", "")]
     assert tree.root.test == WALL_AHEAD
     assert tree.root.candidates == {}
@@ -280,16 +280,16 @@ def test_targets_of_one_transition_are_one_event():
 
 def test_the_least_often_true_is_evicted_then_the_oldest_then_the_least_preferred():
     tree = ReferenceTree(["dot"], max_candidates=2)
-    taught(tree, (line(1), (0,)), (line(2), (1,)), (line(3), (0,)), (line(3), (0,)))
+    train(tree, (line(1), (0,)), (line(2), (1,)), (line(3), (0,)), (line(3), (0,)))
 
-    def held() -> dict[int, int]:
+    def candidate_counts() -> dict[int, int]:
         return {t.value[0]: c.counts.total() for t, c in tree.root.candidates.items()}
 
-    assert held() == {2: 1, 3: 2}
-    taught(tree, (line(4), (0,)))
-    assert held() == {3: 2, 4: 1}  # 2 and 4 were true once; 2 is the older one
-    taught(tree, (line(2), (1,)))
-    assert held() == {3: 2, 2: 1}  # 4 is older than the new 2, which starts from zero
+    assert candidate_counts() == {2: 1, 3: 2}
+    train(tree, (line(4), (0,)))
+    assert candidate_counts() == {3: 2, 4: 1}  # 2 and 4 were true once; 2 is the older one
+    train(tree, (line(2), (1,)))
+    assert candidate_counts() == {3: 2, 2: 1}  # 4 is older than the new 2, which starts from zero
 
     tree.observe(line(8, 9), [((0,), (0,)), ((1,), (1,))])
     # All tests about 8 and 9 were true once; "this dot is at 8" is the simplest of them.
@@ -302,14 +302,14 @@ def test_the_least_often_true_is_evicted_then_the_oldest_then_the_least_preferre
 def test_the_current_test_is_never_evicted():
     tree, _ = split_tree()
     tree.max_candidates = 1
-    taught(tree, (grid((7, 7), (3, 3)), MOVES))
+    train(tree, (grid((7, 7), (3, 3)), MOVES))
     assert set(tree.root.candidates) == {WALL_AHEAD}
 
 
 # --- copies, and what explains everything ------------------------------------------
 
 
-def test_targets_of_one_transition_meet_wherever_they_both_come_by():
+def test_targets_of_one_transition_form_a_pair_at_every_node_they_share():
     tree = ReferenceTree(["dot"], criterion="evidence")
     tree.root.become_branch(Test("equality", "x", ("dot",), (0,), (0,)))
     tree.seen.update([(0,), (1,)])
@@ -319,11 +319,11 @@ def test_targets_of_one_transition_meet_wherever_they_both_come_by():
     tree.observe(line(0, 0, 0, 1), [((0,), (7,)), ((1,), (7,)), ((2,), (8,)), ((3,), (7,))])
     tree.observe(line(0, 1), [((0,), (7,)), ((1,), (7,))])
     tree.observe(line(1), [((0,), (7,))])
-    found = [(node.totals.total(), node.pairs, node.agreeing) for node in tree.nodes()]
-    assert found == [(7, 6 + 1, 3 + 1), (2 + 4, 3, 1), (3, 0, 0)]
+    counts = [(node.totals.total(), node.pairs, node.agreeing) for node in tree.nodes()]
+    assert counts == [(7, 6 + 1, 3 + 1), (2 + 4, 3, 1), (3, 0, 0)]
 
 
-def test_copies_are_the_design_effect():
+def test_copies_equal_the_design_effect():
     """Of 6 targets, 2 in each of 3 transitions, 4 had one outcome and 2 the other.
 
     By chance 4/6 · 4/6 + 2/6 · 2/6 = 5/9 of the pairs agree. All do: 1 + 1 · 1. Two in three:
@@ -333,16 +333,16 @@ def test_copies_are_the_design_effect():
     for node in (agreeing, mixed):
         node.totals.update({(0,): 4, (1,): 2})
     for _ in range(2):
-        agreeing.came_together({(0,): 2})
-    agreeing.came_together({(1,): 2})
-    assert (agreeing.pairs, agreeing.agreeing, agreeing.copies()) == (3, 3, 2)
-    mixed.came_together({(0,): 2})
-    mixed.came_together({(0,): 2})
-    mixed.came_together({(0,): 1, (1,): 1})
-    assert (mixed.pairs, mixed.agreeing, mixed.copies()) == (3, 2, 1)
+        agreeing.add_cluster({(0,): 2})
+    agreeing.add_cluster({(1,): 2})
+    assert (agreeing.pairs, agreeing.agreeing, agreeing.design_effect()) == (3, 3, 2)
+    mixed.add_cluster({(0,): 2})
+    mixed.add_cluster({(0,): 2})
+    mixed.add_cluster({(0,): 1, (1,): 1})
+    assert (mixed.pairs, mixed.agreeing, mixed.design_effect()) == (3, 2, 1)
 
 
-def test_kept_transitions_bring_their_targets_together_too():
+def test_replayed_transitions_count_pairs_too():
     model = ReferenceModel(TWO_ACTIONS, criterion="evidence", memory=3)
     for outcome in (7, 7, 7, 8):  # the first is forgotten
         model.observe(dots(0, 1), "go", dots(outcome, outcome))
@@ -468,7 +468,7 @@ def test_new_children_count_what_is_kept_and_the_transition_that_made_them_once(
     assert tree.root.left.candidates.keys() == {Test("equality", "x", ("dot",), (0,), (0,))}
 
 
-def test_what_is_seeded_decides_in_the_next_transition_whatever_that_is_about():
+def test_seeded_nodes_decide_in_the_next_transition_of_any_action():
     model = ReferenceModel(TWO_ACTIONS, alpha=0.05, memory=100)
     for x in [0, 1, 0, 2] * 30:
         if not model.events:

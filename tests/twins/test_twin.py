@@ -79,7 +79,7 @@ class Twins:
         )
 
     def observe(self, before: tt.State, action: str, after: tt.State) -> None:
-        """Both learn, and decide alike."""
+        """Let both learn, and check that they decide alike."""
         so_far = len(self.events)
         self.engine.observe(before, action, after)
         self.twin.observe(before, action, after)
@@ -87,7 +87,7 @@ class Twins:
         for kind, rule, path in self.events[so_far:]:
             self.happened[kind] += 1
             self.happened["elsewhere"] += rule[-1] != action
-            copies = node_at(self.twin.tree(*rule), path).copies()
+            copies = node_at(self.twin.tree(*rule), path).design_effect()
             self.happened[f"{kind} of copies"] += copies > 1
         for tree in self.twin.trees.values():
             self.happened["seeded"] += any(each.path and each.totals for each in tree.seeded)
@@ -96,8 +96,8 @@ class Twins:
     def _note_copies(self, tree: ReferenceTree) -> None:
         for node in tree.nodes():
             so_far = self.copies.setdefault(node, [1])
-            if node.copies() != so_far[-1]:
-                so_far.append(node.copies())
+            if node.design_effect() != so_far[-1]:
+                so_far.append(node.design_effect())
             fell = any(a > b for a, b in pairwise(so_far))
             self.happened["copies"] += max(so_far) > 1
             self.happened["back and forth"] += fell and so_far[-1] > min(so_far[1:])
@@ -114,8 +114,8 @@ class Twins:
         for facts, bindings in product(["demand", "full"], ["first", "all"]):
             prediction = self.engine.predict(state, action, facts=facts, bindings=bindings)
             for (x, attribute), values in expected.items():
-                found = prediction.outcomes(x, attribute)
-                assert {as_vector(value): p for value, p in found.items()} == {
+                outcomes = prediction.outcomes(x, attribute)
+                assert {as_vector(value): p for value, p in outcomes.items()} == {
                     value: float(p) for value, p in values.items()
                 }, (facts, bindings, x, attribute)
                 assert prediction.support(x, attribute) == support[x, attribute]
@@ -126,15 +126,19 @@ class Twins:
         Only files say it.
         """
         _, body = file.unpack(self.engine.to_bytes(), "it")
-        weighed = self.engine.criterion != "wilson"
+        weighs_evidence = self.engine.criterion != "wilson"
         numbers = iter(numbers_in(body))
         next(numbers)  # how many transitions
         for class_name, attribute in self.twin.slots():
             for action in self.twin.schema.actions:
                 tree = self.twin.tree(class_name, attribute, action)
-                for node, *found in pairs_in(numbers, self.twin.schema, attribute, tree):
-                    expected = [node.pairs, node.agreeing, node.looked_at] if weighed else [0] * 3
-                    assert found == expected, (class_name, attribute, action, node.path)
+                for node, *file_numbers in pairs_in(numbers, self.twin.schema, attribute, tree):
+                    expected = (
+                        [node.pairs, node.agreeing, node.last_checked_loss]
+                        if weighs_evidence
+                        else [0] * 3
+                    )
+                    assert file_numbers == expected, (class_name, attribute, action, node.path)
 
     def follow(self, transitions: Iterable[Transition]) -> Counter[str]:
         """Learn, comparing all the way; returns how often each kind of event happened."""
@@ -213,16 +217,16 @@ def shares(examples: int, strategy: st.SearchStrategy[Stream]) -> Mapping[str, f
     asked": there was hardly more to explain; "spared change": a challenger did not make up for
     what is below.
     """
-    found: list[Counter[str]] = []
+    events: list[Counter[str]] = []
 
     @settings(thorough, max_examples=examples)
     @given(strategy)
     def check(stream: Stream) -> None:
-        found.append(Twins(stream.schema, **stream.settings).follow(stream.transitions))
+        events.append(Twins(stream.schema, **stream.settings).follow(stream.transitions))
 
     check()
-    kinds: set[str] = set().union(*found)
-    return Counter({kind: sum(each[kind] > 0 for each in found) / len(found) for kind in kinds})
+    kinds: set[str] = set().union(*events)
+    return Counter({kind: sum(each[kind] > 0 for each in events) / len(events) for kind in kinds})
 
 
 @pytest.mark.slow
@@ -234,59 +238,59 @@ def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_event
     hard_to_move = criterion == "proven"
     mostly = mistaken_shapes() if hard_to_move else restless_shapes()
     examples = 64 if hard_to_move else 32
-    happened = shares(examples, streams(BUILT_IN, [criterion], [memory], mostly=mostly))
-    assert happened["split"] >= 0.5
+    share_with = shares(examples, streams(BUILT_IN, [criterion], [memory], mostly=mostly))
+    assert share_with["split"] >= 0.5
     if not hard_to_move:  # that it moves at all is asked of streams made for it, below
-        assert happened["change"] >= 0.1
-        assert happened["return"] >= 0.1
+        assert share_with["change"] >= 0.1
+        assert share_with["return"] >= 0.1
     if memory != "none":
-        assert happened["seeded"] >= 0.5
+        assert share_with["seeded"] >= 0.5
     if memory == "long" and not hard_to_move:
-        assert happened["elsewhere"] >= 0.2
+        assert share_with["elsewhere"] >= 0.2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
-def test_engine_and_twin_agree_where_targets_share_their_fate(criterion):
+def test_engine_and_twin_agree_on_dependent_targets(criterion):
     mostly = crowded_shapes()
-    happened = shares(50, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
-    assert happened["copies"] >= 0.7
-    assert happened["back and forth"] >= 0.5
-    assert happened["split of copies"] >= 0.3
+    share_with = shares(50, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
+    assert share_with["copies"] >= 0.7
+    assert share_with["back and forth"] >= 0.5
+    assert share_with["split of copies"] >= 0.3
     if criterion != "proven":  # which hardly ever moves
-        assert happened["change of copies"] >= 0.1
-        assert happened["return of copies"] >= 0.1
+        assert share_with["change of copies"] >= 0.1
+        assert share_with["return of copies"] >= 0.1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
-def test_engine_and_twin_agree_on_what_is_left_alone_because_all_is_explained(criterion):
+def test_engine_and_twin_agree_on_branches_that_rest_because_all_is_explained(criterion):
     mostly = explained_shapes()
-    happened = shares(80, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
+    share_with = shares(80, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
     hard_to_move = criterion == "proven"
-    assert happened["split"] >= 0.7
-    assert happened["spared rested"] >= 0.7
-    assert happened["spared woken"] >= 0.3
-    assert happened["spared not asked"] >= 0.3
-    assert happened["spared change"] >= (0.01 if hard_to_move else 0.1)
-    assert happened["change"] >= (0.01 if hard_to_move else 0.1)
-    assert happened["return"] >= (0.02 if hard_to_move else 0.1)
+    assert share_with["split"] >= 0.7
+    assert share_with["spared rested"] >= 0.7
+    assert share_with["spared woken"] >= 0.3
+    assert share_with["spared not asked"] >= 0.3
+    assert share_with["spared change"] >= (0.01 if hard_to_move else 0.1)
+    assert share_with["change"] >= (0.01 if hard_to_move else 0.1)
+    assert share_with["return"] >= (0.02 if hard_to_move else 0.1)
 
 
 @pytest.mark.slow
 def test_engine_and_twin_agree_on_many_plain_streams_with_the_papers_settings():
-    happened = shares(150, streams(BUILT_IN, ["wilson"], ["none"]))
-    assert happened["split"] >= 0.5
-    assert happened["change"] >= 0.1
-    assert happened["return"] >= 0.1
+    share_with = shares(150, streams(BUILT_IN, ["wilson"], ["none"]))
+    assert share_with["split"] >= 0.5
+    assert share_with["change"] >= 0.1
+    assert share_with["return"] >= 0.1
 
 
 @pytest.mark.slow
 def test_a_new_kind_of_fact_is_learned_from_like_the_built_in_ones():
     assert list(KINDS) == list(_engine.fact_kinds())
     assert tuple(_engine.fact_kinds())[: len(BUILT_IN)] == BUILT_IN
-    happened = shares(40, streams(tuple(KINDS), list(CRITERIA), list(MEMORIES)))
-    assert happened["split"] >= 0.5
+    share_with = shares(40, streams(tuple(KINDS), list(CRITERIA), list(MEMORIES)))
+    assert share_with["split"] >= 0.5
 
 
 @settings(thorough, max_examples=25)
@@ -306,8 +310,8 @@ def test_renaming_or_reordering_objects_changes_nothing_but_names(stream, rng):
             x = rng.choice([each.id for each in before])
             attribute = rng.choice(stream.schema.classes[before[x].class_name])
             expected = one.predict(before, action).outcomes(x, attribute)
-            found = other.predict(renamed(before), action).outcomes(names[x], attribute)
-            assert found == expected
+            outcomes = other.predict(renamed(before), action).outcomes(names[x], attribute)
+            assert outcomes == expected
     for rule in rules(stream.schema):
         assert one._dump(*rule) == other._dump(*rule)
 
@@ -346,7 +350,7 @@ def test_a_fact_true_of_many_pairs_is_told_from_one_true_of_bound_objects_only(c
         (1, "proven", 60),
     ],
 )
-def test_thousands_of_facts_that_never_come_back_are_forgotten_alike(seed, criterion, memory):
+def test_engine_and_twin_forget_thousands_of_facts_that_never_recur(seed, criterion, memory):
     schema = tt.Schema(
         classes={"dot": ["x", "y"]}, attributes={"x": 1, "y": 1}, actions=["go", "wait"]
     )
@@ -363,14 +367,14 @@ def test_thousands_of_facts_that_never_come_back_are_forgotten_alike(seed, crite
     ("younger", "older", "path"),
     [(*each, path) for each, path in zip(CROWDS, ["LLL", "LLL", "LLL", "LLR"], strict=True)],
 )
-def test_bindings_beyond_the_cap_are_cut_alike(younger, older, path):
+def test_engine_and_twin_cut_bindings_at_the_same_limit(younger, older, path):
     twins = Twins(CROWD, max_candidates=100_000, **SETTINGS)
     for transition in verdicts():
         twins.observe(*transition)
     tree, before = twins.twin.tree("judge", "verdict", "go"), large_crowd(younger, older)
     assert tree.root.left and tree.root.left.left
-    asked = [each.test for each in (tree.root, tree.root.left, tree.root.left.left)]
-    assert asked == [
+    tests = [each.test for each in (tree.root, tree.root.left, tree.root.left.left)]
+    assert tests == [
         ("equality", "tribe", ("person",), (1,), (1,)),
         ("equality", "tribe", ("person",), (2,), (1,)),
         ("equality", "age", ("person",), (1,), (9,)),
@@ -388,7 +392,7 @@ def test_bindings_beyond_the_cap_are_cut_alike(younger, older, path):
 # --- many objects, far apart -------------------------------------------------------
 
 
-def test_pairs_that_are_counted_in_a_table_of_their_own_are_counted_alike():
+def test_engine_and_twin_agree_on_pairs_counted_in_a_separate_table():
     schema = tt.Schema(
         classes={"dot": ["pos"], "star": ["pos"]}, attributes={"pos": 2}, actions=["go"]
     )
@@ -458,14 +462,14 @@ def test_all_ways_to_predict_agree_on_random_trees(seed, depth, values):
             x.id: tree.route(Scene(state), (x.id,))[-1][0].path for x in state.of_class("a")
         }
         for facts, bindings in product(["demand", "full"], ["first", "all"]):
-            found = model.predict(state, "go", facts=facts, bindings=bindings)
+            prediction = model.predict(state, "go", facts=facts, bindings=bindings)
             for x, path in expected.items():
-                (number,) = found.outcomes(x, "light")
+                (number,) = prediction.outcomes(x, "light")
                 assert tree_paths(tree)[number] == path
 
 
 def tree_paths(tree: ReferenceTree) -> list[str]:
-    """Of all leaves, in preorder."""
+    """Return the paths of all leaves, in preorder."""
     paths, waiting = [], [tree.root]
     while waiting:
         node = waiting.pop()

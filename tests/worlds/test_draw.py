@@ -78,14 +78,14 @@ def some_states(name: str) -> list[State]:
 
 
 def texts() -> dict[str, str]:
-    """What golden files should say, by name."""
-    found = {name: draw.ansi(make(name), make(name).reset(4), colour=False) for name in ("walls",)}
-    found["maze"] = draw.ansi(make("maze"), make("maze").reset(4), colour=False)
+    """Return the expected content of the golden files, by name."""
+    golden = {name: draw.ansi(make(name), make(name).reset(4), colour=False) for name in ("walls",)}
+    golden["maze"] = draw.ansi(make("maze"), make("maze").reset(4), colour=False)
     world, before = maze_scene()
     guess = Guess(before, {(20, "pos"): {(1, 1): 0.75, (2, 1): 0.25}, (30, "score"): {6: 1.0}})
     truth = before.replace_many({20: {"pos": (2, 1)}, 30: {"score": 8}})
-    found["compare"] = compare(world, truth, guess, colour=False)
-    return found
+    golden["compare"] = compare(world, truth, guess, colour=False)
+    return golden
 
 
 def test_states_and_comparisons_read_as_they_should() -> None:
@@ -145,8 +145,8 @@ def test_what_lies_under_the_player_is_seen() -> None:
     ]
     player, goal = (look.colour for look in world.looks if look.class_name in ("player", "goal"))
     for name, colour in (("player", player), ("goal", goal)):
-        found = (draw.rgb_array(world, on_goal) == colour).all(axis=2)
-        assert found.sum() > 20, name
+        mask = (draw.rgb_array(world, on_goal) == colour).all(axis=2)
+        assert mask.sum() > 20, name
 
 
 def test_a_caption_tells_what_has_no_place() -> None:
@@ -161,11 +161,11 @@ def test_a_caption_names_objects_only_where_it_must_and_counts_the_rest() -> Non
     one = State(schema, [Object(1, "lamp", on=1), Object(2, "dial", at=(3, 4))])
     assert draw.ansi(board, one) == "lamp on 1\nat (3, 4)"
     many = State(schema, [Object(i, "fan", on=0) for i in range(20)])
-    told = [f"fan {i} on 0" for i in range(20)]
-    assert draw.ansi(board, many).splitlines() == told
-    assert draw.ansi(board, many, lines=4).splitlines() == [*told[:3], "and 17 more"]
+    captions = [f"fan {i} on 0" for i in range(20)]
+    assert draw.ansi(board, many).splitlines() == captions
+    assert draw.ansi(board, many, lines=4).splitlines() == [*captions[:3], "and 17 more"]
     more = State(schema, [Object(i, "fan", on=0) for i in range(21)])
-    assert draw.ansi(board, more).splitlines() == [*told[:19], "and 2 more"]
+    assert draw.ansi(board, more).splitlines() == [*captions[:19], "and 2 more"]
     # In a picture, whose size is kept small, there are four.
     assert draw.rgb_array(board, many).shape == draw.rgb_array(board, more).shape
     few = State(schema, [Object(i, "fan", on=0) for i in range(4)])
@@ -194,7 +194,7 @@ def dots(*cells: tuple[int, int]) -> State:
     return State(DOTS, [Object(i, "dot", pos=cell) for i, cell in enumerate(cells)])
 
 
-def test_what_no_look_fits_is_drawn_all_the_same() -> None:
+def test_objects_without_a_matching_look_are_drawn() -> None:
     board = Board(DOTS, Look("o", "dot", "disc", BLUE, {"pos": 3}))
     assert draw.ansi(board, dots((1, 0)), colour=False) == ". ?"
     assert (draw.rgb_array(board, dots((1, 0)))[:, 24:] == RED).all(axis=2).any()
@@ -245,7 +245,7 @@ def test_a_legend_has_every_sign_of_a_world_and_nothing_that_is_not_drawn() -> N
     assert draw.legend(make("switches", pairs=40, width=40)).endswith(" and 62 more")
 
 
-def test_a_picture_of_nothing_is_empty() -> None:
+def test_a_picture_of_an_empty_state_is_empty() -> None:
     board = Board(DOTS)
     assert draw.ansi(board, dots()) == ""
     assert draw.rgb_array(board, dots()).size == 0
@@ -256,7 +256,7 @@ def test_a_picture_of_nothing_is_empty() -> None:
 
 @pytest.mark.parametrize("far", [10**12, -(10**12), 2**62, -(2**62)])
 @pytest.mark.parametrize("axis", [0, 1])
-def test_something_far_away_is_marked_and_costs_nothing(far: int, axis: int) -> None:
+def test_a_distant_object_is_marked_without_enlarging_the_picture(far: int, axis: int) -> None:
     board = Board(DOTS, Look("o", "dot", "disc", BLUE))
     cell = (far, 1) if axis == 0 else (1, far)
     state = dots((0, 0), (1, 1), (2, 2), cell)
@@ -327,33 +327,33 @@ def test_a_window_is_never_too_large_and_never_empty(places: list[Any], most: in
     window = extent(at_cells(places), most)
     assert 1 <= window.width <= most and 1 <= window.height <= most
     for axis, first, size in ((0, window.left, window.width), (1, window.top, window.height)):
-        shown = [cell for cell in {each[axis] for each in places} if 0 <= cell - first < size]
+        visible = [cell for cell in {each[axis] for each in places} if 0 <= cell - first < size]
         # No other window of that length would show more.
         for start in {each[axis] for each in places}:
             others = {each[axis] for each in places if 0 <= each[axis] - start < most}
-            assert len(others) <= len(shown)
+            assert len(others) <= len(visible)
 
 
 @given(cells, st.integers(1, 30), st.integers(1, 30), cells, st.integers(1, 40), st.integers(1, 40))
 def test_a_part_of_a_window_lies_in_it_and_around_its_middle(
     corner: tuple[int, int], width: int, height: int, middle: Any, columns: int, rows: int
 ) -> None:
-    whole = Window(*corner, width, height)
-    part = whole.part(middle, columns, rows)
+    window = Window(*corner, width, height)
+    part = window.part(middle, columns, rows)
     assert (part.width, part.height) == (min(width, columns), min(height, rows))
-    assert (part.left, part.top) in whole
-    assert (part.left + part.width - 1, part.top + part.height - 1) in whole
-    assert middle in part or middle not in whole
+    assert (part.left, part.top) in window
+    assert (part.left + part.width - 1, part.top + part.height - 1) in window
+    assert middle in part or middle not in window
 
 
 def test_a_window_that_is_given_shows_just_those_cells() -> None:
     world = make("maze")
     state = world.reset(4)
-    whole = draw.ansi(world, state, colour=False).splitlines()
+    full = draw.ansi(world, state, colour=False).splitlines()
     part = draw.ansi(world, state, colour=False, window=Window(2, 1, 4, 3)).splitlines()
     # Around it there is an edge with arrows to the rest.
     assert [line[2:10].rstrip() for line in part[1:4]] == [
-        line[4:12].rstrip() for line in whole[1:4]
+        line[4:12].rstrip() for line in full[1:4]
     ]
     assert part[0].split() == ["<", "^", "^", "^", "^", ">"]
     assert draw.rgb_array(world, state, window=Window(2, 1, 4, 3)).shape[:2] == (72 + 20, 96)
@@ -412,14 +412,14 @@ def test_every_change_of_a_state_can_be_seen(name: str) -> None:
     world = make(name)
 
     @cache  # a state after one step is the state before the next
-    def drawn(state: State) -> tuple[str, Any]:
+    def drawings(state: State) -> tuple[str, Any]:
         return draw.ansi(world, state), draw.rgb_array(world, state, cell=10)
 
     changes = 0
     for before, _, after in transitions(world, 60, seed=5, episode=30):
         if before != after:
             changes += 1
-            (text, pixels), (text_after, pixels_after) = drawn(before), drawn(after)
+            (text, pixels), (text_after, pixels_after) = drawings(before), drawings(after)
             assert text != text_after
             assert pixels.shape != pixels_after.shape or (pixels != pixels_after).any()
     assert changes > 5
@@ -548,7 +548,7 @@ def test_a_wrong_score_is_marked_although_it_has_no_cell() -> None:
     assert not (right[20 + 72 :, :, 0] > right[20 + 72 :, :, 2] + 60).any()
 
 
-def test_what_is_more_likely_is_drawn_more_clearly() -> None:
+def test_likelier_outcomes_are_drawn_with_more_contrast() -> None:
     board = Board(DOTS, Look("o", "dot", "square", GREEN))
     state = dots((0, 0), (3, 0))
     chances = {(1, 0): 0.1, (2, 0): 0.3, (0, 0): 0.6}
@@ -599,7 +599,7 @@ def test_a_learned_model_can_be_compared() -> None:
     assert wrong > 10
 
 
-def test_what_cannot_be_compared_is_refused() -> None:
+def test_invalid_comparisons_are_refused() -> None:
     world, state = maze_scene()
     guess = Guess(state, {})
     with pytest.raises(
@@ -613,7 +613,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
         compare(world, fewer, guess)
 
 
-def test_only_what_is_sure_reads_as_all_or_nothing() -> None:
+def test_only_certain_probabilities_are_written_as_0_or_100_percent() -> None:
     assert [percent(each) for each in (0.0, 1e-9, 0.004, 0.5, 0.995, 1 - 1e-9, 1.0)] == [
         "0%",
         "<0.0001%",

@@ -55,11 +55,11 @@ toys = pytest.mark.parametrize("toy", TOYS.values(), ids=TOYS)
 def states(world: ToyText) -> list[State]:
     """The state of every number of the environment's table."""
     env = world.make_env()
-    found = []
+    result = []
     for number in range(len(env.P)):
         env.s = number
-        found.append(world.to_state(env))
-    return found
+        result.append(world.to_state(env))
+    return result
 
 
 def scored(state: State, score: int) -> State:
@@ -69,8 +69,8 @@ def scored(state: State, score: int) -> State:
 @cache
 def table(world: ToyText) -> dict[int, dict[int, list[tuple[float, int, int, bool]]]]:
     """The environment's own."""
-    found: dict[int, dict[int, list[tuple[float, int, int, bool]]]] = world.make_env().P
-    return found
+    entries: dict[int, dict[int, list[tuple[float, int, int, bool]]]] = world.make_env().P
+    return entries
 
 
 def entry(world: ToyText, number: int, code: int, score: int = 0) -> Distribution:
@@ -87,7 +87,7 @@ def entry(world: ToyText, number: int, code: int, score: int = 0) -> Distributio
 
 @toys
 @pytest.mark.parametrize("check", WORLD_CHECKS.values(), ids=WORLD_CHECKS)
-def test_a_toy_keeps_what_every_world_promises(toy: ToyText, check: Any) -> None:
+def test_a_toy_text_world_passes_every_check(toy: ToyText, check: Any) -> None:
     check(toy)
 
 
@@ -98,9 +98,9 @@ def test_the_world_says_what_every_entry_of_the_table_says(toy: ToyText, score: 
     for number, state in enumerate(states(toy)):
         assert len(table(toy)[number]) == len(toy.actions)
         for code, action in enumerate(toy.actions):
-            told = toy.distribution(scored(state, score), action)
-            assert dict(told) == pytest.approx(dict(entry(toy, number, code, score)))
-            assert toy.truth(scored(state, score), action, told[0][0]) == told
+            distribution = toy.distribution(scored(state, score), action)
+            assert dict(distribution) == pytest.approx(dict(entry(toy, number, code, score)))
+            assert toy.truth(scored(state, score), action, distribution[0][0]) == distribution
 
 
 @toys
@@ -168,7 +168,7 @@ def test_the_taxi_is_seen_as_gymnasium_draws_it() -> None:
 # ------------------------------------------------------------------------------ learning
 
 
-def learned(world: TableWorld, steps: int, seed: int) -> TreeThink:
+def train(world: TableWorld, steps: int, seed: int) -> TreeThink:
     model = TreeThink(world.schema)
     assert model.observe_many(transitions(world, steps, seed)) == steps
     return model
@@ -188,13 +188,13 @@ def wrong_entries(model: TreeThink, world: ToyText, among: Iterable[int]) -> lis
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_all_3000_entries_of_taxi_are_learned(seed: int) -> None:
     world = TOYS["taxi"]
-    model = learned(world, 10_000, seed)
+    model = train(world, 10_000, seed)
     assert wrong_entries(model, world, range(500)) == []
 
 
-def test_after_a_tenth_of_that_they_are_not() -> None:
+def test_after_1000_steps_entries_of_taxi_are_not_all_learned() -> None:
     world = TOYS["taxi"]
-    assert len(wrong_entries(learned(world, 1_000, 0), world, range(500))) >= 500
+    assert len(wrong_entries(train(world, 1_000, 0), world, range(500))) >= 500
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -218,19 +218,19 @@ def implausible(model: TreeThink, state: State, action: str, truth: Distribution
     true = marginals(state, truth)
     keys = true.keys() | {(each, name) for each, name, _ in prediction.changes()}
     for key in keys:
-        told, support = prediction.outcomes(*key), prediction.support(*key)
+        outcomes, support = prediction.outcomes(*key), prediction.support(*key)
         values = true.get(key) or {state.value(*key): 1.0}
-        for value in told.keys() | values.keys():
+        for value in outcomes.keys() | values.keys():
             p = min(1.0, values.get(value, 0.0))
             bound = 5 * math.sqrt(p * (1 - p) / support) + 1e-9
-            if abs(told.get(value, 0.0) - p) > bound:
-                far.append(f"{action} {key} {value}: {told} for {values}, {support} times")
+            if abs(outcomes.get(value, 0.0) - p) > bound:
+                far.append(f"{action} {key} {value}: {outcomes} for {values}, {support} times")
     return far
 
 
 @pytest.fixture(scope="module")
 def lake_model() -> TreeThink:
-    return learned(TOYS["frozenlake"], 160_000, seed=0)
+    return train(TOYS["frozenlake"], 160_000, seed=0)
 
 
 def lake_entries() -> list[tuple[State, str, Distribution]]:
@@ -303,7 +303,7 @@ def corridor() -> GymWorld:
     return GymWorld(Corridor, schema=CORRIDOR, to_state=walker_and_ends)
 
 
-def test_an_environment_of_your_own_is_learned() -> None:
+def test_a_custom_environment_is_learned() -> None:
     world = corridor()
     assert repr(world) == "GymWorld(Corridor)" and world.name == "Corridor"
     model = TreeThink(world.schema)
@@ -336,14 +336,14 @@ def test_the_command_line_learns_it_too(
 # ----------------------------------------------------- what every world promises, of these
 
 
-def test_an_adapted_environment_keeps_what_every_world_promises() -> None:
+def test_an_adapted_environment_passes_every_check() -> None:
     """Also where chance decides: Blackjack deals from its own cards."""
     check_world(corridor())
     check_world(Adapted())
     check_world(GymWorld("Blackjack-v1", schema=CARDS, to_state=cards))
 
 
-def test_only_what_is_played_as_it_is_is_not_pure() -> None:
+def test_only_environments_without_a_table_are_not_pure() -> None:
     assert corridor().pure is False
     assert all(world.pure for world in TOYS.values())
 
@@ -428,12 +428,12 @@ def test_an_adapted_environment_that_breaks_a_promise_is_caught(
 
 
 def test_levels_end_where_the_environment_ends_them() -> None:
-    world, played = corridor(), list(transitions(corridor(), 300, seed=1))
-    ended = [i for i, (_, _, after) in enumerate(played) if after[0].x == 5]
-    assert len(ended) > 5
-    for i in ended[:-1]:
-        assert played[i + 1][0] != played[i][2]
-        assert played[i + 1][0].of_class("game")[0].score == 0
+    world, stream = corridor(), list(transitions(corridor(), 300, seed=1))
+    ends = [i for i, (_, _, after) in enumerate(stream) if after[0].x == 5]
+    assert len(ends) > 5
+    for i in ends[:-1]:
+        assert stream[i + 1][0] != stream[i][2]
+        assert stream[i + 1][0].of_class("game")[0].score == 0
     state = world.reset(0)
     while not world.is_over(state):
         state = world.step(state, "right", np.random.default_rng(0))
@@ -443,15 +443,15 @@ def test_levels_end_where_the_environment_ends_them() -> None:
 
 def test_one_environment_may_be_played_in_several_streams() -> None:
     world = corridor()
-    here, there = (
+    serial, parallel = (
         list(parallel_transitions([world] * 2, 120, [0, 1], episode=100, processes=processes))
         for processes in (0, 2)
     )
-    assert len(here) == 240 and here == there
-    assert [each for which, each in here if which == 1] == list(transitions(world, 120, 1, 100))
+    assert len(serial) == 240 and serial == parallel
+    assert [each for which, each in serial if which == 1] == list(transitions(world, 120, 1, 100))
 
 
-def test_it_goes_on_only_from_where_the_environment_stands() -> None:
+def test_steps_are_possible_only_from_the_current_state_of_the_environment() -> None:
     world, rng = corridor(), np.random.default_rng(0)
     with pytest.raises(StateError, match="nowhere before reset"):
         world.step(corridor().reset(0), "left", rng)
@@ -461,7 +461,7 @@ def test_it_goes_on_only_from_where_the_environment_stands() -> None:
         world.step(state, "left", rng)
 
 
-def test_it_does_not_state_its_truth() -> None:
+def test_an_adapted_environment_has_no_known_distribution() -> None:
     world = corridor()
     before = world.reset(0)
     with pytest.raises(StateError, match="does not state what may follow"):
@@ -476,7 +476,7 @@ def test_the_score_is_the_sum_of_the_rewards() -> None:
     assert rises[-1] > 20 and rises[10] >= 1
 
 
-def paid(reward: Any, scale: int = 1) -> int:
+def score_for(reward: Any, scale: int = 1) -> int:
     """What the end of a corridor adds to the score."""
     world = GymWorld(
         partial(Corridor, pay=reward),
@@ -513,7 +513,7 @@ def paid(reward: Any, scale: int = 1) -> int:
     ],
 )
 def test_a_reward_times_its_scale_is_the_score(reward: Any, scale: int, points: int) -> None:
-    assert paid(reward, scale) == points
+    assert score_for(reward, scale) == points
 
 
 @pytest.mark.parametrize(
@@ -532,27 +532,27 @@ def test_rewards_that_are_no_whole_numbers_need_another_scale(reward: Any, scale
     with pytest.raises(
         SettingError, match=r"a reward of .* is no whole number when .* reward_scale"
     ):
-        paid(reward, scale)
+        score_for(reward, scale)
 
 
 @pytest.mark.parametrize("reward", [None, "1", b"1", [1.0, 2.0], np.array([1.0, 2.0]), [], 1j, {}])
 def test_a_reward_that_is_no_number_is_refused(reward: Any) -> None:
     with pytest.raises(WrongTypeError, match="world 'Corridor': a reward must be a number, got"):
-        paid(reward)
+        score_for(reward)
 
 
 @pytest.mark.parametrize("reward", [float("inf"), float("nan"), 10**400])
 def test_a_reward_without_end_is_refused(reward: Any) -> None:
     with pytest.raises(SettingError, match=r"world 'Corridor': a reward of .* fits into no score"):
-        paid(reward)
+        score_for(reward)
 
 
 def test_a_score_beyond_64_bits_is_refused() -> None:
     with pytest.raises(StateError, match="'score' must fit in a signed 64-bit integer"):
-        paid(1e30)
+        score_for(1e30)
 
 
-def test_without_a_game_rewards_go_unseen() -> None:
+def test_without_a_game_object_rewards_are_ignored() -> None:
     schema = Schema({"walker": ["x"], "end": ["x"]}, {"x": 1}, ["left", "right"])
     world = GymWorld(lambda: Corridor(pay=0.3), schema=schema, to_state=walker_and_ends)
     for _, _, after in transitions(world, 50, seed=0):
@@ -577,23 +577,23 @@ def test_actions_are_numbered_as_the_environment_numbers_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seed", "seen"),
+    ("seed", "used"),
     [(0, 0), (2**31 - 1, 2**31 - 1), (2**31, 0), (2**31 + 5, 5), (2**63 - 1, 2**31 - 1)],
 )
-def test_seeds_are_brought_into_the_range_that_environments_take(seed: int, seen: int) -> None:
-    made: list[Corridor] = []
+def test_seeds_are_brought_into_the_range_that_environments_take(seed: int, used: int) -> None:
+    created: list[Corridor] = []
 
-    def remembered() -> Corridor:
-        made.append(Corridor())
-        return made[-1]
+    def create() -> Corridor:
+        created.append(Corridor())
+        return created[-1]
 
-    world = GymWorld(remembered, schema=CORRIDOR, to_state=walker_and_ends)
+    world = GymWorld(create, schema=CORRIDOR, to_state=walker_and_ends)
     state = world.reset(seed)
-    assert made[-1].seed == seen
-    assert world.reset(seen) == state
+    assert created[-1].seed == used
+    assert world.reset(used) == state
 
 
-def test_after_an_error_it_goes_on_only_from_reset() -> None:
+def test_after_an_error_only_reset_is_possible() -> None:
     """The environment has moved, and nobody knows where."""
     world = GymWorld(partial(Corridor, pay=0.5), schema=CORRIDOR, to_state=walker_and_ends)
     rng, state = np.random.default_rng(0), world.reset(0)
@@ -634,9 +634,9 @@ def test_blackjack_is_learned_from_its_id() -> None:
     assert hit.outcomes(0, "cards") == {3: 1.0}
     support, total = hit.support(0, "total"), state[0].total
     counts = {value - total: p * support for value, p in hit.outcomes(0, "total").items()}
-    drawn = {**dict.fromkeys(range(1, 10), 1 / 13), 10: 4 / 13}
+    card_shares = {**dict.fromkeys(range(1, 10), 1 / 13), 10: 4 / 13}
     assert support > 1000
-    assert p_value(counts, drawn) > 1e-6
+    assert p_value(counts, card_shares) > 1e-6
     assert p_value(counts, dict.fromkeys(range(1, 11), 1 / 10)) < 1e-6
 
 
@@ -654,8 +654,8 @@ class ManyButtons(Corridor):
 @pytest.mark.parametrize("returned", [None, 3, [3], [None], "walker", {"x": 1}, [("walker", 1)]])
 def test_what_to_state_returns_must_be_objects(returned: Any) -> None:
     world = GymWorld(Corridor, schema=CORRIDOR, to_state=lambda env: returned)
-    says = "world 'Corridor': to_state must return Objects or a State, got"
-    with pytest.raises(WrongTypeError, match=says):
+    message = "world 'Corridor': to_state must return Objects or a State, got"
+    with pytest.raises(WrongTypeError, match=message):
         world.reset(0)
 
 
@@ -669,23 +669,23 @@ def test_objects_may_come_one_by_one_or_as_a_state() -> None:
         assert GymWorld(Corridor, schema=schema, to_state=to_state).reset(0) == plain
 
 
-def test_an_error_of_to_state_is_told_with_its_place() -> None:
+def test_an_error_of_to_state_names_the_world() -> None:
     def breaking(env: Any) -> Iterable[Object]:
         yield Object(0, "walker", x=1)
         raise KeyError("cart")
 
     with pytest.raises(
         StateError, match=r"world 'Corridor': to_state raised KeyError\('cart'\)"
-    ) as told:
+    ) as raised:
         GymWorld(Corridor, schema=CORRIDOR, to_state=breaking).reset(0)
-    assert isinstance(told.value.__cause__, KeyError)
+    assert isinstance(raised.value.__cause__, KeyError)
 
     def clumsy(env: Any) -> Iterable[Object]:
         return [Object(0, "walker", x=0.5)]  # type: ignore[arg-type]
 
-    with pytest.raises(TreeThinkError, match=r"'x'.* 0\.5") as told_too:
+    with pytest.raises(TreeThinkError, match=r"'x'.* 0\.5") as noted:
         GymWorld(Corridor, schema=CORRIDOR, to_state=clumsy).reset(0)
-    assert told_too.value.__notes__ == ["(raised by the to_state of world 'Corridor')"]
+    assert noted.value.__notes__ == ["(raised by the to_state of world 'Corridor')"]
 
 
 @pytest.mark.parametrize(
@@ -711,7 +711,7 @@ def test_an_error_of_to_state_is_told_with_its_place() -> None:
         ({"make_env": ManyButtons}, SettingError, "takes actions of MultiDiscrete"),
     ],
 )
-def test_what_does_not_fit_is_refused(
+def test_invalid_arguments_are_refused(
     settings: dict[str, Any], error: type[TreeThinkError], match: str
 ) -> None:
     fitting = {"make_env": Corridor, "schema": CORRIDOR, "to_state": walker_and_ends}
@@ -763,8 +763,8 @@ def test_a_table_world_can_be_made_by_hand() -> None:
         actions=lake.actions,
     )
     state = State(schema, [Object(0, "agent", cell=9)])
-    told = {after[0].cell: p for after, p in world.distribution(state, "down")}
-    assert told == pytest.approx({8: 1 / 3, 13: 1 / 3, 10: 1 / 3})
+    shares = {after[0].cell: p for after, p in world.distribution(state, "down")}
+    assert shares == pytest.approx({8: 1 / 3, 13: 1 / 3, 10: 1 / 3})
 
 
 def test_without_gymnasium_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,9 +53,9 @@ def run(arguments: list[str]) -> object:
 def test_the_commands_of_the_page_work_in_its_order(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = re.findall(r"`treethink ((?:learn|plan) [^`]+)`", PAGE.read_text(encoding="utf-8"))
-    assert [each.split()[0] for each in told] == ["learn", "plan", "learn"]
-    for each in told:
+    commands = re.findall(r"`treethink ((?:learn|plan) [^`]+)`", PAGE.read_text(encoding="utf-8"))
+    assert [each.split()[0] for each in commands] == ["learn", "plan", "learn"]
+    for each in commands:
         assert run(shlex.split(each)) == 0
     assert (folder / "Hall.tt").exists() and (folder / "LongHall.tt").exists()
     assert "score" in capsys.readouterr().out
@@ -89,7 +89,7 @@ class Quiet(Belts):
 
 
 @pytest.mark.parametrize("kind", [Belts, Quiet])
-def test_a_world_may_have_an_init_of_its_own(kind: type[Belts]) -> None:
+def test_a_world_may_define_its_own_init(kind: type[Belts]) -> None:
     world = kind(size=4)
     model = TreeThink(world.schema)
     model.observe_many(transitions(world, 200, seed=0))
@@ -103,22 +103,22 @@ def test_a_world_may_have_an_init_of_its_own(kind: type[Belts]) -> None:
 def test_such_a_world_is_the_same_in_another_process(kind: type[Belts]) -> None:
     for world in (kind(3), kind(size=3)):
         assert pickle.loads(pickle.dumps(world)).size == copy.deepcopy(world).size == 3
-    played = parallel_transitions([kind(3)], 60, [0], processes=1)
-    assert [each for _, each in played] == list(transitions(kind(3), 60, 0))
+    stream = parallel_transitions([kind(3)], 60, [0], processes=1)
+    assert [each for _, each in stream] == list(transitions(kind(3), 60, 0))
 
 
-def test_options_that_are_not_stated_are_refused_with_advice() -> None:
+def test_undeclared_options_are_refused_with_advice() -> None:
     class Unstated(Belts):
         def __init__(self, size: int = 6):
             World.__init__(self, size=size)
 
-    says = r"unknown option 'size' in world 'belts'.*defaults = {\"size\": 6}"
-    with pytest.raises(UnknownNameError, match=says) as told:
+    message = r"unknown option 'size' in world 'belts'.*defaults = {\"size\": 6}"
+    with pytest.raises(UnknownNameError, match=message) as raised:
         Unstated()
-    assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
-    with pytest.raises(UnknownNameError, match="unknown option 'size'") as told:
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+    with pytest.raises(UnknownNameError, match="unknown option 'size'") as raised:
         make("maze", size=6)
-    assert "defaults" not in str(told.value)
+    assert "defaults" not in str(raised.value)
 
 
 # -------------------------------------------------------------------- with mistakes in it
@@ -156,17 +156,19 @@ WRONG: list[Any] = [
 
 
 @pytest.mark.parametrize("follows", WRONG, ids=range(len(WRONG)))
-def test_dynamics_that_are_no_distribution_are_told_so(follows: Any) -> None:
+def test_dynamics_that_return_no_distribution_are_refused(follows: Any) -> None:
     world = Lamp(follows)
-    says = r"world 'lamp': dynamics must return \[\(state, probability\), \.\.\.\], got .* 'press'"
-    with pytest.raises(WrongTypeError, match=says):
+    message = (
+        r"world 'lamp': dynamics must return \[\(state, probability\), \.\.\.\], got .* 'press'"
+    )
+    with pytest.raises(WrongTypeError, match=message):
         world.distribution(world.first, "press")
-    with pytest.raises(WrongTypeError, match=says):
+    with pytest.raises(WrongTypeError, match=message):
         TreeThink(world.schema).observe_many(transitions(world, 10, 0))
 
 
 @pytest.mark.parametrize(
-    ("shares", "got"),
+    ("shares", "sum_text"),
     [
         ([0.5], "0.5"),
         ([0.25, 0.25], "0.25, 0.25"),
@@ -176,12 +178,12 @@ def test_dynamics_that_are_no_distribution_are_told_so(follows: Any) -> None:
         ([0.2] * 9, r"(0\.2, ){8}\.\.\."),
     ],
 )
-def test_probabilities_must_sum_to_one(shares: list[float], got: str) -> None:
+def test_probabilities_must_sum_to_one(shares: list[float], sum_text: str) -> None:
     world = Lamp([(LIT.replace(0, on=i), share) for i, share in enumerate(shares)])
-    says = f"what follows 'press' must sum to 1, got {got}$"
-    with pytest.raises(StateError, match=says):
+    message = f"what follows 'press' must sum to 1, got {sum_text}$"
+    with pytest.raises(StateError, match=message):
         world.distribution(world.first, "press")
-    with pytest.raises(StateError, match=says):
+    with pytest.raises(StateError, match=message):
         TreeThink(world.schema).observe_many(transitions(world, 10, 0))
 
 
@@ -192,14 +194,14 @@ def test_probabilities_may_be_numbers_of_any_kind() -> None:
     assert Lamp(thirds).distribution(Lamp.first, "press") == thirds
 
 
-def test_a_first_state_that_is_none_is_told_so() -> None:
+def test_a_reset_that_returns_no_state_is_refused() -> None:
     world = Lamp([(LIT, 1.0)], first=list(Lamp.first))
-    says = r"world 'lamp': reset must return a State\(schema, objects\), got \[Object\(0, 'lamp'"
-    with pytest.raises(WrongTypeError, match=says):
+    message = r"world 'lamp': reset must return a State\(schema, objects\), got \[Object\(0, 'lamp'"
+    with pytest.raises(WrongTypeError, match=message):
         next(transitions(world, 10, 0))
-    with pytest.raises(WrongTypeError, match=says):
+    with pytest.raises(WrongTypeError, match=message):
         Game(world)
-    with pytest.raises(WrongTypeError, match=says):
+    with pytest.raises(WrongTypeError, match=message):
         Agent(TreeThink(world.schema)).play(world, steps=3)
 
 
@@ -207,7 +209,7 @@ def test_a_first_state_that_is_none_is_told_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "message"),
     [
         ("bad", r"unknown world 'bad' .* is given as module:name, such as mygame\.worlds:Lamp\.$"),
         ("../own/belts.py", r"is a path\. .* module:name.*in the folder \.\./own: belts:name"),
@@ -215,12 +217,12 @@ def test_a_first_state_that_is_none_is_told_so() -> None:
         ("own\\belts", r"is a path\. .*in the folder own: belts:name"),
     ],
 )
-def test_who_looks_for_a_world_of_their_own_is_told_how(name: str, says: str) -> None:
-    with pytest.raises((UnknownNameError, SettingError), match=says):
+def test_the_error_explains_how_to_name_a_custom_world(name: str, message: str) -> None:
+    with pytest.raises((UnknownNameError, SettingError), match=message):
         make(name)
 
 
-def test_who_mistypes_a_world_is_not() -> None:
-    with pytest.raises(UnknownNameError, match="Did you mean 'maze'") as told:
+def test_a_mistyped_name_of_a_world_gets_only_a_suggestion() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'maze'") as raised:
         make("mase")
-    assert "module:name" not in str(told.value)
+    assert "module:name" not in str(raised.value)

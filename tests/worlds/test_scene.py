@@ -93,7 +93,7 @@ def test_line_ends_of_other_systems_are_line_ends() -> None:
     assert parse_scenes(text, SCHEMA, LOOKS) == parse_scenes(OPENS, SCHEMA, LOOKS) * 2
 
 
-def test_what_no_drawing_shows_is_written_out() -> None:
+def test_attributes_that_a_drawing_cannot_show_are_written_out() -> None:
     text = """
 says: hidden things change too
 does: left
@@ -149,7 +149,9 @@ def test_blank_lines_part_scenes() -> None:
         ("says: a door opens and lets the player in\n", "", "it says nothing"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_its_place(old: str, new: str, complaint: str) -> None:
+def test_unreadable_scenes_are_refused_with_their_number(
+    old: str, new: str, complaint: str
+) -> None:
     assert old in OPENS
     with pytest.raises(SceneError, match=rf"^the text, scene 2: .*{complaint}"):
         parse_scenes(OPENS + "\n" + OPENS.replace(old, new), SCHEMA, LOOKS)

@@ -79,29 +79,29 @@ def not_a_world() -> int:
     return 3
 
 
-def test_a_world_of_ones_own_is_made_by_where_it_is() -> None:
-    here = __name__
-    assert make(f"{here}:Coin").options == {"heads": 30}
-    assert make(f"{here}:Coin", heads=5).options == {"heads": 5}
-    assert make(f"{here}:a_world", heads=5).options == {"heads": 5}
-    assert make(f"{here}:READY") is READY
+def test_a_custom_world_is_created_from_its_module_and_name() -> None:
+    module = __name__
+    assert make(f"{module}:Coin").options == {"heads": 30}
+    assert make(f"{module}:Coin", heads=5).options == {"heads": 5}
+    assert make(f"{module}:a_world", heads=5).options == {"heads": 5}
+    assert make(f"{module}:READY") is READY
     for wrong, complaint in (
-        (f"{here}:nobody", "there is no world at"),
+        (f"{module}:nobody", "there is no world at"),
         ("no.such.module:world", "there is no world at"),
         (":world", "is given as module:name"),
         ("./lamps.py:world", "is given as module:name"),
         (".lamps:world", "is given as module:name"),
         ("json:dumps", "cannot be called with"),
-        (f"{here}:a_world.nobody", "there is no world at"),
-        (f"{here}:", "there is no world at"),
+        (f"{module}:a_world.nobody", "there is no world at"),
+        (f"{module}:", "there is no world at"),
     ):
         with pytest.raises(SettingError, match=complaint):
             make(wrong)
     with pytest.raises(SettingError, match="is made already and takes no options"):
-        make(f"{here}:READY", heads=3)
+        make(f"{module}:READY", heads=3)
     for wrong in ("not_a_world", "np"):
         with pytest.raises(WrongTypeError, match="must be a World or make one"):
-            make(f"{here}:{wrong}")
+            make(f"{module}:{wrong}")
 
 
 def test_an_unknown_world_is_refused_with_the_nearest_name() -> None:

@@ -85,14 +85,14 @@ def test_a_coin_pays_once_however_often_it_is_walked_over() -> None:
 
 
 def test_in_play_a_coin_is_used_exactly_when_a_step_pays() -> None:
-    paid = 0
+    total = 0
     for before, _, after in transitions(make("coins"), steps=3_000, seed=1):
         (old,), (new,) = before.of_class("game"), after.of_class("game")
         picked_up = len(after.find("coin", used=1)) - len(before.find("coin", used=1))
         assert picked_up == (new.score - old.score == 1)
         assert not picked_up or after.find("coin", pos=after.of_class("player")[0].pos, used=1)
-        paid += picked_up
-    assert paid > 50
+        total += picked_up
+    assert total > 50
 
 
 @given(st.integers(4, 9), st.integers(4, 9), st.integers(0, 2), st.integers(0, 10**6))

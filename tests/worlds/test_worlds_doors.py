@@ -81,14 +81,14 @@ def test_a_level_full_of_doors_has_one_color() -> None:
 def test_colors_are_drawn_for_the_player_and_for_each_group_of_doors() -> None:
     world = make("doors", doors=3, wall_percent=0, width=30, height=30, colors=3)
     levels = [world.reset(seed) for seed in range(600)]
-    drawn = [
+    colors_by_level = [
         tuple(each.color for each in level if each.class_name in ("door", "player"))
         for level in levels
     ]
     for place in range(4):
         for color in range(3):
-            assert 150 < sum(colors[place] == color for colors in drawn) < 250
-    assert len(set(drawn)) == 3**4
+            assert 150 < sum(colors[place] == color for colors in colors_by_level) < 250
+    assert len(set(colors_by_level)) == 3**4
 
 
 def test_whoever_stands_on_a_door_has_its_color() -> None:

@@ -42,7 +42,7 @@ def test_every_combination_is_listed_once_with_the_product_of_its_chances(
     walls: list[Cell], fish: list[Cell]
 ) -> None:
     state = a_state(walls, fish)
-    listed = [
+    combinations = [
         (tuple(each.pos for each in after.of_class("fish")), probability)
         for after, probability in WORLD.distribution(state, "step")
     ]
@@ -50,19 +50,19 @@ def test_every_combination_is_listed_once_with_the_product_of_its_chances(
         tuple(cell for cell, _ in choice): np.prod([chance for _, chance in choice])
         for choice in product(*(where_to(walls, each).items() for each in fish))
     }
-    assert len(listed) == len(expected)
-    assert dict(listed) == pytest.approx(expected)
-    assert sum(probability for _, probability in listed) == pytest.approx(1.0)
+    assert len(combinations) == len(expected)
+    assert dict(combinations) == pytest.approx(expected)
+    assert sum(probability for _, probability in combinations) == pytest.approx(1.0)
 
 
 def test_steps_of_several_fish_follow_the_distribution() -> None:
     """One that is not alone, one in a dead end, one in the open: 3 x 2 x 4 next states."""
     state = a_state(walls=[(0, 1), (1, 0), (4, 0), (3, 1), (5, 1)], fish=[(1, 1), (4, 1), (20, 20)])
     truth, rng, samples = dict(WORLD.distribution(state, "step")), np.random.default_rng(0), 24_000
-    seen = Counter(WORLD.step(state, "step", rng) for _ in range(samples))
-    assert len(truth) == 24 and seen.keys() == truth.keys()
+    counts = Counter(WORLD.step(state, "step", rng) for _ in range(samples))
+    assert len(truth) == 24 and counts.keys() == truth.keys()
     chi_square = sum(
-        (seen[after] - samples * chance) ** 2 / (samples * chance)
+        (counts[after] - samples * chance) ** 2 / (samples * chance)
         for after, chance in truth.items()
     )
     assert chi_square < 49.7  # 23 degrees of freedom: one in a thousand is above it

@@ -71,15 +71,15 @@ def test_whatever_lies_ahead_the_map_is_right(action: str) -> None:
     """All that may be under the mover, one cell ahead and two, and where the other one is."""
     who, _, direction = action.rpartition("-")
     dx, dy = STEPS[direction]
-    here, one, two, far = ((dx * i, dy * i) for i in (0, 1, 2, 7))
+    origin, one, two, far = ((dx * i, dy * i) for i in (0, 1, 2, 7))
     mover, other = ("guard", "player") if who == "guard" else ("player", "guard")
     switches = [("switch", {"on": 0}), ("switch", {"on": 1})]
     things = [("wall", {}), ("gate", {}), *switches]
     for under, ahead, behind, where in product(
-        some_of(switches), some_of(things), some_of(things), (here, one, two, far)
+        some_of(switches), some_of(things), some_of(things), (origin, one, two, far)
     ):
-        placed: list[tuple[str, Cell, Any]] = [(mover, here, {}), (other, where, {})]
-        for cell, group in ((here, under), (one, ahead), (two, behind)):
+        placed: list[tuple[str, Cell, Any]] = [(mover, origin, {}), (other, where, {})]
+        for cell, group in ((origin, under), (one, ahead), (two, behind)):
             placed += [(name, cell, values) for name, values in group]
         state = State(
             WORLD.schema,
@@ -146,10 +146,10 @@ def test_shares_are_drawn_over_their_whole_range() -> None:
 
 def test_a_level_takes_only_the_cells_that_are_given_and_free() -> None:
     level = WORLD.empty_level(0)
-    taken = level.take(2, among={(1, 1), (2, 2), (0, 0), (99, 99)})
-    assert set(taken) == {(1, 1), (2, 2)} and level.n_free == 34
+    cells = level.take(2, among={(1, 1), (2, 2), (0, 0), (99, 99)})
+    assert set(cells) == {(1, 1), (2, 2)} and level.n_free == 34
     with pytest.raises(SettingError, match="cannot place 1 things on 0 free cells"):
-        level.take(1, among=taken)
+        level.take(1, among=cells)
 
 
 def always_fits(inside: int) -> bool:

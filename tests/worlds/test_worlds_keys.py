@@ -47,10 +47,10 @@ def slowly(state: State, action: str) -> State:
     (player,) = [each for each in objects if each.class_name == "player"]
     (game,) = [each for each in objects if each.class_name == "game"]
     target = (player.pos[0] + STEPS[action][0], player.pos[1] + STEPS[action][1])
-    there = [each for each in objects if "pos" in each.values and each.pos == target]
+    on_target = [each for each in objects if "pos" in each.values and each.pos == target]
     holds_one = any(each.class_name == "key" and each.status == 1 for each in objects)
-    illegal = any(each.class_name == "wall" for each in there)
-    for each in there:
+    illegal = any(each.class_name == "wall" for each in on_target)
+    for each in on_target:
         if each.class_name == "key" and each.status == 0 and action != "stay":
             illegal = illegal or holds_one
         if each.class_name == "door" and each.open == 0 and action != "stay":
@@ -58,7 +58,7 @@ def slowly(state: State, action: str) -> State:
     if illegal:
         return state.replace(game.id, score=game.score - 2)
     after, points = state.replace(player.id, pos=target), -1
-    for each in there:
+    for each in on_target:
         if each.class_name == "goal":
             points = 1
         elif each.class_name == "key" and each.status == 0 and action != "stay":
@@ -123,21 +123,21 @@ def test_two_free_keys_on_one_cell_are_taken_and_used_together() -> None:
 
 
 def test_in_play_keys_stay_in_place_and_go_from_free_to_held_to_used_one_at_a_time() -> None:
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for before, action, after in transitions(make("keys"), steps=10_000, seed=1):
         assert len(after.find("key", status=1)) <= 1
         assert len(after.find("door", open=1)) == len(after.find("key", status=2))
         for key in before.of_class("key"):
             assert after[key.id].pos == key.pos
-            became = after[key.id].status - key.status
-            assert became in (0, 1)
-            seen[f"{key.status} to {key.status + 1}"] += became
-            assert not became or action != "stay"
+            change = after[key.id].status - key.status
+            assert change in (0, 1)
+            counts[f"{key.status} to {key.status + 1}"] += change
+            assert not change or action != "stay"
         for door in before.of_class("door"):
             assert after[door.id].open >= door.open
         stands_on = after.find("door", pos=after.of_class("player")[0].pos)
         assert all(door.open for door in stands_on)
-    assert seen["0 to 1"] > seen["1 to 2"] > 20
+    assert counts["0 to 1"] > counts["1 to 2"] > 20
 
 
 @given(

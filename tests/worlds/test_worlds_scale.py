@@ -79,14 +79,14 @@ def test_if_there_are_many_copies_scenes_ask_the_others_in_brief_whether_they_mo
     world = make("scale(3,7)")
     scenes = world.scenes()
     in_full = len(make("scale(2,1)").scenes()) // 2
-    asked = Counter((scene.action, scene.before == scene.truth[0][0]) for scene in scenes)
-    assert set(asked) == {(action, stops) for action in world.actions for stops in (False, True)}
+    shown = Counter((scene.action, scene.before == scene.truth[0][0]) for scene in scenes)
+    assert set(shown) == {(action, stops) for action in world.actions for stops in (False, True)}
     assert len(scenes) == 3 * in_full + 3 * 6 * 8
     for scene in scenes:
         assert world.distribution(scene.before, scene.action) == scene.truth, scene.says
 
 
-def test_the_largest_one_can_be_made() -> None:
+def test_the_largest_scale_world_can_be_created() -> None:
     world = make("scale(16,64)")
     assert len(world.actions) == 4_096
     assert make("scale(62,1)", width=12, height=12).looks[-1].sign == "Z"

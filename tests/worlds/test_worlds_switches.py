@@ -42,18 +42,18 @@ def what_follows(state: State, action: str) -> State:
 @given(st.data(), st.sampled_from([*STEPS, "toggle", "toggle", "toggle"]))
 def test_what_follows_is_what_every_switch_and_light_say(data: st.DataObject, action: str) -> None:
     """Also where no level leads to: switches on one cell, several of one pair, or none."""
-    state = drawn(data, cells, least=0)
+    state = draw_state(data, cells, least=0)
     assert WORLD.distribution(state, action) == [(what_follows(state, action), 1.0)]
 
 
 @given(st.data())
 def test_every_switch_under_the_player_toggles_every_light_of_its_pair(data: st.DataObject) -> None:
     """Nearly everything is on one cell: several pairs, and several of one pair."""
-    state = drawn(data, crowded, least=2)
+    state = draw_state(data, crowded, least=2)
     assert WORLD.distribution(state, "toggle") == [(what_follows(state, "toggle"), 1.0)]
 
 
-def drawn(data: st.DataObject, where: st.SearchStrategy[tuple[int, int]], least: int) -> State:
+def draw_state(data: st.DataObject, where: st.SearchStrategy[tuple[int, int]], least: int) -> State:
     """Anything anywhere, with so many switches and lights or more."""
     objects = [Object(0, "player", pos=data.draw(where))]
     for pos in data.draw(st.lists(where, max_size=3)):

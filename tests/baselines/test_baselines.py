@@ -37,7 +37,7 @@ PLAYER = STATE.of_class("player")[0].id
 OTHER = make("maze").reset(seed=0)
 
 
-def taught(learner: Any, world: World, steps: int = 60, seed: int = 0) -> Any:
+def train(learner: Any, world: World, steps: int = 60, seed: int = 0) -> Any:
     for transition in transitions(world, steps=steps, seed=seed):
         learner.observe(*transition)
     return learner
@@ -76,19 +76,19 @@ def test_a_product_answers_as_the_engines_prediction(world: str) -> None:
     unsure = 0
     for before, action, after in stream[150:]:
         expected = model.predict(before, action)
-        found = as_product(expected)
-        assert found.state == expected.state and repr(found) == repr(expected)
-        assert found.mode() == expected.mode()
-        assert found.changes() == expected.changes()
-        assert found.probability(after) == expected.probability(after)
-        assert found.probability(before) == expected.probability(before)
+        product = as_product(expected)
+        assert product.state == expected.state and repr(product) == repr(expected)
+        assert product.mode() == expected.mode()
+        assert product.changes() == expected.changes()
+        assert product.probability(after) == expected.probability(after)
+        assert product.probability(before) == expected.probability(before)
         one, other = np.random.default_rng(7), np.random.default_rng(7)
-        assert found.sample(one) == expected.sample(other)
+        assert product.sample(one) == expected.sample(other)
         assert one.random() == other.random()
         for each in before:
             for name in each.values:
-                assert found.outcomes(each.id, name) == expected.outcomes(each.id, name)
-                assert found.support(each.id, name) == expected.support(each.id, name)
+                assert product.outcomes(each.id, name) == expected.outcomes(each.id, name)
+                assert product.support(each.id, name) == expected.support(each.id, name)
         unsure += expected.probability(expected.mode()) < 1
     assert unsure
 
@@ -96,28 +96,30 @@ def test_a_product_answers_as_the_engines_prediction(world: str) -> None:
 def refusals(prediction: Any) -> dict[str, Any]:
     """What a prediction says to nonsense."""
 
-    def said(call: Any) -> Any:
+    def answer_or_error(call: Any) -> Any:
         try:
             return call()
-        except TreeThinkError as refused:
-            return type(refused), str(refused)
+        except TreeThinkError as error:
+            return type(error), str(error)
 
     return {
-        "unknown id": said(lambda: prediction.outcomes(999, "pos")),
-        "no id": said(lambda: prediction.outcomes("0", "pos")),
-        "unknown attribute": said(lambda: prediction.outcomes(PLAYER, "color")),
-        "support of an unknown id": said(lambda: prediction.support(999, "pos")),
-        "support of an unknown attribute": said(lambda: prediction.support(PLAYER, "ps")),
-        "no state": said(lambda: prediction.probability(None)),
-        "another schema": said(lambda: prediction.probability(OTHER)),
-        "no generator": said(lambda: prediction.sample(3)),
+        "unknown id": answer_or_error(lambda: prediction.outcomes(999, "pos")),
+        "no id": answer_or_error(lambda: prediction.outcomes("0", "pos")),
+        "unknown attribute": answer_or_error(lambda: prediction.outcomes(PLAYER, "color")),
+        "support of an unknown id": answer_or_error(lambda: prediction.support(999, "pos")),
+        "support of an unknown attribute": answer_or_error(
+            lambda: prediction.support(PLAYER, "ps")
+        ),
+        "no state": answer_or_error(lambda: prediction.probability(None)),
+        "another schema": answer_or_error(lambda: prediction.probability(OTHER)),
+        "no generator": answer_or_error(lambda: prediction.sample(3)),
     }
 
 
 @pytest.mark.parametrize(
     "prediction", [Product(STATE, {}), Joint(STATE, [(STATE, 1.0)])], ids=["product", "joint"]
 )
-def test_nonsense_is_refused_in_the_engines_words(prediction: Any) -> None:
+def test_wrong_arguments_are_refused_with_the_engines_messages(prediction: Any) -> None:
     expected = refusals(TreeThink(WALLS.schema).predict(STATE, "left"))
     assert all(isinstance(each, tuple) for each in expected.values())
     assert refusals(prediction) == expected
@@ -125,7 +127,7 @@ def test_nonsense_is_refused_in_the_engines_words(prediction: Any) -> None:
     assert prediction.probability(fewer) == 0.0
 
 
-def test_of_equally_probable_values_the_smallest_is_the_mode() -> None:
+def test_the_mode_is_the_smallest_of_equally_probable_values() -> None:
     prediction = Product(STATE, {(PLAYER, "pos"): {(3, 1): 2, (1, 3): 2, (9, 9): 1}})
     assert prediction.mode() == STATE.replace(PLAYER, pos=(1, 3))
     high, low = (STATE.replace(PLAYER, pos=pos) for pos in ((3, 1), (1, 3)))
@@ -158,8 +160,8 @@ def test_a_joint_prediction_keeps_attributes_together() -> None:
     assert prediction.probability(state.replace(1, face=1)) == 0.0
     assert prediction.probability(won) == 0.75
     rng = np.random.default_rng(0)
-    drawn = [prediction.sample(rng) for _ in range(400)]
-    assert set(drawn) == {state, won} and 270 < drawn.count(won) < 330
+    samples = [prediction.sample(rng) for _ in range(400)]
+    assert set(samples) == {state, won} and 270 < samples.count(won) < 330
     assert repr(prediction) == "<Prediction: 2 of 4 attributes may change>"
 
 
@@ -179,7 +181,9 @@ def test_the_oracles_error_is_zero_and_that_of_static_is_not(name: str) -> None:
     assert wrong_by > 0
 
 
-def test_oracles_of_our_worlds_can_be_saved_and_others_say_why_not(tmp_path: Path) -> None:
+def test_oracles_of_built_in_worlds_can_be_saved_and_others_refuse_with_a_reason(
+    tmp_path: Path,
+) -> None:
     Oracle(WALLS).save(tmp_path / "oracle")
     loaded = Oracle.load(tmp_path / "oracle")
     assert loaded.world.options == WALLS.options
@@ -271,7 +275,7 @@ class Nameless(Learner):
     return tmp_path
 
 
-def test_a_learner_of_ones_own_is_found_and_made(own: Path) -> None:
+def test_a_custom_learner_is_loaded_and_created(own: Path) -> None:
     learner = make_learner("own_learners:Mine", WALLS, depth=3)
     assert (learner.name, learner.depth, learner.schema) == ("mine", 3, WALLS.schema)
     assert repr(learner) == "<Mine: nothing changes>"
@@ -291,7 +295,7 @@ def test_a_learner_of_ones_own_is_found_and_made(own: Path) -> None:
         ("broken_learners:Mine", ModuleNotFoundError, "no_such_package"),  # not ours to hide
     ],
 )
-def test_what_is_no_learner_of_ones_own_is_refused(
+def test_an_invalid_custom_learner_is_refused(
     own: Path, name: str, kind: type[Exception], says: str
 ) -> None:
     with pytest.raises(kind, match=says):
@@ -299,14 +303,16 @@ def test_what_is_no_learner_of_ones_own_is_refused(
 
 
 @pytest.mark.parametrize("settings", [{"width": 1}, {"self": 1}])
-def test_settings_that_a_learner_of_ones_own_does_not_take_are_refused(
+def test_unknown_settings_of_a_custom_learner_are_refused(
     own: Path, settings: dict[str, Any]
 ) -> None:
     with pytest.raises(SettingError, match="cannot be made with a schema and the settings"):
         make_learner("own_learners:Mine", WALLS, **settings)
 
 
-def test_a_file_never_says_what_is_imported(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_a_file_imports_nothing_that_the_file_names(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(own)
     (own / "called.py").write_text("open('called', 'w')")
     header, _ = file.unpack(Static(WALLS.schema).to_bytes(), "it")
@@ -317,44 +323,44 @@ def test_a_file_never_says_what_is_imported(own: Path, monkeypatch: pytest.Monke
     assert not (own / "called").exists()
 
 
-def test_static_and_oracle_say_what_they_are() -> None:
+def test_static_and_oracle_have_a_repr() -> None:
     assert repr(make_learner("static", WALLS)) == "<Static: nothing changes>"
     assert repr(make_learner("oracle", WALLS)) == f"<Oracle of {WALLS!r}>"
 
 
-def nonsense(learner: Any) -> list[tuple[type[Exception], str]]:
+def errors_on_nonsense(learner: Any) -> list[tuple[type[Exception], str]]:
     """How a learner refuses what it cannot learn from or answer."""
-    moved = WALLS.step(STATE, "left", np.random.default_rng(0))
+    after = WALLS.step(STATE, "left", np.random.default_rng(0))
     fewer = State(WALLS.schema, list(STATE)[1:])
     calls = [
-        lambda: learner.observe(None, "left", moved),
+        lambda: learner.observe(None, "left", after),
         lambda: learner.observe(STATE, "left", None),
-        lambda: learner.observe(OTHER, "left", moved),
+        lambda: learner.observe(OTHER, "left", after),
         lambda: learner.observe(STATE, "left", OTHER),
-        lambda: learner.observe(STATE, "lfet", moved),
-        lambda: learner.observe(STATE, 3, moved),
+        lambda: learner.observe(STATE, "lfet", after),
+        lambda: learner.observe(STATE, 3, after),
         lambda: learner.observe(STATE, "left", fewer),
         lambda: learner.predict(None, "left"),
         lambda: learner.predict(OTHER, "left"),
         lambda: learner.predict(STATE, "lfet"),
         lambda: learner.predict(STATE, None),
     ]
-    refused: list[tuple[type[Exception], str]] = []
+    errors: list[tuple[type[Exception], str]] = []
     for call in calls:
-        with pytest.raises(TreeThinkError) as caught:
+        with pytest.raises(TreeThinkError) as raised:
             call()
-        refused.append((caught.type, str(caught.value)))
-    return refused
+        errors.append((raised.type, str(raised.value)))
+    return errors
 
 
 @pytest.mark.parametrize("name", ["static", "oracle", "paper", "npe", "npe-star"])
-def test_a_learner_refuses_nonsense_in_the_engines_words_and_learns_nothing(
+def test_a_learner_refuses_wrong_arguments_with_the_engines_messages_and_learns_nothing(
     name: str, tmp_path: Path
 ) -> None:
-    learner = taught(make_learner(name, WALLS), WALLS, steps=5)
-    as_it_was = learner.to_bytes()
-    assert nonsense(learner) == nonsense(TreeThink(WALLS.schema))
-    assert learner.to_bytes() == as_it_was
+    learner = train(make_learner(name, WALLS), WALLS, steps=5)
+    content = learner.to_bytes()
+    assert errors_on_nonsense(learner) == errors_on_nonsense(TreeThink(WALLS.schema))
+    assert learner.to_bytes() == content
 
 
 def test_values_beyond_64_bits_are_refused_and_nothing_is_learned() -> None:
@@ -381,7 +387,7 @@ def test_values_beyond_64_bits_are_refused_and_nothing_is_learned() -> None:
 def test_a_file_is_read_by_the_learner_that_wrote_it(
     writer: str, reader: str, tmp_path: Path
 ) -> None:
-    learner = taught(make_learner(writer, WALLS), WALLS, steps=20)
+    learner = train(make_learner(writer, WALLS), WALLS, steps=20)
     learner.save(tmp_path / "file")
     if writer == reader:
         loaded = LEARNERS[reader].load(tmp_path / "file")  # type: ignore[attr-defined]
@@ -394,7 +400,7 @@ def test_a_file_is_read_by_the_learner_that_wrote_it(
 
 @cache
 def file_of_paper() -> bytes:
-    return bytes(taught(Paper(WALLS.schema), WALLS, steps=30).to_bytes())
+    return bytes(train(Paper(WALLS.schema), WALLS, steps=30).to_bytes())
 
 
 def damaged(change: Any) -> bytes:
@@ -449,7 +455,7 @@ def damaged(change: Any) -> bytes:
         ),
     ],
 )
-def test_a_file_of_paper_that_cannot_be_is_refused(change: Any) -> None:
+def test_an_impossible_file_of_paper_is_refused(change: Any) -> None:
     with pytest.raises(ModelFileError, match="the data cannot be read"):
         Paper.from_bytes(damaged(change))
 
@@ -462,7 +468,7 @@ def test_a_file_of_paper_has_no_facts_that_the_schema_does_not_have() -> None:
         Paper.from_bytes(file.pack(header, json.dumps(data).encode()))
 
 
-def test_a_static_file_with_something_in_it_is_refused() -> None:
+def test_a_static_file_with_content_is_refused() -> None:
     header, _ = file.unpack(Static(WALLS.schema).to_bytes(), "it")
     with pytest.raises(ModelFileError, match="learns nothing, and the file holds 3 bytes"):
         Static.from_bytes(file.pack(header, b"abc"))
@@ -489,7 +495,7 @@ def test_an_oracle_of_a_world_with_another_schema_is_refused() -> None:
         ({"world": "walls"}, "cannot be read"),
     ],
 )
-def test_loading_an_oracle_makes_our_worlds_and_calls_nothing_else(
+def test_loading_an_oracle_creates_only_built_in_worlds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], says: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -502,7 +508,7 @@ def test_loading_an_oracle_makes_our_worlds_and_calls_nothing_else(
     assert not (tmp_path / "called").exists()
 
 
-def test_paper_predicts_what_chance_does_as_a_distribution() -> None:
+def test_paper_predicts_random_outcomes_as_a_distribution() -> None:
     coin = Schema({"coin": ["face"]}, {"face": Attribute(1, [], outcomes="value")}, ["toss"])
     faces = [State(coin, [Object(0, "coin", face=face)]) for face in (0, 1)]
     model = Paper(coin)

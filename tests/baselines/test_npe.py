@@ -44,13 +44,15 @@ def widths(block: Any) -> list[int]:
     return [linear[0].in_features, *(each.out_features for each in linear)]
 
 
-def wrong(learner: Any, stream: list[Any], at_once: int = 50) -> int:
+def count_wrong(learner: Any, stream: list[Any], at_once: int = 50) -> int:
     """How many transitions it gets wrong."""
     count = 0
     for first in range(0, len(stream), at_once):
         part = stream[first : first + at_once]
-        found = learner.predict_many([(before, action) for before, action, _ in part])
-        count += sum(each.mode() != after for each, (*_, after) in zip(found, part, strict=True))
+        predictions = learner.predict_many([(before, action) for before, action, _ in part])
+        count += sum(
+            each.mode() != after for each, (*_, after) in zip(predictions, part, strict=True)
+        )
     return count
 
 
@@ -89,13 +91,13 @@ def one_by_one(learner: NPE, x: Tensor, action: Tensor) -> tuple[Tensor, Tensor]
     deltas = []
     for inner in (transitions.inner, rewards.inner):
         effects = [sum(inner.f1(torch.cat([i, j])) for j in x) for i in x]
-        found = [inner.f2(torch.cat([i, action, each])) for i, each in zip(x, effects, strict=True)]
-        deltas.append(torch.stack(found))
+        rows = [inner.f2(torch.cat([i, action, each])) for i, each in zip(x, effects, strict=True)]
+        deltas.append(torch.stack(rows))
     return x + deltas[0], rewards.last(torch.relu(deltas[1]).sum(dim=0))[0]
 
 
 @given(st.data())
-def test_a_network_is_what_the_paper_writes(data: st.DataObject) -> None:
+def test_a_network_computes_the_formula_of_the_paper(data: st.DataObject) -> None:
     """Vectors that states share are looked up, or not if they share few: it is the same."""
     learner = NPE(MAZE.schema, width=2, layers=2, seed=data.draw(st.integers(0, 5)))
     few, n = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 6))
@@ -103,26 +105,28 @@ def test_a_network_is_what_the_paper_writes(data: st.DataObject) -> None:
     vectors = torch.from_numpy(rng.integers(-3, 9, (few, 5)).astype(np.float32))
     index = torch.from_numpy(rng.integers(-1, few, (data.draw(st.integers(1, 5)), n)))
     action = torch.eye(5)[rng.integers(5, size=len(index))]
-    seen = index_states(vectors, index)
+    indexed = index_states(vectors, index)
     networks = (learner.networks["transitions"], learner.networks["rewards"])
-    for state, taken, rows, points in zip(
-        index, action, *(each(seen, action) for each in networks), strict=True
+    for state, chosen, rows, points in zip(
+        index, action, *(each(indexed, action) for each in networks), strict=True
     ):
-        there = state >= 0
-        if there.any():
-            after, reward = one_by_one(learner, vectors[state[there]], taken)
-            assert torch.allclose(rows[there], after, atol=1e-3)
+        present = state >= 0
+        if present.any():
+            after, reward = one_by_one(learner, vectors[state[present]], chosen)
+            assert torch.allclose(rows[present], after, atol=1e-3)
             assert torch.allclose(points, reward, atol=1e-3)
-    event("shared" if len(seen.vectors) == 1 and len(index) > 1 else "own")
+    event("shared" if len(indexed.vectors) == 1 and len(index) > 1 else "own")
 
 
 def test_padding_changes_nothing() -> None:
     learner = NPE(make("lights").schema, seed=1)
     world = make("lights")
-    asked = [(world.reset(seed), "toggle") for seed in range(8)]
-    assert len({len(state) for state, _ in asked}) > 1
-    together = learner.predict_many(asked)
-    assert [each.mode() for each in together] == [learner.predict(*each).mode() for each in asked]
+    questions = [(world.reset(seed), "toggle") for seed in range(8)]
+    assert len({len(state) for state, _ in questions}) > 1
+    predictions = learner.predict_many(questions)
+    assert [each.mode() for each in predictions] == [
+        learner.predict(*each).mode() for each in questions
+    ]
 
 
 # ----------------------------------------------------------------------------- vectors
@@ -151,16 +155,16 @@ def test_the_same_ids_may_be_of_other_classes_in_another_state() -> None:
         assert learner.predict(second, "x").mode() == expected
 
 
-def test_what_is_kept_of_states_is_of_no_others() -> None:
+def test_cached_encodings_are_not_reused_for_other_states() -> None:
     learner = NPE(MAZE.schema)
     for seed in range(100):
         learner.predict(MAZE.reset(seed), "right")
-    again = pickle.loads(pickle.dumps(learner))
+    loaded = pickle.loads(pickle.dumps(learner))
     del learner
     for seed in range(1_000, 1_300):
         state = MAZE.reset(seed)
-        assert again.predict(state, "right").state == state
-    assert len(again.encoding._cache) <= 128
+        assert loaded.predict(state, "right").state == state
+    assert len(loaded.encoding._cache) <= 128
 
 
 @pytest.mark.parametrize("objects", [[], [Object(5, "game", score=0)]])
@@ -171,8 +175,8 @@ def test_a_state_may_have_no_objects(objects: list[Object]) -> None:
         learner.observe(state, "left", state)
         assert learner.predict(state, "left").mode().ids == state.ids
     full = MAZE.reset(0)
-    found = learner.predict_many([(state, "left"), (full, "left"), (state, "up")])
-    assert [each.state for each in found] == [state, full, state]
+    predictions = learner.predict_many([(state, "left"), (full, "left"), (state, "up")])
+    assert [each.state for each in predictions] == [state, full, state]
     assert learner.predict_many([]) == []
 
 
@@ -184,13 +188,13 @@ def test_a_score_of_two_numbers_is_no_reward() -> None:
     assert "rewards" not in learner.networks
 
 
-def test_what_changed_is_read_as_the_whole_would_be() -> None:
+def test_incremental_encoding_equals_full_encoding() -> None:
     for name in ("maze", "keys", "lights", "switches"):
         world = make(name)
-        kept = Encoding(world.schema)
+        encoding = Encoding(world.schema)
         for before, _, after in tt.transitions(world, steps=120, seed=0):
             for state in (before, after):
-                fast, slow = kept.encoded(state), Encoding(world.schema).encoded(state)
+                fast, slow = encoding.encoded(state), Encoding(world.schema).encoded(state)
                 assert np.array_equal(fast.vectors, slow.vectors)
                 row = dict(zip(fast.ids.tolist(), fast.vectors.tolist(), strict=True))
                 assert row == dict(zip(slow.ids.tolist(), slow.vectors.tolist(), strict=True))
@@ -212,27 +216,30 @@ def test_a_full_replay_evicts_at_random() -> None:
     assert sorted(torch.cat([each.reward for each in batches]).tolist()) == sorted(rewards)
     for batch in batches:
         for index, after, action, reward in zip(*batch[1:], strict=True):
-            there, n, i = index >= 0, 1 + int(reward) % 3, int(reward) % 50
-            assert there.tolist() == [True] * n + [False] * (len(there) - n)
-            assert (batch.vectors[index[there]] == i).all() and (after[there] == i + 1).all()
+            present, n, i = index >= 0, 1 + int(reward) % 3, int(reward) % 50
+            assert present.tolist() == [True] * n + [False] * (len(present) - n)
+            assert (batch.vectors[index[present]] == i).all() and (after[present] == i + 1).all()
             assert action.tolist() == np.eye(3)[int(reward) % 3].tolist() and not after[n:].any()
 
 
 @given(st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=4), max_size=60))
-def test_what_is_kept_decides_how_it_is_looked_up(streams: list[list[int]]) -> None:
+def test_batches_depend_only_on_the_content_of_the_replay(streams: list[list[int]]) -> None:
     """Not what was kept before: a learner that comes out of a file goes on in the same way."""
-    kept, rng = Replay(3, 1, 1, torch.device("cpu")), np.random.default_rng(0)
+    replay, rng = Replay(3, 1, 1, torch.device("cpu")), np.random.default_rng(0)
     for each in streams:
         vectors = np.array(each, dtype=np.float32)[:, None]
-        kept.add(Experience(vectors, vectors, 0, 0.0), int(rng.integers(3)))
-    again = Replay(3, 1, 1, torch.device("cpu"))
-    again.restore(kept.parts())
-    for ours, theirs in zip(kept.batches(2, np.random.default_rng(1)),
-                            again.batches(2, np.random.default_rng(1)), strict=True):  # fmt: skip
-        assert all(torch.equal(a, b) for a, b in zip(ours, theirs, strict=True))
-        used = {n for each in kept.parts()[0][kept.parts()[2] > 0].tolist() for n in each}
-        assert ours.vectors[: len(used), 0].tolist() == sorted(used)
-        assert not ours.vectors[len(used) :].any()
+        replay.add(Experience(vectors, vectors, 0, 0.0), int(rng.integers(3)))
+    restored = Replay(3, 1, 1, torch.device("cpu"))
+    restored.restore(replay.parts())
+    for batch, restored_batch in zip(
+        replay.batches(2, np.random.default_rng(1)),
+        restored.batches(2, np.random.default_rng(1)),
+        strict=True,
+    ):
+        assert all(torch.equal(a, b) for a, b in zip(batch, restored_batch, strict=True))
+        used = {n for each in replay.parts()[0][replay.parts()[2] > 0].tolist() for n in each}
+        assert batch.vectors[: len(used), 0].tolist() == sorted(used)
+        assert not batch.vectors[len(used) :].any()
 
 
 # ---------------------------------------------------------------------------- learning
@@ -261,11 +268,11 @@ def test_it_learns() -> None:
     assert first is not None and learner.loss[0] < first[0] / 20
     held_out = list(tt.transitions(world, steps=100, seed=9))
     static = sum(before != after for before, _, after in held_out)
-    assert wrong(learner, held_out) < static / 3
+    assert count_wrong(learner, held_out) < static / 3
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_it_can_be_had_for_every_world(name: str) -> None:
+def test_npe_runs_in_every_world(name: str) -> None:
     world = make(name)
     learner = NPE(world.schema, episode=3, batches=2)
     for before, action, after in tt.transitions(world, steps=6, seed=0):
@@ -276,7 +283,7 @@ def test_it_can_be_had_for_every_world(name: str) -> None:
     assert learner.memory_use()["bytes"] > 1_000
 
 
-def test_whatever_a_network_says_is_a_state() -> None:
+def test_every_output_of_a_network_becomes_a_state() -> None:
     for value in (math.nan, math.inf, -math.inf, 1e30):
         learner = NPE(MAZE.schema)
         with torch.no_grad():
@@ -285,7 +292,7 @@ def test_whatever_a_network_says_is_a_state() -> None:
         assert isinstance(learner.predict(MAZE.reset(0), "right").mode(), State)
 
 
-def test_what_is_recorded_is_what_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recorded_graph_computes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a CPU, a replay computes the function again from the recorded inputs."""
     monkeypatch.setattr(cuda_graph, "_WARM_UP", 5)
     replays = Counter[str]()
@@ -347,20 +354,20 @@ def test_the_optimizer_is_the_papers() -> None:
     assert [each["lr"] for each in other.optimizer.param_groups] == [0.01]
 
 
-def test_what_is_evicted_and_how_batches_are_mixed_is_random() -> None:
+def test_eviction_and_the_order_of_batches_are_random() -> None:
     learner = NPE(MAZE.schema, episode=25, replay=50, batches=5)
-    kept = []
+    slots = []
     for transition in tt.transitions(MAZE, steps=500, seed=0):
         learner.observe(*transition)
-        kept.append(learner._slot())
-    assert len(set(kept)) == 50 and kept != sorted(kept)  # any place, in any order
+        slots.append(learner._slot())
+    assert len(set(slots)) == 50 and slots != sorted(slots)  # any place, in any order
     batches = list(learner.replay.batches(5, np.random.default_rng(3)))
-    together = torch.cat([each.reward for each in batches])
-    assert together.tolist() != learner.replay.parts()[-1].tolist()
-    assert sorted(together.tolist()) == sorted(learner.replay.parts()[-1].tolist())
+    rewards = torch.cat([each.reward for each in batches])
+    assert rewards.tolist() != learner.replay.parts()[-1].tolist()
+    assert sorted(rewards.tolist()) == sorted(learner.replay.parts()[-1].tolist())
 
 
-def test_not_too_much_is_asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_requests_are_split_into_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     learner, sizes = NPE(MAZE.schema), []
     answers = learner._answers
     monkeypatch.setattr(learner, "_answers", lambda part: sizes.append(len(part)) or answers(part))
@@ -371,36 +378,36 @@ def test_not_too_much_is_asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(sizes[:5]) <= 2**17 // len(large) ** 2  # where a large one is among them
 
 
-def test_it_computes_on_one_thread_and_leaves_others_alone() -> None:
+def test_prediction_uses_one_thread_and_restores_the_setting() -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(3)
     try:
-        learner, seen = NPE(MAZE.schema, episode=1), []
-        learner._run_forward = lambda asked: (
-            seen.append(torch.get_num_threads()) or learner._forward(asked)
+        learner, thread_counts = NPE(MAZE.schema, episode=1), []
+        learner._run_forward = lambda questions: (
+            thread_counts.append(torch.get_num_threads()) or learner._forward(questions)
         )
         learner.predict(MAZE.reset(0), "up")
-        assert seen == [1] and torch.get_num_threads() == 3
+        assert thread_counts == [1] and torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
 
 
-def test_seeds_decide() -> None:
+def test_results_depend_only_on_the_seed() -> None:
     stream = list(tt.transitions(MAZE, steps=60, seed=0))
 
-    def taught(**settings: Any) -> bytes:
+    def train(**settings: Any) -> bytes:
         learner = NPE(MAZE.schema, replay=40, **settings)
         for transition in stream:
             learner.observe(*transition)
         return learner.to_bytes()
 
     torch.manual_seed(1)
-    one = taught(seed=1)
+    one = train(seed=1)
     torch.manual_seed(2)  # nobody else's random numbers matter, and nobody's are used up
-    mine = torch.rand(1)
+    expected = torch.rand(1)
     torch.manual_seed(2)
-    assert taught(seed=1) == one and torch.equal(torch.rand(1), mine)
-    assert taught(seed=2) != one
+    assert train(seed=1) == one and torch.equal(torch.rand(1), expected)
+    assert train(seed=2) != one
 
 
 # ------------------------------------------------------------------------------- files
@@ -501,14 +508,18 @@ try:
 except tt.MissingPackageError as error:
     print(error)
 """
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout == "learner 'npe' needs PyTorch: pip install 'treethink[neural]'\n"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout == "learner 'npe' needs PyTorch: pip install 'treethink[neural]'\n"
 
 
 def test_pytorch_is_not_imported_unless_asked_for() -> None:
     code = "import sys, treethink.baselines, treethink.cli; print('torch' in sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout == "False\n"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout == "False\n"
     assert LEARNERS["npe"] is NPE and LEARNERS["npe-star"] is HandBuilt
 
 
@@ -520,29 +531,29 @@ def test_pytorch_is_not_imported_unless_asked_for() -> None:
 )
 def test_the_hand_built_network_is_right(size: int, goals: int, steps: int) -> None:
     world = make("maze", width=size, height=size, goals=goals)
-    assert wrong(HandBuilt(world.schema), list(tt.transitions(world, steps, seed=1))) == 0
+    assert count_wrong(HandBuilt(world.schema), list(tt.transitions(world, steps, seed=1))) == 0
 
 
 def test_the_hand_built_network_is_right_about_all_small_scenes() -> None:
     """Everything that can be around a player, on it and in the way, and far away as well."""
-    here, beside = (7, -3), ((6, -3), (8, -3), (7, -4), (7, -2))
+    centre, beside = (7, -3), ((6, -3), (8, -3), (7, -4), (7, -2))
     learner = HandBuilt(MAZE.schema)
-    found: list[Any] = []
+    transitions: list[Any] = []
     kinds = ("", "wall", "goal", "wall goal", "wall wall goal goal")
     for around in itertools.product(kinds, repeat=4):
         for under in ("", "goal", "wall"):
             things = list(zip(around, beside, strict=True))
-            things += [(under, here), ("wall goal", (900, -3)), ("wall", (8, -2))]
-            objects = [Object(0, "player", pos=here), Object(1, "game", score=-12)]
+            things += [(under, centre), ("wall goal", (900, -3)), ("wall", (8, -2))]
+            objects = [Object(0, "player", pos=centre), Object(1, "game", score=-12)]
             for names, place in things:
                 for name in names.split():
                     objects.append(Object(len(objects), name, pos=place))
             state = State(MAZE.schema, objects)
-            found += [
+            transitions += [
                 (state, action, MAZE.distribution(state, action)[0][0]) for action in MAZE.actions
             ]
-    assert len(found) == 5**4 * 3 * 5
-    assert wrong(learner, found, at_once=500) == 0
+    assert len(transitions) == 5**4 * 3 * 5
+    assert count_wrong(learner, transitions, at_once=500) == 0
 
 
 def test_the_hand_built_network_has_the_appendix_widths_and_whole_weights() -> None:
@@ -554,21 +565,21 @@ def test_the_hand_built_network_has_the_appendix_widths_and_whole_weights() -> N
 
 
 @pytest.mark.parametrize("name", ["walls", "maze-scoreless", "maze-t"])
-def test_it_can_be_had_where_there_are_walls_and_goals_alone(name: str) -> None:
+def test_the_hand_built_network_works_in_worlds_of_walls_and_goals(name: str) -> None:
     world = make(name)
     learner = make_learner("npe-star", world)
-    assert wrong(learner, list(tt.transitions(world, 20, seed=2)), at_once=10) == 0
+    assert count_wrong(learner, list(tt.transitions(world, 20, seed=2)), at_once=10) == 0
     assert repr(learner) == "<NPE*: built by hand>"
     assert type(learner).from_bytes(learner.to_bytes()).to_bytes() == learner.to_bytes()
 
 
 @pytest.mark.parametrize("name", ["coins", "keys", "doors", "lights", "fish", "taxi"])
-def test_it_was_built_for_no_other_world(name: str) -> None:
+def test_the_hand_built_network_refuses_other_worlds(name: str) -> None:
     with pytest.raises(SettingError, match="built by hand for `maze`"):
         make_learner("npe-star", make(name))
 
 
-def test_what_is_planned_with_it_is_what_is_planned_with_the_world() -> None:
+def test_planning_with_the_hand_built_network_equals_planning_with_the_world() -> None:
     world = make("maze", width=10, height=10, goals=5)
     learner = HandBuilt(world.schema)
     for level in range(2):
@@ -576,7 +587,7 @@ def test_what_is_planned_with_it_is_what_is_planned_with_the_world() -> None:
         assert tt.plan(learner, state, 60, horizon=10) == tt.plan(world, state, 60, horizon=10)
 
 
-def test_static_for_reference() -> None:
+def test_an_untrained_network_is_worse_than_static() -> None:
     """A network that has learned nothing yet is worse than to expect no change."""
     stream = list(tt.transitions(MAZE, steps=50, seed=0))
     network = sum(tt.error(NPE(MAZE.schema).predict(b, a), after) for b, a, after in stream)
@@ -587,7 +598,7 @@ def test_static_for_reference() -> None:
 # ------------------------------------------------------------------------- experiments
 
 
-def test_asked_at_once_or_one_by_one_a_run_is_the_same(
+def test_a_run_is_the_same_with_batched_and_single_predictions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between two epochs its answers do not change: it is asked about all steps at once."""
@@ -596,39 +607,48 @@ def test_asked_at_once_or_one_by_one_a_run_is_the_same(
         options={"width": 5, "height": 5}, settings={"episode": 20, "replay": 40},
         transfer=Transfer("walls", every=30, steps=5, options={"width": 6, "height": 6}),
     )  # fmt: skip
-    asked: list[int] = []
+    batch_sizes: list[int] = []
     many = NPE.predict_many
-    monkeypatch.setattr(NPE, "predict_many", lambda self, x: asked.append(len(x)) or many(self, x))
+    monkeypatch.setattr(
+        NPE, "predict_many", lambda self, x: batch_sizes.append(len(x)) or many(self, x)
+    )
     together = perform(run, tmp_path / "together")
-    assert asked == [20, 20, 20, 15]
+    assert batch_sizes == [20, 20, 20, 15]
     monkeypatch.setattr(NPE, "steady_for", 1)
     alone = perform(run, tmp_path / "alone")
-    assert len(asked) == 4 and together is not None and alone is not None
+    assert len(batch_sizes) == 4 and together is not None and alone is not None
     times = ("seconds", "commit")
     assert {k: v for k, v in together.items() if k not in times} == {
         k: v for k, v in alone.items() if k not in times
     }
-    kept = [
+    run_records = [
         records.RunRecord(tmp_path / "together", together),
         records.RunRecord(tmp_path / "alone", alone),
     ]
-    assert kept[0].errors[0].tolist() == kept[1].errors[0].tolist()
-    windows = [each.windows for each in kept]
+    assert run_records[0].errors[0].tolist() == run_records[1].errors[0].tolist()
+    windows = [each.windows for each in run_records]
     for name in ("error", "transfer_error", "loss_vectors"):
         assert np.array_equal(windows[0][name], windows[1][name], equal_nan=True)
     assert np.isnan(windows[0]["loss_vectors"]).tolist() == [True, False, False, False, False]
 
 
-def test_an_interrupted_run_of_a_network_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+def test_a_resumed_run_of_a_network_equals_an_uninterrupted_one(tmp_path: Path) -> None:
     run = Run(
         "walls", "npe", "NPE", seed=1, steps=60, window=20, options={"width": 5, "height": 5},
         settings={"episode": 15, "replay": 30},
     )  # fmt: skip
-    whole = perform(run, tmp_path / "whole")
+    uninterrupted = perform(run, tmp_path / "whole")
     stops = iter([True] * 25 + [False] + [True] * 1_000)
     part = tmp_path / "part"
     assert perform(run, part, tell=lambda *_: next(stops), tell_every=0.0, save_every=0.0) is None
-    again = perform(run, part)
-    assert whole is not None and again is not None and whole["last_error"] == again["last_error"]
-    one, other = records.RunRecord(tmp_path / "whole", whole), records.RunRecord(part, again)
+    resumed = perform(run, part)
+    assert (
+        uninterrupted is not None
+        and resumed is not None
+        and uninterrupted["last_error"] == resumed["last_error"]
+    )
+    one, other = (
+        records.RunRecord(tmp_path / "whole", uninterrupted),
+        records.RunRecord(part, resumed),
+    )
     assert one.errors[1].tolist() == other.errors[1].tolist()

@@ -51,8 +51,8 @@ def tree_for(*classes: str) -> FOLDT:
 def dump(tree: FOLDT) -> dict[str, Any]:
     """Everything that a tree counted, as its twin says it; outcomes by their numbers."""
     assert tree._tree is not None
-    _, seen, nodes = tree._tree._tree()
-    return {"seen": seen, **dump_nodes(nodes, tree._tree._candidates())}
+    _, outcomes, nodes = tree._tree._tree()
+    return {"seen": outcomes, **dump_nodes(nodes, tree._tree._candidates())}
 
 
 # ---------------------------------------------------- the twin
@@ -98,11 +98,11 @@ def test_a_tree_equals_its_slow_twin(stream: Stream, n_arguments: int):
             expected = twin.predict(scene, tuple(arguments))
             total = sum(expected.values())
             for mode, bindings in product(["demand", "full"], ["first", "all"]):
-                found = tree.predict(Facts(before, mode), arguments, bindings)
-                assert found == {names[y]: n / total for (y,), n in expected.items()}
+                shares = tree.predict(Facts(before, mode), arguments, bindings)
+                assert shares == {names[y]: n / total for (y,), n in expected.items()}
 
 
-def test_streams_for_the_twin_do_make_trees():
+def test_streams_for_the_twin_produce_trees():
     """Or the comparison above would mean little."""
     trees = 0
 
@@ -171,7 +171,7 @@ def test_shares_are_those_of_the_leaf():
     assert tree.rule.seen == Counter("aabac")
 
 
-def test_facts_of_a_state_are_as_good_as_the_state():
+def test_facts_of_a_state_can_replace_the_state():
     one, other = tree_for("player"), tree_for("player")
     for at in [0, 1, 2] * 20:
         one.observe(street(at, 2), [1], at == 1)
@@ -179,7 +179,7 @@ def test_facts_of_a_state_are_as_good_as_the_state():
     assert dump(one) == dump(other)
 
 
-def test_before_anything_was_observed_there_is_nothing_to_predict():
+def test_without_observations_there_is_no_prediction():
     tree = tree_for("player")
     assert tree.predict(street(0), [1]) == {}
     assert str(tree.rule) == "tree    X0: player\nnot seen yet"
@@ -190,53 +190,61 @@ def test_predicting_changes_nothing():
     tree = tree_for("player")
     for at in [0, 1, 2] * 20:
         tree.observe(street(at, 2), [1], at == 1)
-    as_it_was = dump(tree)
+    dump_before = dump(tree)
     for at in range(5):
         tree.predict(street(at, 2), [1])
-    assert dump(tree) == as_it_was
+    assert dump(tree) == dump_before
 
 
 # ---------------------------------------------------- refusals
 
 
-def refused(tree: FOLDT, error: type[TreeThinkError], says: str, *arguments: Any) -> None:
+def assert_refused(tree: FOLDT, error: type[TreeThinkError], message: str, *arguments: Any) -> None:
     """Both ways to use the tree refuse, and it is what it was."""
-    as_it_was = dump(tree) if tree._tree else None
-    with pytest.raises(error, match=says):
+    dump_before = dump(tree) if tree._tree else None
+    with pytest.raises(error, match=message):
         tree.observe(*arguments, "outcome")
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=message):
         tree.predict(*arguments)
-    assert (dump(tree) if tree._tree else None) == as_it_was
+    assert (dump(tree) if tree._tree else None) == dump_before
     assert "outcome" not in tree.rule.seen
 
 
 @pytest.mark.parametrize("observed", [False, True])
 def test_arguments_that_do_not_fit_are_refused(observed):
-    tree, here = tree_for("player", "wall"), street(0, 3, 4)
+    tree, state = tree_for("player", "wall"), street(0, 3, 4)
     if observed:
-        tree.observe(here, [1, 10], "walk")
-        tree.observe(here, [1, 11], "bump")
+        tree.observe(state, [1, 10], "walk")
+        tree.observe(state, [1, 11], "bump")
     for count in ([], [1], [1, 10, 11]):
-        says = f"the tree takes 2 objects, got {len(count)}"
-        refused(tree, StateError, says, here, count)
-    refused(tree, StateError, "argument 0 must be of class 'player', object 10", here, [10, 1])
-    refused(tree, StateError, "argument 1 must be of class 'wall', object 1 is", here, [1, 1])
-    refused(tree, StateError, "no object has the id 77", here, [1, 77])
-    refused(tree, StateError, "id must be an integer, got '1'", here, ["1", 10])
-    refused(tree, StateError, "id must be an integer, got None", here, [None, 10])
-    refused(tree, StateError, "within the signed 64-bit", here, [2**70, 10])
+        message = f"the tree takes 2 objects, got {len(count)}"
+        assert_refused(tree, StateError, message, state, count)
+    assert_refused(
+        tree, StateError, "argument 0 must be of class 'player', object 10", state, [10, 1]
+    )
+    assert_refused(
+        tree, StateError, "argument 1 must be of class 'wall', object 1 is", state, [1, 1]
+    )
+    assert_refused(tree, StateError, "no object has the id 77", state, [1, 77])
+    assert_refused(tree, StateError, "id must be an integer, got '1'", state, ["1", 10])
+    assert_refused(tree, StateError, "id must be an integer, got None", state, [None, 10])
+    assert_refused(tree, StateError, "within the signed 64-bit", state, [2**70, 10])
     for wrong in (None, 1, 1.5):
-        refused(tree, WrongTypeError, "args must be a list of object ids, got ", here, wrong)
+        assert_refused(
+            tree, WrongTypeError, "args must be a list of object ids, got ", state, wrong
+        )
 
 
 def test_an_object_given_twice_is_refused():
     tree = tree_for("wall", "wall")
-    refused(tree, StateError, "object 10 is given twice", street(0, 3, 4), [10, 10])
+    assert_refused(tree, StateError, "object 10 is given twice", street(0, 3, 4), [10, 10])
 
 
 @pytest.mark.parametrize("facts", [None, 3, "facts", {}, STREET])
 def test_what_is_no_state_is_refused(facts):
-    refused(tree_for("player"), WrongTypeError, "facts must be Facts or a State, got ", facts, [1])
+    assert_refused(
+        tree_for("player"), WrongTypeError, "facts must be Facts or a State, got ", facts, [1]
+    )
     with pytest.raises(WrongTypeError, match="facts must be of a State, got "):
         Facts(facts)
 
@@ -253,12 +261,14 @@ def test_states_of_another_schema_are_refused():
     tree = tree_for("player")
     tree.observe(street(0), [1], "walk")
     other = Schema({"player": ["pos"]}, {"pos": 1}, [])
-    refused(tree, StateError, "of another schema", State(other, [Object(1, "player", pos=0)]), [1])
+    assert_refused(
+        tree, StateError, "of another schema", State(other, [Object(1, "player", pos=0)]), [1]
+    )
 
 
 def test_a_class_that_the_schema_does_not_have_is_refused_with_the_nearest_name():
     tree = tree_for("plaier")
-    refused(tree, UnknownNameError, "unknown class 'plaier'.*mean 'player'", street(0), [1])
+    assert_refused(tree, UnknownNameError, "unknown class 'plaier'.*mean 'player'", street(0), [1])
 
 
 @pytest.mark.parametrize("outcome", [[], {}, set(), (1, [2])])
@@ -270,7 +280,7 @@ def test_an_outcome_that_cannot_be_hashed_is_refused(outcome):
 
 
 @pytest.mark.parametrize("classes", ["player", [], (), None, 3, [None], ["player", 3]])
-def test_what_is_no_list_of_classes_is_refused(classes):
+def test_invalid_lists_of_classes_are_refused(classes):
     with pytest.raises(SettingError, match="arg_classes must be a list of class names, got "):
         FOLDT(classes)
 
@@ -278,7 +288,7 @@ def test_what_is_no_list_of_classes_is_refused(classes):
 def test_more_arguments_than_a_tree_takes_are_refused():
     walls = street(0, *range(17))
     tree = tree_for(*["wall"] * 17)
-    refused(tree, SettingError, "1 to 16 arguments, got 17", walls, range(10, 27))
+    assert_refused(tree, SettingError, "1 to 16 arguments, got 17", walls, range(10, 27))
     most = tree_for(*["wall"] * 16)
     most.observe(walls, range(10, 26), "fine")
     assert most.predict(walls, range(10, 26)) == {"fine": 1.0}
@@ -301,7 +311,7 @@ def test_an_unknown_criterion_is_refused():
 @pytest.mark.parametrize(
     "again", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
 )
-def test_a_copy_goes_on_by_itself(again):
+def test_a_copied_tree_learns_independently(again):
     """Copied or pickled in the middle, both learn on alike, and neither hears of the other."""
     tree = FOLDT(["player"])
     places = [(here, wall) for here in range(8) for wall in range(8)]

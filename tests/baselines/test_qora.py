@@ -80,19 +80,19 @@ class Twins:
     def assert_same_prediction(self, state: tt.State, action: str) -> None:
         prediction = self.engine.predict(state, action)
         for (x, name), counts in self.twin.predict(state, action).items():
-            found = {vector(v): p for v, p in prediction.outcomes(x, name).items()}
+            shares = {vector(v): p for v, p in prediction.outcomes(x, name).items()}
             total = counts.total()
             assert prediction.support(x, name) == total
-            still = {vector(state[x].values[name]): 1.0}
-            assert found == ({v: n / total for v, n in counts.items()} if total else still)
+            unchanged = {vector(state[x].values[name]): 1.0}
+            assert shares == ({v: n / total for v, n in counts.items()} if total else unchanged)
 
 
 def dump(engine: Qora, key: Key) -> Any:
     """What the engine knows, in the words of the twin."""
-    found: Any = engine._dump(*key)
-    if found is None:
+    content: Any = engine._dump(*key)
+    if content is None:
         return None
-    effects, baseline, *lists = found
+    effects, baseline, *lists = content
     schema = engine.schema
     classes: list[str | None] = [None, *schema.classes]
     attributes = list(schema.attributes)
@@ -135,19 +135,19 @@ def from_words(words: Sequence[int], condition: Condition) -> int:
 
 @pytest.mark.slow
 def test_engine_equals_twin_after_every_observation():
-    happened: Counter[str] = Counter()
+    events: Counter[str] = Counter()
 
     @settings(thorough, max_examples=25)
     @given(streams(mostly=restless_shapes()), st.sampled_from([0.5, 0.3, 0.9, 0.05, 0.7]))
     def compare(stream: Stream, alpha: float) -> None:
-        found = Twins(stream.schema, alpha).follow(stream.transitions[:80], most=400)
-        happened.update(what for what, times in found.items() if times)
-        happened["streams"] += 1
+        counts = Twins(stream.schema, alpha).follow(stream.transitions[:80], most=400)
+        events.update(what for what, times in counts.items() if times)
+        events["streams"] += 1
 
     compare()
     # Two idle learners would agree too.
     for what in ("promoted", "dethroned", "swapped", "skipped", "promoted union", "union"):
-        assert happened[what] > happened["streams"] / 2, happened
+        assert events[what] > events["streams"] / 2, events
 
 
 CASES: dict[tuple[str, float], tuple[dict[str, int], dict[str, int]]] = {
@@ -170,11 +170,11 @@ CASES: dict[tuple[str, float], tuple[dict[str, int], dict[str, int]]] = {
 @pytest.mark.parametrize("world, alpha", CASES)
 def test_engine_equals_twin_in_worlds_where_much_happens(world, alpha):
     options, expected = CASES[world, alpha]
-    made = tt.make(world, **options)
-    stream = tt.transitions(made, 300, seed=1, episode=20)
-    happened = Twins(made.schema, alpha).follow(stream, look=10)
+    instance = tt.make(world, **options)
+    stream = tt.transitions(instance, 300, seed=1, episode=20)
+    events = Twins(instance.schema, alpha).follow(stream, look=10)
     for what, least in expected.items():
-        assert happened[what] >= least, (what, happened)
+        assert events[what] >= least, (what, events)
 
 
 LAMPS = tt.Schema({"lamp": ["at"], "cat": ["at"]}, {"at": 1}, ["press"])
@@ -191,8 +191,8 @@ def lamps(seed: int, steps: int) -> Iterator[Transition]:
 
 @pytest.mark.parametrize("seed, steps", [(0, 24), (1, 40), (2, 37)])
 def test_engine_equals_twin_when_answers_do_not_fit_64_bits(seed, steps):
-    happened = Twins(LAMPS, 0.7).follow(lamps(seed, steps), look=4, most=10_000)
-    assert happened["wide"] > 10
+    events = Twins(LAMPS, 0.7).follow(lamps(seed, steps), look=4, most=10_000)
+    assert events["wide"] > 10
 
 
 # ---------------------------------------------------- its parts, by hand
@@ -225,14 +225,14 @@ def dots(*values: int) -> tt.State:
     return tt.State(SCHEMA, [tt.Object(i, "dot", x=value) for i, value in enumerate(values)])
 
 
-def test_what_was_never_seen_stays_and_one_effect_is_repeated():
+def test_unseen_attributes_stay_and_a_single_effect_is_repeated():
     learner = Qora(SCHEMA)
     unseen = learner.predict(dots(5), "go")
     assert (unseen.outcomes(0, "x"), unseen.support(0, "x")) == ({5: 1.0}, 0)
     for _ in range(3):
         learner.observe(dots(1), "go", dots(3))
-    seen = learner.predict(dots(5), "go")
-    assert (seen.outcomes(0, "x"), seen.support(0, "x")) == ({7: 1.0}, 3)
+    prediction = learner.predict(dots(5), "go")
+    assert (prediction.outcomes(0, "x"), prediction.support(0, "x")) == ({7: 1.0}, 3)
     assert learner._dump("dot", "x", "go") is None
 
 
@@ -240,8 +240,8 @@ def test_the_first_effect_is_lost_when_the_second_comes():
     learner = Qora(SCHEMA)
     learner.observe(dots(1), "go", dots(3))
     learner.observe(dots(1), "go", dots(1))
-    found = learner.predict(dots(5), "go")
-    assert (found.outcomes(0, "x"), found.support(0, "x")) == ({5: 1.0}, 1)
+    prediction = learner.predict(dots(5), "go")
+    assert (prediction.outcomes(0, "x"), prediction.support(0, "x")) == ({5: 1.0}, 1)
 
 
 def test_a_new_case_gets_the_effect_that_came_first():
@@ -252,11 +252,11 @@ def test_a_new_case_gets_the_effect_that_came_first():
     new = learner.predict(dots(0), "go")
     assert (new.outcomes(0, "x"), new.support(0, "x")) == ({-1: 1.0}, 1)
     learner.observe(dots(0), "go", dots(1))
-    seen = learner.predict(dots(0), "go")
-    assert (seen.outcomes(0, "x"), seen.support(0, "x")) == ({1: 1.0}, 1)
+    repeated = learner.predict(dots(0), "go")
+    assert (repeated.outcomes(0, "x"), repeated.support(0, "x")) == ({1: 1.0}, 1)
 
 
-def test_attributes_without_facts_are_asked_nothing_and_values_can_be_effects():
+def test_attributes_without_facts_appear_in_no_condition_and_values_can_be_effects():
     schema = tt.Schema(
         {"cat": ["mood", "score"]},
         {"mood": tt.Attribute(1, outcomes="value"), "score": tt.Attribute(1, facts=())},
@@ -271,8 +271,8 @@ def test_attributes_without_facts_are_asked_nothing_and_values_can_be_effects():
     dump: Any = learner._dump("cat", "mood", "go")
     effects, _, hypotheses, working = dump
     assert sorted(effects) == [5, 6, 7]
-    asked = {each[1] for condition, _ in [*hypotheses, *working] for each in condition}
-    assert asked == {"mood"}
+    attributes = {each[1] for condition, _ in [*hypotheses, *working] for each in condition}
+    assert attributes == {"mood"}
     state = tt.State(schema, [tt.Object(1, "cat", mood=2, score=3)])
     assert learner.predict(state, "go").mode() == state.replace(1, mood=7, score=5)
 
@@ -285,14 +285,14 @@ def small_stream(steps: int = 300, seed: int = 0) -> list[Transition]:
     return list(tt.transitions(doors, steps, seed=seed, episode=20))
 
 
-def taught(stream: Iterable[Transition], schema: tt.Schema, **settings_: Any) -> Qora:
+def train(stream: Iterable[Transition], schema: tt.Schema, **settings_: Any) -> Qora:
     learner = Qora(schema, **settings_)
     for transition in stream:
         learner.observe(*transition)
     return learner
 
 
-def test_it_keeps_all_promises_but_those_it_declares(tmp_path):
+def test_qora_passes_all_checks_except_those_it_declares(tmp_path):
     lights = list(tt.transitions(tt.make("lights", lights=2), 120, seed=0, episode=20))
     check_learner(Qora, lights)
     for name in Qora.cannot_keep:
@@ -307,9 +307,9 @@ def test_nothing_is_ever_forgotten():
     conditions: list[set[Any]] = [set()]
     for step, transition in enumerate(stream):
         learner.observe(*transition)
-        found: Any = learner._dump("player", "pos", "left") if step % 10 == 0 else None
-        if found is not None:
-            conditions.append({tuple(each) for each, _ in [*found[2], *found[3]]})
+        content: Any = learner._dump("player", "pos", "left") if step % 10 == 0 else None
+        if content is not None:
+            conditions.append({tuple(each) for each, _ in [*content[2], *content[3]]})
             assert conditions[-2] <= conditions[-1]
     use = learner.memory_use()
     assert use["conditions"] == use["hypotheses"] + use["candidates"] > 500
@@ -325,7 +325,9 @@ WAYS = {
 
 @settings(thorough, max_examples=15)
 @given(streams(mostly=restless_shapes()), st.sampled_from([0.5, 0.3, 0.9]))
-def test_stopping_and_going_on_equals_never_having_stopped(stream: Stream, alpha: float):
+def test_saving_loading_and_continuing_equals_learning_without_a_break(
+    stream: Stream, alpha: float
+):
     constant, stopped = (Qora(stream.schema, alpha=alpha) for _ in range(2))
     ways = list(WAYS.values())
     for step, transition in enumerate(stream.transitions[:60]):
@@ -348,9 +350,9 @@ def test_others_may_predict_while_one_learns():
 
     def ask(seed: int) -> int:
         rng = random.Random(seed)
-        asked = [rng.choice(stream) for _ in range(1_000)]
+        questions = [rng.choice(stream) for _ in range(1_000)]
         return sum(
-            learner.predict(before, action).mode() is not None for before, action, _ in asked
+            learner.predict(before, action).mode() is not None for before, action, _ in questions
         )
 
     with ThreadPoolExecutor(3) as pool:
@@ -358,18 +360,18 @@ def test_others_may_predict_while_one_learns():
         for transition in stream:
             learner.observe(*transition)
         assert [each.result() for each in answers] == [1_000, 1_000]
-    assert learner.to_bytes() == taught(stream, learner.schema, alpha=0.3).to_bytes()
+    assert learner.to_bytes() == train(stream, learner.schema, alpha=0.3).to_bytes()
 
 
 # ---------------------------------------------------- where it ends
 
 
-def test_beyond_its_limit_it_learns_no_more_and_all_else_works(tmp_path):
+def test_beyond_its_memory_limit_qora_stops_learning_and_still_predicts(tmp_path):
     stream = small_stream()
     schema = stream[0][0].schema
     learner = Qora(schema, alpha=0.3, max_bytes=60_000)
     steps = 0
-    with pytest.raises(ResourceError) as caught:
+    with pytest.raises(ResourceError) as raised:
         for steps, transition in enumerate(stream):  # noqa: B007
             learner.observe(*transition)
     use = learner.memory_use()
@@ -381,13 +383,13 @@ def test_beyond_its_limit_it_learns_no_more_and_all_else_works(tmp_path):
         f"{steps} observations",
         "max_bytes is 60000",
     ):
-        assert part in str(caught.value)
+        assert part in str(raised.value)
     assert learner.observations == steps
     # It has learned what one without a limit learns, but for the conditions that had no room.
-    free = taught(stream[:steps], schema, alpha=0.3)
+    free = train(stream[:steps], schema, alpha=0.3)
     assert (
-        taught(stream[: steps - 1], schema, alpha=0.3)._save()
-        == taught(stream[: steps - 1], schema, alpha=0.3, max_bytes=60_000)._save()
+        train(stream[: steps - 1], schema, alpha=0.3)._save()
+        == train(stream[: steps - 1], schema, alpha=0.3, max_bytes=60_000)._save()
     )
     assert free.memory_use()["conditions"] >= use["conditions"]
     learner.save(tmp_path / "qora")
@@ -416,9 +418,9 @@ def test_other_limits_are_refused(most):
         Qora(SCHEMA, max_bytes=most)
 
 
-def test_what_is_no_transition_is_refused_and_nothing_learned():
-    learner = taught([(dots(1), "go", dots(2))], SCHEMA)
-    as_it_was = learner.to_bytes()
+def test_invalid_transitions_are_refused_and_not_learned():
+    learner = train([(dots(1), "go", dots(2))], SCHEMA)
+    content = learner.to_bytes()
     other = tt.make("walls").reset(seed=0)
     for transition, error in [
         ((dots(1), "og", dots(2)), UnknownNameError),
@@ -432,7 +434,7 @@ def test_what_is_no_transition_is_refused_and_nothing_learned():
     ]:
         with pytest.raises(error):
             learner.observe(*transition)
-        assert learner.to_bytes() == as_it_was
+        assert learner.to_bytes() == content
     with pytest.raises(StateError, match="'x' does not fit 64 bits"):
         learner.predict(dots(2**63 - 1), "go")
     with pytest.raises(StateError, match="another schema"):
@@ -452,45 +454,45 @@ def test_differences_beyond_64_bits_are_no_predicates():
 @pytest.fixture(scope="module")
 def small() -> Qora:
     """With hypotheses, unions and, among the tables, wide ones."""
-    learner = taught(lamps(0, 18), LAMPS, alpha=0.7)
-    found: Any = learner._dump("cat", "at", "press")
-    assert any(isinstance(case, list) for _, rows in found[2] for case, _ in rows)
+    learner = train(lamps(0, 18), LAMPS, alpha=0.7)
+    content: Any = learner._dump("cat", "at", "press")
+    assert any(isinstance(case, list) for _, rows in content[2] for case, _ in rows)
     return learner
 
 
-def changed(learner: Qora, body: bytes) -> bytes:
+def with_body(learner: Qora, body: bytes) -> bytes:
     header, _ = file.unpack(learner.to_bytes(), "it")
     return file.pack(header, body)
 
 
 def test_a_body_that_ends_early_or_late_is_refused(small):
     body = small._save()
-    assert Qora.from_bytes(changed(small, body)).to_bytes() == small.to_bytes()
+    assert Qora.from_bytes(with_body(small, body)).to_bytes() == small.to_bytes()
     for length in {*range(0, len(body), max(1, len(body) // 200)), len(body) - 1}:
         with pytest.raises(ModelFileError):
-            Qora.from_bytes(changed(small, body[:length]))
+            Qora.from_bytes(with_body(small, body[:length]))
     with pytest.raises(ModelFileError, match="left over"):
-        Qora.from_bytes(changed(small, body + b"\0"))
+        Qora.from_bytes(with_body(small, body + b"\0"))
 
 
 def test_a_damaged_body_is_refused_or_makes_a_learner_that_works(small):
     body = small._save()
     rng = random.Random(0)
     state = tt.State(LAMPS, [tt.Object(0, "lamp", at=1), tt.Object(9, "cat", at=1)])
-    refused = 0
+    n_refused = 0
     for _ in range(1_500):
         damaged = bytearray(body)
         for _ in range(rng.choice([1, 1, 2, 5])):
             damaged[rng.randrange(len(body))] = rng.choice([0, 1, 2, 127, 255, rng.randrange(256)])
         try:
-            learner = Qora.from_bytes(changed(small, bytes(damaged)))
+            learner = Qora.from_bytes(with_body(small, bytes(damaged)))
         except ModelFileError:
-            refused += 1
+            n_refused += 1
             continue
         learner.predict(state, "press").mode()
         learner.observe(state, "press", state.replace(9, at=2))
         assert Qora.from_bytes(learner.to_bytes()).to_bytes() == learner.to_bytes()
-    assert refused > 500
+    assert n_refused > 500
 
 
 def test_files_of_other_learners_are_refused_in_both_directions(small, tmp_path):
@@ -510,9 +512,7 @@ def test_files_of_other_learners_are_refused_in_both_directions(small, tmp_path)
 
 
 @pytest.mark.parametrize("error", [ValueError, RecursionError, TypeError, KeyError])
-def test_whatever_goes_wrong_with_a_body_is_one_error_as_for_other_learners(
-    small, monkeypatch, error
-):
+def test_any_error_in_a_body_is_reported_as_for_other_learners(small, monkeypatch, error):
     def broken(*_):
         raise error("odd")
 
@@ -539,7 +539,7 @@ def test_seventy_predicates_on_one_object_are_answered_as_one_number():
         + number(1)
         + predictor
     )
-    learner = Qora.from_bytes(changed(Qora(SCHEMA), body))
+    learner = Qora.from_bytes(with_body(Qora(SCHEMA), body))
     for x in (69, 3, 69, 100):
         learner.observe(dots(x), "go", dots(x + 1 + (x == 3)))
     (found,) = learner._dump("dot", "x", "go")[2]  # type: ignore[index]

@@ -54,7 +54,7 @@ def test_a_score_is_the_exact_one_rounded_alone_or_in_a_batch(split):
 
 
 @given(anything)
-def test_no_test_is_worse_than_none(split):
+def test_no_test_scores_less_than_having_no_test(split):
     one, _, totals = split
     none = [0] * len(totals)
     *_, order, _, _ = _engine.judged("wilson", 0.05, one, none, totals)

@@ -32,33 +32,35 @@ def count(node: Any) -> int:
     return sum(node.counts.values())
 
 
-def test_children_of_a_split_start_with_what_was_kept() -> None:
+def test_children_of_a_split_count_the_kept_transitions() -> None:
     learner, empty = model(memory=10_000), model(memory=0)
-    seen = stream(steps=3_000)
+    transitions = stream(steps=3_000)
     for each in (learner, empty):
-        each.observe_many(seen)
+        each.observe_many(transitions)
     rule, bare = (each.rules["player", "pos", "left"].root for each in (learner, empty))
     assert rule.left is not None and rule.right is not None
     assert (
-        count(rule.left) + count(rule.right) == count(rule) == sum(a == "left" for _, a, _ in seen)
+        count(rule.left) + count(rule.right)
+        == count(rule)
+        == sum(a == "left" for _, a, _ in transitions)
     )
     assert bare.left is not None and bare.right is not None
     assert count(bare) < count(rule)
 
 
-def test_a_rule_that_begins_to_vary_starts_with_what_was_kept() -> None:
+def test_a_rule_that_begins_to_vary_counts_the_kept_transitions() -> None:
     schema = tt.Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
     off = tt.State(schema, [tt.Object(0, "lamp", on=0)])
-    for memory, counted in ((0, 1), (5, 5), (100, 8)):
+    for memory, expected in ((0, 1), (5, 5), (100, 8)):
         learner = tt.TreeThink(schema, criterion="evidence", memory=memory)
         for _ in range(7):
             learner.observe(off, "press", off)
         learner.observe(off, "press", off.replace(0, on=1))
         totals = learner._dump("lamp", "on", "press")["totals"]  # rules tell all that was seen
-        assert sum(totals.values()) == counted
+        assert sum(totals.values()) == expected
 
 
-def test_only_so_many_transitions_are_kept() -> None:
+def test_memory_limits_the_number_of_kept_transitions() -> None:
     few, many = model(memory=20), model(memory=10**6)
     for each in (few, many):
         each.observe_many(stream(steps=500))
@@ -69,45 +71,45 @@ def test_only_so_many_transitions_are_kept() -> None:
     level = list(islice(tt.transitions(tt.make("walls"), 40, 0), 40))
     for _ in range(10):
         endless.observe_many(level)
-    as_it_was = endless.memory_use()["bytes"]
+    bytes_before = endless.memory_use()["bytes"]
     for _ in range(20):
         endless.observe_many(level)
-    assert endless.memory_use()["bytes"] <= as_it_was * 1.05
+    assert endless.memory_use()["bytes"] <= bytes_before * 1.05
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("cut", [1, 17, 300, 301, 302, 450])
 def test_saving_and_loading_at_any_moment_changes_nothing(criterion: str, cut: int) -> None:
-    seen = stream()
-    straight = model(memory=120, criterion=criterion)
-    straight.observe_many(seen)
-    cut_off = model(memory=120, criterion=criterion)
-    cut_off.observe_many(seen[:cut])
-    for again in (
-        tt.TreeThink.from_bytes(cut_off.to_bytes()),
-        pickle.loads(pickle.dumps(cut_off)),
-        copy.deepcopy(cut_off),
+    transitions = stream()
+    uninterrupted = model(memory=120, criterion=criterion)
+    uninterrupted.observe_many(transitions)
+    interrupted = model(memory=120, criterion=criterion)
+    interrupted.observe_many(transitions[:cut])
+    for restored in (
+        tt.TreeThink.from_bytes(interrupted.to_bytes()),
+        pickle.loads(pickle.dumps(interrupted)),
+        copy.deepcopy(interrupted),
     ):
-        assert again.to_bytes() == cut_off.to_bytes()
-        assert again.memory == 120 and again.criterion == criterion
-        again.observe_many(seen[cut:])
-        assert again.to_bytes() == straight.to_bytes()
+        assert restored.to_bytes() == interrupted.to_bytes()
+        assert restored.memory == 120 and restored.criterion == criterion
+        restored.observe_many(transitions[cut:])
+        assert restored.to_bytes() == uninterrupted.to_bytes()
 
 
 def test_a_model_can_be_saved_at_every_single_step() -> None:
     """Also between the seeding of nodes and the decisions that wait for the next transition."""
-    seen = stream("maze", steps=160, seed=3)
-    straight, saved = (model(memory=40, name="maze") for _ in range(2))
-    for transition in seen:
-        straight.observe(*transition)
+    transitions = stream("maze", steps=160, seed=3)
+    uninterrupted, saved = (model(memory=40, name="maze") for _ in range(2))
+    for transition in transitions:
+        uninterrupted.observe(*transition)
         saved.observe(*transition)
         saved = tt.TreeThink.from_bytes(saved.to_bytes())
-    assert saved.to_bytes() == straight.to_bytes()
+    assert saved.to_bytes() == uninterrupted.to_bytes()
 
 
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
 @pytest.mark.parametrize("memory", [0, 30, 1000])
-def test_targets_that_share_their_fate_are_known_after_a_load(criterion: str, memory: int) -> None:
+def test_dependent_targets_are_known_after_loading(criterion: str, memory: int) -> None:
     """Four lamps with one coin, then each as it is hot or cold: when that is found out depends
     on how many count as one, and that on all transitions since the first."""
     schema = tt.Schema({"lamp": ["heat", "on"]}, {"heat": 1, "on": 1}, ["go"])
@@ -119,19 +121,19 @@ def test_targets_that_share_their_fate_are_known_after_a_load(criterion: str, me
         on = {each.id: {"on": coin if step < 20 else each.heat} for each in before}
         return before, "go", before.replace_many(on)
 
-    seen = [transition(step) for step in range(90)]
-    straight, saved, forgetful = (
+    transitions = [transition(step) for step in range(90)]
+    uninterrupted, saved, forgetful = (
         tt.TreeThink(schema, criterion=criterion, memory=memory) for _ in range(3)
     )
     split_at: dict[str, int] = {}
-    for step, each in enumerate(seen):
-        straight.observe(*each)
+    for step, each in enumerate(transitions):
+        uninterrupted.observe(*each)
         saved.observe(*each)
         saved = tt.TreeThink.from_bytes(saved.to_bytes())
-        assert saved.to_bytes() == straight.to_bytes()
+        assert saved.to_bytes() == uninterrupted.to_bytes()
         if step >= 20:
             forgetful.observe(*each)
-        for name, learner in (("straight", straight), ("forgetful", forgetful)):
+        for name, learner in (("straight", uninterrupted), ("forgetful", forgetful)):
             if learner.rules["lamp", "on", "go"].depth:
                 split_at.setdefault(name, step)
     assert split_at["forgetful"] < split_at["straight"] < 89
@@ -152,7 +154,7 @@ def lamps(*kinds: tuple[int, int]) -> tt.State:
     )
 
 
-def test_what_was_seeded_is_heard_in_the_next_transition_also_after_a_load() -> None:
+def test_seeded_nodes_decide_in_the_next_transition_also_after_loading() -> None:
     """Thirty cold lamps stay dark and the first hot one lights up: all are counted at once, and
     what they say is heard when somebody waits."""
     learner = tt.TreeThink(LAMPS, criterion="evidence", memory=100, alpha=0.1)
@@ -161,17 +163,17 @@ def test_what_was_seeded_is_heard_in_the_next_transition_also_after_a_load() -> 
         learner.observe(cold, "go", cold)
     learner.observe(hot, "go", hot.replace(0, light=1))
     assert learner.rules["lamp", "light", "go"].depth == 0
-    again = tt.TreeThink.from_bytes(learner.to_bytes())
-    for each in (learner, again):
+    loaded = tt.TreeThink.from_bytes(learner.to_bytes())
+    for each in (learner, loaded):
         each.observe(cold, "wait", cold)
         root = each.rules["lamp", "light", "go"].root
         assert root.left is not None and root.right is not None
         assert sorted((count(root.left), count(root.right))) == [1, 30]
-    assert again.to_bytes() == learner.to_bytes()
+    assert loaded.to_bytes() == learner.to_bytes()
 
 
 @pytest.mark.parametrize("criterion", ["wilson", "evidence"])
-def test_one_look_at_what_is_kept_is_one_level_of_a_rule_from_left_to_right(criterion: str) -> None:
+def test_each_replay_grows_one_level_of_a_rule_from_left_to_right(criterion: str) -> None:
     """All that heat and hue decide is seen in a single transition, of sixty-four lamps."""
     learner = tt.TreeThink(LAMPS, criterion=criterion, memory=5, alpha=0.1, max_candidates=6)
     changes: list[tuple[str, str]] = []
@@ -189,16 +191,20 @@ def test_one_look_at_what_is_kept_is_one_level_of_a_rule_from_left_to_right(crit
     assert levels == [[("split", "")], [("split", "L"), ("split", "R")], [], []]
 
 
-def test_what_was_kept_can_be_left_out(tmp_path: Path) -> None:
+def test_kept_transitions_can_be_left_out_of_a_file(tmp_path: Path) -> None:
     learner = model(memory=200)
     learner.observe_many(stream())
     learner.save(tmp_path / "bare.tt", memory=False)
     learner.save(tmp_path / "whole.tt")
-    bare, whole = (tt.TreeThink.load(tmp_path / name) for name in ("bare.tt", "whole.tt"))
+    without_memory, with_memory = (
+        tt.TreeThink.load(tmp_path / name) for name in ("bare.tt", "whole.tt")
+    )
     assert (tmp_path / "bare.tt").stat().st_size < (tmp_path / "whole.tt").stat().st_size
-    assert str(bare.rules["player", "pos", "left"]) == str(whole.rules["player", "pos", "left"])
-    bare.observe_many(stream(seed=1))
-    assert bare.memory == 200
+    assert str(without_memory.rules["player", "pos", "left"]) == str(
+        with_memory.rules["player", "pos", "left"]
+    )
+    without_memory.observe_many(stream(seed=1))
+    assert without_memory.memory == 200
 
 
 @pytest.mark.parametrize("wrong", [-1, 0.5, "5", None, True, 2**31])
@@ -207,14 +213,14 @@ def test_a_memory_that_makes_no_sense_is_refused(wrong: object) -> None:
         tt.TreeThink(tt.make("walls").schema, criterion="evidence", memory=wrong)  # type: ignore[arg-type]
 
 
-def test_a_single_tree_keeps_nothing() -> None:
+def test_a_foldt_refuses_memory() -> None:
     with pytest.raises(SettingError, match="memory must be 0: a FOLDT keeps no transitions"):
         tt.FOLDT(arg_classes=["player"], criterion="evidence", memory=5)
 
 
 @pytest.mark.parametrize("check", LEARNER_CHECKS.values(), ids=LEARNER_CHECKS)
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_a_model_with_memory_keeps_what_every_learner_promises(
+def test_a_model_with_memory_passes_every_check_of_learners(
     check: object, criterion: str, tmp_path: Path
 ) -> None:
     def make(schema: tt.Schema) -> tt.TreeThink:
@@ -228,25 +234,25 @@ def test_a_damaged_window_is_refused() -> None:
     learner = model(memory=10, name="walls")
     learner.observe_many(stream("walls", steps=30))
     header, body = file.unpack(learner.to_bytes(), "it")
-    refused = 0
+    n_refused = 0
     for at in range(len(body) - 400, len(body)):
         for value in (0, 1, 127, 255):
             changed = bytearray(body)
             changed[at] = value
             try:
-                again = tt.TreeThink.from_bytes(file.pack(header, bytes(changed)))
+                damaged = tt.TreeThink.from_bytes(file.pack(header, bytes(changed)))
             except ModelFileError:
-                refused += 1
+                n_refused += 1
             else:  # another model, but a whole one
-                again.observe_many(stream("walls", steps=60, seed=2))
-    assert refused > 100
+                damaged.observe_many(stream("walls", steps=60, seed=2))
+    assert n_refused > 100
     for length in range(len(body) - 200, len(body)):
         with pytest.raises(ModelFileError):
             tt.TreeThink.from_bytes(file.pack(header, body[:length]))
 
 
 @pytest.mark.parametrize("bad", [0, 1, None, "no"])
-def test_whether_to_save_what_is_kept_is_yes_or_no(bad: Any, tmp_path: Path) -> None:
+def test_save_takes_only_booleans_for_memory(bad: Any, tmp_path: Path) -> None:
     with pytest.raises(tt.WrongTypeError, match=r"memory must be True .* or False, got"):
         model(memory=5).save(tmp_path / "it.tt", memory=bad)
     assert not list(tmp_path.iterdir())

@@ -118,7 +118,7 @@ def test_an_interval_is_wilsons_of_the_papers_score(counts: list[int], alpha: fl
 
 @given(st.integers(1, 500), st.integers(0, 500), st.integers(0, 500))
 @few
-def test_of_equal_samples_one_is_better_just_when_the_twin_says_so(n: int, a: int, b: int) -> None:
+def test_comparisons_of_equal_samples_agree_with_the_twin(n: int, a: int, b: int) -> None:
     a, b = min(a, n), min(b, n)
 
     def interval(successes: int) -> ConfidenceInterval:
@@ -146,7 +146,7 @@ def states(schema: Schema, shape: Shape, n: int) -> list[State]:
 
 @given(schemas(), shapes())
 @few
-def test_what_is_found_on_demand_is_what_is_extracted(schema: Schema, shape: Shape) -> None:
+def test_facts_computed_on_demand_equal_extracted_facts(schema: Schema, shape: Shape) -> None:
     for state in states(schema, shape, 3):
         full, on_demand = facts_of(state), QueryPredicateSet(NumberedState(state))
         for p in predicates_of(full):
@@ -194,17 +194,17 @@ def test_attributes_take_part_in_the_facts_that_the_schema_says() -> None:
 
 
 def test_evaluation_by_short_circuit_ends_in_the_leaf_of_set_narrowing() -> None:
-    met: Counter[str] = Counter()
+    events: Counter[str] = Counter()
 
     @given(schemas(), shapes())
     @few
     def check(schema: Schema, shape: Shape) -> None:
         rng = random.Random(shape.seed)
-        seen = states(schema, shape, 24)
+        observed = states(schema, shape, 24)
         for class_name in schema.classes:
-            twin = random_tree(rng, class_name, [Scene(each) for each in seen], depth=4)
+            twin = random_tree(rng, class_name, [Scene(each) for each in observed], depth=4)
             t = converted(twin.root)
-            for state in seen:
+            for state in observed:
                 s, scene = NumberedState(state), Scene(state)
                 for i in (i for i, name in enumerate(s.classes) if name == class_name):
                     route = twin.route(scene, (s.objects[i].id,))
@@ -212,12 +212,12 @@ def test_evaluation_by_short_circuit_ends_in_the_leaf_of_set_narrowing() -> None
                     assert path == route[-1][0].path.replace("L", "1").replace("R", "0")
                     assert leaf is narrowed(t, facts_of(state), (i,))
                     several = max(len(bindings) for _, bindings in route) > 1
-                    met["several bindings" if several else "one binding"] += 1
-                    met["a right turn after several"] += several and "R" in route[-1][0].path[1:]
+                    events["several bindings" if several else "one binding"] += 1
+                    events["a right turn after several"] += several and "R" in route[-1][0].path[1:]
 
     check()
-    assert met["several bindings"] > 300
-    assert met["a right turn after several"] > 60, met
+    assert events["several bindings"] > 300
+    assert events["a right turn after several"] > 60, events
 
 
 def converted(node: ReferenceNode, parent: Tree | None = None) -> Tree:
@@ -329,7 +329,7 @@ def dumped(t: Tree) -> Any:
 
 
 def test_shortcuts_in_learning_change_nothing() -> None:
-    met: Counter[str] = Counter()
+    events: Counter[str] = Counter()
 
     @given(schemas(), shapes(), st.sampled_from([0.5, 0.3, 0.05]))
     @settings(few, max_examples=8)
@@ -348,31 +348,31 @@ def test_shortcuts_in_learning_change_nothing() -> None:
             for key, t in fast._rules.items():
                 now = hypotheses(t.tree)
                 before = shapes_before.get(key, [])
-                met["grew"] += len(now) > len(before)
-                met["shrank"] += len(now) < len(before)
+                events["grew"] += len(now) > len(before)
+                events["shrank"] += len(now) < len(before)
                 shapes_before[key] = now
         assert fast._rules.keys() == slow._rules.keys()
         for key, t in fast._rules.items():
             assert dumped(t.tree) == dumped(slow._rules[key].tree)
-        met["swapped"] += any(
+        events["swapped"] += any(
             node.current != sorted(node.current)
             for t in fast._rules.values()
             for node in trackings(t.tree)
         )
 
     check()
-    assert met["grew"] > 10 and met["shrank"] > 2 and met["swapped"] > 4, met
+    assert events["grew"] > 10 and events["shrank"] > 2 and events["swapped"] > 4, events
 
 
 def trackings(t: Tree) -> list[TrackingData]:
     return [t.tracking, *(each for child in t.children for each in trackings(child))]
 
 
-def asked(node: Node | None) -> Any:
+def branch_tests(node: Node | None) -> Any:
     """The tests of a rule's tree."""
     if node is None or node.test is None:
         return None
-    return node.test, asked(node.left), asked(node.right)
+    return node.test, branch_tests(node.left), branch_tests(node.right)
 
 
 def test_walls_is_learned_with_the_tests_of_the_engine() -> None:
@@ -382,10 +382,10 @@ def test_walls_is_learned_with_the_tests_of_the_engine() -> None:
     for transition in stream:
         paper.observe(*transition)
     engine.observe_many(stream)
-    found = examine(paper, world, transitions(world, steps=200, seed=99))
-    assert found.learned and found.scenes > 0
+    report = examine(paper, world, transitions(world, steps=200, seed=99))
+    assert report.learned and report.scenes > 0
     for key in engine.rules:
-        assert asked(paper.rules[key].root) == asked(engine.rules[key].root)
+        assert branch_tests(paper.rules[key].root) == branch_tests(engine.rules[key].root)
     assert paper.rules.varying().keys() == engine.rules.varying().keys() != set()
     assert "∃ X1: wall.  X1[pos] - X0[pos] = (1, 0) ?" in str(paper.rules["player", "pos", "right"])
 
@@ -398,7 +398,7 @@ def lamps(*on: int) -> State:
     return State(LAMPS, [hand, *(Object(i, "lamp", on=each) for i, each in enumerate(on))])
 
 
-def test_a_candidate_counts_from_its_first_sight() -> None:
+def test_a_candidate_counts_from_its_first_occurrence() -> None:
     model = Paper(LAMPS)
     for _ in range(3):
         model.observe(lamps(0), "press", lamps(0))
@@ -418,8 +418,8 @@ def test_the_transition_that_splits_a_leaf_counts_in_its_child_and_no_other_befo
         model.observe(lamps(1), "press", lamps(0))
         t = model._rules["lamp", "on", "press"]
         assert model.observations < 100
-    seen = [int(child.tracking.baseline.counts.sum()) for child in t.tree.children]
-    assert sum(seen) in (1, 2)
+    counts = [int(child.tracking.baseline.counts.sum()) for child in t.tree.children]
+    assert sum(counts) in (1, 2)
 
 
 def test_a_right_child_has_the_variables_and_classes_of_its_parent() -> None:
@@ -446,16 +446,18 @@ def test_candidates_do_not_decide_the_classes_of_each_others_variables() -> None
 def test_a_fact_for_which_there_is_no_candidate_makes_none_true() -> None:
     facts, tracking = facts_of(lamps(1)), TrackingData(("hand",))
     addPredicates(tracking, facts)
-    whole = checkBranches(facts, tracking, [(0,)])
-    (true, *_) = np.flatnonzero(whole)
+    truth_values = checkBranches(facts, tracking, [(0,)])
+    (true, *_) = np.flatnonzero(truth_values)
     few, last = TrackingData(("hand",)), TrackingData(("hand",))
     for number, h in enumerate(tracking.candidates):
         if number != true:  # as a file may have it
             few.append(h, facts.numbers[h.p])
-    (false, *_) = (h for h, holds in zip(tracking.candidates, whole, strict=True) if not holds)
+    (false, *_) = (
+        h for h, holds in zip(tracking.candidates, truth_values, strict=True) if not holds
+    )
     last.append(false, facts.numbers[false.p])
     assert not checkBranches(facts, last, [(0,)]).any()
-    assert checkBranches(facts, few, [(0,)]).tolist() == np.delete(whole, true).tolist()
+    assert checkBranches(facts, few, [(0,)]).tolist() == np.delete(truth_values, true).tolist()
 
 
 def test_matching_leaves_the_binding_alone_and_binds_no_object_twice() -> None:
@@ -482,7 +484,7 @@ def test_an_empty_leaf_answers_with_its_nearest_ancestor() -> None:
 
 @given(schemas(), shapes())
 @settings(few, max_examples=8)
-def test_ids_and_the_order_of_objects_mean_nothing(schema: Schema, shape: Shape) -> None:
+def test_ids_and_the_order_of_objects_do_not_matter(schema: Schema, shape: Shape) -> None:
     def renamed(state: State) -> State:
         objects = [Object(900 - each.id, each.class_name, **each.values) for each in state]
         return State(schema, objects[::-1])

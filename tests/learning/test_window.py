@@ -21,7 +21,7 @@ def kept_bytes(model: tt.TreeThink) -> int:
     return model.memory_use()["bytes"]
 
 
-def test_where_much_changes_fewer_transitions_are_kept() -> None:
+def test_fewer_transitions_are_kept_when_more_changes() -> None:
     model = tt.TreeThink(LONG, memory=10_000)
     for step in range(60):  # 1.6 MB in each state
         model.observe(state(step, step), "go", state(step + 1, step + 1))
@@ -33,27 +33,25 @@ def test_where_much_changes_fewer_transitions_are_kept() -> None:
     assert kept_bytes(model) < 1.2 * MOST_BYTES
 
 
-def test_what_did_not_change_is_kept_once_although_states_were_made_one_by_one() -> None:
+def test_unchanged_columns_are_kept_once_although_states_were_created_separately() -> None:
     model = tt.TreeThink(LONG, memory=10_000)
     for step in range(100):
         model.observe(state(step), "go", state(step + 1))
     assert kept_bytes(model) < 5 * 200_000 * 8
 
 
-def test_a_model_with_a_full_window_is_saved_and_goes_on_alike() -> None:
+def test_a_loaded_model_with_a_full_window_continues_identically() -> None:
     model = tt.TreeThink(LONG, memory=10_000)
     for step in range(45):
         model.observe(state(step, step), "go", state(step + 1, step + 1))
-    again = tt.TreeThink.from_bytes(model.to_bytes())
-    for each in (model, again):
+    loaded = tt.TreeThink.from_bytes(model.to_bytes())
+    for each in (model, loaded):
         each.observe(state(45, 45), "go", state(46, 46))
-    assert again.to_bytes() == model.to_bytes()
+    assert loaded.to_bytes() == model.to_bytes()
 
 
 @pytest.mark.parametrize(("more", "kept"), [(0, 19), (1, 18)])
-def test_what_is_kept_takes_as_much_room_as_it_may_and_not_one_integer_more(
-    more: int, kept: int
-) -> None:
+def test_kept_transitions_fill_the_memory_limit_to_the_integer(more: int, kept: int) -> None:
     """A state takes 8 integers and 2 for each of its columns, and 8 for each object whose ids are
     its own. 19 transitions have 20 tapes, of 419,400 cells; labels are all the same."""
     room = 20 * 419_400 + 2 * 19 * (8 + 2 * 2) + 8
@@ -61,12 +59,12 @@ def test_what_is_kept_takes_as_much_room_as_it_may_and_not_one_integer_more(
     schema = tt.Schema({"tape": ["cells", "label"]}, {"cells": cells, "label": label}, ["go"])
     model = tt.TreeThink(schema, memory=10_000)
 
-    def written(step: int) -> tt.State:
+    def state_at(step: int) -> tt.State:
         values = {"cells": [step] * cells.length, "label": [0] * label.length}
         return tt.State(schema, [tt.Object(0, "tape", **values)])
 
     for step in range(25):
-        model.observe(written(step), "go", written(step + 1))
+        model.observe(state_at(step), "go", state_at(step + 1))
         assert model.memory_use()["kept"] == min(step + 1, kept)
 
 
@@ -79,7 +77,7 @@ def test_a_single_transition_is_kept_however_large_it_is() -> None:
         assert model.memory_use()["kept"] == 1
 
 
-def test_the_same_objects_are_kept_once_although_states_were_made_one_by_one() -> None:
+def test_equal_objects_are_kept_once_although_states_were_created_separately() -> None:
     schema = tt.Schema({"dot": ["x"]}, {"x": tt.Attribute(1, facts=())}, ["go"])
     model = tt.TreeThink(schema, memory=10_000)
     sizes = []

@@ -110,21 +110,21 @@ def test_beyond_its_tables_the_engine_goes_on_smoothly(first):
 # --- forecasts -----------------------------------------------------------------------
 
 
-def one_after_the_other(sequence: Sequence[int], kinds: int) -> Fraction:
-    """Probability of a sequence in which anything may come, foretold step by step."""
-    probability, seen = Fraction(1), Counter[int]()
+def sequential_probability(sequence: Sequence[int], kinds: int) -> Fraction:
+    """Return the probability of a sequence, predicted step by step (KT estimator)."""
+    probability, counter = Fraction(1), Counter[int]()
     for n, outcome in enumerate(sequence):
-        probability *= (seen[outcome] + Fraction(1, 2)) / (n + Fraction(kinds, 2))
-        seen[outcome] += 1
+        probability *= (counter[outcome] + Fraction(1, 2)) / (n + Fraction(kinds, 2))
+        counter[outcome] += 1
     return probability
 
 
 @given(numbers, st.integers(0, 2), st.randoms(use_true_random=False))
-def test_where_anything_may_come_the_order_does_not_matter(numbers, more, rng):
+def test_the_order_of_a_sequence_does_not_change_its_probability(numbers, more, rng):
     kinds = len(numbers) + more
     sequence = [y for y, n in enumerate(numbers) for _ in range(n)]
     rng.shuffle(sequence)
-    probability = one_after_the_other(sequence, kinds)
+    probability = sequential_probability(sequence, kinds)
     exact = FIFTY.ln(Decimal(probability.numerator) / Decimal(probability.denominator))
     terms = 2 * len(sequence)  # each rounded by half a unit at most
     assert abs(anything(counts(numbers), kinds) - exact * NAT) <= terms / 2
@@ -155,8 +155,8 @@ def test_where_anything_may_come_the_order_does_not_matter(numbers, more, rng):
 def test_the_shares_of_the_forecasts(criterion, held, failed, expected):
     totals = [a + b for a, b in zip(held, failed, strict=True)]
     assert forecast(counts(held), counts(failed), sum(n > 0 for n in totals)) == expected
-    found = _engine.judged(criterion, 0.01, held, failed, totals)
-    assert found[:3] == (expected, expected, [expected, expected])
+    judgement = _engine.judged(criterion, 0.01, held, failed, totals)
+    assert judgement[:3] == (expected, expected, [expected, expected])
 
 
 def scores_of_all_sequences(length: int, held: int, kinds: int) -> float:
@@ -197,10 +197,10 @@ def test_a_forecast_falls_with_the_number_of_possible_outcomes(numbers, more):
 
 
 def node(totals: Mapping[tuple[int, ...], int], copies: int = 1) -> Node:
-    """A node that has counted so much, and in which so many count as one."""
-    here = Node(("lamp",), totals=Counter(totals))
-    here.copies = lambda: copies  # type: ignore[method-assign]
-    return here
+    """Return a node with these counts and this design effect."""
+    leaf = Node(("lamp",), totals=Counter(totals))
+    leaf.design_effect = lambda: copies  # type: ignore[method-assign]
+    return leaf
 
 
 EVIDENCE = [Evidence, Proven]
@@ -220,10 +220,10 @@ happenings = st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=1, m
 
 @pytest.mark.parametrize("criterion", EVIDENCE)
 @given(happenings, some_copies)
-def test_no_score_ever_rises_so_that_the_last_best_one_bounds_all_that_follow(
+def test_scores_never_rise_so_the_last_best_score_is_an_upper_bound(
     criterion: type[Evidence], happenings, copies
 ):
-    """That is why the engine need not weigh challengers that a bound rules out."""
+    """So the engine may skip challengers that the bound rules out."""
     last = 0
     totals, trues = Counter[Any](), Counter[Any]()
     for holds, y in happenings:
@@ -238,9 +238,9 @@ def test_no_score_ever_rises_so_that_the_last_best_one_bounds_all_that_follow(
 @given(splits(), some_copies, st.randoms(use_true_random=False))
 def test_neither_the_sides_of_a_test_nor_the_order_of_outcomes_matters(split, copies, rng):
     trues, totals = split
-    here, score = node(counts(totals), copies), Evidence(0.01).score
-    expected = score(here, counts(trues))
-    assert score(here, minus(here.totals, counts(trues))) == expected
+    leaf, score = node(counts(totals), copies), Evidence(0.01).score
+    expected = score(leaf, counts(trues))
+    assert score(leaf, minus(leaf.totals, counts(trues))) == expected
     order = rng.sample(range(len(totals)), len(totals))
     elsewhere = node({(order[y],): n for y, n in enumerate(totals)}, copies)
     assert score(elsewhere, {(order[y],): n for y, n in enumerate(trues)}) == expected
@@ -251,30 +251,30 @@ def test_neither_the_sides_of_a_test_nor_the_order_of_outcomes_matters(split, co
 def test_the_engine_judges_two_tests_as_the_twin_does(criterion, split, data, copies, alpha):
     trues, totals = split
     others = [data.draw(st.integers(0, n)) for n in totals]
-    here, twin = node(counts(totals), copies), CRITERIA[criterion](alpha)
-    scores = [twin.score(here, counts(each)) for each in (trues, others)]
-    to_beat = twin.to_beat(here, counts(others), scores[1])
+    leaf, twin = node(counts(totals), copies), CRITERIA[criterion](alpha)
+    scores = [twin.score(leaf, counts(each)) for each in (trues, others)]
+    threshold = twin.threshold(leaf, counts(others), scores[1])
     assert _engine.judged(criterion, alpha, trues, others, totals, copies) == (
         *scores,
         scores,
         (scores[0] > scores[1]) - (scores[0] < scores[1]),
-        to_beat,
-        twin.surely_better(scores[0], to_beat, sum(totals)),
+        threshold,
+        twin.surely_better(scores[0], threshold, sum(totals)),
     )
 
 
-def test_the_outcomes_that_a_forecast_reckons_with_are_those_seen_at_the_node():
-    here = node(counts([4, 4, 0]))
-    assert Evidence(0.01).score(here, {}) == forecast({}, counts([4, 4]), 2)
-    assert Evidence(0.01).score(here, counts([4])) == forecast(counts([4]), counts([0, 4]), 2)
+def test_a_forecast_covers_the_outcomes_seen_at_the_node():
+    leaf = node(counts([4, 4, 0]))
+    assert Evidence(0.01).score(leaf, {}) == forecast({}, counts([4, 4]), 2)
+    assert Evidence(0.01).score(leaf, counts([4])) == forecast(counts([4]), counts([0, 4]), 2)
 
 
-def test_of_copies_the_started_ones_count():
+def test_counts_are_divided_by_the_copies_and_rounded_up():
     """7 of 3 copies each are 3 in all; so is what is left of them, 1 of 1 and 6 of 2."""
     assert without(3, counts([0, 1, 3, 4, 7])) == counts([0, 1, 1, 2, 3])
-    here, alone = node(counts([7, 6]), copies=3), Evidence(0.01).score
-    assert alone(here, {}) == alone(node(counts([3, 2])), {})
-    assert alone(here, counts([1])) == forecast(counts([1]), counts([2, 2]), 2)
+    leaf, alone = node(counts([7, 6]), copies=3), Evidence(0.01).score
+    assert alone(leaf, {}) == alone(node(counts([3, 2])), {})
+    assert alone(leaf, counts([1])) == forecast(counts([1]), counts([2, 2]), 2)
 
 
 # --- what is proven ------------------------------------------------------------------
@@ -296,25 +296,25 @@ def test_of_copies_the_started_ones_count():
         ([1, 1, 9, 2], [1, 8, 1, 2], [0, 0, 8, 1], [0, 7, 0, 1], 2),
     ],
 )
-def test_what_is_to_be_proven_better_than(trues, falses, held, failed, ways):
+def test_the_threshold_of_proven_is_the_likelihood_in_hindsight(trues, falses, held, failed, ways):
     totals = [a + b for a, b in zip(trues, falses, strict=True)]
     expected = hindsight(counts(held)) + hindsight(counts(failed))
     expected -= {1: 0, 2: log(2), 24: log(2) + log(3) + log(4)}[ways]
-    assert Proven(0.01).to_beat(node(counts(totals)), counts(trues), 0) == expected
-    *_, to_beat, _ = _engine.judged("proven", 0.01, trues, trues, totals)
-    assert to_beat == expected
+    assert Proven(0.01).threshold(node(counts(totals)), counts(trues), 0) == expected
+    *_, threshold, _ = _engine.judged("proven", 0.01, trues, trues, totals)
+    assert threshold == expected
 
 
-def test_copies_are_taken_off_before_hindsight_begins():
+def test_copies_are_removed_before_the_hindsight_likelihood():
     """6, 4 and 1 in twos are 3, 2 and 1; 5 and 3 are 3 and 2."""
-    here, trues = node(counts([11, 7, 1]), copies=2), counts([6, 4])
+    leaf, trues = node(counts([11, 7, 1]), copies=2), counts([6, 4])
     expected = hindsight(counts([2, 1])) + hindsight(counts([2, 1, 0]))
-    assert Proven(0.01).to_beat(here, trues, 0) == expected
-    *_, to_beat, _ = _engine.judged("proven", 0.01, [0, 0, 0], [6, 4, 0], [11, 7, 1], 2)
-    assert to_beat == expected
+    assert Proven(0.01).threshold(leaf, trues, 0) == expected
+    *_, threshold, _ = _engine.judged("proven", 0.01, [0, 0, 0], [6, 4, 0], [11, 7, 1], 2)
+    assert threshold == expected
 
 
-def test_hindsight_is_the_likelihood_of_the_shares():
+def test_hindsight_is_the_likelihood_under_the_observed_shares():
     assert hindsight(counts([7])) == hindsight({}) == 0
     assert hindsight(counts([5, 5])) == pytest.approx(10 * log(Fraction(1, 2)), abs=5)
     expected = 3 * log(Fraction(3, 4)) + log(Fraction(1, 4))
@@ -322,13 +322,13 @@ def test_hindsight_is_the_likelihood_of_the_shares():
 
 
 @given(splits(), some_copies)
-def test_in_hindsight_one_knows_better_than_any_forecast(split, copies):
+def test_the_hindsight_likelihood_is_at_least_any_forecast(split, copies):
     """Less what it takes to name the outcomes, no test would ever be surely better than itself."""
     trues, totals = split
-    here, proven = node(counts(totals), copies), Proven(0.01)
+    leaf, proven = node(counts(totals), copies), Proven(0.01)
     rounding = 2 * sum(totals) + 2 * len(totals)
-    score = proven.score(here, counts(trues))
-    assert proven.to_beat(here, counts(trues), 0) + rounding >= score
+    score = proven.score(leaf, counts(trues))
+    assert proven.threshold(leaf, counts(trues), 0) + rounding >= score
 
 
 def tables(n: int, kinds: int) -> Iterator[list[tuple[int, int]]]:
@@ -383,28 +383,28 @@ def of_table(table: list[tuple[int, int]]) -> tuple[Node, dict[tuple[int, ...], 
 
 
 @pytest.mark.parametrize("labels", [2, 3])
-def test_one_of_all_patterns_comes(labels):
-    here, there = list(shares_of(4, labels))[3], list(shares_of(4, labels))[-2]
+def test_probabilities_of_all_patterns_sum_to_one(labels):
+    shares_true, shares_false = list(shares_of(4, labels))[3], list(shares_of(4, labels))[-2]
     for n, held in [(4, 0), (4, 4), (5, 2)]:
         total = sum(
-            probability_of_pattern(table_of(pattern, held), here, there)
+            probability_of_pattern(table_of(pattern, held), shares_true, shares_false)
             for pattern in all_patterns(n)
         )
         assert total == 1
 
 
 @pytest.mark.parametrize(("kinds", "labels"), [(2, 2), (2, 3), (3, 3), (3, 4)])
-def test_what_is_to_be_beaten_bounds_the_probability_of_the_pattern_whatever_the_truth(
-    kinds, labels
-):
+def test_the_threshold_bounds_the_probability_of_a_pattern_under_any_truth(kinds, labels):
     """Brute force over tables and pairs of distributions: the promise of `proven` rests on it."""
     grid = [[float(p) for p in each] for each in shares_of(5 if labels < 4 else 3, labels)]
     tightest = -1e9
     for n in range(kinds, 8 - kinds):
         for table in tables(n, kinds):
-            bound = Proven(0.01).to_beat(*of_table(table), 0) / NAT
+            bound = Proven(0.01).threshold(*of_table(table), 0) / NAT
             likeliest = max(
-                probability_of_pattern(table, here, there) for here in grid for there in grid
+                probability_of_pattern(table, shares_true, shares_false)
+                for shares_true in grid
+                for shares_false in grid
             )
             assert likeliest == 0 or ln(likeliest) <= bound + 1e-3, table
             tightest = max(tightest, ln(likeliest) - bound if likeliest else -1e9)
@@ -420,8 +420,8 @@ def test_the_forecasts_of_all_patterns_are_probabilities_of_at_most_1_together(l
         for pattern in all_patterns(length):
             kinds = len(set(pattern))
             if kinds > 1:
-                here, trues = of_table(table_of(pattern, held))
-                probability = exp(Proven(0.01).score(here, trues) / NAT)
+                leaf, trues = of_table(table_of(pattern, held))
+                probability = exp(Proven(0.01).score(leaf, trues) / NAT)
                 total += factorial(kinds - 2) * probability
                 by_kinds[kinds] += factorial(kinds) * probability  # type: ignore[assignment]
         assert total <= 1
@@ -431,22 +431,22 @@ def test_the_forecasts_of_all_patterns_are_probabilities_of_at_most_1_together(l
 # --- targets that are copies -----------------------------------------------------------
 
 
-def met(transitions: Iterable[Sequence[int]]) -> Node:
+def node_after(transitions: Iterable[Sequence[int]]) -> Node:
     """A node after transitions, each given by the outcomes of its targets."""
-    here = Node(("lamp",))
+    leaf = Node(("lamp",))
     for outcomes in transitions:
-        here.totals.update((y,) for y in outcomes)
-        here.came_together(Counter((y,) for y in outcomes))
-    return here
+        leaf.totals.update((y,) for y in outcomes)
+        leaf.add_cluster(Counter((y,) for y in outcomes))
+    return leaf
 
 
 def copies(transitions: Iterable[Sequence[int]]) -> int:
     """By the twin, and by the engine."""
     transitions = [list(outcomes) for outcomes in transitions]
-    here = met(transitions)
-    found = _engine.together(transitions, 1 + max(y for each in transitions for y in each))
-    assert found == (here.pairs, here.agreeing, here.copies())
-    return here.copies()
+    leaf = node_after(transitions)
+    engine_counts = _engine.together(transitions, 1 + max(y for each in transitions for y in each))
+    assert engine_counts == (leaf.pairs, leaf.agreeing, leaf.design_effect())
+    return leaf.design_effect()
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=7), max_size=30))
@@ -456,9 +456,9 @@ def test_the_engine_finds_as_many_copies_as_the_twin(transitions):
 
 
 def test_pairs_are_those_of_one_transition():
-    here = met([[0], [1], [0, 0, 1], [1, 1, 1], []])
-    assert (here.pairs, here.agreeing) == (3 + 3, 1 + 3)
-    assert here.totals == {(0,): 3, (1,): 5}
+    leaf = node_after([[0], [1], [0, 0, 1], [1, 1, 1], []])
+    assert (leaf.pairs, leaf.agreeing) == (3 + 3, 1 + 3)
+    assert leaf.totals == {(0,): 3, (1,): 5}
 
 
 def test_targets_that_come_alone_are_no_copies():
@@ -494,11 +494,11 @@ def test_targets_that_avoid_each_other_are_no_copies():
     assert copies([[0, 1]] * 50) == 1
 
 
-def test_what_never_varies_has_no_copies():
+def test_constant_outcomes_have_no_copies():
     assert copies([[0, 0, 0]] * 5) == 1
 
 
-def test_a_half_is_rounded_up_as_far_as_doubles_know_it():
+def test_a_half_is_rounded_up_within_double_precision():
     assert copies([[0], [1, 1], [0]]) == 2  # 1 + 2/4 · 1 = 3/2
     assert copies([[1], [0, 0, 0]]) == 3  # 1 + 6/4 · 1 = 5/2
     assert copies([[0, 0, 0], [0, 1, 1]]) == 1  # 1 + 12/6 · (4/6 - 5/9) / (4/9), rounded thrice
@@ -507,10 +507,10 @@ def test_a_half_is_rounded_up_as_far_as_doubles_know_it():
 # --- lengths -------------------------------------------------------------------------
 
 
-def test_the_patterns_of_a_node_are_what_can_be_asked_there():
+def test_the_patterns_of_a_node_are_all_tests_that_can_be_asked_there():
     schema = tt.Schema(classes={"dot": ["x"], "star": ["x"]}, attributes={"x": 1}, actions=["go"])
-    found = patterns(Scene(tt.State(schema, [])), ("dot", "star", "dot"))
-    assert sorted((each.kind, each.classes, each.slots) for each in found) == [
+    result = patterns(Scene(tt.State(schema, [])), ("dot", "star", "dot"))
+    assert sorted((each.kind, each.classes, each.slots) for each in result) == [
         ("difference", ("dot", "dot"), (0, 2)),
         ("difference", ("dot", "dot"), (0, 3)),
         ("difference", ("dot", "dot"), (2, 3)),
@@ -570,14 +570,14 @@ def test_the_lengths_of_all_tests_of_a_node_are_a_prior(schema, data):
 
 
 @given(schemas(), st.data())
-def test_patterns_that_cost_the_same_are_equally_long_and_each_cost_more_is_a_bit(schema, data):
+def test_patterns_of_equal_cost_have_equal_length_and_each_unit_of_cost_adds_a_bit(schema, data):
     names = list(schema.classes)
     variables = tuple(data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=4)))
     lengths = set(lengths_of_patterns(Scene(tt.State(schema, [])), variables).values())
     assert all((a - b) % log(2) == 0 for a, b in product(lengths, repeat=2))
 
 
-def test_every_candidate_is_of_one_of_the_patterns():
+def test_every_candidate_matches_one_of_the_patterns():
     schema = tt.Schema(
         classes={"dot": ["x", "y"], "star": ["x"]}, attributes={"x": 1, "y": 2}, actions=["go"]
     )
@@ -585,8 +585,8 @@ def test_every_candidate_is_of_one_of_the_patterns():
     scene = Scene(tt.State(schema, [*dots, *(tt.Object(i, "star", x=i) for i in range(5, 8))]))
     for binding in [(0,), (5,), (0, 5), (5, 2, 0), (1, 3, 6)]:
         variables = tuple(scene.class_of[x] for x in binding)
-        found = {test._replace(value=()) for test in scene.true_tests([binding])}
-        assert found == set(patterns(scene, variables))
+        true_patterns = {test._replace(value=()) for test in scene.true_tests([binding])}
+        assert true_patterns == set(patterns(scene, variables))
 
 
 # --- stories, for engine and twin alike ----------------------------------------------
@@ -604,7 +604,9 @@ def lamp(heat: int, hue: int = 0) -> tt.State:
     return tt.State(LAMPS, [tt.Object(0, "lamp", heat=heat, hue=hue, light=0)])
 
 
-def shown(twins: Twins, before: tt.State, light: int, action: str = "go") -> list[tuple[str, str]]:
+def observe_light(
+    twins: Twins, before: tt.State, light: int, action: str = "go"
+) -> list[tuple[str, str]]:
     """Shows one transition; what was decided in it."""
     so_far = len(twins.events)
     twins.observe(before, action, before.replace(0, light=light))
@@ -613,7 +615,7 @@ def shown(twins: Twins, before: tt.State, light: int, action: str = "go") -> lis
     return [(kind, path) for kind, _, path in twins.events[so_far:]]
 
 
-def asks(attribute: str, value: int, slot: int = 0) -> Test:
+def equality_test(attribute: str, value: int, slot: int = 0) -> Test:
     return Test("equality", attribute, ("lamp",), (slot,), (value,))
 
 
@@ -650,43 +652,46 @@ def test_a_perfect_test_is_found_as_soon_as_its_evidence_is_enough(
 ):
     twins = Twins(LAMPS, criterion, memory, alpha=alpha)
     for step in range(1, expected):
-        assert shown(twins, lamp(step % 2), step % 2) == []
-    assert shown(twins, lamp(expected % 2), expected % 2) == [("split", "")]
-    assert root(twins).test == asks("heat", 0)
-    assert length(twins, asks("heat", 0)) == log(80) - log(32) + log(2)
+        assert observe_light(twins, lamp(step % 2), step % 2) == []
+    assert observe_light(twins, lamp(expected % 2), expected % 2) == [("split", "")]
+    assert root(twins).test == equality_test("heat", 0)
+    assert length(twins, equality_test("heat", 0)) == log(80) - log(32) + log(2)
 
 
 def test_a_long_number_must_be_worth_its_length():
     """Heat 1000 says all; hue 0 says all but one, and is shorter by more than that is worth."""
     twins = Twins(LAMPS, "evidence", alpha=0.01)
     for step in range(12):
-        shown(twins, lamp(1000 if step % 2 else 7000 + step, hue=step % 2), step % 2)
-    shown(twins, lamp(1000, hue=0), 1)
-    shorter, longer = length(twins, asks("hue", 0)), length(twins, asks("heat", 1000))
+        observe_light(twins, lamp(1000 if step % 2 else 7000 + step, hue=step % 2), step % 2)
+    observe_light(twins, lamp(1000, hue=0), 1)
+    shorter, longer = (
+        length(twins, equality_test("hue", 0)),
+        length(twins, equality_test("heat", 1000)),
+    )
     assert longer - shorter == log(1001) + log(1002)
     score = twins.twin.tree(*RULE).criterion.score
     scores = {
         test: score(root(twins), root(twins).candidates[test].counts)
-        for test in (asks("hue", 0), asks("heat", 1000))
+        for test in (equality_test("hue", 0), equality_test("heat", 1000))
     }
-    assert scores[asks("hue", 0)] < scores[asks("heat", 1000)]
-    assert root(twins).test == asks("hue", 0)
+    assert scores[equality_test("hue", 0)] < scores[equality_test("heat", 1000)]
+    assert root(twins).test == equality_test("hue", 0)
 
 
 def test_a_test_is_dropped_when_no_test_would_have_been_better():
     """Evidence alone: it need not be sure, neither of the one nor of the other."""
     twins = Twins(LAMPS, "evidence", alpha=0.3)
     for step in range(1, 8):
-        shown(twins, lamp(step % 2), step % 2)
-    assert root(twins).test == asks("heat", 0)
+        observe_light(twins, lamp(step % 2), step % 2)
+    assert root(twins).test == equality_test("heat", 0)
     wrong = 0
     while root(twins).test:
         wrong += 1
-        found = shown(twins, lamp(wrong % 2), (wrong + 1) % 2)
-        here, score = root(twins), twins.twin.tree(*RULE).criterion.score
-        held = here.candidates[asks("heat", 0)].counts
-        worth = score(here, held) - length(twins, asks("heat", 0))
-        assert (worth < score(here, {})) == (found == [("return", "")])
+        events = observe_light(twins, lamp(wrong % 2), (wrong + 1) % 2)
+        root_node, score = root(twins), twins.twin.tree(*RULE).criterion.score
+        held = root_node.candidates[equality_test("heat", 0)].counts
+        worth = score(root_node, held) - length(twins, equality_test("heat", 0))
+        assert (worth < score(root_node, {})) == (events == [("return", "")])
     assert wrong == 1
 
 
@@ -695,22 +700,22 @@ def test_a_better_test_takes_over(criterion):
     """Heat and hue go together at first; then it turns out that hue it was."""
     twins = Twins(LAMPS, criterion, alpha=0.1)
     for step in range(30):
-        shown(twins, lamp(step % 2, step % 2), step % 2)
-    assert root(twins).test == asks("heat", 0)
+        observe_light(twins, lamp(step % 2, step % 2), step % 2)
+    assert root(twins).test == equality_test("heat", 0)
     for step in range(40):
-        shown(twins, lamp(step // 2 % 2, step % 2), step % 2)
-        assert root(twins).test in (asks("heat", 0), None, asks("hue", 0))
-        if root(twins).test == asks("hue", 0):
+        observe_light(twins, lamp(step // 2 % 2, step % 2), step % 2)
+        assert root(twins).test in (equality_test("heat", 0), None, equality_test("hue", 0))
+        if root(twins).test == equality_test("hue", 0):
             break
-    assert root(twins).test == asks("hue", 0)
+    assert root(twins).test == equality_test("hue", 0)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_a_coin_is_left_alone(criterion):
+def test_a_random_outcome_is_never_split(criterion):
     rng = random.Random(1)
     twins = Twins(LAMPS, criterion, alpha=0.01)
     for _ in range(300):
-        shown(twins, lamp(rng.randrange(3), rng.randrange(3)), rng.randrange(2))
+        observe_light(twins, lamp(rng.randrange(3), rng.randrange(3)), rng.randrange(2))
     assert not twins.events
 
 
@@ -729,41 +734,43 @@ def test_a_test_stays_while_everything_is_explained_although_another_one_looks_b
     """
     twins = Twins(LAMPS, criterion, memory, alpha=0.1)
     for heat, hue in [(0, 0), (1, 0), (0, 0), (1, 1)] * 6 + [(0, 0), (0, 1)] * 40:
-        shown(twins, lamp(heat, hue), heat | hue)
+        observe_light(twins, lamp(heat, hue), heat | hue)
     assert [event for event, _, _ in twins.events] == ["split", "split"]
-    assert root(twins).test == asks("heat", 0) and root(twins).explains_everything()
+    assert root(twins).test == equality_test("heat", 0) and root(twins).explains_everything()
     assert twins.twin.tree(*RULE).spared["rested"] >= 80
-    counted = root(twins).totals.total()
-    shown(twins, lamp(0, 0), 0)
-    assert root(twins).totals.total() == counted  # it rests
-    shown(twins, lamp(0, 0), 1)
-    assert root(twins).totals.total() == counted + 1  # and hears of what is not explained
-    shown(twins, lamp(0, 0), 0)
-    assert root(twins).totals.total() == counted + 2
+    n_before = root(twins).totals.total()
+    observe_light(twins, lamp(0, 0), 0)
+    assert root(twins).totals.total() == n_before  # it rests
+    observe_light(twins, lamp(0, 0), 1)
+    assert root(twins).totals.total() == n_before + 1  # and hears of what is not explained
+    observe_light(twins, lamp(0, 0), 0)
+    assert root(twins).totals.total() == n_before + 2
 
 
 @BY_EVIDENCE
-def test_a_test_stays_while_everything_is_explained_although_it_says_nothing_by_itself(criterion):
+def test_a_test_stays_while_everything_is_explained_although_it_explains_nothing_by_itself(
+    criterion,
+):
     """Either hot or red. At first no lamp is red, so heat is asked; then hue, on both sides."""
     twins = Twins(LAMPS, criterion, memory=1000, alpha=0.3)
     for heat, hue in [(0, 0), (1, 0)] * 20 + [(0, 1), (1, 1)] * 20:
-        shown(twins, lamp(heat, hue), heat ^ hue)
+        observe_light(twins, lamp(heat, hue), heat ^ hue)
     assert [path for _, _, path in twins.events] == ["", "L", "R"]
     assert twins.twin.tree(*RULE).spared["rested"] > 10
-    assert shown(twins, lamp(0, 0), 0) == []
+    assert observe_light(twins, lamp(0, 0), 0) == []
 
 
 @pytest.mark.parametrize("at_a_loss", [0, 1])
 @BY_EVIDENCE
-def test_a_branch_with_one_child_at_a_loss_is_not_left_alone(criterion, at_a_loss):
+def test_a_branch_with_one_unexplained_child_does_not_rest(criterion, at_a_loss):
     """Cold lamps stayed dark and hot ones lit up; then some of them all did the opposite."""
     twins = Twins(LAMPS, criterion, alpha=0.3)
     for step in range(30):
-        shown(twins, lamp(step % 2), step % 2)
+        observe_light(twins, lamp(step % 2), step % 2)
     assert root(twins).left and root(twins).right
     sure = (root(twins).right, root(twins).left)[at_a_loss]
     while root(twins).test:
-        shown(twins, lamp(at_a_loss), 1 - at_a_loss)
+        observe_light(twins, lamp(at_a_loss), 1 - at_a_loss)
         assert is_pure(sure.totals)
     assert [event for event, _, _ in twins.events] == ["split", "return"]
 
@@ -781,7 +788,7 @@ def light(twins: Twins | ReferenceModel, before: tt.State, *values: int) -> None
 
 @WITH_OR_WITHOUT
 @BY_EVIDENCE
-def test_lamps_that_share_one_coin_are_one_toss(criterion, memory, monkeypatch):
+def test_lamps_that_share_one_coin_count_as_one_toss(criterion, memory, monkeypatch):
     """Eight of them, all hot or all cold: to count each would find rules in mere chance."""
 
     def tosses(seed: int) -> Iterator[tuple[int, int]]:
@@ -794,8 +801,8 @@ def test_lamps_that_share_one_coin_are_one_toss(criterion, memory, monkeypatch):
             light(twins, lamps(*[heat] * 8), *[coin] * 8)
             twins.assert_same_trees("go")
         assert not twins.events
-        assert root(twins).copies() == 8
-    monkeypatch.setattr(Node, "copies", lambda self: 1)
+        assert root(twins).design_effect() == 8
+    monkeypatch.setattr(Node, "design_effect", lambda self: 1)
     mistakes = 0
     for seed in range(5):
         mistaken = ReferenceModel(LAMPS, criterion=criterion, memory=memory, alpha=0.01)
@@ -807,23 +814,23 @@ def test_lamps_that_share_one_coin_are_one_toss(criterion, memory, monkeypatch):
 
 @WITH_OR_WITHOUT
 @BY_EVIDENCE
-def test_lamps_that_share_their_heat_are_found_out_as_fast_as_one(criterion, memory):
+def test_lamps_that_share_their_heat_are_learned_as_fast_as_one_lamp(criterion, memory):
     """They agree, because what decides is the same for all: as good as one lamp, no better."""
-    found = []
+    steps_needed = []
     for many in (1, 5):
         twins = Twins(LAMPS, criterion, memory, alpha=0.01)
         steps = 0
         while not twins.events:
             light(twins, lamps(*[steps % 2] * many), *[steps % 2] * many)
             steps += 1
-        assert root(twins).test == asks("heat", 0)
-        assert root(twins).copies() == many
-        found.append(steps)
-    assert found[0] == found[1]
+        assert root(twins).test == equality_test("heat", 0)
+        assert root(twins).design_effect() == many
+        steps_needed.append(steps)
+    assert steps_needed[0] == steps_needed[1]
 
 
 @BY_EVIDENCE
-def test_when_copies_become_more_the_challengers_are_weighed_anew(criterion):
+def test_challengers_are_scored_again_when_copies_increase(criterion):
     """One hue for all and a coin for each; then one coin for all; then heat decides.
 
     Fewer tosses are less unlikely, so that every score rises when copies become more.
@@ -833,34 +840,32 @@ def test_when_copies_become_more_the_challengers_are_weighed_anew(criterion):
     for _ in range(12):
         coins = [rng.randrange(2) for _ in range(4)]
         light(twins, lamps(*(rng.randrange(2) for _ in range(4))), *coins)
-    assert root(twins).copies() == 1 and not twins.events
+    assert root(twins).design_effect() == 1 and not twins.events
     before = []
     while not twins.events:
-        before.append(root(twins).copies())
+        before.append(root(twins).design_effect())
         heat = rng.randrange(2)
         light(twins, lamps(*[heat] * 4), *[heat] * 4)
         twins.assert_same_trees("go")
     assert before[0] == 1 and before[-1] > 1
 
 
-def test_outcomes_that_never_come_twice_are_no_argument_for_a_split():
+def test_outcomes_that_never_repeat_cause_no_split():
     """Of a rule that always does something new, hindsight would have known nothing."""
     twins = Twins(LAMPS, "proven", alpha=0.9)
     for step in range(40):
-        shown(twins, lamp(step % 2), step)
+        observe_light(twins, lamp(step % 2), step)
     assert not twins.events
 
 
-def test_lengths_are_nothing_to_wilson():
+def test_wilson_ignores_description_lengths():
     tree = ReferenceTree(["lamp"], criterion="wilson")
-    assert tree._length(tree.root, Scene(lamp(0)), asks("heat", 10**9)) == 0
+    assert tree._length(tree.root, Scene(lamp(0)), equality_test("heat", 10**9)) == 0
 
 
 @pytest.mark.parametrize("alpha", [1e-300, 1e-309, 5e-324])
 @BY_EVIDENCE
-def test_however_small_alpha_is_chance_is_left_alone_and_enough_evidence_is_enough(
-    criterion, alpha
-):
+def test_for_any_alpha_chance_is_not_split_and_enough_evidence_splits(criterion, alpha):
     rng = random.Random(2)
     model = tt.TreeThink(LAMPS, criterion=criterion, memory=0, alpha=alpha)
     for _ in range(200):
@@ -876,10 +881,10 @@ def test_however_small_alpha_is_chance_is_left_alone_and_enough_evidence_is_enou
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("seed", range(8))
-def test_the_order_of_objects_does_not_matter_to_those_who_rest(criterion, seed):
+def test_the_order_of_objects_does_not_matter_to_resting_branches(criterion, seed):
     """Some are as expected and some are not, in one transition and in one leaf."""
 
-    def learned(ids: list[int]) -> object:
+    def learn(ids: list[int]) -> object:
         rng = random.Random(seed)
         model, changes = tt.TreeThink(LAMPS, criterion=criterion, memory=0), []
         model.on_change = lambda change: changes.append(
@@ -901,16 +906,16 @@ def test_the_order_of_objects_does_not_matter_to_those_who_rest(criterion, seed)
             model.observe(before, "go", before.replace_many(lit))
         return model._dump(*RULE), changes
 
-    assert learned([0, 1, 2, 3, 4, 5]) == learned([5, 4, 3, 2, 1, 0])
+    assert learn([0, 1, 2, 3, 4, 5]) == learn([5, 4, 3, 2, 1, 0])
 
 
-def test_a_node_is_looked_at_when_there_is_exactly_a_part_more_to_explain():
+def test_a_node_is_checked_when_its_loss_has_grown_by_exactly_one_part_in_32():
     """These 73 lamps are a 32nd part more surprising than the first 71, to the unit."""
     twins = Twins(LAMPS, "evidence")
     light(twins, lamps(*[0] * 71), *[0] * 14, *[1] * 27, *[2] * 30)
-    at_first = root(twins).looked_at
+    at_first = root(twins).last_checked_loss
     light(twins, lamps(0, 0), 0, 2)
-    assert root(twins).looked_at == at_first + at_first // 32
+    assert root(twins).last_checked_loss == at_first + at_first // 32
     twins.assert_same_pairs()
 
 
@@ -923,7 +928,7 @@ def test_a_node_is_looked_at_when_there_is_exactly_a_part_more_to_explain():
     ],
 )
 @BY_EVIDENCE
-def test_nobody_looks_later_than_those_who_ask_at_every_step(criterion, so_far, then):
+def test_deferred_checks_come_no_later_than_checks_at_every_step(criterion, so_far, then):
     """A model does not ask while there cannot be enough more to explain. A loaded one does not
     know for how long that will be, so that it asks at once."""
 
@@ -941,19 +946,19 @@ def test_nobody_looks_later_than_those_who_ask_at_every_step(criterion, so_far, 
 
 
 @BY_EVIDENCE
-def test_a_number_that_is_not_0_takes_one_bit_more_for_its_sign(criterion):
+def test_a_nonzero_number_takes_one_more_bit_for_its_sign(criterion):
     """Lamps of heat -3 light up. No other heat ever comes again."""
     twins = Twins(LAMPS, criterion, alpha=0.3)
     step = 0
     while not twins.events:
         step += 1
-        shown(twins, lamp((10**6 + step, -3)[step % 2]), step % 2)
-    assert root(twins).test == asks("heat", -3)
-    extra = length(twins, asks("heat", -3)) - length(twins, asks("heat", 0))
+        observe_light(twins, lamp((10**6 + step, -3)[step % 2]), step % 2)
+    assert root(twins).test == equality_test("heat", -3)
+    extra = length(twins, equality_test("heat", -3)) - length(twins, equality_test("heat", 0))
     assert extra == log(4) + log(5) + log(2) - log(1) - log(2)
 
 
-def test_of_tests_that_are_worth_the_same_the_one_with_the_higher_score_is_asked():
+def test_the_test_with_the_higher_score_wins_among_tests_of_equal_worth():
     """That the stove is at 1 says all, and its score is ln 1/2 · 1/2. That the hue is 0 leaves one
     of each, and scores ln 1/6 · 1/2 · 1/2 · 1/4: ln 24 less. It is shorter by just that: ln 4
     for no new variable, and ln 2 for a 0 instead of ln 2 · 3 · 2 for a 1.
@@ -974,33 +979,33 @@ def test_of_tests_that_are_worth_the_same_the_one_with_the_higher_score_is_asked
         before = tt.State(schema, lamp_and_stove)
         twins.observe(before, "go", before.replace(0, light=value))
     twins.observe(before, "wait", before)  # all were counted when the light began to vary
-    here, tree = root(twins), twins.twin.tree(*RULE)
+    root_node, tree = root(twins), twins.twin.tree(*RULE)
     simple = Test("equality", "hue", ("lamp",), (0,), (0,))
     telling = Test("equality", "heat", ("stove",), (1,), (1,))
     scores, worths = {}, {}
     for test in (simple, telling):
-        scores[test] = tree.criterion.score(here, here.candidates[test].counts)
-        worths[test] = scores[test] - tree._length(here, Scene(before), test)
+        scores[test] = tree.criterion.score(root_node, root_node.candidates[test].counts)
+        worths[test] = scores[test] - tree._length(root_node, Scene(before), test)
     assert worths[simple] == worths[telling] and scores[simple] < scores[telling]
-    assert here.test == telling
+    assert root_node.test == telling
     twins.assert_same_trees("go")
 
 
 @BY_EVIDENCE
-def test_a_short_test_is_found_at_once_although_all_that_were_there_are_long(criterion):
+def test_a_short_new_test_is_chosen_at_once_among_long_candidates(criterion):
     """Lamps of heat and hue 1,000,000 are a coin. Then cold ones come, and always light up."""
     twins = Twins(LAMPS, criterion, alpha=0.1)
     for step in range(40):
-        shown(twins, lamp(10**6, 10**6), step % 2)
+        observe_light(twins, lamp(10**6, 10**6), step % 2)
     while not twins.events:
-        shown(twins, lamp(0, 10**6), 1)
-    assert root(twins).test == asks("heat", 0)
+        observe_light(twins, lamp(0, 10**6), 1)
+    assert root(twins).test == equality_test("heat", 0)
 
 
 @pytest.mark.parametrize(
     ("criterion", "memory", "seed"), [("evidence", 20, 3), ("evidence", 20, 75), ("wilson", 0, 11)]
 )
-def test_what_is_below_a_branch_counts_alike_to_the_last_part(criterion, memory, seed):
+def test_engine_and_twin_agree_on_how_much_is_explained_below_a_branch(criterion, memory, seed):
     """In these streams there would be other decisions if a 15th or a 17th of what is below had
     to be made up for, if the tests there cost nothing, if it could be less than nothing, or if
     copies were taken off; or if a branch that becomes a leaf forgot to reckon with its test."""
