@@ -401,7 +401,7 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("command", "message"),
     [
         ("learn mase", "unknown world 'mase' .* Did you mean 'maze'?"),
         ("learn walls --set goals=2", "unknown option 'goals' in world 'walls'"),
@@ -427,13 +427,13 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
         ("rules good.tt --rule player.pos.lefft", "unknown rule .* Did you mean 'player.pos.left'"),
     ],
 )
-def test_a_usage_error_is_one_line_with_exit_code_2(run: Any, command: str, says: str) -> None:
+def test_a_usage_error_is_one_line_with_exit_code_2(run: Any, command: str, message: str) -> None:
     learned("walls", 60).save("good.tt")
     before = set(Path().iterdir())
     result = run(*command.split())
     assert result.code == 2
     assert result.out == ""
-    assert re.match(f"treethink: .*{says}", result.err) and len(result.err.splitlines()) == 1
+    assert re.match(f"treethink: .*{message}", result.err) and len(result.err.splitlines()) == 1
     assert set(Path().iterdir()) == before
 
 
@@ -449,7 +449,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_learning(run: Any) -
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("command", "message"),
     [
         ("play maze --model missing.tt", "missing.tt"),
         ("learn maze --from missing.tt", "missing.tt"),
@@ -457,11 +457,11 @@ def test_an_output_that_cannot_be_written_is_refused_before_learning(run: Any) -
         ("rules broken.tt", "broken.tt"),
     ],
 )
-def test_a_failure_is_one_line_with_exit_code_1(run: Any, command: str, says: str) -> None:
+def test_a_failure_is_one_line_with_exit_code_1(run: Any, command: str, message: str) -> None:
     Path("broken.tt").write_text("no model at all")
     result = run(*command.split())
     assert (result.code, result.out) == (1, "")
-    assert re.match(f"treethink: .*{says}", result.err) and len(result.err.splitlines()) == 1
+    assert re.match(f"treethink: .*{message}", result.err) and len(result.err.splitlines()) == 1
 
 
 # ----------------------------------------------------------------------- charts

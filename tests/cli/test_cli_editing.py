@@ -162,7 +162,7 @@ def test_json_lists_the_edited_rule(run: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("command", "message"),
     [
         ("edit maze.tt", "give a RULE such as player.pos.up"),
         ("edit maze.tt player.pos.up --simplify", "give a RULE such as"),
@@ -175,10 +175,10 @@ def test_json_lists_the_edited_rule(run: Any) -> None:
         ("edit maze.tt player.pos.up --pin --out nowhere/maze.tt", "no folder nowhere"),
     ],
 )
-def test_invalid_commands_change_nothing(run: Any, command: str, says: str) -> None:
+def test_invalid_commands_change_nothing(run: Any, command: str, message: str) -> None:
     content = Path("maze.tt").read_bytes()
     result = run(command)
-    assert (result.code, result.out) == (2, "") and says in result.err
+    assert (result.code, result.out) == (2, "") and message in result.err
     assert len(result.err.splitlines()) == 1
     assert Path("maze.tt").read_bytes() == content
 

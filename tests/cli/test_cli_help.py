@@ -131,7 +131,7 @@ def test_an_unknown_command_suggests_the_nearest(capsys: Any, typed: str, neares
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("command", "message"),
     [
         ("learn", "missing argument 'WORLD'"),
         ("learn maze --stepps 3", "no such option: --stepps"),
@@ -140,11 +140,13 @@ def test_an_unknown_command_suggests_the_nearest(capsys: Any, typed: str, neares
         ("learn maze walls", "walls"),
     ],
 )
-def test_a_usage_error_says_how_to_get_help(capsys: Any, command: str, says: str) -> None:
+def test_a_usage_error_says_how_to_get_help(capsys: Any, command: str, message: str) -> None:
     name = command.split()[0]
     result = called(capsys, *command.split())
     assert (result.code, result.out) == (2, "")
-    assert re.fullmatch(rf"treethink: .*{says}.*\. Try 'treethink {name} --help'\.\n", result.err)
+    assert re.fullmatch(
+        rf"treethink: .*{message}.*\. Try 'treethink {name} --help'\.\n", result.err
+    )
 
 
 def test_a_usage_error_without_a_command_says_how_to_get_help(capsys: Any) -> None:

@@ -210,7 +210,7 @@ def test_an_episode_that_is_over_at_once_has_no_step(run: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("command", "message"),
     [
         ("plan mase", "unknown world 'mase' .* Did you mean 'maze'?"),
         ("plan walls", "world 'walls' keeps no score, so there is nothing to plan for"),
@@ -236,7 +236,7 @@ def test_an_episode_that_is_over_at_once_has_no_step(run: Any) -> None:
     ],
 )
 def test_an_error_is_one_line_before_anything_is_learned_or_played(
-    run: Any, command: str, says: str, monkeypatch: pytest.MonkeyPatch
+    run: Any, command: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*arguments: Any) -> None:
         raise AssertionError("it began")
@@ -251,7 +251,7 @@ def test_an_error_is_one_line_before_anything_is_learned_or_played(
     result = run(command)
     failed = "missing.tt" in command or "--level 9" in command
     assert result.code == (1 if failed else 2) and result.out == ""
-    assert re.match(f"treethink: .*{says}", result.err) and len(result.err.splitlines()) == 1
+    assert re.match(f"treethink: .*{message}", result.err) and len(result.err.splitlines()) == 1
     assert {*Path().iterdir()} - {Path("__pycache__")} == before
 
 
@@ -476,7 +476,7 @@ def episode_summary(score: int, bounds: ScoreBounds | None, **more: Any) -> Epis
 
 
 @pytest.mark.parametrize(
-    ("score", "bounds", "says"),
+    ("score", "bounds", "message"),
     [
         (6, ScoreBounds(-20, -10, 6), "; normalised 1.000 (pessimal -20, trivial -10, optimal 6)"),
         (
@@ -510,9 +510,9 @@ def episode_summary(score: int, bounds: ScoreBounds | None, **more: Any) -> Epis
     ],
 )
 def test_an_episode_summary_says_what_is_known(
-    score: int, bounds: ScoreBounds | None, says: str
+    score: int, bounds: ScoreBounds | None, message: str
 ) -> None:
-    assert str(episode_summary(score, bounds)) == f"level 7: score {score} in 1 step{says}"
+    assert str(episode_summary(score, bounds)) == f"level 7: score {score} in 1 step{message}"
     json.dumps(episode_summary(score, bounds).to_dict(), allow_nan=False)
 
 

@@ -218,15 +218,15 @@ def test_learned_probabilities_of_a_random_world_need_not_be_exact() -> None:
 
 
 @pytest.mark.parametrize(
-    ("world", "n", "error", "says"),
+    ("world", "n", "error", "message"),
     [
         ("maze", 10, WrongTypeError, "needs a World, such as make"),
         (tt.make("keys"), 10, SettingError, "does not fit world 'keys'"),
         (tt.make("maze"), 0, SettingError, "n must be at least 1"),
     ],
 )
-def test_check_refuses_invalid_arguments(world: Any, n: int, error: type, says: str) -> None:
-    with pytest.raises(error, match=says):
+def test_check_refuses_invalid_arguments(world: Any, n: int, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
         learned("maze", 5000).check(world, n)
 
 

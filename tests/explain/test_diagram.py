@@ -255,7 +255,7 @@ def read_dot(text: str) -> tuple[dict[str, list[str]], list[tuple[str, str, str]
 
 
 def dot_lines(label: str) -> list[str]:
-    r"""What Graphviz reads: `\n` ends a line, `\x` is x, and `&amp;` is `&`."""
+    r"""Return the lines as Graphviz reads them: `\n` ends a line, `\x` is x, and `&amp;` is `&`."""
     lines, escaped = [""], False
     for character in label:
         if escaped:
@@ -462,7 +462,7 @@ def test_the_resolution_of_a_large_png_is_reduced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "error", "says"),
+    ("path", "error", "message"),
     [
         ("rule.sgv", UnknownNameError, "unknown format 'sgv' in the path .* mean 'svg'"),
         ("rule", UnknownNameError, "unknown format '' .*Known: 'pdf', 'png', 'svg'"),
@@ -472,11 +472,11 @@ def test_the_resolution_of_a_large_png_is_reduced() -> None:
     ],
 )
 def test_invalid_paths_are_refused(
-    path: Any, error: type[Exception], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Any, error: type[Exception], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("folder.svg").mkdir()
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=message):
         ODD_NAMES.draw(path)
     assert [each.name for each in tmp_path.iterdir()] == ["folder.svg"]
 
@@ -486,10 +486,10 @@ def test_without_matplotlib_only_png_and_pdf_are_refused(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for ending in ("png", "pdf"):
-        says = rf'a .{ending} of a rule .* pip install "treethink\[experiments\]"; an .svg needs'
-        with pytest.raises(MissingPackageError, match=says):
+        message = rf'a .{ending} of a rule .* pip install "treethink\[experiments\]"; an .svg needs'
+        with pytest.raises(MissingPackageError, match=message):
             ODD_NAMES.draw(tmp_path / f"rule.{ending}")
-        with pytest.raises(MissingPackageError, match=says):
+        with pytest.raises(MissingPackageError, match=message):
             check_target(tmp_path / f"rule.{ending}")
     check_target(tmp_path / "rule.svg")
     ODD_NAMES.draw(tmp_path / "rule.svg")
@@ -577,7 +577,7 @@ def test_nothing_is_drawn_if_no_rule_varies(run: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         ("--draw pictures/deep", "there is no folder pictures"),
         ("--draw rules.sgv", "unknown format 'sgv' .*Did you mean 'svg'"),
@@ -589,12 +589,12 @@ def test_nothing_is_drawn_if_no_rule_varies(run: Any) -> None:
         ("--style dott", "unknown style 'dott' .*Did you mean 'dot'"),
     ],
 )
-def test_errors_are_one_line_and_leave_no_files(run: Any, arguments: str, says: str) -> None:
+def test_errors_are_one_line_and_leave_no_files(run: Any, arguments: str, message: str) -> None:
     Path("taken").write_text("a file")
     before = set(Path().iterdir())
     code, out, err = run("maze.tt", *arguments.split())
     assert (code, out) == (2, "")
-    assert re.match(f"treethink: .*{says}", err) and len(err.splitlines()) == 1
+    assert re.match(f"treethink: .*{message}", err) and len(err.splitlines()) == 1
     assert set(Path().iterdir()) == before
 
 

@@ -258,7 +258,7 @@ def test_functions_of_similarly_named_rules_have_different_names():
 
 
 @pytest.mark.parametrize(
-    ("state", "says"),
+    ("state", "message"),
     [
         (None, 'a state must be {"objects"'),
         ({"objects": [], "more": 1}, 'a state must be {"objects"'),
@@ -278,14 +278,14 @@ def test_functions_of_similarly_named_rules_have_different_names():
         ({"objects": [{"id": 1, "class": "lamp", "on": 2**63 - 1}]}, "a predicted value of 'on'"),
     ],
 )
-def test_a_module_refuses_invalid_states(state, says):
+def test_a_module_refuses_invalid_states(state, message):
     schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
     model = TreeThink(schema)
     off, on = (State(schema, [Object(1, "lamp", on=value)]) for value in (0, 1))
     model.observe(off, "press", on)
     exported = loaded(module.text_of(model))
     assert exported["predict"](off.to_dict(), "press") == {1: {"on": {1: 1.0}}}
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         exported["predict"](state, "press")
     with pytest.raises(ValueError, match=r"unknown action 'pres'. Known: \['press'\]"):
         exported["predict"](off.to_dict(), "pres")

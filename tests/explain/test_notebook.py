@@ -291,9 +291,9 @@ def test_predictions_of_other_learners_look_the_same():
     assert html.changes_table(product).rows == html.changes_table(ours).rows
     assert product._repr_html_().count("<svg") == 2
     assert "Nothing is known about 40 of 42 attributes" in visible_text(product._repr_html_())
-    certain = Certain(state, ours.mode(), behind=7)
+    certain = Certain(state, ours.mode(), observations=7)
     assert "player pos (1, 3) (2, 3) 100% 7" in visible_text(certain._repr_html_())
-    assert visible_text(Certain(state, state, behind=7)._repr_html_()) == "Nothing changes."
+    assert visible_text(Certain(state, state, observations=7)._repr_html_()) == "Nothing changes."
 
 
 def test_an_oracle_prediction_shows_no_observation_counts():

@@ -224,12 +224,12 @@ def test_answers_stay_the_same_beyond_the_limit_of_bindings(hot: int, cold: int)
 
 
 def test_knowledge_about_one_attribute_does_not_apply_to_another() -> None:
-    def test_of(attribute: str) -> Test:
+    def difference_in(attribute: str) -> Test:
         both = ((1, "stone"), (2, "stone"))
         return Test("difference", attribute, ("stone", "stone"), (1, 2), 1, new=both)
 
-    known = Knowledge(("bird",)).failing(test_of("x"))
-    assert known.refutes(test_of("x")) and not known.refutes(test_of("y"))
+    known = Knowledge(("bird",)).failing(difference_in("x"))
+    assert known.refutes(difference_in("x")) and not known.refutes(difference_in("y"))
 
 
 # ---- learned rules ----

@@ -351,7 +351,7 @@ def test_without_pandas_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("key", "error", "says"),
+    ("key", "error", "message"),
     [
         (("playr", "pos", "up"), tt.UnknownNameError, "class 'playr' .*Did you mean 'player'"),
         (("player", "poss", "up"), tt.UnknownNameError, "attribute 'poss' .*Did you mean 'pos'"),
@@ -361,9 +361,9 @@ def test_without_pandas_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyP
         ("player", tt.WrongTypeError, r"found by \(class, attribute, action\), got 'player'"),
     ],
 )
-def test_errors_name_unknown_rules(key: Any, error: type, says: str):
+def test_errors_name_unknown_rules(key: Any, error: type, message: str):
     rules = learned("maze", 50).summary().rules
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=message):
         rules[key]
     assert key not in rules and rules.get(key) is None
     assert rules[RIGHT].rule == RIGHT

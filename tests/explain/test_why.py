@@ -411,7 +411,7 @@ def test_invalid_arguments_of_draw_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "error", "says"),
+    ("of", "error", "message"),
     [
         (99, StateError, "no object has the id 99"),
         ("player", WrongTypeError, "an object's id, or \\(id, attribute\\)"),
@@ -420,9 +420,9 @@ def test_invalid_arguments_of_draw_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_unknown_objects_and_attributes_cannot_be_explained(
-    of: Any, error: type, says: str
+    of: Any, error: type, message: str
 ) -> None:
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=message):
         learned("maze", 5000).explain(tt.make("maze").reset(seed=0), "right", of=of)
 
 
@@ -458,13 +458,13 @@ def test_the_command_explains(
     code, out, _ = run("--action", "left", "--of", "40.pos", "--json")
     printed, expected = json.loads(out), model.explain(state, "left", of=(40, "pos")).to_dict()
     assert printed == {**printed, **json.loads(json.dumps(expected))}
-    for wrong, says in [
+    for wrong, message in [
         (["--action", "rigt"], "Did you mean 'right'"),
         (["--action", "right", "--of", "me"], "--of takes an object's id"),
         (["--action", "right", "--draw", "x.jpg"], "unknown format 'jpg'"),
     ]:
         code, _, err = run(*wrong)
-        assert code > 0 and says in err
+        assert code > 0 and message in err
 
 
 # ------------------------------------------------------------- unusual names and values
