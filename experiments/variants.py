@@ -154,12 +154,12 @@ class Ours(ReferenceTree):
         assert branch.test is not None
         current = table.row[branch.test]
         changes = best is not None and lower[best] > upper[current]
-        asked = best if changes and best is not None else current
-        if lower[asked] <= none:
+        candidate = best if changes and best is not None else current
+        if lower[candidate] <= none:
             branch.become_leaf()
             return "return"
         if changes:
-            self.adopt(branch, table.tests[asked], scene)
+            self.adopt(branch, table.tests[candidate], scene)
             return "change"
         return None
 

@@ -118,9 +118,9 @@ def test_learn_shows_some_rules_and_how_to_print_the_others(run: Any) -> None:
     more = re.search(
         r"  (\d+) more; print all rules with: treethink rules gates.tt --style english", out
     )
-    shown = out.count("    When `")
-    assert more and shown + int(more[1]) == len(TreeThink.load("gates.tt").rules.varying())
-    assert shown > 5 and len(out.splitlines()) < 80
+    n_shown = out.count("    When `")
+    assert more and n_shown + int(more[1]) == len(TreeThink.load("gates.tt").rules.varying())
+    assert n_shown > 5 and len(out.splitlines()) < 80
 
 
 def test_continuing_a_saved_model_gives_the_same_bytes_as_one_run(run: Any) -> None:

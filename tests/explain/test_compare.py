@@ -126,8 +126,8 @@ def test_a_counterexample_is_wrong_and_minimal(name: str, steps: int) -> None:
         key = (each.object_id, each.attribute)
         assert model.predict(state, action).outcomes(*key) == each.predicted
         assert distance(each.predicted, each.true) > TOLERANCE
-    for gone in state.ids:  # each object is needed
-        fewer = State(world.schema, [each for each in state if each.id != gone])
+    for removed in state.ids:  # each object is needed
+        fewer = State(world.schema, [each for each in state if each.id != removed])
         assert not _is_as_wrong(model, world, fewer, action, report.example.wrong)
     json.dumps(report.to_dict())
     assert str(report) == str(model.check(world, 600, seed=3))

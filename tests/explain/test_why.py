@@ -223,8 +223,8 @@ def counterfactual_state(reason: Reason) -> State | None:
         return None
     if step.holds:
         first = step.test.new[0][0]
-        gone = {binding[first] for binding in step.after}
-        return State(state.schema, [each for each in state if each.id not in gone])
+        removed = {binding[first] for binding in step.after}
+        return State(state.schema, [each for each in state if each.id not in removed])
     (player,) = state.of_class("player")
     others = [name for name in step.test.classes if name != "player"]
     if len(others) != 1:
