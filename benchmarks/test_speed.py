@@ -40,7 +40,7 @@ every_world = pytest.mark.parametrize("name", WORLDS)
 
 
 @cache
-def learned(name: str) -> TreeThink:
+def trained_model(name: str) -> TreeThink:
     """Return a model of the small world, exact in the large one too. It must not observe."""
     return converged(make(name.split("-")[0]))
 
@@ -103,7 +103,7 @@ def test_observe_beside_the_slow_twin(benchmark: Any, kind: str) -> None:
 @pytest.mark.parametrize("setting", PREDICT_OPTIONS)
 @every_world
 def test_predict(benchmark: Any, name: str, setting: str) -> None:
-    model, how = learned(name), PREDICT_OPTIONS[setting]
+    model, how = trained_model(name), PREDICT_OPTIONS[setting]
     workload = questions(WORLDS[name], 100)
 
     def fresh() -> tuple[tuple[Any, ...], dict[str, Any]]:

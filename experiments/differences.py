@@ -189,7 +189,7 @@ def square(name: str, size: int) -> World:
     return make(name, width=size, height=size)
 
 
-def listed(numbers: Iterable[float]) -> str:
+def format_runs(numbers: Iterable[float]) -> str:
     """Return the median and all numbers, as text."""
     numbers = list(numbers)
     middle = statistics.median(numbers)
@@ -242,9 +242,9 @@ def print_learning(by_seed: list[list[Run]]) -> None:
             sum(run.tests == our.tests for run, our in zip(runs, ours, strict=True)),
         ]
         print(
-            f"| {kind.title} | {listed(run.last_error for run in runs)}"
+            f"| {kind.title} | {format_runs(run.last_error for run in runs)}"
             f" | {sum(run.wrong for run in runs)} | {', '.join(map(str, decisions))}"
-            f" | {listed(run.leaves for run in runs)}"
+            f" | {format_runs(run.leaves for run in runs)}"
             f" | {mean(run.right['same'] for run in runs)}"
             f" | {mean(run.right['large'] for run in runs)} | {same[0]}, {same[1]} |"
         )
@@ -252,7 +252,7 @@ def print_learning(by_seed: list[list[Run]]) -> None:
         max(tree.most[i] for run in ours for tree in run.trees.values()) for i in range(3)
     )
     print(f"\nours, at most: {bindings} bindings, {variables} variables, depth {depth}")
-    print(f"ours, answers of empty leaves: {listed(run.empty_in_training for run in ours)}")
+    print(f"ours, answers of empty leaves: {format_runs(run.empty_in_training for run in ours)}")
 
 
 def check_against_twin(run: Run, world: World, seed: int, steps: int = 150) -> None:
@@ -277,8 +277,8 @@ def candidates(options: argparse.Namespace) -> None:
     for class_name in ("player", "game"):
         predicates: set[tuple[FactType, tuple[int, ...]]] = set()
         ours: set[Test] = set()
-        for before, did, _ in transitions(world, options.steps, seed=0):
-            if did == action:
+        for before, taken_action, _ in transitions(world, options.steps, seed=0):
+            if taken_action == action:
                 scene = ByIdScene(before)
                 predicates |= {(fact.type, fact.value) for fact in scene.facts}
                 ours |= Scene(before).true_tests([(scene.of_class(class_name)[0],)])
@@ -351,8 +351,8 @@ def name_and_train(
             otherwise.append(disagreement(run, world, held_out))
         runs.append(run)
     print(
-        f"| {kind.title} | {naming} | {listed(run.last_error for run in runs)}"
-        f" | {listed(run.leaves for run in runs)} | {mean(right)}"
+        f"| {kind.title} | {naming} | {format_runs(run.last_error for run in runs)}"
+        f" | {format_runs(run.leaves for run in runs)} | {mean(right)}"
         f" | {mean(otherwise) if otherwise else '-'} |",
         flush=True,
     )
@@ -530,7 +530,7 @@ def limit(options: argparse.Namespace) -> None:
         forgotten = sum(model.memory_use()["forgotten"] for model in models) // len(models)
         print(
             f"maze 8x8, {steps:,} steps, max_candidates {most:,}: last error"
-            f" {listed(last)}; forgotten, mean {forgotten:,}",
+            f" {format_runs(last)}; forgotten, mean {forgotten:,}",
             flush=True,
         )
 
@@ -552,7 +552,9 @@ def values(options: argparse.Namespace) -> None:
                 model.observe(before, "reset", after)
             last.append(wrong)
             leaves.append(model.rules["dial", "mark", "reset"].n_leaves)
-        print(f"outcomes as {outcomes}: last error {listed(last)}; leaves {listed(leaves)}")
+        print(
+            f"outcomes as {outcomes}: last error {format_runs(last)}; leaves {format_runs(leaves)}"
+        )
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {

@@ -158,10 +158,10 @@ def _keep(done: Run, examination: Examination) -> None:
     done.examination = {k: v for k, v in asdict(examination).items() if k != "mistakes"}
 
 
-def finish_runs(asked: list[Task], path: Path, processes: int, fresh: bool = False) -> list[Run]:
+def finish_runs(tasks_: list[Task], path: Path, processes: int, fresh: bool = False) -> list[Run]:
     """Perform the tasks that are not in the file; return all as runs, in their order."""
-    results = finish(asked, run, path, processes, fresh)
-    return [Run(**task, **result) for task, result in zip(asked, results, strict=True)]
+    results = finish(tasks_, run, path, processes, fresh)
+    return [Run(**task, **result) for task, result in zip(tasks_, results, strict=True)]
 
 
 # ------------------------------------------------------------------------------ tables
@@ -201,22 +201,22 @@ def tables(runs: list[Run]) -> str:
 
 
 def _row(name: str, runs: list[Run]) -> str:
-    steps, seen = runs[0].steps, [run.examination for run in runs]
+    steps, examinations = runs[0].steps, [run.examination for run in runs]
     title = name.rpartition(":")[2]
     if runs[0].trained_in != name:
         title += f" (learned in {runs[0].trained_in})"
-    right = [each["scenes"] - len(each["wrong_scenes"]) for each in seen]
-    exact = "by chance" if runs[0].errors else _least("exact", seen)
+    right = [each["scenes"] - len(each["wrong_scenes"]) for each in examinations]
+    exact = "by chance" if runs[0].errors else _least("exact", examinations)
     return (
         f"| {title} | {steps:,} | {sum(run.learned for run in runs)} of {len(runs)}"
-        f" | {_last_errors(runs)} | {exact} | {_least('right_mode', seen)}"
-        f" | {min(right)} of {seen[0]['scenes']} | {_wrong(runs)} |"
+        f" | {_last_errors(runs)} | {exact} | {_least('right_mode', examinations)}"
+        f" | {min(right)} of {examinations[0]['scenes']} | {_wrong(runs)} |"
     )
 
 
-def _least(what: str, seen: list[dict[str, Any]]) -> str:
+def _least(what: str, examinations: list[dict[str, Any]]) -> str:
     """Return the share of the worst seed."""
-    least = min(seen, key=lambda each: each[what] / each["held_out"])
+    least = min(examinations, key=lambda each: each[what] / each["held_out"])
     if least[what] == least["held_out"]:
         return f"all {least['held_out']:,}"
     return f"{100 * least[what] / least['held_out']:.2f}%"
@@ -227,10 +227,10 @@ def _last_errors(runs: list[Run]) -> str:
         return "–"
     last = [run.last_error if run.learned else math.inf for run in runs]
 
-    def shown(value: float) -> str:
+    def format_step(value: float) -> str:
         return f">{runs[0].steps:,}" if math.isinf(value) else f"{value:,.0f}"
 
-    return f"{shown(statistics.median_low(last))} ({shown(max(last))})"
+    return f"{format_step(statistics.median_low(last))} ({format_step(max(last))})"
 
 
 def _wrong(runs: list[Run]) -> str:
@@ -301,9 +301,9 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="run again what is in FILE")
     options = parser.parse_args()
     names = options.worlds or list(WORLDS)
-    asked = tasks(names, options.seeds, options.steps, options.held_out)
+    tasks_ = tasks(names, options.seeds, options.steps, options.held_out)
     try:
-        runs = finish_runs(asked, options.runs, options.processes, options.fresh)
+        runs = finish_runs(tasks_, options.runs, options.processes, options.fresh)
     except KeyboardInterrupt:
         tell(f"Interrupted. Finished runs are in {options.runs}; run the same command to resume.")
         sys.exit(130)

@@ -67,8 +67,8 @@ def plan_lines() -> Iterator[str]:
         model = trained_model(world, 0, {})
         for level in LEVELS:
             plan = tt.plan(model, world.reset(level), simulations=200, seed=level)
-            shown = [plan.action, plan.visits, plan.values, plan.actions]
-            yield f"plan {name} level={level} {json.dumps(shown)}"
+            values = [plan.action, plan.visits, plan.values, plan.actions]
+            yield f"plan {name} level={level} {json.dumps(values)}"
 
 
 def main() -> None:

@@ -34,19 +34,24 @@ def finish(
 
     With `fresh`, tasks that are in the file are performed again.
     """
-    kept = read(path)
+    records_by_key = read(path)
     if fresh:
-        kept = {key: each for key, each in kept.items() if key not in map(key_of, tasks)}
-    left = [task for task in tasks if key_of(task) not in kept]
-    tell(f"{len(tasks) - len(left)} of {len(tasks)} runs are in {path.name}; {len(left)} to go")
-    count = 0 if processes <= 1 or len(left) <= 1 else processes
+        records_by_key = {
+            key: each for key, each in records_by_key.items() if key not in map(key_of, tasks)
+        }
+    remaining = [task for task in tasks if key_of(task) not in records_by_key]
+    tell(
+        f"{len(tasks) - len(remaining)} of {len(tasks)} runs are in {path.name}; "
+        f"{len(remaining)} to go"
+    )
+    count = 0 if processes <= 1 or len(remaining) <= 1 else processes
     work = partial(_timed, run)
-    with closing(performed(left, work, count, _ignore, _died, checkpoints=False)) as records:
+    with closing(performed(remaining, work, count, _ignore, _died, checkpoints=False)) as records:
         for done, (task, record) in enumerate(records, 1):
-            kept[key_of(task)] = record
-            write(path, list(kept.values()))
-            tell(f"{done} of {len(left)}: {_title(task)}, {record['seconds']} s")
-    return [kept[key_of(task)]["result"] for task in tasks]
+            records_by_key[key_of(task)] = record
+            write(path, list(records_by_key.values()))
+            tell(f"{done} of {len(remaining)}: {_title(task)}, {record['seconds']} s")
+    return [records_by_key[key_of(task)]["result"] for task in tasks]
 
 
 def read(path: Path) -> dict[str, dict[str, Any]]:

@@ -42,7 +42,7 @@ class Table:
         self.row: dict[Test, int] = {}
         self.tests: list[Test] = []
         self.true: Array = np.zeros((256, 8), dtype=np.int64)
-        #: What the node had counted when the candidate appeared.
+        #: The counts of the node when the candidate appeared.
         self.start: Array = np.zeros((256, 8), dtype=np.int64)
         self.order: list[int] = []
 
@@ -63,14 +63,14 @@ class Ours(ReferenceTree):
     title = "ours"
 
     def __init__(self, variables: Iterable[str], **settings: Any):
-        #: When, what, and at the end of which path something was decided.
+        #: Decisions: step, kind and path of the node.
         self.events: list[tuple[int, str, str]] = []
         super().__init__(variables, on_change=self._record, criterion="wilson", **settings)
         self.z = float(self.criterion.z)
         self.column: dict[Outcome, int] = {}
         self.tables: WeakKeyDictionary[Node, Table] = WeakKeyDictionary()
         self.counted: dict[Node, list[tuple[list[Binding], Outcome]]] = {}
-        #: The most bindings, variables and levels that were met while learning.
+        #: The largest numbers of bindings, variables and levels while learning.
         self.most = (0, 0, 0)
 
     def observe(self, scene: Scene, targets: Iterable[tuple[Binding, Outcome]]) -> None:
@@ -107,8 +107,8 @@ class Ours(ReferenceTree):
         table.true[rows[rows >= 0], column] += 1
         node.totals[outcome] += 1
         self.counted.setdefault(node, []).append((bindings, outcome))
-        met = (len(bindings), len(node.variables), len(node.path))
-        self.most = tuple(map(max, self.most, met))  # type: ignore[assignment]
+        sizes = (len(bindings), len(node.variables), len(node.path))
+        self.most = tuple(map(max, self.most, sizes))  # type: ignore[assignment]
 
     def allows(self, node: Node, test: Test) -> bool:
         """Whether a test can be a candidate here."""
@@ -154,12 +154,12 @@ class Ours(ReferenceTree):
         assert branch.test is not None
         current = table.row[branch.test]
         changes = best is not None and lower[best] > upper[current]
-        asked = best if changes and best is not None else current
-        if lower[asked] <= none:
+        candidate = best if changes and best is not None else current
+        if lower[candidate] <= none:
             branch.become_leaf()
             return "return"
         if changes:
-            self.adopt(branch, table.tests[asked], scene)
+            self.adopt(branch, table.tests[candidate], scene)
             return "change"
         return None
 

@@ -30,7 +30,7 @@ PARTS: dict[str, ModuleType] = {
 }
 
 
-def measured(name: str, count: float, folder: Path, processes: int) -> str:
+def measured_table(name: str, count: float, folder: Path, processes: int) -> str:
     """Return the tables of a part, from runs that are kept or performed now."""
     part = PARTS[name]
     tasks = part.tasks(count)
@@ -38,7 +38,7 @@ def measured(name: str, count: float, folder: Path, processes: int) -> str:
     return str(part.table(tasks, results))
 
 
-def inserted(page: str, name: str, table: str) -> str:
+def insert_table(page: str, name: str, table: str) -> str:
     """Return the page with the table of a part in its place."""
     begin, end = f"<!-- measured: {name} -->", "<!-- end -->"
     pattern = re.compile(rf"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
@@ -65,13 +65,15 @@ def main() -> None:
             parser.error(f"there is no part {name!r}; there are {', '.join(PARTS)}")
         count = options.share if name == "calibration" else options.seeds
         try:
-            table = measured(name, count, options.runs, options.processes)
+            table = measured_table(name, count, options.runs, options.processes)
         except KeyboardInterrupt:
             tell("Interrupted. Finished runs are kept; run the same command to resume.")
             sys.exit(130)
         print(f"## {name}\n\n{table}\n", flush=True)
         if options.docs:
-            options.docs.write_text(inserted(options.docs.read_text("utf-8"), name, table), "utf-8")
+            options.docs.write_text(
+                insert_table(options.docs.read_text("utf-8"), name, table), "utf-8"
+            )
 
 
 if __name__ == "__main__":

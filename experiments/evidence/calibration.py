@@ -100,9 +100,9 @@ class Pool:
 
     @staticmethod
     def _beside(state: State, coins: int) -> list[bool]:
-        taken = {state.value(100 + i, "pos") for i in range(THINGS)}
+        occupied = {state.value(100 + i, "pos") for i in range(THINGS)}
         at = [state.value(i, "pos") for i in range(coins)]
-        return [(x + 1, y) in taken for x, y in at]
+        return [(x + 1, y) in occupied for x, y in at]
 
 
 @cache
@@ -116,10 +116,10 @@ def stream(options: dict[str, Any], seed: int, plant: bool) -> Iterator[tuple[St
     coins, chances, steps = options["coins"], CHANCES[seed % len(CHANCES)], options["steps"]
     pool, rng = pool_of(coins, options.get("depth", 0)), np.random.default_rng(seed)
     which = rng.integers(POOL, size=steps)
-    tossed = rng.choice(
+    tosses = rng.choice(
         len(chances), p=chances, size=(steps, 1 if options.get("shared") else coins)
     )
-    outcomes = np.broadcast_to(tossed, (steps, coins))
+    outcomes = np.broadcast_to(tosses, (steps, coins))
     if plant:
         outcomes = np.where(pool.beside[which], len(chances) - 1, outcomes)
     for at, values in zip(which.tolist(), outcomes.tolist(), strict=True):
@@ -133,7 +133,7 @@ def stream(options: dict[str, Any], seed: int, plant: bool) -> Iterator[tuple[St
         )
 
 
-def mistaken(options: dict[str, Any], criterion: str, alpha: float, seed: int) -> bool:
+def adds_false_test(options: dict[str, Any], criterion: str, alpha: float, seed: int) -> bool:
     """Whether the tree of this stream ever tested anything but its flags."""
     model = TreeThink(schema, criterion=criterion, alpha=alpha, memory=options.get("memory", 0))
     changes: list[Any] = []
@@ -144,7 +144,9 @@ def mistaken(options: dict[str, Any], criterion: str, alpha: float, seed: int) -
     return any(test.attribute not in flags or test.variables != (0,) for test in tests)
 
 
-def found_after(options: dict[str, Any], criterion: str, alpha: float, seed: int) -> int | None:
+def steps_until_found(
+    options: dict[str, Any], criterion: str, alpha: float, seed: int
+) -> int | None:
     """Return after how many observations the root's test was the planted one."""
     model = TreeThink(schema, criterion=criterion, alpha=alpha, memory=options.get("memory", 0))
     changes: list[Any] = []
@@ -168,8 +170,8 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     seeds = range(task["first"], task["first"] + task["streams"])
     if task["plant"]:
         longer = options | {"steps": PLANTED_STEPS}
-        return {"found": [found_after(longer, criterion, alpha, seed) for seed in seeds]}
-    return {"mistaken": sum(mistaken(options, criterion, alpha, seed) for seed in seeds)}
+        return {"found": [steps_until_found(longer, criterion, alpha, seed) for seed in seeds]}
+    return {"mistaken": sum(adds_false_test(options, criterion, alpha, seed) for seed in seeds)}
 
 
 def upper_limit(successes: int, trials: int) -> float:
@@ -199,12 +201,12 @@ def upper_limit(successes: int, trials: int) -> float:
 def table(tasks: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
     """Return shares of mistaken streams with their upper limits, and when plants were found."""
     mistakes: dict[tuple[str, str], dict[float, tuple[int, int]]] = {}
-    found: dict[tuple[str, str], list[float]] = {}
+    steps_by_key: dict[tuple[str, str], list[float]] = {}
     for task, result in zip(tasks, results, strict=True):
         key = task["kind"], task["criterion"]
         if task["plant"]:
             steps = [math.inf if each is None else each for each in result["found"]]
-            found.setdefault(key, []).extend(steps)
+            steps_by_key.setdefault(key, []).extend(steps)
             continue
         wrong, streams = mistakes.setdefault(key, {}).get(task["alpha"], (0, 0))
         mistakes[key][task["alpha"]] = wrong + result["mistaken"], streams + task["streams"]
@@ -214,7 +216,7 @@ def table(tasks: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
     ]
     first = markdown(["", *(f"alpha {alpha:g}" for alpha in STREAMS)], rows)
     rows = []
-    for key, steps in found.items():
+    for key, steps in steps_by_key.items():
         ordered = sorted(steps)
         cells = [_quantile(ordered, each) for each in (0.5, 0.95, 0.99)]
         rows.append([f"{key[0]}, `{key[1]}`", f"{len(ordered):,}", *cells])

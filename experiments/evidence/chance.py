@@ -61,9 +61,9 @@ def asks_for_walls(rule: Rule) -> bool:
     """
     open_: list[tuple[Any, frozenset[Any], int]] = [(rule.root, frozenset(), 0)]
     while open_:
-        node, asked, walls = open_.pop()
+        node, sides, walls = open_.pop()
         if node.test is None:
-            if asked != BESIDE and walls < 3:
+            if sides != BESIDE and walls < 3:
                 return False
             continue
         test, value = node.test, node.test.value
@@ -74,9 +74,9 @@ def asks_for_walls(rule: Rule) -> bool:
         ):
             return False
         side = value if test.variables[0] == 0 else tuple(-each for each in value)
-        if side not in BESIDE or side in asked:
+        if side not in BESIDE or side in sides:
             return False
-        open_ += [(node.left, asked | {side}, walls + 1), (node.right, asked | {side}, walls)]
+        open_ += [(node.left, sides | {side}, walls + 1), (node.right, sides | {side}, walls)]
     return True
 
 

@@ -125,7 +125,7 @@ def _ratio(paper: list[float], ours: list[float], steps: int) -> str:
 
 
 def _least(values: list[float]) -> str:
-    def shown(value: float) -> str:
+    def format_value(value: float) -> str:
         return "all" if value == 1 else f"{math.floor(value * 1e4) / 1e4:.4f}"
 
-    return f"{shown(median(values))} ({shown(min(values))})"
+    return f"{format_value(median(values))} ({format_value(min(values))})"

@@ -27,15 +27,15 @@ def tasks(seeds: int) -> list[dict[str, Any]]:
     ]
 
 
-def disturbed(world: World, steps: int, seed: int, noise: float) -> Iterator[Transition]:
+def noisy_transitions(world: World, steps: int, seed: int, noise: float) -> Iterator[Transition]:
     """Yield random play in which the world sometimes performs another action."""
     rng = np.random.default_rng(seed)
     for step in range(steps):
         if step % _EPISODE == 0:
             state = world.reset(int(rng.integers(2**63)))
         chosen, shift = rng.integers(len(world.actions)), rng.integers(1, len(world.actions))
-        done = (chosen + shift) % len(world.actions) if rng.random() < noise else chosen
-        after = world.step(state, world.actions[done], rng)
+        executed = (chosen + shift) % len(world.actions) if rng.random() < noise else chosen
+        after = world.step(state, world.actions[executed], rng)
         yield state, world.actions[chosen], after
         state = after
 
@@ -44,7 +44,7 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     """Learn from the noisy world, predict the one without noise."""
     world = make(task["world"])
     model = TreeThink(world.schema, **SETTINGS[DEFAULT])
-    model.observe_many(disturbed(world, task["steps"], task["seed"], task["noise"]))
+    model.observe_many(noisy_transitions(world, task["steps"], task["seed"], task["noise"]))
     right, mass, steps = 0, 0.0, 2_000
     for before, action, after in transitions(world, steps, HELD_OUT_SEED):
         prediction = model.predict(before, action)

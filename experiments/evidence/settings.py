@@ -53,10 +53,10 @@ def converged(task: dict[str, Any], result: dict[str, Any]) -> float:
 def last_errors(values: list[float], steps: int) -> str:
     """Return the median and the worst last error, as text."""
 
-    def shown(value: float) -> str:
+    def format_value(value: float) -> str:
         return f">{steps:,}" if math.isinf(value) else f"{value:,.0f}"
 
-    return f"{shown(median(values))} ({shown(max(values))})"
+    return f"{format_value(median(values))} ({format_value(max(values))})"
 
 
 def median(values: Iterable[float]) -> float:

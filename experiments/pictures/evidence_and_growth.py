@@ -66,27 +66,27 @@ def evidence() -> str:
     return card("How far tests are ahead of no test, as transitions come in", 388, parts)
 
 
-def _panel(decided: Change, x: float, title: str) -> list[str]:
+def _panel(decision: Change, x: float, title: str) -> list[str]:
     """Draw one leaf, from its first transition to a little after its split."""
-    assert decided.test is not None
-    end = round(decided.observation * 1.15)
-    targets = reaching(decided.path, end)
-    chosen = as_twin(decided.test)
-    before = [each for each in targets if each[0] <= decided.observation]
-    shown = [chosen, *(each for each in _best(before) if each != chosen)][:3]
+    assert decision.test is not None
+    end = round(decision.observation * 1.15)
+    targets = reaching(decision.path, end)
+    chosen = as_twin(decision.test)
+    before = [each for each in targets if each[0] <= decision.observation]
+    candidates = [chosen, *(each for each in _best(before) if each != chosen)][:3]
     leaf = LeafEvidence()
     for step, scene, player, outcome in targets:
         leaf.count(scene, player, outcome)
-        leaf.weigh(step, scene, shown)
+        leaf.weigh(step, scene, candidates)
     low = min(lead for curve in leaf.leads.values() for _, lead in curve)
     high = max(lead for curve in leaf.leads.values() for _, lead in curve)
     axes = Axes(x, 66, 270, 196, (0, end), (min(low, -5) - 1, max(high, 6) + 1))
-    return [*_drawn(axes, leaf, decided, title), *_names(x, shown)]
+    return [*_draw_leads(axes, leaf, decision, title), *_names(x, candidates)]
 
 
-def _drawn(axes: Axes, leaf: LeafEvidence, decided: Change, title: str) -> list[str]:
+def _draw_leads(axes: Axes, leaf: LeafEvidence, decision: Change, title: str) -> list[str]:
     needed = log(1 / ALPHA)
-    ticks = range(0, 2 * decided.observation, 25 if decided.observation < 200 else 250)
+    ticks = range(0, 2 * decision.observation, 25 if decision.observation < 200 else 250)
     parts = axes.frame(
         title,
         "how far tests are ahead of no test, in nats",
@@ -99,13 +99,13 @@ def _drawn(axes: Axes, leaf: LeafEvidence, decided: Change, title: str) -> list[
     parts.append(text(x + 4, y - 5, f"enough: ln(1/alpha) = {needed:.1f}", INK, size=11))
     for colour, curve in zip(COLOURS, leaf.leads.values(), strict=True):
         parts.append(axes.curve(curve, colour, 2.5 if colour == COLOURS[0] else 1.5))
-    x, y = axes.at(decided.observation, axes.ys[0])
+    x, y = axes.at(decision.observation, axes.ys[0])
     parts.append(line([(x, y), (x, axes.y)], COLOURS[0], 1, "2 3"))
     parts.append(
         text(
             x - 5,
             axes.y + 10,
-            f"splits at {decided.observation:,}",
+            f"splits at {decision.observation:,}",
             COLOURS[0],
             size=11,
             anchor="end",

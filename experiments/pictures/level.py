@@ -82,11 +82,11 @@ class Level:
         )
 
 
-def marked(level: Level, reason: Reason) -> list[str]:
+def draw_marks(level: Level, reason: Reason) -> list[str]:
     """Return frames around the objects that tests bound, and where a test found nothing."""
     parts = []
-    if (missed := _missed(level.state, reason)) is not None:
-        parts.append(level.frame(missed, MISSED, "5 4"))
+    if (searched_cell := _searched_cell(level.state, reason)) is not None:
+        parts.append(level.frame(searched_cell, MISSED, "5 4"))
     for number, ids in reversed(list(enumerate(reason.bound.values()))):
         for each in ids:
             parts.append(level.frame(level.state[each].pos, TONES[number]))
@@ -94,7 +94,7 @@ def marked(level: Level, reason: Reason) -> list[str]:
     return parts
 
 
-def _missed(state: State, reason: Reason) -> Cell | None:
+def _searched_cell(state: State, reason: Reason) -> Cell | None:
     """Return where the last test looked for an object, if it found none."""
     last = reason.steps[-1]
     if last.holds or not last.test.new or not isinstance(last.test.value, tuple):

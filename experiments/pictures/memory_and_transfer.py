@@ -8,7 +8,7 @@ from statistics import mean
 
 from experiments.pictures import doors_run
 from experiments.pictures.canvas import TONES, card, lines
-from experiments.pictures.level import Level, below, marked
+from experiments.pictures.level import Level, below, draw_marks
 from experiments.pictures.plot import Axes, Points
 
 from treethink.model import TreeThink
@@ -33,7 +33,7 @@ def transfer() -> str:
     ]
     parts: list[str] = []
     for level, title in zip(levels, ("8 x 8, as in learning", "32 x 32, never seen"), strict=True):
-        parts += [level.draw(), *marked(level, doors_run.reason_for(level.state))]
+        parts += [level.draw(), *draw_marks(level, doors_run.reason_for(level.state))]
         parts += [below(level, title), below(level, _right(level.world), line=1)]
     return card("The same rule in a small and in a large level", 432, parts)
 

@@ -20,7 +20,7 @@ from experiments.pictures.canvas import (
     size_of,
     text,
 )
-from experiments.pictures.level import Level, marked
+from experiments.pictures.level import Level, draw_marks
 
 from treethink.explain.why.reason import Reason
 from treethink.export import shapes
@@ -40,7 +40,7 @@ def tests() -> str:
         before, _, _ = doors_run.first_step_with(answers)
         reason = doors_run.reason_for(before)
         level = Level(doors_run.world(), before, 20 + 234 * number, 28, 26)
-        parts += [level.draw(), *marked(level, reason)]
+        parts += [level.draw(), *draw_marks(level, reason)]
         parts += _answers(level.x, level.y + level.height + 24, reason)
     return card(
         "Three situations, and the objects that the tests of a rule bind in them", 404, parts
@@ -71,7 +71,7 @@ def flow() -> str:
     tree, height = _tree(312, 268, reason)
     parts = [
         text(left.x, 28, "the state before", GREY),
-        *(left.draw(), *marked(left, reason)),
+        *(left.draw(), *draw_marks(left, reason)),
         text(right.x, 28, "the prediction", GREY),
         right.draw(),
         *_between(left, right, action, reason),
@@ -146,11 +146,11 @@ def _path(rule: Rule, reason: Reason) -> list[Place]:
     boxes = boxes_of(rule)
     places = shapes.layout_of(boxes).places
     at = 1  # the root; 0 is the title
-    passed = [places[at]]
+    path = [places[at]]
     for step in reason.steps:
         at = boxes[at].children[0 if step.holds else 1]
-        passed.append(places[at])
-    return passed
+        path.append(places[at])
+    return path
 
 
 def _around(place: Place, x: float, y: float) -> str:

@@ -30,7 +30,7 @@ from treethink.worlds import WORLDS, make
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs a command in a folder of its own."""
+    """Return a function that runs a command in an empty folder."""
     monkeypatch.chdir(tmp_path)
 
     return partial(called, capsys)
@@ -40,20 +40,20 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
 
 def test_learn_shows_the_error_and_the_rules_and_saves_the_model(run: Any) -> None:
-    ran = run("learn", "walls", "--steps", "3000", "--seed", "1")
-    assert ran.code == 0
+    result = run("learn", "walls", "--steps", "3000", "--seed", "1")
+    assert result.code == 0
     # Progress goes to the error stream, so that a pipe carries the result alone.
-    assert re.search(r"1,000 transitions +[\d,]+ per second +recent error \d\.\d+", ran.err)
-    assert "per second" not in ran.out and "4 rules depend on the state;" in ran.out
-    assert re.search(r"last error at transition \d+", ran.out)
-    assert "saved to walls.tt" in ran.out
+    assert re.search(r"1,000 transitions +[\d,]+ per second +recent error \d\.\d+", result.err)
+    assert "per second" not in result.out and "4 rules depend on the state;" in result.out
+    assert re.search(r"last error at transition \d+", result.out)
+    assert "saved to walls.tt" in result.out
     model = TreeThink.load("walls.tt")
     for action in ("left", "right", "up", "down"):
-        assert model.rules["player", "pos", action].to_text("english").rstrip() in ran.out
-    assert "█" in ran.out
+        assert model.rules["player", "pos", action].to_text("english").rstrip() in result.out
+    assert "█" in result.out
 
 
-def test_learn_ends_as_it_did(run: Any) -> None:
+def test_the_output_of_learn_matches_the_golden_file(run: Any) -> None:
     out = re.sub(r" in [\d.]+ s\n", " in 0.0 s\n", run("learn", "maze", "--seed", "0").out)
     file = Path(__file__).parents[1] / "golden" / "learn_maze.txt"
     if os.environ.get("REWRITE_GOLDEN"):
@@ -61,14 +61,14 @@ def test_learn_ends_as_it_did(run: Any) -> None:
     assert out == file.read_text(encoding="utf-8")
 
 
-def test_the_page_about_it_shows_that_end() -> None:
+def test_the_docs_show_the_end_of_that_output() -> None:
     tests = Path(__file__).parents[1]
     end = (tests / "golden" / "learn_maze.txt").read_text(encoding="utf-8").partition("\nlearned\n")
     page = (tests.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
     assert f"```text\nlearned\n{end[2]}```" in page
 
 
-def test_learn_first_says_what_comes_when_it_ends_and_how_to_stop_it(run: Any) -> None:
+def test_learn_starts_by_saying_what_it_does_and_how_to_stop_it(run: Any) -> None:
     first, second, *_ = run("learn", "maze", "--steps", "60").err.splitlines()
     assert first == "learning maze: A player looks for goals, and every step counts."
     assert "until 5,000 in a row are predicted exactly, at most 60." in second
@@ -85,53 +85,57 @@ def test_learn_first_says_what_comes_when_it_ends_and_how_to_stop_it(run: Any) -
         ("learn maze --steps 30 --seed 3 --set goals=1 --width 9", ["learn", "play", "rules"]),
     ],
 )
-def test_learn_ends_with_three_commands_that_work(
+def test_learn_suggests_three_commands_that_work(
     run: Any, command: str, last: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = run(*command.split(), "--out", "my model.tt").out
-    told = [shlex.split(each)[1:] for each in re.findall(r"\n  (treethink .*?)(?=\n|  )", out)]
-    assert [each[0] for each in told] == last
-    asked = []
-    monkeypatch.setattr(cli.play, "play_in_terminal", lambda *played: asked.append(played) or Quit)
-    for each in told:
-        ran = run(*each, *(["--steps", "5"] if each[0] in ("learn", "plan") else []))
-        assert ran.code == 0, ran.err
-        assert "nothing changes" not in ran.out
-    ((world, _, model),) = asked
+    commands = [shlex.split(each)[1:] for each in re.findall(r"\n  (treethink .*?)(?=\n|  )", out)]
+    assert [each[0] for each in commands] == last
+    games = []
+    monkeypatch.setattr(
+        cli.play, "play_in_terminal", lambda *arguments: games.append(arguments) or Quit
+    )
+    for each in commands:
+        result = run(*each, *(["--steps", "5"] if each[0] in ("learn", "plan") else []))
+        assert result.code == 0, result.err
+        assert "nothing changes" not in result.out
+    ((world, _, model),) = games
     assert model.schema == world.schema
     if "--width" in command:
         assert world.options["width"] == 9 and world.options["goals"] == 1
 
 
 class Quit:
-    """A game that was left at once."""
+    """A game that ended at once."""
 
     @staticmethod
     def summary() -> str:
         return "left"
 
 
-def test_learn_shows_as_many_rules_as_fit_and_says_where_the_others_are(run: Any) -> None:
+def test_learn_shows_some_rules_and_how_to_print_the_others(run: Any) -> None:
     out = run("learn", "gates", "--steps", "4000").out
     more = re.search(
         r"  (\d+) more; print all rules with: treethink rules gates.tt --style english", out
     )
-    shown = out.count("    When `")
-    assert more and shown + int(more[1]) == len(TreeThink.load("gates.tt").rules.varying())
-    assert shown > 5 and len(out.splitlines()) < 80
+    n_shown = out.count("    When `")
+    assert more and n_shown + int(more[1]) == len(TreeThink.load("gates.tt").rules.varying())
+    assert n_shown > 5 and len(out.splitlines()) < 80
 
 
-def test_learn_goes_on_with_a_saved_model_as_if_it_had_never_stopped(run: Any) -> None:
+def test_continuing_a_saved_model_gives_the_same_bytes_as_one_run(run: Any) -> None:
     run("learn", "maze", "--steps", "900", "--seed", "4", "--out", "whole.tt", "--quiet")
     run("learn", "maze", "--steps", "400", "--seed", "4", "--out", "half.tt", "--quiet")
-    ran = run("learn", "maze", "--steps", "500", "--seed", "4", "--from", "half.tt", "--quiet")
-    assert "observed 500 transitions" in ran.out and "has 900 observations in total" in ran.out
-    assert "saved to half.tt" in ran.out
+    result = run("learn", "maze", "--steps", "500", "--seed", "4", "--from", "half.tt", "--quiet")
+    assert (
+        "observed 500 transitions" in result.out and "has 900 observations in total" in result.out
+    )
+    assert "saved to half.tt" in result.out
     assert Path("half.tt").read_bytes() == Path("whole.tt").read_bytes()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="uses a shell's pipe")
-def test_a_reader_who_leaves_early_does_not_cost_the_model(tmp_path: Path) -> None:
+def test_the_model_is_saved_even_if_the_reader_of_a_pipe_leaves(tmp_path: Path) -> None:
     program = f"{sys.executable} -c 'from treethink.cli import main; main()'"
     command = f"{program} learn walls --steps 3000 2>/dev/null | head -n 1"
     subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True, capture_output=True)
@@ -139,8 +143,8 @@ def test_a_reader_who_leaves_early_does_not_cost_the_model(tmp_path: Path) -> No
 
 
 def test_learn_stops_when_no_error_has_occurred_for_a_while(run: Any) -> None:
-    ran = run("learn", "walls", "--patience", "500", "--quiet")
-    last, since = re.search(r"transition ([\d,]+); ([\d,]+) without", ran.out).groups()  # type: ignore[union-attr]
+    result = run("learn", "walls", "--patience", "500", "--quiet")
+    last, since = re.search(r"transition ([\d,]+); ([\d,]+) without", result.out).groups()  # type: ignore[union-attr]
     assert since == "500"
     observations = TreeThink.load("walls.tt").observations
     assert observations == int(last.replace(",", "")) + 500 < 100_000
@@ -155,10 +159,10 @@ def test_learn_twice_writes_the_same_file(run: Any) -> None:
 
 
 def test_learn_passes_the_options_on(run: Any) -> None:
-    ran = run("learn", "maze", "--width", "5", "--set", "height=6", "--set", "goals=1",
+    result = run("learn", "maze", "--width", "5", "--set", "height=6", "--set", "goals=1",
               "--steps", "10", "--alpha", "0.2")  # fmt: skip
-    assert "Maze(width=5, height=6, wall_percent=30, goals=1, scored=1)" in ran.out
-    assert "observed 10 transitions" in ran.out
+    assert "Maze(width=5, height=6, wall_percent=30, goals=1, scored=1)" in result.out
+    assert "observed 10 transitions" in result.out
 
 
 @pytest.mark.parametrize(
@@ -179,28 +183,28 @@ def test_learn_takes_the_settings_of_the_learner(
     assert (model.alpha, model.criterion, model.memory) == (0.2, criterion, memory)
 
 
-def test_learn_of_nothing_at_all(run: Any) -> None:
-    ran = run("learn", "maze", "--steps", "0")
-    assert ran.code == 0 and "no errors" in ran.out
+def test_learn_with_zero_steps(run: Any) -> None:
+    result = run("learn", "maze", "--steps", "0")
+    assert result.code == 0 and "no errors" in result.out
     assert TreeThink.load("maze.tt").observations == 0
 
 
-def test_quiet_says_only_how_it_ended(run: Any) -> None:
-    ran = run("learn", "walls", "--steps", "2000", "--quiet")
-    assert len(ran.out.splitlines()) == 5 and ran.err == ""
+def test_quiet_prints_only_the_result(run: Any) -> None:
+    result = run("learn", "walls", "--steps", "2000", "--quiet")
+    assert len(result.out.splitlines()) == 5 and result.err == ""
 
 
-def test_an_interrupt_saves_what_there_is(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: Any) -> Iterator[float]:
+def test_an_interrupt_saves_the_model(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted_trial(*arguments: Any) -> Iterator[float]:
         for step, wrong_by in enumerate(trial(*arguments), start=1):
             yield wrong_by
             if step == 300:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.session.live, "trial", interrupted)
-    ran = run("learn", "walls")
-    assert ran.code == 130
-    assert "interrupted after 300 transitions" in ran.out and "saved to walls.tt" in ran.out
+    monkeypatch.setattr(cli.session.live, "trial", interrupted_trial)
+    result = run("learn", "walls")
+    assert result.code == 130
+    assert "interrupted after 300 transitions" in result.out and "saved to walls.tt" in result.out
     assert TreeThink.load("walls.tt").observations == 300
 
 
@@ -227,7 +231,7 @@ def test_control_c_in_a_real_process(tmp_path: Path) -> None:
     assert TreeThink.load(tmp_path / "maze.tt").observations >= 1_000
 
 
-def test_control_c_while_it_is_imported_is_one_line() -> None:
+def test_control_c_during_import_prints_one_line() -> None:
     program = (
         "import sys\n"
         "class Stop:\n"
@@ -237,25 +241,29 @@ def test_control_c_while_it_is_imported_is_one_line() -> None:
         "sys.meta_path.insert(0, Stop)\n"
         "from treethink_command import main; main()"
     )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "treethink: interrupted\n")
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (result.returncode, result.stdout, result.stderr) == (
+        130,
+        "",
+        "treethink: interrupted\n",
+    )
 
 
-def test_the_command_begins_before_the_package_is_imported() -> None:
+def test_the_command_starts_before_the_package_is_imported() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     assert project["project"]["scripts"] == {"treethink": "treethink_command:main"}
     program = "import sys, treethink_command; print('treethink' in sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert ran.stdout == "False\n"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.stdout == "False\n"
     for command in (["-m", "treethink"], ["-c", "from treethink_command import main; main()"]):
-        ran = subprocess.run(
+        result = subprocess.run(
             [sys.executable, *command, "--version"], capture_output=True, text=True
         )
-        assert ran.stdout.startswith("treethink ") and ran.returncode == 0
+        assert result.stdout.startswith("treethink ") and result.returncode == 0
 
 
-def test_what_few_commands_need_is_imported_by_them() -> None:
-    few = [
+def test_rarely_needed_modules_are_imported_lazily() -> None:
+    lazy = [
         "repro.bench",
         "repro.report",
         "repro.figures",
@@ -265,64 +273,70 @@ def test_what_few_commands_need_is_imported_by_them() -> None:
     ]
     program = (
         "import sys, treethink.cli\n"
-        f"print([each for each in {few!r} if f'treethink.{{each}}' in sys.modules])"
+        f"print([each for each in {lazy!r} if f'treethink.{{each}}' in sys.modules])"
     )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert ran.stdout == "[]\n", ran.stderr
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.stdout == "[]\n", result.stderr
 
 
-def test_where_only_ascii_can_be_written_the_rules_are_still_shown(tmp_path: Path) -> None:
+def test_rules_are_printed_in_ascii_if_unicode_is_unavailable(tmp_path: Path) -> None:
     program = "from treethink.cli import main; main()"
-    ran = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, "learn", "walls", "--steps", "1000"],
         cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True,
     )  # fmt: skip
-    assert ran.returncode == 0 and b"Traceback" not in ran.stderr
-    assert b"a wall is directly to the left" in ran.stdout and ran.stdout.isascii()
+    assert result.returncode == 0 and b"Traceback" not in result.stderr
+    assert b"a wall is directly to the left" in result.stdout and result.stdout.isascii()
     for command in ("rules walls.tt", "explain walls.tt --world walls --action right"):
-        ran = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", program, *command.split()],
             cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True,
         )  # fmt: skip
-        assert b"exists X1: wall" in ran.stdout and ran.stdout.isascii()
-        assert b"`-" in ran.stdout and b"?  X1" not in ran.stdout and b"? X1" not in ran.stdout
+        assert b"exists X1: wall" in result.stdout and result.stdout.isascii()
+        assert (
+            b"`-" in result.stdout
+            and b"?  X1" not in result.stdout
+            and b"? X1" not in result.stdout
+        )
 
 
-# ------------------------------------------------------------ the other commands
+# ------------------------------------------------------------ other commands
 
 
-def test_rules_prints_what_was_saved(run: Any) -> None:
-    learned = run("learn", "walls", "--steps", "2000").out
-    ran = run("rules", "walls.tt")
-    assert "2,000 observations" in ran.out
+def test_rules_prints_the_rules_of_a_saved_model(run: Any) -> None:
+    output_of_learn = run("learn", "walls", "--steps", "2000").out
+    result = run("rules", "walls.tt")
+    assert "2,000 observations" in result.out
     rule = str(TreeThink.load("walls.tt").rules["player", "pos", "left"])
-    assert rule in ran.out
-    assert "the player moves 1 left, unless a wall is directly to the left of it." in learned
+    assert rule in result.out
+    assert (
+        "the player moves 1 left, unless a wall is directly to the left of it." in output_of_learn
+    )
     assert run("rules", "walls.tt", "--rule", "player.pos.left").out.strip() == rule.strip()
     assert run("rules", "walls.tt", "--rule", "player.pos").out.count("player.pos when ") == 4
     assert run("rules", "walls.tt", "--rule", "play").code == 2
-    told = run("rules", "walls.tt", "--style", "english").out
-    assert "the player moves 1 left, unless a wall is directly to the left of it." in told
+    english = run("rules", "walls.tt", "--style", "english").out
+    assert "the player moves 1 left, unless a wall is directly to the left of it." in english
     names: dict[str, Any] = {}
     exec(run("rules", "walls.tt", "--style", "code", "--rule", "player.pos.left").out, names)
     assert callable(names["player_pos_when_left"])
 
 
-def test_worlds_lists_every_world_with_what_it_is_and_its_options(run: Any) -> None:
-    listed = " ".join(run("worlds").out.replace("│", " ").split())
+def test_worlds_lists_every_world_with_its_summary_and_options(run: Any) -> None:
+    text = " ".join(run("worlds").out.replace("│", " ").split())
     for name, world in WORLDS.items():
-        assert re.search(rf"\b{name} {re.escape(world.summary().split()[0])}", listed), name
-    assert "goals=2" in listed and "A player looks for goals" in listed
+        assert re.search(rf"\b{name} {re.escape(world.summary().split()[0])}", text), name
+    assert "goals=2" in text and "A player looks for goals" in text
 
 
-def test_worlds_tells_all_about_one_and_draws_it(run: Any) -> None:
+def test_worlds_describes_and_draws_one_world(run: Any) -> None:
     out = run("worlds", "maze-t").out
     assert out.startswith("`maze` at 32 x 32")
     assert "Dynamics" in out and "# # # #" in out and "score 0" in out
     assert "\033" not in out  # a pipe gets no colours
 
 
-def test_learn_says_what_was_learned(run: Any) -> None:
+def test_learn_says_whether_the_world_was_learned(run: Any) -> None:
     out = run("learn", "walls", "--steps", "2000").out
     scenes = len(make("walls").scenes())
     assert "\nlearned\n1,000 of 1,000 held-out transitions predicted exactly" in out
@@ -332,13 +346,13 @@ def test_learn_says_what_was_learned(run: Any) -> None:
     assert out.count("wrong: ") == 5 and re.search(r"\n  and \d+ more\n", out)
 
 
-def test_learn_of_chance_says_how_far_it_is(run: Any) -> None:
+def test_learn_reports_the_error_of_a_random_world(run: Any) -> None:
     out = run("learn", "fish", "--steps", "500").out
     assert re.search(r"recent mean error 0\.\d+", out)
     assert re.search(r"exactly, [\d,]+ as well as chance allows", out)
 
 
-def test_learn_takes_numbers_in_brackets_and_worlds_of_ones_own(run: Any) -> None:
+def test_learn_accepts_worlds_with_arguments_and_custom_worlds(run: Any) -> None:
     run("learn", "scale(1,2)", "--steps", "50")
     assert TreeThink.load("scale-1-2.tt").schema == make("scale(1,2)").schema
     Path("lamps.py").write_text(
@@ -363,11 +377,11 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(bench.Report, "calls", tiny)
     monkeypatch.setattr(bench.Report, "repeats", 1)
-    told: list[str] = []
-    measured = bench.run(quick=True, tell=told.append)  # once: it takes its time
-    for each in ("maze", "coins", "keys"):  # what takes long is told in parts
-        assert f"whole runs of {each} ..." in told
-    monkeypatch.setattr(bench, "run", lambda **_: measured)
+    messages: list[str] = []
+    report = bench.run(quick=True, tell=messages.append)  # only once, since it is slow
+    for each in ("maze", "coins", "keys"):  # long parts report their progress
+        assert f"whole runs of {each} ..." in messages
+    monkeypatch.setattr(bench, "run", lambda **_: report)
     figures = json.loads(run("bench", "--quick", "--json").out)
     names = {row["name"] for row in figures["rows"]}
     for world in ("maze 8x8", "maze 32x32"):
@@ -387,7 +401,7 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("command", "message"),
     [
         ("learn mase", "unknown world 'mase' .* Did you mean 'maze'?"),
         ("learn walls --set goals=2", "unknown option 'goals' in world 'walls'"),
@@ -413,31 +427,29 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
         ("rules good.tt --rule player.pos.lefft", "unknown rule .* Did you mean 'player.pos.left'"),
     ],
 )
-def test_what_is_wrong_in_a_command_is_one_line_and_exit_code_2(
-    run: Any, command: str, says: str
-) -> None:
+def test_a_usage_error_is_one_line_with_exit_code_2(run: Any, command: str, message: str) -> None:
     learned("walls", 60).save("good.tt")
     before = set(Path().iterdir())
-    ran = run(*command.split())
-    assert ran.code == 2
-    assert ran.out == ""
-    assert re.match(f"treethink: .*{says}", ran.err) and len(ran.err.splitlines()) == 1
+    result = run(*command.split())
+    assert result.code == 2
+    assert result.out == ""
+    assert re.match(f"treethink: .*{message}", result.err) and len(result.err.splitlines()) == 1
     assert set(Path().iterdir()) == before
 
 
 @pytest.mark.skipif(os.name != "posix", reason="makes a pipe and links")
-def test_what_could_not_be_saved_after_all_the_work_is_refused_before_it(run: Any) -> None:
+def test_an_output_that_cannot_be_written_is_refused_before_learning(run: Any) -> None:
     os.mkfifo("pipe")
     Path("lost.tt").symlink_to("nowhere/maze.tt")
-    ran = run("learn", "maze", "--out", "pipe")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "treethink: cannot write to pipe: it is a device or a pipe, not a file\n"
-    ran = run("learn", "maze", "--out", "lost.tt")
-    assert (ran.code, ran.out) == (2, "") and "there is no folder" in ran.err
+    result = run("learn", "maze", "--out", "pipe")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == "treethink: cannot write to pipe: it is a device or a pipe, not a file\n"
+    result = run("learn", "maze", "--out", "lost.tt")
+    assert (result.code, result.out) == (2, "") and "there is no folder" in result.err
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("command", "message"),
     [
         ("play maze --model missing.tt", "missing.tt"),
         ("learn maze --from missing.tt", "missing.tt"),
@@ -445,14 +457,14 @@ def test_what_could_not_be_saved_after_all_the_work_is_refused_before_it(run: An
         ("rules broken.tt", "broken.tt"),
     ],
 )
-def test_what_failed_is_one_line_and_exit_code_1(run: Any, command: str, says: str) -> None:
+def test_a_failure_is_one_line_with_exit_code_1(run: Any, command: str, message: str) -> None:
     Path("broken.tt").write_text("no model at all")
-    ran = run(*command.split())
-    assert (ran.code, ran.out) == (1, "")
-    assert re.match(f"treethink: .*{says}", ran.err) and len(ran.err.splitlines()) == 1
+    result = run(*command.split())
+    assert (result.code, result.out) == (1, "")
+    assert re.match(f"treethink: .*{message}", result.err) and len(result.err.splitlines()) == 1
 
 
-# ----------------------------------------------------------------------- drawing
+# ----------------------------------------------------------------------- charts
 
 
 def test_a_chart_shows_even_the_smallest_error() -> None:
@@ -462,13 +474,13 @@ def test_a_chart_shows_even_the_smallest_error() -> None:
     assert picture[-1].split() == ["1", "3,000"]
 
 
-def test_a_chart_squeezes_long_curves_and_does_without_unicode() -> None:
+def test_a_chart_compresses_long_curves_and_can_be_ascii() -> None:
     picture = chart([1.0] * 6_000, steps=300_000, encoding="ascii")
     assert picture.isascii()
     assert max(map(len, picture.splitlines())) <= 8 + 60
 
 
-def test_a_chart_of_no_error_is_empty_but_drawn() -> None:
+def test_a_chart_without_errors_can_be_drawn() -> None:
     assert "0" in chart([0.0, 0.0], steps=100)
 
 

@@ -16,36 +16,36 @@ from treethink.repro.figures import FIGURES
 from treethink.worlds import WORLDS, make
 
 
-def answer(environment: dict[str, str], folder: Path) -> str:
-    """What is written for a shell that asks."""
+def completion(environment: dict[str, str], folder: Path) -> str:
+    """Return what is printed for a shell that requests completion."""
     with contextlib.chdir(folder):
-        ran = started(**environment)
-    assert ran.code == 0 and ran.err == "", ran.err
-    return ran.out
+        result = started(**environment)
+    assert result.code == 0 and result.err == "", result.err
+    return result.out
 
 
-def offered(typed: str, folder: Path) -> list[str]:
-    """What bash is offered; the last word is the one that Tab was pressed in."""
-    asked = {
+def bash_suggestions(typed: str, folder: Path) -> list[str]:
+    """Return the suggestions for bash; Tab was pressed in the last word."""
+    environment = {
         "_TREETHINK_COMPLETE": "complete_bash",
         "COMP_WORDS": f"treethink {typed}",
         "COMP_CWORD": str(len(typed.split(" "))),
     }
-    return answer(asked, folder).split()
+    return completion(environment, folder).split()
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """In which there is a model, and a world of one's own."""
-    here = tmp_path_factory.mktemp("completion")
-    learned("maze", 300).save(here / "maze.tt")
-    (here / "broken.tt").write_text("no model at all")
-    (here / "mine.py").write_text(
+    """Return a folder with a model and a custom world."""
+    path = tmp_path_factory.mktemp("completion")
+    learned("maze", 300).save(path / "maze.tt")
+    (path / "broken.tt").write_text("no model at all")
+    (path / "mine.py").write_text(
         "from treethink.worlds.maze import Maze\n"
         "class Mine(Maze):\n"
         "    name, defaults = 'mine', {**Maze.defaults, 'depth': 3}\n"
     )
-    return here
+    return path
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("reproduce ", {"all", *FIGURES}),
     ],
 )  # fmt: skip
-def test_bash_is_offered_the_names_that_fit(folder: Path, typed: str, names: set[str]) -> None:
-    assert {*offered(typed, folder)} == names
+def test_bash_gets_the_names_that_match(folder: Path, typed: str, names: set[str]) -> None:
+    assert {*bash_suggestions(typed, folder)} == names
 
 
 @pytest.mark.parametrize(
@@ -89,32 +89,30 @@ def test_bash_is_offered_the_names_that_fit(folder: Path, typed: str, names: set
         "explain broken.tt --action ",
     ],
 )
-def test_where_nothing_can_be_known_nothing_is_offered_and_nothing_said(
-    folder: Path, typed: str
-) -> None:
-    assert offered(typed, folder) == []
+def test_without_matches_there_are_no_suggestions_and_no_messages(folder: Path, typed: str) -> None:
+    assert bash_suggestions(typed, folder) == []
 
 
-def test_zsh_and_fish_are_told_what_a_world_is(folder: Path) -> None:
+def test_zsh_and_fish_get_the_summaries_of_worlds(folder: Path) -> None:
     summary = WORLDS["walls"].summary()
     zsh = {"_TREETHINK_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "treethink learn wal"}
-    assert f'"walls":"{summary}"' in answer(zsh, folder)
+    assert f'"walls":"{summary}"' in completion(zsh, folder)
     fish = {
         "_TREETHINK_COMPLETE": "complete_fish",
         "_TYPER_COMPLETE_FISH_ACTION": "get-args",
         "_TYPER_COMPLETE_ARGS": "treethink learn wal",
     }
-    assert answer(fish, folder).split("\t") == ["walls", f"{summary}\n"]
+    assert completion(fish, folder).split("\t") == ["walls", f"{summary}\n"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_there_is_a_script_for_each_shell(folder: Path, shell: str) -> None:
-    script = answer({"_TREETHINK_COMPLETE": f"source_{shell}"}, folder)
+    script = completion({"_TREETHINK_COMPLETE": f"source_{shell}"}, folder)
     assert "_TREETHINK_COMPLETE=complete_" in script and shell in script
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_in_bash_itself(folder: Path, tmp_path: Path) -> None:
+def test_completion_works_in_bash_itself(folder: Path, tmp_path: Path) -> None:
     command = tmp_path / "treethink"
     quoted = " ".join(f"'{each}'" for each in program())
     command.write_text(f'#!/bin/sh\nexec {quoted} "$@"\n')
@@ -125,25 +123,25 @@ def test_in_bash_itself(folder: Path, tmp_path: Path) -> None:
         '_treethink_completion treethink; echo "${COMPREPLY[@]}"; complete -p treethink'
     )
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    ran = subprocess.run(
+    result = subprocess.run(
         ["bash", "--norc", "-c", script], cwd=folder, env={**os.environ, "PATH": path},
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
-    assert ran.stdout.splitlines()[0] == "walls"
-    assert "_treethink_completion treethink" in ran.stdout
+    assert result.stdout.splitlines()[0] == "walls"
+    assert "_treethink_completion treethink" in result.stdout
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_completion_is_shown_and_installed_for_the_shell_that_asks(tmp_path: Path) -> None:
+def test_completion_is_shown_and_installed_for_the_current_shell(tmp_path: Path) -> None:
     quoted = " ".join(f"'{each}'" for each in program())
     for option in ("--show-completion", "--install-completion"):
-        ran = subprocess.run(
+        result = subprocess.run(
             ["bash", "--norc", "-c", f"{quoted} {option}; exit $?"],
             env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True,
             timeout=60, check=False,
         )  # fmt: skip
-        assert ran.returncode == 0, ran.stderr
+        assert result.returncode == 0, result.stderr
         if option == "--show-completion":
-            assert "complete -o default -F _treethink_completion treethink" in ran.stdout
+            assert "complete -o default -F _treethink_completion treethink" in result.stdout
     assert (tmp_path / ".bash_completions" / "treethink.sh").is_file()
     assert "treethink.sh" in (tmp_path / ".bashrc").read_text()

@@ -1,4 +1,4 @@
-"""`--help`: pages of 80 columns, whose examples work, and what is said of unknown names.
+"""`--help`: its pages have 80 columns, their examples work, and unknown names get suggestions.
 
 The files in `golden` are written by
 
@@ -23,42 +23,44 @@ from treethink import cli
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 NAMES = list(get_command(cli.app).commands)
-#: What cannot be run here: a keyboard is needed, or minutes are.
+#: Commands that cannot be run here, since they need a keyboard or minutes.
 ONLY_PARSED = {"play", "run", "reproduce", "report", "bench"}
 
 
 @pytest.fixture
-def page(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The help of a command, or of all of them."""
+def help_page(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a function that returns the help of a command, or of the program."""
     monkeypatch.setenv("COLUMNS", "80")
 
-    def shown(*name: str) -> str:
-        ran = called(capsys, *name, "--help")
-        assert ran.code == 0 and ran.err == ""
-        return ran.out
+    def help_of(*name: str) -> str:
+        result = called(capsys, *name, "--help")
+        assert result.code == 0 and result.err == ""
+        return result.out
 
-    return shown
+    return help_of
 
 
 @pytest.mark.parametrize("name", ["", *NAMES])
-def test_a_page_is_as_it_was(page: Any, name: str) -> None:
-    shown = page(*filter(None, [name]))
+def test_a_page_matches_the_golden_file(help_page: Any, name: str) -> None:
+    text = help_page(*filter(None, [name]))
     file = GOLDEN / f"help{name and '_'}{name}.txt"
     if os.environ.get("REWRITE_GOLDEN"):
-        file.write_text(shown, encoding="utf-8", newline="\n")
-    assert shown == file.read_text(encoding="utf-8")
-    assert all(len(line) <= 80 for line in shown.splitlines()) and shown.isascii()
+        file.write_text(text, encoding="utf-8", newline="\n")
+    assert text == file.read_text(encoding="utf-8")
+    assert all(len(line) <= 80 for line in text.splitlines()) and text.isascii()
 
 
 @pytest.mark.parametrize("columns", ["40", "200"])
-def test_a_page_fits_other_terminals(page: Any, columns: str, monkeypatch: Any) -> None:
+def test_a_page_fits_terminals_of_other_widths(
+    help_page: Any, columns: str, monkeypatch: Any
+) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    about, _, _ = page("learn").partition("\nExamples\n")
+    about, _, _ = help_page("learn").partition("\nExamples\n")
     assert all(len(line) <= min(int(columns), 100) for line in about.splitlines())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_option_is_explained_and_takes_what_it_says(name: str) -> None:
+def test_every_option_has_help_and_a_metavar(name: str) -> None:
     for each in get_command(cli.app).commands[name].params:
         assert each.help, each.name  # type: ignore[attr-defined]
         flag = getattr(each, "is_flag", False)
@@ -69,67 +71,67 @@ def test_every_option_is_explained_and_takes_what_it_says(name: str) -> None:
 
 
 def examples(text: str) -> list[str]:
-    """The commands of a page, without what follows in the shell."""
-    _, _, listed = text.partition("\nExamples\n")
-    return [re.split(r"\s(?:#|\||>)", line.strip())[0].strip() for line in listed.splitlines()]
+    """Return the example commands of a page, without comments, pipes and redirections."""
+    _, _, lines = text.partition("\nExamples\n")
+    return [re.split(r"\s(?:#|\||>)", line.strip())[0].strip() for line in lines.splitlines()]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_command_has_examples_that_it_takes(page: Any, name: str) -> None:
-    found = examples(page(name))
-    assert found and all(each.startswith(f"treethink {name}") for each in found)
-    for each in found:
-        # Parses, and runs nothing.
+def test_every_command_has_examples_that_parse(help_page: Any, name: str) -> None:
+    commands = examples(help_page(name))
+    assert commands and all(each.startswith(f"treethink {name}") for each in commands)
+    for each in commands:
+        # Only parse, without running.
         get_command(cli.app).commands[name].make_context(name, shlex.split(each)[2:])
 
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each not in ONLY_PARSED])
 def test_the_examples_run(
-    page: Any, name: str, tmp_path: Path, monkeypatch: Any, capsys: Any
+    help_page: Any, name: str, tmp_path: Path, monkeypatch: Any, capsys: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
     learned("maze", 1_500).save("maze.tt")
-    monkeypatch.setenv("VISUAL", "true")  # an editor in which nothing is done
-    for each in examples(page(name)):
+    monkeypatch.setenv("VISUAL", "true")  # an editor that changes nothing
+    for each in examples(help_page(name)):
         command = shlex.split(each)[1:]
         if name == "learn":
             command += ["--steps", "300"]
         if name == "plan":
             command += ["--steps", "2"]
-        ran = called(capsys, *command)
-        assert ran.code == 0 and ran.out, each
+        result = called(capsys, *command)
+        assert result.code == 0 and result.out, each
 
 
-def test_the_examples_of_the_first_page_are_commands_that_we_have(page: Any) -> None:
-    found = [shlex.split(each)[1] for each in examples(page())]
-    assert len(found) >= 5 and {*found} <= {*NAMES}
+def test_the_examples_of_the_first_page_use_existing_commands(help_page: Any) -> None:
+    commands = [shlex.split(each)[1] for each in examples(help_page())]
+    assert len(commands) >= 5 and {*commands} <= {*NAMES}
 
 
-# ------------------------------------------------------------ names, and none of them
+# ------------------------------------------------------------ usage errors
 
 
-def test_without_a_command_there_is_the_list(page: Any, capsys: Any) -> None:
-    assert called(capsys) == Ran(0, page(), "")
+def test_without_a_command_the_help_is_printed(help_page: Any, capsys: Any) -> None:
+    assert called(capsys) == Ran(0, help_page(), "")
 
 
-def test_help_is_also_h(page: Any, capsys: Any) -> None:
-    assert called(capsys, "learn", "-h").out == page("learn")
+def test_h_is_short_for_help(help_page: Any, capsys: Any) -> None:
+    assert called(capsys, "learn", "-h").out == help_page("learn")
 
 
 def test_the_version(capsys: Any) -> None:
     assert called(capsys, "--version").out == f"treethink {treethink.__version__}\n"
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("lern", "learn"), ("explian", "explain")])
-def test_an_unknown_command_suggests_the_nearest(capsys: Any, typed: str, meant: str) -> None:
-    ran = called(capsys, typed, "maze")
-    assert (ran.code, ran.out) == (2, "") and len(ran.err.splitlines()) == 1
-    assert ran.err.startswith(f"treethink: unknown command {typed!r} ")
-    assert f"Did you mean {meant!r}?" in ran.err and "'worlds'" in ran.err
+@pytest.mark.parametrize(("typed", "nearest"), [("lern", "learn"), ("explian", "explain")])
+def test_an_unknown_command_suggests_the_nearest(capsys: Any, typed: str, nearest: str) -> None:
+    result = called(capsys, typed, "maze")
+    assert (result.code, result.out) == (2, "") and len(result.err.splitlines()) == 1
+    assert result.err.startswith(f"treethink: unknown command {typed!r} ")
+    assert f"Did you mean {nearest!r}?" in result.err and "'worlds'" in result.err
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("command", "message"),
     [
         ("learn", "missing argument 'WORLD'"),
         ("learn maze --stepps 3", "no such option: --stepps"),
@@ -138,17 +140,19 @@ def test_an_unknown_command_suggests_the_nearest(capsys: Any, typed: str, meant:
         ("learn maze walls", "walls"),
     ],
 )
-def test_wrong_usage_says_how_to_get_help(capsys: Any, command: str, says: str) -> None:
+def test_a_usage_error_says_how_to_get_help(capsys: Any, command: str, message: str) -> None:
     name = command.split()[0]
-    ran = called(capsys, *command.split())
-    assert (ran.code, ran.out) == (2, "")
-    assert re.fullmatch(rf"treethink: .*{says}.*\. Try 'treethink {name} --help'\.\n", ran.err)
+    result = called(capsys, *command.split())
+    assert (result.code, result.out) == (2, "")
+    assert re.fullmatch(
+        rf"treethink: .*{message}.*\. Try 'treethink {name} --help'\.\n", result.err
+    )
 
 
-def test_wrong_usage_of_no_command_does_too(capsys: Any) -> None:
-    said = "treethink: no such option: --fast. Try 'treethink --help'.\n"
-    assert called(capsys, "--fast") == Ran(2, "", said)
+def test_a_usage_error_without_a_command_says_how_to_get_help(capsys: Any) -> None:
+    message = "treethink: no such option: --fast. Try 'treethink --help'.\n"
+    assert called(capsys, "--fast") == Ran(2, "", message)
 
 
-def test_a_page_in_a_pipe_has_no_colours_even_if_they_are_wanted_elsewhere() -> None:
+def test_a_page_in_a_pipe_has_no_colours() -> None:
     assert "\x1b" not in started("learn", "--help", TERM="xterm-256color").out

@@ -1,4 +1,4 @@
-"""`treethink plan`: what it plays, what it says of that, what it refuses, and how it ends."""
+"""`treethink plan`: its episodes, its output, its errors and interruption."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Any:
-    """Runs a command in a folder of its own, in which maze.tt has learned the maze."""
+    """Return a function that runs a command in a folder with a model of the maze."""
     monkeypatch.chdir(tmp_path)
     learned("maze", 3_000).save("maze.tt")
 
@@ -45,16 +45,16 @@ def run(
     return call
 
 
-# --------------------------------------------------------------------- what it plays
+# --------------------------------------------------------------------- episodes
 
 
-def test_it_plays_by_a_model_and_says_what_that_scored(run: Any) -> None:
-    ran = run("plan maze --model maze.tt --steps 10 --level 5")
-    assert ran.code == 0 and ran.err == ""
-    *steps, told, time = ran.out.splitlines()
+def test_it_plays_with_a_model_and_prints_the_score(run: Any) -> None:
+    result = run("plan maze --model maze.tt --steps 10 --level 5")
+    assert result.code == 0 and result.err == ""
+    *steps, summary, time = result.out.splitlines()
     assert len(steps) == 10 and steps[0].startswith("step   1  ")
     assert re.search(r"\+1  score +6  visits +[\d,]+ of +[\d,]+  value 1\.000$", steps[-1])
-    assert told == (
+    assert summary == (
         "level 5: score 6 in 10 steps; normalised 1.000 (pessimal -20, trivial -10, optimal 6)"
     )
     assert re.fullmatch(
@@ -62,61 +62,61 @@ def test_it_plays_by_a_model_and_says_what_that_scored(run: Any) -> None:
     )  # fmt: skip
 
 
-def test_it_does_what_an_agent_with_these_settings_does(run: Any) -> None:
+def test_it_acts_as_an_agent_with_the_same_settings(run: Any) -> None:
     settings = "--simulations 30 --seed 3 --discount 0.9 --horizon 7 --exploration 2 --choose value"
     options = "--width 10 --height 9 --set goals=3"
-    ran = run(f"plan maze --model maze.tt --level 2 --steps 12 --json {settings} {options}")
-    told = json.loads(ran.out)
+    result = run(f"plan maze --model maze.tt --level 2 --steps 12 --json {settings} {options}")
+    data = json.loads(result.out)
     world = make("maze", width=10, height=9, goals=3)
     agent = Agent(
         TreeThink.load("maze.tt"), simulations=30, seed=3, discount=0.9, horizon=7, exploration=2.0,
         choose="value",
     )  # fmt: skip
     episode = agent.play(world, 12, level=2)
-    (entry,) = told["episodes"]
+    (entry,) = data["episodes"]
     assert entry["actions"] == episode.actions and entry["rewards"] == episode.rewards
     assert entry["score"] == episode.score and entry["simulations"] == 12 * 30
-    assert told["options"] == world.options and told["settings"]["choose"] == "value"
+    assert data["options"] == world.options and data["settings"]["choose"] == "value"
 
 
 def test_the_oracle_plans_in_the_world_itself(run: Any) -> None:
-    told = json.loads(run("plan keys --oracle --json --steps 10 --level 1").out)
+    data = json.loads(run("plan keys --oracle --json --steps 10 --level 1").out)
     world = make("keys")
-    assert told["model"] == "the world itself" and told["observations"] is None
-    assert told["episodes"][0]["actions"] == Agent(world).play(world, 10, level=1).actions
+    assert data["model"] == "the world itself" and data["observations"] is None
+    assert data["episodes"][0]["actions"] == Agent(world).play(world, 10, level=1).actions
 
 
-def test_without_a_model_it_first_learns_the_world_in_its_usual_size(run: Any) -> None:
-    ran = run("plan maze --width 12 --height 12 --steps 5")
-    assert ran.code == 0
-    first, second, third, *_ = ran.out.splitlines()
+def test_without_a_model_it_first_learns_the_world_in_its_default_size(run: Any) -> None:
+    result = run("plan maze --width 12 --height 12 --steps 5")
+    assert result.code == 0
+    first, second, third, *_ = result.out.splitlines()
     assert first.startswith("no --model given: learning Maze(width=8, height=8,")
     assert first.endswith("first, as `treethink learn maze` does")
     observed = re.search(r"observed ([\d,]+) transitions", second)[1]  # type: ignore[index]
     assert "5,000 without an error since" in third
-    assert re.search(r"1,000 transitions +[\d,]+ per second", ran.err)
-    learned = run("learn maze --quiet").out
-    assert f"observed {observed} transitions" in learned
+    assert re.search(r"1,000 transitions +[\d,]+ per second", result.err)
+    output_of_learn = run("learn maze --quiet").out
+    assert f"observed {observed} transitions" in output_of_learn
     assert not Path("maze.gif").exists()
 
 
-def test_it_learns_the_world_that_was_asked_for_if_its_usual_one_has_another_schema(
+def test_it_learns_the_given_world_if_the_default_one_has_another_schema(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = []
+    worlds = []
 
     def learn_live(model: TreeThink, world: World) -> live.LearningRun:
-        seen.append(world)
+        worlds.append(world)
         return live.LearningRun()
 
     monkeypatch.setattr(live, "learn_live", learn_live)
-    ran = run("plan maze-scoreless --set scored=1 --steps 2")
-    assert ran.code == 0 and [each.options["scored"] for each in seen] == [1]
+    result = run("plan maze-scoreless --set scored=1 --steps 2")
+    assert result.code == 0 and [each.options["scored"] for each in worlds] == [1]
 
 
-def test_several_episodes_are_several_levels_and_a_line_each(run: Any) -> None:
-    ran = run("plan maze --model maze.tt --episodes 3 --level 4 --steps 10")
-    *levels, mean, time = ran.out.splitlines()
+def test_each_episode_has_its_own_level_and_line(run: Any) -> None:
+    result = run("plan maze --model maze.tt --episodes 3 --level 4 --steps 10")
+    *levels, mean, time = result.out.splitlines()
     assert [each.partition(":")[0] for each in levels] == ["level 4", "level 5", "level 6"]
     assert mean.startswith("3 episodes: mean score ") and "mean normalised" in mean
     alone = run("plan maze --model maze.tt --level 5 --steps 10").out
@@ -124,30 +124,30 @@ def test_several_episodes_are_several_levels_and_a_line_each(run: Any) -> None:
     assert "step" not in time
 
 
-def test_json_is_all_that_a_pipe_gets(run: Any) -> None:
-    ran = run("plan maze --json --steps 4 --episodes 2 --gif two.gif")
-    told = json.loads(ran.out)
-    assert told["world"] == "maze" and told["model"] == "learned" and told["observations"] > 5_000
-    assert [each["level"] for each in told["episodes"]] == [0, 1]
-    first = told["episodes"][0]
+def test_with_json_only_the_object_goes_to_the_output(run: Any) -> None:
+    result = run("plan maze --json --steps 4 --episodes 2 --gif two.gif")
+    data = json.loads(result.out)
+    assert data["world"] == "maze" and data["model"] == "learned" and data["observations"] > 5_000
+    assert [each["level"] for each in data["episodes"]] == [0, 1]
+    first = data["episodes"][0]
     assert first["finished"] and first["exact"] is True and first["by_chance"] is False
     assert first["pessimal"] <= first["trivial"] <= first["optimal"] and first["seconds"] > 0
-    assert "no --model" in ran.err and "GIF saved to two.gif" in ran.err
-    kept = json.loads(run("plan maze --model maze.tt --json --steps 4").out)
-    assert kept["model"] == "maze.tt" and kept["observations"] == 3_000
+    assert "no --model" in result.err and "GIF saved to two.gif" in result.err
+    of_saved_model = json.loads(run("plan maze --model maze.tt --json --steps 4").out)
+    assert of_saved_model["model"] == "maze.tt" and of_saved_model["observations"] == 3_000
 
 
-def test_with_milliseconds_alone_it_takes_the_time_it_has(run: Any) -> None:
+def test_milliseconds_without_simulations_limit_only_the_time(run: Any) -> None:
     command = "plan maze --model maze.tt --json --steps 3 --milliseconds 20"
-    told = json.loads(run(command).out)
-    assert told["settings"]["simulations"] is None
-    assert told["episodes"][0]["simulations"] > 300
-    assert 0.05 < told["episodes"][0]["seconds"] < 5
-    told = json.loads(run(f"{command} --simulations 10").out)
-    assert told["episodes"][0]["simulations"] <= 30
+    data = json.loads(run(command).out)
+    assert data["settings"]["simulations"] is None
+    assert data["episodes"][0]["simulations"] > 300
+    assert 0.05 < data["episodes"][0]["seconds"] < 5
+    data = json.loads(run(f"{command} --simulations 10").out)
+    assert data["episodes"][0]["simulations"] <= 30
 
 
-def test_the_film_shows_every_state_of_all_episodes(run: Any) -> None:
+def test_the_gif_shows_every_state_of_all_episodes(run: Any) -> None:
     run("plan maze --model maze.tt --steps 4 --episodes 2 --gif maze.gif")
     with Image.open("maze.gif") as picture:
         assert picture.n_frames == 10  # type: ignore[attr-defined]
@@ -156,14 +156,14 @@ def test_the_film_shows_every_state_of_all_episodes(run: Any) -> None:
     assert Path("maze.gif").read_bytes() == first
 
 
-def test_where_scores_have_no_scale_it_says_why(run: Any) -> None:
+def test_it_says_why_scores_cannot_be_normalised(run: Any) -> None:
     out = run("plan cliffwalking --oracle --steps 3 --episodes 2").out
     assert "\nno normalised score: world 'cliffwalking' has no action 'stay'" in out
     assert out.count("no normalised score") == 1 and "mean normalised" not in out
     assert re.search(r"^level 0: score -3 in 3 steps$", out, re.MULTILINE)
 
 
-OWN = """
+CUSTOM_WORLD = """
 import treethink as tt
 from treethink.worlds import World
 
@@ -187,21 +187,21 @@ class Button(World):
 """
 
 
-def test_worlds_of_ones_own_are_planned_in_with_the_options_that_they_need(run: Any) -> None:
-    Path("buttons.py").write_text(OWN)
-    ran = run("plan buttons:Button --set pay=3 --steps 6")
-    assert ran.code == 0
-    assert "level 0: score 18 in 6 steps; normalised 1.000" in ran.out
+def test_custom_worlds_with_options_can_be_used(run: Any) -> None:
+    Path("buttons.py").write_text(CUSTOM_WORLD)
+    result = run("plan buttons:Button --set pay=3 --steps 6")
+    assert result.code == 0
+    assert "level 0: score 18 in 6 steps; normalised 1.000" in result.out
 
 
 def test_an_episode_that_is_over_at_once_has_no_step(run: Any) -> None:
-    Path("buttons.py").write_text(OWN)
-    ran = run("plan buttons:Button --set pay=3 --set ends=1 --oracle --gif over.gif")
+    Path("buttons.py").write_text(CUSTOM_WORLD)
+    result = run("plan buttons:Button --set pay=3 --set ends=1 --oracle --gif over.gif")
     assert (
-        ran.code == 0
-        and "level 0: score 0 in 0 steps, where the world ended it; nothing" in ran.out
+        result.code == 0
+        and "level 0: score 0 in 0 steps, where the world ended it; nothing" in result.out
     )
-    assert "planning took" not in ran.out
+    assert "planning took" not in result.out
     with Image.open("over.gif") as picture:
         assert picture.n_frames == 1  # type: ignore[attr-defined]
 
@@ -210,7 +210,7 @@ def test_an_episode_that_is_over_at_once_has_no_step(run: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("command", "message"),
     [
         ("plan mase", "unknown world 'mase' .* Did you mean 'maze'?"),
         ("plan walls", "world 'walls' keeps no score, so there is nothing to plan for"),
@@ -235,36 +235,38 @@ def test_an_episode_that_is_over_at_once_has_no_step(run: Any) -> None:
         ("plan buttons:gym --oracle", "an oracle must ask about any state"),
     ],
 )
-def test_an_error_is_one_line_told_before_anything_is_learned_or_played(
-    run: Any, command: str, says: str, monkeypatch: pytest.MonkeyPatch
+def test_an_error_is_one_line_before_anything_is_learned_or_played(
+    run: Any, command: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(*arguments: Any) -> None:
+    def fail(*arguments: Any) -> None:
         raise AssertionError("it began")
 
-    monkeypatch.setattr(live, "trial", never)
-    monkeypatch.setattr(Agent, "play", never)
-    Path("buttons.py").write_text(f"{OWN}\nclass Gym(Button):\n    pure = False\ngym = Gym(1)\n")
+    monkeypatch.setattr(live, "trial", fail)
+    monkeypatch.setattr(Agent, "play", fail)
+    Path("buttons.py").write_text(
+        f"{CUSTOM_WORLD}\nclass Gym(Button):\n    pure = False\ngym = Gym(1)\n"
+    )
     sys.modules.pop("buttons", None)
     before = {*Path().iterdir()}
-    ran = run(command)
+    result = run(command)
     failed = "missing.tt" in command or "--level 9" in command
-    assert ran.code == (1 if failed else 2) and ran.out == ""
-    assert re.match(f"treethink: .*{says}", ran.err) and len(ran.err.splitlines()) == 1
+    assert result.code == (1 if failed else 2) and result.out == ""
+    assert re.match(f"treethink: .*{message}", result.err) and len(result.err.splitlines()) == 1
     assert {*Path().iterdir()} - {Path("__pycache__")} == before
 
 
 @pytest.mark.parametrize("option", ["--episodes 0", "--steps 0", "--level -1", "--pause -1"])
-def test_what_cannot_be_counted_is_wrong_usage(run: Any, option: str) -> None:
-    ran = run(f"plan maze {option}")
-    assert ran.code == 2 and "Try 'treethink plan --help'." in ran.err
+def test_invalid_counts_are_usage_errors(run: Any, option: str) -> None:
+    result = run(f"plan maze {option}")
+    assert result.code == 2 and "Try 'treethink plan --help'." in result.err
 
 
-def test_without_pillow_it_says_so_before_it_plays(
+def test_missing_pillow_is_reported_before_playing(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
-    ran = run("plan maze --model maze.tt --gif maze.gif")
-    assert ran.code == 1 and ran.out == "" and "pip install pillow" in ran.err
+    result = run("plan maze --model maze.tt --gif maze.gif")
+    assert result.code == 1 and result.out == "" and "pip install pillow" in result.err
     assert run("plan maze --model maze.tt --steps 2").code == 0
 
 
@@ -272,44 +274,44 @@ def test_without_pillow_it_says_so_before_it_plays(
 
 
 def interrupt_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = Viewer.tell
+    original = Viewer.tell
 
     def tell(self: Viewer, episode: Episode, plan: Plan) -> None:
-        told(self, episode, plan)
+        original(self, episode, plan)
         if len(episode.actions) == steps:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Viewer, "tell", tell)
 
 
-def test_an_interrupt_tells_and_films_what_was_played(
+def test_an_interrupt_reports_and_saves_what_was_played(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupt_after(3, monkeypatch)
-    ran = run("plan maze --model maze.tt --episodes 5 --gif maze.gif")
-    assert ran.code == 130
-    first, *rest = ran.out.splitlines()
+    result = run("plan maze --model maze.tt --episodes 5 --gif maze.gif")
+    assert result.code == 130
+    first, *rest = result.out.splitlines()
     assert re.fullmatch(r"level 0: score -?\d+ in 3 steps, interrupted", first)
     assert rest[0].startswith("planning took") and rest[1] == "GIF saved to maze.gif"
     with Image.open("maze.gif") as picture:
         assert picture.n_frames == 4  # type: ignore[attr-defined]
-    told = json.loads(run("plan maze --model maze.tt --json").out)
-    assert [each["finished"] for each in told["episodes"]] == [False]
+    data = json.loads(run("plan maze --model maze.tt --json").out)
+    assert [each["finished"] for each in data["episodes"]] == [False]
 
 
-def test_an_interrupt_while_the_scale_is_worked_out_loses_no_score(
+def test_an_interrupt_while_bounds_are_computed_loses_no_score(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(EpisodeSummary, "compute_bounds", stop)
-    ran = run("plan maze --model maze.tt --steps 4 --episodes 2")
-    assert ran.code == 130
-    assert re.match(r"level 0: score -?\d+ in 4 steps\nplanning took", ran.out)
+    result = run("plan maze --model maze.tt --steps 4 --episodes 2")
+    assert result.code == 130
+    assert re.match(r"level 0: score -?\d+ in 4 steps\nplanning took", result.out)
 
 
-def test_an_interrupt_while_it_learns_plays_nothing(
+def test_an_interrupt_while_learning_plays_nothing(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*arguments: Any) -> Any:
@@ -317,20 +319,20 @@ def test_an_interrupt_while_it_learns_plays_nothing(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(live, "trial", stop)
-    ran = run("plan maze --gif maze.gif")
-    assert ran.code == 130 and ran.out.endswith("interrupted before the first episode\n")
+    result = run("plan maze --gif maze.gif")
+    assert result.code == 130 and result.out.endswith("interrupted before the first episode\n")
     assert not Path("maze.gif").exists()
 
 
-def test_an_interrupt_while_the_film_is_written_leaves_none(
+def test_an_interrupt_while_the_gif_is_written_leaves_no_file(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli.plan.animation, "write", stop)
-    ran = run("plan maze --model maze.tt --steps 2 --gif maze.gif")
-    assert ran.code == 130 and "interrupted; maze.gif was not written" in ran.out
+    result = run("plan maze --model maze.tt --steps 2 --gif maze.gif")
+    assert result.code == 130 and "interrupted; maze.gif was not written" in result.out
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
@@ -350,7 +352,7 @@ def test_control_c_in_a_real_process(tmp_path: Path) -> None:
     assert re.search(r"level 0: score -?\d+ in \d+ steps?, interrupted\nplanning took", out)
 
 
-# ------------------------------------------------------------------------ how it looks
+# ------------------------------------------------------------------------ screen
 
 
 def some_plan(world: World, steps: int = 4, level: int = 1) -> tuple[Episode, Plan]:
@@ -379,15 +381,15 @@ def test_the_screen_fits_the_terminal_and_shows_the_player_and_the_bars(
     assert sum(each in text.plain for each in bars(plan)) == len(plan.visits)
 
 
-def test_a_screen_is_the_level_as_it_is_drawn_elsewhere() -> None:
+def test_the_screen_draws_the_level_as_elsewhere() -> None:
     world = make("maze")
     episode, plan = some_plan(world)
-    drawn = draw.ansi(world, episode.states[-1], colour=False).split("\n")
-    shown = screen(world, episode, plan, 4, 1).plain.split("\n")[3:]
-    assert all(line.startswith(each) for each, line in zip(drawn, shown, strict=True))
+    expected = draw.ansi(world, episode.states[-1], colour=False).split("\n")
+    rows = screen(world, episode, plan, 4, 1).plain.split("\n")[3:]
+    assert all(line.startswith(each) for each, line in zip(expected, rows, strict=True))
 
 
-def test_what_is_expected_to_follow_is_said_while_there_is_something() -> None:
+def test_the_screen_shows_the_planned_actions_if_there_are_any() -> None:
     world = make("maze")
     state = world.reset(5)
     after = world.step(state, "right", None)  # type: ignore[arg-type]
@@ -398,7 +400,7 @@ def test_what_is_expected_to_follow_is_said_while_there_is_something() -> None:
     assert "\nright\n" in screen(world, episode, plan, 4, 5).plain
 
 
-def test_bars_show_whatever_was_tried_and_no_more_than_a_dozen() -> None:
+def test_bars_show_at_most_twelve_actions() -> None:
     visits = {f"go-{i}": (i % 13) * 1_000 + (i == 0) for i in range(20)}
     values = {name: None if not count else 0.5 for name, count in visits.items()}
     plan = Plan("go-12", visits, values, ["go-12"], [], 1, 2)
@@ -414,8 +416,8 @@ def test_bars_show_whatever_was_tried_and_no_more_than_a_dozen() -> None:
     assert all(line.isascii() for line in bars(plan, "ascii"))
 
 
-def through(console: Console, lines: bool = True) -> str:
-    """What a viewer writes of an episode."""
+def viewer_output(console: Console, lines: bool = True) -> str:
+    """Return what a viewer writes about an episode."""
     world = make("maze")
     with Viewer(console, world, 3, 1, lines=lines) as viewer:
         Agent(world, simulations=20).play(world, 3, level=1, tell=viewer.tell)
@@ -438,34 +440,34 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Any:
     return open_one
 
 
-def test_in_a_terminal_the_level_moves_and_its_last_state_stays(terminal: Any) -> None:
-    written = through(terminal(force_terminal=True))
-    assert "\x1b[38;" in written and "step 1 of 3" in written
-    assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l")  # the cursor is back
-    last = Text.from_ansi(written[written.rindex("maze  level 1") :]).plain
+def test_a_terminal_shows_the_level_live_and_keeps_its_last_state(terminal: Any) -> None:
+    output = viewer_output(terminal(force_terminal=True))
+    assert "\x1b[38;" in output and "step 1 of 3" in output
+    assert output.rindex("\x1b[?25h") > output.rindex("\x1b[?25l")  # the cursor is visible again
+    last = Text.from_ansi(output[output.rindex("maze  level 1") :]).plain
     assert last.startswith("maze  level 1  step 3 of 3") and "# # # #" in last
 
 
 def test_no_color_is_respected(terminal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    written = through(terminal(force_terminal=True))
-    assert "step 3 of 3" in written and "\x1b[38;" not in written and "\x1b[48;" not in written
+    output = viewer_output(terminal(force_terminal=True))
+    assert "step 3 of 3" in output and "\x1b[38;" not in output and "\x1b[48;" not in output
 
 
 def test_a_dumb_terminal_and_a_pipe_get_plain_lines(
     terminal: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    piped = through(terminal(force_terminal=False))
+    piped = viewer_output(terminal(force_terminal=False))
     assert len(piped.splitlines()) == 3 and "\x1b" not in piped and piped.startswith("step   1")
-    assert through(terminal(force_terminal=False), lines=False) == ""
+    assert viewer_output(terminal(force_terminal=False), lines=False) == ""
     monkeypatch.setenv("TERM", "dumb")
-    assert through(terminal(force_terminal=True)) == piped
+    assert viewer_output(terminal(force_terminal=True)) == piped
 
 
-# -------------------------------------------------------------------- what it was worth
+# -------------------------------------------------------------------- summaries
 
 
-def account(score: int, bounds: ScoreBounds | None, **more: Any) -> EpisodeSummary:
+def episode_summary(score: int, bounds: ScoreBounds | None, **more: Any) -> EpisodeSummary:
     world = make("maze")
     state = world.reset(0)
     return EpisodeSummary(
@@ -474,7 +476,7 @@ def account(score: int, bounds: ScoreBounds | None, **more: Any) -> EpisodeSumma
 
 
 @pytest.mark.parametrize(
-    ("score", "bounds", "says"),
+    ("score", "bounds", "message"),
     [
         (6, ScoreBounds(-20, -10, 6), "; normalised 1.000 (pessimal -20, trivial -10, optimal 6)"),
         (
@@ -507,20 +509,27 @@ def account(score: int, bounds: ScoreBounds | None, **more: Any) -> EpisodeSumma
         (4, None, ""),
     ],
 )
-def test_an_account_says_what_is_known(score: int, bounds: ScoreBounds | None, says: str) -> None:
-    assert str(account(score, bounds)) == f"level 7: score {score} in 1 step{says}"
-    json.dumps(account(score, bounds).to_dict(), allow_nan=False)
+def test_an_episode_summary_says_what_is_known(
+    score: int, bounds: ScoreBounds | None, message: str
+) -> None:
+    assert str(episode_summary(score, bounds)) == f"level 7: score {score} in 1 step{message}"
+    json.dumps(episode_summary(score, bounds).to_dict(), allow_nan=False)
 
 
 def test_means_are_over_levels_with_something_to_gain() -> None:
     good, none = ScoreBounds(-20, -10, 0), ScoreBounds(-20, -10, -10)
-    said = summary_lines([account(0, good), account(-5, good), account(-10, none)])
-    assert said[0] == (
+    lines = summary_lines(
+        [episode_summary(0, good), episode_summary(-5, good), episode_summary(-10, none)]
+    )
+    assert lines[0] == (
         "3 episodes: mean score -5.00; mean normalised 0.750, deviation 0.250"
         " in 2 with something to gain"
     )
-    assert said[-1] == "planning took 500 ms an action, at 200 simulations a second"
-    assert "normalised" not in summary_lines([account(0, good), account(1, None, unknown="why")])[0]
-    assert summary_lines([account(1, None, unknown="why")])[0] == "no normalised score: why"
-    assert summary_lines([account(-10, none)] * 2)[0] == "2 episodes: mean score -10.00"
+    assert lines[-1] == "planning took 500 ms an action, at 200 simulations a second"
+    assert (
+        "normalised"
+        not in summary_lines([episode_summary(0, good), episode_summary(1, None, unknown="why")])[0]
+    )
+    assert summary_lines([episode_summary(1, None, unknown="why")])[0] == "no normalised score: why"
+    assert summary_lines([episode_summary(-10, none)] * 2)[0] == "2 episodes: mean score -10.00"
     assert summary_lines([]) == []

@@ -1,4 +1,4 @@
-"""The game: any keys do something sensible, every step can be undone, the terminal survives."""
+"""The game: any key is handled, every step can be undone, and the terminal is restored."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from treethink.worlds import WORLDS, World, make
 from treethink.worlds.base import check_fit
 from treethink.worlds.gym import GymWorld
 
-#: Few and many actions, chance, no grid, nothing that is reached by arrows.
-PLAYED = ("walls", "maze", "fish", "gates", "lights", "keys", "scale(6,1)")
+#: Worlds with few and many actions, with chance, without a grid, without directions.
+WORLDS_TO_PLAY = ("walls", "maze", "fish", "gates", "lights", "keys", "scale(6,1)")
 
 
 def learned(world: World, steps: int = 300) -> TreeThink:
@@ -64,7 +64,7 @@ any_key = st.sampled_from(
 
 
 @pytest.mark.parametrize(
-    ("sent", "pressed"),
+    ("text", "keys"),
     [
         ("\x1b[A\x1b[B\x1b[C\x1b[D", ["up", "down", "right", "left"]),
         ("\x1bOA\x1bOD", ["up", "left"]),  # a terminal in application mode
@@ -81,60 +81,60 @@ any_key = st.sampled_from(
         ("", []),
     ],
 )
-def test_keys_are_told_from_what_a_terminal_sends(sent: str, pressed: list[str]) -> None:
-    assert keyboard.parse(sent) == pressed
+def test_the_input_of_a_terminal_is_parsed_into_keys(text: str, keys: list[str]) -> None:
+    assert keyboard.parse(text) == keys
 
 
 @given(st.text())
-def test_anything_that_is_sent_is_some_keys(sent: str) -> None:
+def test_any_input_can_be_parsed_into_keys(text: str) -> None:
     named = {"left", "right", "up", "down", "enter", "backspace", "escape", "end", "other"}
-    for key in keyboard.parse(sent):
+    for key in keyboard.parse(text):
         assert key in named or (len(key) == 1 and key.isprintable())
 
 
 @given(st.lists(st.text(min_size=1), unique=True))
-def test_keys_are_found_for_actions_of_any_name_and_some_are_never_taken(
+def test_actions_of_any_name_get_keys_that_are_not_reserved(
     actions: list[str],
 ) -> None:
-    chosen = keyboard.assign(actions)
-    assert set(chosen.values()) <= set(actions)
-    assert not keyboard.RESERVED & chosen.keys()
-    assert len(set(chosen.values())) >= min(len(actions), 10)
-    assert len(keyboard.describe(chosen)) <= len(chosen)
+    keys = keyboard.assign(actions)
+    assert set(keys.values()) <= set(actions)
+    assert not keyboard.RESERVED & keys.keys()
+    assert len(set(keys.values())) >= min(len(actions), 10)
+    assert len(keyboard.describe(keys)) <= len(keys)
 
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_every_action_of_every_world_has_a_key(name: str) -> None:
     actions = make(name).actions
-    chosen = keyboard.assign(actions)
-    assert set(chosen.values()) == set(actions)
-    told = " ".join(keyboard.describe(chosen))
-    for key, action in chosen.items():
-        assert key in told or "arrows" in told
-        assert action in told or re.sub("left|right|up|down", "*", action) in told
-    # Nothing that one would press to walk does something else.
+    keys = keyboard.assign(actions)
+    assert set(keys.values()) == set(actions)
+    text = " ".join(keyboard.describe(keys))
+    for key, action in keys.items():
+        assert key in text or "arrows" in text
+        assert action in text or re.sub("left|right|up|down", "*", action) in text
+    # The keys w, a, s and d are directions or nothing.
     for key, way in zip("wasd", ("up", "left", "down", "right"), strict=True):
-        assert way in chosen.get(key, way) or name == "fish"
+        assert way in keys.get(key, way) or name == "fish"
 
 
-def test_further_groups_of_directions_get_letters_that_lie_like_arrows() -> None:
-    chosen = keyboard.assign(make("gates").actions)
-    assert [chosen[key] for key in ("left", "right", "up", "down")] == [
+def test_further_groups_of_directions_get_letters_arranged_like_arrows() -> None:
+    keys = keyboard.assign(make("gates").actions)
+    assert [keys[key] for key in ("left", "right", "up", "down")] == [
         "left",
         "right",
         "up",
         "down",
     ]
-    assert [chosen[key] for key in "wasd"] == [
+    assert [keys[key] for key in "wasd"] == [
         f"guard-{way}" for way in ("up", "left", "down", "right")
     ]
-    assert [chosen[key] for key in "ijkl"] == [
+    assert [keys[key] for key in "ijkl"] == [
         f"jump-{way}" for way in ("up", "left", "down", "right")
     ]
-    assert keyboard.describe(chosen)[1:] == ["wasd: guard-*", "ijkl: jump-*"]
+    assert keyboard.describe(keys)[1:] == ["wasd: guard-*", "ijkl: jump-*"]
 
 
-def test_only_what_goes_in_all_four_directions_is_a_family() -> None:
+def test_only_actions_in_all_four_directions_form_a_family() -> None:
     assert keyboard.describe(keyboard.assign(make("taxi").actions)) == [
         "arrows or wasd: up left down right",
         "p: pick-up",
@@ -148,18 +148,18 @@ def test_only_what_goes_in_all_four_directions_is_a_family() -> None:
     assert keyboard.assign(["jump-left", "jump-up"]) == {"j": "jump-left", "m": "jump-up"}
 
 
-def test_letters_walk_where_no_other_family_needs_them() -> None:
-    chosen = keyboard.assign(make("keys").actions)
-    assert [chosen[key] for key in "wasd"] == ["up", "left", "down", "right"]
-    assert [chosen[key] for key in ("up", "left", "down", "right")] == [
+def test_wasd_are_directions_unless_another_family_needs_them() -> None:
+    keys = keyboard.assign(make("keys").actions)
+    assert [keys[key] for key in "wasd"] == ["up", "left", "down", "right"]
+    assert [keys[key] for key in ("up", "left", "down", "right")] == [
         "up", "left", "down", "right",
     ]  # fmt: skip
-    assert chosen[" "] == "stay"
-    assert keyboard.describe(chosen) == ["arrows or wasd: up left down right", "space: stay"]
+    assert keys[" "] == "stay"
+    assert keyboard.describe(keys) == ["arrows or wasd: up left down right", "space: stay"]
 
 
-def test_a_letter_that_is_taken_gives_way_to_the_next_then_to_a_digit() -> None:
-    # u, r and n are the game's own.
+def test_an_action_gets_its_first_free_letter_or_a_digit() -> None:
+    # u, r and n are reserved by the game.
     assert keyboard.assign(["run", "rut", "tun", "nnn"]) == {
         "1": "run",
         "t": "rut",
@@ -172,13 +172,18 @@ def test_a_letter_that_is_taken_gives_way_to_the_next_then_to_a_digit() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(PLAYED), st.booleans(), st.lists(any_key, max_size=40), st.integers(0, 9))
+@given(
+    st.sampled_from(WORLDS_TO_PLAY),
+    st.booleans(),
+    st.lists(any_key, max_size=40),
+    st.integers(0, 9),
+)
 def test_no_sequence_of_keys_breaks_the_game(
-    name: str, with_model: bool, pressed: list[str], seed: int
+    name: str, with_model: bool, keys: list[str], seed: int
 ) -> None:
     world = make(name)
     game = Game(world, seed, learned_by_name(name) if with_model else None)
-    for key in pressed:
+    for key in keys:
         game.press(key)
         assert game.state.schema == world.schema
         right, count = game.predictions
@@ -190,8 +195,10 @@ def test_no_sequence_of_keys_breaks_the_game(
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(PLAYED), st.lists(st.integers(0, 99), max_size=15), st.integers(0, 9))
-def test_as_many_undos_as_actions_lead_back_to_the_start(
+@given(
+    st.sampled_from(WORLDS_TO_PLAY), st.lists(st.integers(0, 99), max_size=15), st.integers(0, 9)
+)
+def test_undoing_all_actions_leads_back_to_the_start(
     name: str, choices: list[int], seed: int
 ) -> None:
     world = make(name)
@@ -208,7 +215,7 @@ def test_as_many_undos_as_actions_lead_back_to_the_start(
     assert "nothing to undo" in game.message and game.state == world.reset(seed)
 
 
-def test_undo_takes_chance_back_too() -> None:
+def test_undo_restores_the_random_numbers() -> None:
     game = Game(make("fish", fish=5), seed=0)
     states = set()
     for _ in range(5):
@@ -220,19 +227,19 @@ def test_undo_takes_chance_back_too() -> None:
     for _ in range(5):
         game.act("step")
         states.add(game.state)
-    assert len(states) == 5  # but chance it is
+    assert len(states) == 5  # the world is random
     game = Game(make("walls"))
     game.press("left")
     game.press("backspace")
     assert game.message == "undone: left"
 
 
-class Drifting(gymnasium.Env[int, int]):
-    """Somebody walks and is blown about; over at 9."""
+class DriftingEnv(gymnasium.Env[int, int]):
+    """A boat moves by its action and at random; the episode ends at 9."""
 
     observation_space = gymnasium.spaces.Discrete(100)  # type: ignore[assignment]
     action_space = gymnasium.spaces.Discrete(2)  # type: ignore[assignment]
-    #: Whether all chance is that of the seed.
+    #: Whether the seed determines all random numbers.
     faithful = True
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
@@ -246,19 +253,19 @@ class Drifting(gymnasium.Env[int, int]):
         return self.place, -1.0, self.faithful and self.place >= 9, False, {}
 
 
-class Faithless(Drifting):
+class UnseededEnv(DriftingEnv):
     faithful = False
 
 
-def drifting(kind: type[Drifting] = Drifting) -> GymWorld:
+def drifting_world(kind: type[DriftingEnv] = DriftingEnv) -> GymWorld:
     schema = Schema({"boat": ["at"], "game": ["score"]}, {"at": 1, "score": 1}, ["wait", "row"])
     return GymWorld(
         kind, schema=schema, to_state=lambda env: [Object(0, "boat", at=env.unwrapped.place)]
     )
 
 
-def test_an_environment_that_goes_only_forwards_is_taken_back_by_walking_again() -> None:
-    game = Game(drifting(), seed=5)
+def test_undo_in_a_forward_only_environment_replays_the_episode() -> None:
+    game = Game(drifting_world(), seed=5)
     visited = []
     while "over" not in game.message:
         visited.append(game.state)
@@ -267,13 +274,13 @@ def test_an_environment_that_goes_only_forwards_is_taken_back_by_walking_again()
     for state in reversed(visited):
         game.press("u")
         assert game.state == state and game.message == "undone: row"
-    for state in [*visited[1:], over]:  # and forwards again
+    for state in [*visited[1:], over]:  # forwards again
         game.act("row")
         assert game.state == state
 
 
-def test_an_environment_that_never_does_the_same_again_says_that_it_cannot_go_back() -> None:
-    game = Game(drifting(Faithless), seed=5)
+def test_undo_in_an_unseeded_environment_restarts_the_level() -> None:
+    game = Game(drifting_world(UnseededEnv), seed=5)
     game.act("row")
     game.act("row")
     game.press("u")
@@ -297,10 +304,10 @@ def test_restart_and_next_level() -> None:
     first = fish.state
     fish.restart()
     fish.act("step")
-    assert fish.state == first  # the same luck
+    assert fish.state == first  # the same random numbers
 
 
-def test_actions_are_the_worlds() -> None:
+def test_keys_take_the_actions_of_the_world() -> None:
     world = make("maze")
     game, state = Game(world, seed=2), world.reset(2)
     for key, action in (("left", "left"), (" ", "stay"), ("S", "down"), ("down", "down")):
@@ -309,7 +316,7 @@ def test_actions_are_the_worlds() -> None:
         assert game.state == state and game.message == action
 
 
-def test_a_key_that_does_nothing_says_so_and_does_nothing() -> None:
+def test_an_unassigned_key_only_shows_a_message() -> None:
     game = Game(make("walls"))
     before = game.state
     for key in ("x", "other", "enter", "€"):
@@ -318,14 +325,14 @@ def test_a_key_that_does_nothing_says_so_and_does_nothing() -> None:
 
 
 @pytest.mark.parametrize("key", ["q", "Q", "end"])
-def test_ways_to_leave(key: str) -> None:
+def test_keys_that_quit(key: str) -> None:
     game = Game(make("walls"))
     game.press(key)
     assert game.done
 
 
 class Shelf(World):
-    """Boxes on a shelf and in a row; jars, which are nowhere."""
+    """Boxes in a column, and jars that have no position."""
 
     name = "shelf"
     schema = Schema({"box": ["pos"], "jar": ["full"]}, {"pos": 2, "full": 1}, ["wait"])
@@ -338,7 +345,7 @@ class Shelf(World):
         return [(state, 1.0)]
 
 
-def test_what_has_no_place_is_told_as_far_as_there_is_room() -> None:
+def test_objects_without_a_position_are_listed_if_there_is_room() -> None:
     for game in (Game(Shelf()), Game(Shelf(), model=learned(Shelf(), 20))):
         game.act("wait")
         tall, short = render(game, 80, 40).plain, render(game, 80, 22).plain
@@ -346,25 +353,25 @@ def test_what_has_no_place_is_told_as_far_as_there_is_room() -> None:
         assert "and 6 more" in short and short.count("B ") == tall.count("B ") >= 8
 
 
-def test_help_speaks_of_signs_that_there_are() -> None:
+def test_help_explains_only_symbols_in_use() -> None:
     game = Game(Shelf(), model=learned(Shelf(), 20))
     game.press("?")
-    shown = render(game, 120, 60).plain
+    text = render(game, 120, 60).plain
     assert (
-        "B_: on top of something else" in shown
-        and "B!: not the most likely" in shown
-        and "P" not in shown
+        "B_: on top of something else" in text
+        and "B!: not the most likely" in text
+        and "P" not in text
     )
 
 
-def test_escape_hides_help_and_never_leaves() -> None:
+def test_escape_hides_help_and_never_quits() -> None:
     game = Game(make("keys"))
     legend = "h key (status 1)"
     assert legend not in render(game, 120, 40).plain
     game.press("?")
     assert legend in render(game, 120, 40).plain
     game.press("left")
-    assert legend in render(game, 120, 40).plain  # one may look at it while playing
+    assert legend in render(game, 120, 40).plain  # it stays visible while playing
     game.press("escape")
     assert legend not in render(game, 120, 40).plain and not game.done
     game.press("escape")
@@ -374,57 +381,57 @@ def test_escape_hides_help_and_never_leaves() -> None:
     assert legend not in render(game, 120, 40).plain
 
 
-def typed(game: Game, text: str) -> None:
+def press_all(game: Game, text: str) -> None:
     for key in keyboard.parse(text):
         game.press(key)
 
 
-def test_an_action_can_be_played_by_its_name() -> None:
+def test_an_action_can_be_entered_by_name() -> None:
     world = make("scale(9,1)")
     game = Game(world, seed=0)
     assert "p8-left-0" not in game.keys.values()
-    typed(game, "/p8-leftt\x7f-0\r")
+    press_all(game, "/p8-leftt\x7f-0\r")
     assert game.message == "p8-left-0" and game.steps == 1 and game.typed is None
-    typed(game, ":p7-up-0")
+    press_all(game, ":p7-up-0")
     assert "action by name: p7-up-0_" in render(game, 80, 24).plain
-    typed(game, "\x1b")
+    press_all(game, "\x1b")
     assert game.steps == 1 and game.typed is None and not game.done
-    typed(game, "/\r/\x7f/quick\x1b")
+    press_all(game, "/\r/\x7f/quick\x1b")
     assert game.steps == 1 and not game.done
-    typed(game, "/qq\x03")
+    press_all(game, "/qq\x03")
     assert game.done
 
 
-def test_the_beginning_of_a_name_is_enough_if_only_one_begins_so() -> None:
+def test_a_unique_prefix_of_a_name_is_enough() -> None:
     game = Game(make("gates"))
-    typed(game, "/guard-l\r")
+    press_all(game, "/guard-l\r")
     assert game.message == "guard-left" and game.steps == 1
-    typed(game, "/gu\r")
+    press_all(game, "/gu\r")
     assert game.message == "'gu' may be guard-left, guard-right, guard-up, guard-down"
     assert game.steps == 1
-    typed(game, "/up\r")
+    press_all(game, "/up\r")
     assert game.message == "up" and game.steps == 2
 
 
-def test_a_whole_name_is_never_taken_for_the_beginning_of_another() -> None:
+def test_a_complete_name_is_not_an_ambiguous_prefix() -> None:
     class Twice(type(make("walls"))):  # type: ignore[misc]
         name = "twice"
         schema = Schema({"wall": ["pos"], "player": ["pos"]}, {"pos": 2}, ["left", "left-up"])
 
     game = Game(Twice())
-    typed(game, "/left\r")
+    press_all(game, "/left\r")
     assert game.message == "left" and game.steps == 1
 
 
-def test_a_misspelt_action_gets_the_nearest_name() -> None:
+def test_a_misspelled_action_suggests_the_nearest_name() -> None:
     game = Game(make("gates"))
-    typed(game, "/gard-left\r")
+    press_all(game, "/gard-left\r")
     assert game.message == "unknown action 'gard-left' in world 'gates'. Did you mean 'guard-left'?"
     assert game.steps == 0
 
 
 class Fragile(type(make("walls"))):  # type: ignore[misc]
-    """Breaks when one goes up; is over when one has gone down."""
+    """A world that fails on `up` and is over after `down`."""
 
     name = "fragile"
 
@@ -438,15 +445,15 @@ class Fragile(type(make("walls"))):  # type: ignore[misc]
         return bool(state != self.reset(3))
 
 
-def test_a_step_that_fails_is_told_and_changes_nothing() -> None:
+def test_a_failing_step_shows_a_message_and_changes_nothing() -> None:
     game = Game(Fragile(), seed=3)
-    luck = game._rng.bit_generator.state
+    rng_state = game._rng.bit_generator.state
     game.press("up")
     assert game.message == "up: too high"
-    assert game.steps == 0 and game._rng.bit_generator.state == luck
+    assert game.steps == 0 and game._rng.bit_generator.state == rng_state
 
 
-def test_a_level_that_there_is_not_leaves_the_game_where_it_is() -> None:
+def test_a_missing_next_level_leaves_the_game_unchanged() -> None:
     class OnlyOne(Fragile):
         def reset(self, seed: int) -> State:
             if seed > 3:
@@ -460,12 +467,12 @@ def test_a_level_that_there_is_not_leaves_the_game_where_it_is() -> None:
     assert game.state == before and game.seed == 3
 
 
-def test_what_is_over_goes_on_only_in_the_next_level() -> None:
+def test_a_finished_episode_continues_only_in_the_next_level() -> None:
     game = Game(Fragile(wall_percent=0), seed=3)
     game.press("down")
     over = game.state
-    at_once = "the episode is over: n for the next level, u to undo; down"
-    assert game.message == at_once
+    message = "the episode is over: n for the next level, u to undo; down"
+    assert game.message == message
     game.press("down")
     assert "the episode is over" in game.message and game.state == over and game.steps == 1
     game.press("u")
@@ -477,18 +484,18 @@ def test_an_impossible_seed_is_refused_before_the_game_starts() -> None:
         Game(make("walls"), seed=-1)
 
 
-# ------------------------------------------------------------------------ a model
+# ------------------------------------------------------------------------ predictions
 
 
-def test_right_predictions_are_counted_across_levels_and_differences_shown() -> None:
+def test_correct_predictions_are_counted_and_errors_are_shown() -> None:
     world = make("maze")
     game = Game(world, seed=0, model=TreeThink(world.schema))
-    game.press(" ")  # a model that has seen nothing predicts no change, but staying costs
+    game.press(" ")  # an empty model predicts no change, but staying costs a point
     assert game.predictions == (0, 1)
-    shown = render(game, 80, 30).plain
-    assert "the most likely outcome followed 0 of 1 times\n" in shown
-    assert "predicted 0, was -1" in shown and "score -1 !" in shown
-    assert "the model gave 0% to what happened" in shown
+    text = render(game, 80, 30).plain
+    assert "the most likely outcome followed 0 of 1 times\n" in text
+    assert "predicted 0, was -1" in text and "score -1 !" in text
+    assert "the model gave 0% to what happened" in text
     game.press("n")
     assert game.predictions == (0, 1) and "truth" not in render(game, 80, 30).plain
     trained = Game(world, seed=0, model=learned(world, 5_000))
@@ -499,7 +506,7 @@ def test_right_predictions_are_counted_across_levels_and_differences_shown() -> 
 
 
 class Coin(World):
-    """A coin that is tossed."""
+    """A biased coin."""
 
     name = "coin"
     schema = Schema({"coin": ["up"]}, {"up": 1}, ["toss"])
@@ -511,7 +518,7 @@ class Coin(World):
         return [(state.replace(0, up=1), 0.7), (state.replace(0, up=0), 0.3)]
 
 
-def test_where_chance_decides_it_is_told_what_was_to_be_expected() -> None:
+def test_a_random_world_shows_the_expected_number_of_hits() -> None:
     world = Coin()
     game = Game(world, seed=0, model=learned(world, 2_000))
     likely = []
@@ -522,14 +529,14 @@ def test_where_chance_decides_it_is_told_what_was_to_be_expected() -> None:
     right, _ = game.predictions
     assert right == sum(turn.after[0].up == 1 for turn in game._turns) < 20
     assert all(0.6 < each < 0.8 for each in likely)
-    said = f"the most likely outcome followed {right} of 20 times, expected {sum(likely):.1f}"
-    assert game.record() == said and game.summary() == f"coin  level 0  step 20  {said}"
+    record = f"the most likely outcome followed {right} of 20 times, expected {sum(likely):.1f}"
+    assert game.record() == record and game.summary() == f"coin  level 0  step 20  {record}"
     assert re.search(r"coin 0 up: predicted (\d+% \d(, )?){2}; was \d", render(game, 80, 24).plain)
     game.press("n")
-    assert game.record() == said  # it is kept for the next level
+    assert game.record() == record  # it is kept in the next level
 
 
-def test_a_prediction_is_made_before_the_step_and_beside_the_truth() -> None:
+def test_the_prediction_is_shown_beside_the_truth() -> None:
     world = make("walls")
     game = Game(world, seed=1, model=learned(world, 3_000))
     game.press("right")
@@ -556,7 +563,7 @@ def test_a_model_of_another_world_is_refused_with_the_reason() -> None:
         check_fit(make("scale(2,10)").schema, make("scale(2,1)"))
 
 
-# ----------------------------------------------------------------------- the screen
+# ----------------------------------------------------------------------- screen
 
 
 @settings(max_examples=60, deadline=None)
@@ -568,11 +575,11 @@ def test_a_model_of_another_world_is_refused_with_the_reason() -> None:
     st.lists(st.sampled_from(["left", "right", "up", "down"]), max_size=4),
 )
 def test_the_screen_fits_the_terminal_and_shows_the_player(
-    name: str, with_model: bool, width: int, height: int, pressed: list[str]
+    name: str, with_model: bool, width: int, height: int, keys: list[str]
 ) -> None:
     world = make(name)
     game = Game(world, 0, TreeThink(world.schema) if with_model else None)
-    for key in pressed:
+    for key in keys:
         game.press(key)
     lines = render(game, width, height).plain.splitlines()
     assert len(lines) <= height
@@ -600,19 +607,19 @@ def test_a_terminal_that_is_too_small_says_so() -> None:
             render(game, width, height)
 
 
-# ------------------------------------------------------------------- in a terminal
+# ------------------------------------------------------------------- terminal
 
 
-def test_without_a_terminal_it_is_refused() -> None:
+def test_playing_without_a_terminal_is_refused() -> None:
     with pytest.raises(SettingError, match="needs a terminal"):
         play_in_terminal(make("walls"))
-    ran = started("play", "walls")
-    assert ran.code == 2 and ran.out == ""
-    assert re.fullmatch(r"treethink: play needs a terminal [^\n]*\n", ran.err)
+    result = started("play", "walls")
+    assert result.code == 2 and result.out == ""
+    assert re.fullmatch(r"treethink: play needs a terminal [^\n]*\n", result.err)
 
 
 def stripped(page: str) -> str:
-    """Without the blanks at the ends of lines and below them."""
+    """Remove trailing blanks and empty lines at the end."""
     return "\n".join(line.rstrip() for line in page.splitlines()).rstrip()
 
 
@@ -623,19 +630,21 @@ class PlayTerminal(Terminal):
         super().__init__("play", *arguments, height=24, **environment)
 
     def wait_to_see(self, text: str) -> None:
-        self.wait_for(lambda: text in self.seen())
+        self.wait_for(lambda: text in self.visible_text())
 
-    def seen(self) -> str:
-        """The page that is on the screen."""
+    def visible_text(self) -> str:
+        """Return the page that is on the screen."""
         page = self.out.decode(errors="replace").split("\x1b[H")[-1]
         return stripped(Text.from_ansi(page.replace("\r\n", "\n")).plain)
 
-    def ended(self) -> int:
-        """Its exit code; nothing of it is left in the terminal."""
+    def exit_code(self) -> int:
+        """Return the exit code, and check that the terminal is restored."""
         code = self.wait()
         assert self.is_restored()
         assert self.out.count(b"\x1b[?1049h") == self.out.count(b"\x1b[?1049l") == 1
-        assert self.out.rindex(b"\x1b[?25h") > self.out.rindex(b"\x1b[?25l")  # the cursor
+        assert self.out.rindex(b"\x1b[?25h") > self.out.rindex(
+            b"\x1b[?25l"
+        )  # the cursor is visible
         assert b"Traceback" not in self.out
         return code
 
@@ -663,16 +672,16 @@ def test_a_game_in_a_terminal(terminal: Any, tmp_path: Path) -> None:
     model.save(tmp_path / "maze.tt")
     game = terminal("maze", "--seed", "3", "--model", str(tmp_path / "maze.tt"))
     expected = Game(world, 3, model)
-    game.wait_for(lambda: game.seen() == stripped(render(expected, 80, 24).plain))
-    game.send("\x1b[C\x1b[B ")  # quickly typed keys arrive together
+    game.wait_for(lambda: game.visible_text() == stripped(render(expected, 80, 24).plain))
+    game.send("\x1b[C\x1b[B ")  # keys typed quickly arrive together
     for key in ("right", "down", " "):
         expected.press(key)
-    game.wait_for(lambda: game.seen() == stripped(render(expected, 80, 24).plain))
-    assert "step 3\nthe most likely outcome followed 3 of 3 times\n" in game.seen()
+    game.wait_for(lambda: game.visible_text() == stripped(render(expected, 80, 24).plain))
+    assert "step 3\nthe most likely outcome followed 3 of 3 times\n" in game.visible_text()
     game.send("u")
     game.wait_to_see("undone: stay")
     game.send("q")
-    assert game.ended() == 0
+    assert game.exit_code() == 0
     last = b"maze  level 3  step 2  the most likely outcome followed 2 of 2 times"
     assert last in game.out.split(b"\x1b[?1049l")[1]
 
@@ -685,15 +694,15 @@ def test_leaving_restores_the_terminal(terminal: Any, keys: str) -> None:
     game.send("\x1b")
     game.wait_to_see("press q to quit")
     game.send(keys)
-    assert game.ended() == 0
+    assert game.exit_code() == 0
 
 
 @posix
-def test_being_terminated_restores_the_terminal(terminal: Any) -> None:
+def test_termination_restores_the_terminal(terminal: Any) -> None:
     game = terminal("walls")
     game.wait_to_see("q: quit")
     game.process.send_signal(signal.SIGTERM)
-    assert game.ended() == 128 + signal.SIGTERM
+    assert game.exit_code() == 128 + signal.SIGTERM
 
 
 @posix
@@ -713,7 +722,7 @@ def test_a_failure_restores_the_terminal(
     game = terminal("broken:Broken", "--set", "wall_percent=0")
     game.wait_to_see("q: quit")
     game.send("\x1b[C\x1b[D\x1b[D")
-    assert game.ended() == 1
+    assert game.exit_code() == 1
     assert b"treethink: no place" in game.out
 
 

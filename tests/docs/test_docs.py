@@ -40,7 +40,7 @@ INLINE_CODE = re.compile(r"`([^`\n]+)`")
 HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
 
 
-def named(path: Path) -> str:
+def relative_name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
@@ -76,7 +76,7 @@ def without_blocks(page: Path) -> str:
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if any(block.kind == "python" for block in blocks(page))],
-    ids=named,
+    ids=relative_name,
 )
 def test_code_runs_and_prints_what_the_page_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -88,7 +88,7 @@ def test_code_runs_and_prints_what_the_page_says(
         if block.kind == "python":
             printed = run(block, page, names)
         elif block.kind == "output":
-            assert printed == block.text, f"{named(page)}, line {block.line}"
+            assert printed == block.text, f"{relative_name(page)}, line {block.line}"
 
 
 def run(block: Block, page: Path, names: dict[str, object]) -> str:
@@ -144,7 +144,9 @@ def anchors(page: Path) -> set[str]:
 def test_every_relative_link_leads_somewhere() -> None:
     links = list(relative_links())
     broken = [
-        f"{named(page)}: {target}" for page, target in links if not leads_somewhere(page, target)
+        f"{relative_name(page)}: {target}"
+        for page, target in links
+        if not leads_somewhere(page, target)
     ]
     assert len(links) > 100 and not broken
 
@@ -162,7 +164,7 @@ NOT_SOURCES = {"__pycache__", "build", "dist", ".git"}
 def project_files() -> list[str]:
     folders = ("cpp", "src", "tests", "docs", "experiments", "benchmarks")
     return [
-        f"/{named(path)}"
+        f"/{relative_name(path)}"
         for folder in folders
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and NOT_SOURCES.isdisjoint(path.parts)
@@ -177,14 +179,14 @@ def exists(path: str) -> bool:
 
 
 def test_every_path_in_a_page_exists() -> None:
-    mentioned = [
+    paths = [
         (page, code)
         for page in PAGES
         for code in INLINE_CODE.findall(without_blocks(page))
         if PATH.fullmatch(code)
     ]
-    missing = [f"{named(page)}: {path}" for page, path in mentioned if not exists(path)]
-    assert len(mentioned) > 50 and not missing
+    missing = [f"{relative_name(page)}: {path}" for page, path in paths if not exists(path)]
+    assert len(paths) > 50 and not missing
 
 
 def is_name_of_ours(name: str) -> bool:
@@ -198,13 +200,15 @@ def is_name_of_ours(name: str) -> bool:
 
 def test_every_dotted_name_in_a_page_exists() -> None:
     dotted = re.compile(r"treethink(?:\.[A-Za-z_]\w*)+")
-    mentioned = {
+    dotted_names = {
         (page, name)
         for page in PAGES
         for name in dotted.findall(" ".join(INLINE_CODE.findall(without_blocks(page))))
     }
-    missing = [f"{named(page)}: {name}" for page, name in mentioned if not is_name_of_ours(name)]
-    assert len(mentioned) > 20 and not sorted(missing)
+    missing = [
+        f"{relative_name(page)}: {name}" for page, name in dotted_names if not is_name_of_ours(name)
+    ]
+    assert len(dotted_names) > 20 and not sorted(missing)
 
 
 def test_the_changelog_lists_every_module_that_has_moved() -> None:
@@ -218,7 +222,7 @@ def test_the_architecture_page_describes_every_folder() -> None:
     described = set(re.findall(r"^\| `([^`]+)/` \|", page, re.MULTILINE))
     roots = ("cpp", "src/treethink", "src/treethink_command")
     folders = {
-        named(path.parent)
+        relative_name(path.parent)
         for root in roots
         for path in (ROOT / root).rglob("*")
         if path.suffix in {".py", ".cpp", ".hpp", ".txt", ".toml"}
@@ -232,8 +236,8 @@ def test_the_architecture_page_shows_the_layers_of_the_import_contract() -> None
         each for each in config["tool"]["importlinter"]["contracts"] if each["id"] == "layers"
     )
     layers = [re.sub(r"[()]", "", layer) for layer in contract["layers"]]
-    shown = [block.text.splitlines() for block in blocks(ROOT / "docs" / "architecture.md")]
-    assert layers in shown
+    block_lines = [block.text.splitlines() for block in blocks(ROOT / "docs" / "architecture.md")]
+    assert layers in block_lines
 
 
 # -------------------------------------------------------------------- commands
@@ -275,22 +279,22 @@ def is_valid(arguments: list[str]) -> bool:
 
 
 def test_every_command_is_valid() -> None:
-    shown = commands("treethink")
+    uses = commands("treethink")
     about_shells = (["--install-completion"], ["--show-completion"])
     invalid = [
-        f"{named(page)}: treethink {shlex.join(arguments)}"
-        for page, arguments in shown
+        f"{relative_name(page)}: treethink {shlex.join(arguments)}"
+        for page, arguments in uses
         if arguments not in about_shells and not is_valid(arguments)
     ]
-    assert len(shown) > 50 and not invalid
+    assert len(uses) > 50 and not invalid
     assert not is_valid(["learn", "--nope"]) and not is_valid(["lern", "maze"])
 
 
 @pytest.mark.parametrize("name", sorted(our_commands()))
 def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as exit_:
         cli.main([name, "--help"])
-    assert not ended.value.code
+    assert not exit_.value.code
     assert "Usage" in capsys.readouterr().out
 
 
@@ -304,7 +308,7 @@ def test_every_make_target_exists() -> None:
     rules = re.findall(r"^([a-z][a-z -]*):(?!=)", text, re.MULTILINE)
     targets = {*" ".join(rules).split()}
     unknown = [
-        f"{named(page)}: make {target}"
+        f"{relative_name(page)}: make {target}"
         for page, (target, *_) in commands("make")
         if target not in targets and not target.endswith("/.installed")
     ]
@@ -355,8 +359,8 @@ def test_the_picture_of_the_readme_is_up_to_date(monkeypatch: pytest.MonkeyPatch
 def test_the_gallery_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     module = script("make_gallery", monkeypatch)
     for name, picture in module.TARGETS.items():
-        with Image.open(module.HERE / name) as kept:
-            assert np.array_equal(np.asarray(kept), picture()), name
+        with Image.open(module.HERE / name) as stored:
+            assert np.array_equal(np.asarray(stored), picture()), name
 
 
 def test_the_site_lists_every_page_once() -> None:

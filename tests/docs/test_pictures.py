@@ -59,10 +59,10 @@ def test_pictures_are_small_and_their_text_is_text() -> None:
 
 
 def test_the_page_shows_every_picture_once_with_a_description() -> None:
-    shown = re.findall(r"!\[([^\]]+)\]\(images/how_(\w+)\.svg\)", page_text())
-    assert sorted(name for _, name in shown) == sorted(NAMES)
+    pictures = re.findall(r"!\[([^\]]+)\]\(images/how_(\w+)\.svg\)", page_text())
+    assert sorted(name for _, name in pictures) == sorted(NAMES)
     assert sorted(module("__main__").PICTURES) == sorted(NAMES)
-    assert all(len(description) > 30 for description, _ in shown)
+    assert all(len(description) > 30 for description, _ in pictures)
 
 
 def test_the_page_states_the_numbers_of_its_pictures() -> None:
@@ -80,14 +80,14 @@ def test_the_page_states_the_numbers_of_its_pictures() -> None:
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_leaf_splits_just_when_its_curve_crosses_the_line(number: int) -> None:
     growth, doors_run = module("evidence_and_growth"), module("doors_run")
-    decided = doors_run.decisions()[number]
-    chosen = growth.as_twin(decided.test)
+    decision = doors_run.decisions()[number]
+    chosen = growth.as_twin(decision.test)
     leaf = growth.LeafEvidence()
-    for step, scene, player, outcome in growth.reaching(decided.path, decided.observation):
+    for step, scene, player, outcome in growth.reaching(decision.path, decision.observation):
         leaf.count(scene, player, outcome)
         leaf.weigh(step, scene, [chosen])
     *_, (_, before), (last, lead) = leaf.leads[chosen]
-    assert last == decided.observation
+    assert last == decision.observation
     assert lead > log(1 / growth.ALPHA) > before
 
 

@@ -45,8 +45,8 @@ def rules_in_english(page: str, world: str) -> Iterator[tuple[str, str, str, str
 def situations(world: World) -> Iterator[tuple[State, str]]:
     """Return every scene of a world's rules, and some random play."""
     scenes = ((scene.before, scene.action) for scene in world.scenes())
-    played = ((before, action) for before, action, _ in transitions(world, steps=300, seed=99))
-    return chain(scenes, played)
+    random_play = ((before, action) for before, action, _ in transitions(world, steps=300, seed=99))
+    return chain(scenes, random_play)
 
 
 @pytest.mark.parametrize("name", WORLDS)

@@ -48,46 +48,46 @@ def leaf(counts: dict[Any, int]) -> Any:
 
 
 def branch(left: int, right: int, class_name: str, value: tuple[int, ...] = (1,)) -> Any:
-    """Asks whether there is another object with that value."""
+    """Return a node that tests whether there is another object with that value."""
     return (left, right, ("dot",), {}, ("equality", "x", (class_name,), (1,), value))
 
 
 def chain(depth: int) -> Rule:
-    """Tests one below the other."""
+    """Return a rule of nested tests, each in the false branch of the one before."""
     nodes: list[EngineNode] = []
     for x in range(depth):
         nodes += [branch(2 * x + 1, 2 * x + 2, "dot", (x,)), leaf({(x % 2,): x + 1})]
     return Rule("tree", ("dot",), depth, {(0,): 1, (1,): 1}, [*nodes, leaf({})])
 
 
-def named(title: str, class_name: str, outcome: Any = (0, 0)) -> Rule:
-    """A test, a leaf that is sure, and one that was never reached."""
+def rule_with_names(title: str, class_name: str, outcome: Any = (0, 0)) -> Rule:
+    """Return a rule with these names: a test, a deterministic leaf and an empty one."""
     nodes = [branch(1, 2, class_name), leaf({outcome: 3}), leaf({})]
     return Rule(title, (class_name,), 3, {outcome: 3, (1, 0): 1}, nodes)
 
 
-def crowd() -> Rule:
-    """A leaf with more outcomes than are listed."""
+def rule_with_many_outcomes() -> Rule:
+    """Return a rule whose leaf has more outcomes than are listed."""
     counts = {(x, 0): 50 - x for x in range(20)}
     return Rule("fish.pos when step", ("fish",), 99, counts, [leaf(counts)])
 
 
-ODD = named(
+ODD_NAMES = rule_with_names(
     '"go" when [a|b];\n{c} & <b>&lt;</b> --> %% \\N\\l',
     "1. `x` *y* _z_ #35; 世界 $\\pi$ www.a.b style:#fff;",
 )
 
 
-def maze() -> TreeThink:
+def maze_model() -> TreeThink:
     return learned("maze", 5000)
 
 
-# ------------------------------------------------------------------- the layout
+# ------------------------------------------------------------------- layout
 
 
 @st.composite
 def trees(draw: st.DrawFn) -> tuple[list[tuple[float, float]], list[tuple[int, ...]]]:
-    """Sizes and children of a random tree: parents come first, each has up to three children."""
+    """Draw sizes and children of a tree; parents come first, with up to three children each."""
     count = draw(st.integers(1, 25))
     children: list[tuple[int, ...]] = [()] * count
     for each in range(1, count):
@@ -98,13 +98,13 @@ def trees(draw: st.DrawFn) -> tuple[list[tuple[float, float]], list[tuple[int, .
     return draw(st.lists(st.tuples(side, side), min_size=count, max_size=count)), children
 
 
-def naive(
+def naive_layout(
     widths: list[float], children: list[tuple[int, ...]], gap: float, root: int = 0
 ) -> dict[int, tuple[float, int]]:
-    """Centre and row of all boxes: every box of a subtree is compared with every one beside it."""
+    """Return centre and row of all boxes by comparing each with all of the subtrees beside it."""
     placed: dict[int, tuple[float, int]] = {}
     for child in children[root]:
-        below = naive(widths, children, gap, child)
+        below = naive_layout(widths, children, gap, child)
         push = max(
             (x + widths[a] / 2 + gap - (y - widths[b] / 2)
              for a, (x, row) in placed.items() for b, (y, other) in below.items() if row == other),
@@ -140,7 +140,7 @@ def check_tidy(layout: Layout, children: list[tuple[int, ...]], gap_x: float, ga
 
 @quick
 @given(trees())
-def test_no_boxes_overlap_and_parents_stand_centred_above_their_children(tree: Any) -> None:
+def test_boxes_do_not_overlap_and_parents_are_centred_above_their_children(tree: Any) -> None:
     sizes, children = tree
     layout = tidy(sizes, children, gap_x=5, gap_y=7)
     check_tidy(layout, children, 5, 7)
@@ -149,34 +149,34 @@ def test_no_boxes_overlap_and_parents_stand_centred_above_their_children(tree: A
 
 @quick
 @given(trees())
-def test_the_layout_is_that_of_comparing_every_box_with_every_other(tree: Any) -> None:
+def test_the_layout_matches_the_naive_one(tree: Any) -> None:
     sizes, children = tree
     layout = tidy(sizes, children, gap_x=5, gap_y=7)
-    twin = naive([width for width, _ in sizes], children, 5)
+    twin = naive_layout([width for width, _ in sizes], children, 5)
     root = layout.places[0].centre
     for each, (x, row) in twin.items():
         assert layout.places[each].centre - root == pytest.approx(x)
         assert layout.places[each].row == row
 
 
-def test_a_small_layout_is_as_one_would_draw_it() -> None:
+def test_a_small_layout_has_the_expected_places() -> None:
     layout = tidy([(40, 10), (20, 10), (20, 30)], [(1, 2), (), ()], gap_x=10, gap_y=5)
     assert [(place.x, place.y) for place in layout.places] == [(5, 0), (0, 15), (30, 15)]
     assert (layout.width, layout.height, layout.bottoms) == (50, 45, [10, 45])
 
 
-def test_depth_is_no_limit() -> None:
+def test_very_deep_trees_can_be_laid_out() -> None:
     boxes = boxes_of(chain(5_000))
     layout = tidy([size_of(box) for box in boxes], [box.children for box in boxes], 5, 7)
     assert len(layout.places) == 10_002
     assert len(layout.bottoms) == 5_002
 
 
-# -------------------------------------------------------------- what they say
+# -------------------------------------------------------------- contents of boxes
 
 
-def test_boxes_have_the_title_the_variables_the_tests_and_the_outcomes() -> None:
-    boxes = boxes_of(maze().rules["game", "score", "left"])
+def test_boxes_have_title_variables_tests_and_outcomes() -> None:
+    boxes = boxes_of(maze_model().rules["game", "score", "left"])
     assert [(box.kind, box.lines, box.children) for box in boxes] == [
         ("header", ("game.score when left", "X0: game"), (1,)),
         ("branch", ("X1: wall, X2: player", "X2[pos] - X1[pos] = (1, 0)"), (2, 3)),
@@ -187,31 +187,31 @@ def test_boxes_have_the_title_the_variables_the_tests_and_the_outcomes() -> None
     ]
 
 
-def test_an_outcome_has_one_tone_in_all_leaves_the_commonest_the_first() -> None:
+def test_an_outcome_has_the_same_tone_in_all_leaves() -> None:
     nodes = [branch(1, 2, "dot"), leaf({(7,): 2}), leaf({(7,): 1, (5,): 8})]
     boxes = boxes_of(Rule("tree", ("dot",), 11, {(7,): 3, (5,): 8}, nodes))
     assert [[row.tone for row in box.rows] for box in boxes] == [[], [], [1], [0, 1]]
 
 
-def test_of_very_many_outcomes_the_rare_ones_are_counted_together() -> None:
-    rows = boxes_of(crowd())[1].rows
+def test_rare_outcomes_are_grouped() -> None:
+    rows = boxes_of(rule_with_many_outcomes())[1].rows
     assert len(rows) == MAX_OUTCOMES
     assert str(rows[0]) == "(0, 0) × 50 (6%)"
     assert rows[-1].outcome == "13 others"
     assert sum(row.count for row in rows) == rows[0].total
 
 
-@pytest.mark.parametrize("drawn", ["svg", "dot", "mermaid"])
-def test_what_was_never_seen_and_what_never_varied_is_drawn_as_one_leaf(drawn: str) -> None:
+@pytest.mark.parametrize("form", ["svg", "dot", "mermaid"])
+def test_unseen_and_constant_rules_are_drawn_as_one_leaf(form: str) -> None:
     model = TreeThink(make("walls").schema)
-    never = model.rules["player", "pos", "up"]
+    unseen = model.rules["player", "pos", "up"]
     model.observe_many(transitions(make("walls"), steps=100, seed=0))
     constant = model.rules["wall", "pos", "up"]
-    assert boxes_of(never)[1].lines == ("not seen yet",)
+    assert boxes_of(unseen)[1].lines == ("not seen yet",)
     assert boxes_of(constant)[1].lines == (f"(0, 0) × {sum(constant.seen.values())}",)
-    for rule in (never, constant):
-        text = {"svg": svg_of, "dot": Rule.to_dot, "mermaid": Rule.to_mermaid}[drawn](rule)
-        assert ("not seen yet" in text) == (rule is never)
+    for rule in (unseen, constant):
+        text = {"svg": svg_of, "dot": Rule.to_dot, "mermaid": Rule.to_mermaid}[form](rule)
+        assert ("not seen yet" in text) == (rule is unseen)
 
 
 names = st.text(min_size=1, max_size=80).filter(lambda text: text.isascii() or text.isprintable())
@@ -219,10 +219,8 @@ names = st.text(min_size=1, max_size=80).filter(lambda text: text.isascii() or t
 
 @quick
 @given(names, names, names)
-def test_any_name_becomes_printable_lines_that_are_not_too_long(
-    title: str, class_name: str, outcome: str
-) -> None:
-    boxes = boxes_of(named(title, class_name, outcome))
+def test_any_name_becomes_short_printable_lines(title: str, class_name: str, outcome: str) -> None:
+    boxes = boxes_of(rule_with_names(title, class_name, outcome))
     assert len(boxes) == 4
     for box in boxes:
         for line in (*box.head, *box.body, *(row.outcome for row in box.rows)):
@@ -239,15 +237,15 @@ DOT_LINE = re.compile(rf"    (\w+)(?: -> (\w+))? \[({PAIR}(?:, {PAIR})*)\];")
 
 
 def read_dot(text: str) -> tuple[dict[str, list[str]], list[tuple[str, str, str]]]:
-    """Labels by node, and edges with theirs. Whatever is not of our small grammar fails."""
+    """Return the labels of nodes and the edges. Anything outside of our small grammar fails."""
     first, *lines, last = text.splitlines()
     assert (first, last) == ("digraph rule {", "}")
     nodes: dict[str, list[str]] = {}
     edges = []
     for line in lines:
-        read = DOT_LINE.fullmatch(line)
-        assert read, line
-        start, end, attributes = read[1], read[2], read[3]
+        match = DOT_LINE.fullmatch(line)
+        assert match, line
+        start, end, attributes = match[1], match[2], match[3]
         label = re.search(rf"\blabel={STRING}", attributes)
         if end:
             edges.append((start, end, label[1].strip() if label else ""))
@@ -257,11 +255,11 @@ def read_dot(text: str) -> tuple[dict[str, list[str]], list[tuple[str, str, str]
 
 
 def dot_lines(label: str) -> list[str]:
-    r"""What Graphviz reads: `\n` ends a line, `\x` is x, and `&amp;` is `&`."""
+    r"""Return the lines as Graphviz reads them: `\n` ends a line, `\x` is x, and `&amp;` is `&`."""
     lines, escaped = [""], False
     for character in label:
         if escaped:
-            assert character in '\\"n', label  # others would mean something
+            assert character in '\\"n', label  # other escapes have a meaning
             lines += [""] if character == "n" else []
             lines[-1] += character if character != "n" else ""
             escaped = False
@@ -279,22 +277,22 @@ CLASS = re.compile(r"    classDef (\w+) (?:[\w-]+:#?\w+,?)+")
 
 
 def read_mermaid(text: str) -> tuple[dict[str, list[str]], list[tuple[str, str, str]]]:
-    """The same of a flowchart."""
+    """Return the labels of nodes and the edges of a flowchart."""
     directive, first, *lines = text.splitlines()
     assert directive.startswith("%%{init: ") and first == "flowchart TD"
     nodes: dict[str, list[str]] = {}
-    edges, looks, defined = [], set(), set()
+    edges, used_styles, defined_styles = [], set(), set()
     for line in lines:
         if node := NODE.fullmatch(line):
             nodes[node[1]] = mermaid_lines(node[2] or node[3])
-            looks.add(node[4])
+            used_styles.add(node[4])
         elif link := LINK.fullmatch(line):
             edges.append((link[1], link[3], link[2] or ""))
         else:
-            look = CLASS.fullmatch(line)
-            assert look, line
-            defined.add(look[1])
-    assert looks == defined
+            style = CLASS.fullmatch(line)
+            assert style, line
+            defined_styles.add(style[1])
+    assert used_styles == defined_styles
     return nodes, edges
 
 
@@ -303,7 +301,7 @@ def mermaid_lines(label: str) -> list[str]:
     for line in lines:
         plain = re.sub(r"#\d+;", "", line)
         assert not set(plain) & set('"#;<>&|{}`*~\\$@^!?/'), line
-        assert not re.match(r"[-+]\s|[-+]$|\d+[.)](\s|$)", line), line  # a list to Markdown
+        assert not re.match(r"[-+]\s|[-+]$|\d+[.)](\s|$)", line), line  # Markdown would read a list
         assert not re.search(r"www\.|:(?! )", line, re.IGNORECASE), line
     return [re.sub(r"#(\d+);", lambda code: chr(int(code[1])), line) for line in lines]
 
@@ -311,7 +309,7 @@ def mermaid_lines(label: str) -> list[str]:
 READERS = {"dot": (dot.text_of, read_dot), "mmd": (mermaid.text_of, read_mermaid)}
 
 
-def check_says_all(boxes: list[Box], nodes: Any, edges: Any) -> None:
+def check_complete(boxes: list[Box], nodes: Any, edges: Any) -> None:
     assert nodes == {f"n{number}": list(box.lines) for number, box in enumerate(boxes)}
     assert edges == [
         (f"n{number}", f"n{child}", answer)
@@ -325,24 +323,28 @@ def check_says_all(boxes: list[Box], nodes: Any, edges: Any) -> None:
 @pytest.mark.parametrize("ending", READERS)
 @quick
 @given(names, names, names)
-def test_no_name_breaks_the_text_or_is_changed_by_it(
+def test_any_name_survives_being_written_and_read(
     ending: str, title: str, class_name: str, outcome: str
 ) -> None:
     write, read = READERS[ending]
-    for rule in (named(title, class_name, outcome), ODD):
-        check_says_all(boxes_of(rule), *read(write(rule)))
+    for rule in (rule_with_names(title, class_name, outcome), ODD_NAMES):
+        check_complete(boxes_of(rule), *read(write(rule)))
 
 
 @pytest.mark.parametrize("ending", READERS)
-def test_a_tree_of_five_hundred_tests_is_written_whole(ending: str) -> None:
+def test_a_tree_of_five_hundred_tests_is_written_completely(ending: str) -> None:
     write, read = READERS[ending]
-    check_says_all(boxes_of(chain(500)), *read(write(chain(500))))
+    check_complete(boxes_of(chain(500)), *read(write(chain(500))))
 
 
 @pytest.mark.parametrize("ending", READERS)
-def test_the_texts_are_as_they_were(ending: str) -> None:
-    drawn = {"maze": maze().rules["game", "score", "left"], "odd": ODD, "crowd": crowd()}
-    for name, rule in drawn.items():
+def test_texts_match_the_golden_files(ending: str) -> None:
+    rules = {
+        "maze": maze_model().rules["game", "score", "left"],
+        "odd": ODD_NAMES,
+        "crowd": rule_with_many_outcomes(),
+    }
+    for name, rule in rules.items():
         text = READERS[ending][0](rule)
         check_golden(f"rules_{name}.{ending}", text)
 
@@ -354,40 +356,42 @@ def svg_of(rule: Rule) -> str:
     return picture(rule, "svg").decode()
 
 
-def written(svg: str) -> list[str]:
-    """The texts of an SVG."""
+def texts_in(svg: str) -> list[str]:
+    """Return the texts of an SVG."""
     texts = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
     return [each.text or "" for each in texts]
 
 
-def expected(rule: Rule) -> list[str]:
+def expected_texts(rule: Rule) -> list[str]:
     boxes = boxes_of(rule)
     answers = ["true", "false"] * sum(box.kind == "branch" for box in boxes)
     return answers + [text.text for box in boxes for text in texts_of(box, Place(0, 0, 0, 0, 0))]
 
 
-def test_a_picture_says_what_the_rule_does() -> None:
-    for rule in (maze().rules["game", "score", "left"], crowd(), chain(20)):
-        assert written(svg_of(rule)) == expected(rule)
+def test_a_picture_has_all_texts_of_its_rule() -> None:
+    for rule in (maze_model().rules["game", "score", "left"], rule_with_many_outcomes(), chain(20)):
+        assert texts_in(svg_of(rule)) == expected_texts(rule)
 
 
 @pytest.mark.parametrize("title", ["-->", "a--b", "<svg>", "$x^2$", "世界", "\0\x1b", "é ☃ 😀"])
-def test_a_picture_takes_any_name(title: str) -> None:
-    svg = svg_of(named(title, title, title))
+def test_a_picture_can_have_any_name(title: str) -> None:
+    svg = svg_of(rule_with_names(title, title, title))
     assert ElementTree.fromstring(svg).tag.endswith("svg")
     assert "&lt;svg&gt;" in svg if title == "<svg>" else "<b>" not in svg
 
 
-def test_a_character_that_the_font_lacks_is_spelled_out() -> None:
-    assert boxes_of(named("世界", "dot"), png.can_write)[0].head == ("\\u4e16\\u754c",)
-    assert "世界" in written(svg_of(named("世界", "dot")))  # whoever looks at it has the fonts
+def test_a_character_that_the_font_lacks_is_escaped() -> None:
+    assert boxes_of(rule_with_names("世界", "dot"), png.can_write)[0].head == ("\\u4e16\\u754c",)
+    assert "世界" in texts_in(
+        svg_of(rule_with_names("世界", "dot"))
+    )  # an SVG uses the viewer's fonts
 
 
-def test_no_text_leaves_its_box() -> None:
+def test_texts_fit_in_their_boxes() -> None:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
-    for rule in (maze().rules["game", "score", "left"], crowd(), ODD):
+    for rule in (maze_model().rules["game", "score", "left"], rule_with_many_outcomes(), ODD_NAMES):
         for box in boxes_of(rule, str.isascii):
             width, height = size_of(box)
             for text in texts_of(box, Place(0, 0, width, height, 0)):
@@ -400,10 +404,10 @@ def test_no_text_leaves_its_box() -> None:
                 assert text.y - extent.y1 >= 2 and text.y - extent.y0 <= height - 2
 
 
-def test_the_same_rule_gives_the_same_bytes_whatever_the_settings_are() -> None:
+def test_pictures_do_not_depend_on_matplotlib_settings() -> None:
     import matplotlib
 
-    rule = crowd()
+    rule = rule_with_many_outcomes()
     for kind in FORMATS:
         first = picture(rule, kind)
         odd = {"svg.fonttype": "none", "font.size": 30, "figure.facecolor": "red"}
@@ -413,32 +417,34 @@ def test_the_same_rule_gives_the_same_bytes_whatever_the_settings_are() -> None:
             assert dict(matplotlib.rcParams) == before
 
 
-def test_threads_that_draw_at_once_leave_the_settings_alone() -> None:
+def test_drawing_in_threads_does_not_change_matplotlib_settings() -> None:
     import matplotlib
 
     before = dict(matplotlib.rcParams)
-    alone = picture(ODD, "pdf")
+    alone = picture(ODD_NAMES, "pdf")
     with ThreadPoolExecutor(4) as threads:
-        assert set(threads.map(lambda _: picture(ODD, "pdf"), range(12))) == {alone}
+        assert set(threads.map(lambda _: picture(ODD_NAMES, "pdf"), range(12))) == {alone}
     assert dict(matplotlib.rcParams) == before
 
 
-def test_a_file_is_what_its_ending_says(tmp_path: Path) -> None:
+def test_the_file_extension_decides_the_format(tmp_path: Path) -> None:
     for ending, start in {"svg": b"<svg", "PNG": b"\x89PNG", "pdf": b"%PDF"}.items():
         path = tmp_path / f"rule.{ending}"
-        assert ODD.draw(path) is None
+        assert ODD_NAMES.draw(path) is None
         assert path.read_bytes().startswith(start)
-    ODD.draw(str(path))
+    ODD_NAMES.draw(str(path))
     with Image.open(tmp_path / "rule.PNG") as image:
         colours = image.convert("RGB").getcolors(1 << 20)
         assert colours is not None and (205, 234, 203) in {colour for _, colour in colours}
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_a_tree_of_five_hundred_tests_is_drawn_but_not_as_a_png(tmp_path: Path) -> None:
+def test_a_very_large_tree_can_be_drawn_as_svg_but_not_as_png(tmp_path: Path) -> None:
     rule = chain(500)
     rule.draw(tmp_path / "rule.svg")
-    assert len(written((tmp_path / "rule.svg").read_text(encoding="utf-8"))) == len(expected(rule))
+    assert len(texts_in((tmp_path / "rule.svg").read_text(encoding="utf-8"))) == len(
+        expected_texts(rule)
+    )
     with pytest.raises(
         SettingError, match=r"too large for a PNG.*\d+ x \d+ inches.*\.svg or \.pdf"
     ):
@@ -446,7 +452,7 @@ def test_a_tree_of_five_hundred_tests_is_drawn_but_not_as_a_png(tmp_path: Path) 
     assert not (tmp_path / "rule.png").exists()
 
 
-def test_a_large_png_has_fewer_dots_and_never_too_many() -> None:
+def test_the_resolution_of_a_large_png_is_reduced() -> None:
     assert png.resolution(300, 300) == png.DPI
     for width, height in [(5_000, 5_000), (20_000, 100), (100, 40_000)]:
         dpi = png.resolution(width, height)
@@ -456,7 +462,7 @@ def test_a_large_png_has_fewer_dots_and_never_too_many() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "error", "says"),
+    ("path", "error", "message"),
     [
         ("rule.sgv", UnknownNameError, "unknown format 'sgv' in the path .* mean 'svg'"),
         ("rule", UnknownNameError, "unknown format '' .*Known: 'pdf', 'png', 'svg'"),
@@ -465,35 +471,35 @@ def test_a_large_png_has_fewer_dots_and_never_too_many() -> None:
         (3, WrongTypeError, "a path must be a str or a Path, got 3"),
     ],
 )
-def test_what_cannot_be_drawn_to_is_refused(
-    path: Any, error: type[Exception], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_invalid_paths_are_refused(
+    path: Any, error: type[Exception], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("folder.svg").mkdir()
-    with pytest.raises(error, match=says):
-        ODD.draw(path)
+    with pytest.raises(error, match=message):
+        ODD_NAMES.draw(path)
     assert [each.name for each in tmp_path.iterdir()] == ["folder.svg"]
 
 
-def test_without_matplotlib_all_but_png_and_pdf_is_drawn_and_they_say_how_to_get_it(
+def test_without_matplotlib_only_png_and_pdf_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for ending in ("png", "pdf"):
-        says = rf'a .{ending} of a rule .* pip install "treethink\[experiments\]"; an .svg needs'
-        with pytest.raises(MissingPackageError, match=says):
-            ODD.draw(tmp_path / f"rule.{ending}")
-        with pytest.raises(MissingPackageError, match=says):
+        message = rf'a .{ending} of a rule .* pip install "treethink\[experiments\]"; an .svg needs'
+        with pytest.raises(MissingPackageError, match=message):
+            ODD_NAMES.draw(tmp_path / f"rule.{ending}")
+        with pytest.raises(MissingPackageError, match=message):
             check_target(tmp_path / f"rule.{ending}")
     check_target(tmp_path / "rule.svg")
-    ODD.draw(tmp_path / "rule.svg")
-    assert (tmp_path / "rule.svg").read_text(encoding="utf-8") == f"{ODD.to_svg()}\n"
-    draw_all({("a", "b", "c"): ODD}, tmp_path / "folder")
+    ODD_NAMES.draw(tmp_path / "rule.svg")
+    assert (tmp_path / "rule.svg").read_text(encoding="utf-8") == f"{ODD_NAMES.to_svg()}\n"
+    draw_all({("a", "b", "c"): ODD_NAMES}, tmp_path / "folder")
     assert [each.name for each in (tmp_path / "folder").iterdir()] == ["a.b.c.svg"]
-    assert ODD.to_dot() and ODD.to_mermaid()
+    assert ODD_NAMES.to_dot() and ODD_NAMES.to_mermaid()
 
 
-def test_pyplot_is_never_imported_nor_matplotlib_before_it_is_needed(tmp_path: Path) -> None:
+def test_matplotlib_is_imported_lazily_and_pyplot_never(tmp_path: Path) -> None:
     program = (
         "import sys, treethink as tt, treethink.cli\n"
         "rule = tt.TreeThink(tt.make('walls').schema).rules['player', 'pos', 'up']\n"
@@ -505,7 +511,7 @@ def test_pyplot_is_never_imported_nor_matplotlib_before_it_is_needed(tmp_path: P
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
 
 
-def test_the_pictures_of_the_docs_are_of_the_rules_that_are_learned() -> None:
+def test_the_pictures_of_the_docs_are_up_to_date() -> None:
     spec = importlib.util.spec_from_file_location("make_rules", IMAGES / "make_rules.py")
     assert spec is not None and spec.loader is not None
     script = importlib.util.module_from_spec(spec)
@@ -513,28 +519,28 @@ def test_the_pictures_of_the_docs_are_of_the_rules_that_are_learned() -> None:
     assert {path.name for path in IMAGES.glob("rule_*")} == set(script.RULES)
     for name in script.RULES:
         svg = (IMAGES / name).read_text(encoding="utf-8")
-        assert written(svg) == expected(script.learned(name)), name
+        assert texts_in(svg) == expected_texts(script.learned(name)), name
 
 
-# ---------------------------------------------------------------- the command
+# ---------------------------------------------------------------- command line
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs `treethink rules` on a model of the maze; returns exit code, output and error."""
+    """Return a function that runs `treethink rules`; it returns exit code, output and error."""
     monkeypatch.chdir(tmp_path)
-    maze().save("maze.tt")
+    maze_model().save("maze.tt")
 
     def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as exit_:
             cli.main(["rules", *arguments])
         out, err = capsys.readouterr()
-        return int(ended.value.code or 0), out, err
+        return int(exit_.value.code or 0), out, err
 
     return call
 
 
-def test_rules_are_drawn_into_a_folder_each_in_its_file(run: Any) -> None:
+def test_rules_are_drawn_into_a_folder_one_file_each(run: Any) -> None:
     code, out, _ = run("maze.tt", "--draw", "pictures")
     assert (code, out) == (0, "9 rules drawn to pictures\n")
     rules = TreeThink.load("maze.tt").rules.varying()
@@ -542,9 +548,9 @@ def test_rules_are_drawn_into_a_folder_each_in_its_file(run: Any) -> None:
     assert set(files) == {f"{'.'.join(key)}.svg" for key in rules}
     for key, rule in rules.items():
         svg = files[f"{'.'.join(key)}.svg"].read_text(encoding="utf-8")
-        assert written(svg) == expected(rule)
+        assert texts_in(svg) == expected_texts(rule)
     assert run("maze.tt", "--draw", "pictures", "--rule", "wall.pos.up")[0] == 0
-    assert len(list(Path("pictures").iterdir())) == 10  # one that was asked for need not vary
+    assert len(list(Path("pictures").iterdir())) == 10  # a rule given by name may be constant
 
 
 def test_one_rule_is_drawn_to_a_file(run: Any) -> None:
@@ -553,7 +559,7 @@ def test_one_rule_is_drawn_to_a_file(run: Any) -> None:
     assert Path("score.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_rules_are_printed_in_the_style_that_was_asked_for(run: Any) -> None:
+def test_rules_are_printed_in_the_requested_style(run: Any) -> None:
     model = TreeThink.load("maze.tt")
     rule = model.rules["game", "score", "left"]
     for style, text in {"dot": rule.to_dot(), "mermaid": rule.to_mermaid()}.items():
@@ -563,7 +569,7 @@ def test_rules_are_printed_in_the_style_that_was_asked_for(run: Any) -> None:
     assert run("maze.tt", "--style", "dot")[1].count("digraph") == len(model.rules.varying())
 
 
-def test_where_no_rule_varies_nothing_is_drawn(run: Any) -> None:
+def test_nothing_is_drawn_if_no_rule_varies(run: Any) -> None:
     TreeThink(make("maze").schema).save("new.tt")
     code, out, _ = run("new.tt", "--draw", "pictures")
     assert code == 0 and out.startswith("nothing to draw")
@@ -571,7 +577,7 @@ def test_where_no_rule_varies_nothing_is_drawn(run: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         ("--draw pictures/deep", "there is no folder pictures"),
         ("--draw rules.sgv", "unknown format 'sgv' .*Did you mean 'svg'"),
@@ -583,20 +589,18 @@ def test_where_no_rule_varies_nothing_is_drawn(run: Any) -> None:
         ("--style dott", "unknown style 'dott' .*Did you mean 'dot'"),
     ],
 )
-def test_what_the_command_cannot_do_is_one_line_and_leaves_nothing(
-    run: Any, arguments: str, says: str
-) -> None:
+def test_errors_are_one_line_and_leave_no_files(run: Any, arguments: str, message: str) -> None:
     Path("taken").write_text("a file")
     before = set(Path().iterdir())
     code, out, err = run("maze.tt", *arguments.split())
     assert (code, out) == (2, "")
-    assert re.match(f"treethink: .*{says}", err) and len(err.splitlines()) == 1
+    assert re.match(f"treethink: .*{message}", err) and len(err.splitlines()) == 1
     assert set(Path().iterdir()) == before
 
 
-def test_names_of_files_are_safe_and_no_two_are_the_same() -> None:
+def test_file_names_are_safe_and_unique() -> None:
     keys = [("a/b", "x", ".."), ("A\\B", "x", "?!"), ("世" * 200, "x", "go"), ("c", "x", "go")]
-    found = file_names([*keys, *keys])
-    assert len({name.casefold() for name in found}) == 8
-    assert all(re.fullmatch(r"[\w.-]+", name) and len(name.encode()) < 250 for name in found)
-    assert found[3] == "c.x.go"
+    file_stems = file_names([*keys, *keys])
+    assert len({name.casefold() for name in file_stems}) == 8
+    assert all(re.fullmatch(r"[\w.-]+", name) and len(name.encode()) < 250 for name in file_stems)
+    assert file_stems[3] == "c.x.go"

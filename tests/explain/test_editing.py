@@ -1,4 +1,4 @@
-"""Rules changed by people: written, pinned, let go again; saved, and learned around."""
+"""Rules edited by people: written by hand, pinned, unpinned, saved, and read back."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BY_HAND = """
 
 
 def learned(steps: int = 1500, seed: int = 0, memory: int | None = None) -> tt.TreeThink:
-    """A copy of a model that is trained once; tests may change it."""
+    """Return a copy of a model that is trained once; tests may change it."""
     return copy.copy(_learned(steps, seed, memory))
 
 
@@ -47,8 +47,8 @@ def _learned(steps: int, seed: int, memory: int | None) -> tt.TreeThink:
     return model
 
 
-def wrong(model: tt.TreeThink, seed: int = 99) -> int:
-    """In how many of some transitions the likeliest state is not what comes."""
+def count_wrong(model: tt.TreeThink, seed: int = 99) -> int:
+    """Count the transitions after which the likeliest state is not the real one."""
     return sum(
         model.predict(before, action).mode() != after
         for before, action, after in tt.transitions(MAZE, steps=400, seed=seed)
@@ -80,7 +80,7 @@ def test_a_world_can_be_written_by_hand_before_anything_is_seen() -> None:
     assert model.observations == 0
 
 
-def test_what_is_pinned_stays_and_all_else_learns() -> None:
+def test_a_pinned_rule_stays_and_all_others_learn() -> None:
     model = learned(0)
     model.replace(RIGHT, {(5, 5): 1})
     model.observe_many(tt.transitions(MAZE, steps=1500, seed=0))
@@ -94,8 +94,8 @@ def test_what_is_pinned_stays_and_all_else_learns() -> None:
     assert set(rule.root.met) == {(0, 0), (1, 0)}
 
 
-def test_leaves_below_tests_by_hand_can_learn() -> None:
-    """One gives the question; the model finds the answers, and more questions if need be."""
+def test_leaves_below_hand_written_tests_can_learn() -> None:
+    """The test is written by hand; the model learns the outcomes, and further tests."""
     model = tt.TreeThink(MAZE.schema)
     model.replace(
         SCORE, "exists X1: player, X2: wall. X2[pos] - X1[pos] = (1, 0)?\n0\n0", pin=False
@@ -105,10 +105,10 @@ def test_leaves_below_tests_by_hand_can_learn() -> None:
     assert str(rule.root.test) == "∃ X1: wall, X2: player.  X2[pos] - X1[pos] = (-1, 0)"
     assert dict(rule.root.left.counts) == {-2: sum(rule.root.left.counts.values())}
     assert not rule.root.right.is_leaf  # the goal
-    assert wrong(model) == 0
+    assert count_wrong(model) == 0
 
 
-def test_a_wrong_leaf_that_learns_is_right_after_the_first_that_comes() -> None:
+def test_an_unpinned_wrong_leaf_is_right_after_one_observation() -> None:
     model = tt.TreeThink(MAZE.schema, memory=0)
     model.replace(("game", "score", "up"), {7: 1_000_000}, pin=False)
     transitions = [t for t in tt.transitions(MAZE, steps=40, seed=0) if t[1] == "up"]
@@ -119,7 +119,7 @@ def test_a_wrong_leaf_that_learns_is_right_after_the_first_that_comes() -> None:
     assert model.predict(state, "up").mode()[game].score == transitions[0][2][game].score
 
 
-def test_a_part_in_the_middle_is_replaced_and_the_way_to_it_stays() -> None:
+def test_replacing_a_subtree_keeps_the_tests_above_it() -> None:
     model = learned()
     rule = model.rules[RIGHT]
     model.replace(RIGHT, "(9, 9) × 3, (0, 0) × 1", path="L")
@@ -133,7 +133,7 @@ def test_a_part_in_the_middle_is_replaced_and_the_way_to_it_stays() -> None:
     assert sum(model.rules[RIGHT].root.right.counts.values()) > sum(rule.root.right.counts.values())
 
 
-def test_a_node_of_a_rule_can_stand_elsewhere() -> None:
+def test_a_node_of_one_model_can_replace_a_rule_of_another() -> None:
     model, other = learned(), learned(0)
     other.replace(RIGHT, model.rules[RIGHT].root)
     assert str(other.rules[RIGHT]).replace("  [pinned]", "") == str(model.rules[RIGHT])
@@ -144,7 +144,7 @@ def test_a_node_of_a_rule_can_stand_elsewhere() -> None:
 # ---- pinning ----
 
 
-def test_a_pinned_rule_says_the_same_whatever_comes() -> None:
+def test_observations_do_not_change_a_pinned_rule() -> None:
     model = learned(300)
     model.pin(RIGHT)
     text = str(model.rules[RIGHT])
@@ -154,10 +154,10 @@ def test_a_pinned_rule_says_the_same_whatever_comes() -> None:
     model.unpin(RIGHT)
     model.observe_many(tt.transitions(MAZE, steps=1000, seed=5))
     assert not model.rules[RIGHT].pinned
-    assert wrong(model) == 0
+    assert count_wrong(model) == 0
 
 
-def test_a_constant_rule_can_be_pinned_and_let_go() -> None:
+def test_a_constant_rule_can_be_pinned_and_unpinned() -> None:
     model = learned(200)
     key = ("wall", "pos", "up")
     content = model.to_bytes()
@@ -169,23 +169,23 @@ def test_a_constant_rule_can_be_pinned_and_let_go() -> None:
     assert model.to_bytes() == content
 
 
-def counted(rule: tt.Rule) -> int:
-    """What all leaves have seen, or were given."""
+def total_count(rule: tt.Rule) -> int:
+    """Return the sum of the counts of all leaves."""
     return sum(sum(node.counts.values()) for node in rule.root.walk() if node.is_leaf)
 
 
 @pytest.mark.parametrize("memory", [0, 30, 5_000])
-def test_what_came_by_while_it_was_pinned_is_known_afterwards(memory: int) -> None:
-    """A leaf that was learned adds it; one that was written has it instead of what it was given."""
+def test_observations_while_a_rule_is_pinned_count_after_unpinning(memory: int) -> None:
+    """They are added to the counts of a learned leaf, and replace those written by hand."""
     stay = ("game", "score", "stay")
     model = tt.TreeThink(MAZE.schema, memory=memory)
     model.observe_many(tt.transitions(MAZE, steps=100, seed=0))
     model.pin(stay)
-    known, seen = counted(model.rules[stay]), model.rules[stay].transitions
+    known, seen = total_count(model.rules[stay]), model.rules[stay].transitions
     model.observe_many(tt.transitions(MAZE, steps=200, seed=1))
     model.unpin(stay)
-    came = model.rules[stay].transitions - seen
-    assert came > 0 and counted(model.rules[stay]) == known + came
+    new = model.rules[stay].transitions - seen
+    assert new > 0 and total_count(model.rules[stay]) == known + new
     model.replace(stay, {50: 1})
     model.observe_many(tt.transitions(MAZE, steps=200, seed=2))
     model.unpin(stay)
@@ -193,7 +193,7 @@ def test_what_came_by_while_it_was_pinned_is_known_afterwards(memory: int) -> No
     assert tt.TreeThink.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
 
 
-def test_an_empty_leaf_that_is_pinned_keeps_what_it_borrows() -> None:
+def test_a_pinned_empty_leaf_keeps_its_borrowed_answer() -> None:
     model = learned(memory=0)
     state = MAZE.reset(seed=0)
     player = state.of_class("player")[0].id
@@ -213,7 +213,7 @@ def test_a_rule_that_was_never_seen_cannot_be_pinned() -> None:
 # ---- files, copies, plans ----
 
 
-def test_a_leaf_by_hand_that_has_seen_one_outcome_is_saved() -> None:
+def test_a_hand_written_leaf_with_one_observation_is_saved() -> None:
     model = tt.TreeThink(MAZE.schema)
     for key in (RIGHT, ("wall", "pos", "right")):
         model.replace(key, {(0, 0): 1}, pin=False)
@@ -226,14 +226,14 @@ def test_a_leaf_by_hand_that_has_seen_one_outcome_is_saved() -> None:
 
 
 @pytest.mark.parametrize(
-    "again", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+    "duplicate", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
 )
-def test_edits_survive_files_and_copies(again: Any) -> None:
+def test_edits_survive_copies_and_pickling(duplicate: Any) -> None:
     model = learned()
     model.replace(RIGHT, {(9, 9): 1}, path="L")
     model.pin(SCORE)
     model.replace(("wall", "pos", "up"), BY_HAND, pin=False)
-    same = again(model)
+    same = duplicate(model)
     assert same.to_bytes() == model.to_bytes()
     for each in (model, same):
         each.observe_many(tt.transitions(MAZE, steps=500, seed=3))
@@ -241,7 +241,7 @@ def test_edits_survive_files_and_copies(again: Any) -> None:
     assert [str(rule) for rule in same.rules.values()] == [str(r) for r in model.rules.values()]
 
 
-def test_a_plan_is_made_anew_after_an_edit() -> None:
+def test_an_agent_plans_anew_after_an_edit() -> None:
     model = learned(3000)
     state = MAZE.reset(seed=1)
     agent = tt.Agent(model, simulations=60, seed=0)
@@ -251,10 +251,10 @@ def test_a_plan_is_made_anew_after_an_edit() -> None:
     assert agent.act(state) == tt.Agent(model, simulations=60, seed=0).act(state) == "up"
 
 
-# ---- every reader of rules reads edited ones ----
+# ---- exports, explanations, pictures and summaries of edited rules ----
 
 
-def edited() -> tt.TreeThink:
+def edited_model() -> tt.TreeThink:
     model = learned()
     model.replace(RIGHT, {(9, 9): 2, (0, 1): 1}, path="L")
     model.replace(("wall", "pos", "right"), BY_HAND)
@@ -264,27 +264,29 @@ def edited() -> tt.TreeThink:
     return model
 
 
-def check_exports(model: tt.TreeThink, asked: Iterable[tuple[tt.State, str]], folder: Path) -> None:
-    """Both exports answer as the engine does."""
+def check_exports(
+    model: tt.TreeThink, queries: Iterable[tuple[tt.State, str]], folder: Path
+) -> None:
+    """Check that both exports give the answers of the engine."""
     model.to_python(folder / "rules.py")
     model.to_prolog(folder / "rules.pl")
     predict = loaded((folder / "rules.py").read_text("utf-8"))["predict"]
     program = Program((folder / "rules.pl").read_text("utf-8"))
-    for number, (state, action) in enumerate(asked):
-        wanted = answers_of(model, state, action)
-        assert predict(state.to_dict(), action) == wanted
+    for number, (state, action) in enumerate(queries):
+        expected = answers_of(model, state, action)
+        assert predict(state.to_dict(), action) == expected
         if number < 8:  # the small Prolog is slow
-            assert proven(program, state, action) == wanted
+            assert proven(program, state, action) == expected
 
 
-def test_exported_rules_say_the_same(tmp_path: Path) -> None:
-    asked = [(before, action) for before, action, _ in tt.transitions(MAZE, steps=60, seed=5)]
-    check_exports(edited(), asked, tmp_path)
+def test_exported_rules_predict_what_the_model_does(tmp_path: Path) -> None:
+    queries = [(before, action) for before, action, _ in tt.transitions(MAZE, steps=60, seed=5)]
+    check_exports(edited_model(), queries, tmp_path)
 
 
 @pytest.mark.parametrize("pin", [True, False])
 @pytest.mark.parametrize("outcomes", ["delta", "value"])
-def test_rules_by_hand_are_exported_before_anything_is_seen(
+def test_hand_written_rules_are_exported_without_observations(
     outcomes: Any, pin: bool, tmp_path: Path
 ) -> None:
     schema = tt.Schema(
@@ -309,8 +311,8 @@ def lamp(on: int) -> tt.State:
     return tt.State(LAMPS, [tt.Object(1, "lamp", on=on)])
 
 
-def pressed(part: Any, *then: int, pin: bool = True) -> tt.TreeThink:
-    """A model with a rule by hand that has then seen a lamp become all that, from 0."""
+def model_after_presses(part: Any, *then: int, pin: bool = True) -> tt.TreeThink:
+    """Return a model with a hand-written rule that then observed these outcomes of a press."""
     model = tt.TreeThink(LAMPS)
     model.replace(PRESS, part, pin=pin)
     for on in then:
@@ -318,10 +320,10 @@ def pressed(part: Any, *then: int, pin: bool = True) -> tt.TreeThink:
     return model
 
 
-def test_nobody_has_seen_what_was_written() -> None:
-    model = pressed("1 x 3, 2 x 1", *[0] * 10)
-    explained = str(model.explain(lamp(0), "press"))
-    assert explained.splitlines() == [
+def test_hand_written_counts_are_not_reported_as_observations() -> None:
+    model = model_after_presses("1 x 3, 2 x 1", *[0] * 10)
+    explanation = str(model.explain(lamp(0), "press"))
+    assert explanation.splitlines() == [
         "press: 1 value may change",
         "lamp 1, on: 0 -> 1 (75%) or 2 (25%), written by hand",
         "└── pinned; 10 of 10 since were otherwise",
@@ -331,30 +333,30 @@ def test_nobody_has_seen_what_was_written() -> None:
     assert rule.to_text("english") == f"When `press` is chosen, {english}"
     assert "# written by hand" in rule.to_text("code")
     assert "seen" not in rule.to_text("code").partition("\n\n\n")[0]
-    summed = " ".join(str(model.summary()).split())
-    assert "lamp.on when press 1 by hand 75%" in summed
+    summary = " ".join(str(model.summary()).split())
+    assert "lamp.on when press 1 by hand 75%" in summary
     assert model.summary().rules[PRESS].leaves[0].to_dict()["written"] is True
     rows = {row["rule"]: row["written"] for row in rows_of(model.summary())}
     assert rows == {"lamp.on when press": True, "door.on when press": False}
     assert "[[1]-3, [2]-1]).  % written by hand" in prolog.text_of(model)
-    told = model.explain(lamp(0), "press")[1, "on"].to_dict()
-    assert (told["seen"], told["written"], told["pinned"]) == (False, True, True)
-    assert (told["met"], told["against"]) == (10, 10)
+    data = model.explain(lamp(0), "press")[1, "on"].to_dict()
+    assert (data["seen"], data["written"], data["pinned"]) == (False, True, True)
+    assert (data["met"], data["against"]) == (10, 10)
 
 
 @pytest.mark.parametrize(
-    ("then", "said"),
+    ("then", "ending"),
     [
         ([], "pinned; nothing observed since"),
         ([1, 1], "pinned; none of 2 since was otherwise"),
         ([1, 3], "pinned; 1 of 2 since was otherwise"),
     ],
 )
-def test_what_is_pinned_is_held_against_what_came_since(then: list[int], said: str) -> None:
-    assert str(pressed("1", *then).explain(lamp(0), "press")).endswith(said)
+def test_an_explanation_counts_contradictions_since_pinning(then: list[int], ending: str) -> None:
+    assert str(model_after_presses("1", *then).explain(lamp(0), "press")).endswith(ending)
 
 
-def test_what_was_pinned_as_it_was_has_been_seen() -> None:
+def test_a_learned_rule_that_is_pinned_counts_as_observed() -> None:
     for outcomes in ([0, 1] * 5, [1] * 10):
         model = tt.TreeThink(LAMPS)
         for on in outcomes:
@@ -362,16 +364,16 @@ def test_what_was_pinned_as_it_was_has_been_seen() -> None:
         model.pin(PRESS)
         for _ in range(3):
             model.observe(lamp(0), "press", lamp(2))
-        explained = str(model.explain(lamp(0), "press"))
-        assert "seen 10 times" in explained
-        assert "pinned; 3 of 3 since were otherwise" in explained
+        explanation = str(model.explain(lamp(0), "press"))
+        assert "seen 10 times" in explanation
+        assert "pinned; 3 of 3 since were otherwise" in explanation
         assert not model.rules[PRESS].root.written
         assert "# seen 10 times" in model.rules[PRESS].to_text("code")
 
 
-def test_a_leaf_by_hand_that_learns_says_so_until_it_has_seen_something() -> None:
+def test_an_unpinned_hand_written_leaf_says_so_until_its_first_observation() -> None:
     tests = "X0[on] = 0?\n1\n2"
-    before, after = (pressed(tests, *then, pin=False) for then in ([], [0]))
+    before, after = (model_after_presses(tests, *then, pin=False) for then in ([], [0]))
     assert "0 -> 1, written by hand" in str(before.explain(lamp(0), "press"))
     assert "used until there are observations" in str(before.explain(lamp(0), "press"))
     now = " ".join(str(after.explain(lamp(0), "press", of=1)).split())
@@ -381,21 +383,23 @@ def test_a_leaf_by_hand_that_learns_says_so_until_it_has_seen_something() -> Non
     assert otherwise is not None and otherwise.written
 
 
-def test_an_empty_leaf_borrows_what_was_written_above() -> None:
-    explained = str(pressed("X0[on] = 0?\nnot seen yet\n2", pin=False).explain(lamp(0), "press"))
-    assert "0 -> 2, written by hand" in explained
-    assert "never observed here: the answer is that of the nearest node above" in explained
+def test_an_empty_leaf_borrows_the_answer_written_above() -> None:
+    explanation = str(
+        model_after_presses("X0[on] = 0?\nnot seen yet\n2", pin=False).explain(lamp(0), "press")
+    )
+    assert "0 -> 2, written by hand" in explanation
+    assert "never observed here: the answer is that of the nearest node above" in explanation
 
 
-def test_a_rule_that_answers_is_not_unknown() -> None:
+def test_a_hand_written_rule_is_not_reported_as_never_observed() -> None:
     state = tt.State(LAMPS, [tt.Object(1, "lamp", on=0), tt.Object(2, "door", on=0)])
-    explained = str(pressed("1").explain(state, "press"))
-    assert "1 value was never observed: assumed that it stays the same" in explained
-    assert "never observed" not in str(pressed("1").explain(lamp(0), "press"))
+    explanation = str(model_after_presses("1").explain(state, "press"))
+    assert "1 value was never observed: assumed that it stays the same" in explanation
+    assert "never observed" not in str(model_after_presses("1").explain(lamp(0), "press"))
 
 
-def test_edited_rules_are_explained_drawn_and_summed_up(tmp_path: Any) -> None:
-    model = edited()
+def test_edited_rules_can_be_explained_drawn_and_summarized(tmp_path: Any) -> None:
+    model = edited_model()
     state = MAZE.reset(seed=2)
     assert "(9, 9)" in model.rules[RIGHT].to_text("code")
     for rule in model.rules.varying().values():
@@ -403,22 +407,22 @@ def test_edited_rules_are_explained_drawn_and_summed_up(tmp_path: Any) -> None:
             assert rule.to_text(style)
         assert rule.to_svg().startswith("<svg")
         assert rule.to_dot() and rule.to_mermaid()
-    drawn = model.rules[RIGHT]
+    rule_with_pin = model.rules[RIGHT]
     for text, thick in (
-        (drawn.to_svg(), 'stroke-width="2.4"'),
-        (drawn.to_dot(), "penwidth=2.4"),
-        (drawn.to_mermaid(), "stroke-width:3px"),
+        (rule_with_pin.to_svg(), 'stroke-width="2.4"'),
+        (rule_with_pin.to_dot(), "penwidth=2.4"),
+        (rule_with_pin.to_mermaid(), "stroke-width:3px"),
     ):
         assert text.count(thick) == 1  # one leaf is pinned
-    drawn.draw(tmp_path / "rule.png")
+    rule_with_pin.draw(tmp_path / "rule.png")
     assert str(model.explain(state, "right"))
     assert json.dumps(model.explain(state, "right").to_dict())
     assert "<" in model._repr_html_()
     assert model.diff(learned(), n=50).rules
 
 
-def test_a_summary_tells_what_is_pinned_and_what_contradicts_it() -> None:
-    model = edited()
+def test_a_summary_lists_pinned_rules_and_what_contradicts_them() -> None:
+    model = edited_model()
     text = " ".join(str(model.summary()).split())
     assert "Pinned (does not learn):" in text
     assert "player.pos when right (1 of 2 leaves)" in text
@@ -429,12 +433,12 @@ def test_a_summary_tells_what_is_pinned_and_what_contradicts_it() -> None:
     assert "Pinned" not in str(learned().summary())
 
 
-# ---- text, there and back ----
+# ---- reading printed rules ----
 
 
 @settings(deadline=None, max_examples=80)
 @given(schemas(), st.integers(0, 2**32))
-def test_what_is_printed_can_be_read_again(schema: tt.Schema, seed: int) -> None:
+def test_printed_rules_can_be_read_back(schema: tt.Schema, seed: int) -> None:
     rng = random.Random(seed)
     states = [
         random_state(rng, schema, Shape(seed=seed, values="small"), step) for step in range(3)
@@ -453,17 +457,17 @@ def test_what_is_printed_can_be_read_again(schema: tt.Schema, seed: int) -> None
 
 
 @pytest.mark.parametrize("name", ["maze", "keys", "doors", "fish"])
-def test_learned_rules_can_be_read_again(name: str) -> None:
+def test_learned_rules_can_be_read_back(name: str) -> None:
     world = tt.make(name)
     model = tt.TreeThink(world.schema)
     model.observe_many(tt.transitions(world, steps=1500, seed=0))
     for key, rule in model.rules.varying().items():
-        copied = tt.TreeThink(world.schema)
-        copied.replace(key, str(rule))
-        assert str(copied.rules[key]).replace("  [pinned]", "") == str(rule)
+        other = tt.TreeThink(world.schema)
+        other.replace(key, str(rule))
+        assert str(other.rules[key]).replace("  [pinned]", "") == str(rule)
 
 
-SAME = {
+EQUIVALENT = {
     "other names": (
         "exists X7: wall. X7[pos] - X0[pos] = (1, 0)?\nX7[pos] = (2, 2)?\n(0, 0)\n(1, 1)\n(1, 0)"
     ),
@@ -482,10 +486,10 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("form", SAME)
-def test_the_same_rule_in_other_forms(form: str) -> None:
+@pytest.mark.parametrize("form", EQUIVALENT)
+def test_equivalent_texts_give_the_same_rule(form: str) -> None:
     model = tt.TreeThink(MAZE.schema)
-    model.replace(RIGHT, SAME[form])
+    model.replace(RIGHT, EQUIVALENT[form])
     assert str(model.rules[RIGHT]) == (
         "player.pos when right    X0: player\n"
         "∃ X1: wall.  X1[pos] - X0[pos] = (1, 0) ?  [pinned]\n"
@@ -496,7 +500,7 @@ def test_the_same_rule_in_other_forms(form: str) -> None:
     )
 
 
-def test_two_new_objects_of_a_class_may_be_said_either_way() -> None:
+def test_two_new_objects_of_a_class_may_be_named_in_either_order() -> None:
     one, other = tt.TreeThink(MAZE.schema), tt.TreeThink(MAZE.schema)
     text = "exists X1: wall, X2: wall. X{} - X{} = {}?\nX{}[pos] = (3, 3)?\n(0, 0)\n(1, 0)\n(0, 1)"
     text = text.replace("X{} - X{}", "X{}[pos] - X{}[pos]")
@@ -505,7 +509,7 @@ def test_two_new_objects_of_a_class_may_be_said_either_way() -> None:
     assert str(one.rules[RIGHT]) == str(other.rules[RIGHT])
 
 
-def test_shares_of_all_sizes_are_read_again() -> None:
+def test_counts_of_all_sizes_can_be_read_back() -> None:
     for counts in ({(0, 0): 20_000, (0, 1): 1}, {(0, 0): 10**7, (0, 1): 1}, {(0, 0): 1, (1, 0): 2}):
         model = tt.TreeThink(MAZE.schema)
         model.replace(RIGHT, counts)
@@ -517,7 +521,7 @@ def test_shares_of_all_sizes_are_read_again() -> None:
 @pytest.mark.parametrize(
     "name", ["a. b", "X0: c,", " edge ", "tab\tnew\nline", "?", "#", "∃ [x] = 1"]
 )
-def test_odd_names_are_read_again(name: str) -> None:
+def test_unusual_names_can_be_read_back(name: str) -> None:
     schema = tt.Schema({name: ["x"], "b": ["x"]}, {"x": 1}, ["go"])
     objects = [tt.Object(1, name, x=0), tt.Object(2, "b", x=1)]
     model, key = tt.TreeThink(schema), ("b", "x", "go")
@@ -531,7 +535,7 @@ def test_odd_names_are_read_again(name: str) -> None:
 LEAVES = [(None, [((1,), 1)]), (None, [((0,), 1)])]
 
 
-def test_comments_and_titles_may_stand_anywhere_above() -> None:
+def test_comments_and_titles_may_precede_a_rule() -> None:
     model = tt.TreeThink(MAZE.schema)
     model.replace(
         RIGHT, "  # by me\n\n player.pos when down    X0: player\r\n\t# so\r\n\t(4, 4)\r\n"
@@ -539,7 +543,7 @@ def test_comments_and_titles_may_stand_anywhere_above() -> None:
     assert dict(model.rules[RIGHT].root.counts) == {(4, 4): 1}
 
 
-# ---- what is refused ----
+# ---- refusals ----
 
 WALL = "exists X1: wall. X1[pos] - X0[pos] = (1, 0)"
 REFUSED: dict[str, tuple[Any, str]] = {
@@ -602,7 +606,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_a_rule_is_refused_and_changes_nothing(case: str) -> None:
+def test_an_invalid_rule_is_refused_and_changes_nothing(case: str) -> None:
     part, message = REFUSED[case]
     model = learned(200)
     content = model.to_bytes()
@@ -620,7 +624,7 @@ def test_what_cannot_be_a_rule_is_refused_and_changes_nothing(case: str) -> None
         (None, "a path must be a str"),
     ],
 )
-def test_paths_that_lead_nowhere(path: Any, message: str) -> None:
+def test_invalid_paths_are_refused(path: Any, message: str) -> None:
     model = learned(800)
     for change in (lambda: model.replace(RIGHT, {(0, 0): 1}, path), lambda: model.pin(RIGHT, path)):
         with pytest.raises(tt.TreeThinkError, match=message):
@@ -629,7 +633,7 @@ def test_paths_that_lead_nowhere(path: Any, message: str) -> None:
         model.unpin(RIGHT, path)
 
 
-def test_rules_that_are_not_there() -> None:
+def test_unknown_rules_are_refused() -> None:
     model = learned(10)
     with pytest.raises(tt.UnknownNameError, match="Did you mean 'right'"):
         model.pin(("player", "pos", "rigth"))
@@ -639,18 +643,18 @@ def test_rules_that_are_not_there() -> None:
         model.replace(RIGHT, {(0, 0): 1}, pin=1)  # type: ignore[arg-type]
 
 
-def test_an_outcome_may_not_come_twice_in_two_forms() -> None:
+def test_an_outcome_may_not_be_given_twice_in_two_forms() -> None:
     with pytest.raises(tt.RuleError, match=r"has the outcome .* twice"):
         learned(0).replace(SCORE, {1: 1, (1,): 2})
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
+def test_numbers_of_numpy_are_accepted() -> None:
     model = tt.TreeThink(MAZE.schema)
     model.replace(RIGHT, {tuple(np.array([1, 0])): np.int64(3)})  # type: ignore[dict-item]
     assert dict(model.rules[RIGHT].root.counts) == {(1, 0): 3}
 
 
-def test_a_rule_that_would_need_very_much_memory_is_refused() -> None:
+def test_a_rule_that_would_need_too_much_memory_is_refused() -> None:
     leaves = [f"({i}, 0)" for i in range(3000)]
     tests = [f"X0[pos] = ({i}, 0)?\n{leaf}" for i, leaf in enumerate(leaves[:990])]
     model = tt.TreeThink(MAZE.schema)
@@ -659,7 +663,7 @@ def test_a_rule_that_would_need_very_much_memory_is_refused() -> None:
     assert not model.rules[RIGHT].varies
 
 
-def test_counts_are_added_up_to_what_a_file_can_hold() -> None:
+def test_summed_counts_are_capped_at_what_a_file_can_hold() -> None:
     model = tt.TreeThink(MAZE.schema)
     text = "".join(f"X0[pos] = ({i}, 0)?\n(1, 0) x {2**53}\n" for i in range(900))
     model.replace(RIGHT, text + "(1, 0)")
@@ -668,39 +672,39 @@ def test_counts_are_added_up_to_what_a_file_can_hold() -> None:
     assert tt.TreeThink.from_bytes(smaller.to_bytes()).to_bytes() == smaller.to_bytes()
 
 
-def test_simplify_is_quick_where_much_was_looked_for() -> None:
-    """Two hundred tests, of which each knows all others: seconds, if all pairs were tried."""
-    fails = "".join(
+def test_simplify_is_quick_on_deep_rules_with_many_variables() -> None:
+    """The rule has two hundred nested tests; comparing all pairs of them would take seconds."""
+    failing_tests = "".join(
         f"exists X1: wall, X2: wall. X1[pos] - X2[pos] = ({i}, 9)?\n({i}, 0)\n" for i in range(80)
     )
-    found = "".join(
+    passing_tests = "".join(
         f"exists X{i}: wall. X{i}[pos] - X{i - 1}[pos] = (1, 0)?\n" for i in range(1, 120)
     )
     leaves = "".join(f"({i}, 1)\n" for i in range(120))
     model = tt.TreeThink(MAZE.schema)
-    model.replace(RIGHT, fails + found + leaves)
+    model.replace(RIGHT, failing_tests + passing_tests + leaves)
     assert model.simplify().rules[RIGHT].n_leaves == 200
 
 
-def nested(depth: int) -> str:
-    """Asks the same again and again."""
+def deep_text(depth: int) -> str:
+    """Return a rule that repeats one test to this depth."""
     return "X0[pos] = (1, 1)?\n" * depth + "(0, 0)\n" * (depth + 1)
 
 
 def test_rules_can_be_as_deep_as_learned_ones_and_no_deeper() -> None:
     model = tt.TreeThink(MAZE.schema)
-    model.replace(RIGHT, nested(1000))
+    model.replace(RIGHT, deep_text(1000))
     assert model.rules[RIGHT].depth == 1000
     smaller = model.simplify()
     assert smaller.rules[RIGHT].depth == 0
     with pytest.raises(tt.RuleError, match="1000 tests deep at most"):
-        model.replace(RIGHT, nested(1001))
+        model.replace(RIGHT, deep_text(1001))
 
 
-def test_rules_can_ask_about_so_many_objects() -> None:
+def test_rules_can_have_at_most_128_variables() -> None:
     def text(n: int) -> str:
-        asked = [f"exists X{i}: wall. X{i}[pos] = (1, 1)?\n" for i in range(1, n)]
-        return "".join(asked) + "(0, 0)\n" * n
+        lines = [f"exists X{i}: wall. X{i}[pos] = (1, 1)?\n" for i in range(1, n)]
+        return "".join(lines) + "(0, 0)\n" * n
 
     model = tt.TreeThink(MAZE.schema)
     model.replace(RIGHT, text(128))

@@ -1,4 +1,4 @@
-"""Rules in English: they say what the tree says, in words that mean one thing.
+"""Rules in English mean the same as their trees, and their wording is unambiguous.
 
 The golden files are what people read. After a wanted change, rewrite them and read the difference:
 
@@ -49,19 +49,19 @@ SOME = settings(
 KINDS = ("equality", "difference", "parity", "distance")
 
 
-def told(rule: Rule) -> str:
+def english(rule: Rule) -> str:
     return rule.to_text("english")
 
 
-# ---------------------------------------------------- they say what the tree says
+# ---------------------------------------------------- same meaning as the tree
 
 
 def shares(counts: Mapping[Value, int]) -> dict[Value, Fraction]:
     return {value: Fraction(n, sum(counts.values())) for value, n in counts.items()}
 
 
-def asked_of_tree(rule: Rule, scene: Scene, x: int) -> Mapping[Value, int]:
-    """The counts of the leaf that the object is led to."""
+def counts_by_tree(rule: Rule, scene: Scene, x: int) -> Mapping[Value, int]:
+    """Return the counts of the leaf that the object reaches in the tree."""
     node = rule.root
     bindings: list[tuple[int, ...]] = [(x,)]
     while node.test is not None:
@@ -72,21 +72,21 @@ def asked_of_tree(rule: Rule, scene: Scene, x: int) -> Mapping[Value, int]:
     return rule.seen if node is rule.root else node.counts
 
 
-def asked_of_phrase(phrase: Phrase, scene: Scene, x: int) -> Mapping[Value, int]:
-    """The counts of the leaf that the phrase leads to, taken literally."""
+def counts_by_phrase(phrase: Phrase, scene: Scene, x: int) -> Mapping[Value, int]:
+    """Return the counts of the leaf that the object reaches by the phrase, read literally."""
     bindings = [(x,)]
     while isinstance(phrase, Choice):
         for conjunction in phrase.alternatives:
-            if (found := passed(conjunction, scene, bindings)) is not None:
-                phrase, bindings = phrase.yes, found
+            if (after := bindings_after(conjunction, scene, bindings)) is not None:
+                phrase, bindings = phrase.yes, after
                 break
         else:
             phrase = phrase.no
     return phrase.counts
 
 
-def passed(conjunction: Conjunction, scene: Scene, bindings: list[Any]) -> list[Any] | None:
-    """The bindings after all conditions; None if one of them does not hold."""
+def bindings_after(conjunction: Conjunction, scene: Scene, bindings: list[Any]) -> list[Any] | None:
+    """Return the bindings after all conditions, or None if one of them does not hold."""
     for each in conjunction:
         extended = extensions(scene, as_reference(each.test), bindings)
         if bool(extended) != each.holds:
@@ -102,7 +102,7 @@ def as_reference(test: Test) -> reference.Test:
 
 @SOME
 @given(streams(criteria=("evidence", "wilson"), memories=("none", "long")))
-def test_a_phrase_ends_where_its_tree_does(stream: Stream):
+def test_a_phrase_and_its_tree_lead_to_the_same_counts(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)
     scenes = [Scene(before) for before, _, _ in stream.transitions[:60:10]]
@@ -110,23 +110,23 @@ def test_a_phrase_ends_where_its_tree_does(stream: Stream):
         phrase = phrase_of(rule)
         for scene in scenes:
             for x in scene.of_class(class_name):
-                found = asked_of_phrase(phrase, scene, x)
-                assert shares(found) == shares(asked_of_tree(rule, scene, x))
+                counts = counts_by_phrase(phrase, scene, x)
+                assert shares(counts) == shares(counts_by_tree(rule, scene, x))
 
 
 @SOME
 @given(streams(KINDS, criteria=("evidence",), memories=("none", "long")))
-def test_every_rule_can_be_told_without_variables(stream: Stream):
+def test_every_rule_has_an_english_text_without_variables(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)
     for (_, _, action), rule in model.rules.items():
-        text = told(rule)
+        text = english(rule)
         first, *rest = text.splitlines()
         assert first.startswith(f"When `{action}` is chosen")
         assert first.endswith(":" if rest else ".")
         assert all(re.match(r"( {2})*- [A-Z].*[.:]$", line) for line in rest)
         assert not re.search(r"X\d|∃", text)
-        assert told(rule) == text
+        assert english(rule) == text
 
 
 def phrases_of_one_choice() -> dict[str, Phrase]:
@@ -138,10 +138,10 @@ def phrases_of_one_choice() -> dict[str, Phrase]:
     }
 
 
-def test_what_belongs_together_is_said_at_once():
-    found = phrases_of_one_choice()
+def test_nested_tests_with_one_outcome_become_one_choice():
+    phrases = phrases_of_one_choice()
     sizes = {}
-    for name, phrase in found.items():
+    for name, phrase in phrases.items():
         assert isinstance(phrase, Choice), name
         assert isinstance(phrase.yes, Leaf), name
         sizes[name] = [[condition.holds for condition in each] for each in phrase.alternatives]
@@ -152,21 +152,28 @@ def test_what_belongs_together_is_said_at_once():
     }
 
 
-def test_chances_are_never_put_together():
+def test_random_outcomes_are_never_merged():
     phrase = phrase_of(crowded_room())
     assert isinstance(phrase, Choice)
     assert isinstance(phrase.yes, Choice)
     assert [len(each) for each in phrase.alternatives] == [1]
 
 
-READ = {"maze": 3000, "coins": 5000, "doors": 5000, "switches": 5000, "gates": 5000, "lights": 2000}
+STEPS = {
+    "maze": 3000,
+    "coins": 5000,
+    "doors": 5000,
+    "switches": 5000,
+    "gates": 5000,
+    "lights": 2000,
+}
 
 
-@pytest.mark.parametrize("name", [*READ, "keys"])
-def test_who_knows_only_the_words_predicts_what_the_model_does(name: str):
-    model = learned(name, READ.get(name, 20_000))
+@pytest.mark.parametrize("name", [*STEPS, "keys"])
+def test_a_reader_of_the_english_text_predicts_what_the_model_does(name: str):
+    model = learned(name, STEPS.get(name, 20_000))
     for key, rule in model.rules.varying().items():
-        text = told(rule)
+        text = english(rule)
         if "% of cases" not in text and "never seen" not in text:
             check_reader(model, make(name), key, text)
 
@@ -180,13 +187,13 @@ def check_reader(model: TreeThink, world: World, key: RuleKey, text: str) -> Non
             assert {after: 1.0} == prediction.outcomes(each.id, attribute), text
 
 
-# ---------------------------------------------------- words mean one thing
+# ---------------------------------------------------- wording is unambiguous
 
 
 def many_conditions() -> list[Condition]:
-    """Conditions of every kind, about a key that knows of a door."""
+    """Return conditions of every kind about a bound key and a bound door."""
     known = ("key", "door")
-    found = []
+    tests = []
     for attribute, value in product(["status", "pos", "hat"], range(-2, 3)):
         vector: Value = value if attribute == "status" else (value, abs(value) - 1)
         slots: tuple[int, ...]
@@ -196,21 +203,21 @@ def many_conditions() -> list[Condition]:
             ((1,), ("door",), ()),
             ((2,), ("key",), ((2, "key"),)),
         ]:
-            found.append(Test("equality", attribute, classes, slots, vector, new))
+            tests.append(Test("equality", attribute, classes, slots, vector, new))
         for slots, classes, new in [
             ((0, 1), ("key", "door"), ()),
             ((0, 2), ("key", "key"), ((2, "key"),)),
             ((2, 1), ("key", "door"), ((2, "key"),)),
             ((2, 3), ("key", "wall"), ((2, "key"), (3, "wall"))),
         ]:
-            found.append(Test("difference", attribute, classes, slots, vector, new))
-    return [Condition(test, known, holds) for test in found for holds in (True, False)]
+            tests.append(Test("difference", attribute, classes, slots, vector, new))
+    return [Condition(test, known, holds) for test in tests for holds in (True, False)]
 
 
-def test_different_conditions_are_told_differently():
+def test_different_conditions_have_different_texts():
     nouns = Nouns(frozenset(), given=1)
-    texts = [conditions(((each,),), nouns) for each in many_conditions()]
-    assert len(set(texts)) == len(texts)
+    golden_texts = [conditions(((each,),), nouns) for each in many_conditions()]
+    assert len(set(golden_texts)) == len(golden_texts)
 
 
 def difference(value: Value, attribute: str = "pos", **changes: Any) -> Test:
@@ -228,7 +235,7 @@ def difference(value: Value, attribute: str = "pos", **changes: Any) -> Test:
         (difference((2, -1)), "a wall is 2 right and 1 up from it"),
         (difference((0, 0)), "a wall is where it is"),
         (difference((1, 0), new=()), "that wall is directly to the right of it"),
-        # Of two new objects the one of many is told by the only one: the direction turns.
+        # The wall is placed relative to the only player, so the direction is reversed.
         (
             difference((1, 0), variables=(2, 1), new=((1, "wall"), (2, "player"))),
             "a wall is directly to the right of the player",
@@ -259,7 +266,7 @@ def difference(value: Value, attribute: str = "pos", **changes: Any) -> Test:
         ),
     ],
 )
-def test_a_test_in_words(test, text):
+def test_the_wording_of_a_test(test, text):
     known = ("game" if len(test.new) == 2 else "player", "wall")[: 1 if test.new else 2]
     nouns = Nouns(frozenset({"player"}), given=1)
     assert conditions(((Condition(test, known),),), nouns) == text
@@ -273,7 +280,7 @@ def test_a_test_in_words(test, text):
         (difference(0, "color", new=()), "that wall does not have the same `color` as it"),
         (difference(0, "color"), "no wall has the same `color` as it"),
         (Test("equality", "on", ("wall",), (1,), 0), "that wall's `on` is not 0"),
-        # There are no words for kinds of fact that somebody adds: these are the tests' own.
+        # Kinds of facts that are added, such as those of these tests, have no words of their own.
         (Test("parity", "n", ("wall",), (0,), 1), "its `n` mod 2 = 1 does not hold"),
         (
             Test("parity", "n", ("wall",), (1,), 1, ((1, "wall"),)),
@@ -285,47 +292,47 @@ def test_a_test_in_words(test, text):
         ),
     ],
 )
-def test_a_test_that_fails_in_words(test, text):
+def test_the_wording_of_a_test_that_fails(test, text):
     known = ("player", "wall")[: 1 if test.new else 2]
-    asked = Condition(test, known, holds=False)
-    assert conditions(((asked,),), Nouns(frozenset(), given=1)) == text
+    condition = Condition(test, known, holds=False)
+    assert conditions(((condition,),), Nouns(frozenset(), given=1)) == text
 
 
-def test_what_is_said_of_several_is_said_once():
+def test_conditions_that_share_a_predicate_are_merged():
     wall, gate = (
         Condition(difference((0, 1), classes=("player", name), new=((1, name),)), ("player",))
         for name in ("wall", "gate")
     )
     nouns = Nouns(frozenset(), given=1)
     assert conditions(((wall,), (gate,)), nouns) == "a wall or a gate is directly below it"
-    denied = tuple(Condition(each.test, each.known, holds=False) for each in (wall, gate))
-    assert conditions((denied,), nouns) == "no wall and no gate is directly below it"
-    # "a wall and a gate are" would be one more thing to get right; said twice, it is right.
+    negated = tuple(Condition(each.test, each.known, holds=False) for each in (wall, gate))
+    assert conditions((negated,), nouns) == "no wall and no gate is directly below it"
+    # A positive conjunction repeats the predicate, which avoids a plural verb.
     both = "a wall is directly below it and a gate is directly below it"
     assert conditions(((wall, gate),), nouns) == both
 
 
-# ---------------------------------------------------- how they read
+# ---------------------------------------------------- wording of rules
 
 
-def texts() -> dict[str, str]:
-    """What golden files should say, by name."""
+def golden_texts() -> dict[str, str]:
+    """Return the expected contents of the golden files, by name."""
     steps = {"maze": 5000, "doors": 5000, "fish": 5000, "lights": 2000}
-    found = {
-        world: "\n\n".join(told(rule) for rule in learned(world, n).rules.varying().values())
+    texts_by_name = {
+        world: "\n\n".join(english(rule) for rule in learned(world, n).rules.varying().values())
         for world, n in steps.items()
     }
-    found["crowded_room"] = told(crowded_room())
-    return found
+    texts_by_name["crowded_room"] = english(crowded_room())
+    return texts_by_name
 
 
-def test_learned_rules_read_as_they_should():
-    for name, text in texts().items():
+def test_english_rules_match_the_golden_files():
+    for name, text in golden_texts().items():
         check_golden(f"english_{name}.txt", text + "\n")
 
 
-def test_the_sentence_that_everybody_expects():
-    assert told(learned("maze", 2000).rules["player", "pos", "right"]) == (
+def test_the_rule_of_moving_right_in_the_maze():
+    assert english(learned("maze", 2000).rules["player", "pos", "right"]) == (
         "When `right` is pressed, the player moves 1 right, "
         "unless a wall is directly to the right of it."
     )
@@ -341,10 +348,10 @@ def test_the_sentence_that_everybody_expects():
         *((name, "pressed") for name in ("move-up", "turn-down-right", "go up", "pick-right")),
     ],
 )
-def test_keys_are_pressed_and_other_actions_chosen(action: str, verb: str):
+def test_directions_are_pressed_and_other_actions_are_chosen(action: str, verb: str):
     schema = Schema({"lamp": ["on"]}, {"on": 1}, [action])
     rule = TreeThink(schema).rules["lamp", "on", action]
-    assert told(rule).startswith(f"When `{action}` is {verb}, ")
+    assert english(rule).startswith(f"When `{action}` is {verb}, ")
 
 
 @pytest.mark.parametrize(
@@ -361,42 +368,43 @@ def test_keys_are_pressed_and_other_actions_chosen(action: str, verb: str):
         (False, "uranium ukulele ubiquitous b U once Unit yard honk heist European"),
     ],
 )
-def test_articles_go_by_the_sound(an: bool, names: str):
+def test_articles_follow_the_sound(an: bool, names: str):
     for name in names.split():
         assert article(name) == f"{'an' if an else 'a'} {name}"
 
 
-def test_a_rule_that_never_varied_is_told_in_a_sentence():
+def test_a_constant_rule_is_one_sentence():
     rules = learned("maze", 200).rules
-    assert told(rules["wall", "pos", "up"]) == "When `up` is pressed, a wall does not move."
+    assert english(rules["wall", "pos", "up"]) == "When `up` is pressed, a wall does not move."
     assert (
-        told(rules["player", "pos", "stay"]) == "When `stay` is chosen, the player does not move."
+        english(rules["player", "pos", "stay"])
+        == "When `stay` is chosen, the player does not move."
     )
 
 
 def test_a_rule_that_was_never_seen_says_so():
     rule = TreeThink(make("walls").schema).rules["player", "pos", "up"]
-    assert told(rule) == "When `up` is pressed, what happens was never seen."
+    assert english(rule) == "When `up` is pressed, what happens was never seen."
 
 
-def test_the_is_said_of_what_there_is_one_of_and_only_as_long():
+def test_the_definite_article_is_used_while_a_class_has_a_single_object():
     world = make("fish")
     model = TreeThink(world.schema)
     rules = model.rules
     model.observe_many(transitions(world, steps=3, seed=0))
-    assert told(rules["fish", "pos", "step"]).startswith("When `step` is chosen, the fish ")
+    assert english(rules["fish", "pos", "step"]).startswith("When `step` is chosen, the fish ")
     model.observe_many(transitions(make("fish", fish=2), steps=1, seed=0))
-    assert "for each fish" in told(learned_on(model, world).rules["fish", "pos", "step"])
+    assert "for each fish" in english(train_further(model, world).rules["fish", "pos", "step"])
     assert rules["fish", "pos", "step"].single == frozenset()
 
 
-def learned_on(model: TreeThink, world: World) -> TreeThink:
+def train_further(model: TreeThink, world: World) -> TreeThink:
     model.observe_many(transitions(world, steps=2000, seed=1))
     return model
 
 
-def jumps() -> TreeThink:
-    """A guest whose places and moods are learned as values, and sizes as vectors."""
+def model_of_a_guest() -> TreeThink:
+    """Return a model of a guest: positions and moods are learned as values, sizes as vectors."""
     schema = Schema(
         {"guest": ["pos", "mood", "size"]},
         {
@@ -412,24 +420,26 @@ def jumps() -> TreeThink:
     return model
 
 
-def test_values_and_vectors_are_told_as_such():
-    rules = jumps().rules
-    assert [told(rules["guest", attribute, "ring"]) for attribute in ("pos", "mood", "size")] == [
+def test_the_wording_of_values_and_vectors():
+    rules = model_of_a_guest().rules
+    assert [
+        english(rules["guest", attribute, "ring"]) for attribute in ("pos", "mood", "size")
+    ] == [
         "When `ring` is chosen, the guest goes to (7, 8).",
         "When `ring` is chosen, the guest's `mood` becomes 2.",
         "When `ring` is chosen, the guest's `size` changes by (0, 1, -1).",
     ]
 
 
-def test_a_leaf_of_many_outcomes_tells_the_likeliest():
+def test_a_leaf_with_many_outcomes_lists_the_likeliest():
     rule = Rule("tree", ("die",), 60, {(n,): 20 - n for n in range(6)}, [])
-    assert told(rule) == (
+    assert english(rule) == (
         "For the die, the outcome is 0 in 19% of cases, is 1 in 18%, is 2 in 17%, is 3 in 16% "
         "and has 2 other outcomes in 30% (of 105 observations)."
     )
 
 
-def test_a_tree_by_itself_is_told_of_its_arguments():
+def test_a_standalone_tree_is_worded_in_terms_of_its_arguments():
     schema = Schema({"person": ["seat"]}, {"seat": 1}, [])
     tree = FOLDT(arg_classes=["person", "person"])
     for one, other in 10 * [(0, 1), (1, 2), (4, 4), (2, 2), (7, 3)]:
@@ -441,20 +451,20 @@ def test_a_tree_by_itself_is_told_of_its_arguments():
     )
 
 
-def test_trees_of_any_depth_are_told():
-    text = told(deep_tree(60).rule)
+def test_trees_of_any_depth_have_an_english_text():
+    text = english(deep_tree(60).rule)
     assert len(text.splitlines()) == 62
     nodes: list[Any] = []
-    for n in range(1200):  # each below the yes of the one before
+    for n in range(1200):  # each is the yes child of the one before
         nodes.append((n + 1, 2401 - n - 1, ("dot",), {}, ("equality", "x", ("dot",), (0,), (n,))))
     nodes += [(None, None, ("dot",), {(n,): 1}, None) for n in range(1201)]
-    assert len(told(Rule("tree", ("dot",), 1, {(0,): 1}, nodes)).splitlines()) > 1200
+    assert len(english(Rule("tree", ("dot",), 1, {(0,): 1}, nodes)).splitlines()) > 1200
 
 
-# ---------------------------------------------------- the styles
+# ---------------------------------------------------- styles
 
 
-def test_a_formula_is_what_is_printed():
+def test_the_default_style_is_the_formula():
     rule = learned("walls", 500).rules["player", "pos", "up"]
     assert rule.to_text() == rule.to_text("formula") == rule.to_text(style="formula") == str(rule)
 
@@ -465,11 +475,11 @@ def test_code_is_a_function_that_runs_on_its_own():
     exec(model.rules["player", "pos", "up"].to_text("code"), names)
     for before, _, _ in transitions(world, steps=50, seed=3):
         (player,) = before.of_class("player")
-        found = names["player_pos_when_up"](before.to_dict(), player.id)
-        assert found == model.predict(before, "up").outcomes(player.id, "pos")
+        outcomes = names["player_pos_when_up"](before.to_dict(), player.id)
+        assert outcomes == model.predict(before, "up").outcomes(player.id, "pos")
 
 
-def test_an_unknown_style_is_refused_with_the_nearest():
+def test_an_unknown_style_is_refused_with_a_suggestion():
     rule = TreeThink(make("walls").schema).rules["player", "pos", "up"]
     with pytest.raises(UnknownNameError, match=r"unknown style 'English'.*Did you mean 'english'"):
         rule.to_text("English")

@@ -1,6 +1,6 @@
-"""Rules as Python: they run on their own, and say what the engine says, to the last digit.
+"""Rules exported as Python run without TreeThink; their answers are exactly the engine's.
 
-What people read is golden. After a wanted change, rewrite it and read the difference:
+The printed forms are golden files. After a wanted change, rewrite them and read the difference:
 
     REWRITE_GOLDEN=1 pytest tests/explain/test_export.py
 """
@@ -45,25 +45,25 @@ from treethink.stream.random_play import transitions
 from treethink.worlds import make
 
 
-def called(rule: Rule, state: State, *ids: int) -> object:
-    """What a rule's own function answers."""
+def call_rule(rule: Rule, state: State, *ids: int) -> object:
+    """Return the answer of a rule's own function."""
     text = code.text_of(rule)
     name = text.partition("(")[0].removeprefix("def ")
     return loaded(text)[name](state.to_dict(), *ids)
 
 
-# ---------------------------------------------------- the same answers
+# ---------------------------------------------------- same answers as the engine
 
 
 @settings(quick, max_examples=40)
 @given(trained())
-def test_a_module_answers_as_the_engine_does(known: tuple[Stream, TreeThink]):
-    stream, model = known
+def test_a_module_gives_the_answers_of_the_engine(stream_and_model: tuple[Stream, TreeThink]):
+    stream, model = stream_and_model
     exported = loaded(module.text_of(model))
     for state in states_of(stream, 12):
         for action in stream.schema.actions:
-            found = exported["predict"](state.to_dict(), action)
-            assert found == answers_of(model, state, action)
+            outcomes = exported["predict"](state.to_dict(), action)
+            assert outcomes == answers_of(model, state, action)
             assert exported["mode"](state.to_dict(), action) == (
                 model.predict(state, action).mode().to_dict()
             )
@@ -71,8 +71,8 @@ def test_a_module_answers_as_the_engine_does(known: tuple[Stream, TreeThink]):
 
 @settings(quick, max_examples=20)
 @given(trained())
-def test_a_rule_on_its_own_answers_as_the_engine_does(known: tuple[Stream, TreeThink]):
-    stream, model = known
+def test_a_single_rule_gives_the_answers_of_the_engine(stream_and_model: tuple[Stream, TreeThink]):
+    stream, model = stream_and_model
     states = states_of(stream, 6)
     for (class_name, attribute, action), rule in model.rules.items():
         text = code.text_of(rule)
@@ -87,31 +87,31 @@ def test_a_rule_on_its_own_answers_as_the_engine_does(known: tuple[Stream, TreeT
 
 @settings(quick, max_examples=60)
 @given(grown())
-def test_trees_as_no_learner_grows_them_answer_as_the_twin_does(model: Grown):
+def test_random_trees_give_the_answers_of_the_twin(model: Grown):
     exported = loaded(module.text_of(model))
     functions = {key: loaded(code.text_of(rule)) for key, rule in model.rules.items()}
     for state in model.states(8):
         for action in ("go", "wait"):
-            wanted = model.answers(state, action)
-            assert exported["predict"](state.to_dict(), action) == wanted
+            expected = model.answers(state, action)
+            assert exported["predict"](state.to_dict(), action) == expected
             for x in state:
                 for name in x.values:
                     key = (x.class_name, name, action)
                     function = functions[key][identifier(".".join(key[:2]) + f" when {action}")]
-                    assert function(state.to_dict(), x.id) == wanted[x.id][name]
+                    assert function(state.to_dict(), x.id) == expected[x.id][name]
 
 
-@pytest.mark.parametrize("world", ["maze", "coins", "doors", "fish", "gates", "lights", "switches"])
-def test_every_world_answers_alike(world):
-    where = make(world) if world == "lights" else make(world, width=6, height=6)
-    model = TreeThink(where.schema)
-    model.observe_many(transitions(where, steps=1500, seed=0))
+@pytest.mark.parametrize("name", ["maze", "coins", "doors", "fish", "gates", "lights", "switches"])
+def test_models_of_worlds_give_the_answers_of_the_engine(name):
+    world = make(name) if name == "lights" else make(name, width=6, height=6)
+    model = TreeThink(world.schema)
+    model.observe_many(transitions(world, steps=1500, seed=0))
     exported = loaded(module.text_of(model))
-    for state, action, _ in transitions(where, steps=60, seed=1):
+    for state, action, _ in transitions(world, steps=60, seed=1):
         assert exported["predict"](state.to_dict(), action) == answers_of(model, state, action)
 
 
-def test_keys_answers_alike_and_a_file_of_it_needs_nothing_else(tmp_path):
+def test_an_exported_file_runs_without_any_package(tmp_path):
     world = make("keys", width=6, height=6)
     model = TreeThink(world.schema)
     model.observe_many(transitions(world, steps=8000, seed=0))
@@ -119,15 +119,15 @@ def test_keys_answers_alike_and_a_file_of_it_needs_nothing_else(tmp_path):
     exported = loaded((tmp_path / "keys_rules.py").read_text("utf-8"))
     for state, action, _ in transitions(world, steps=500, seed=1):
         assert exported["predict"](state.to_dict(), action) == answers_of(model, state, action)
-    asked = f"import keys_rules; print(keys_rules.predict({state.to_dict()}, {action!r}))"
-    alone = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = ['.']; {asked}"]
-    printed = subprocess.run(alone, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert printed.stdout.strip() == str(answers_of(model, state, action))
+    program = f"import keys_rules; print(keys_rules.predict({state.to_dict()}, {action!r}))"
+    command = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = ['.']; {program}"]
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == str(answers_of(model, state, action))
 
 
 @settings(quick, max_examples=15)
 @given(st.integers(0, 2**32), st.integers(1, 2))
-def test_a_tree_by_itself_answers_alike(seed: int, arguments: int):
+def test_a_standalone_tree_gives_the_answers_of_the_engine(seed: int, arguments: int):
     schema = Schema({"dot": ["x"], "star": ["x", "hue"]}, {"x": 1, "hue": 1}, [])
     rng = random.Random(seed)
 
@@ -143,21 +143,21 @@ def test_a_tree_by_itself_answers_alike(seed: int, arguments: int):
         tree.observe(Facts(state), ids, rng.choice([("near", 1), None]) if near else "far")
     for _ in range(10):
         state, ids = scene(), rng.sample(range(3), arguments)
-        assert called(tree.rule, state, *ids) == tree.predict(Facts(state), ids)
+        assert call_rule(tree.rule, state, *ids) == tree.predict(Facts(state), ids)
 
 
 @pytest.mark.parametrize(("younger", "older"), CROWDS)
-def test_bindings_beyond_the_cap_are_cut_alike(younger, older):
+def test_bindings_beyond_the_limit_are_cut_as_in_the_engine(younger, older):
     model, state = model_of_crowd(), large_crowd(younger, older)
     exported = loaded(module.text_of(model))
     backwards = {"objects": state.to_dict()["objects"][::-1]}
-    wanted = answers_of(model, state, "go")
-    assert exported["predict"](state.to_dict(), "go") == wanted
-    assert exported["predict"](backwards, "go") == wanted
-    assert called(model.rules["judge", "verdict", "go"], state, 0) == wanted[0]["verdict"]
+    expected = answers_of(model, state, "go")
+    assert exported["predict"](state.to_dict(), "go") == expected
+    assert exported["predict"](backwards, "go") == expected
+    assert call_rule(model.rules["judge", "verdict", "go"], state, 0) == expected[0]["verdict"]
 
 
-def test_what_is_cut_goes_by_values_in_the_order_of_the_schema():
+def test_bindings_are_cut_by_values_in_the_order_of_the_schema():
     model = model_of_crowd()
     exported, verdicts = loaded(module.text_of(model)), []
     for seed in range(12):
@@ -165,29 +165,29 @@ def test_what_is_cut_goes_by_values_in_the_order_of_the_schema():
         verdicts.append(answers_of(model, state, "go")[0]["verdict"])
         assert exported["predict"](state.to_dict(), "go")[0]["verdict"] == verdicts[-1]
         rule = model.rules["judge", "verdict", "go"]
-        assert called(rule, state, 0) == verdicts[-1]
+        assert call_rule(rule, state, 0) == verdicts[-1]
     assert any(each != verdicts[0] for each in verdicts)
 
 
-def test_the_cap_decides_in_what_is_asked_above():
+def test_the_limit_changes_the_answer_for_the_crowds_above():
     model = model_of_crowd()
     answers = [answers_of(model, large_crowd(*each), "go")[0]["verdict"] for each in CROWDS]
     assert answers[0] == answers[1] == answers[2] != answers[3]
 
 
-def test_an_empty_leaf_answers_with_what_was_seen_above_it():
+def test_an_empty_leaf_uses_the_counts_of_the_node_above():
     nodes = branch(5, 3, 4) + (branch(6, 1, 2) + leaf(0, 0) + leaf(1, 2)) + leaf(0, 0)
     model = TreeThink.from_bytes(handmade(nodes))
     rule = model.rules["dot", "x", "go"]
-    nobody = [i for i, node in enumerate(rule.nodes) if not node[3]]
-    assert [dict(answers_of_nodes(rule)[i]) for i in nobody] == [{10: 1, 11: 2}, {10: 3, 11: 4}]
+    empty = [i for i, node in enumerate(rule.nodes) if not node[3]]
+    assert [dict(answers_of_nodes(rule)[i]) for i in empty] == [{10: 1, 11: 2}, {10: 3, 11: 4}]
     assert code.text_of(rule).count("never seen") == 2
     for x in (5, 6, 7):
-        assert called(rule, dot(x), 1) == model.predict(dot(x), "go").outcomes(1, "x")
+        assert call_rule(rule, dot(x), 1) == model.predict(dot(x), "go").outcomes(1, "x")
 
 
 @pytest.mark.parametrize("left", [True, False])
-def test_a_tree_as_deep_as_they_get_is_written_and_runs(left):
+def test_a_tree_of_maximum_depth_can_be_exported(left):
     model = TreeThink.from_bytes(handmade(chain(1000, left)))
     exported = loaded(module.text_of(model))
     for x in (0, 5, 700):
@@ -195,60 +195,60 @@ def test_a_tree_as_deep_as_they_get_is_written_and_runs(left):
     assert max(map(len, module.text_of(model).splitlines())) < 120
 
 
-def yeses(depth: int) -> Rule:
-    """Tests one below the yes of the other: is there a dot at 5? Is that one at 5? And so on."""
+def chain_of_yes_branches(depth: int) -> Rule:
+    """Return nested tests in yes branches: is there a dot at 5? Is that one at 5? And so on."""
     one, two = ("dot",), ("dot", "dot")
-    asked = ("equality", "x", ("dot",), (1,), (5,))
-    nodes: list[Any] = [(n + 1, 2 * depth - n, two if n else one, {}, asked) for n in range(depth)]
+    test = ("equality", "x", ("dot",), (1,), (5,))
+    nodes: list[Any] = [(n + 1, 2 * depth - n, two if n else one, {}, test) for n in range(depth)]
     nodes += [(None, None, two, {(n,): 1}, None) for n in range(depth + 1)]
     return Rule("dot.x when go", one, 1, {(0,): 1}, nodes, ("dot", "x", "go"))
 
 
-def test_exported_code_runs_however_deep_it_is():
-    text = code.text_of(yeses(9_000))
+def test_exported_code_of_any_depth_runs():
+    text = code.text_of(chain_of_yes_branches(9_000))
     assert max(map(len, text.splitlines())) <= code.WIDTH
     function = loaded(text)["dot_x_when_go"]
-    for other, wanted in [(5, {1: 1.0}), (6, {1 + 9_000: 1.0})]:
+    for other, expected in [(5, {1: 1.0}), (6, {1 + 9_000: 1.0})]:
         state = {"objects": [{"id": i, "class": "dot", "x": x} for i, x in [(1, 1), (2, other)]]}
-        assert function(state, 1) == wanted
+        assert function(state, 1) == expected
 
 
 @settings(quick, max_examples=40)
 @given(grown())
-def test_where_the_no_stands_further_in_the_answers_are_the_same(model: Grown):
+def test_limited_indentation_does_not_change_the_answers(model: Grown):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(code, "MAX_INDENT", 1)
-        turned = module.text_of(model)
-    exported = loaded(turned)
+        text = module.text_of(model)
+    exported = loaded(text)
     for state in model.states(8):
-        found = exported["predict"](state.to_dict(), "go")
-        assert found == model.answers(state, "go")
+        outcomes = exported["predict"](state.to_dict(), "go")
+        assert outcomes == model.answers(state, "go")
 
 
-def test_lines_lead_no_further_to_the_right_than_they_must():
-    rule = yeses(200)
-    steps = [len(line) - len(line.lstrip()) for line in code.text_of(rule).splitlines()]
-    assert max(steps) == 4 * code.MAX_INDENT
+def test_indentation_is_limited():
+    rule = chain_of_yes_branches(200)
+    indents = [len(line) - len(line.lstrip()) for line in code.text_of(rule).splitlines()]
+    assert max(indents) == 4 * code.MAX_INDENT
 
 
-def test_a_deep_tree_of_yes_and_no_runs():
+def test_a_deep_tree_of_both_branches_runs():
     tree = deep_tree(60)
     for x in (0, 30, 60):
         state = State(tree.rule.schema, [Object(1, "dot", x=x)])
-        assert called(tree.rule, state, 1) == tree.predict(Facts(state), [1])
+        assert call_rule(tree.rule, state, 1) == tree.predict(Facts(state), [1])
 
 
-def test_names_that_no_python_has_are_no_trouble():
+def test_names_that_are_not_valid_in_python_are_replaced():
     model, states = model_of_odd_names()
     exported = loaded(module.text_of(model))
     for state in states:
         for action in ODD_NAMES:
             assert exported["predict"](state.to_dict(), action) == answers_of(model, state, action)
     for rule in model.rules.varying().values():
-        assert called(rule, state, 0) == answers_of(model, state, rule.key[2])[0][rule.key[1]]
+        assert call_rule(rule, state, 0) == answers_of(model, state, rule.key[2])[0][rule.key[1]]
 
 
-def test_two_rules_of_like_names_have_functions_of_their_own():
+def test_functions_of_similarly_named_rules_have_different_names():
     assert identifier("a b.c when d", {"a_b_c_when_d"}) == "a_b_c_when_d_2"
     assert identifier("1.a when b") == "rule_1_a_when_b"
     assert identifier("é") == "rule"
@@ -258,7 +258,7 @@ def test_two_rules_of_like_names_have_functions_of_their_own():
 
 
 @pytest.mark.parametrize(
-    ("state", "says"),
+    ("state", "message"),
     [
         (None, 'a state must be {"objects"'),
         ({"objects": [], "more": 1}, 'a state must be {"objects"'),
@@ -278,14 +278,14 @@ def test_two_rules_of_like_names_have_functions_of_their_own():
         ({"objects": [{"id": 1, "class": "lamp", "on": 2**63 - 1}]}, "a predicted value of 'on'"),
     ],
 )
-def test_a_module_refuses_what_is_no_state(state, says):
+def test_a_module_refuses_invalid_states(state, message):
     schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
     model = TreeThink(schema)
     off, on = (State(schema, [Object(1, "lamp", on=value)]) for value in (0, 1))
     model.observe(off, "press", on)
     exported = loaded(module.text_of(model))
     assert exported["predict"](off.to_dict(), "press") == {1: {"on": {1: 1.0}}}
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         exported["predict"](state, "press")
     with pytest.raises(ValueError, match=r"unknown action 'pres'. Known: \['press'\]"):
         exported["predict"](off.to_dict(), "pres")
@@ -306,21 +306,21 @@ def test_a_kind_of_fact_that_only_the_engine_knows_is_refused():
         code.text_of(rule)
 
 
-def test_a_path_that_is_none_is_refused():
+def test_an_invalid_path_is_refused():
     with pytest.raises(WrongTypeError, match="a path must be"):
         TreeThink(make("walls").schema).to_python(3)
 
 
-# ---------------------------------------------------- how it reads
+# ---------------------------------------------------- printed form
 
 
-def texts() -> dict[str, str]:
-    """What golden files should say, by name."""
+def golden_texts() -> dict[str, str]:
+    """Return the expected contents of the golden files, by name."""
     maze = learned("maze")
     values = Schema({"d": ["x"]}, {"x": Attribute(1, outcomes="value")}, ["a"])
     lamp, rng = TreeThink(values), random.Random(0)
     for _ in range(100):
-        lamp.observe(at(values, 0), "a", at(values, rng.choice([3, 3, 3, 9])))
+        lamp.observe(state_at(values, 0), "a", state_at(values, rng.choice([3, 3, 3, 9])))
     return {
         "code_maze.txt": code.text_of(maze.rules["player", "pos", "left"])
         + "\n\n"
@@ -330,10 +330,10 @@ def texts() -> dict[str, str]:
     }
 
 
-def at(schema: Schema, x: int) -> State:
+def state_at(schema: Schema, x: int) -> State:
     return State(schema, [Object(1, "d", x=x)])
 
 
-def test_exported_rules_read_as_they_should():
-    for name, text in texts().items():
+def test_exported_rules_match_the_golden_files():
+    for name, text in golden_texts().items():
         check_golden(name, text)

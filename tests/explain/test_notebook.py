@@ -1,4 +1,4 @@
-"""What notebooks show: well-formed, escaped, true to the state or rule, and never an error.
+"""Notebook output is well-formed, escaped, true to the state or rule, and never an error.
 
 The picture of a rule is a golden file. After a wanted change, rewrite it and look at it:
 
@@ -40,44 +40,44 @@ some_streams = settings(
 )
 
 
-def read(text: str | None) -> ElementTree.Element:
-    """As strict as can be: what is no XML is no HTML of ours either."""
+def parse_xml(text: str | None) -> ElementTree.Element:
+    """Parse our HTML strictly, as XML."""
     assert text is not None
     return ElementTree.fromstring(text)
 
 
-def said(text: str | None) -> str:
-    """All that a reader sees."""
-    return " ".join(" ".join(read(text).itertext()).split())
+def visible_text(text: str | None) -> str:
+    """Return all text that a reader sees."""
+    return " ".join(" ".join(parse_xml(text).itertext()).split())
 
 
-def shown(each: Any) -> list[str]:
-    """Everything that a notebook may ask for."""
+def representations(each: Any) -> list[str]:
+    """Return every representation that a notebook may request."""
     names = ("_repr_html_", "_repr_svg_")
     return [getattr(each, name)() for name in names if hasattr(each, name)]
 
 
-# ---------------------------------------------------- all of them
+# ---------------------------------------------------- all types
 
 
 @some_streams
 @given(streams(criteria=("evidence",), memories=("short",)))
-def test_everything_of_any_model_is_well_formed(stream: Stream):
+def test_all_output_of_any_model_is_well_formed(stream: Stream):
     model = learned_from(stream)
     state, action, _ = stream.transitions[-1]
     things = [state, model.predict(state, action), model.rules, model, model.summary()]
     for each in [*things, *model.rules.values(), *model.summary().rules.values()]:
-        for text in shown(each):
-            read(text)
+        for text in representations(each):
+            parse_xml(text)
 
 
-def test_every_kind_has_its_methods():
+def test_every_type_has_its_methods():
     model = learned("maze", steps=50)
     state = tt.make("maze").reset(seed=0)
     kinds = [state, model.predict(state, "left"), model.rules[("player", "pos", "left")]]
     kinds += [model.rules, model, model.summary(), tt.FOLDT(["player"])]
-    assert [len(shown(each)) for each in kinds] == [2, 1, 2, 1, 1, 1, 2]
-    assert all(isinstance(text, str) for each in kinds for text in shown(each))
+    assert [len(representations(each)) for each in kinds] == [2, 1, 2, 1, 1, 1, 2]
+    assert all(isinstance(text, str) for each in kinds for text in representations(each))
     assert "explain.notebook_html.model_html" in tt.TreeThink._repr_html_.__doc__
 
 
@@ -87,47 +87,51 @@ def test_names_are_escaped_everywhere():
     for i in range(40):
         state = tt.State(schema, [tt.Object(1, NASTY, x=i % 2), tt.Object(2, "b", x=3)])
         model.observe(state, NASTY, state.replace(1, x=1 - i % 2))
-    spelled = "<script>alert('&')</script>\\n\\x00\""
+    escaped = "<script>alert('&')</script>\\n\\x00\""
     key = (NASTY, "x", NASTY)
     for each in (state, model.predict(state, NASTY), model.rules, model, model.rules[key]):
-        for text in shown(each):
+        for text in representations(each):
             assert "<script" not in text
-            assert spelled[:12] in said(text)
-    assert spelled in said(state._repr_html_())
-    assert spelled in said(html.objects_table(state).html())
+            assert escaped[:12] in visible_text(text)
+    assert escaped in visible_text(state._repr_html_())
+    assert escaped in visible_text(html.objects_table(state).html())
 
 
-def test_what_cannot_be_shown_is_left_to_plain_text(monkeypatch: pytest.MonkeyPatch):
+def test_a_state_falls_back_to_plain_text_if_drawing_fails(monkeypatch: pytest.MonkeyPatch):
     def fail(each: object) -> str:
         raise RuntimeError("no")
 
     state = tt.make("maze").reset(seed=0)
     monkeypatch.setattr(html, "state_html", fail)
     monkeypatch.setattr(state_picture, "state_svg", fail)
-    assert shown(state) == [None, None]
+    assert representations(state) == [None, None]
 
 
-def test_explanations_are_left_to_plain_text_too_if_they_cannot_be_shown(
+def test_explanations_fall_back_to_plain_text_if_rendering_fails(
     monkeypatch: pytest.MonkeyPatch,
 ):
     model, state = learned("maze", steps=50), tt.make("maze").reset(seed=0)
-    found = [model.explain(state, "left"), model.diff(model, n=2), model.check(tt.make("maze"), 2)]
-    assert all(text.startswith("<pre>") for each in found for text in shown(each))
+    explanations = [
+        model.explain(state, "left"),
+        model.diff(model, n=2),
+        model.check(tt.make("maze"), 2),
+    ]
+    assert all(text.startswith("<pre>") for each in explanations for text in representations(each))
 
     def fail(each: object, width: int = 80) -> str:
         raise RuntimeError("no")
 
     monkeypatch.setattr(rich_text, "plain", fail)
-    assert [shown(each) for each in found] == [[None]] * 3
+    assert [representations(each) for each in explanations] == [[None]] * 3
 
 
-def test_methods_can_be_given_to_other_classes():
+def test_methods_can_be_installed_on_other_classes():
     class Mine:
         def __str__(self) -> str:
             return "mine"
 
     notebook.install_on(Mine, _repr_html_="treethink.text:escaped", _repr_svg_="no:where")
-    assert shown(Mine()) == [None, None]  # it is no text; there is no such place
+    assert representations(Mine()) == [None, None]  # it is not a str; no such module
 
 
 # ---------------------------------------------------- states
@@ -136,43 +140,45 @@ def test_methods_can_be_given_to_other_classes():
 @pytest.mark.parametrize("name", WORLDS)
 def test_every_world_has_a_picture_of_its_states(name: str):
     state = tt.make(name).reset(seed=0)
-    picture = read(state._repr_svg_())
+    picture = parse_xml(state._repr_svg_())
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
     assert state_picture.has_places(state)
     assert len(list(picture)) >= 3
     assert state._repr_html_() == f"<div>{state._repr_svg_()}</div>"
 
 
-def test_a_state_looks_as_its_world_says_with_its_score_or_without():
+def test_a_state_is_drawn_with_the_looks_of_its_world():
     for name in ("maze", "maze-scoreless", "lights-scoreless", "walls", "keys"):
         world = tt.make(name)
-        drawn = state_picture.drawable(world.schema)
-        assert drawn.looks == world.looks
+        drawing = state_picture.drawable(world.schema)
+        assert drawing.looks == world.looks
         assert state_picture.state_svg(world.reset(seed=0)) == svg.svg(world, world.reset(seed=0))
-    assert "score 0" in said(tt.make("maze").reset(seed=0)._repr_svg_())
+    assert "score 0" in visible_text(tt.make("maze").reset(seed=0)._repr_svg_())
 
 
-def test_a_schema_of_ones_own_gets_plain_looks_and_its_first_position():
+def test_a_custom_schema_has_plain_looks_and_uses_its_first_position():
     schema = tt.Schema({"boat": ["hat", "xy"], "sky": ["hat"]}, {"hat": 2, "xy": 2}, ["go"])
     boat, sky = tt.Object(1, "boat", hat=(9, 9), xy=(2, 1)), tt.Object(2, "sky", hat=(3, 3))
     world = state_picture.drawable(schema)
     assert isinstance(world, state_picture.PlainLooks)
     assert (world.place(boat), world.place(sky)) == ((2, 1), None)
-    picture = read(tt.State(schema, [boat, sky])._repr_svg_())
+    picture = parse_xml(tt.State(schema, [boat, sky])._repr_svg_())
     assert int(picture.get("width", 0)) >= 3 * 24
     assert picture.get("height") == str(2 * 24 + 18)
     assert "sky hat (3, 3)" in " ".join(picture.itertext())
 
 
-def test_a_state_without_places_is_a_table():
+def test_a_state_without_positions_is_a_table():
     schema = tt.Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
     lamps = [tt.Object(i, "lamp", on=i % 2) for i in range(100)]
-    assert said(tt.State(schema, lamps[:2])._repr_html_()) == (
+    assert visible_text(tt.State(schema, lamps[:2])._repr_html_()) == (
         "id class values 0 lamp on = 0 1 lamp on = 1"
     )
-    assert said(tt.State(schema, lamps)._repr_html_()).endswith("59 lamp on = 1 … and 40 more")
-    assert "and 97 more" in said(tt.State(schema, lamps)._repr_svg_())
-    assert read(tt.State(schema, [])._repr_svg_()).get("height") == "0"
+    assert visible_text(tt.State(schema, lamps)._repr_html_()).endswith(
+        "59 lamp on = 1 … and 40 more"
+    )
+    assert "and 97 more" in visible_text(tt.State(schema, lamps)._repr_svg_())
+    assert parse_xml(tt.State(schema, [])._repr_svg_()).get("height") == "0"
 
 
 @pytest.mark.parametrize(
@@ -184,30 +190,30 @@ def test_a_state_without_places_is_a_table():
         ((1, -(10**12)), (1.5, 0.18)),
     ],
 )
-def test_what_lies_far_outside_is_pointed_at(far: tuple[int, int], middle: tuple[float, float]):
+def test_arrows_point_at_objects_far_outside(far: tuple[int, int], middle: tuple[float, float]):
     schema = tt.Schema({"dot": ["pos"]}, {"pos": 2}, ["go"])
     near = [tt.Object(i, "dot", pos=(i, i)) for i in range(3)]
-    picture = read(tt.State(schema, [*near, tt.Object(9, "dot", pos=far)])._repr_svg_())
+    picture = parse_xml(tt.State(schema, [*near, tt.Object(9, "dot", pos=far)])._repr_svg_())
     _, _, arrow = picture.findall("{*}path")  # after the grid and the dots
     points = corners(arrow.get("d", "")) / 24
     assert (points.min(axis=0) + points.max(axis=0)) / 2 == pytest.approx(middle, abs=0.03)
 
 
 def corners(path: str) -> npt.NDArray[np.float64]:
-    """The points of one closed line."""
+    """Return the points of one closed line."""
     numbers = [float(each) for each in re.findall(r"-?[\d.]+", path)]
     steps: npt.NDArray[np.float64] = np.array(numbers).reshape(-1, 2).cumsum(axis=0)
     return steps
 
 
 def inside(loops: list[svg.Loop], points: int) -> Mask:
-    """Which points of a grid lie inside, by counting how many lines are to their left."""
+    """Return which points of a grid lie inside, by counting the lines to their left."""
     v, u = ((np.mgrid[:points, :points] + 0.5) / points).tolist()
-    found = np.zeros((points, points), dtype=bool)
+    mask = np.zeros((points, points), dtype=bool)
     for i in range(points):
         for j in range(points):
-            found[i, j] = crossings(loops, u[i][j], v[i][j]) % 2
-    return found
+            mask[i, j] = crossings(loops, u[i][j], v[i][j]) % 2
+    return mask
 
 
 def crossings(loops: list[svg.Loop], u: float, v: float) -> int:
@@ -219,13 +225,13 @@ def crossings(loops: list[svg.Loop], u: float, v: float) -> int:
 
 
 @pytest.mark.parametrize("name", ["key", "unlit", "frame", "star", "block", "lever", "fish"])
-def test_an_outline_is_around_the_points_of_its_shape(name: str):
+def test_an_outline_encloses_the_points_of_its_shape(name: str):
     points = (np.arange(svg.SAMPLES) + 0.5) / svg.SAMPLES
     shape = SHAPES[name](*np.meshgrid(points, points))
     assert np.array_equal(inside(svg.outline(name), svg.SAMPLES), shape)
 
 
-def test_every_shape_has_an_outline_and_others_are_unknown():
+def test_every_shape_has_an_outline_and_other_names_are_refused():
     assert all(len(loop) >= 4 for name in SHAPES for loop in svg.outline(name))
     with pytest.raises(tt.UnknownNameError, match="Did you mean 'star'"):
         svg.outline("stra")
@@ -244,36 +250,36 @@ def test_a_prediction_is_two_pictures_and_a_table_of_changes():
         for x, attribute, chances in prediction.changes():
             (value,) = chances
             row = f"{state[x].class_name} {attribute} {state.value(x, attribute)} {value} 100%"
-            assert row in said(text)
+            assert row in visible_text(text)
 
 
-def test_chances_are_listed_the_likeliest_first():
+def test_outcomes_are_listed_by_decreasing_probability():
     world, model = tt.make("fish"), learned("fish", steps=600)
     for seed in range(20):
         prediction = model.predict(world.reset(seed), "step")
         for row in prediction.changes():
             chances = sorted(row[2].values(), reverse=True)
-            told = html.changes_table(prediction).rows
-            assert len(told) == len(chances)
-            assert told[0][4] == str(max(row[2], key=lambda value: (row[2][value], value))) or (
+            listed = html.changes_table(prediction).rows
+            assert len(listed) == len(chances)
+            assert listed[0][4] == str(max(row[2], key=lambda value: (row[2][value], value))) or (
                 chances[0] == chances[1]
             )
 
 
-def test_many_outcomes_and_many_changes_are_counted_together():
+def test_long_lists_of_outcomes_and_changes_are_truncated():
     schema = tt.Schema({"dot": ["x"]}, {"x": tt.Attribute(1, facts=())}, ["go"])
     model = tt.TreeThink(schema)
     for i in range(30):
         state = tt.State(schema, [tt.Object(1, "dot", x=0)])
         model.observe(state, "go", state.replace(1, x=i))
-    assert "22 others 73%" in said(model.predict(state, "go")._repr_html_())
+    assert "22 others 73%" in visible_text(model.predict(state, "go")._repr_html_())
     seen = model.rules["dot", "x", "go"].seen
     assert "22 others × 22 (73%)" in distribution(seen, html.MAX_OUTCOMES)
     many = tt.State(schema, [tt.Object(i, "dot", x=0) for i in range(50)])
-    assert "… and 390 more" in said(model.predict(many, "go")._repr_html_())
+    assert "… and 390 more" in visible_text(model.predict(many, "go")._repr_html_())
 
 
-def test_predictions_of_other_learners_are_shown_alike():
+def test_predictions_of_other_learners_look_the_same():
     world = tt.make("maze")
     state, model = world.reset(seed=0), learned("maze", 2000)
     ours = model.predict(state, "right")
@@ -284,39 +290,39 @@ def test_predictions_of_other_learners_are_shown_alike():
     product = Product(state, counts)
     assert html.changes_table(product).rows == html.changes_table(ours).rows
     assert product._repr_html_().count("<svg") == 2
-    assert "Nothing is known about 40 of 42 attributes" in said(product._repr_html_())
-    certain = Certain(state, ours.mode(), behind=7)
-    assert "player pos (1, 3) (2, 3) 100% 7" in said(certain._repr_html_())
-    assert said(Certain(state, state, behind=7)._repr_html_()) == "Nothing changes."
+    assert "Nothing is known about 40 of 42 attributes" in visible_text(product._repr_html_())
+    certain = Certain(state, ours.mode(), observations=7)
+    assert "player pos (1, 3) (2, 3) 100% 7" in visible_text(certain._repr_html_())
+    assert visible_text(Certain(state, state, observations=7)._repr_html_()) == "Nothing changes."
 
 
-def test_of_what_rests_on_no_observations_none_are_told():
-    """The oracle knows; that it has counted nothing does not mean that nothing is known."""
+def test_an_oracle_prediction_shows_no_observation_counts():
+    """The oracle has no observations, but that does not mean that nothing is known."""
     world = tt.make("fish")
     state = world.reset(seed=0)
     oracle = Joint(state, world.distribution(state, "step"))
-    text = said(oracle._repr_html_())
+    text = visible_text(oracle._repr_html_())
     assert oracle._repr_html_().count("<svg") == 2
     assert "id class attribute now next chance " in text and "seen" not in text
     assert "Nothing is known" not in text
-    assert said(Joint(state, [(state, 1.0)])._repr_html_()) == "Nothing changes."
+    assert visible_text(Joint(state, [(state, 1.0)])._repr_html_()) == "Nothing changes."
 
 
-def test_what_is_unknown_is_told():
+def test_a_prediction_counts_unknown_attributes():
     world = tt.make("walls", width=5, height=5)
     state, model = world.reset(seed=0), tt.TreeThink(world.schema)
     n = len(state)
-    assert said(model.predict(state, "left")._repr_html_()) == (
+    assert visible_text(model.predict(state, "left")._repr_html_()) == (
         f"Nothing changes. Nothing is known about {n} of {n} attributes; they stay the same."
     )
     model.observe(state, "left", state)
-    assert said(model.predict(state, "left")._repr_html_()) == "Nothing changes."
+    assert visible_text(model.predict(state, "left")._repr_html_()) == "Nothing changes."
 
 
 # ---------------------------------------------------- rules
 
 
-def test_a_drawn_rule_looks_as_it_should():
+def test_a_drawn_rule_matches_the_golden_file():
     rule = learned("maze", steps=3000).rules["game", "score", "right"]
     picture = rule._repr_svg_()
     check_golden("rule_maze.svg", picture + "\n")
@@ -327,20 +333,22 @@ def test_a_rule_is_drawn_without_matplotlib(monkeypatch: pytest.MonkeyPatch):
     for name in ("matplotlib", *(e for e in sys.modules if e.startswith("matplotlib."))):
         monkeypatch.setitem(sys.modules, name, None)
     rule = learned("walls", 2000).rules["player", "pos", "left"]
-    assert said(rule._repr_svg_()).startswith("true false player.pos when left X0: player X1: wall")
+    assert visible_text(rule._repr_svg_()).startswith(
+        "true false player.pos when left X0: player X1: wall"
+    )
 
 
 @some_streams
 @given(streams())
-def test_a_rule_as_a_list_says_what_its_text_says(stream: Stream):
+def test_a_rule_as_a_list_has_the_same_content_as_its_text(stream: Stream):
     for rule in learned_from(stream).rules.values():
         if max(len(node.counts) for node in [rule.root]) <= html.MAX_OUTCOMES:
-            listed = said(f"<p>{''.join(html._nested(rule))}</p>")
+            listed = visible_text(f"<p>{''.join(html._nested(rule))}</p>")
             text = re.sub("[├└│─]", "", str(rule).partition("\n")[2])
             assert listed == " ".join(text.split())
 
 
-def test_a_large_rule_is_a_list_that_can_be_folded_however_deep():
+def test_a_large_rule_is_a_foldable_list_of_any_depth():
     text = chain_rule(1500)._repr_html_()
     assert text.count("<details") == text.count("</details>") == 1500
     assert text.count('<details open="open"') == html.OPEN_DEPTH
@@ -349,24 +357,24 @@ def test_a_large_rule_is_a_list_that_can_be_folded_however_deep():
     assert "dot.x when go" in text
 
 
-def test_rules_are_a_table_of_those_that_vary():
+def test_rules_are_shown_as_a_table_of_varying_rules():
     model = learned("maze", 2000)
-    text = said(model.rules._repr_html_())
+    text = visible_text(model.rules._repr_html_())
     assert text.startswith("9 of 20 rules vary rule seen outcomes leaves depth least sure")
     assert all(rule.title in text for rule in model.rules.varying().values())
-    assert said(tt.TreeThink(model.schema).rules._repr_html_()) == "0 of 20 rules vary"
+    assert visible_text(tt.TreeThink(model.schema).rules._repr_html_()) == "0 of 20 rules vary"
 
 
 def test_a_model_shows_its_summary():
     model = learned("maze", 2000)
     assert model._repr_html_() == model.summary()._repr_html_()
-    assert said(model._repr_html_()).startswith("2,000 observations, 9 of 20 rules vary")
-    assert "Memory: " in said(model._repr_html_())
+    assert visible_text(model._repr_html_()).startswith("2,000 observations, 9 of 20 rules vary")
+    assert "Memory: " in visible_text(model._repr_html_())
 
 
-def test_a_tree_by_itself_shows_its_rule():
+def test_a_standalone_tree_shows_its_rule():
     tree = tt.FOLDT(["dot"])
-    assert "not seen yet" in said(tree._repr_html_())
+    assert "not seen yet" in visible_text(tree._repr_html_())
     schema = tt.Schema({"dot": ["x"]}, {"x": 1}, [])
     for i in range(60):
         state = tt.State(schema, [tt.Object(1, "dot", x=i % 3)])
@@ -375,17 +383,17 @@ def test_a_tree_by_itself_shows_its_rule():
     assert tree._repr_html_() == tree.rule._repr_html_()
     assert tree._repr_svg_() == tree.rule.to_svg()
     for outcome, _ in ranked(tree.rule.seen):
-        assert str(outcome) in said(tree._repr_html_())
+        assert str(outcome) in visible_text(tree._repr_html_())
 
 
-def test_a_large_rule_is_not_drawn_beside_its_list():
+def test_a_large_rule_is_not_drawn():
     assert (
         chain_rule(html.MAX_LEAVES_DRAWN - 1)._repr_svg_() is not None
-    )  # one leaf more than tests
+    )  # a chain has one leaf more than tests
     assert chain_rule(html.MAX_LEAVES_DRAWN)._repr_svg_() is None
 
 
-def test_a_path_that_cannot_be_written_is_named(tmp_path: Path):
+def test_the_error_names_a_path_that_cannot_be_written(tmp_path: Path):
     model = learned("walls", 2000)
     for path in (tmp_path / "nowhere" / "x.py", tmp_path):
         with pytest.raises(OSError, match=re.escape(repr(str(path)))):

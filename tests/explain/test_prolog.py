@@ -1,6 +1,6 @@
-"""Rules as clauses of Prolog: they answer what the engine answers, to the last digit.
+"""Rules exported as Prolog: their answers are exactly those of the engine.
 
-Here the clauses are proven by `small_prolog`; `swi_prolog.py` asks the real one.
+Here `small_prolog` proves the clauses; `swi_prolog.py` uses SWI-Prolog.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import make
 
-# ---------------------------------------------------- the same answers
+# ---------------------------------------------------- same answers as the engine
 
 
 @settings(quick, max_examples=30)
 @given(trained())
-def test_clauses_answer_as_the_engine_does(known: tuple[Stream, TreeThink]):
-    stream, model = known
+def test_clauses_give_the_answers_of_the_engine(stream_and_model: tuple[Stream, TreeThink]):
+    stream, model = stream_and_model
     program = Program(prolog.text_of(model))
     for state in states_of(stream, 4):
         for action in stream.schema.actions:
@@ -51,34 +51,34 @@ def test_clauses_answer_as_the_engine_does(known: tuple[Stream, TreeThink]):
 
 @settings(quick, max_examples=30)
 @given(grown())
-def test_trees_as_no_learner_grows_them_answer_as_the_twin_does(model: Grown):
+def test_random_trees_give_the_answers_of_the_twin(model: Grown):
     program = Program(prolog.text_of(model))
     for state in model.states(3):
         for action in ("go", "wait"):
             assert proven(program, state, action) == model.answers(state, action)
 
 
-@pytest.mark.parametrize("world", ["maze", "keys", "lights"])
-def test_worlds_answer_alike(world):
-    where = make(world) if world == "lights" else make(world, width=5, height=5)
-    model = TreeThink(where.schema)
-    model.observe_many(transitions(where, steps=3000, seed=0))
+@pytest.mark.parametrize("name", ["maze", "keys", "lights"])
+def test_models_of_worlds_give_the_answers_of_the_engine(name):
+    world = make(name) if name == "lights" else make(name, width=5, height=5)
+    model = TreeThink(world.schema)
+    model.observe_many(transitions(world, steps=3000, seed=0))
     program = Program(prolog.text_of(model))
-    for state, action, _ in transitions(where, steps=8, seed=1):
+    for state, action, _ in transitions(world, steps=8, seed=1):
         assert proven(program, state, action) == answers_of(model, state, action)
 
 
 @pytest.mark.parametrize(("younger", "older"), CROWDS[2:])
-def test_bindings_beyond_the_cap_are_cut_alike(younger, older):
+def test_bindings_beyond_the_limit_are_cut_as_in_the_engine(younger, older):
     model, state = model_of_crowd(), large_crowd(younger, older)
     program = Program(prolog.text_of(model))
     program.ask(f"set_state({prolog.facts_of(state)}), Yes is 1.", "Yes")
-    (found,) = program.ask("predict(go, 0, verdict, Chances).", "Chances")
-    wanted = answers_of(model, state, "go")[0]["verdict"]
-    assert {as_value(vector): chance for vector, chance in found} == wanted
+    (chances,) = program.ask("predict(go, 0, verdict, Chances).", "Chances")
+    expected = answers_of(model, state, "go")[0]["verdict"]
+    assert {as_value(vector): chance for vector, chance in chances} == expected
 
 
-def test_an_empty_leaf_answers_with_what_was_seen_above_it():
+def test_an_empty_leaf_uses_the_counts_of_the_node_above():
     nodes = branch(5, 3, 4) + (branch(6, 1, 2) + leaf(0, 0) + leaf(1, 2)) + leaf(0, 0)
     model = TreeThink.from_bytes(handmade(nodes))
     text = prolog.text_of(model)
@@ -88,14 +88,14 @@ def test_an_empty_leaf_answers_with_what_was_seen_above_it():
 
 
 @pytest.mark.parametrize("left", [True, False])
-def test_a_deep_tree_is_written_and_answers(left):
+def test_a_deep_tree_can_be_exported(left):
     model = TreeThink.from_bytes(handmade(chain(150, left)))
     program = Program(prolog.text_of(model))
     for x in (0, 5, 100):
         assert proven(program, dot(x), "go") == answers_of(model, dot(x), "go")
 
 
-def test_names_that_no_prolog_has_are_no_trouble():
+def test_names_that_are_not_valid_in_prolog_are_quoted():
     model, states = model_of_odd_names()
     program = Program(prolog.text_of(model))
     for action in ODD_NAMES:
@@ -122,7 +122,7 @@ def test_a_kind_of_fact_that_only_the_engine_knows_is_refused():
         list(prolog.clauses_of(rule))
 
 
-def test_what_is_unknown_has_no_answer():
+def test_unknown_actions_and_objects_have_no_answer():
     program = Program(prolog.text_of(learned("walls", steps=100)))
     program.ask("set_state([object(1, player, [pos-[1, 1]])]), Yes is 1.", "Yes")
     assert program.ask("predict(left, 1, pos, Chances).", "Chances")
@@ -130,9 +130,9 @@ def test_what_is_unknown_has_no_answer():
     assert not program.ask("predict(left, 2, pos, Chances).", "Chances")
 
 
-# ---------------------------------------------------- how it reads
+# ---------------------------------------------------- printed form
 
 
-def test_clauses_read_as_they_should(tmp_path):
+def test_clauses_match_the_golden_file(tmp_path):
     learned("walls").to_prolog(tmp_path / "walls.pl")
     check_golden("prolog_walls.pl", (tmp_path / "walls.pl").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""A simplified model says the same in every possible state: in all small ones, and at random."""
+"""A simplified model predicts the same in every state: in all small ones and in random ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RULE = ("bird", "x", "go")
 
 @cache
 def small_states() -> list[tt.State]:
-    """All with one or two birds and up to three stones, at three places."""
+    """Return all states with one or two birds and up to three stones, at three places."""
     birds = [each for n in (1, 2) for each in combinations_with_replacement(range(3), n)]
     kinds = list(product(range(3), range(2)))
     stones = [each for n in range(4) for each in combinations_with_replacement(kinds, n)]
@@ -44,7 +44,7 @@ def small_states() -> list[tt.State]:
     ]
 
 
-def written(schema: tt.Schema, rule: Any, part: Any) -> tt.TreeThink:
+def model_with_rule(schema: tt.Schema, rule: Any, part: Any) -> tt.TreeThink:
     model = tt.TreeThink(schema)
     model._replace(*rule, "", listed(part))
     return model
@@ -54,13 +54,13 @@ def answers(model: tt.TreeThink, states: list[tt.State], rule: Any) -> list[Any]
     class_name, attribute, action = rule
     predictions = model.predict_many([(state, action) for state in states])
     return [
-        [found.outcomes(each.id, attribute) for each in state.of_class(class_name)]
-        for state, found in zip(states, predictions, strict=True)
+        [prediction.outcomes(each.id, attribute) for each in state.of_class(class_name)]
+        for state, prediction in zip(states, predictions, strict=True)
     ]
 
 
 def assert_close(one: list[Any], other: list[Any]) -> None:
-    """The same values; shares may differ in their last bit, since counts are added."""
+    """Compare predictions; shares may differ in their last bit, since counts are added."""
     for a, b in zip(one, other, strict=True):
         for x, y in zip(a, b, strict=True):
             assert x == pytest.approx(y), (x, y)
@@ -68,11 +68,11 @@ def assert_close(one: list[Any], other: list[Any]) -> None:
 
 @settings(deadline=None, max_examples=150)
 @given(st.integers(0, 2**32), st.integers(1, 4))
-def test_in_every_small_state_a_simplified_rule_says_the_same(seed: int, depth: int) -> None:
+def test_a_simplified_rule_predicts_the_same_in_every_small_state(seed: int, depth: int) -> None:
     rng = random.Random(seed)
     scenes = [Scene(state) for state in rng.sample(small_states(), 3)]
     part = random_part(rng, ("bird",), scenes, [(0,), (1,)], depth)
-    model = written(SMALL, RULE, part)
+    model = model_with_rule(SMALL, RULE, part)
     smaller = model.simplify()
     assert smaller.rules[RULE].n_leaves <= model.rules[RULE].n_leaves
     assert_close(answers(smaller, small_states(), RULE), answers(model, small_states(), RULE))
@@ -81,7 +81,9 @@ def test_in_every_small_state_a_simplified_rule_says_the_same(seed: int, depth: 
 
 @settings(deadline=None, max_examples=60)
 @given(schemas(), st.integers(0, 2**32), st.sampled_from(["bits", "small", "huge"]))
-def test_in_random_states_of_any_world_too(schema: tt.Schema, seed: int, values: str) -> None:
+def test_a_simplified_rule_predicts_the_same_in_random_states(
+    schema: tt.Schema, seed: int, values: str
+) -> None:
     rng = random.Random(seed)
     shape = Shape(seed=seed, values=values, objects=4)
     states = [random_state(rng, schema, shape, step) for step in range(60)]
@@ -90,18 +92,18 @@ def test_in_random_states_of_any_world_too(schema: tt.Schema, seed: int, values:
     length = schema.attributes[rule[1]].length
     outcomes = [(0,) * length, (1,) * length]
     scenes = [Scene(state) for state in states[:3]]
-    model = written(schema, rule, random_part(rng, (class_name,), scenes, outcomes, 4))
+    model = model_with_rule(schema, rule, random_part(rng, (class_name,), scenes, outcomes, 4))
     assert_close(answers(model.simplify(), states, rule), answers(model, states, rule))
 
 
-def test_much_can_be_simplified() -> None:
-    """What the tests above are worth: how many of their rules become smaller, and by what."""
+def test_many_random_rules_can_be_simplified() -> None:
+    """The random rules of the tests above cover each kind of simplification often."""
     steps = []
     for seed in range(150):
         rng = random.Random(seed)
         scenes = [Scene(state) for state in rng.sample(small_states(), 3)]
         part = random_part(rng, ("bird",), scenes, [(0,), (1,)], 4)
-        steps.append(steps_of(written(SMALL, RULE, part).rules[RULE]))
+        steps.append(steps_of(model_with_rule(SMALL, RULE, part).rules[RULE]))
     kinds = [
         {("merged" if s.merge else "implied" if s.left else "refuted") for s in each}
         for each in steps
@@ -110,11 +112,11 @@ def test_much_can_be_simplified() -> None:
         assert sum(kind in each for each in kinds) > 20, kind
 
 
-# ---- what goes, and what must stay ----
+# ---- what is removed, and what must stay ----
 
 
 def simplified(text: str) -> str:
-    """The rule's text, without its first line and its marks, after simplifying."""
+    """Return the text of the simplified rule, without its first line and its marks."""
     model = tt.TreeThink(SMALL)
     model.replace(RULE, text)
     lines = str(model.simplify().rules[RULE]).splitlines()[1:]
@@ -122,7 +124,7 @@ def simplified(text: str) -> str:
 
 
 STONE = "exists X1: stone. X1[x] - X0[x] = 1"
-GONE = {
+REDUNDANT = {
     "asked again, and held": f"{STONE}?\nX1[x] - X0[x] = 1?\n1\n0\n0",
     "said the other way round": f"{STONE}?\nX0[x] - X1[x] = -1?\n1\n0\n0",
     "asked again, and failed": f"{STONE}?\n1\n{STONE}?\n1\n0",
@@ -158,12 +160,12 @@ GONE = {
 }
 
 
-@pytest.mark.parametrize("case", GONE)
-def test_what_goes(case: str) -> None:
-    assert simplified(GONE[case]).count("?") < GONE[case].count("?")
+@pytest.mark.parametrize("case", REDUNDANT)
+def test_redundant_tests_are_removed(case: str) -> None:
+    assert simplified(REDUNDANT[case]).count("?") < REDUNDANT[case].count("?")
 
 
-STAYS = {
+NEEDED = {
     "another stone may be there": f"{STONE}?\nexists X2: stone. X2[x] - X0[x] = 1?\n1\n0\n0",
     "a stone that was known may be it": (
         "exists X1: stone. X1[hot] = 1?\nexists X2: stone. X2[x] - X0[x] = 1?\n1\n"
@@ -193,17 +195,17 @@ STAYS = {
 }
 
 
-@pytest.mark.parametrize("case", STAYS)
-def test_what_must_stay(case: str) -> None:
-    assert simplified(STAYS[case]).count("?") == STAYS[case].count("?")
+@pytest.mark.parametrize("case", NEEDED)
+def test_needed_tests_stay(case: str) -> None:
+    assert simplified(NEEDED[case]).count("?") == NEEDED[case].count("?")
 
 
 @pytest.mark.parametrize(("hot", "cold"), [(4500, 300), (300, 4500)])
-def test_more_bindings_than_are_kept(hot: int, cold: int) -> None:
+def test_answers_stay_the_same_beyond_the_limit_of_bindings(hot: int, cold: int) -> None:
     """4,096 bindings are kept. If there are more, the answers are still the same.
 
-    With many hot stones the first test has too many bindings, with many cold ones the test that
-    is left; the pairs are too many in both cases.
+    With many hot stones the first test has too many bindings; with many cold ones the remaining
+    test has. In both cases there are too many pairs.
     """
     schema = tt.Schema({"bird": ["x"], "stone": ["x", "hot"]}, {"x": 1, "hot": 1}, ["go"])
     one = "exists X1: stone. X1[hot] = 1?\n"
@@ -221,20 +223,20 @@ def test_more_bindings_than_are_kept(hot: int, cold: int) -> None:
         )
 
 
-def test_another_attribute_is_another_thing() -> None:
-    def apart(attribute: str) -> Test:
+def test_knowledge_about_one_attribute_does_not_apply_to_another() -> None:
+    def difference_in(attribute: str) -> Test:
         both = ((1, "stone"), (2, "stone"))
         return Test("difference", attribute, ("stone", "stone"), (1, 2), 1, new=both)
 
-    known = Knowledge(("bird",)).failing(apart("x"))
-    assert known.refutes(apart("x")) and not known.refutes(apart("y"))
+    known = Knowledge(("bird",)).failing(difference_in("x"))
+    assert known.refutes(difference_in("x")) and not known.refutes(difference_in("y"))
 
 
-# ---- of what was learned ----
+# ---- learned rules ----
 
 
 @pytest.mark.parametrize("name", ["maze", "coins", "doors", "switches"])
-def test_learned_models_say_the_same_and_go_on_learning(name: str) -> None:
+def test_simplified_models_predict_the_same_and_keep_learning(name: str) -> None:
     world = tt.make(name, width=6, height=6)
     model = tt.TreeThink(world.schema, memory=300)
     model.observe_many(tt.transitions(world, steps=2500, seed=1))
@@ -249,7 +251,7 @@ def test_learned_models_say_the_same_and_go_on_learning(name: str) -> None:
     assert tt.TreeThink.from_bytes(smaller.to_bytes()).to_bytes() == smaller.to_bytes()
 
 
-def test_pinned_and_free_parts_stay_apart() -> None:
+def test_pinned_and_unpinned_leaves_are_not_merged() -> None:
     model = tt.TreeThink(SMALL)
     model.replace(RULE, f"{STONE}?\n1\n1")
     model.unpin(RULE, "L")
@@ -258,8 +260,8 @@ def test_pinned_and_free_parts_stay_apart() -> None:
     assert model.simplify().rules[RULE].n_leaves == 1
 
 
-def test_a_test_by_hand_stays_apart_from_one_that_was_learned() -> None:
-    """Both branches ask the same, but one of them may still change its mind."""
+def test_hand_written_and_learned_tests_are_not_merged() -> None:
+    """Both branches have the same test, but the learned one may still be revised."""
     model = tt.TreeThink(SMALL)
     model.replace(RULE, f"X0[x] = 0?\n{STONE}?\n0\n1\n1", pin=False)
     for _ in range(40):
@@ -272,7 +274,7 @@ def test_a_test_by_hand_stays_apart_from_one_that_was_learned() -> None:
     assert model.simplify().rules[RULE].n_leaves == 4
 
 
-def test_merged_leaves_have_seen_what_both_have() -> None:
+def test_counts_of_merged_leaves_are_added() -> None:
     model = tt.TreeThink(SMALL)
     model.replace(RULE, f"X0[x] = 0?\n1 × 5\n{STONE}?\n1 × 3\n1 × 4")
     assert dict(model.simplify().rules[RULE].root.counts) == {1: 12}

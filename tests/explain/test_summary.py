@@ -1,4 +1,4 @@
-"""A model in numbers: they are those of the stream, and what was never seen is said to be so.
+"""Summaries: their numbers are those of the stream, and they list what was never observed.
 
 The printed form is a golden file. After a wanted change, rewrite it and read the difference:
 
@@ -41,11 +41,11 @@ some_streams = settings(
 )
 
 
-# ---------------------------------------------------- how sure a leaf is
+# ---------------------------------------------------- confidence of a leaf
 
 
-def solved(count: int, total: int, z: float = 1.6448536269514722) -> float:
-    """The smallest share that `count` of `total` does not refute: found by halving."""
+def bound_by_bisection(count: int, total: int, z: float = 1.6448536269514722) -> float:
+    """Find the smallest share that `count` of `total` does not refute, by bisection."""
     low, high = 0.0, count / total
     for _ in range(200):
         middle = (low + high) / 2
@@ -56,23 +56,25 @@ def solved(count: int, total: int, z: float = 1.6448536269514722) -> float:
 
 @given(st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_the_bound_is_the_smallest_share_that_is_not_refuted(seen: tuple[int, int]):
-    assert lower_bound(*seen) == pytest.approx(solved(*seen), abs=1e-9)
+    assert lower_bound(*seen) == pytest.approx(bound_by_bisection(*seen), abs=1e-9)
 
 
 @given(st.integers(1, 1000), st.integers(0, 1000), st.floats(0.5, 0.999))
-def test_more_of_the_same_makes_surer_and_a_higher_level_less_so(n: int, other: int, level: float):
+def test_the_bound_rises_with_more_data_and_falls_with_a_higher_level(
+    n: int, other: int, level: float
+):
     bound = lower_bound(n, n + other, level)
     assert 0 <= bound <= n / (n + other) + 1e-12
     assert lower_bound(2 * n, 2 * (n + other), level) >= bound - 1e-12
     assert lower_bound(n, n + other, 0.9995) <= bound + 1e-12
 
 
-def test_of_nothing_nothing_is_sure():
+def test_the_bound_without_observations_is_zero():
     assert lower_bound(0, 0) == 0.0
 
 
 @pytest.mark.parametrize("level", [0, 0.49, 1, 1.5, -1, float("nan"), True, None, "0.95"])
-def test_a_level_that_is_none_is_refused(level):
+def test_an_invalid_level_is_refused(level):
     with pytest.raises(tt.SettingError, match="level must be"):
         check_level(level)
     with pytest.raises(tt.SettingError, match="level must be"):
@@ -82,7 +84,7 @@ def test_a_level_that_is_none_is_refused(level):
 # ---------------------------------------------------- the numbers are those of the stream
 
 
-def leaves_by_walking(rule: Rule) -> Iterator[tuple[str, Node]]:
+def walk_leaves(rule: Rule) -> Iterator[tuple[str, Node]]:
     waiting = [("", rule.root)]
     while waiting:
         path, node = waiting.pop()
@@ -94,26 +96,28 @@ def leaves_by_walking(rule: Rule) -> Iterator[tuple[str, Node]]:
 
 @some_streams
 @given(streams(criteria=("evidence", "wilson"), memories=("none", "short", "long")))
-def test_every_leaf_is_there_with_its_counts(stream: Stream):
+def test_a_summary_has_every_leaf_with_its_counts(stream: Stream):
     model = learned_from(stream)
     summary = model.summary()
     assert list(summary.rules) == list(model.rules)
     assert {each.rule for each in summary.varying} == set(model.rules.varying())
     for key, rule in model.rules.items():
-        told = summary.rules[key]
-        assert (told.depth, len(told.leaves)) == (rule.depth, rule.n_leaves)
-        assert told.observations == sum(rule.seen.values())
-        for leaf, (path, node) in zip(told.leaves, leaves_by_walking(rule), strict=True):
+        rule_summary = summary.rules[key]
+        assert (rule_summary.depth, len(rule_summary.leaves)) == (rule.depth, rule.n_leaves)
+        assert rule_summary.observations == sum(rule.seen.values())
+        for leaf, (path, node) in zip(rule_summary.leaves, walk_leaves(rule), strict=True):
             assert leaf.path == path
             assert leaf.counts == (node.counts if path else rule.seen)
             assert len(leaf.tests) == len(path)
             assert [t.startswith("not (") for t in leaf.tests] == [step == "R" for step in path]
-        assert told.weakest.confidence == min(leaf.confidence for leaf in told.leaves)
+        assert rule_summary.weakest.confidence == min(
+            leaf.confidence for leaf in rule_summary.leaves
+        )
 
 
 @some_streams
 @given(streams(criteria=("evidence",), memories=("short",)))
-def test_a_leafs_numbers_fit_together(stream: Stream):
+def test_the_numbers_of_a_leaf_are_consistent(stream: Stream):
     for leaf in learned_from(stream).summary().leaves:
         if leaf.total == 0:
             assert (leaf.outcome, leaf.share, leaf.count, leaf.confidence) == (None, None, 0, 0.0)
@@ -123,8 +127,8 @@ def test_a_leafs_numbers_fit_together(stream: Stream):
             assert 0 < leaf.confidence < leaf.share
 
 
-def recounted(stream: Stream) -> dict[tuple[str, str, str], Counter[Any]]:
-    """How often each outcome was seen, straight from the transitions."""
+def count_outcomes(stream: Stream) -> dict[tuple[str, str, str], Counter[Any]]:
+    """Count each outcome directly from the transitions."""
     seen: dict[tuple[str, str, str], Counter[Any]] = defaultdict(Counter)
     for before, action, after in stream.transitions:
         for each in before:
@@ -139,8 +143,8 @@ def recounted(stream: Stream) -> dict[tuple[str, str, str], Counter[Any]]:
 
 @some_streams
 @given(streams(memories=("none", "short", "long")))
-def test_what_was_never_seen_and_seen_once_is_what_the_stream_lacks(stream: Stream):
-    summary, seen = learned_from(stream).summary(), recounted(stream)
+def test_a_summary_lists_what_was_never_seen_and_seen_once(stream: Stream):
+    summary, seen = learned_from(stream).summary(), count_outcomes(stream)
     actions, classes = ({key[part] for key in seen} for part in (2, 0))
     schema = stream.schema
     assert summary.unseen_actions == tuple(a for a in schema.actions if a not in actions)
@@ -154,7 +158,7 @@ def test_what_was_never_seen_and_seen_once_is_what_the_stream_lacks(stream: Stre
 
 @some_streams
 @given(streams(memories=("none", "short", "long")))
-def test_what_is_kept_and_what_no_longer_is_all_that_was_observed(stream: Stream):
+def test_kept_and_discarded_transitions_add_up_to_all_observations(stream: Stream):
     model = learned_from(stream)
     memory = model.summary().memory
     assert {name: memory[name] for name in model.memory_use()} == model.memory_use()
@@ -165,7 +169,7 @@ def test_what_is_kept_and_what_no_longer_is_all_that_was_observed(stream: Stream
 
 @some_streams
 @given(streams(memories=("none", "short")))
-def test_the_dict_is_plain_data_and_has_it_all(stream: Stream):
+def test_the_dict_is_plain_data_and_complete(stream: Stream):
     summary = learned_from(stream).summary()
     data = summary.to_dict()
     assert json.loads(json.dumps(data)) == data
@@ -177,7 +181,7 @@ def test_the_dict_is_plain_data_and_has_it_all(stream: Stream):
     assert len(data["seen_once"]) == len(summary.seen_once)
 
 
-def test_rules_of_a_class_and_an_action_that_never_met_are_told():
+def test_a_summary_lists_classes_and_actions_never_seen_together():
     schema = tt.Schema({"cat": ["x"], "dog": ["x"], "elk": ["x"]}, {"x": 1}, ["go", "sit", "fly"])
     model = tt.TreeThink(schema)
     for name, action in (("cat", "go"), ("dog", "sit")):
@@ -190,25 +194,25 @@ def test_rules_of_a_class_and_an_action_that_never_met_are_told():
     assert "Never seen together: cat.x when sit; dog.x when go." in str(summary)
 
 
-def test_a_summary_changes_nothing_and_stays_as_it_was():
+def test_a_summary_does_not_change_the_model_and_is_not_changed_by_it():
     model = copy.copy(learned("maze", 500))
-    as_it_was = model.to_bytes()
+    before = model.to_bytes()
     summary = model.summary()
-    told, data = str(summary), summary.to_dict()
-    assert model.to_bytes() == as_it_was
+    text, data = str(summary), summary.to_dict()
+    assert model.to_bytes() == before
     model.observe_many(tt.transitions(tt.make("maze"), steps=500, seed=1))
-    assert (str(summary), summary.to_dict()) == (told, data)
-    assert str(model.summary()) != told
+    assert (str(summary), summary.to_dict()) == (text, data)
+    assert str(model.summary()) != text
 
 
-def test_the_leaves_of_a_very_deep_tree_are_found():
-    depth = 1500  # deeper than Python would go
+def test_the_leaves_of_a_very_deep_tree_are_listed():
+    depth = 1500  # deeper than Python can recurse
     leaves = list(leaves_of(("dot", "x", "go"), chain_rule(depth)))
     assert [leaf.path for leaf in leaves] == ["R" * i + "L" for i in range(depth)] + ["R" * depth]
     assert [leaf.total for leaf in leaves] == [*range(1, depth + 1), 0]
 
 
-def test_of_many_tests_those_nearest_to_the_leaf_are_told():
+def test_the_tests_nearest_to_the_leaf_are_printed_if_there_are_many():
     last = " ".join(table_lines(str(rule_of(("dot", "x", "go"), chain_rule(9))))[-2:])
     assert " ".join(last.split()) == (
         "… and not (X0[x] = 6) and not (X0[x] = never seen 0 7) and not (X0[x] = 8)"
@@ -219,16 +223,16 @@ def table_lines(text: str) -> list[str]:
     return text.partition("──")[2].splitlines()[1:]
 
 
-# ---------------------------------------------------- how it reads
+# ---------------------------------------------------- printed form
 
 
 def without_size(text: str) -> str:
-    """Bytes depend on the machine, and where the line breaks on them."""
-    told, memory, size = text.partition("Memory: ")
-    return told + memory + " ".join(re.sub(r"^[\d,.]+ \w+", "...", size).split())
+    """Remove the size of the memory and the line breaks after it, which depend on the machine."""
+    start, memory, size = text.partition("Memory: ")
+    return start + memory + " ".join(re.sub(r"^[\d,.]+ \w+", "...", size).split())
 
 
-def test_a_summary_reads_as_it_should():
+def test_summaries_match_the_golden_files():
     model = learned("maze", steps=3000)
     texts = {"maze": str(model.summary()), "maze_right": str(model.summary().rules[RIGHT])}
     texts["nothing"] = str(tt.TreeThink(tt.make("maze").schema).summary())
@@ -246,14 +250,14 @@ def test_no_line_is_wider_than_a_terminal(stream: Stream):
         assert "\x1b" not in text
 
 
-def test_of_very_many_rules_some_are_counted():
+def test_long_lists_of_rules_are_truncated_with_a_count():
     model = learned("scale(8,5)", steps=1500)
     text = str(model.summary())
     assert f"{model.n_varying} of {len(model.rules):,} rules vary" in text
     assert f"… and {model.n_varying - 60} more" in text
 
 
-def test_rich_prints_it_as_wide_as_the_terminal_is():
+def test_rich_prints_a_summary_in_the_width_of_the_terminal():
     summary = learned("maze", 2000).summary()
     for width in (40, 200):
         out = io.StringIO()
@@ -263,24 +267,24 @@ def test_rich_prints_it_as_wide_as_the_terminal_is():
         assert "observations" in out.getvalue()
 
 
-def test_any_name_is_printed_as_it_is_or_spelled_out():
+def test_markup_in_names_is_printed_and_control_characters_are_escaped():
     schema = tt.Schema({"[red]x[/red]\n": ["x"]}, {"x": 1}, ["\x1b[31mgo", "[/]"])
     model = tt.TreeThink(schema)
     for i in range(40):
         state = tt.State(schema, [tt.Object(1, "[red]x[/red]\n", x=i % 2)])
         model.observe(state, "\x1b[31mgo", state.replace(1, x=1))
-    told = " ".join(str(model.summary()).split())
-    assert "[red]x[/red]\\n.x when \\x1b[31mgo" in told
-    assert "Actions never taken: [/]." in told
+    text = " ".join(str(model.summary()).split())
+    assert "[red]x[/red]\\n.x when \\x1b[31mgo" in text
+    assert "Actions never taken: [/]." in text
 
 
-def test_leaves_that_nothing_reached_are_never_seen():
-    told = rule_of(("dot", "x", "go"), chain_rule(2))
-    assert told.n_empty == 1
-    assert "never seen" in str(told)
+def test_unreached_leaves_are_reported_as_never_seen():
+    rule_summary = rule_of(("dot", "x", "go"), chain_rule(2))
+    assert rule_summary.n_empty == 1
+    assert "never seen" in str(rule_summary)
     memory = dict.fromkeys(("kept", "no_longer_kept", "most_kept"), 0)
     memory |= {"bytes": 10_000, "nodes": 3, "candidates": 1, "forgotten": 2}
-    summary = Summary(9, 0.95, {("dot", "x", "go"): told}, memory)
+    summary = Summary(9, 0.95, {("dot", "x", "go"): rule_summary}, memory)
     text = " ".join(str(summary).split())
     assert "1 leaf that no observation has reached yet." in text
     assert "Outcomes seen only once: dot.x when go: 0." in text
@@ -289,12 +293,12 @@ def test_leaves_that_nothing_reached_are_never_seen():
 
 def test_a_bound_is_never_rounded_up():
     for leaf in learned("maze", steps=3000).summary().leaves:
-        said = float(tables.certainty(leaf).rstrip("%")) / 100
-        assert leaf.confidence - 0.001 < said <= leaf.confidence
+        printed = float(tables.certainty(leaf).rstrip("%")) / 100
+        assert leaf.confidence - 0.001 < printed <= leaf.confidence
 
 
 def test_a_summary_is_text_in_a_notebook_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where rich would display things instead of writing them."""
+    """In a notebook, rich would display output instead of writing it."""
     plain = str(learned("maze", 3000).summary())
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     assert str(learned("maze", 3000).summary()) == plain
@@ -303,7 +307,7 @@ def test_a_summary_is_text_in_a_notebook_too(monkeypatch: pytest.MonkeyPatch) ->
 # ---------------------------------------------------- as a data frame
 
 
-def test_there_is_a_row_for_each_leaf():
+def test_the_data_frame_has_a_row_for_each_leaf():
     summary = learned("maze", 2000).summary()
     rows = rows_of(summary)
     assert len(rows) == len(summary.leaves)
@@ -315,7 +319,7 @@ def test_there_is_a_row_for_each_leaf():
     assert wall["count"] == wall["observations"] and wall["share"] == 1.0
 
 
-def test_a_data_frame_has_the_rows_and_the_types():
+def test_the_data_frame_has_the_right_rows_and_types():
     pandas = pytest.importorskip("pandas")
     model = learned("maze", 2000)
     frame = model.to_dataframe()
@@ -329,7 +333,7 @@ def test_a_data_frame_has_the_rows_and_the_types():
         assert each.dtypes["count"] == "int64" and each.dtypes["share"] == "float64"
 
 
-def test_a_leaf_that_saw_nothing_has_no_share_in_the_frame():
+def test_an_empty_leaf_has_no_share_in_the_data_frame():
     pandas = pytest.importorskip("pandas")
     frame = tt.TreeThink(tt.make("walls").schema).to_dataframe()
     assert len(frame) == 8
@@ -343,11 +347,11 @@ def test_without_pandas_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyP
         learned("walls", steps=10).to_dataframe()
 
 
-# ---------------------------------------------------- what is not there
+# ---------------------------------------------------- unknown rules
 
 
 @pytest.mark.parametrize(
-    ("key", "error", "says"),
+    ("key", "error", "message"),
     [
         (("playr", "pos", "up"), tt.UnknownNameError, "class 'playr' .*Did you mean 'player'"),
         (("player", "poss", "up"), tt.UnknownNameError, "attribute 'poss' .*Did you mean 'pos'"),
@@ -357,9 +361,9 @@ def test_without_pandas_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyP
         ("player", tt.WrongTypeError, r"found by \(class, attribute, action\), got 'player'"),
     ],
 )
-def test_rules_that_are_not_there_are_named(key: Any, error: type, says: str):
+def test_errors_name_unknown_rules(key: Any, error: type, message: str):
     rules = learned("maze", 50).summary().rules
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=message):
         rules[key]
     assert key not in rules and rules.get(key) is None
     assert rules[RIGHT].rule == RIGHT

@@ -43,18 +43,18 @@ FEW = settings(MANY, max_examples=4)
 any_stream = streams(criteria=("wilson", "evidence"), memories=("none", "long"))
 
 
-def html(shown: Any) -> str:
+def html(value: Any) -> str:
     """Return what a notebook shows; the method is installed at import (explain/notebook.py)."""
-    return str(shown._repr_html_())
+    return str(value._repr_html_())
 
 
-def asked(world: World, steps: int = 60, seed: int = 9) -> Iterator[tuple[State, str]]:
-    """Situations of random play."""
+def random_situations(world: World, steps: int = 60, seed: int = 9) -> Iterator[tuple[State, str]]:
+    """Yield states and actions of random play."""
     return ((before, action) for before, action, _ in tt.transitions(world, steps, seed))
 
 
-def everything(stream: Stream) -> Iterator[tuple[TreeThink, State, str, int, str]]:
-    """A trained model, and all there is to explain in the stream's last states."""
+def explainable_values(stream: Stream) -> Iterator[tuple[TreeThink, State, str, int, str]]:
+    """Yield a trained model with every value of the stream's last states."""
     model = learned_from(stream)
     for state, action, _ in stream.transitions[-8:]:
         for each in state:
@@ -63,15 +63,15 @@ def everything(stream: Stream) -> Iterator[tuple[TreeThink, State, str, int, str
 
 
 def reasons(stream: Stream) -> Iterator[tuple[TreeThink, str, Reason]]:
-    for model, state, action, x, attribute in everything(stream):
+    for model, state, action, x, attribute in explainable_values(stream):
         yield model, action, model.explain(state, action, of=(x, attribute))[x, attribute]
 
 
-# ------------------------------------------------------------- the way through a tree
+# ------------------------------------------------------------- the path through a tree
 
 
 def in_reference(test: Test) -> reference.Test:
-    """The same test as the twin writes it."""
+    """Return the same test in the form of the slow twin."""
     return reference.Test(
         test.kind, test.attribute, test.classes, test.variables, as_vector(test.value)
     )
@@ -79,7 +79,7 @@ def in_reference(test: Test) -> reference.Test:
 
 @MANY
 @given(any_stream)
-def test_steps_are_those_of_the_slow_twin(stream: Stream) -> None:
+def test_steps_match_the_slow_twin(stream: Stream) -> None:
     for _, _, reason in reasons(stream):
         scene = Scene(reason.state)
         bindings: list[Any] = [(reason.object_id,)]
@@ -93,7 +93,7 @@ def test_steps_are_those_of_the_slow_twin(stream: Stream) -> None:
 
 @MANY
 @given(any_stream)
-def test_the_leaf_at_the_end_says_what_the_model_predicts(stream: Stream) -> None:
+def test_the_final_leaf_has_the_prediction_of_the_model(stream: Stream) -> None:
     for model, action, reason in reasons(stream):
         key = (reason.object_id, reason.attribute)
         prediction = model.predict(reason.state, action)
@@ -105,41 +105,41 @@ def test_the_leaf_at_the_end_says_what_the_model_predicts(stream: Stream) -> Non
         assert reason.seen == bool(counts)
         if counts:
             assert sum(counts.values()) == reason.support
-            assert moved(reason, counts) == pytest.approx(reason.outcomes)
+            assert new_values(reason, counts) == pytest.approx(reason.outcomes)
 
 
-def moved(reason: Reason, counts: Any) -> dict[Any, float]:
-    """New values, the obvious way."""
+def new_values(reason: Reason, counts: Any) -> dict[Any, float]:
+    """Compute the distribution of new values from counts, the obvious way."""
     total, was = sum(counts.values()), as_vector(reason.was)
     delta = reason.state.schema.attributes[reason.attribute].outcomes == "delta"
-    found = {}
+    shares = {}
     for outcome, n in counts.items():
         new = as_vector(outcome)
         if delta:
             new = tuple(a + b for a, b in zip(was, new, strict=True))
-        found[new[0] if len(new) == 1 else new] = n / total
-    return found
+        shares[new[0] if len(new) == 1 else new] = n / total
+    return shares
 
 
-def test_more_bindings_than_are_kept_are_cut_as_the_engine_does() -> None:
-    """Seventy stones, one beside the other in pairs: more than 4,096 ways to take two."""
+def test_bindings_beyond_the_limit_are_cut_as_in_the_engine() -> None:
+    """A hundred stones of two hues have 4,900 pairs of equal hue; 4,096 are kept."""
     schema = tt.Schema({"walker": ["hue"], "stone": ["hue"]}, {"hue": 1}, ["go"])
     state = State(schema, [Object(i, "stone", hue=i % 2) for i in range(100)])
     test = Test("difference", "hue", ("stone", "stone"), (0, 1), 0, ((0, "stone"), (1, "stone")))
-    found = extensions(state, test, [()])
+    kept = extensions(state, test, [()])
     twin = reference.extensions(Scene(state), in_reference(test), [()])
-    assert len(found) == 4096
-    assert set(found) == set(twin)
+    assert len(kept) == 4096
+    assert set(kept) == set(twin)
 
 
-# ----------------------------------------------------- how it could have been otherwise
+# -------------------------------------------------------------------- counterfactuals
 
 
 @MANY
 @given(any_stream)
-def test_the_nearest_reason_is_the_last_that_matters(stream: Stream) -> None:
+def test_the_counterfactual_negates_the_last_test_that_matters(stream: Stream) -> None:
     for _, _, reason in reasons(stream):
-        differing = [i for i, step in enumerate(reason.steps) if other_outcomes(reason, step)]
+        differing = [i for i, step in enumerate(reason.steps) if has_other_outcomes(reason, step)]
         otherwise = reason.otherwise
         if otherwise is None:
             continue
@@ -150,34 +150,33 @@ def test_the_nearest_reason_is_the_last_that_matters(stream: Stream) -> None:
         assert otherwise.support > 0
         assert sum(otherwise.outcomes.values()) == pytest.approx(1.0)
         assert otherwise.condition in otherwise.sentence(reason.attribute)
-        plain_steps = [i for i in differing if i > otherwise.step]
-        # Later tests could lead elsewhere only where a test below them, asked of what there
-        # is, stands in the way.
-        assert all(not is_leaf_beside(reason.steps[i], reason) for i in plain_steps)
+        later = [i for i in differing if i > otherwise.step]
+        # Negating a later test never reaches a leaf with other outcomes directly.
+        assert all(not sibling_is_leaf_that_differs(reason.steps[i], reason) for i in later)
 
 
-def other_outcomes(reason: Reason, step: Step) -> bool:
-    """Whether any leaf on the other side of a step says something else."""
-    waiting, found = [child(step.node, not step.holds)], False
+def has_other_outcomes(reason: Reason, step: Step) -> bool:
+    """Return whether any leaf on the other side of a step has other outcomes."""
+    waiting, differs = [child(step.node, not step.holds)], False
     while waiting:
         node = waiting.pop()
         if node.test is None:
-            found |= says_otherwise(reason, node)
+            differs |= leaf_differs(reason, node)
         else:
             waiting += [child(node, True), child(node, False)]
-    return found
+    return differs
 
 
-def is_leaf_beside(step: Step, reason: Reason) -> bool:
-    beside = child(step.node, not step.holds)
-    return beside.test is None and says_otherwise(reason, beside)
+def sibling_is_leaf_that_differs(step: Step, reason: Reason) -> bool:
+    sibling = child(step.node, not step.holds)
+    return sibling.test is None and leaf_differs(reason, sibling)
 
 
-def says_otherwise(reason: Reason, leaf: Node) -> bool:
-    return bool(leaf.counts) and differ(moved(reason, leaf.counts), reason.outcomes)
+def leaf_differs(reason: Reason, leaf: Node) -> bool:
+    return bool(leaf.counts) and differ(new_values(reason, leaf.counts), reason.outcomes)
 
 
-def test_of_several_conditions_the_shortest_then_the_best_known_is_told() -> None:
+def test_the_shortest_then_best_supported_condition_is_chosen() -> None:
     schema = tt.Schema({"player": ["x"], "door": ["x", "open"]}, {"x": 1, "open": 1}, ["go"])
     state = State(schema, [Object(1, "player", x=5)])
     beside = Test("difference", "x", ("player", "door"), (0, 1), 1, ((1, "door"),))
@@ -187,46 +186,46 @@ def test_of_several_conditions_the_shortest_then_the_best_known_is_told() -> Non
     leaves = [Node(both, {value: n}) for value, n in [(1, 9), (2, 3), (3, 4)]]
     stays = Node(alone, {0: 50})
 
-    def told(left: Node) -> str:
+    def sentence_for(left: Node) -> str:
         steps, _ = follow(Node(alone, {}, beside, left, stays), state, 1)
-        found = nearest(state, steps, 1, "x", {5: 1.0})
-        assert found is not None
-        return found.sentence("x")
+        counterfactual = nearest(state, steps, 1, "x", {5: 1.0})
+        assert counterfactual is not None
+        return counterfactual.sentence("x")
 
     ajar = Node(both, {}, is_ajar, leaves[0], leaves[1])
-    shortest = told(Node(both, {}, is_closed, ajar, leaves[2]))
-    condition = "if there were a door with x 6 and that door had"  # x is one number: no place
+    shortest = sentence_for(Node(both, {}, is_closed, ajar, leaves[2]))
+    condition = "if there were a door with x 6 and that door had"  # x is one number, not a position
     assert shortest == f"{condition} another open than 0, x would be 8, seen 4 times"
-    best_known = told(Node(both, {}, is_closed, leaves[0], leaves[2]))
+    best_known = sentence_for(Node(both, {}, is_closed, leaves[0], leaves[2]))
     assert best_known == f"{condition} open 0, x would be 6, seen 9 times"
-    nothing = told(Node(both, {}, is_closed, Node(both, {}), leaves[1]))
-    assert nothing == f"{condition} another open than 0, x would be 7, seen 3 times"
+    observed_only = sentence_for(Node(both, {}, is_closed, Node(both, {}), leaves[1]))
+    assert observed_only == f"{condition} another open than 0, x would be 7, seen 3 times"
 
 
 @pytest.mark.parametrize(("name", "steps"), [("walls", 2000), ("maze", 5000), ("doors", 5000)])
-def test_were_it_so_the_model_would_say_so(name: str, steps: int) -> None:
-    """The level is changed as the explanation says, and the model asked again."""
+def test_the_model_predicts_the_counterfactual_in_the_changed_state(name: str, steps: int) -> None:
+    """Change the level as the explanation says, and predict again."""
     world, model = tt.make(name, width=6, height=6), learned(name, steps)
     changed = 0
-    for state, action in asked(world):
+    for state, action in random_situations(world):
         for reason in model.explain(state, action):
-            if reason.otherwise is not None and (after := as_told(reason)) is not None:
+            if reason.otherwise is not None and (after := counterfactual_state(reason)) is not None:
                 changed += 1
-                then = model.predict(after, action).outcomes(reason.object_id, reason.attribute)
-                assert then == pytest.approx(reason.otherwise.outcomes), reason.otherwise
+                outcomes = model.predict(after, action).outcomes(reason.object_id, reason.attribute)
+                assert outcomes == pytest.approx(reason.otherwise.outcomes), reason.otherwise
     assert changed > 10
 
 
-def as_told(reason: Reason) -> State | None:
-    """The state in which the condition is met; None where this test cannot tell how."""
+def counterfactual_state(reason: Reason) -> State | None:
+    """Return the state in which the condition holds, or None if it is not simple to construct."""
     assert reason.otherwise is not None
     step, state = reason.steps[reason.otherwise.step], reason.state
     if len(reason.otherwise.assumed) > 1 or not step.test.new or step.test.attribute != "pos":
         return None
     if step.holds:
         first = step.test.new[0][0]
-        gone = {binding[first] for binding in step.after}
-        return State(state.schema, [each for each in state if each.id not in gone])
+        removed = {binding[first] for binding in step.after}
+        return State(state.schema, [each for each in state if each.id not in removed])
     (player,) = state.of_class("player")
     others = [name for name in step.test.classes if name != "player"]
     if len(others) != 1:
@@ -237,9 +236,9 @@ def as_told(reason: Reason) -> State | None:
     return State(state.schema, [*state, Object(999, others[0], pos=where, **rest)])
 
 
-def test_an_attribute_that_would_have_to_differ_is_told_from_there() -> None:
+def test_a_counterfactual_can_name_the_value_of_an_attribute() -> None:
     world, model = tt.make("lights"), learned("lights", 5000)
-    texts = [str(model.explain(*each)) for each in asked(world, 400)]
+    texts = [str(model.explain(*each)) for each in random_situations(world, 400)]
     assert any("if light" in text and "on would be 1" in text for text in texts)
     assert any("had another on than 0, on would change by -1" in text for text in texts)
 
@@ -247,19 +246,21 @@ def test_an_attribute_that_would_have_to_differ_is_told_from_there() -> None:
 # ------------------------------------------------------------------------- as text
 
 
-def test_explanations_read_as_they_should() -> None:
+def test_explanations_match_the_golden_file() -> None:
     maze, keys = tt.make("maze"), tt.make("keys")
     start, locked = maze.reset(seed=0), keys.reset(seed=0)
     model, other = learned("maze", 5000), learned("keys", 20_000)
-    told = [model.explain(start, action) for action in maze.actions]
-    told += [model.explain(start, "left", of=40), other.explain(locked, "left")]
-    told += [other.explain(*each) for each in islice(asked(keys, 2000), 0, 2000, 400)]
-    check_golden("explain.txt", "\n\n".join(map(str, told)) + "\n")
+    explanations = [model.explain(start, action) for action in maze.actions]
+    explanations += [model.explain(start, "left", of=40), other.explain(locked, "left")]
+    explanations += [
+        other.explain(*each) for each in islice(random_situations(keys, 2000), 0, 2000, 400)
+    ]
+    check_golden("explain.txt", "\n\n".join(map(str, explanations)) + "\n")
 
 
 @MANY
 @given(any_stream)
-def test_text_is_plain_narrow_and_the_same_each_time(stream: Stream) -> None:
+def test_text_has_no_colours_fits_80_columns_and_is_deterministic(stream: Stream) -> None:
     model = learned_from(stream)
     state, action, _ = stream.transitions[-1]
     explanation = model.explain(state, action)
@@ -280,7 +281,7 @@ def test_a_notebook_shows_the_same_text() -> None:
 
 
 @pytest.mark.parametrize("no_color", [True, False])
-def test_colours_are_rich_s_affair(no_color: bool) -> None:
+def test_rich_decides_about_colours(no_color: bool) -> None:
     page = io.StringIO()
     console = Console(file=page, force_terminal=True, no_color=no_color, color_system="truecolor")
     maze = tt.make("maze")
@@ -289,7 +290,7 @@ def test_colours_are_rich_s_affair(no_color: bool) -> None:
     assert coloured is not no_color
 
 
-def test_what_stays_is_explained_when_it_is_asked_for() -> None:
+def test_an_unchanged_value_is_explained_on_request() -> None:
     model, state = learned("maze", 5000), tt.make("maze").reset(seed=0)
     assert "could have changed and does not: player 40" in str(model.explain(state, "left"))
     (reason,) = model.explain(state, "left", of=np.int64(40))
@@ -299,24 +300,24 @@ def test_what_stays_is_explained_when_it_is_asked_for() -> None:
     assert reason.otherwise.condition == "there were no wall directly to the left of player 40"
 
 
-def test_one_reason_reads_as_it_does_among_others() -> None:
+def test_a_reason_has_the_same_text_alone_and_in_an_explanation() -> None:
     model, state = learned("maze", 5000), tt.make("maze").reset(seed=0)
-    found = model.explain(state, "right")
-    assert str(found) == "\n".join(["right: 2 values may change", *map(str, found)])
-    assert html(found[40, "pos"]).startswith("<pre>player 40, pos: (1, 3) -&gt; (2, 3)")
-    assert repr(found[40, "pos"]).startswith("Reason(object_id=40, attribute='pos'")
+    explanation = model.explain(state, "right")
+    assert str(explanation) == "\n".join(["right: 2 values may change", *map(str, explanation)])
+    assert html(explanation[40, "pos"]).startswith("<pre>player 40, pos: (1, 3) -&gt; (2, 3)")
+    assert repr(explanation[40, "pos"]).startswith("Reason(object_id=40, attribute='pos'")
 
 
-def test_what_was_never_seen_is_told() -> None:
+def test_explanations_mention_values_that_were_never_observed() -> None:
     world = tt.make("maze")
     text = str(TreeThink(world.schema).explain(world.reset(seed=0), "right", of=40))
     assert "never seen" in text and "assumed that it stays the same" in text
-    told = str(TreeThink(world.schema).explain(world.reset(0), "right"))
-    assert told.startswith("right: nothing changes\n42 values were never observed")
+    unrestricted = str(TreeThink(world.schema).explain(world.reset(0), "right"))
+    assert unrestricted.startswith("right: nothing changes\n42 values were never observed")
     assert "never observed" not in str(learned("maze", 3000).explain(world.reset(0), "right"))
 
 
-def test_several_ways_and_chance_are_told() -> None:
+def test_explanations_mention_further_bindings_and_probabilities() -> None:
     schema = tt.Schema({"lamp": ["on"], "hand": ["at"]}, {"on": 1, "at": 1}, ["press"])
     model, rng = TreeThink(schema), np.random.default_rng(0)
     for _ in range(400):
@@ -338,33 +339,33 @@ def test_several_ways_and_chance_are_told() -> None:
 
 @MANY
 @given(any_stream)
-def test_an_explanation_goes_through_json(stream: Stream) -> None:
+def test_an_explanation_survives_json(stream: Stream) -> None:
     model = learned_from(stream)
     state, action, _ = stream.transitions[-1]
     data = model.explain(state, action).to_dict()
-    again = json.loads(json.dumps(data))
-    assert State.from_dict(state.schema, again["state"]) == state
-    assert [each["object"] for each in again["reasons"]] == [
+    decoded = json.loads(json.dumps(data))
+    assert State.from_dict(state.schema, decoded["state"]) == state
+    assert [each["object"] for each in decoded["reasons"]] == [
         each["object"] for each in data["reasons"]
     ]
     for each in data["reasons"]:
         assert all(step["bound"]["X0"] == [each["object"]] for step in each["steps"])
 
 
-# ---------------------------------------------------------------------- as picture
+# ---------------------------------------------------------------------- as a picture
 
 
-def read(path: Path) -> Any:
+def read_pixels(path: Path) -> Any:
     with Image.open(path) as image:
         return np.asarray(image)
 
 
-def test_objects_asked_about_have_an_outline(tmp_path: Path) -> None:
+def test_bound_objects_have_an_outline(tmp_path: Path) -> None:
     world, model = tt.make("keys"), learned("keys", 20_000)
     state = world.reset(seed=0)
     explanation = model.explain(state, "left", of=(44, "pos"))
     explanation.draw(tmp_path / "keys.png", world)
-    pixels = read(tmp_path / "keys.png")
+    pixels = read_pixels(tmp_path / "keys.png")
     size = 48  # eight cells in at most 512 pixels, none larger than that
 
     def edge(x: int, y: int) -> tuple[int, ...]:
@@ -373,13 +374,13 @@ def test_objects_asked_about_have_an_outline(tmp_path: Path) -> None:
     assert edge(*state[44].pos) == (236, 236, 240)
     assert edge(*state[42].pos) == (236, 140, 51)
     explanation.draw(str(tmp_path / "plain.png"))
-    assert read(tmp_path / "plain.png").shape == pixels.shape
+    assert read_pixels(tmp_path / "plain.png").shape == pixels.shape
 
 
-def test_where_something_was_looked_for_is_marked(tmp_path: Path) -> None:
+def test_the_place_where_nothing_was_found_is_marked(tmp_path: Path) -> None:
     world, model = tt.make("maze"), learned("maze", 5000)
     model.explain(world.reset(seed=0), "right").draw(tmp_path / "maze.png", world)
-    pixels = read(tmp_path / "maze.png")
+    pixels = read_pixels(tmp_path / "maze.png")
     assert tuple(pixels[3 * 48 + 2, 2 * 48 + 24]) == (176, 32, 40)
 
 
@@ -392,7 +393,7 @@ def test_any_explanation_can_be_drawn(stream: Stream) -> None:
     Image.open(io.BytesIO(content)).load()
 
 
-def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
+def test_invalid_arguments_of_draw_are_refused(tmp_path: Path) -> None:
     explanation = learned("maze", 5000).explain(tt.make("maze").reset(seed=0), "right")
     with pytest.raises(UnknownNameError, match="unknown format 'jpg'"):
         explanation.draw(tmp_path / "x.jpg")
@@ -407,11 +408,11 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-# -------------------------------------------------------------------- what is refused
+# -------------------------------------------------------------------- refusals
 
 
 @pytest.mark.parametrize(
-    ("of", "error", "says"),
+    ("of", "error", "message"),
     [
         (99, StateError, "no object has the id 99"),
         ("player", WrongTypeError, "an object's id, or \\(id, attribute\\)"),
@@ -419,12 +420,14 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
         ((40, "poss"), UnknownNameError, "Did you mean 'pos'"),
     ],
 )
-def test_what_is_not_there_cannot_be_explained(of: Any, error: type, says: str) -> None:
-    with pytest.raises(error, match=says):
+def test_unknown_objects_and_attributes_cannot_be_explained(
+    of: Any, error: type, message: str
+) -> None:
+    with pytest.raises(error, match=message):
         learned("maze", 5000).explain(tt.make("maze").reset(seed=0), "right", of=of)
 
 
-def test_unknown_actions_and_reasons_are_named() -> None:
+def test_errors_name_unknown_actions_and_reasons() -> None:
     model, state = learned("maze", 5000), tt.make("maze").reset(seed=0)
     with pytest.raises(UnknownNameError, match="Did you mean 'right'"):
         model.explain(state, "rigt")
@@ -444,9 +447,9 @@ def test_the_command_explains(
     model.save(path)
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as exit_:
             cli.main(["explain", str(path), "--world", "maze", *arguments])
-        return int(ended.value.code or 0), *capsys.readouterr()
+        return int(exit_.value.code or 0), *capsys.readouterr()
 
     state = tt.make("maze").reset(seed=0)
     code, out, _ = run("--action", "right", "--draw", str(tmp_path / "x.png"))
@@ -454,18 +457,18 @@ def test_the_command_explains(
     assert "no wall is at (2, 3), directly to the right of player 40" in out
     assert "# P . . . G . #" in out
     code, out, _ = run("--action", "left", "--of", "40.pos", "--json")
-    found, wanted = json.loads(out), model.explain(state, "left", of=(40, "pos")).to_dict()
-    assert found == {**found, **json.loads(json.dumps(wanted))}
-    for wrong, says in [
+    printed, expected = json.loads(out), model.explain(state, "left", of=(40, "pos")).to_dict()
+    assert printed == {**printed, **json.loads(json.dumps(expected))}
+    for wrong, message in [
         (["--action", "rigt"], "Did you mean 'right'"),
         (["--action", "right", "--of", "me"], "--of takes an object's id"),
         (["--action", "right", "--draw", "x.jpg"], "unknown format 'jpg'"),
     ]:
         code, _, err = run(*wrong)
-        assert code > 0 and says in err
+        assert code > 0 and message in err
 
 
-# ------------------------------------------------------- what a reader must not be told
+# ------------------------------------------------------------- unusual names and values
 
 
 @pytest.mark.parametrize("name", ["self", "cls", "name", "state", "object_id", "attribute"])
@@ -482,14 +485,14 @@ def test_attributes_may_be_named_like_arguments_of_functions(name: str) -> None:
         state = before.replace_many({9: {name: each}})
         (reason,) = model.explain(state, "go", of=9)
         assert reason.otherwise is not None and name in str(model.explain(state, "go", of=9))
-    found = model.diff(TreeThink(schema), n=50)
-    assert found.rules and str(found)
+    difference = model.diff(TreeThink(schema), n=50)
+    assert difference.rules and str(difference)
     exported: dict[str, Any] = {}
     exec(model.rules["lamp", name, "go"].to_text("code"), exported)
 
 
-def taught_by_value(values: dict[int, int]) -> tuple[tt.Schema, TreeThink]:
-    """A lamp whose value changes by what it is."""
+def model_of_value_changes(values: dict[int, int]) -> tuple[tt.Schema, TreeThink]:
+    """Return a model of a lamp whose value changes by an amount that depends on it."""
     schema = tt.Schema({"lamp": ["v"]}, {"v": 1}, ["go"])
     model = TreeThink(schema)
     for i in range(600):
@@ -499,31 +502,33 @@ def taught_by_value(values: dict[int, int]) -> tuple[tt.Schema, TreeThink]:
     return schema, model
 
 
-def test_what_would_be_otherwise_is_true_of_another_value() -> None:
-    """Of the attribute that would differ, nothing else is known: the value is said."""
+def test_a_counterfactual_about_a_value_holds_for_every_such_value() -> None:
+    """The predicted outcome is the counterfactual one for each value that meets its condition."""
     values = {0: 5, 1: 7, 2: -2}
-    schema, model = taught_by_value(values)
+    schema, model = model_of_value_changes(values)
     for value in values:
         reason = model.explain(State(schema, [Object(1, "lamp", v=value)]), "go")[1, "v"]
         assert reason.otherwise is not None
         assumed = [e.test.value for e in reason.otherwise.assumed if e.holds]
         excluded = [e.test.value for e in reason.otherwise.assumed if not e.holds]
-        left = assumed or [each for each in values if each not in excluded]
-        for each in left:
-            found = model.predict(State(schema, [Object(1, "lamp", v=each)]), "go").outcomes(1, "v")
+        possible = assumed or [each for each in values if each not in excluded]
+        for each in possible:
+            predicted = model.predict(State(schema, [Object(1, "lamp", v=each)]), "go").outcomes(
+                1, "v"
+            )
             change = each if reason.otherwise.relative else 0
             outcomes: dict[Any, float] = dict(reason.otherwise.outcomes)
-            assert found == {k + change: v for k, v in outcomes.items()}
+            assert predicted == {k + change: v for k, v in outcomes.items()}
 
 
-def test_names_cannot_write_on_the_terminal() -> None:
+def test_control_characters_in_names_are_escaped() -> None:
     schema = tt.Schema({"\x1b[2Jp": ["v"]}, {"v": 1}, ["go"])
     model, state = TreeThink(schema), State(schema, [Object(1, "\x1b[2Jp", v=0)])
     for i in range(40):
         model.observe(state, "go", state.replace(1, v=i % 2))
     rule = model.rules["\x1b[2Jp", "v", "go"]
-    found = model.explain(state, "go")
+    explanation = model.explain(state, "go")
     test = Test("equality", "v", ("\x1b[2Jp",), (1,), 0, ((1, "\x1b[2Jp"),))
-    texts = [str(found), html(found), rule.to_text("english"), str(rule), repr(rule)]
+    texts = [str(explanation), html(explanation), rule.to_text("english"), str(rule), repr(rule)]
     for text in (*texts, str(test), rule.to_text("code"), str(model.diff(TreeThink(schema)))):
         assert "\x1b" not in text

@@ -1,4 +1,4 @@
-"""Tests about given objects, in words: places are told as rules tell them."""
+"""Tests about given objects in words: positions are worded as in rules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TO_THE_RIGHT = Test("difference", "pos", ("player", "door"), (0, 1), (1, 0), ((1
 
 
 def steps_of(state: State, *tests: Test) -> tuple[Step, ...]:
-    """The way through a tree of these tests, each below both answers of the one before."""
+    """Return the path through nested tests, each below both answers of the one before."""
     node = Node(("player",), {0: 1})
     for test in reversed(tests):
         node = Node(("player",), {}, test, node, node)
@@ -64,7 +64,7 @@ def steps_of(state: State, *tests: Test) -> tuple[Step, ...]:
         ),
     ],
 )
-def test_places_are_told_as_rules_tell_them(test: Test, here: str, elsewhere: str) -> None:
+def test_positions_are_worded_as_in_rules(test: Test, here: str, elsewhere: str) -> None:
     (step,) = steps_of(BESIDE, test)
     assert statement(BESIDE, step) == here
     away = State(PLACES, [Object(1, "player", pos=(0, 0))])
@@ -72,7 +72,7 @@ def test_places_are_told_as_rules_tell_them(test: Test, here: str, elsewhere: st
     assert statement(away, step) == elsewhere
 
 
-def test_places_of_two_new_objects_are_told_as_rules_tell_them() -> None:
+def test_positions_of_two_new_objects_are_worded_as_in_rules() -> None:
     two = Test("difference", "pos", ("door", "key"), (1, 2), (0, -1), ((1, "door"), (2, "key")))
     same = Test("difference", "pos", ("key", "key"), (1, 2), (2, 0), ((1, "key"), (2, "key")))
     doors = [Object(i, "door", pos=(i, i), open=0) for i in (2, 4)]
@@ -83,14 +83,14 @@ def test_places_of_two_new_objects_are_told_as_rules_tell_them() -> None:
     (step,) = steps_of(state, same)
     assert statement(state, step) == "no key is 2 to the right of another key"
     for holds, start in [(True, "there were a"), (False, "there were no")]:
-        supposed = supposition(state, two, holds, [(1,)], ["player"])
-        assert supposed == f"{start} key directly above a door"
+        text = supposition(state, two, holds, [(1,)], ["player"])
+        assert text == f"{start} key directly above a door"
     assert supposition(state, same, True, [(1,)], ["player"]) == (
         "there were a key 2 to the right of another key"
     )
 
 
-def test_what_would_be_somewhere_else_is_told_as_rules_tell_it() -> None:
+def test_suppositions_about_positions_are_worded_as_in_rules() -> None:
     bound, both = [(1, 2)], ["player", "door"]
     is_there = Test("difference", "pos", ("player", "door"), (0, 1), (1, 0))
     is_here = Test("equality", "pos", ("door",), (1,), (4, 3))

@@ -1,4 +1,4 @@
-"""`experiments/evidence`: runs are kept, and every table in the docs is made from them."""
+"""`experiments/evidence`: runs are stored, and every table in the docs matches them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PARTS = ("efficiency", "calibration", "memory", "chance", "alpha", "transfer", "
 
 
 @pytest.fixture(autouse=True)
-def _experiments_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+def _make_experiments_importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT)
 
 
@@ -26,38 +26,38 @@ def module(name: str) -> Any:
 # ----------------------------------------------------------------------------- runs
 
 
-def squared(task: dict[str, Any]) -> dict[str, Any]:
+def square(task: dict[str, Any]) -> dict[str, Any]:
     if task["of"] < 0:
         raise KeyboardInterrupt
     return {"square": task["of"] ** 2}
 
 
-def test_finished_runs_are_kept_in_one_order_and_never_run_again(tmp_path: Path) -> None:
+def test_finished_runs_are_stored_in_a_fixed_order_and_not_repeated(tmp_path: Path) -> None:
     finish, path = module("runs").finish, tmp_path / "runs.jsonl"
     tasks = [{"of": n} for n in (3, 1, 2)]
-    assert [each["square"] for each in finish(tasks[:2], squared, path)] == [9, 1]
+    assert [each["square"] for each in finish(tasks[:2], square, path)] == [9, 1]
     kept = path.read_text()
 
-    def never(task: dict[str, Any]) -> dict[str, Any]:
+    def fail(task: dict[str, Any]) -> dict[str, Any]:
         raise AssertionError(task)
 
-    assert finish(tasks[:2], never, path) == [{"square": 9}, {"square": 1}]
+    assert finish(tasks[:2], fail, path) == [{"square": 9}, {"square": 1}]
     assert path.read_text() == kept
-    assert [each["square"] for each in finish(tasks, squared, path)] == [9, 1, 4]
+    assert [each["square"] for each in finish(tasks, square, path)] == [9, 1, 4]
     other = tmp_path / "other.jsonl"
-    finish(tasks[::-1], squared, other)
+    finish(tasks[::-1], square, other)
     strip = [line.split('"seconds"')[0] for line in path.read_text().splitlines()]
     assert strip == [line.split('"seconds"')[0] for line in other.read_text().splitlines()]
 
 
-def test_an_interrupted_run_leaves_those_before_it(tmp_path: Path) -> None:
+def test_an_interruption_keeps_finished_runs(tmp_path: Path) -> None:
     runs, path = module("runs"), tmp_path / "runs.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        runs.finish([{"of": 5}, {"of": -1}, {"of": 6}], squared, path)
+        runs.finish([{"of": 5}, {"of": -1}, {"of": 6}], square, path)
     assert [each["result"]["square"] for each in runs.read(path).values()] == [25]
 
 
-def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_other_content_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_text("[1]\n")
     with pytest.raises(SystemExit, match="something else"):
@@ -68,7 +68,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_the_tables_in_the_docs_are_those_of_the_runs_that_are_kept(name: str) -> None:
+def test_the_tables_in_the_docs_match_the_stored_runs(name: str) -> None:
     main, runs = module("evidence.__main__"), module("runs")
     part = main.PARTS[name]
     tasks = part.tasks(1.0 if name == "calibration" else 10)
@@ -76,10 +76,10 @@ def test_the_tables_in_the_docs_are_those_of_the_runs_that_are_kept(name: str) -
     results = [kept[runs.key_of(task)]["result"] for task in tasks]
     page = (ROOT / "docs" / "evidence.md").read_text("utf-8")
     assert f"<!-- measured: {name} -->" in page
-    assert main.inserted(page, name, part.table(tasks, results)) == page
+    assert main.insert_table(page, name, part.table(tasks, results)) == page
 
 
-def test_every_part_is_shown(tmp_path: Path) -> None:
+def test_every_part_is_tested(tmp_path: Path) -> None:
     assert tuple(module("evidence.__main__").PARTS) == PARTS
 
 
@@ -95,7 +95,7 @@ SMALL: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_a_part_can_be_run_and_says_the_same_each_time(name: str) -> None:
+def test_a_part_can_be_run_and_is_deterministic(name: str) -> None:
     part = module(f"evidence.{name}")
     result = part.run(SMALL[name])
     assert part.run(SMALL[name]) == result
@@ -108,13 +108,13 @@ def test_a_part_can_be_run_and_says_the_same_each_time(name: str) -> None:
         assert result["right"] == result["of"] and 0.01 < result["mass"] < 0.1
 
 
-def test_a_run_that_is_wrong_at_its_end_has_not_converged() -> None:
+def test_a_run_with_errors_at_its_end_has_not_converged() -> None:
     converged = module("evidence.settings").converged
     assert converged({"steps": 100}, {"last_error": 80}) == 80
     assert converged({"steps": 100}, {"last_error": 81}) == float("inf")
 
 
-def test_only_a_tree_that_asks_for_all_four_walls_and_nothing_else_is_right() -> None:
+def test_only_a_tree_that_tests_exactly_the_four_walls_is_right() -> None:
     asks_for_walls, world = module("evidence.chance").asks_for_walls, tt.make("fish")
     model = tt.TreeThink(world.schema)
     answers = []
@@ -135,7 +135,7 @@ KINDS = ("one object", "eight objects", "eight that share one coin", "below 2 te
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_streams_of_chance_are_what_they_say(kind: str) -> None:
+def test_random_streams_have_the_properties_of_their_kind(kind: str) -> None:
     calibration = module("evidence.calibration")
     options = calibration.KINDS[kind]
     stream = list(calibration.stream(options, seed=3, plant=False))
@@ -150,23 +150,25 @@ def test_streams_of_chance_are_what_they_say(kind: str) -> None:
     assert len({after.value(0, "up") for *_, after in stream}) == 5
 
 
-def test_mistakes_are_found_where_they_are_made() -> None:
+def test_false_tests_are_detected() -> None:
     calibration = module("evidence.calibration")
     shared = calibration.KINDS["eight that share one coin"]
-    assert all(calibration.mistaken(shared, "wilson", 0.1, seed) for seed in range(3))
-    assert not any(calibration.mistaken(shared, "evidence", 0.01, seed) for seed in range(3))
+    assert all(calibration.adds_false_test(shared, "wilson", 0.1, seed) for seed in range(3))
+    assert not any(calibration.adds_false_test(shared, "evidence", 0.01, seed) for seed in range(3))
     one = calibration.KINDS["one object"]
-    assert not calibration.mistaken(one, "evidence", 0.01, 0)
-    assert calibration.mistaken({**one, "depth": 0}, "wilson", 0.999, 0)
+    assert not calibration.adds_false_test(one, "evidence", 0.01, 0)
+    assert calibration.adds_false_test({**one, "depth": 0}, "wilson", 0.999, 0)
 
 
-def test_what_is_planted_is_found() -> None:
+def test_a_planted_dependency_is_found() -> None:
     calibration = module("evidence.calibration")
     eight = calibration.KINDS["eight objects"]
-    assert all(0 < calibration.found_after(eight, "evidence", 0.01, seed) < 60 for seed in range(5))
+    assert all(
+        0 < calibration.steps_until_found(eight, "evidence", 0.01, seed) < 60 for seed in range(5)
+    )
 
 
-def test_the_upper_limit_is_that_of_clopper_and_pearson() -> None:
+def test_the_upper_limit_matches_clopper_and_pearson() -> None:
     upper_limit = module("evidence.calibration").upper_limit
     assert upper_limit(0, 1_000) == pytest.approx(1 - 0.05 ** (1 / 1_000))
     assert upper_limit(5, 100) == pytest.approx(0.10225, abs=1e-4)

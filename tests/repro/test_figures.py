@@ -39,7 +39,7 @@ CONFIGS: dict[str, Config] = {
 FOUR = ["TreeThink", "TreeThink (paper)", "QORA", "static"]
 
 
-# --------------------------------------------------------------------------- what there is
+# --------------------------------------------------------------------------- figures and configs
 
 
 def test_every_figure_of_the_paper_has_one_name() -> None:
@@ -53,7 +53,7 @@ def test_every_figure_of_the_paper_has_one_name() -> None:
     assert set(FIGURES) == curves | series | transfer | others | planning | networks | whole
 
 
-def test_every_file_belongs_to_a_figure_and_the_other_way_round() -> None:
+def test_configs_and_figures_match() -> None:
     assert set(CONFIGS) <= set(FIGURES)
     for name, figure in FIGURES.items():
         has_runs = not figure.parts and name != "worlds"
@@ -61,7 +61,7 @@ def test_every_file_belongs_to_a_figure_and_the_other_way_round() -> None:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_files_name_only_worlds_and_learners_that_there_are(name: str) -> None:
+def test_configs_name_only_existing_worlds_and_learners(name: str) -> None:
     runs = CONFIGS[name].runs()
     assert runs and len({run.key for run in runs}) == len(runs)
     for learner in {run.learner for run in runs}:
@@ -70,7 +70,7 @@ def test_files_name_only_worlds_and_learners_that_there_are(name: str) -> None:
         assert make(world).schema
 
 
-def test_every_figure_can_be_drawn_and_has_something_to_say() -> None:
+def test_every_figure_has_a_plot_and_a_caption() -> None:
     for figure in FIGURES.values():
         assert figure.kind in CAPTIONS
         assert figure.kind in PLOTS or figure.kind in ("trees", "worlds")
@@ -80,7 +80,7 @@ def test_every_figure_can_be_drawn_and_has_something_to_say() -> None:
 
 
 @pytest.mark.parametrize("name", [*DETERMINISTIC, "fish", "fish-0.001"])
-def test_curves_carry_four_learners_and_ten_seeds(name: str) -> None:
+def test_curves_have_four_learners_and_ten_seeds(name: str) -> None:
     config = CONFIGS[name]
     assert [each.label for each in config.learners] == FOUR
     slow = name.startswith("keys")  # they run longest
@@ -96,19 +96,19 @@ def config_alpha(name: str) -> float:
 
 
 @pytest.mark.parametrize("world", PLANNING)
-def test_plans_are_in_the_papers_five_sizes(world: str) -> None:
+def test_plans_have_the_papers_five_sizes(world: str) -> None:
     config = CONFIGS[PLANNING[world]]
     assert [(each.name, each.options) for each in config.worlds] == [(world, {})]
     assert [each.label for each in config.learners] == ["TreeThink", ORACLE]
     assert config.seeds == tuple(range(10)) and config.examine
-    found = [(plan.label, plan.options, plan.steps) for plan in config.plans]
-    assert found == [(each.label, said, each.steps) for each, said in settings(world)]
+    plans = [(plan.label, plan.options, plan.steps) for plan in config.plans]
+    assert plans == [(each.label, options, each.steps) for each, options in settings(world)]
     assert {(plan.episodes, plan.simulations, plan.every) for plan in config.plans} == {
         (100, 100, None)
     }
 
 
-def test_networks_are_the_papers_and_plan_in_the_papers_sizes_while_they_learn() -> None:
+def test_networks_and_their_plans_are_those_of_the_paper() -> None:
     learning, planning = CONFIGS["neural"], CONFIGS["neural-planning"]
     for config, steps in ((learning, 1_000_000), (planning, 500_000)):
         assert config.steps == steps and config.seeds == (0, 1, 2)
@@ -122,8 +122,8 @@ def test_networks_are_the_papers_and_plan_in_the_papers_sizes_while_they_learn()
     assert transfer is not None and transfer.options == {"width": 16, "height": 16}
     same = [each for each in learning.learners if each.label in ("NPE_1_1", "NPE_8_3")]
     assert list(planning.learners[:2]) == same
-    found = [(plan.label, plan.options, plan.steps) for plan in planning.plans]
-    assert found == [(each.label, said, each.steps) for each, said in settings("maze")]
+    plans = [(plan.label, plan.options, plan.steps) for plan in planning.plans]
+    assert plans == [(each.label, options, each.steps) for each, options in settings("maze")]
     assert {(plan.episodes, plan.every) for plan in planning.plans} == {(5, 100_000)}
     small = quick(planning)
     assert {(plan.episodes, plan.every) for plan in small.plans} == {(1, 1_000)}
@@ -141,8 +141,8 @@ def test_random_pairs_are_distinct_and_cover_the_range() -> None:
 
 
 def test_the_four_settings_of_inference_are_the_papers() -> None:
-    asked = {each.label: dict(each.predict) for each in CONFIGS["inference"].learners}
-    assert asked == {
+    settings_by_label = {each.label: dict(each.predict) for each in CONFIGS["inference"].learners}
+    assert settings_by_label == {
         "none": {"facts": "full", "bindings": "all"},
         "eval": {"facts": "full", "bindings": "first"},
         "query": {"facts": "demand", "bindings": "all"},
@@ -151,7 +151,7 @@ def test_the_four_settings_of_inference_are_the_papers() -> None:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_quick_is_the_same_experiment_but_small(name: str) -> None:
+def test_quick_is_a_smaller_version_of_the_same_experiment(name: str) -> None:
     full, small = CONFIGS[name], quick(CONFIGS[name])
     assert small.title == f"{full.title} (quick)"
     assert [each.label for each in small.learners] == [each.label for each in full.learners]
@@ -164,17 +164,17 @@ def test_quick_is_the_same_experiment_but_small(name: str) -> None:
     assert [each.label for each in small.plans] == [each.label for each in full.plans[:some]]
 
 
-def test_trees_are_drawn_of_rules_that_there_are() -> None:
+def test_trees_name_existing_rules() -> None:
     assert {each.name for each in CONFIGS["trees"].worlds} == set(TREES)
     for name, rules in TREES.items():
         all_rules = TreeThink(make(name).schema).rules
         assert all(tuple(each.split(".")) in all_rules for each in rules)
 
 
-# --------------------------------------------------------------------------- asking for them
+# --------------------------------------------------------------------------- choosing figures
 
 
-def test_composites_bring_their_parts_and_all_brings_all() -> None:
+def test_chosen_figures_have_a_fixed_order_without_duplicates() -> None:
     assert chosen(["ablation", "alpha"])[0].name == "ablation"
     assert chosen(["all"]) == list(FIGURES.values()) and left_out(["all"]) == []
     assert chosen(["maze", "walls"]) == chosen(["walls", "maze", "maze"])
@@ -187,7 +187,7 @@ def test_unknown_names_are_clear_errors() -> None:
 
 @pytest.fixture
 def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if PyTorch were not installed."""
+    """Simulate that PyTorch is not installed."""
     monkeypatch.setattr(figures, "find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "torch", None)
     for module in [each for each in sys.modules if each.startswith("treethink.baselines.npe")]:
@@ -201,9 +201,9 @@ def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_torch")
-def test_without_pytorch_all_is_everything_else() -> None:
-    wanted = chosen(["all"])
-    assert [each for each in FIGURES.values() if each not in wanted] == left_out(["all"])
+def test_without_pytorch_all_leaves_out_the_networks() -> None:
+    all_figures = chosen(["all"])
+    assert [each for each in FIGURES.values() if each not in all_figures] == left_out(["all"])
     assert [each.name for each in left_out(["all"])] == ["neural", "neural-planning"]
     assert left_out(["walls"]) == [] and FIGURES["neural"] in chosen(["all", "neural"])
     assert [each.name for each in left_out(["all", "neural"])] == ["neural-planning"]
@@ -213,17 +213,17 @@ def test_without_pytorch_all_is_everything_else() -> None:
 def test_without_pytorch_all_says_what_is_left_out_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made: list[str] = []
+    names: list[str] = []
 
-    def make_all(wanted: Any, *_: Any, **__: Any) -> RunCounts:
-        made.extend(each.name for each in wanted)
+    def record_names(figures_to_make: Any, *_: Any, **__: Any) -> RunCounts:
+        names.extend(each.name for each in figures_to_make)
         return RunCounts()
 
-    monkeypatch.setattr("treethink.repro.figures.reproduce.reproduce", make_all)
+    monkeypatch.setattr("treethink.repro.figures.reproduce.reproduce", record_names)
     monkeypatch.setattr("treethink.cli.report.report", lambda folder: None)
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as exit_:
         cli.main(["reproduce", "all", "--quick", "--out", str(tmp_path)])
-    assert not ended.value.code and "neural" not in made and "planning" in made
+    assert not exit_.value.code and "neural" not in names and "planning" in names
     (line,) = [each for each in capsys.readouterr().out.splitlines() if "skipped" in each]
     assert "pip install 'treethink[neural]'" in line
     assert line.endswith(": neural, neural-planning")
@@ -251,52 +251,52 @@ def test_the_list_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
     assert listing().row_count == len(FIGURES) + 1
     with pytest.raises(SystemExit):
         cli.main(["reproduce", "--list"])
-    told = capsys.readouterr().out
-    assert all(re.search(rf"\b{re.escape(name)}\b", told) for name in FIGURES)
+    text = capsys.readouterr().out
+    assert all(re.search(rf"\b{re.escape(name)}\b", text) for name in FIGURES)
     for name, minutes in (("neural", 210), ("neural-planning", 75)):
-        assert re.search(rf"\b{name} .*│ {minutes}, on a GPU", told)
+        assert re.search(rf"\b{name} .*│ {minutes}, on a GPU", text)
     need = "neural and neural-planning need PyTorch (pip install 'treethink[neural]')"
-    assert need in " ".join(told.split())
+    assert need in " ".join(text.split())
     assert str(list(listing().columns[-1].cells)[-1]).endswith(", and 285 on a GPU")
 
 
-def test_the_list_says_what_quick_takes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_has_the_cost_of_quick_runs(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["reproduce", "--list", "--quick"])
-    told = capsys.readouterr().out
+    text = capsys.readouterr().out
     small = experiment(FIGURES["maze"], small=True)
     assert small is not None and cost(FIGURES["maze"], small=True)[0] == f"{len(small.runs())}"
-    assert re.search(rf"\bmaze .*│ {len(small.runs())} +│ under 1 ", told)
-    every, minutes = re.search(r"all of these.*│ ([\d,]+) +│ about (\d+)", told).groups()  # type: ignore[union-attr]
+    assert re.search(rf"\bmaze .*│ {len(small.runs())} +│ under 1 ", text)
+    every, minutes = re.search(r"all of these.*│ ([\d,]+) +│ about (\d+)", text).groups()  # type: ignore[union-attr]
     assert int(every) == sum(len(quick(e).runs()) for k, e in CONFIGS.items() if k != "trees")
     assert 1 <= int(minutes) <= sum(each.minutes for each in FIGURES.values()) / 5
 
 
 def test_every_figure_of_the_paper_is_listed_or_a_drawing() -> None:
-    made: set[int] = set()
+    covered: set[int] = set()
     for figure in FIGURES.values():
         if figure.paper.startswith("Fig"):
             numbers = re.sub(r"rows? [\d\-, ]+|[a-f]", "", figure.paper.removeprefix("Fig"))
             for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers):
-                made.update(range(int(first), int(last or first) + 1))
-    assert made | set(DRAWINGS) == set(range(1, 27)) and not made & set(DRAWINGS)
+                covered.update(range(int(first), int(last or first) + 1))
+    assert covered | set(DRAWINGS) == set(range(1, 27)) and not covered & set(DRAWINGS)
     caption = str(listing().caption)
     assert all(f"{number} ({what})" in caption for number, what in DRAWINGS.items())
 
 
 @given(st.integers(1, 9), st.integers(0, 200))
-def test_parts_share_all_runs_and_none_twice(of: int, runs: int) -> None:
+def test_every_run_belongs_to_exactly_one_part(of: int, runs: int) -> None:
     parts = [Part(k, of) for k in range(1, of + 1)]
     assert all(sum(part.has(i) for part in parts) == 1 for i in range(runs))
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0", ""])
-def test_a_part_that_is_none_is_refused(text: str) -> None:
+def test_an_invalid_part_is_refused(text: str) -> None:
     with pytest.raises(SettingError, match="--part takes K/N"):
         Part.read(text)
 
 
-# --------------------------------------------------------------------------- making them
+# --------------------------------------------------------------------------- reproducing figures
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -308,91 +308,91 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The figure `walls`, quickly, with one seed."""
+def walls_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return records of the figure `walls`: quick, with one seed."""
     out = tmp_path_factory.mktemp("reproduced")
-    did = reproduce(chosen(["walls"]), out, small=True, seeds=1, processes=0)
-    assert (did.performed, did.kept, did.failed) == (4, 0, 0)
+    counts = reproduce(chosen(["walls"]), out, small=True, seeds=1, processes=0)
+    assert (counts.performed, counts.kept, counts.failed) == (4, 0, 0)
     return out
 
 
-def test_a_figure_leaves_records_of_all_its_runs(made: Path) -> None:
-    found = read(made / "walls")
-    assert found.manifest["title"] == "walls (quick)"
-    assert [run.label for run in found.runs] == FOUR
-    assert {run.status for run in found.runs} == {"finished"}
+def test_a_figure_leaves_records_of_all_its_runs(walls_records: Path) -> None:
+    records = read(walls_records / "walls")
+    assert records.manifest["title"] == "walls (quick)"
+    assert [run.label for run in records.runs] == FOUR
+    assert {run.status for run in records.runs} == {"finished"}
 
 
-def test_the_same_command_again_does_nothing_but_the_report(
-    made: Path, capsys: pytest.CaptureFixture[str]
+def test_the_same_command_again_only_writes_the_report(
+    walls_records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = files(made / "walls" / "runs")
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["reproduce", "walls", "--quick", "--seeds", "1", "--out", str(made)])
-    assert not ended.value.code
-    told = capsys.readouterr().out
-    assert "0 runs performed, 4 kept" in told and "index.html" in told
-    assert files(made / "walls" / "runs") == before
-    results = (made / "report" / "results.md").read_text(encoding="utf-8")
+    before = files(walls_records / "walls" / "runs")
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(["reproduce", "walls", "--quick", "--seeds", "1", "--out", str(walls_records)])
+    assert not exit_.value.code
+    text = capsys.readouterr().out
+    assert "0 runs performed, 4 kept" in text and "index.html" in text
+    assert files(walls_records / "walls" / "runs") == before
+    results = (walls_records / "report" / "results.md").read_text(encoding="utf-8")
     assert "walls (quick)" in results and "yes (quick)" in results
 
 
-def test_what_is_missing_is_made_and_nothing_else(made: Path, tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"small": True, "seeds": 1, "processes": 0}
+def test_only_missing_runs_are_performed(walls_records: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"small": True, "seeds": 1, "processes": 0}
     walls = chosen(["walls"])
-    one = reproduce(walls, tmp_path, part=Part(1, 2), **asked)
+    one = reproduce(walls, tmp_path, part=Part(1, 2), **options)
     assert (one.performed, one.kept) == (2, 0)
     assert sorted(run.status for run in read(tmp_path / "walls").runs) == [
         "finished", "finished", "missing", "missing",
     ]  # fmt: skip
-    rest = reproduce(walls, tmp_path, **asked)
+    rest = reproduce(walls, tmp_path, **options)
     assert (rest.performed, rest.kept) == (2, 2)
-    again, all_at_once = read(tmp_path / "walls"), read(made / "walls")
+    again, all_at_once = read(tmp_path / "walls"), read(walls_records / "walls")
     for a, b in zip(again.runs, all_at_once.runs, strict=True):
         assert a.key == b.key and a.last_error == b.last_error
         assert a.errors[0].tolist() == b.errors[0].tolist()
 
 
-def test_quick_and_full_records_do_not_mix(made: Path) -> None:
+def test_quick_and_full_records_do_not_mix(walls_records: Path) -> None:
     with pytest.raises(SettingError, match="has quick records"):
-        reproduce(chosen(["walls"]), made, small=False, processes=0)
+        reproduce(chosen(["walls"]), walls_records, small=False, processes=0)
 
 
-def test_trees_are_models_that_are_kept(tmp_path: Path) -> None:
+def test_models_of_trees_are_learned_once(tmp_path: Path) -> None:
     config = experiment(FIGURES["trees"], small=True)
     assert config is not None
     config = replace(config, worlds=tuple(replace(e, steps=200) for e in config.worlds))
-    told: list[str] = []
-    figures.reproduce.learn_models(config, tmp_path, told.append)
-    figures.reproduce.learn_models(config, tmp_path, told.append)
-    assert len(told) == 3  # and not once more
+    messages: list[str] = []
+    figures.reproduce.learn_models(config, tmp_path, messages.append)
+    figures.reproduce.learn_models(config, tmp_path, messages.append)
+    assert len(messages) == 3  # only the first call learns
     assert TreeThink.load(tmp_path / "maze.tt").observations == 200
 
 
-def test_a_picture_of_every_world_in_the_papers_order(tmp_path: Path) -> None:
+def test_every_world_has_a_picture_in_the_papers_order(tmp_path: Path) -> None:
     figures.reproduce.draw_states(tmp_path)
-    found = sorted(path.name for path in tmp_path.iterdir())
-    assert len(found) == len(STATES) == 16
-    assert found[0] == "00-walls.png" and found[-1] == "15-scale-8-8.png"
-    assert all((tmp_path / name).read_bytes()[:4] == b"\x89PNG" for name in found)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert len(names) == len(STATES) == 16
+    assert names[0] == "00-walls.png" and names[-1] == "15-scale-8-8.png"
+    assert all((tmp_path / name).read_bytes()[:4] == b"\x89PNG" for name in names)
 
 
-def test_ctrl_c_says_that_the_same_command_goes_on(
+def test_ctrl_c_says_that_the_same_command_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(*_: Any, **__: Any) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("treethink.repro.figures.reproduce.perform_all", interrupted)
-    with pytest.raises(SystemExit) as ended:
+    monkeypatch.setattr("treethink.repro.figures.reproduce.perform_all", interrupt)
+    with pytest.raises(SystemExit) as exit_:
         cli.main(["reproduce", "walls", "--quick", "--out", str(tmp_path)])
-    assert ended.value.code == cli._output.INTERRUPTED
+    assert exit_.value.code == cli._output.INTERRUPTED
     assert "run the same command to resume" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("imported", ["treethink", "treethink.cli"])
-def test_what_reproduces_the_paper_is_loaded_only_when_it_is_asked_for(imported: str) -> None:
-    later = [
+def test_the_reproduction_of_the_paper_is_imported_lazily(imported: str) -> None:
+    lazy = [
         "bench",
         "report",
         "figures.reproduce",
@@ -402,8 +402,8 @@ def test_what_reproduces_the_paper_is_loaded_only_when_it_is_asked_for(imported:
     ]
     program = (
         f"import sys, {imported}\n"
-        f"print([each for each in {later!r} if f'treethink.repro.{{each}}' in sys.modules])\n"
+        f"print([each for each in {lazy!r} if f'treethink.repro.{{each}}' in sys.modules])\n"
         f"print({imported != 'treethink'} or 'treethink.repro' not in sys.modules)"
     )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert ran.stdout == "[]\nTrue\n", ran.stderr
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.stdout == "[]\nTrue\n", result.stderr

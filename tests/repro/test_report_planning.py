@@ -1,4 +1,4 @@
-"""What a report says of planning: scores as they are, and verdicts from episodes alone."""
+"""Reports on planning: scores of episodes, and the verdicts that follow from them."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ PLANS = CONFIG.runs()[0].to_dict()["plans"]
 SIZES = list(PLANS)
 
 
-def run(label: str = OURS, seed: int = 0, **told: Any) -> dict[str, Any]:
-    """A run of the figure with four episodes of each size.
+def run(label: str = OURS, seed: int = 0, **changes: Any) -> dict[str, Any]:
+    """Return a run of the figure with four episodes of each size.
 
     `scores` is one number, or one for each size, or four for each of them.
     """
-    scores: Any = told.pop("scores", 1.0)
-    actions: str = told.pop("actions", "0 1")
+    scores: Any = changes.pop("scores", 1.0)
+    actions: str = changes.pop("actions", "0 1")
     by_size = scores if isinstance(scores, list) else [scores] * 5
     rows = [
         episode(size, i, each[i] if isinstance(each, list) else each, actions)
         for size, each in zip(SIZES, by_size, strict=True)
         for i in range(4)
     ]
-    told = {"learned": True, "played": rows, **told}
-    return made_up(label=label, seed=seed, told={"plans": PLANS}, **told)
+    changes = {"learned": True, "played": rows, **changes}
+    return made_up(label=label, seed=seed, told={"plans": PLANS}, **changes)
 
 
-def seeds(label: str = OURS, n: int = 3, **told: Any) -> list[dict[str, Any]]:
-    return [run(label, seed, **told) for seed in range(n)]
+def seeds(label: str = OURS, n: int = 3, **changes: Any) -> list[dict[str, Any]]:
+    return [run(label, seed, **changes) for seed in range(n)]
 
 
 def data(*runs: dict[str, Any], name: str = "planning", title: str = "made up") -> Data:
     return Data({name: Unwritten(*runs, title=title)})
 
 
-# --------------------------------------------------------------------------- what was played
+# --------------------------------------------------------------------------- episodes
 
 
-def test_episodes_of_all_seeds_are_taken_together() -> None:
+def test_episodes_of_all_seeds_are_pooled() -> None:
     mixed = [[1.0, 0.5, 0.5, -1.0], *[[1.0] * 4] * 4]
-    found = played(data(*seeds(scores=mixed)).runs("planning"))
-    assert list(found) == SIZES == ["8x8", "10x10", "12x12", "14x14", "16x16"]
-    small = found["8x8"]
+    episodes = played(data(*seeds(scores=mixed)).runs("planning"))
+    assert list(episodes) == SIZES == ["8x8", "10x10", "12x12", "14x14", "16x16"]
+    small = episodes["8x8"]
     assert len(small.scores) == 12 and small.optimal == 3
     assert small.mean == pytest.approx(0.25)
     assert small.deviation == pytest.approx(np.std(mixed[0]))
@@ -70,20 +70,20 @@ def test_episodes_of_all_seeds_are_taken_together() -> None:
     assert set(small.actions) == {(seed, i) for seed in range(3) for i in range(4)}
 
 
-def test_only_the_last_episodes_of_runs_that_finished_count() -> None:
+def test_only_the_last_episodes_of_finished_runs_count() -> None:
     early = [episode("8x8", i, -1.0, observed=0) for i in range(4)]
     late = [episode("8x8", i, 1.0, observed=900) for i in range(2)]
-    told = {"plans": PLANS}
-    whole = made_up(told=told, played=[*early, *late])
-    stopped = made_up(seed=1, told=told, played=early, status="stopped", observed=500)
+    entry = {"plans": PLANS}
+    whole = made_up(told=entry, played=[*early, *late])
+    stopped = made_up(seed=1, told=entry, played=early, status="stopped", observed=500)
     runs = data(whole, stopped).runs("planning")
-    found = played(runs)
-    assert list(found) == ["8x8"] and found["8x8"].scores.tolist() == [1.0, 1.0]
+    episodes = played(runs)
+    assert list(episodes) == ["8x8"] and episodes["8x8"].scores.tolist() == [1.0, 1.0]
     assert settings(runs) == SIZES
     assert played([]) == {} and played(data(made_up()).runs("planning")) == {}
 
 
-def test_what_is_only_bounded_and_what_was_drawn_again_is_counted() -> None:
+def test_bounded_scores_and_redrawn_levels_are_counted() -> None:
     rows = [episode("8x8", i, 0.5, exact=i > 0, redrawn=i) for i in range(3)]
     (row,) = planning(data(made_up(told={"plans": PLANS}, played=rows)), "planning").rows
     assert row == (
@@ -102,16 +102,18 @@ def test_near_optimal_is_a_mean_of_nine_tenths_in_every_size(scores: Any, answer
     assert near_optimal("planning", OURS)(data(*seeds(scores=scores))).answer == answer
 
 
-def test_the_verdict_says_means_and_deviations() -> None:
-    found = near_optimal("planning", OURS)(data(*seeds(scores=[[1.0, 1.0, 0.0, 0.0], *[1.0] * 4])))
-    assert found.ours.startswith("8x8 0.50 ± 0.50, 10x10 1.00 ± 0.00")
-    assert found.why == "The mean score is 0.9 or more in 4 of 5 settings, not in 8x8 (0.50)."
-    found = near_optimal("planning", OURS)(data(*seeds()))
-    assert found.why.endswith("in 5 of 5 settings: 1.00 ± 0.00 (8x8) to 1.00 ± 0.00 (16x16).")
+def test_the_verdict_has_means_and_deviations() -> None:
+    verdict = near_optimal("planning", OURS)(
+        data(*seeds(scores=[[1.0, 1.0, 0.0, 0.0], *[1.0] * 4]))
+    )
+    assert verdict.ours.startswith("8x8 0.50 ± 0.50, 10x10 1.00 ± 0.00")
+    assert verdict.why == "The mean score is 0.9 or more in 4 of 5 settings, not in 8x8 (0.50)."
+    verdict = near_optimal("planning", OURS)(data(*seeds()))
+    assert verdict.why.endswith("in 5 of 5 settings: 1.00 ± 0.00 (8x8) to 1.00 ± 0.00 (16x16).")
 
 
 @pytest.mark.parametrize(
-    ("runs", "says"),
+    ("runs", "message"),
     [
         ([], "it was not run"),
         (seeds(n=2), "2 seeds only, where 3 are needed"),
@@ -119,37 +121,37 @@ def test_the_verdict_says_means_and_deviations() -> None:
         (seeds(played=[]), "nothing was played"),
     ],
 )
-def test_there_is_no_verdict_without_the_data_for_it(runs: Any, says: str) -> None:
-    found = near_optimal("planning", OURS)(data(*runs))
-    assert found.answer == "not enough data" and says in found.why
+def test_there_is_no_verdict_without_enough_data(runs: Any, message: str) -> None:
+    verdict = near_optimal("planning", OURS)(data(*runs))
+    assert verdict.answer == "not enough data" and message in verdict.why
 
 
-def test_planners_do_the_same_if_every_action_is_equal() -> None:
+def test_planners_agree_if_every_action_is_equal() -> None:
     judge = does_the_same("planning", OURS, ORACLE)
     oracle = seeds(ORACLE)
-    found = judge(data(*seeds(scores=0.7), *oracle))
-    assert (found.answer, found.ours, found.seeds) == ("yes", "60 of 60 episodes", "3")
-    assert "action by action. The mean score is 0.70 ± 0.00 (8x8) to 0.70" in found.why
+    verdict = judge(data(*seeds(scores=0.7), *oracle))
+    assert (verdict.answer, verdict.ours, verdict.seeds) == ("yes", "60 of 60 episodes", "3")
+    assert "action by action. The mean score is 0.70 ± 0.00 (8x8) to 0.70" in verdict.why
     other = judge(data(*seeds(n=2), run(seed=2, actions="0 2"), *oracle))
     assert (other.answer, other.ours) == ("partly", "40 of 60 episodes")
     assert judge(data(*seeds(actions="1 1"), *oracle)).answer == "no"
 
 
-def test_another_level_is_another_episode() -> None:
+def test_episodes_in_different_levels_are_different() -> None:
     moved = seeds()
     for each in moved:
         for row in each["played"]:
             row["level"] += 1_000_000
-    found = does_the_same("planning", OURS, ORACLE)(data(*moved, *seeds(ORACLE)))
-    assert (found.answer, found.ours) == ("no", "0 of 60 episodes")
+    verdict = does_the_same("planning", OURS, ORACLE)(data(*moved, *seeds(ORACLE)))
+    assert (verdict.answer, verdict.ours) == ("no", "0 of 60 episodes")
 
 
-def test_only_exact_models_are_held_against_the_world() -> None:
+def test_only_exact_models_are_compared_with_the_oracle() -> None:
     judge = does_the_same("planning", OURS, ORACLE)
     inexact = run(seed=2, learned=False, actions="3 3")
-    found = judge(data(*seeds(n=2), inexact, *seeds(ORACLE)))
-    assert (found.answer, found.ours) == ("yes", "40 of 40 episodes")
-    assert "2 of 3 seeds have an exact model" in found.why
+    verdict = judge(data(*seeds(n=2), inexact, *seeds(ORACLE)))
+    assert (verdict.answer, verdict.ours) == ("yes", "40 of 40 episodes")
+    assert "2 of 3 seeds have an exact model" in verdict.why
     none = judge(data(*seeds(learned=False), *seeds(ORACLE)))
     assert none.answer == "not enough data" and "no seed has an exact model" in none.why
     assert judge(data(*seeds())).answer == "not enough data"
@@ -157,21 +159,23 @@ def test_only_exact_models_are_held_against_the_world() -> None:
     assert "no episode in common" in judge(data(*seeds(), *apart)).why
 
 
-def test_the_paper_claims_something_of_maze_alone() -> None:
+def test_the_paper_makes_a_claim_only_about_maze() -> None:
     of = {name: [c for c in CLAIMS if name in c.figures] for name in PLANNING.values()}
     assert {name: [c.paper for c in each] for name, each in of.items()} == {
         "planning": ["near-optimal", "not said"],
         "planning-coins": ["not said"],
         "planning-keys": ["not said"],
     }
-    found = [e for e in judge_all(data(*seeds(), *seeds(ORACLE))) if e.claim.home == "planning"]
-    assert [each.verdict.answer for each in found] == ["yes", "yes"]
+    judgements = [
+        e for e in judge_all(data(*seeds(), *seeds(ORACLE))) if e.claim.home == "planning"
+    ]
+    assert [each.verdict.answer for each in judgements] == ["yes", "yes"]
     small = judge_all(data(*seeds(n=1), *seeds(ORACLE, n=1), title="planning (quick)"))
     answers = [(e.verdict.answer, e.quick) for e in small if e.claim.home == "planning"]
     assert answers == [("yes", True)] * 2
 
 
-# --------------------------------------------------------------------------- whose records
+# --------------------------------------------------------------------------- provenance
 
 
 @pytest.mark.parametrize(
@@ -179,20 +183,20 @@ def test_the_paper_claims_something_of_maze_alone() -> None:
     [({}, True), ({"episodes": 5}, True), ({"every": 9}, True), ({"steps": 11}, False),
      ({"simulations": 10}, False), ({"options": {"width": 8}}, False), ({"world": "x"}, False)],
 )  # fmt: skip
-def test_other_plans_are_an_experiment_of_ones_own(change: dict[str, Any], same: bool) -> None:
+def test_other_plans_are_a_custom_experiment(change: dict[str, Any], same: bool) -> None:
     plans = {**PLANS, "8x8": {**PLANS["8x8"], **change}}
-    found = Unwritten(made_up(told={"plans": plans})).runs
-    assert is_figure("planning", found) == same
-    assert not is_figure("planning", Unwritten(made_up()).runs)  # nothing was planned
+    runs = Unwritten(made_up(told={"plans": plans})).runs
+    assert is_figure("planning", runs) == same
+    assert not is_figure("planning", Unwritten(made_up()).runs)  # without plans
     assert not is_figure("maze", Unwritten(made_up(told={"plans": PLANS})).runs)
 
 
-# --------------------------------------------------------------------------- the report
+# --------------------------------------------------------------------------- report
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Records of the figure, and of something else that plans."""
+    """Return records of the figure and of a custom experiment that plans."""
     top = tmp_path_factory.mktemp("records")
     write(top / "planning", [*seeds(scores=0.95), *seeds(ORACLE, scores=0.95)], "planning")
     plans = {"of mine": {**PLANS["8x8"], "every": 10}}
@@ -209,7 +213,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top
 
 
-def test_the_figure_has_its_table_its_verdicts_and_how_it_learned(folder: Path) -> None:
+def test_the_figure_has_tables_of_planning_and_learning_and_verdicts(folder: Path) -> None:
     text = (folder / "report" / "results.md").read_text(encoding="utf-8")
     part = text.split("### Planning in maze")[1].split("### own")[0]
     assert "Figs. 23, 26. A planner acts with what was learned" in part
@@ -218,7 +222,7 @@ def test_the_figure_has_its_table_its_verdicts_and_how_it_learned(folder: Path) 
     assert "| 60 of 60 episodes | 3 | yes |" in part and "near-optimal | 8x8 0.95 ± 0.00" in part
 
 
-def test_planning_of_ones_own_has_its_plot_and_its_table(folder: Path) -> None:
+def test_a_custom_experiment_has_a_plot_and_a_table_of_planning(folder: Path) -> None:
     text = (folder / "report" / "results.md").read_text(encoding="utf-8")
     part = text.split("### own")[1]
     assert "](own.svg)" in part and "](own.planning.svg)" in part
@@ -240,9 +244,9 @@ def test_damaged_episodes_are_one_clear_error(tmp_path: Path) -> None:
 
 def test_panels_have_means_bands_and_times_on_both_scales() -> None:
     mixed = [[1.0, 1.0, 0.0, 0.0], *[[1.0] * 4] * 4]
-    found = data(*seeds(scores=mixed), *seeds(ORACLE))
+    records = data(*seeds(scores=mixed), *seeds(ORACLE))
     with styled():
-        figure = PLOTS["planning"](found, "planning")
+        figure = PLOTS["planning"](records, "planning")
     score, linear, log = figure.axes
     lines = {str(line.get_label()): line for line in score.lines}
     assert np.asarray(lines[OURS].get_ydata()).tolist() == [0.5, 1, 1, 1, 1]
@@ -259,7 +263,7 @@ def test_panels_have_means_bands_and_times_on_both_scales() -> None:
     assert "log scale" in log.get_ylabel()
 
 
-def test_all_times_are_seen_whoever_is_slower() -> None:
+def test_the_axes_show_all_times() -> None:
     slow = seeds(ORACLE)
     for each in slow:
         for row in each["played"]:

@@ -1,4 +1,4 @@
-"""Configs: what they mean, and that everything wrong with one is said before anything runs."""
+"""Configs: their meaning, and that all errors in one are reported before anything runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def config(text: str) -> Config:
 # ------------------------------------------------------------------------------ meaning
 
 
-def test_every_learner_meets_every_world_with_every_seed() -> None:
+def test_there_is_a_run_for_every_world_learner_and_seed() -> None:
     runs = config(f"seeds = 3\n{SMALL}").runs()
     assert [(run.world, run.label, run.seed) for run in runs] == [
         (world, label, seed)
@@ -47,14 +47,14 @@ def test_every_learner_meets_every_world_with_every_seed() -> None:
     assert len({run.key for run in runs}) == 12
 
 
-def test_what_is_not_said_has_its_default() -> None:
+def test_omitted_keys_have_defaults() -> None:
     (run, *_) = config(SMALL).runs()
     assert run == Run("walls", "treethink", "treethink", 0, steps=1_000, window=20)
     assert (run.episode, run.examine, run.transfer, run.limits) == (50, 0, None, Limits())
     assert config(SMALL).title == "some"
 
 
-def test_everything_that_can_be_said_arrives() -> None:
+def test_every_key_of_a_config_is_used() -> None:
     (run,) = config(
         """
         title = "all of it"
@@ -94,7 +94,7 @@ def test_everything_that_can_be_said_arrives() -> None:
     )
 
 
-def test_worlds_and_learners_may_have_steps_seeds_and_company_of_their_own() -> None:
+def test_worlds_and_learners_may_have_their_own_steps_seeds_and_partners() -> None:
     runs = config(
         """
         steps = 1_000
@@ -116,8 +116,8 @@ def test_worlds_and_learners_may_have_steps_seeds_and_company_of_their_own() -> 
         steps = 500
         """
     ).runs()
-    found = [(r.world, r.learner, r.seed, r.steps) for r in runs]
-    assert found == [
+    combinations = [(r.world, r.learner, r.seed, r.steps) for r in runs]
+    assert combinations == [
         *[("walls", "static", seed, 300) for seed in (0, 1)],
         *[("walls", "treethink", seed, 300) for seed in (0, 1)],
         *[("maze", "static", seed, 1_000) for seed in (0, 1)],
@@ -126,8 +126,8 @@ def test_worlds_and_learners_may_have_steps_seeds_and_company_of_their_own() -> 
     ]
 
 
-def test_the_number_of_seeds_can_be_changed_but_a_learner_keeps_to_its_own() -> None:
-    asked = config(
+def test_changing_the_number_of_seeds_keeps_a_learners_own_seeds() -> None:
+    config_ = config(
         """
         steps = 10
         seeds = 5
@@ -137,7 +137,7 @@ def test_the_number_of_seeds_can_be_changed_but_a_learner_keeps_to_its_own() -> 
     )
 
     def seeds(count: int | None) -> list[list[int]]:
-        runs = asked.runs(count)
+        runs = config_.runs(count)
         return [[r.seed for r in runs if r.label == label] for label in ("static", "paper")]
 
     assert seeds(None) == [[0, 1, 2, 3, 4], [0, 1, 2]]
@@ -145,7 +145,7 @@ def test_the_number_of_seeds_can_be_changed_but_a_learner_keeps_to_its_own() -> 
     assert seeds(6) == [[0, 1, 2, 3, 4, 5], [0, 1, 2]]
 
 
-def test_a_window_is_a_fiftieth_of_the_steps_but_a_step_at_least() -> None:
+def test_a_window_is_a_fiftieth_of_the_steps_and_at_least_one() -> None:
     assert [config(f"steps = {n}\n{SMALL[14:]}").runs()[0].window for n in (1, 99, 5_000)] == [
         1,
         1,
@@ -153,7 +153,7 @@ def test_a_window_is_a_fiftieth_of_the_steps_but_a_step_at_least() -> None:
     ]
 
 
-def test_paper_means_what_the_method_of_that_name_makes() -> None:
+def test_paper_means_the_settings_of_the_method_paper() -> None:
     (run,) = config(
         """
         steps = 10
@@ -175,8 +175,8 @@ def test_the_example_can_be_run() -> None:
     assert len(runs) == len({run.key for run in runs}) == 18
 
 
-def test_what_a_config_says_of_itself_is_read_as_the_same() -> None:
-    asked = config(
+def test_the_dict_of_a_config_can_be_read_back() -> None:
+    config_ = config(
         """
         title = "all of it"
         steps = 5_000
@@ -206,16 +206,16 @@ def test_what_a_config_says_of_itself_is_read_as_the_same() -> None:
         predict = { facts = "full" }
         """
     )
-    for each in (asked, asked.with_seeds(1), asked.with_seeds(5)):
-        again = parsed(each.to_dict())
+    for each in (config_, config_.with_seeds(1), config_.with_seeds(5)):
+        again = parse_raw(each.to_dict())
         assert again.runs() == each.runs() and again.title == each.title
-    assert asked.raw["seeds"] == [7, 9]
-    assert parsed(asked.with_seeds(3).raw).runs() == asked.runs(3)
+    assert config_.raw["seeds"] == [7, 9]
+    assert parse_raw(config_.with_seeds(3).raw).runs() == config_.runs(3)
 
 
-def parsed(raw: Mapping[str, Any]) -> Config:
-    """What a file with this content is read as."""
-    with_lists = json.loads(json.dumps(raw))  # as a manifest keeps it
+def parse_raw(raw: Mapping[str, Any]) -> Config:
+    """Parse a file with this content."""
+    with_lists = json.loads(json.dumps(raw))  # as in a manifest
     text = "\n".join(f"{name} = {toml(value)}" for name, value in with_lists.items())
     return parse(text, "again.toml")
 
@@ -229,10 +229,10 @@ def toml(value: Any) -> str:
 
 
 @pytest.mark.parametrize("name", [name for name, each in FIGURES.items() if each.config])
-def test_the_raw_form_of_a_quick_figure_is_what_is_run(name: str) -> None:
+def test_the_raw_form_of_a_quick_figure_gives_the_same_runs(name: str) -> None:
     small = experiment(FIGURES[name], small=True)
     assert small is not None and small.raw["title"].endswith("(quick)")
-    assert parsed(small.raw).runs() == small.runs()
+    assert parse_raw(small.raw).runs() == small.runs()
 
 
 # --------------------------------------------------------------------------------- keys
@@ -247,7 +247,7 @@ def test_a_key_is_readable_and_safe_for_files() -> None:
 
 
 @pytest.mark.parametrize("label", ["ä" * 300, "模型" * 300, "🌲" * 300, "a" * 300, "???"])
-def test_files_of_any_label_have_names_that_file_systems_take(tmp_path: Path, label: str) -> None:
+def test_file_names_of_any_label_are_valid(tmp_path: Path, label: str) -> None:
     key = replace(RUN, label=label, world="模" * 300, seed=999_999).key
     for name in (f"{key}.windows.parquet", f"{key}.{MOST_STEPS}.learner"):
         assert len(name.encode()) <= 255
@@ -255,7 +255,7 @@ def test_files_of_any_label_have_names_that_file_systems_take(tmp_path: Path, la
     assert is_plain_name(key)
 
 
-def test_labels_that_differ_in_case_alone_have_keys_that_do_more() -> None:
+def test_keys_of_labels_that_differ_only_in_case_differ_otherwise() -> None:
     one, other = RUN.key, replace(RUN, label="treethink").key
     assert one.casefold() != other.casefold()
     long, longer = (replace(RUN, label="a" * n).key for n in (300, 301))
@@ -280,11 +280,11 @@ def test_labels_that_differ_in_case_alone_have_keys_that_do_more() -> None:
     ],
     ids=str,
 )
-def test_the_key_changes_with_all_that_decides_the_result(change: dict[str, Any]) -> None:
+def test_the_key_depends_on_everything_that_affects_the_result(change: dict[str, Any]) -> None:
     assert replace(RUN, **change).key != RUN.key
 
 
-def test_the_key_does_not_change_with_limits_or_the_order_of_settings() -> None:
+def test_the_key_does_not_depend_on_limits_or_the_order_of_settings() -> None:
     assert replace(RUN, limits=Limits(1.0, 2.0)).key == RUN.key
     one, other = {"alpha": 0.1, "memory": 3}, {"memory": 3, "alpha": 0.1}
     assert replace(RUN, settings=one).key == replace(RUN, settings=other).key
@@ -296,7 +296,7 @@ WORLDS, LEARNERS = 'worlds = ["walls"]\n', 'learners = ["static"]\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("steps = = 3", r"some.toml is not TOML: .*line 1"),
         (WORLDS + LEARNERS, r"some.toml: 'steps' is missing, and worlds\[0\] has none"),
@@ -452,20 +452,20 @@ WORLDS, LEARNERS = 'worlds = ["walls"]\n', 'learners = ["static"]\n'
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(text: str, says: str) -> None:
-    with pytest.raises(TreeThinkError, match=says) as raised:
+def test_errors_name_their_place_in_the_config(text: str, message: str) -> None:
+    with pytest.raises(TreeThinkError, match=message) as raised:
         config(text)
     assert isinstance(raised.value, SettingError | UnknownNameError)
     assert "some.toml" in str(raised.value)
 
 
 @pytest.mark.parametrize("seeds", [0, -1, 10_001, 10**30, "3"])
-def test_a_number_of_seeds_that_cannot_be_is_refused(seeds: Any) -> None:
+def test_an_invalid_number_of_seeds_is_refused(seeds: Any) -> None:
     with pytest.raises(SettingError, match="seeds must be"):
         config(SMALL).runs(seeds)
 
 
-def test_a_text_needs_no_name_and_must_be_one() -> None:
+def test_parse_needs_a_text_and_its_name_is_optional() -> None:
     assert parse(SMALL).title == "the config"
     with pytest.raises(UnknownNameError, match="unknown key 'stepz' in the config"):
         parse("stepz = 5")
@@ -489,27 +489,27 @@ class Asked(Static):
 """
 
 
-def test_a_learner_of_ones_own_is_tried_with_its_settings_and_options(
+def test_a_custom_learner_is_checked_with_its_settings_and_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "ownlearner.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
 
-    def asked(more: str) -> Config:
+    def config_with(more: str) -> Config:
         learner = f"learners = [{{ name = 'ownlearner:Asked', {more} }}]"
         return config(f"steps = 5\n{WORLDS}{learner}")
 
-    (run,) = asked("settings = { depth = 2 }, predict = { deep = true }").runs()
+    (run,) = config_with("settings = { depth = 2 }, predict = { deep = true }").runs()
     assert (run.learner, run.settings, run.predict) == (
         "ownlearner:Asked", {"depth": 2}, {"deep": True},
     )  # fmt: skip
     assert run.key.startswith("walls.Asked.seed0.")
     with pytest.raises(SettingError, match=r"learners\[0\]: .*cannot be made with .*'width'"):
-        asked("settings = { width = 2 }")
+        config_with("settings = { width = 2 }")
     with pytest.raises(SettingError, match=r"ownlearner:Asked's predict takes deep, got facts"):
-        asked("predict = { facts = 'full' }")
+        config_with("predict = { facts = 'full' }")
     with pytest.raises(SettingError, match=r"cannot be asked with deep=2: deep is true or false"):
-        asked("predict = { deep = 2 }")
+        config_with("predict = { deep = 2 }")
 
 
 def test_a_file_that_cannot_be_read_is_one_clear_error(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Runs that plan with what they have learned: the same episodes, whoever plays, whatever stops."""
+"""Runs that plan: all learners play the same episodes, and interruptions change nothing."""
 
 from __future__ import annotations
 
@@ -48,39 +48,44 @@ def record(folder: Path, run: Run) -> records.RunRecord:
     return records.RunRecord(folder, entry)
 
 
-def everything(folder: Path, run: Run) -> dict[str, Any]:
-    """All that was recorded but times and bytes held."""
-    found = record(folder, run)
-    entry = {name: each for name, each in found.entry.items() if name not in ("seconds", "commit")}
-    entry["planned"] = {
-        label: {name: each for name, each in told.items() if name != "seconds"}
-        for label, told in entry["planned"].items()
+def comparable_record(folder: Path, run: Run) -> dict[str, Any]:
+    """Return all that was recorded except times and bytes held."""
+    run_record = record(folder, run)
+    entry = {
+        name: each for name, each in run_record.entry.items() if name not in ("seconds", "commit")
     }
-    windows = {k: v for k, v in found.windows.items() if not k.endswith("_us") and k != "bytes"}
-    episodes = {k: v.tolist() for k, v in found.episodes.items() if k != "seconds"}
+    entry["planned"] = {
+        label: {name: each for name, each in summary_.items() if name != "seconds"}
+        for label, summary_ in entry["planned"].items()
+    }
+    windows = {
+        k: v for k, v in run_record.windows.items() if not k.endswith("_us") and k != "bytes"
+    }
+    episodes = {k: v.tolist() for k, v in run_record.episodes.items() if k != "seconds"}
     return {
         "entry": entry,
         "episodes": episodes,
-        "errors": [each.tolist() for each in found.errors],
+        "errors": [each.tolist() for each in run_record.errors],
         "windows": {name: each.tobytes() for name, each in sorted(windows.items())},
     }
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What is recorded by runs that nobody interrupts."""
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return the records of uninterrupted runs."""
     folder = tmp_path_factory.mktemp("whole")
     for learner in ("treethink", "oracle"):
         perform(replace(RUN, learner=learner), folder)
     return {
-        each: everything(folder, replace(RUN, learner=each)) for each in ("treethink", "oracle")
+        each: comparable_record(folder, replace(RUN, learner=each))
+        for each in ("treethink", "oracle")
     }
 
 
-# ------------------------------------------------------------------------- what is played
+# ------------------------------------------------------------------------- episodes
 
 
-def test_episodes_are_those_that_an_agent_plays(tmp_path: Path) -> None:
+def test_recorded_episodes_match_those_of_an_agent(tmp_path: Path) -> None:
     entry = perform(replace(RUN, plans=(HERE,)), tmp_path)
     assert entry is not None and entry["status"] == "finished", entry["traceback"]
     world = tt.make("maze", **SMALL)
@@ -97,8 +102,8 @@ def test_episodes_are_those_that_an_agent_plays(tmp_path: Path) -> None:
         episode = agent.play(world, 4, level=level)
         bounds = score_bounds(world, world.reset(level), 4)
         assert columns["score"][i] == episode.score
-        told = [columns[name][i] for name in ("pessimal", "trivial", "optimal", "exact")]
-        assert told == [bounds.pessimal, bounds.trivial, bounds.optimal, bounds.exact]
+        recorded = [columns[name][i] for name in ("pessimal", "trivial", "optimal", "exact")]
+        assert recorded == [bounds.pessimal, bounds.trivial, bounds.optimal, bounds.exact]
         assert columns["normalised"][i] == bounds.normalised(episode.score)
         assert columns["actions"][i] == " ".join(
             str(world.actions.index(each)) for each in episode.actions
@@ -106,25 +111,25 @@ def test_episodes_are_those_that_an_agent_plays(tmp_path: Path) -> None:
         assert columns["seconds"][i] > 0 and bounds.optimal > bounds.trivial
 
 
-def test_the_entry_says_what_the_episodes_do(tmp_path: Path) -> None:
+def test_the_entry_summarizes_the_episodes(tmp_path: Path) -> None:
     perform(RUN, tmp_path)
-    found = record(tmp_path, RUN)
-    columns = found.episodes
-    assert list(found.planned) == list(found.plans) == ["here", "larger"]
-    for label, told in found.planned.items():
+    run_record = record(tmp_path, RUN)
+    columns = run_record.episodes
+    assert list(run_record.planned) == list(run_record.plans) == ["here", "larger"]
+    for label, statistics in run_record.planned.items():
         rows = (columns["setting"] == label) & (columns["observed"] == 120)
         scores = columns["normalised"][rows]
-        assert told["episodes"] == rows.sum() == {"here": 3, "larger": 2}[label]
-        assert told["mean"] == pytest.approx(scores.mean())
-        assert told["deviation"] == pytest.approx(scores.std())
-        assert told["redrawn"] == columns["redrawn"][rows].sum()
-        assert told["seconds"] == pytest.approx(columns["seconds"][rows].mean())
+        assert statistics["episodes"] == rows.sum() == {"here": 3, "larger": 2}[label]
+        assert statistics["mean"] == pytest.approx(scores.mean())
+        assert statistics["deviation"] == pytest.approx(scores.std())
+        assert statistics["redrawn"] == columns["redrawn"][rows].sum()
+        assert statistics["seconds"] == pytest.approx(columns["seconds"][rows].mean())
     assert {path.name.removeprefix(RUN.key) for path in (tmp_path / "runs").iterdir()} == {
         ".json", ".errors.parquet", ".windows.parquet", ".episodes.parquet",
     }  # fmt: skip
 
 
-def test_with_every_they_are_played_from_no_observation_to_the_last(tmp_path: Path) -> None:
+def test_every_repeats_the_episodes_from_the_start_to_the_end(tmp_path: Path) -> None:
     perform(RUN, tmp_path)
     columns = record(tmp_path, RUN).episodes
     rows = zip(columns["setting"], columns["observed"], columns["episode"], strict=True)
@@ -138,7 +143,7 @@ def test_with_every_they_are_played_from_no_observation_to_the_last(tmp_path: Pa
     assert record(tmp_path, again).episodes["observed"].tolist() == [0, 0, 60, 60, 120, 120]
 
 
-def test_planning_changes_nothing_that_is_learned(tmp_path: Path) -> None:
+def test_planning_does_not_change_learning(tmp_path: Path) -> None:
     without = replace(RUN, plans=())
     for run in (RUN, without):
         perform(run, tmp_path)
@@ -161,7 +166,7 @@ def test_all_learners_play_the_same_levels(tmp_path: Path, learner: str) -> None
         assert one[name].tolist() == other[name].tolist()
 
 
-def test_the_oracle_plans_with_the_world_in_which_it_acts() -> None:
+def test_the_oracle_plans_in_the_world_of_the_plan() -> None:
     run = replace(RUN, learner="oracle", plans=(LARGER,))
     oracle = make_learner("oracle", tt.make("maze", **SMALL))
     row = EpisodePlayer(run).play(oracle, LARGER, 0, lambda: None)
@@ -172,32 +177,32 @@ def test_the_oracle_plans_with_the_world_in_which_it_acts() -> None:
 
 def test_other_seeds_play_other_levels() -> None:
     oracle = make_learner("oracle", tt.make("maze", **SMALL))
-    found = {
+    levels = {
         EpisodePlayer(replace(RUN, seed=seed)).play(oracle, HERE, i, lambda: None)["level"]
         for seed in range(3)
         for i in range(2)
     }
-    assert len(found) == 6
+    assert len(levels) == 6
 
 
-def test_bounds_of_a_level_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_of_a_level_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     playing._level.cache_clear()
-    asked: list[int] = []
-    true = paper_levels.levels
+    levels_computed: list[int] = []
+    original = paper_levels.levels
 
-    def counted(world: Any, steps: int, first: int, n: int) -> Any:
-        asked.append(first)
-        return true(world, steps, first, n)
+    def counting(world: Any, steps: int, first: int, n: int) -> Any:
+        levels_computed.append(first)
+        return original(world, steps, first, n)
 
-    monkeypatch.setattr("treethink.planning.paper_levels.levels", counted)
+    monkeypatch.setattr("treethink.planning.paper_levels.levels", counting)
     for learner in ("oracle", "static"):
-        made = make_learner(learner, tt.make("maze", **SMALL))
+        player = make_learner(learner, tt.make("maze", **SMALL))
         for i in range(3):
-            EpisodePlayer(RUN).play(made, HERE, i, lambda: None)
-    assert asked == [LEVELS + MOST_EPISODES + i for i in range(3)]
+            EpisodePlayer(RUN).play(player, HERE, i, lambda: None)
+    assert levels_computed == [LEVELS + MOST_EPISODES + i for i in range(3)]
 
 
-def test_a_plan_that_asks_for_too_much_fails_its_run_and_stops_nothing_else(
+def test_a_plan_that_needs_too_many_resources_fails_its_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def too_many(*_: Any) -> Any:
@@ -213,15 +218,15 @@ def test_a_plan_that_asks_for_too_much_fails_its_run_and_stops_nothing_else(
 # -------------------------------------------------------------------------- interruptions
 
 
-def interrupted(run: Run, folder: Path, stops: list[int]) -> None:
-    """Perform a run in parts: it is stopped whenever it was heard so many times more."""
+def perform_in_parts(run: Run, folder: Path, stops: list[int]) -> None:
+    """Perform a run in parts, each stopped after this number of progress reports."""
     for stop in stops:
-        heard = 0
+        calls = 0
 
         def tell(observed: int, error: float, doing: str, stop: int = stop) -> bool:
-            nonlocal heard
-            heard += 1
-            return heard <= stop
+            nonlocal calls
+            calls += 1
+            return calls <= stop
 
         if perform(run, folder, tell=tell, tell_every=0) is not None:
             return
@@ -231,8 +236,8 @@ def interrupted(run: Run, folder: Path, stops: list[int]) -> None:
 
 
 @pytest.mark.parametrize("learner", ["treethink", "oracle"])
-def test_interrupted_anywhere_the_record_is_the_same(
-    tmp_path_factory: pytest.TempPathFactory, whole: dict[str, Any], learner: str
+def test_a_run_interrupted_anywhere_has_the_same_record(
+    tmp_path_factory: pytest.TempPathFactory, uninterrupted: dict[str, Any], learner: str
 ) -> None:
     run = replace(RUN, learner=learner)
 
@@ -240,24 +245,24 @@ def test_interrupted_anywhere_the_record_is_the_same(
     @settings(max_examples=10, deadline=None)
     def holds(stops: list[int]) -> None:
         folder = tmp_path_factory.mktemp("parts")
-        interrupted(run, folder, stops)
-        assert everything(folder, run) == whole[learner]
+        perform_in_parts(run, folder, stops)
+        assert comparable_record(folder, run) == uninterrupted[learner]
 
     holds()
 
 
-def test_episodes_that_were_played_are_not_played_again(
-    tmp_path: Path, whole: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+def test_finished_episodes_are_not_played_again(
+    tmp_path: Path, uninterrupted: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played: list[tuple[str, int]] = []
-    true = EpisodePlayer.play
+    original = EpisodePlayer.play
 
-    def counted(self: EpisodePlayer, learner: Any, plan: Episodes, episode: int, heed: Any) -> Any:
-        row = true(self, learner, plan, episode, heed)
+    def counting(self: EpisodePlayer, learner: Any, plan: Episodes, episode: int, heed: Any) -> Any:
+        row = original(self, learner, plan, episode, heed)
         played.append((plan.label, episode))
         return row
 
-    monkeypatch.setattr(EpisodePlayer, "play", counted)
+    monkeypatch.setattr(EpisodePlayer, "play", counting)
 
     def tell(observed: int, error: float, doing: str) -> bool:
         return "episode 4 of 5" not in doing
@@ -265,27 +270,29 @@ def test_episodes_that_were_played_are_not_played_again(
     assert perform(RUN, tmp_path, tell=tell, tell_every=0) is None
     before = len(played)
     assert played[-1] == ("here", 2)  # of the last stage: here 0, 1, 2, larger 0, 1
-    interrupted(RUN, tmp_path, [])
+    perform_in_parts(RUN, tmp_path, [])
     assert played[before:] == [("larger", 0), ("larger", 1)]
-    assert everything(tmp_path, RUN) == whole["treethink"]
+    assert comparable_record(tmp_path, RUN) == uninterrupted["treethink"]
 
 
-def test_a_run_is_heard_while_it_plans_and_can_be_stopped_within_an_episode(
+def test_a_run_reports_progress_within_an_episode(
     tmp_path: Path,
 ) -> None:
-    heard: list[str] = []
+    messages: list[str] = []
 
     def tell(observed: int, error: float, doing: str) -> bool:
-        heard.append(doing)
+        messages.append(doing)
         return True
 
     perform(RUN, tmp_path, tell=tell, tell_every=0)
-    assert heard.count("planning, larger: episode 1 of 2") >= 3 * (1 + 5)  # before it and in it
-    assert "planning, here: episode 3 of 5" in heard and heard[-1] == "being examined"
-    assert "" in heard
+    assert messages.count("planning, larger: episode 1 of 2") >= 3 * (
+        1 + 5
+    )  # before and within the episode
+    assert "planning, here: episode 3 of 5" in messages and messages[-1] == "being examined"
+    assert "" in messages
 
 
-def test_a_run_that_a_limit_stops_keeps_what_it_has_played(tmp_path: Path) -> None:
+def test_a_run_stopped_by_a_limit_keeps_its_episodes(tmp_path: Path) -> None:
     run = replace(RUN, steps=10**6, limits=Limits(seconds=0.2), plans=(replace(LARGER, every=10),))
     entry = perform(run, tmp_path)
     assert entry is not None and (entry["status"], entry["planned"]) == ("stopped", None)
@@ -294,11 +301,11 @@ def test_a_run_that_a_limit_stops_keeps_what_it_has_played(tmp_path: Path) -> No
     assert records.ended(tmp_path, run) == entry
 
 
-def test_it_is_the_same_in_other_processes(tmp_path: Path, whole: dict[str, Any]) -> None:
+def test_records_do_not_depend_on_processes(tmp_path: Path, uninterrupted: dict[str, Any]) -> None:
     runs = [replace(RUN, learner=each) for each in ("treethink", "oracle")]
     perform_all(runs, tmp_path, processes=2)
     for run in runs:
-        assert everything(tmp_path, run) == whole[run.learner]
+        assert comparable_record(tmp_path, run) == uninterrupted[run.learner]
 
 
 # ------------------------------------------------------------------------------- records
@@ -311,7 +318,7 @@ def rows(n: int) -> list[dict[str, Any]]:
 
 @given(st.integers(0, 5))
 @settings(max_examples=5)
-def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, n: int) -> None:
+def test_written_episodes_can_be_read(tmp_path_factory: pytest.TempPathFactory, n: int) -> None:
     recording = Recording(3)
     recording.episodes = rows(n)
     data, long = recording.to_parts()
@@ -325,13 +332,13 @@ def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, n: i
         assert column.tolist() == [row[name] for row in rows(n)]
 
 
-def test_a_checkpoint_from_before_there_were_plans_is_read() -> None:
+def test_a_checkpoint_without_plans_can_be_read() -> None:
     data, long = Recording(3).to_parts()
     del data["episodes"]
     assert Recording.from_parts(data, long).episodes == []
 
 
-def test_a_run_without_its_episodes_is_done_again(tmp_path: Path) -> None:
+def test_a_run_without_its_episodes_is_repeated(tmp_path: Path) -> None:
     perform(RUN, tmp_path)
     assert records.ended(tmp_path, RUN) is not None
     (tmp_path / "runs" / f"{RUN.key}.episodes.parquet").unlink()
@@ -339,7 +346,7 @@ def test_a_run_without_its_episodes_is_done_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         ({"actions": None}, "the column 'actions' is missing"),
         ({"actions": ["0", None]}, "'actions' must be string without gaps"),
@@ -350,20 +357,20 @@ def test_a_run_without_its_episodes_is_done_again(tmp_path: Path) -> None:
         ({"observed": [1.5, 2.5]}, "'observed' must be int32 without gaps"),
     ],
 )
-def test_columns_that_cannot_be_are_one_clear_error(
-    tmp_path: Path, change: dict[str, Any], says: str
+def test_invalid_columns_are_one_clear_error(
+    tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     perform(RUN, tmp_path)
     path = tmp_path / "runs" / f"{RUN.key}.episodes.parquet"
-    found = pq.read_table(path).slice(0, 2)
-    columns = {name: found.column(name) for name in found.column_names} | change
+    stored = pq.read_table(path).slice(0, 2)
+    columns = {name: stored.column(name) for name in stored.column_names} | change
     pq.write_table(pa.table({k: v for k, v in columns.items() if v is not None}), path)
-    with pytest.raises(RecordsError, match=rf"episodes\.parquet: .*{says}"):
+    with pytest.raises(RecordsError, match=rf"episodes\.parquet: .*{message}"):
         _ = record(tmp_path, RUN).episodes
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "says"),
+    ("name", "value", "message"),
     [
         ("planned", 3, "planned must be a table or null"),
         ("planned", {"here": 3}, "planned, here must be a table"),
@@ -374,12 +381,12 @@ def test_columns_that_cannot_be_are_one_clear_error(
         ("plans", {"here": {"world": "maze"}}, "plans, here: 'options' is missing"),
     ],
 )
-def test_an_entry_that_cannot_be_is_one_clear_error(name: str, value: Any, says: str) -> None:
-    with pytest.raises(RecordsError, match=f"here.*{says}"):
+def test_an_invalid_entry_is_one_clear_error(name: str, value: Any, message: str) -> None:
+    with pytest.raises(RecordsError, match=f"here.*{message}"):
         records.checked({**records.entry(RUN), name: value}, "here")
 
 
-def test_records_from_before_there_were_plans_are_read(tmp_path: Path) -> None:
+def test_records_without_plans_can_be_read(tmp_path: Path) -> None:
     old = replace(RUN, plans=(), examine=0)
     (entry,) = perform_all([old], tmp_path, processes=0)
     for name in ("plans", "planned"):
@@ -395,10 +402,10 @@ def test_records_from_before_there_were_plans_are_read(tmp_path: Path) -> None:
 def test_the_table_of_a_run_has_mean_scores(tmp_path: Path) -> None:
     entries = perform_all([RUN, replace(RUN, seed=2)], tmp_path, processes=0)
     console = Console(width=200)
-    with console.capture() as told:
+    with console.capture() as output:
         console.print(table(entries))
     mean = np.mean([each["planned"]["here"]["mean"] for each in entries])
-    assert "planned: mean score" in told.get() and f"here: {mean:.3f}" in told.get()
+    assert "planned: mean score" in output.get() and f"here: {mean:.3f}" in output.get()
     row, _ = records.read(tmp_path).table()
     assert row["planned.here.mean"] == entries[0]["planned"]["here"]["mean"]
     assert row["plans.larger.every"] == 50 and row["plans.here.options.width"] == 5
@@ -447,18 +454,18 @@ def test_every_learner_plans_in_every_world() -> None:
     )
 
 
-def test_a_label_is_made_of_what_is_said() -> None:
-    said = "steps = 1\nepisodes = 1"
+def test_a_label_is_derived_from_world_and_options() -> None:
+    required = "steps = 1\nepisodes = 1"
     labels = [
-        config(f"[[plans]]\n{said}\n{more}").plans[0].label
+        config(f"[[plans]]\n{required}\n{more}").plans[0].label
         for more in ("", "world = 'maze'", "world = 'maze'\noptions = {goals = 3}")
     ]
     assert labels == ["the same world", "maze", "maze goals 3"]
 
 
-def test_what_a_config_says_of_itself_is_read_as_the_same() -> None:
-    asked = config("plans = [{ steps = 3, episodes = 2, every = 9, world = 'maze', label = 'x' }]")
-    raw = json.loads(json.dumps(asked.to_dict()))
+def test_the_dict_of_a_config_has_its_plans() -> None:
+    parsed = config("plans = [{ steps = 3, episodes = 2, every = 9, world = 'maze', label = 'x' }]")
+    raw = json.loads(json.dumps(parsed.to_dict()))
     assert raw["plans"] == [
         {"label": "x", "steps": 3, "episodes": 2, "simulations": 100, "every": 9, "world": "maze",
          "options": {}},
@@ -474,7 +481,7 @@ def test_a_run_without_plans_keeps_its_key() -> None:
         assert replace(RUN, plans=(replace(HERE, **change),)).key != replace(RUN, plans=(HERE,)).key
 
 
-def test_what_plans_take_counts() -> None:
+def test_the_cost_of_plans_is_counted() -> None:
     assert replace(RUN, plans=()).n_predictions == 120
     assert RUN.n_predictions == 120 + 3 * 4 * 20 + 4 * 2 * 5 * 15
     assert _length(RUN) > _length(replace(RUN, plans=()))
@@ -485,7 +492,7 @@ PLAN = "[[plans]]\nsteps = 3\nepisodes = 2\n"
 
 
 @pytest.mark.parametrize(
-    ("more", "says"),
+    ("more", "message"),
     [
         ("plans = 3", r"some.toml, plans must list one at least, got 3"),
         ("plans = []", r"some.toml, plans must list one at least"),
@@ -504,8 +511,8 @@ PLAN = "[[plans]]\nsteps = 3\nepisodes = 2\n"
         (PLAN + "options = { widht = 9 }", r"unknown option 'widht' in some.toml, plans\[0\]"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(more: str, says: str) -> None:
-    with pytest.raises(TreeThinkError, match=says):
+def test_errors_name_their_place_in_the_config(more: str, message: str) -> None:
+    with pytest.raises(TreeThinkError, match=message):
         config(more)
 
 

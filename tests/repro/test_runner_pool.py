@@ -1,4 +1,4 @@
-"""Many runs: whatever happens to them, nothing that ended is lost or done twice."""
+"""Many runs: whatever happens, no finished run is lost or repeated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from treethink.repro.runner.spec import Run
 RUN = Run("walls", "treethink", "TreeThink", 0, 400, 50, options={"width": 5}, examine=30)
 RUNS = [replace(RUN, seed=seed, steps=400 - 100 * seed) for seed in range(3)]
 
-# Worlds that break, each in its way; `Slow` shows when it is under way, and can be made fast.
+# Worlds that fail in different ways; `Slow` signals that it has started, and can be made fast.
 WORLDS = """
 import os, signal, time
 from pathlib import Path
@@ -70,50 +70,50 @@ class Slow(Walls):
 
 @pytest.fixture
 def odd_worlds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to be in, with a module of worlds."""
+    """Change to a folder with a module of worlds."""
     (tmp_path / "oddworlds.py").write_text(WORLDS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     return tmp_path
 
 
-def recorded(folder: Path) -> list[Any]:
-    """All that is recorded but times and bytes held."""
-    found = []
+def comparable_records(folder: Path) -> list[Any]:
+    """Return all that is recorded except times and bytes held."""
+    runs = []
     for run in records.read(folder).runs:
         windows = {
             name: each.tobytes()
             for name, each in run.windows.items()
             if not name.endswith("_us") and name != "bytes"
         }
-        told = run.entry.keys() - {"seconds", "commit"}  # sources may be changed meanwhile
-        entry = {name: run.entry[name] for name in sorted(told)}
-        found.append((entry, windows, [each.tobytes() for each in run.errors]))
-    return found
+        names = run.entry.keys() - {"seconds", "commit"}  # sources may change meanwhile
+        entry = {name: run.entry[name] for name in sorted(names)}
+        runs.append((entry, windows, [each.tobytes() for each in run.errors]))
+    return runs
 
 
-def stamps(folder: Path) -> dict[str, int]:
+def modification_times(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in (folder / "runs").iterdir()}
 
 
-# ------------------------------------------------------------------------------- together
+# ------------------------------------------------------------------------------- pool
 
 
-def test_what_is_recorded_does_not_depend_on_processes_or_order_and_is_not_done_twice(
+def test_records_do_not_depend_on_processes_or_order(
     tmp_path: Path,
 ) -> None:
     entries = perform_all(RUNS, tmp_path / "two", processes=2)
     assert [each["seed"] for each in entries] == [0, 1, 2]
     assert {each["status"] for each in entries} == {"finished"}
     perform_all(RUNS[::-1], tmp_path / "here", processes=0)
-    assert recorded(tmp_path / "two") == recorded(tmp_path / "here")[::-1]
-    before = stamps(tmp_path / "two")
+    assert comparable_records(tmp_path / "two") == comparable_records(tmp_path / "here")[::-1]
+    before = modification_times(tmp_path / "two")
     assert perform_all(RUNS, tmp_path / "two", processes=2) == entries
-    assert stamps(tmp_path / "two") == before
+    assert modification_times(tmp_path / "two") == before
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
-def test_a_run_that_breaks_or_is_killed_is_recorded_and_the_rest_goes_on(
+def test_failed_and_killed_runs_are_recorded_and_others_continue(
     odd_worlds: Path,
 ) -> None:
     runs = [
@@ -127,17 +127,17 @@ def test_a_run_that_breaks_or_is_killed_is_recorded_and_the_rest_goes_on(
     assert "exit code -9 (SIGKILL, as the system does when memory runs out)" in killed["message"]
     assert broken["message"] == "after step 19: OSError: the disk is full"
     assert "self.act()" in broken["traceback"]
-    listed = records.read(odd_worlds / "out")
-    assert [run.status for run in listed.runs] == ["failed", "failed", *["finished"] * 3]
-    assert not len(listed.runs[0].windows["error"])
-    assert listed.runs[1].observed == 19
+    recorded = records.read(odd_worlds / "out")
+    assert [run.status for run in recorded.runs] == ["failed", "failed", *["finished"] * 3]
+    assert not len(recorded.runs[0].windows["error"])
+    assert recorded.runs[1].observed == 19
 
-    # Those that failed are tried again, the others are kept.
-    before = stamps(odd_worlds / "out")
+    # Failed runs are repeated, the others are kept.
+    before = modification_times(odd_worlds / "out")
     (odd_worlds / "mended").touch()
     again = perform_all(runs[1:], odd_worlds / "out", processes=1)
     assert [each["status"] for each in again] == ["finished"] * 4
-    after = stamps(odd_worlds / "out")
+    after = modification_times(odd_worlds / "out")
     assert {name for name in after if before.get(name) != after[name]} == {
         f"{runs[1].key}.{suffix}" for suffix in ("json", "errors.parquet", "windows.parquet")
     }
@@ -146,18 +146,18 @@ def test_a_run_that_breaks_or_is_killed_is_recorded_and_the_rest_goes_on(
 @pytest.mark.parametrize(
     ("suffix", "processes"), [("json", 0), ("errors.parquet", 0), ("errors.parquet", 1)]
 )
-def test_a_run_that_cannot_be_written_fails_alone_and_is_tried_again(
+def test_a_run_that_cannot_be_written_fails_alone_and_is_repeated(
     tmp_path: Path, suffix: str, processes: int
 ) -> None:
     runs = [replace(each, steps=each.steps // 10, examine=0) for each in RUNS]
-    in_the_way = tmp_path / "runs" / f"{runs[1].key}.{suffix}"
-    in_the_way.mkdir(parents=True)
+    obstacle = tmp_path / "runs" / f"{runs[1].key}.{suffix}"
+    obstacle.mkdir(parents=True)
     entries = perform_all(runs, tmp_path, processes=processes)
     assert [each["status"] for each in entries] == ["finished", "failed", "finished"]
     assert entries[1]["message"].startswith("its records cannot be written: ")
     assert "write_run" in entries[1]["traceback"]
     assert [run.status for run in records.read(tmp_path).runs] == [e["status"] for e in entries]
-    in_the_way.rmdir()
+    obstacle.rmdir()
     again = perform_all(runs, tmp_path, processes=0)
     assert [each["status"] for each in again] == ["finished"] * 3
 
@@ -182,7 +182,7 @@ def test_a_manifest_that_cannot_be_written_is_one_clear_error(
         perform_all(RUNS, tmp_path, processes=0)
 
 
-# ------------------------------------------------------------------------- the command
+# ------------------------------------------------------------------------- command line
 
 CONFIG = """
 title = "small"
@@ -202,9 +202,9 @@ learners = ["treethink"]
 
 
 def call(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as exit_:
         cli.main([*arguments])
-    return int(ended.value.code or 0)
+    return int(exit_.value.code or 0)
 
 
 def test_the_command_runs_a_config_and_ends_with_a_table(
@@ -222,7 +222,7 @@ def test_the_command_runs_a_config_and_ends_with_a_table(
     assert "2 of 2 runs have ended before; 0 runs to go" in capsys.readouterr().err
 
 
-def test_the_command_tells_of_failures_and_exits_with_1(
+def test_the_command_reports_failures_and_exits_with_1(
     odd_worlds: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("bad.toml").write_text(SLOW.replace("Slow", "Breaks").replace("seeds = 2", ""))
@@ -233,7 +233,7 @@ def test_the_command_tells_of_failures_and_exits_with_1(
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("steps", "treethink: bad.toml is not TOML"),
         ("stepz = 3", "treethink: unknown key 'stepz' in bad.toml. Did you mean 'steps'?"),
@@ -241,17 +241,17 @@ def test_the_command_tells_of_failures_and_exits_with_1(
     ],
 )
 def test_a_bad_config_is_one_line_and_nothing_is_written(
-    odd_worlds: Path, capsys: pytest.CaptureFixture[str], text: str, says: str
+    odd_worlds: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
 ) -> None:
     Path("bad.toml").write_text(text)
     assert call("run", "bad.toml") == 2
     out, err = capsys.readouterr()
-    assert out == "" and err.startswith(says) and len(err.splitlines()) == 1
+    assert out == "" and err.startswith(message) and len(err.splitlines()) == 1
     assert not Path("runs").exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
-def test_control_c_leaves_checkpoints_and_the_same_command_goes_on(odd_worlds: Path) -> None:
+def test_control_c_leaves_checkpoints_and_the_same_command_resumes(odd_worlds: Path) -> None:
     Path("slow.toml").write_text(SLOW)
     program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
     program += "from treethink.cli import main; main()"
@@ -281,13 +281,13 @@ def test_control_c_leaves_checkpoints_and_the_same_command_goes_on(odd_worlds: P
     assert again.returncode == 0, again.stderr
     assert len(list(Path("runs/slow/runs").iterdir())) == 6  # no checkpoint is left
     assert call("run", "slow.toml", "--out", "whole", "--processes", "1") == 0
-    assert recorded(Path("runs/slow")) == recorded(Path("whole"))
+    assert comparable_records(Path("runs/slow")) == comparable_records(Path("whole"))
 
 
-# ------------------------------------------------------------------------- what is shown
+# ------------------------------------------------------------------------- display and table
 
 
-def shown(terminal: bool, runs: list[Run]) -> str:
+def displayed_text(terminal: bool, runs: list[Run]) -> str:
     out = io.StringIO()
     console = Console(file=out, force_terminal=terminal, width=100)
     with Display(console) as display:
@@ -300,22 +300,24 @@ def shown(terminal: bool, runs: list[Run]) -> str:
     return out.getvalue()
 
 
-def test_progress_is_bars_in_a_terminal_and_few_lines_elsewhere() -> None:
+def test_progress_is_bars_in_a_terminal_and_a_few_lines_elsewhere() -> None:
     many = [replace(RUN, seed=seed) for seed in range(40)]
-    plain = [line for line in shown(False, many).splitlines() if "warning" not in line]
+    plain = [line for line in displayed_text(False, many).splitlines() if "warning" not in line]
     assert plain[0] == "3 of 43 runs have ended before; 40 runs to go"
-    assert shown(False, [RUN]).splitlines()[0] == "3 of 4 runs have ended before; 1 run to go"
+    assert (
+        displayed_text(False, [RUN]).splitlines()[0] == "3 of 4 runs have ended before; 1 run to go"
+    )
     assert plain[-1].startswith(f"40 of 40: {many[-1].key} finished, last error at step 7")
     assert len(plain) <= 4
-    bars = shown(True, many[:2])
+    bars = displayed_text(True, many[:2])
     assert "all runs" in bars and "[odd] names" in bars
     assert "finished" not in bars
 
 
-def test_runs_that_did_not_end_or_err_to_the_end_count_as_later_and_are_never_left_out() -> None:
-    def entry(last: int | None, **told: Any) -> records.Entry:
+def test_unfinished_and_unconverged_runs_are_censored_not_dropped() -> None:
+    def entry(last: int | None, **changes: Any) -> records.Entry:
         return records.entry(
-            RUN, **{"status": "finished", "last_error": last, "observed": 400, **told}
+            RUN, **{"status": "finished", "last_error": last, "observed": 400, **changes}
         )
 
     assert last_errors([entry(5), entry(9), entry(7)]) == "7 (9)"
@@ -328,7 +330,7 @@ def test_runs_that_did_not_end_or_err_to_the_end_count_as_later_and_are_never_le
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.sampled_from(STATUSES)), min_size=1))
-def test_the_table_says_what_a_report_says(ends: list[tuple[int, str]]) -> None:
+def test_the_table_agrees_with_a_report(ends: list[tuple[int, str]]) -> None:
     entries = [
         records.entry(RUN, status=status, last_error=last, observed=400) for last, status in ends
     ]
@@ -336,29 +338,29 @@ def test_the_table_says_what_a_report_says(ends: list[tuple[int, str]]) -> None:
     assert last_errors(entries).startswith(f"{statistics.estimate(runs).median} (")
 
 
-def lines(entries: list[records.Entry]) -> str:
+def table_text(entries: list[records.Entry]) -> str:
     out = io.StringIO()
     Console(file=out, width=120).print(table(entries))
     return out.getvalue()
 
 
-def test_the_table_says_how_far_a_stopped_run_came_and_why_nothing_was_examined() -> None:
+def test_the_table_explains_stopped_and_unexamined_runs() -> None:
     def stopped(*observed: int, examine: int = 0) -> list[records.Entry]:
         run = replace(RUN, examine=examine)
         return [records.entry(run, status="stopped", observed=each) for each in observed]
 
     finished = records.entry(replace(RUN, examine=0), status="finished", last_error=3)
-    one = lines([*stopped(1_200), finished])
+    one = table_text([*stopped(1_200), finished])
     assert "1 finished, 1 stopped after 1,200 steps" in one
     assert one.splitlines()[-1].strip() == "– not examined: set `examine` in the config"
-    two = lines(stopped(90, 1_200, examine=30))
+    two = table_text(stopped(90, 1_200, examine=30))
     assert "2 stopped after 90 to 1,200 steps" in two and "not examined" not in two
 
 
-# -------------------------------------------------------------- a learner of one's own
+# -------------------------------------------------------------- custom learners
 
 
-def test_the_learner_in_the_docs_can_be_run_in_processes_by_its_config(
+def test_the_custom_learner_of_the_docs_runs_in_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
@@ -367,7 +369,7 @@ def test_the_learner_in_the_docs_can_be_run_in_processes_by_its_config(
         re.findall(rf"^```{kind}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
         for kind in ("python", "toml")
     )
-    monkeypatch.setattr(sys, "path", [*sys.path])  # the command looks where one is
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the command adds the working folder
     monkeypatch.chdir(tmp_path)
     Path("habits.py").write_text(module, encoding="utf-8")
     Path("compare.toml").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Records: nothing that was measured is lost, and nothing that is no record is believed."""
+"""Records: no measurement is lost, and invalid records are refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from treethink.repro.runner.run import perform
 from treethink.repro.runner.spec import Limits, Run
 
 RUN = Run("walls", "static", "static", seed=0, steps=60, window=25, options={"width": 5})
-# (error, times to predict, to observe, and of all) of single steps
+# (error, time to predict, to observe, and in total) of single steps
 STEPS = st.lists(
     st.tuples(
         st.one_of(st.just(0.0), st.floats(0, 9)),
@@ -46,7 +46,7 @@ def fill(recording: Recording, steps: list[tuple[float, int, int, int]]) -> Reco
 
 
 @given(STEPS, st.integers(1, 9))
-def test_windows_and_errors_are_those_of_the_steps(
+def test_windows_and_errors_match_the_steps(
     steps: list[tuple[float, int, int, int]], window: int
 ) -> None:
     recording = fill(Recording(window), steps)
@@ -56,8 +56,8 @@ def test_windows_and_errors_are_those_of_the_steps(
     assert list(zip(recording.wrong_steps, recording.errors, strict=True)) == wrong
     assert recording.last_error == (wrong[-1][0] if wrong else 0)
     assert recording.nanoseconds == sum(each[3] for each in steps)
-    left, rows = iter(enumerate(steps, start=1)), iter(recording.rows)
-    while part := list(islice(left, window)):
+    remaining, rows = iter(enumerate(steps, start=1)), iter(recording.rows)
+    while part := list(islice(remaining, window)):
         row = next(rows)
         assert (row["first"], row["last"]) == (part[0][0], part[-1][0])
         for name, place, unit in (("error", 0, 1), ("predict_us", 1, 1e3), ("observe_us", 2, 1e3)):
@@ -68,7 +68,7 @@ def test_windows_and_errors_are_those_of_the_steps(
 
 
 @given(STEPS, st.integers(1, 9), st.data())
-def test_a_recording_survives_being_written_anywhere(
+def test_a_recording_can_be_saved_and_resumed_at_any_step(
     steps: list[tuple[float, int, int, int]], window: int, data: st.DataObject
 ) -> None:
     cut = data.draw(st.integers(0, len(steps)))
@@ -90,7 +90,7 @@ def test_memory_may_not_use_the_name_of_a_column() -> None:
 
 @given(STEPS)
 @settings(max_examples=15, deadline=None)
-def test_what_was_written_is_read(
+def test_written_records_can_be_read(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[float, int, int, int]]
 ) -> None:
     recording = Recording(3)
@@ -119,78 +119,78 @@ def test_what_was_written_is_read(
         _ = run.colour
 
 
-def test_a_run_that_is_missing_is_listed_and_empty(tmp_path: Path) -> None:
+def test_a_missing_run_is_listed_and_empty(tmp_path: Path) -> None:
     other = Run("maze", "static", "static", seed=0, steps=60, window=25)
     perform_all([RUN], tmp_path, processes=0, every=[RUN, other])
-    found, missing = records.read(tmp_path).runs
-    assert (found.status, missing.status) == ("finished", "missing")
-    assert found.windows["last"].tolist() == [25, 50, 60]
+    finished, missing = records.read(tmp_path).runs
+    assert (finished.status, missing.status) == ("finished", "missing")
+    assert finished.windows["last"].tolist() == [25, 50, 60]
     assert not len(missing.errors[0]) and not len(missing.windows["error"])
     assert records.read(tmp_path).manifest["finished"] is None
 
 
-def test_the_manifest_says_what_was_run_and_where(tmp_path: Path) -> None:
+def test_the_manifest_describes_runs_versions_and_machine(tmp_path: Path) -> None:
     entries = perform_all([RUN], tmp_path, processes=0, title="some", config={"steps": 60})
-    found = records.read(tmp_path).manifest
-    assert found["runs"] == entries
-    assert (found["title"], found["config"]) == ("some", {"steps": 60})
-    assert set(found["versions"]) == {"treethink", "python", "numpy", "pyarrow", "torch"}
-    assert set(found["machine"]) == {"cpu", "cores", "system"}
-    assert found["started"] <= found["finished"]
-    assert found["commit"] is None or len(found["commit"].removesuffix("-dirty")) == 40
+    manifest = records.read(tmp_path).manifest
+    assert manifest["runs"] == entries
+    assert (manifest["title"], manifest["config"]) == ("some", {"steps": 60})
+    assert set(manifest["versions"]) == {"treethink", "python", "numpy", "pyarrow", "torch"}
+    assert set(manifest["machine"]) == {"cpu", "cores", "system"}
+    assert manifest["started"] <= manifest["finished"]
+    assert manifest["commit"] is None or len(manifest["commit"].removesuffix("-dirty")) == 40
     assert json.loads((tmp_path / "runs" / f"{RUN.key}.json").read_text()) == entries[0]
 
 
-def test_an_experiment_is_finished_when_its_last_run_ended(
+def test_an_experiment_is_finished_when_its_last_run_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def finished(hour: int, runs: list[Run]) -> str | None:
+    def finished_at(hour: int, runs: list[Run]) -> str | None:
         monkeypatch.setattr(records, "_now", lambda: f"{hour:02}:00")
         perform_all(runs[:2], tmp_path, processes=0, every=runs)
-        found: str | None = records.read(tmp_path).manifest["finished"]
-        return found
+        finished: str | None = records.read(tmp_path).manifest["finished"]
+        return finished
 
     stopped = replace(RUN, limits=Limits(1e-9))
     other = replace(RUN, seed=1)
-    assert finished(1, [stopped, other]) == "01:00"
-    assert finished(2, [stopped, other]) == "01:00"  # nothing was run
-    assert finished(3, [RUN, other]) == "03:00"  # the one that was stopped, alone
+    assert finished_at(1, [stopped, other]) == "01:00"
+    assert finished_at(2, [stopped, other]) == "01:00"  # nothing was run
+    assert finished_at(3, [RUN, other]) == "03:00"  # only the stopped run is repeated
     entry = json.loads((tmp_path / "runs" / f"{other.key}.json").read_text())
     records.write_run(tmp_path, {**entry, "status": "failed"}, None)
-    assert finished(4, [RUN, other]) == "04:00"  # the one that failed, alone
-    assert finished(5, [RUN, other, replace(RUN, seed=2)]) is None
+    assert finished_at(4, [RUN, other]) == "04:00"  # only the failed run is repeated
+    assert finished_at(5, [RUN, other, replace(RUN, seed=2)]) is None
 
 
-def test_records_and_runs_say_what_they_are(tmp_path: Path) -> None:
+def test_records_and_runs_have_a_repr(tmp_path: Path) -> None:
     missing = replace(RUN, seed=1)
     perform_all([RUN], tmp_path / "some", processes=0, every=[RUN, missing], title="a title")
-    found = records.read(tmp_path / "some")
-    assert repr(found) == "<Records 'a title': 2 runs, 1 finished, 1 missing>"
-    assert [repr(run) for run in found.runs] == [
-        f"<RunRecord: static in walls, seed 0, finished, last error {found.runs[0].last_error}>",
+    recorded = records.read(tmp_path / "some")
+    assert repr(recorded) == "<Records 'a title': 2 runs, 1 finished, 1 missing>"
+    assert [repr(run) for run in recorded.runs] == [
+        f"<RunRecord: static in walls, seed 0, finished, last error {recorded.runs[0].last_error}>",
         "<RunRecord: static in walls, seed 1, missing>",
     ]
-    assert {"label", "last_error", "windows", "errors", "entry"} <= set(dir(found.runs[0]))
+    assert {"label", "last_error", "windows", "errors", "entry"} <= set(dir(recorded.runs[0]))
     perform_all([], tmp_path / "none", processes=0)
     assert repr(records.read(tmp_path / "none")) == "<Records 'none': 0 runs>"
 
 
-def test_the_table_of_records_is_plain_and_says_all_that_entries_do(tmp_path: Path) -> None:
+def test_the_table_of_records_is_flat_and_complete(tmp_path: Path) -> None:
     run = replace(RUN, examine=20, settings={}, limits=Limits(seconds=60))
     (entry,) = perform_all([run], tmp_path, processes=0)
     (row,) = records.read(tmp_path).table()
     assert not any(isinstance(each, dict) for each in row.values())
-    for name, told in entry.items():
-        if isinstance(told, dict):
-            assert {f"{name}.{inner}": each for inner, each in told.items()}.items() <= row.items()
-        elif name not in ("transfer", "examined_transfer", "planned"):  # there is none
-            assert row[name] == told
+    for name, value in entry.items():
+        if isinstance(value, dict):
+            assert {f"{name}.{inner}": each for inner, each in value.items()}.items() <= row.items()
+        elif name not in ("transfer", "examined_transfer", "planned"):  # they are null here
+            assert row[name] == value
     assert row["options.width"] == 5 and row["examined.learned"] is False
     assert "transfer" not in row and row["limits.megabytes"] is None
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (None, "holds no records: there is no manifest.json"),
         ("{", "cannot read .*manifest.json"),
@@ -205,15 +205,15 @@ def test_the_table_of_records_is_plain_and_says_all_that_entries_do(tmp_path: Pa
         ('{"format": 99, "runs": []}', "of a newer treethink; this one reads up to 1"),
     ],
 )
-def test_a_folder_of_something_else_is_one_clear_error_and_left_alone(
-    tmp_path: Path, content: str | None, says: str
+def test_a_folder_with_other_content_is_one_clear_error_and_unchanged(
+    tmp_path: Path, content: str | None, message: str
 ) -> None:
     if content is not None:
         (tmp_path / "manifest.json").write_text(content)
-    with pytest.raises(RecordsError, match=says):
+    with pytest.raises(RecordsError, match=message):
         records.read(tmp_path)
     if content is not None:
-        with pytest.raises(RecordsError, match=says):
+        with pytest.raises(RecordsError, match=message):
             perform_all([RUN], tmp_path, processes=0)
         assert (tmp_path / "manifest.json").read_text() == content
 
@@ -221,7 +221,7 @@ def test_a_folder_of_something_else_is_one_clear_error_and_left_alone(
 EXAMINED = dict.fromkeys(
     ("held_out", "exact", "right_mode", "plausible", "scenes", "wrong_scenes"), 3
 ) | {"mean_error": 0.5, "learned": True}
-NO_ENTRIES = [
+INVALID_ENTRIES = [
     ("key", "../../x", "the name of a file"),
     ("key", "..", "the name of a file"),
     ("key", "/etc/passwd", "the name of a file"),
@@ -253,27 +253,29 @@ NO_ENTRIES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "says"), NO_ENTRIES)
-def test_an_entry_that_cannot_be_is_one_clear_error_with_its_place(
-    tmp_path: Path, name: str, value: Any, says: str
+@pytest.mark.parametrize(("name", "value", "message"), INVALID_ENTRIES)
+def test_the_error_names_the_place_of_an_invalid_entry(
+    tmp_path: Path, name: str, value: Any, message: str
 ) -> None:
     perform_all([RUN], tmp_path, processes=0)
     path = tmp_path / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["runs"][0][name] = value
     path.write_text(json.dumps(manifest))
-    with pytest.raises(RecordsError, match=rf"manifest\.json, runs\[0\], {name}.* must be {says}"):
+    with pytest.raises(
+        RecordsError, match=rf"manifest\.json, runs\[0\], {name}.* must be {message}"
+    ):
         records.read(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["key", "status", "label", "seconds", "observed", "examined"])
-def test_an_entry_that_lacks_something_is_one_clear_error(tmp_path: Path, name: str) -> None:
+def test_an_incomplete_entry_is_one_clear_error(tmp_path: Path, name: str) -> None:
     entry = {key: each for key, each in records.entry(RUN).items() if key != name}
     with pytest.raises(RecordsError, match=f"here: {name!r} is missing"):
         records.checked(entry, "here")
-    lacking = {key: each for key, each in EXAMINED.items() if key != "learned"}
+    incomplete = {key: each for key, each in EXAMINED.items() if key != "learned"}
     with pytest.raises(RecordsError, match="here, examined: 'learned' is missing"):
-        records.checked(records.entry(RUN, examined=lacking), "here")
+        records.checked(records.entry(RUN, examined=incomplete), "here")
     assert records.checked(records.entry(RUN, examined=EXAMINED), "here")["key"] == RUN.key
 
 
@@ -285,7 +287,7 @@ def test_a_run_that_is_listed_twice_is_one_clear_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "change", "says"),
+    ("what", "change", "message"),
     [
         ("errors", {"step": None}, "the column 'step' is missing"),
         ("errors", {"error": [1.0, None, 2.0]}, "the column 'error' has gaps"),
@@ -298,8 +300,8 @@ def test_a_run_that_is_listed_twice_is_one_clear_error(tmp_path: Path) -> None:
         ("windows", {"bytes": ["a", "b", "c"]}, "the column 'bytes' must be numbers"),
     ],
 )
-def test_columns_that_cannot_be_are_one_clear_error(
-    tmp_path: Path, what: str, change: dict[str, Any], says: str
+def test_invalid_columns_are_one_clear_error(
+    tmp_path: Path, what: str, change: dict[str, Any], message: str
 ) -> None:
     perform_all([RUN], tmp_path, processes=0)
     path = tmp_path / "runs" / f"{RUN.key}.{what}.parquet"
@@ -307,14 +309,14 @@ def test_columns_that_cannot_be_are_one_clear_error(
     columns = {name: table.column(name) for name in table.column_names} | change
     kept = {name: each for name, each in columns.items() if each is not None}
     pq.write_table(pa.table(kept), path)
-    with pytest.raises(RecordsError, match=rf"{what}\.parquet: .*{says}"):
+    with pytest.raises(RecordsError, match=rf"{what}\.parquet: .*{message}"):
         getattr(records.read(tmp_path).runs[0], what)
 
 
 @pytest.mark.parametrize(
     "change", [{"status": "done"}, {"seconds": math.nan}, {"key": "other"}, {"label": None}]
 )
-def test_an_invalid_entry_is_told_and_its_run_done_again(
+def test_an_invalid_entry_is_reported_and_its_run_repeated(
     tmp_path: Path, change: dict[str, Any]
 ) -> None:
     (good,) = perform_all([RUN], tmp_path, processes=0)
@@ -324,16 +326,16 @@ def test_an_invalid_entry_is_told_and_its_run_done_again(
     perform_all([other], tmp_path, processes=0, every=[RUN, other])  # lists it as missing
     assert [run.status for run in records.read(tmp_path).runs] == ["missing", "finished"]
 
-    class Heard(_NoProgress):
+    class RecordedWarnings(_NoProgress):
         warnings: ClassVar[list[str]] = []
 
         def warn(self, run: Run, text: str) -> None:
             self.warnings.append(text)
 
-    Heard.warnings.clear()
-    (again,) = perform_all([RUN], tmp_path, processes=0, progress=Heard())
-    (told,) = Heard.warnings
-    assert f"{RUN.key} counts as not ended" in told and f"{RUN.key}.json" in told
+    RecordedWarnings.warnings.clear()
+    (again,) = perform_all([RUN], tmp_path, processes=0, progress=RecordedWarnings())
+    (warning,) = RecordedWarnings.warnings
+    assert f"{RUN.key} counts as not ended" in warning and f"{RUN.key}.json" in warning
     assert {**again, "seconds": 0} == {**good, "seconds": 0}
     assert json.loads(path.read_text()) == again
 
@@ -343,7 +345,7 @@ def test_an_invalid_entry_is_told_and_its_run_done_again(
 OTHER = Run("walls", "static", "other", seed=0, steps=60, window=25)
 
 
-def test_a_folder_of_another_experiment_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_a_folder_of_another_experiment_is_refused_and_unchanged(tmp_path: Path) -> None:
     perform_all([RUN], tmp_path, processes=0, title="one")
     before = (tmp_path / "manifest.json").read_bytes()
     with pytest.raises(RecordsError, match=r"has 1 run of another experiment, 'one', such as"):
@@ -372,7 +374,7 @@ def test_damaged_columns_are_one_clear_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["json", "errors.parquet", "windows.parquet"])
-def test_a_run_that_has_lost_a_file_is_run_again(tmp_path: Path, suffix: str) -> None:
+def test_a_run_with_a_missing_file_is_repeated(tmp_path: Path, suffix: str) -> None:
     perform_all([RUN], tmp_path, processes=0)
     path = tmp_path / "runs" / f"{RUN.key}.{suffix}"
     path.unlink()
@@ -380,13 +382,13 @@ def test_a_run_that_has_lost_a_file_is_run_again(tmp_path: Path, suffix: str) ->
     assert path.exists()
 
 
-def test_an_entry_that_is_damaged_is_as_none(tmp_path: Path) -> None:
+def test_a_damaged_entry_counts_as_missing(tmp_path: Path) -> None:
     perform(RUN, tmp_path)
     (tmp_path / "runs" / f"{RUN.key}.json").write_text("{")
     assert records.ended(tmp_path, RUN) is None
 
 
-def test_limits_decide_whether_a_stopped_run_is_run_again(tmp_path: Path) -> None:
+def test_limits_decide_whether_a_stopped_run_is_repeated(tmp_path: Path) -> None:
     def with_seconds(seconds: float | None) -> Run:
         return Run("walls", "static", "static", 0, 60, 25, limits=Limits(seconds))
 
@@ -399,7 +401,7 @@ def test_limits_decide_whether_a_stopped_run_is_run_again(tmp_path: Path) -> Non
     assert records.ended(tmp_path, with_seconds(1e-9)) == finished
 
 
-def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RecordsError, match=r"cannot write to .*file"):
         perform_all([RUN], tmp_path / "file", processes=0)
@@ -409,7 +411,7 @@ def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
         records.read(3)  # type: ignore[arg-type]
 
 
-def test_without_pyarrow_it_says_what_to_install(
+def test_the_error_without_pyarrow_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)

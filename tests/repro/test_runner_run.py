@@ -1,4 +1,4 @@
-"""A run records what a trial finds, to the bit, however often it is interrupted."""
+"""A run records exactly the errors of a trial, however often it is interrupted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from treethink.stream.random_play import transitions
 
 SMALL = {"width": 5, "height": 5}
 RUN = Run("maze", "treethink", "TreeThink", seed=1, steps=230, window=20, options=SMALL)
-ELSEWHERE = replace(RUN, transfer=Transfer("maze", every=50, steps=12), examine=60)
+TRANSFER_RUN = replace(RUN, transfer=Transfer("maze", every=50, steps=12), examine=60)
 
 
 def columns(folder: Path, run: Run, what: str) -> dict[str, np.ndarray[Any, Any]]:
@@ -41,10 +41,10 @@ def columns(folder: Path, run: Run, what: str) -> dict[str, np.ndarray[Any, Any]
     return record.windows
 
 
-def everything(folder: Path, run: Run) -> dict[str, Any]:
-    """All that was recorded but times and bytes held; the errors to the byte.
+def comparable_record(folder: Path, run: Run) -> dict[str, Any]:
+    """Return all that was recorded except times and bytes held; the errors to the byte.
 
-    A learner that was loaded may hold fewer bytes for the same content: lists grow in leaps.
+    A loaded learner may hold fewer bytes for the same content, since lists over-allocate.
     """
     entry = records.written(folder, run.key)
     assert entry is not None
@@ -64,10 +64,10 @@ def files(folder: Path, run: Run) -> set[str]:
     return {path.name.removeprefix(run.key) for path in (folder / "runs").iterdir()}
 
 
-ENDED = {".json", ".errors.parquet", ".windows.parquet"}
+FILES_OF_ENDED_RUN = {".json", ".errors.parquet", ".windows.parquet"}
 
 
-# -------------------------------------------------------------------- what is recorded
+# -------------------------------------------------------------------- records
 
 
 def test_errors_and_windows_are_those_of_a_trial(tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_errors_and_windows_are_those_of_a_trial(tmp_path: Path) -> None:
     world = tt.make("maze", **SMALL)
     errors = list(trial(tt.TreeThink(world.schema), world, 230, seed=1))
     wrong = [(n, each) for n, each in enumerate(errors, start=1) if each > TOLERANCE]
-    found = columns(tmp_path, RUN, "errors")
-    assert list(zip(found["step"].tolist(), found["error"].tolist(), strict=True)) == wrong
+    recorded = columns(tmp_path, RUN, "errors")
+    assert list(zip(recorded["step"].tolist(), recorded["error"].tolist(), strict=True)) == wrong
     windows = columns(tmp_path, RUN, "windows")
     assert windows["first"].tolist() == list(range(1, 230, 20))
     assert windows["last"].tolist() == [*range(20, 230, 20), 230]
@@ -88,10 +88,10 @@ def test_errors_and_windows_are_those_of_a_trial(tmp_path: Path) -> None:
         230,
         wrong[-1][0],
     )
-    assert files(tmp_path, RUN) == ENDED
+    assert files(tmp_path, RUN) == FILES_OF_ENDED_RUN
 
 
-def test_times_are_there_and_the_whole_is_more_than_its_parts(tmp_path: Path) -> None:
+def test_times_are_recorded_and_add_up_to_less_than_the_total(tmp_path: Path) -> None:
     entry = perform(RUN, tmp_path)
     assert entry is not None
     windows = records.RunRecord(tmp_path, entry).windows
@@ -101,55 +101,60 @@ def test_times_are_there_and_the_whole_is_more_than_its_parts(tmp_path: Path) ->
     assert 0 < parts <= entry["seconds"] + 0.001
 
 
-def test_memory_is_that_of_the_learner_at_each_windows_end(tmp_path: Path) -> None:
+def test_the_memory_of_the_learner_is_recorded_for_each_window(tmp_path: Path) -> None:
     perform(RUN, tmp_path)
     world = tt.make("maze", **SMALL)
     model = tt.TreeThink(world.schema)
-    found = []
+    memory = []
     for n, transition in enumerate(transitions(world, 230, seed=1), start=1):
         model.observe(*transition)
         if n % 20 == 0 or n == 230:
-            found.append(model.memory_use())
+            memory.append(model.memory_use())
     windows = columns(tmp_path, RUN, "windows")
     for name in ("nodes", "candidates", "kept"):
-        assert windows[name].tolist() == [each[name] for each in found]
+        assert windows[name].tolist() == [each[name] for each in memory]
     assert windows["bytes"].dtype == np.int64
 
 
-def test_transfer_is_asked_when_a_multiple_is_passed(tmp_path: Path) -> None:
-    entry = perform(ELSEWHERE, tmp_path)
-    windows = columns(tmp_path, ELSEWHERE, "windows")
-    asked = windows["last"][~np.isnan(windows["transfer_error"])]
-    assert asked.tolist() == [60, 100, 160, 200]  # the first ends of windows past 50, 100, ...
+def test_transfer_is_measured_when_a_multiple_is_passed(tmp_path: Path) -> None:
+    entry = perform(TRANSFER_RUN, tmp_path)
+    windows = columns(tmp_path, TRANSFER_RUN, "windows")
+    measured_at = windows["last"][~np.isnan(windows["transfer_error"])]
+    assert measured_at.tolist() == [
+        60,
+        100,
+        160,
+        200,
+    ]  # the first ends of windows past 50, 100, ...
     here, there = tt.make("maze", **SMALL), tt.make("maze")
     model = tt.TreeThink(here.schema)
     for n, transition in enumerate(transitions(here, 230, seed=1), start=1):
         model.observe(*transition)
-        if n in asked:
+        if n in measured_at:
             stream = transitions(there, 12, seed=HELD_OUT + 1)
             errors = [
                 tt.error(model.predict(before, action), there.truth(before, action, after))
                 for before, action, after in stream
             ]
-            found = windows["transfer_error"][windows["last"] == n]
-            assert found == pytest.approx(np.mean(errors))
+            recorded = windows["transfer_error"][windows["last"] == n]
+            assert recorded == pytest.approx(np.mean(errors))
     assert entry is not None
     times = records.RunRecord(tmp_path, entry).windows["transfer_us"]
     assert (np.isnan(times) == np.isnan(windows["transfer_error"])).all()
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_every_learner_is_examined_here_and_elsewhere(tmp_path: Path, learner: str) -> None:
-    run = replace(ELSEWHERE, learner=learner, steps=60, examine=40)
+def test_every_learner_is_examined_in_both_worlds(tmp_path: Path, learner: str) -> None:
+    run = replace(TRANSFER_RUN, learner=learner, steps=60, examine=40)
     entry = perform(run, tmp_path)
     assert entry is not None and entry["status"] == "finished", entry["traceback"]
     here, there = tt.make("maze", **SMALL), tt.make("maze")
     model = make_learner_for(run, here)
     for transition in transitions(here, 60, seed=1):
         model.observe(*transition)
-    for world, found in ((here, entry["examined"]), (there, entry["examined_transfer"])):
+    for world, examination in ((here, entry["examined"]), (there, entry["examined_transfer"])):
         expected = examine(model, world, transitions(world, 40, HELD_OUT + 1))
-        assert found == {
+        assert examination == {
             "held_out": 40,
             "exact": expected.exact,
             "right_mode": expected.right_mode,
@@ -163,24 +168,27 @@ def test_every_learner_is_examined_here_and_elsewhere(tmp_path: Path, learner: s
         assert entry["examined"]["learned"] and entry["last_error"] == 0
 
 
-def test_chance_is_scored_against_the_stated_truth(tmp_path: Path) -> None:
+def test_random_worlds_are_scored_against_the_stated_probabilities(tmp_path: Path) -> None:
     run = Run("fish", "oracle", "oracle", seed=0, steps=50, window=50, options=SMALL)
     entry = perform(run, tmp_path)
     assert entry is not None and entry["last_error"] == 0
 
 
-def test_the_four_ways_to_ask_are_recorded_alike(tmp_path: Path) -> None:
-    whole = {"facts": "full", "bindings": "all"}
-    other = replace(ELSEWHERE, predict=whole)
-    perform(ELSEWHERE, tmp_path)
+def test_settings_of_predict_do_not_change_the_record(tmp_path: Path) -> None:
+    settings_of_predict = {"facts": "full", "bindings": "all"}
+    other = replace(TRANSFER_RUN, predict=settings_of_predict)
+    perform(TRANSFER_RUN, tmp_path)
     perform(other, tmp_path)
-    found = [everything(tmp_path, run) for run in (ELSEWHERE, other)]
-    assert found[0]["windows"] == found[1]["windows"] and found[0]["errors"] == found[1]["errors"]
-    assert found[1]["entry"]["predict"] == whole
+    recorded = [comparable_record(tmp_path, run) for run in (TRANSFER_RUN, other)]
+    assert (
+        recorded[0]["windows"] == recorded[1]["windows"]
+        and recorded[0]["errors"] == recorded[1]["errors"]
+    )
+    assert recorded[1]["entry"]["predict"] == settings_of_predict
 
 
-class Chancy(Static):
-    """It takes a seed, as a network does, and keeps it."""
+class SeededLearner(Static):
+    """A learner that takes a seed, as a network does."""
 
     name = "chancy"
 
@@ -192,22 +200,22 @@ class Chancy(Static):
         return {"seed": self.seed}
 
 
-def test_a_learner_that_takes_a_seed_has_the_runs_unless_it_is_told_another() -> None:
+def test_a_learner_gets_the_seed_of_its_run_by_default() -> None:
     world = tt.make("walls")
 
     def seed_of(name: str, **settings: Any) -> Any:
         run = Run("walls", name, "x", seed=7, steps=9, window=1, settings=settings)
         return make_learner_for(run, world).settings().get("seed")
 
-    chancy = f"{__name__}:Chancy"
-    assert seed_of(chancy) == 7 and seed_of(chancy, seed=3) == 3
+    learner = f"{__name__}:SeededLearner"
+    assert seed_of(learner) == 7 and seed_of(learner, seed=3) == 3
     assert seed_of("npe") == 7 and seed_of("npe", seed=0) == 0
     assert seed_of("npe-star") is seed_of("static") is None
     with pytest.raises(UnknownNameError, match="unknown learner 'chancy'"):
         seed_of("chancy")
 
 
-def test_runs_of_other_seeds_begin_with_other_weights_and_keys_stay() -> None:
+def test_the_seed_of_a_run_decides_the_weights_of_a_network() -> None:
     world = tt.make("walls")
     runs = [Run("walls", "npe", "x", seed=seed, steps=9, window=1) for seed in (0, 0, 1)]
     first, again, other = (make_learner_for(run, world).body() for run in runs)
@@ -216,9 +224,9 @@ def test_runs_of_other_seeds_begin_with_other_weights_and_keys_stay() -> None:
     assert runs[2].key == "walls.x.seed1.5a040af2"
 
 
-def test_garbage_is_collected_again_afterwards(tmp_path: Path) -> None:
+def test_garbage_collection_is_restored_after_a_run(tmp_path: Path) -> None:
     assert gc.isenabled()
-    perform(replace(ELSEWHERE, steps=60), tmp_path)
+    perform(replace(TRANSFER_RUN, steps=60), tmp_path)
     assert gc.isenabled()
     gc.disable()
     try:
@@ -231,96 +239,98 @@ def test_garbage_is_collected_again_afterwards(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------ interruptions
 
 
-def until(step: int) -> Tell:
-    """Stops a run once it has observed so many, or is being examined."""
+def stop_at(step: int) -> Tell:
+    """Return a callback that stops a run after this number of observations."""
     return lambda observed, error, doing: observed < step
 
 
-def interrupted(run: Run, folder: Path, stops: list[int]) -> None:
-    """Perform a run in parts."""
+def perform_in_parts(run: Run, folder: Path, stops: list[int]) -> None:
+    """Perform a run that is stopped at these steps and resumed."""
     for stop in sorted(stops):
-        if perform(run, folder, tell=until(stop), tell_every=0) is not None:
+        if perform(run, folder, tell=stop_at(stop), tell_every=0) is not None:
             break
         assert files(folder, run) >= {".checkpoint"}
         assert records.ended(folder, run) is None
     with warnings.catch_warnings(action="error"):
         perform(run, folder)
-    assert files(folder, run) == ENDED
+    assert files(folder, run) == FILES_OF_ENDED_RUN
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What is recorded by runs that nobody interrupts."""
-    folder, found = tmp_path_factory.mktemp("whole"), {}
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return the records of uninterrupted runs."""
+    folder, recorded = tmp_path_factory.mktemp("whole"), {}
     for learner in LEARNERS:
-        run = replace(ELSEWHERE, learner=learner, steps=90)
+        run = replace(TRANSFER_RUN, learner=learner, steps=90)
         perform(run, folder)
-        found[learner] = everything(folder, run)
-    perform(ELSEWHERE, folder)
-    return found | {"long": everything(folder, ELSEWHERE)}
+        recorded[learner] = comparable_record(folder, run)
+    perform(TRANSFER_RUN, folder)
+    return recorded | {"long": comparable_record(folder, TRANSFER_RUN)}
 
 
-def test_interrupted_anywhere_the_record_is_the_same(
-    tmp_path_factory: pytest.TempPathFactory, whole: dict[str, Any]
+def test_a_run_interrupted_anywhere_has_the_same_record(
+    tmp_path_factory: pytest.TempPathFactory, uninterrupted: dict[str, Any]
 ) -> None:
     @given(st.lists(st.integers(1, 231), min_size=1, max_size=4))
     @settings(max_examples=12, deadline=None)
     def holds(stops: list[int]) -> None:
         folder = tmp_path_factory.mktemp("parts")
-        interrupted(ELSEWHERE, folder, stops)
-        assert everything(folder, ELSEWHERE) == whole["long"]
+        perform_in_parts(TRANSFER_RUN, folder, stops)
+        assert comparable_record(folder, TRANSFER_RUN) == uninterrupted["long"]
 
     holds()
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_learner_can_be_interrupted(
-    tmp_path: Path, whole: dict[str, Any], learner: str
+    tmp_path: Path, uninterrupted: dict[str, Any], learner: str
 ) -> None:
-    run = replace(ELSEWHERE, learner=learner, steps=90)
-    interrupted(run, tmp_path, [13, 40, 55])
-    assert everything(tmp_path, run) == whole[learner]
+    run = replace(TRANSFER_RUN, learner=learner, steps=90)
+    perform_in_parts(run, tmp_path, [13, 40, 55])
+    assert comparable_record(tmp_path, run) == uninterrupted[learner]
 
 
-def test_an_examination_can_be_interrupted(tmp_path: Path, whole: dict[str, Any]) -> None:
+def test_an_examination_can_be_interrupted(tmp_path: Path, uninterrupted: dict[str, Any]) -> None:
     steps: list[int] = []
 
     def tell(observed: int, error: float, doing: str) -> bool:
         steps.append(observed)
-        return steps.count(ELSEWHERE.steps) < 20
+        return steps.count(TRANSFER_RUN.steps) < 20
 
-    assert perform(ELSEWHERE, tmp_path, tell=tell, tell_every=0) is None
-    assert steps[-1] == ELSEWHERE.steps
-    interrupted(ELSEWHERE, tmp_path, [])
-    assert everything(tmp_path, ELSEWHERE) == whole["long"]
-
-
-class Killed(BaseException):
-    """The power is gone."""
+    assert perform(TRANSFER_RUN, tmp_path, tell=tell, tell_every=0) is None
+    assert steps[-1] == TRANSFER_RUN.steps
+    perform_in_parts(TRANSFER_RUN, tmp_path, [])
+    assert comparable_record(tmp_path, TRANSFER_RUN) == uninterrupted["long"]
 
 
-def test_a_run_that_is_killed_goes_on_from_its_last_checkpoint(
-    tmp_path: Path, whole: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+class PowerFailure(BaseException):
+    """Simulates a process that is killed."""
+
+
+def test_a_killed_run_resumes_from_its_last_checkpoint(
+    tmp_path: Path, uninterrupted: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def power(observed: int, error: float, doing: str) -> bool:
+    def fail_at_150(observed: int, error: float, doing: str) -> bool:
         if observed == 150:
-            raise Killed
+            raise PowerFailure
         return True
 
-    with suppress(Killed):
-        perform(ELSEWHERE, tmp_path, tell=power, tell_every=0, save_every=0)
-    left = {name for name in files(tmp_path, ELSEWHERE) if name.endswith(".learner")}
-    assert len(left) == 1  # older ones are removed
-    seen: list[int] = []
+    with suppress(PowerFailure):
+        perform(TRANSFER_RUN, tmp_path, tell=fail_at_150, tell_every=0, save_every=0)
+    checkpoints = {name for name in files(tmp_path, TRANSFER_RUN) if name.endswith(".learner")}
+    assert len(checkpoints) == 1  # older ones are removed
+    observations: list[int] = []
     load = tt.TreeThink.load.__func__  # type: ignore[attr-defined]
     monkeypatch.setattr(
         tt.TreeThink,
         "load",
-        classmethod(lambda cls, path: seen.append((m := load(cls, path)).observations) or m),
+        classmethod(
+            lambda cls, path: observations.append((m := load(cls, path)).observations) or m
+        ),
     )
-    interrupted(ELSEWHERE, tmp_path, [])
-    assert 0 < seen[0] <= 150
-    assert everything(tmp_path, ELSEWHERE) == whole["long"]
+    perform_in_parts(TRANSFER_RUN, tmp_path, [])
+    assert 0 < observations[0] <= 150
+    assert comparable_record(tmp_path, TRANSFER_RUN) == uninterrupted["long"]
 
 
 def cut(path: Path) -> None:
@@ -335,40 +345,40 @@ def flip(path: Path) -> None:
 
 @pytest.mark.parametrize("which", ["checkpoint", "learner"])
 @pytest.mark.parametrize("damage", [cut, flip, Path.unlink, lambda path: path.write_text("no")])
-def test_a_damaged_checkpoint_is_told_and_not_believed(
-    tmp_path: Path, whole: dict[str, Any], which: str, damage: Any
+def test_a_damaged_checkpoint_is_reported_and_ignored(
+    tmp_path: Path, uninterrupted: dict[str, Any], which: str, damage: Any
 ) -> None:
-    perform(ELSEWHERE, tmp_path, tell=until(100), tell_every=0)
+    perform(TRANSFER_RUN, tmp_path, tell=stop_at(100), tell_every=0)
     (path,) = (tmp_path / "runs").glob(f"*.{which}")
     damage(path)
-    told: list[str] = []
-    perform(ELSEWHERE, tmp_path, warn=told.append)
+    warnings_: list[str] = []
+    perform(TRANSFER_RUN, tmp_path, warn=warnings_.append)
     missing = damage is Path.unlink and which == "checkpoint"
-    assert ["starts anew" in each for each in told] == ([] if missing else [True])
-    assert everything(tmp_path, ELSEWHERE) == whole["long"]
-    assert files(tmp_path, ELSEWHERE) == ENDED
+    assert ["starts anew" in each for each in warnings_] == ([] if missing else [True])
+    assert comparable_record(tmp_path, TRANSFER_RUN) == uninterrupted["long"]
+    assert files(tmp_path, TRANSFER_RUN) == FILES_OF_ENDED_RUN
 
 
-def test_the_checkpoint_of_another_run_is_not_believed(
-    tmp_path: Path, whole: dict[str, Any]
+def test_the_checkpoint_of_another_run_is_ignored(
+    tmp_path: Path, uninterrupted: dict[str, Any]
 ) -> None:
-    other = replace(ELSEWHERE, seed=2)
-    perform(other, tmp_path, tell=until(100), tell_every=0)
+    other = replace(TRANSFER_RUN, seed=2)
+    perform(other, tmp_path, tell=stop_at(100), tell_every=0)
     for path in (tmp_path / "runs").iterdir():
-        path.rename(path.with_name(path.name.replace(other.key, ELSEWHERE.key)))
-    with pytest.warns(UserWarning, match=f"{ELSEWHERE.key} starts anew: .* of another run"):
-        perform(ELSEWHERE, tmp_path)
-    assert everything(tmp_path, ELSEWHERE) == whole["long"]
+        path.rename(path.with_name(path.name.replace(other.key, TRANSFER_RUN.key)))
+    with pytest.warns(UserWarning, match=f"{TRANSFER_RUN.key} starts anew: .* of another run"):
+        perform(TRANSFER_RUN, tmp_path)
+    assert comparable_record(tmp_path, TRANSFER_RUN) == uninterrupted["long"]
 
 
 # ------------------------------------------------------------------- limits and failures
 
 
-def test_a_run_beyond_its_memory_is_stopped_at_the_end_of_a_window(tmp_path: Path) -> None:
+def test_a_run_beyond_its_memory_limit_is_stopped_at_the_end_of_a_window(tmp_path: Path) -> None:
     perform(RUN, tmp_path)
-    grown = columns(tmp_path, RUN, "windows")["bytes"]
-    run = replace(RUN, limits=Limits(megabytes=(grown[2] + 1) / 1e6))
-    step = 20 * (int(np.argmax(grown > grown[2] + 1)) + 1)
+    sizes = columns(tmp_path, RUN, "windows")["bytes"]
+    run = replace(RUN, limits=Limits(megabytes=(sizes[2] + 1) / 1e6))
+    step = 20 * (int(np.argmax(sizes > sizes[2] + 1)) + 1)
     entry = perform(run, tmp_path)
     assert entry is not None and 60 < step < 230
     assert (entry["status"], entry["observed"], entry["examined"]) == ("stopped", step, None)
@@ -377,23 +387,23 @@ def test_a_run_beyond_its_memory_is_stopped_at_the_end_of_a_window(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("limit", "says"), [(0.001, "0.001 megabytes: "), (1, "1 megabyte: "), (2, "2 megabytes: ")]
+    ("limit", "message"), [(0.001, "0.001 megabytes: "), (1, "1 megabyte: "), (2, "2 megabytes: ")]
 )
-def test_limits_are_told_as_people_say_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: float, says: str
+def test_limits_are_worded_with_correct_plurals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: float, message: str
 ) -> None:
     monkeypatch.setattr(Static, "memory_use", lambda self: {"bytes": 3_000_000})
     run = replace(RUN, learner="static", settings={}, predict={}, limits=Limits(megabytes=limit))
     entry = perform(run, tmp_path)
-    assert entry is not None and f"it used more than {says}3,000,000 bytes" in entry["message"]
+    assert entry is not None and f"it used more than {message}3,000,000 bytes" in entry["message"]
 
 
-def test_a_run_beyond_its_time_is_stopped_and_time_is_kept_over_interruptions(
+def test_a_run_beyond_its_time_limit_is_stopped_also_after_interruptions(
     tmp_path: Path,
 ) -> None:
     endless = replace(RUN, steps=10**6, limits=Limits(seconds=0.2))
     for stop in (10, 20, 30):
-        assert perform(endless, tmp_path, tell=until(stop), tell_every=0) is None
+        assert perform(endless, tmp_path, tell=stop_at(stop), tell_every=0) is None
     entry = perform(endless, tmp_path)
     assert entry is not None and entry["status"] == "stopped"
     assert 30 < entry["observed"] < 10**6 and 0.2 <= entry["seconds"] < 2
@@ -401,8 +411,8 @@ def test_a_run_beyond_its_time_is_stopped_and_time_is_kept_over_interruptions(
     assert columns(tmp_path, endless, "windows")["last"][-1] == entry["observed"]
 
 
-class Odd(Static):
-    """A learner with which something is wrong."""
+class FaultyLearner(Static):
+    """A learner that fails in one of several ways."""
 
     def __init__(self, schema: Any, *, wrong: str):
         super().__init__(schema)
@@ -423,56 +433,56 @@ class Odd(Static):
     @classmethod
     def load(cls, path: Any) -> Any:
         wrong, seen = json.loads(Path(path).read_text())
-        made = cls(tt.make("maze").schema, wrong=wrong)
-        made.seen = seen
-        return made
+        learner = cls(tt.make("maze").schema, wrong=wrong)
+        learner.seen = seen
+        return learner
 
 
 @pytest.fixture
-def _odd(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setitem(baselines.LEARNERS, "odd", Odd)
+def _faulty_learner(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(baselines.LEARNERS, "odd", FaultyLearner)
     yield
 
 
-def explanations(wrong: str) -> Run:
+def faulty_run(wrong: str) -> Run:
     return replace(RUN, learner="odd", settings={"wrong": wrong})
 
 
-@pytest.mark.usefixtures("_odd")
+@pytest.mark.usefixtures("_faulty_learner")
 def test_a_learner_that_gives_up_stops_its_run(tmp_path: Path) -> None:
-    entry = perform(explanations("full"), tmp_path)
+    entry = perform(faulty_run("full"), tmp_path)
     assert entry is not None
     assert (entry["status"], entry["observed"]) == ("stopped", 33)
     assert entry["message"] == ("after step 33: there are 5,000 hypotheses, and 4,000 allowed")
-    assert columns(tmp_path, explanations("full"), "windows")["last"].tolist() == [20, 33]
+    assert columns(tmp_path, faulty_run("full"), "windows")["last"].tolist() == [20, 33]
 
 
-@pytest.mark.usefixtures("_odd")
-def test_a_learner_that_breaks_fails_its_run_and_keeps_what_there_is(tmp_path: Path) -> None:
-    entry = perform(explanations("broken"), tmp_path, save_every=0, tell_every=0)
+@pytest.mark.usefixtures("_faulty_learner")
+def test_a_failing_learner_fails_its_run_and_keeps_the_records(tmp_path: Path) -> None:
+    entry = perform(faulty_run("broken"), tmp_path, save_every=0, tell_every=0)
     assert entry is not None
     assert (entry["status"], entry["observed"]) == ("failed", 33)
     assert entry["message"] == "after step 33: ZeroDivisionError: by zero"
     assert "in learn" in entry["traceback"]
-    assert columns(tmp_path, explanations("broken"), "windows")["last"].tolist() == [20]
-    assert files(tmp_path, explanations("broken")) == ENDED
-    assert records.ended(tmp_path, explanations("broken")) is None
+    assert columns(tmp_path, faulty_run("broken"), "windows")["last"].tolist() == [20]
+    assert files(tmp_path, faulty_run("broken")) == FILES_OF_ENDED_RUN
+    assert records.ended(tmp_path, faulty_run("broken")) is None
 
 
-@pytest.mark.usefixtures("_odd")
+@pytest.mark.usefixtures("_faulty_learner")
 def test_a_learner_that_cannot_be_saved_fails_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = perform(explanations("unsaved"), tmp_path)
+    entry = perform(faulty_run("unsaved"), tmp_path)
     assert entry is not None
     assert (entry["status"], entry["observed"]) == ("failed", 0)
     assert entry["message"] == "NotImplementedError: not yet"
-    monkeypatch.setattr(Odd, "save", None)
-    entry = perform(explanations("none"), tmp_path)
-    assert entry is not None and "Odd has no save" in entry["message"]
+    monkeypatch.setattr(FaultyLearner, "save", None)
+    entry = perform(faulty_run("none"), tmp_path)
+    assert entry is not None and "FaultyLearner has no save" in entry["message"]
 
 
-def test_a_world_that_cannot_be_made_fails_its_run(tmp_path: Path) -> None:
+def test_a_world_that_cannot_be_created_fails_its_run(tmp_path: Path) -> None:
     entry = perform(replace(RUN, options={"width": 2}), tmp_path)
     assert entry is not None and entry["status"] == "failed"
     assert "width must be at least 3" in entry["message"]
