@@ -32,8 +32,8 @@ from experiments.runs import Result, Task, finish, tell
 
 from treethink.evaluation import Examination, examine
 from treethink.model import TreeThink
-from treethink.repro.runner import Curve, trial
 from treethink.stream.random_play import transitions
+from treethink.stream.trial import Curve, trial
 from treethink.worlds import WORLDS, World, make
 
 HERE = Path(__file__).parent

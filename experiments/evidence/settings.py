@@ -9,8 +9,8 @@ from typing import Any
 
 from treethink.evaluation import examine
 from treethink.model import TreeThink
-from treethink.repro.runner import Curve, trial
 from treethink.stream.random_play import transitions
+from treethink.stream.trial import Curve, trial
 from treethink.worlds import World
 
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -23,7 +23,7 @@ from treethink import cli
 from treethink.baselines import LEARNERS
 from treethink.model import TreeThink
 from treethink.repro.bench import bench
-from treethink.repro.runner import Curve, trial
+from treethink.stream.trial import Curve, trial
 from treethink.terminal import chart
 from treethink.worlds import WORLDS, make
 

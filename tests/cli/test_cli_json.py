@@ -25,7 +25,7 @@ from treethink.cli.session import live, report
 from treethink.cli.session.interrupt import InterruptGuard
 from treethink.model import TreeThink
 from treethink.repro.bench import bench
-from treethink.repro.runner import trial
+from treethink.stream.trial import trial
 from treethink.worlds import WORLDS, World, make
 
 DEFAULT_SIGINT = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"

@@ -12,9 +12,9 @@ import pytest
 
 from treethink.evaluation import ENOUGH, Examination, Mistake, examine
 from treethink.model import TreeThink
-from treethink.repro.runner import Curve, trial
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import Transition, transitions
+from treethink.stream.trial import Curve, trial
 from treethink.worlds import Scene, World, make
 from treethink.worlds.scene import Distribution
 

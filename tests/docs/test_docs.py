@@ -30,7 +30,7 @@ from typer.main import get_command
 import treethink as tt
 from treethink import cli
 from treethink._moved import MOVED
-from treethink.repro.runner import Curve, trial
+from treethink.stream.trial import Curve, trial
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]

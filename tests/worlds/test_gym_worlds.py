@@ -30,10 +30,10 @@ from treethink.errors import (
 )
 from treethink.metrics import marginals, p_value
 from treethink.model import TreeThink
-from treethink.repro.runner import trial
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.parallel import parallel_transitions
 from treethink.stream.random_play import transitions
+from treethink.stream.trial import trial
 from treethink.worlds.gym import CliffWalking, FrozenLake, GymWorld, TableWorld, Taxi
 from treethink.worlds.gym.table import ToyText
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from treethink.errors import SettingError, StateError
 from treethink.model import TreeThink
-from treethink.repro.runner import trial
 from treethink.state import Object, State
 from treethink.stream.random_play import transitions
+from treethink.stream.trial import trial
 from treethink.worlds import make
 from treethink.worlds.base import Cell
 

@@ -1,4 +1,4 @@
-"""Streams of transitions: random play in one world, or in many worlds at once."""
+"""Streams of transitions: random play in one world or in many at once, and learning from it."""
 
 from treethink.stream.parallel import parallel_transitions
 from treethink.stream.random_play import Transition, transitions

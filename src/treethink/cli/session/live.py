@@ -15,7 +15,7 @@ from rich.text import Text
 
 from treethink.cli.session.interrupt import InterruptGuard
 from treethink.model import TreeThink
-from treethink.repro.runner import Curve, trial
+from treethink.stream.trial import Curve, trial
 from treethink.terminal import LiveDisplay, say, sparkline, terminal
 from treethink.text import many
 from treethink.worlds import World

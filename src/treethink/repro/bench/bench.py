@@ -45,9 +45,9 @@ from treethink.repro.bench.workloads import (
     play,
     questions,
 )
-from treethink.repro.runner import Curve, trial
 from treethink.state import State
 from treethink.stream.random_play import transitions
+from treethink.stream.trial import Curve, trial
 from treethink.worlds import World, make
 
 Situation = tuple[State, str]

@@ -1,11 +1,11 @@
 """Experiments: run learners in worlds, and record what happens.
 
-`trial` scores one learner in one world while it learns. `config` reads which learners run in
-which worlds, `pool.perform_all` performs the runs, and `records.read` returns what was recorded.
-Importing this package loads `trial` only.
+`config` reads which learners run in which worlds, `pool.perform_all` performs the runs, and
+`records.read` returns what was recorded. A run that is interrupted resumes from its `checkpoint`.
+Importing this package loads only `trial`, which scores one learner in one world while it learns.
 """
 
 from treethink.metrics import TOLERANCE
-from treethink.repro.runner.trial import Curve, Learner, trial
+from treethink.stream.trial import Curve, Learner, trial
 
 __all__ = ["TOLERANCE", "Curve", "Learner", "trial"]

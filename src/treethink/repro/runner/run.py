@@ -24,10 +24,11 @@ from treethink.errors import ModelFileError, ResourceError
 from treethink.evaluation import Examination, examine
 from treethink.metrics import error
 from treethink.repro.runner import records
+from treethink.repro.runner.checkpoint import Checkpoint
 from treethink.repro.runner.convergence import counted
 from treethink.repro.runner.episodes import EpisodePlayer, summary
 from treethink.repro.runner.machine import commit
-from treethink.repro.runner.measurements import Checkpoint, Recording
+from treethink.repro.runner.measurements import Recording
 from treethink.repro.runner.probes import GcPause, TransferProbe, predictor, timed_predictions
 from treethink.repro.runner.spec import HELD_OUT, Run
 from treethink.state import State
