@@ -210,23 +210,24 @@ void bind_learning(nb::class_<PyModel>& type) {
         .def("observe_many", &observe_many,
              nb::sig("def observe_many(self, transitions: collections.abc.Iterable[tuple[State, str, State]]) -> int"),
              nb::arg("transitions").none(),
-             "Learn an iterable of (before, action, after); returns how many there were.\n\n"
-             "The result is that of as many calls of observe. When an item is refused, those before it are learned.\n"
-             "Items are read a little ahead of being learned (up to 256), so an iterable that asks this very model\n"
-             "sees it as it was then; and after an error, those read ahead are gone from an iterator.")
+             "Learn an iterable of (before, action, after); return how many there were.\n\n"
+             "The result is that of as many calls of `observe`. If an item is refused, those before it\n"
+             "are learned. Up to 256 items are read ahead of being learned, so an iterable that queries\n"
+             "this model sees it as it was then, and after an error the items read ahead are lost.")
         .def("predict", &predict,
              nb::sig("def predict(self, state: State, action: str, facts: str = 'demand', bindings: str = 'first') "
                      "-> Prediction"),
              nb::arg("state").none(), nb::arg("action").none(), nb::arg("facts").none() = "demand",
              nb::arg("bindings").none() = "first",
-             "The distribution over next states.\n\n"
-             "`facts` (\"demand\" or \"full\") and `bindings` (\"first\" or \"all\") choose how the trees are\n"
-             "evaluated, as in the paper's ablation. The answer is the same for all four combinations.")
+             "Return the distribution over next states.\n\n"
+             "`facts` (``\"demand\"`` or ``\"full\"``) and `bindings` (``\"first\"`` or ``\"all\"``) choose how\n"
+             "the trees are evaluated, as in the paper's ablation. All four combinations give the same\n"
+             "prediction.")
         .def("predict_many", &predict_many,
              nb::sig("def predict_many(self, situations: collections.abc.Iterable[tuple[State, str]], "
                      "facts: str = 'demand', bindings: str = 'first') -> list[Prediction]"),
              nb::arg("situations").none(), nb::arg("facts").none() = "demand", nb::arg("bindings").none() = "first",
-             "Predictions for an iterable of (state, action).");
+             "Return the predictions for an iterable of (state, action).");
 }
 
 // Settings and state of a model.
@@ -245,7 +246,7 @@ void bind_properties(nb::class_<PyModel>& type) {
                 nb::gil_scoped_release const release;
                 return self.model.observations();
             },
-            "How many transitions have been learned.")
+            "Number of transitions that were learned.")
         .def_prop_rw(
             "_hook", [](PyModel const& self) { return self.on_change; },
             [](PyModel& self, nb::object hook) { self.on_change = std::move(hook); }, nb::arg("hook").none());
@@ -267,11 +268,11 @@ void bind_rules(nb::class_<PyModel>& type) {
             nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none())
         .def("_replace", &replace, nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none(),
              nb::arg("path"), nb::arg("nodes"),
-             "Put nodes, in preorder, in the place of those at `path`: each (test or None, [(outcome, times seen)]).")
+             "Replace the nodes at and below `path` by these, in preorder: (test or None, [(outcome, times seen)]).")
         .def("_pin", edit(&Model::pin))
         .def("_unpin", edit(&Model::unpin))
         .def("_keep_child", edit(&Model::keep_child),
-             "Left or right; and whether the other one's counts go over to it.");
+             "Replace the branch at `path` by its left or right child; `merge` adds the counts of the other child.");
 }
 
 // Memory, files and timing.

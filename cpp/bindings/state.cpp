@@ -238,7 +238,7 @@ void bind_objects(nb::class_<State>& type) {
              nb::sig("def of_class(self, name: str, /) -> tuple[Object, ...]"), "All objects of a class, by id.")
         .def("find", &find, nb::arg().none(), nb::arg("values"),  // without a name: attributes may have any
              nb::sig("def find(self, name: str, /, **values: Value) -> tuple[Object, ...]"),
-             "The objects of a class that have the given values, by id. A look-up, however many there are.")
+             "The objects of a class that have the given values, by id. Takes constant time per object found.")
         .def_prop_ro(
             "schema", [](State const& state) { return state.schema(); }, nb::sig("def schema(self) -> FullSchema"),
             "The schema that the state was made with.");

@@ -270,7 +270,7 @@ void bind_trees(nb::module_& module) {
     module.def("judged", &judged, nb::arg("criterion"), nb::arg("alpha"), nb::arg("a"), nb::arg("b"), nb::arg("totals"),
                nb::arg("copies") = 1, "Only in builds for testing: how a criterion judges two tests.");
     module.def("together", &together, nb::arg("transitions"), nb::arg("outcomes"),
-               "Only in builds for testing: which targets of a transition share their fate.");
+               "Only in builds for testing: the design effect of targets that share a transition.");
 #endif
 }
 

@@ -2,7 +2,7 @@
 
 `MOVED` is the table of modules that have moved. Importing an old path gives a module that looks up
 each name in the modules that replaced it, so the objects are the same under both paths. Pickles
-that name an old path can be loaded as well.
+of models that name an old path can be loaded as well.
 """
 
 from __future__ import annotations

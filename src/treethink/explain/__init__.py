@@ -5,8 +5,8 @@ why/             why a model predicts what it predicts, and what would change th
 compare/         where a model is wrong about a world, and where two models disagree
 summary/         a model in numbers: sizes, confidence, what was never seen, what was dropped
 notebook         what notebooks show of states, predictions, rules and models
+notebook_html    the same as HTML
 
-styles           the forms in which a rule can be printed: formula, English, code
 path             the path of an object through a tree, test by test
 distributions    distributions over values: as text, and when two of them count as different
 rich_text        objects that rich can print, as plain text and in notebooks

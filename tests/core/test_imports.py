@@ -1,10 +1,17 @@
-"""Names that begin with an underscore are used only in their own module."""
+"""What modules take from each other, beyond the layers that import-linter checks.
+
+- Names that begin with an underscore are used only in their own module.
+- Modules import from modules, not from the package `treethink` itself, which imports all of them.
+- The shortcut methods of models and rules import higher packages when they are called.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from treethink import _engine
 
@@ -53,3 +60,33 @@ def test_modules_do_not_use_private_names_of_other_modules() -> None:
 def test_private_names_of_other_modules_are_detected() -> None:
     text = "from a import _b\nrule._nodes\nclass C:\n    def d(self): return self._e, x._e, _engine"
     assert list(foreign_private_names(ast.parse(text))) == ["_b", "_nodes"]
+
+
+def taken_from_the_package(tree: ast.Module) -> list[str]:
+    """Return the names imported from `treethink` that are not modules of it."""
+    modules = {"_engine", *(path.stem for path in SOURCE.glob("*")), "__version__"}
+    return [
+        alias.name
+        for each in ast.walk(tree)
+        if isinstance(each, ast.ImportFrom) and each.module == "treethink"
+        for alias in each.names
+        if alias.name not in modules
+    ]
+
+
+def test_modules_do_not_import_public_names_from_the_package() -> None:
+    names_by_module = {
+        path.relative_to(SOURCE).as_posix(): names
+        for path in sorted(SOURCE.rglob("*.py"))
+        if (names := taken_from_the_package(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    assert names_by_module == {}
+    assert taken_from_the_package(ast.parse("from treethink import Agent, state")) == ["Agent"]
+
+
+@pytest.mark.parametrize("module", ["model", "rules"])
+def test_shortcut_methods_import_higher_packages_when_they_are_called(module: str) -> None:
+    tree = ast.parse((SOURCE / f"{module}.py").read_text(encoding="utf-8"))
+    imported = [each.module or "" for each in tree.body if isinstance(each, ast.ImportFrom)]
+    higher = ("treethink.explain", "treethink.export", "treethink.editing", "treethink.worlds")
+    assert not [name for name in imported if name.startswith(higher)]
