@@ -70,16 +70,16 @@ lint-imports: $(test)/.installed
 lint-cpp: $(test)/.installed
 	@$(test)/bin/clang-format --dry-run -Werror $(cpp)
 
-# clang-tidy reads all sources of a room as one file: most of its time goes into standard headers.
+# clang-tidy reads all sources of a folder as one file: most of its time goes into standard headers.
 # The bindings are left out, because nanobind's macros raise findings that are not ours.
-rooms := $(patsubst cpp/%/,%,$(filter-out cpp/ cpp/bindings/,$(sort $(dir $(filter %.cpp,$(cpp))))))
-tidy: $(patsubst %,build/tidy/%/findings.txt,engine $(rooms))
+folders := $(patsubst cpp/%/,%,$(filter-out cpp/ cpp/bindings/,$(sort $(dir $(filter %.cpp,$(cpp))))))
+tidy: $(patsubst %,build/tidy/%/findings.txt,engine $(folders))
 
 build/tidy/%/findings.txt: $(cpp) .clang-tidy $(test)/.installed
 	@mkdir -p $(@D)
-	@printf '#include "%s"\n' $(abspath $(or $(wildcard cpp/$*/*.cpp),$(wildcard cpp/*.cpp))) > $(@D)/room.cpp
+	@printf '#include "%s"\n' $(abspath $(or $(wildcard cpp/$*/*.cpp),$(wildcard cpp/*.cpp))) > $(@D)/all.cpp
 	@$(test)/bin/clang-tidy --quiet --config-file=.clang-tidy --checks=-bugprone-suspicious-include \
-	    $(@D)/room.cpp -- -std=c++20 -Icpp > $@.failed 2>&1 && mv $@.failed $@ || { cat $@.failed; exit 1; }
+	    $(@D)/all.cpp -- -std=c++20 -Icpp > $@.failed 2>&1 && mv $@.failed $@ || { cat $@.failed; exit 1; }
 
 # Both figures are for the same run of all tests: lines of src/, then lines of cpp/.
 coverage: $(coverage)/.installed

@@ -2,7 +2,8 @@
 //
 // The meaning of a tree is set narrowing: keep every binding; at a branch, go left with all
 // extensions that satisfy the test if there are any, else right with the bindings as they were.
-// `narrow` is the only implementation, for learning and for prediction.
+// `narrow` does this, for learning and for predictions with bindings="all". A prediction with bindings="first"
+// finds the same leaf by depth-first search (evaluate.cpp).
 #pragma once
 
 #include <algorithm>

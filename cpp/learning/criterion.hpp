@@ -77,7 +77,7 @@ public:
     virtual void update_settled(std::vector<Node>&) const {}
 };
 
-// Each in a file of its own.
+// Defined in wilson.cpp and evidence.cpp (evidence, proven).
 std::unique_ptr<Criterion const> make_wilson(double alpha);
 std::unique_ptr<Criterion const> make_evidence(double alpha);
 std::unique_ptr<Criterion const> make_proven(double alpha);

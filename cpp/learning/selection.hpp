@@ -1,4 +1,5 @@
-// selection.hpp - which candidate of a node is best, and what it has to beat.
+// selection.hpp - which candidate of a node is best, and what it has to beat. Whether a node then splits, changes its
+// test or becomes a leaf is decided in tree.cpp (decide_leaf, decide_branch).
 #pragma once
 
 #include <optional>

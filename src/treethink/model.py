@@ -6,7 +6,8 @@ In:   transitions: a state, an action, the next state.
 Out:  `Prediction`s of next states, and `Rule`s that explain them.
 
 `TreeThink` is the class that people use. The C++ engine (`treethink._engine.Model`) does the
-learning and predicting; `engine_method` binds the hot methods to it without a Python call.
+learning and predicting; `engine_method` binds the hot methods to it without a Python call:
+`observe` is `observe` in cpp/bindings/model.cpp, which calls `Model::observe` in cpp/model.cpp.
 """
 
 import os

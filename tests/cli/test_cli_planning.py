@@ -230,7 +230,7 @@ def test_an_episode_that_is_over_at_once_has_no_step(run: Any) -> None:
         ("plan maze --gif nowhere/maze.gif", "there is no folder nowhere"),
         ("plan maze --gif .", "it is a folder"),
         ("plan maze --gif maze.mp4", "its name ends in .gif, got 'maze.mp4'"),
-        ("plan maze --gif maze.gif --steps 90000", "a film of 90,001 states is too long"),
+        ("plan maze --gif maze.gif --steps 90000", "a GIF of 90,001 states is too long"),
         ("plan buttons:Button --set pay=1 --level 9", "exactly one game, the state has 0"),
         ("plan buttons:gym --oracle", "an oracle must ask about any state"),
     ],
@@ -395,7 +395,7 @@ def test_the_screen_shows_the_planned_actions_if_there_are_any() -> None:
     after = world.step(state, "right", None)  # type: ignore[arg-type]
     episode = Episode([state, after], ["right"], [-1])
     plan = Plan("right", {"right": 1}, {"right": 0.0}, ["right", "up", "stay"], [], 1, 2)
-    assert "\nright, to go on with up stay\n" in screen(world, episode, plan, 4, 5).plain
+    assert "\nright, then up stay\n" in screen(world, episode, plan, 4, 5).plain
     plan = Plan("right", {"right": 1}, {"right": 0.0}, ["right"], [], 1, 2)
     assert "\nright\n" in screen(world, episode, plan, 4, 5).plain
 

@@ -115,7 +115,7 @@ def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def test_invalid_gif_requests_are_refused(tmp_path: Path) -> None:
     world, episode = play("maze")
-    with pytest.raises(SettingError, match=r"ends in \.gif, got .*maze\.mp4"):
+    with pytest.raises(SettingError, match=r"end in \.gif, got .*maze\.mp4"):
         gif.write(tmp_path / "maze.mp4", world, [episode])
     with pytest.raises(SettingError, match="needs an episode"):
         gif.gif(world, [])

@@ -532,7 +532,7 @@ def test_a_world_that_stands_in_one_state_is_refused() -> None:
         pure = False
 
     world = Stubborn()
-    with pytest.raises(SettingError, match="stands in one state"):
+    with pytest.raises(SettingError, match="cannot predict from arbitrary states"):
         score_bounds(world, world.reset(0), 5)
 
 

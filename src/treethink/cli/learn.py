@@ -98,7 +98,7 @@ def learn(
 ) -> None:
     """Learn a world, print its rules and save the model.
 
-    The model takes random actions, and predicts each transition before it observes it. Learning
+    Actions are random. The model predicts each transition before it observes it. Learning
     stops when no prediction has been wrong for a while. Ctrl-C also stops it, and saves the model.
 
     Examples:

@@ -183,7 +183,7 @@ def _introduced(text: str, schema: Schema, names: Names, where: str) -> tuple[di
             if other is not None:
                 raise UnknownNameError("class", other[1], classes, where)
             raise RuleError(
-                f"{where} must go on like 'X1: {next(iter(classes))}.', at {shown(rest)}"
+                f"{where} must continue like 'X1: {next(iter(classes))}.', at {shown(rest)}"
             )
         name, class_name, end = match.groups()
         if name in names.numbers or name in new:

@@ -49,7 +49,7 @@ def gif(world: World, episodes: Sequence[Episode], step: int = STEP) -> bytes:
     step = whole_number("step", step, _SHORTEST)
     check_pillow()
     if not episodes:
-        raise SettingError("a film needs an episode, got none")
+        raise SettingError("a GIF needs an episode, got none")
     check_size(world, episodes[0].states[0], sum(len(each.states) for each in episodes))
     pictures: list[Pixels] = []
     durations: list[int] = []
@@ -63,7 +63,7 @@ def gif(world: World, episodes: Sequence[Episode], step: int = STEP) -> bytes:
 def check_path(path: str | os.PathLike[str]) -> None:
     """Raise a `SettingError` unless the path ends in .gif."""
     if Path(path).suffix.lower() != ".gif":
-        raise SettingError(f"a film is a GIF, so its name ends in .gif, got {shown(str(path))}")
+        raise SettingError(f"the name of a GIF must end in .gif, got {shown(str(path))}")
 
 
 def check_pillow() -> None:
@@ -72,7 +72,7 @@ def check_pillow() -> None:
         import PIL.Image  # noqa: F401
     except ImportError as error:
         raise MissingPackageError(
-            "films are written by Pillow, which is not installed: pip install pillow,"
+            "GIFs are written by Pillow, which is not installed: pip install pillow,"
             ' or pip install "treethink[experiments]"'
         ) from error
 
@@ -83,7 +83,7 @@ def check_size(world: World, state: State, states: int) -> None:
     most = MOST_PIXELS // (height * width)
     if states > most:
         raise SettingError(
-            f"a film of {states:,} states is too long: of {width} x {height} pixels each, at most"
+            f"a GIF of {states:,} states is too long: of {width} x {height} pixels each, at most"
             f" {most:,} go into one; give fewer steps or episodes"
         )
 

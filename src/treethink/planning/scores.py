@@ -130,13 +130,13 @@ def _check(world: World, steps: int, most_states: int) -> tuple[int, int]:
         )
     if _IDLE not in world.actions:
         raise SettingError(
-            f"{where} has no action {_IDLE!r}, so nobody can do nothing in it, which is the"
-            f" trivial score; its actions are {', '.join(map(repr, world.actions))}"
+            f"{where} has no action {_IDLE!r}, which the trivial score needs"
+            f" (doing nothing); its actions are {', '.join(map(repr, world.actions))}"
         )
     if not world.pure:
         raise SettingError(
-            f"{where} stands in one state and cannot be asked about others: its scores are not"
-            " known before they are played"
+            f"{where} cannot predict from arbitrary states, so its score bounds cannot be"
+            " computed before it is played"
         )
     steps = whole_number("steps", steps)
     if steps > _MOST_STEPS:

@@ -99,7 +99,7 @@ def screen(
     encoding: str = "utf-8",
 ) -> Text:
     """Return the screen of that size: status, level, and a bar chart of the actions."""
-    then = f", to go on with {' '.join(plan.actions[1:])}" if plan.actions[1:] else ""
+    then = f", then {' '.join(plan.actions[1:])}" if plan.actions[1:] else ""
     head = [
         f"{world.name}  level {level}  step {len(episode.actions)} of {steps}"
         f"  score {episode.score}",
