@@ -43,11 +43,13 @@ lint: $(test)/.installed
 	@$(test)/bin/mypy
 
 # The flags of each file are in the build folder of the test environment.
+.PHONY: tidy
 tidy: $(test)/.installed
 	@echo "clang-tidy ..."
 	@$(test)/bin/cmake -S . -B build/$(test) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 	@find cpp -name '*.cpp' -not -path 'cpp/bindings/*' | \
-	    xargs -P "$$(nproc 2>/dev/null || echo 2)" -n 1 $(test)/bin/clang-tidy --quiet -p build/$(test) 2>/dev/null
+	    xargs -P "$$(nproc 2>/dev/null || echo 2)" -n 1 $(test)/bin/clang-tidy --quiet -p build/$(test) \
+	    --header-filter='/cpp/.*[.]hpp$$' 2>/dev/null
 
 bench: $(test)/.installed
 	@$(test)/bin/treethink bench
