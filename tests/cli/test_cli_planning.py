@@ -229,7 +229,7 @@ def test_an_episode_that_is_over_at_once_has_no_step(run: Any) -> None:
         (f"plan maze --seed {2**64}", "seed must be below"),
         ("plan maze --gif nowhere/maze.gif", "there is no folder nowhere"),
         ("plan maze --gif .", "it is a folder"),
-        ("plan maze --gif maze.mp4", "its name ends in .gif, got 'maze.mp4'"),
+        ("plan maze --gif maze.mp4", "end in .gif, got 'maze.mp4'"),
         ("plan maze --gif maze.gif --steps 90000", "a GIF of 90,001 states is too long"),
         ("plan buttons:Button --set pay=1 --level 9", "exactly one game, the state has 0"),
         ("plan buttons:gym --oracle", "an oracle must ask about any state"),

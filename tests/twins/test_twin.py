@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import treethink as tt
@@ -59,6 +59,9 @@ thorough = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+#: Some events happen in one of two hundred streams. With a fixed seed, the streams of a test do not
+#: depend on how its code is written, as they do with `derandomize` alone.
+SEED = 3
 
 
 class Twins:
@@ -219,6 +222,7 @@ def shares(examples: int, strategy: st.SearchStrategy[Stream]) -> Mapping[str, f
     """
     events: list[Counter[str]] = []
 
+    @seed(SEED)
     @settings(thorough, max_examples=examples)
     @given(strategy)
     def check(stream: Stream) -> None:
