@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 
+import pytest
 from hypothesis import settings
 
 # Tests run in parallel, one process per core, so PyTorch must not start a thread per core in each.
@@ -23,3 +24,8 @@ gc.set_threshold(50_000, 20, 100)
 settings.register_profile("default", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run slow tests first, so that no process is left with a long one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
