@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -18,13 +19,25 @@ using VectorView = std::span<Int const>;
 inline constexpr std::size_t max_vector_length = 1'000'000;
 
 /// Exact sum; false, leaving `out` alone, when it does not fit 64 bits.
-[[nodiscard]] bool add(Int a, Int b, Int& out);
+[[nodiscard]] inline bool add(Int a, Int b, Int& out) {
+    if (b > 0 ? a > std::numeric_limits<Int>::max() - b : a < std::numeric_limits<Int>::min() - b) return false;
+    out = a + b;
+    return true;
+}
 /// Exact difference a - b; false, leaving `out` alone, when it does not fit 64 bits.
-[[nodiscard]] bool subtract(Int a, Int b, Int& out);
+[[nodiscard]] inline bool subtract(Int a, Int b, Int& out) {
+    if (b < 0 ? a > std::numeric_limits<Int>::max() + b : a < std::numeric_limits<Int>::min() + b) return false;
+    out = a - b;
+    return true;
+}
 
-[[nodiscard]] bool same(VectorView a, VectorView b);
+[[nodiscard]] inline bool same(VectorView a, VectorView b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
 /// Lexicographic order.
-[[nodiscard]] bool less(VectorView a, VectorView b);
+[[nodiscard]] inline bool less(VectorView a, VectorView b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+}
 
 /// Working memory for one vector; short ones need no allocation.
 class Buffer {
