@@ -8,6 +8,7 @@
 #   make coverage     which lines of Python and C++ the tests run
 #   make bench        measure the speed of every path
 #   make prolog-test  compare exported rules with the engine in SWI-Prolog, which must be installed
+#   make torture      attack everything with real faults and count the promises that broke
 #   make sanitize     the tests on a debug build with address and undefined-behaviour sanitizers
 #   make format       format Python and C++
 #   make docs         build the documentation site in build/site
@@ -35,7 +36,7 @@ package := $(shell find src -name '*.py' -o -name '*.toml' -o -name '*.txt')
 pytest := python -m pytest -p no:benchmark -n $(cores) --dist worksteal
 
 .PHONY: demo test test-only quick lint lint-python lint-types lint-imports lint-cpp tidy coverage bench \
-    prolog-test sanitize format docs wheel sdist clean
+    prolog-test torture sanitize format docs wheel sdist clean
 
 demo: $(demo)/.installed
 	@$(demo)/bin/treethink learn maze
@@ -100,6 +101,10 @@ prolog-test: $(test)/.installed
 	@command -v swipl >/dev/null || { echo "swipl is not installed (Debian: apt install swi-prolog-nox)"; exit 1; }
 	@swipl --version
 	@$(test)/bin/python -m pytest -p no:benchmark tests/support/swi_prolog.py
+
+# The table goes into docs/reliability.md. More:  tests/torture/torture.py --help
+torture: $(test)/.installed
+	@$(test)/bin/python tests/torture/torture.py --write
 
 # The runtime of the sanitizers must be loaded before anything else. Python never frees some of its
 # memory, so leaks are not reported. Reports of the sanitizers bypass pytest and appear on the screen.
