@@ -88,6 +88,10 @@ class ResourceError(TreeThinkError, RuntimeError):
     """A computation that would take more memory or time than allowed."""
 
 
+class NoiseWarning(UserWarning):
+    """A rule has had so many different outcomes that it looks like noise (`max_outcomes`)."""
+
+
 class CheckFailed(TreeThinkError, AssertionError):  # noqa: N818  # reads as a verdict
     """A world or a learner that breaks a contract. See `treethink.checks`."""
 

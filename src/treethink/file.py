@@ -30,7 +30,7 @@ from treethink.errors import (
 )
 
 MAGIC = b"TREETHINK\n"
-FORMAT = 1
+FORMAT = 2  # 2: outcomes that are not told apart (max_outcomes)
 _LENGTHS = struct.Struct("<IQQ")  # format, length of header, length of body
 _DIGEST = hashlib.sha256().digest_size
 _LONGEST_PART = 60  # bytes; a file name consists of several such parts and an ending

@@ -498,6 +498,18 @@ CRITERIA: dict[str, type[Wilson] | type[Evidence]] = {
 # --- the tree ----------------------------------------------------------------------
 
 
+OTHERS: Outcome = ()
+"""All outcomes that a rule does not tell apart."""
+CANDIDATES_PER_OBJECT, MIN_OBJECTS = 256, 32
+"""Limit on a node's candidates: so many for each object of the state; few objects count as 32."""
+MAX_NODE_COUNTERS = 2**20
+"""Limit on candidates times outcomes at a node."""
+
+
+def without_others(counts: Counter[Outcome]) -> Counter[Outcome]:
+    return Counter({outcome: n for outcome, n in counts.items() if outcome != OTHERS})
+
+
 @dataclass(eq=False)
 class Candidate:
     """A test being counted: how often it was true, by outcome, since its birth."""
@@ -532,6 +544,10 @@ class Node:
     """Outcomes that reached a pinned leaf."""
 
     def answer_counts(self) -> Counter[Outcome]:
+        """What it answers with: outcomes that are not told apart have no value, so not with those."""
+        return without_others(self.all_counts())
+
+    def all_counts(self) -> Counter[Outcome]:
         return self.totals if self.prior_counts is None else self.totals + self.prior_counts
 
     def keeps_test(self) -> bool:
@@ -595,7 +611,7 @@ class Node:
 
     def dump(self) -> dict[str, Any]:
         own: dict[str, Any] = {
-            "totals": dict(self.answer_counts()),
+            "totals": dict(self.all_counts()),
             "test": self.test,
             "candidates": {test: dict(each.counts) for test, each in self.candidates.items()},
         }
@@ -627,12 +643,16 @@ class ReferenceTree:
         memory: int = 0,
         branch_updates: bool = True,
         max_candidates: int = 100_000,
+        max_outcomes: int = 1_024,
         on_change: Callable[[str, str], None] = lambda event, path: None,
     ):
         self.criterion: Any = CRITERIA[criterion](alpha)
         self.memory = memory
         self.branch_updates = branch_updates
         self.max_candidates = max_candidates
+        self.max_outcomes = max_outcomes
+        self.outcomes: list[Outcome] = []
+        """Those that are told apart, in order of appearance; OTHERS stands for all that are not."""
         self.on_change = on_change
         self.root = Node(tuple(variables))
         self.seen: Counter[Outcome] = Counter()
@@ -654,7 +674,7 @@ class ReferenceTree:
 
         All are counted before anything is decided, so their order cannot matter.
         """
-        targets = list(targets)
+        targets = self._told_apart(targets)
         was_constant = len(self.seen) < 2 and not self.edited
         self.transitions += 1
         self.seen.update(outcome for _, outcome in targets)
@@ -666,8 +686,10 @@ class ReferenceTree:
         resting = self._resting()
         touched: defaultdict[Node, Counter[Outcome]] = defaultdict(Counter)
         stays: set[Node] = set()
+        reached: dict[Node, None] = {}
         for arguments, outcome in targets:
             for node, bindings in self.route(scene, arguments):
+                reached[node] = None
                 if node.pinned:
                     stays.add(node)
                     node.seen_since_pinned.update([outcome] if node.test is None else [])
@@ -688,6 +710,7 @@ class ReferenceTree:
                     self.spared["woken"] += 1
         for node, outcomes in touched.items():
             node.add_cluster(outcomes)
+        for node in reached:
             self._evict(node, scene)
         self._decide(scene, set(touched) | (stays - self._resting()))
 
@@ -706,7 +729,42 @@ class ReferenceTree:
         for node, _ in reversed(self.route(scene, arguments)):
             if (node is not self.root or node.prior_counts is not None) and node.answer_counts():
                 return dict(node.answer_counts())
-        return dict(self.seen)
+        return dict(without_others(self.seen))
+
+    def _told_apart(
+        self, targets: Iterable[tuple[Binding, Outcome]]
+    ) -> list[tuple[Binding, Outcome]]:
+        """The targets, with OTHERS for outcomes that came when there were too many already."""
+        targets = list(targets)
+        new = sorted({outcome for _, outcome in targets} - set(self.outcomes))
+        if new and OTHERS not in self.outcomes:
+            room = max(0, self.max_outcomes - len(self.outcomes))
+            self.outcomes += new[:room]
+            if len(new) > room:
+                self._merge_rare()
+                self.on_change("noise", "")
+        return [(each, outcome if outcome in self.outcomes else OTHERS) for each, outcome in targets]
+
+    def _merge_rare(self) -> None:
+        """No longer tell apart what came only once, unless it came most often or was named."""
+        named = {o for node in self.nodes() for o, n in (node.prior_counts or {}).items() if n}
+        most = max(self.outcomes, key=lambda outcome: self.seen[outcome])
+        stay = [o for o in self.outcomes if self.seen[o] > 1 or o in named or o == most]
+        self.outcomes = [*stay, OTHERS]
+
+        def merged(counts: Counter[Outcome]) -> Counter[Outcome]:
+            result: Counter[Outcome] = Counter()
+            for outcome, n in counts.items():
+                result[outcome if outcome in stay else OTHERS] += n
+            return result
+
+        self.seen = merged(self.seen)
+        for node in self.nodes():
+            node.totals = merged(node.totals)
+            node.seen_since_pinned = merged(node.seen_since_pinned)
+            node.last_checked_loss = 0
+            for candidate in node.candidates.values():
+                candidate.counts = merged(candidate.counts)
 
     # -- the same with a memory --
 
@@ -722,17 +780,17 @@ class ReferenceTree:
         if not self.fresh:
             return
         touched: defaultdict[Node, Counter[Outcome]] = defaultdict(Counter)
-        for arguments, outcome in targets:
+        for arguments, outcome in self._told_apart(targets):
             for node, bindings in self.route(scene, arguments):
                 if node in self.fresh:
                     self._count(node, scene, bindings, outcome)
                     touched[node][outcome] += 1
         for node, outcomes in touched.items():
             node.add_cluster(outcomes)
-
-    def end_seeding(self, scene: Scene) -> None:
         for node in self.fresh:
             self._evict(node, scene)
+
+    def end_seeding(self) -> None:
         self.seeded += self.fresh
         self.fresh = []
 
@@ -805,9 +863,10 @@ class ReferenceTree:
             node.candidates[test].counts[outcome] += 1
 
     def _evict(self, node: Node, scene: Scene) -> None:
-        """Keep a node's memory bounded: the least often true goes, then the oldest.
+        """Keep a node's memory bounded: beyond the limit, a quarter of it goes.
 
-        Of those that came together and held equally often, the least preferred one goes.
+        The least often true go first, then the oldest. Of those that came together and held
+        equally often, the least preferred go.
         """
 
         def preferred(test: Test) -> Any:
@@ -817,15 +876,24 @@ class ReferenceTree:
             candidate = node.candidates[test]
             return candidate.counts.total(), candidate.birth
 
-        excess = len(node.candidates) - self.max_candidates
+        limit = self._limit(scene)
+        if len(node.candidates) <= limit:
+            return
+        removable = sorted((test for test in node.candidates if test != node.test), key=worth)
+        excess = min(len(node.candidates) - (limit - limit // 4), len(removable))
         if excess > 0:
-            removable = sorted((test for test in node.candidates if test != node.test), key=worth)
-            limit = worth(removable[excess - 1])
-            below = [test for test in removable if worth(test) < limit]
-            equals = [test for test in removable if worth(test) == limit]
+            cut = worth(removable[excess - 1])
+            below = [test for test in removable if worth(test) < cut]
+            equals = [test for test in removable if worth(test) == cut]
             equals.sort(key=preferred, reverse=True)
             for test in (below + equals)[:excess]:
                 del node.candidates[test]
+
+    def _limit(self, scene: Scene) -> int:
+        """How many candidates a node may have."""
+        by_objects = CANDIDATES_PER_OBJECT * max(MIN_OBJECTS, len(scene.values))
+        by_counters = max(1, MAX_NODE_COUNTERS // max(1, len(self.outcomes)))
+        return min(self.max_candidates, by_objects, by_counters)
 
     def _decide(self, scene: Scene, touched: set[Node]) -> None:
         """Ask the touched nodes from the root down; a changed node's children are new."""
@@ -989,7 +1057,7 @@ class ReferenceModel:
                 targets = self._targets(scene, then, class_name, attribute)
                 self.tree(class_name, attribute, action).seed(scene, targets)
         for tree in trees:
-            tree.end_seeding(scene)
+            tree.end_seeding()
 
     def _all_trees(self) -> list[ReferenceTree]:
         """In the schema's order."""

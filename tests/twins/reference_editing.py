@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from reference import Node, ReferenceModel, ReferenceTree
+from reference import Node, ReferenceModel, ReferenceTree, without_others
 
 WrittenPart = tuple[Any, "WrittenPart", "WrittenPart"] | dict[tuple[int, ...], int]  # type: ignore[misc]
 
@@ -36,7 +36,7 @@ def answer(tree: ReferenceTree, path: str) -> Counter[tuple[int, ...]]:
         node = at(tree, path[:length])
         if (length > 0 or node.prior_counts is not None) and node.answer_counts():
             return Counter(node.answer_counts())
-    return Counter(tree.seen)
+    return without_others(tree.seen)
 
 
 def replace(tree: ReferenceTree, path: str, part: WrittenPart) -> None:
@@ -45,6 +45,8 @@ def replace(tree: ReferenceTree, path: str, part: WrittenPart) -> None:
     new = Node(node.variables, path)
     node.__dict__.update(new.__dict__)
     write(node, part)
+    named = sorted({each for leaf in node.leaves() for each in leaf.prior_counts or ()})
+    tree.outcomes += [each for each in named if each not in tree.outcomes]
     pin(tree, path)
 
 
@@ -74,9 +76,9 @@ def pin(tree: ReferenceTree, path: str) -> None:
     node = at(tree, path)
     if len(tree.seen) < 2 and not tree.edited and not node.written:
         node.written = True
-        node.prior_counts = Counter(tree.seen)
+        node.prior_counts = without_others(tree.seen)
     if node is tree.root and node.prior_counts is None:
-        node.prior_counts = tree.seen - node.totals
+        node.prior_counts = without_others(tree.seen - node.totals)
     elif not node.answer_counts():
         node.prior_counts = answer(tree, path)
     for each in below(node):
@@ -94,7 +96,7 @@ def unpin(model: ReferenceModel, tree: ReferenceTree, path: str, outcomes: int) 
                 tree.fresh.append(each)
             if each.seen_since_pinned:
                 prior = Counter() if each.written else each.prior_counts or Counter()
-                each.prior_counts = prior + each.seen_since_pinned
+                each.prior_counts = prior + without_others(each.seen_since_pinned)
                 each.written = each.written and bool(model.kept)
         each.pinned = False
         each.seen_since_pinned = Counter()

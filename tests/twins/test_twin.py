@@ -54,6 +54,8 @@ KINDS["distance"] = Kind(
     value=lambda x, y: (sum(abs(b - a) for a, b in zip(x, y, strict=True)),),
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore::treethink.errors.NoiseWarning")
+
 thorough = settings(
     deadline=None,
     derandomize=True,
@@ -195,7 +197,11 @@ def pairs_in(
     skip(1)  # transitions
     outcomes = next(numbers)
     skip(outcomes * (schema.attributes[attribute].length + 1))
-    if next(numbers) == 0:
+    flags = next(numbers)
+    if flags & 2:  # some are not told apart: their position, and how often they were seen
+        skip(2)
+        outcomes += 1
+    if not flags & 1:
         return  # it does not vary
     skip(1)  # forgotten candidates
     for node in tree.nodes():
@@ -362,6 +368,28 @@ def test_engine_and_twin_forget_thousands_of_facts_that_never_recur(seed, criter
     most = (12, 40, 300)[seed]
     twins = Twins(schema, criterion, memory, alpha=0.3, max_candidates=most)
     twins.follow(transitions(schema, shape))
+
+
+# --- more outcomes than are told apart ---------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seed", "criterion", "memory", "most"),
+    [
+        (0, "wilson", 0, 1),
+        (1, "wilson", 20, 5),
+        (2, "evidence", 0, 2),
+        (3, "evidence", 20, 20),
+        (4, "proven", 60, 3),
+    ],
+)
+def test_engine_and_twin_stop_telling_outcomes_apart(seed, criterion, memory, most):
+    attributes = {"x": tt.Attribute(1, outcomes="value"), "y": 1}
+    schema = tt.Schema(classes={"dot": ["x", "y"]}, attributes=attributes, actions=["go", "wait"])
+    shape = Shape(seed, length=150, values="fresh", objects=3, episode=1, noise=0.3)
+    twins = Twins(schema, criterion, memory, alpha=0.3, max_outcomes=most)
+    twins.follow(transitions(schema, shape))
+    assert twins.happened["noise"] > 0
 
 
 # --- more bindings than are kept ---------------------------------------------------

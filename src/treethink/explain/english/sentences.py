@@ -54,8 +54,10 @@ def text_of(rule: Rule) -> str:
     nouns = Nouns(rule.single, given=len(rule.classes))
     predicate = predicate_of(rule, without_owner=_needs_no_owner(rule, phrase))
     if _is_simple(phrase):
-        return printable(_sentence(rule, phrase, predicate, nouns))
-    lines = [f"{_opening(rule, predicate)}:", *_items(phrase, predicate, nouns)]
+        lines = [_sentence(rule, phrase, predicate, nouns)]
+    else:
+        lines = [f"{_opening(rule, predicate)}:", *_items(phrase, predicate, nouns)]
+    lines += [rule.noise] if rule.noise else []
     return "\n".join(map(printable, lines))
 
 

@@ -39,11 +39,13 @@ class RuleSummary:
     seen: Mapping[Value, int]
     depth: int
     leaves: tuple[Leaf, ...]
+    others: int = 0
+    """Observations of outcomes that are not told apart: the rule looks like noise."""
 
     @property
     def observations(self) -> int:
         """The number of objects seen, over all transitions."""
-        return sum(self.seen.values())
+        return sum(self.seen.values()) + self.others
 
     @cached_property
     def weakest(self) -> Leaf:
@@ -68,6 +70,7 @@ class RuleSummary:
             "transitions": self.transitions,
             "observations": self.observations,
             "outcomes": counts_to_json(self.seen),
+            "other_outcomes": self.others,
             "depth": self.depth,
             "confidence": self.weakest.confidence,
             "leaves": [leaf.to_dict() for leaf in self.leaves],
@@ -149,6 +152,11 @@ class Summary:
         )
 
     @property
+    def noise(self) -> tuple[RuleSummary, ...]:
+        """Rules with so many outcomes that they look like noise (`max_outcomes`)."""
+        return tuple(each for each in self.rules.values() if each.others)
+
+    @property
     def seen_once(self) -> tuple[tuple[RuleKey, Value], ...]:
         """Outcomes seen exactly once: perhaps the first of many, perhaps a mistake."""
         return tuple((key, o) for key, each in self.rules.items() for o in each.seen_once)
@@ -176,6 +184,7 @@ class Summary:
                 dict(zip(names, (*key, outcome_to_json(o)), strict=True))
                 for key, o in self.seen_once
             ],
+            "noise": [dict(zip(names, each.rule, strict=False)) for each in self.noise],
             "memory": dict(self.memory),
         }
 
@@ -218,6 +227,5 @@ def rules_of(rules: Rules, level: float = LEVEL) -> RuleSummaries:
 def rule_of(key: RuleKey, rule: Rule, level: float = LEVEL) -> RuleSummary:
     """Return one rule in numbers."""
     leaves = tuple(leaves_of(key, rule, level))
-    return RuleSummary(
-        key, rule.title, rule.varies, rule.transitions, rule.seen, rule.depth, leaves
-    )
+    sizes = (rule.varies, rule.transitions, rule.seen, rule.depth)
+    return RuleSummary(key, rule.title, *sizes, leaves, rule.others)
