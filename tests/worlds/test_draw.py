@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treethink.errors import SettingError, TransitionError, UnknownNameError, WrongTypeError
+from treethink.metrics import WrongValue
 from treethink.model import TreeThink
 from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
@@ -507,6 +508,9 @@ def test_differences_are_told_in_words() -> None:
     assert [difference_text(state, each) for each in differences(state, sure)] == [
         "player 20 pos: predicted (2, 1), was (1, 1)"
     ]
+    (wrong,) = differences(state, sure)
+    assert wrong == WrongValue(20, "pos", predicted={(2, 1): 1.0}, true={(1, 1): 1.0})
+    assert wrong.outright
     torn = Guess(state, {(20, "pos"): {(2, 1): 0.75, (1, 1): 0.25}, (30, "score"): {8: 1.0}})
     assert [difference_text(state, each) for each in differences(state, torn)] == [
         "player 20 pos: predicted 75% (2, 1), 25% (1, 1); was (1, 1)",
