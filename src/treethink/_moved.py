@@ -31,7 +31,7 @@ MOVED = {
     "mistakes": ["evaluation"],
     "notebook": ["explain.notebook"],
     "parallel": ["stream.parallel"],
-    "planning.exact": ["planning.exact_scores"],
+    "planning.exact": ["planning.scores"],
     "planning.film": ["planning.gif"],
     "planning.levels": ["planning.paper_levels"],
     "report": ["repro.report"],

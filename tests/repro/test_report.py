@@ -26,14 +26,13 @@ from treethink.repro.figures.reproduce import experiment
 from treethink.repro.report import statistics as stats
 from treethink.repro.report.claims import CLAIMS, DETERMINISTIC, judge_all
 from treethink.repro.report.data import Data, read_all
-from treethink.repro.report.judges import inference, learning, performance, resources
+from treethink.repro.report.judges import learning, performance, resources
 from treethink.repro.report.judges.common import UNKNOWN
 from treethink.repro.report.markdown import BETTER, NOT_BORNE_OUT, explanations, reasons
 from treethink.repro.report.plots import figures as plot_figures
 from treethink.repro.report.plots.figures import PLOTS
-from treethink.repro.report.plots.line_styles import LINE_STYLES, line_styles
 from treethink.repro.report.plots.panels import against_size, isolated
-from treethink.repro.report.plots.style import BLUE, RED, panels, styled
+from treethink.repro.report.plots.style import BLUE, LINE_STYLES, RED, line_styles, panels, styled
 from treethink.repro.report.provenance import Origin, is_figure, origin, split
 from treethink.repro.report.series import curve, growth, mean_of, time_of
 from treethink.repro.report.statistics import Bounds
@@ -420,15 +419,15 @@ def four_settings(both: float = 1.0, **changes: Any) -> list[dict[str, Any]]:
 
 def test_speed_ups_are_judged_by_their_size_and_their_growth() -> None:
     runs = four_settings()
-    judge = inference.faster("maze", "predict_us", 34.6)
+    judge = performance.faster("maze", "predict_us", 34.6)
     cases = [data(inference=each) for each in (runs, four_settings(both=10), [])]
     assert answers(judge, *cases) == ["yes", "partly", "not enough data"]
-    assert inference.eval_alone_gains_little(cases[0]).answer == "yes"
+    assert performance.eval_alone_gains_little(cases[0]).answer == "yes"
     for run in runs:
         if run["entry"]["label"] == "both":
             run["columns"]["transfer_us"] = [2.0] * 10
-    assert inference.grows_with_objects(cases[0]).answer == "no"
-    assert inference.grows_with_objects(data(inference=runs)).answer == "yes"
+    assert performance.grows_with_objects(cases[0]).answer == "no"
+    assert performance.grows_with_objects(data(inference=runs)).answer == "yes"
 
 
 def test_eval_alone_gains_more_in_one_world() -> None:
@@ -436,17 +435,17 @@ def test_eval_alone_gains_more_in_one_world() -> None:
     for run in runs:
         if run["entry"]["label"] == "eval" and run["entry"]["world"] == "keys":
             run["columns"]["predict_us"] = 20.0
-    assert inference.eval_alone_gains_little(data(inference=runs)).answer == "partly"
+    assert performance.eval_alone_gains_little(data(inference=runs)).answer == "partly"
 
 
 def test_settings_learn_identically_only_if_every_error_is_equal() -> None:
     runs = four_settings()
-    assert inference.learn_identically(data(inference=runs)).answer == "yes"
+    assert performance.learn_identically(data(inference=runs)).answer == "yes"
     runs[0]["errors"][3] = (runs[0]["errors"][3][0], 1.0 + 1e-12)
-    other = inference.learn_identically(data(inference=runs))
+    other = performance.learn_identically(data(inference=runs))
     assert other.answer == "partly" and "maze seed 0" in other.why
     without = [run for run in runs if run["entry"]["label"] != "eval"]
-    assert inference.learn_identically(data(inference=without)).answer == "not enough data"
+    assert performance.learn_identically(data(inference=without)).answer == "not enough data"
 
 
 def test_updating_branches_helps_if_fixed_ones_take_significantly_longer() -> None:
@@ -528,8 +527,8 @@ def test_few_seeds_give_no_verdict_unless_marked_as_quick() -> None:
 
 def test_every_label_needs_enough_seeds() -> None:
     runs = [*four_settings(), *seeds(1, world="walls", label="none")]
-    assert inference.learn_identically(data(inference=four_settings())).answer == "yes"
-    assert "1 seed only" in inference.learn_identically(data(inference=runs)).why
+    assert performance.learn_identically(data(inference=four_settings())).answer == "yes"
+    assert "1 seed only" in performance.learn_identically(data(inference=runs)).why
 
 
 def test_two_learners_with_similar_errors() -> None:

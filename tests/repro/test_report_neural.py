@@ -28,7 +28,8 @@ from treethink.repro.report.claims import (
 from treethink.repro.report.data import Data
 from treethink.repro.report.episodes import by_stage, played
 from treethink.repro.report.episodes import stages as stages_of
-from treethink.repro.report.judges import neural, stages
+from treethink.repro.report.judges import neural
+from treethink.repro.report.judges import planning as judges
 from treethink.repro.report.judges.common import Judge
 from treethink.repro.report.plots.figures import PLOTS
 from treethink.repro.report.plots.networks import COLUMNS
@@ -339,8 +340,8 @@ def test_episodes_are_grouped_by_stage() -> None:
     assert [episodes[stage]["16x16"].mean for stage in episodes] == [0.0, pytest.approx(-0.8), -0.5]
     assert played(runs)["8x8"].mean == -0.5 == played(runs, 1_000)["8x8"].mean
     assert played(runs, 77) == {} and len(episodes[0]["8x8"].scores) == 6
-    assert stages.best_stage(episodes, "8x8") == 500 and stages.best_stage(episodes, "x") is None
-    assert list(stages.trained(episodes)) == [500, 1_000]
+    assert judges.best_stage(episodes, "8x8") == 500 and judges.best_stage(episodes, "x") is None
+    assert list(judges.trained(episodes)) == [500, 1_000]
 
 
 @pytest.mark.parametrize(
@@ -354,7 +355,7 @@ def test_episodes_are_grouped_by_stage() -> None:
     ],
 )
 def test_a_planner_fails_to_transfer(scores: list[float], answer: str) -> None:
-    judge = stages.fails_to_transfer("neural-planning", LARGEST, "8x8")
+    judge = judges.fails_to_transfer("neural-planning", LARGEST, "8x8")
     # Sizes are compared at the best stage, which is neither the last nor the first here.
     verdict = judge(planning_data(*planning(LARGEST, {0: 1.0, 500: scores, 1_000: -1.0})))
     assert verdict.answer == answer and verdict.why.startswith("After 500 observations")
@@ -370,7 +371,7 @@ def test_a_planner_fails_to_transfer(scores: list[float], answer: str) -> None:
 )
 def test_plans_are_almost_as_bad_as_possible(larger: float | None, answer: str) -> None:
     three = [-0.9, -0.2, -0.2] if larger is None else [larger] * 3
-    judge = stages.almost_pessimal("neural-planning", LARGEST, SIZES[2:])
+    judge = judges.almost_pessimal("neural-planning", LARGEST, SIZES[2:])
     verdict = judge(planning_data(*planning(LARGEST, {0: -1.0, 1_000: [0.9, 0.0, *three]})))
     assert verdict.answer == answer and verdict.ours.startswith("12x12")
     assert judge(planning_data(*seeds())).answer == UNKNOWN
@@ -386,7 +387,7 @@ def test_plans_are_almost_as_bad_as_possible(larger: float | None, answer: str) 
     ],
 )
 def test_poor_but_stable(ours: Any, theirs: Any, answer: str) -> None:
-    judge = stages.poor_but_stable("neural-planning", SMALLEST, LARGEST)
+    judge = judges.poor_but_stable("neural-planning", SMALLEST, LARGEST)
     small = planning(SMALLEST, {0: 1.0, 1_000: ours})
     verdict = judge(planning_data(*small, *planning(LARGEST, {0: 0.0, 1_000: theirs})))
     assert verdict.answer == answer
@@ -404,7 +405,7 @@ def runs_taking(label: str, *factors: float) -> list[dict[str, Any]]:
 
 
 def test_the_fastest_planner_is_fastest_in_every_size() -> None:
-    judge = stages.fastest("neural-planning", OURS, (SMALLEST, BUILT))
+    judge = judges.fastest("neural-planning", OURS, (SMALLEST, BUILT))
     tree = runs_taking(OURS, 0.01)
     verdict = judge(planning_data(*tree, *runs_taking(SMALLEST, 1.0), *runs_taking(BUILT, 2.0)))
     assert (verdict.answer, verdict.ours) == ("yes", "100 to 100 times")
@@ -425,7 +426,7 @@ def test_the_fastest_planner_is_fastest_in_every_size() -> None:
 
 
 def test_two_planners_take_the_same_time() -> None:
-    judge = stages.as_fast("neural-planning", BUILT, SMALLEST)
+    judge = judges.as_fast("neural-planning", BUILT, SMALLEST)
     one = runs_taking(SMALLEST, 1.0)
     assert judge(planning_data(*runs_taking(BUILT, 1.2), *one)).answer == "yes"
     assert judge(planning_data(*runs_taking(BUILT, 1.0, 3.0), *one)).answer == "partly"

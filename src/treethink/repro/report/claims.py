@@ -16,12 +16,6 @@ from functools import partial
 from treethink.repro.figures import FIGURES
 from treethink.repro.report.data import Data
 from treethink.repro.report.judges.common import Judge, Verdict
-from treethink.repro.report.judges.inference import (
-    eval_alone_gains_little,
-    faster,
-    grows_with_objects,
-    learn_identically,
-)
 from treethink.repro.report.judges.learning import about, alike, converges, learns, never, slower
 from treethink.repro.report.judges.neural import (
     better_here,
@@ -33,21 +27,30 @@ from treethink.repro.report.judges.neural import (
     reaches_zero,
     worse_elsewhere,
 )
-from treethink.repro.report.judges.performance import linear, stable_over_alpha, updating_helps
-from treethink.repro.report.judges.planning import does_the_same, near_optimal
+from treethink.repro.report.judges.performance import (
+    eval_alone_gains_little,
+    faster,
+    grows_with_objects,
+    learn_identically,
+    linear,
+    stable_over_alpha,
+    updating_helps,
+)
+from treethink.repro.report.judges.planning import (
+    almost_pessimal,
+    as_fast,
+    does_the_same,
+    fails_to_transfer,
+    fastest,
+    near_optimal,
+    poor_but_stable,
+)
 from treethink.repro.report.judges.resources import (
     approaches,
     blows_up,
     slower_to_observe,
     stable,
     transfers,
-)
-from treethink.repro.report.judges.stages import (
-    almost_pessimal,
-    as_fast,
-    fails_to_transfer,
-    fastest,
-    poor_but_stable,
 )
 
 OURS, PAPER, QORA = "TreeThink", "TreeThink (paper)", "QORA"

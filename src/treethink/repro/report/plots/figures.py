@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 from treethink.repro.figures import FIGURES
 from treethink.repro.report.data import Data
-from treethink.repro.report.plots.line_styles import LineStyle, line_styles, shades
 from treethink.repro.report.plots.networks import neural, neural_planning
 from treethink.repro.report.plots.panels import against_size, bars, curves, over_alpha
 from treethink.repro.report.plots.planning import planning
-from treethink.repro.report.plots.style import legend, panels
+from treethink.repro.report.plots.style import LineStyle, legend, line_styles, panels, shades
 from treethink.repro.report.series import Run, transfer_world
 
 if TYPE_CHECKING:

@@ -15,10 +15,9 @@ import numpy as np
 
 from treethink.repro.report.data import Data
 from treethink.repro.report.episodes import by_stage, played, settings
-from treethink.repro.report.plots.line_styles import line_styles, shades
 from treethink.repro.report.plots.panels import curves, empty, over_observations, short
 from treethink.repro.report.plots.planning import SCORE, TIME, Scores, levels, line, scores, times
-from treethink.repro.report.plots.style import GREY, legend, panels
+from treethink.repro.report.plots.style import GREY, legend, line_styles, panels, shades
 from treethink.repro.report.series import Run, ended, mean_of
 
 if TYPE_CHECKING:

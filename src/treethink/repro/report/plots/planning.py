@@ -15,9 +15,8 @@ import numpy as np
 
 from treethink.repro.report.data import Data
 from treethink.repro.report.episodes import EpisodeScores, played, settings
-from treethink.repro.report.plots.line_styles import LineStyle, line_styles
 from treethink.repro.report.plots.panels import empty, log_scale
-from treethink.repro.report.plots.style import GREY, legend, panels
+from treethink.repro.report.plots.style import GREY, LineStyle, legend, line_styles, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
