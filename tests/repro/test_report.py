@@ -28,12 +28,13 @@ from treethink.repro.report.claims import CLAIMS, DETERMINISTIC, judge_all
 from treethink.repro.report.data import Data, read_all
 from treethink.repro.report.judges import learning, performance, resources
 from treethink.repro.report.judges.common import UNKNOWN
-from treethink.repro.report.markdown import BETTER, NOT_BORNE_OUT, explanations, reasons
+from treethink.repro.report.markdown import BETTER, NOT_CONFIRMED, explanations, plain, reasons
 from treethink.repro.report.plots import figures as plot_figures
 from treethink.repro.report.plots.figures import PLOTS
 from treethink.repro.report.plots.panels import against_size, isolated
 from treethink.repro.report.plots.style import BLUE, LINE_STYLES, RED, line_styles, panels, styled
 from treethink.repro.report.provenance import Origin, is_figure, origin, split
+from treethink.repro.report.sections import CAPTIONS, READING
 from treethink.repro.report.series import curve, growth, mean_of, time_of
 from treethink.repro.report.statistics import Bounds
 from treethink.repro.report.tables import complexity, overview
@@ -849,7 +850,7 @@ def test_results_better_than_the_papers_are_listed_separately() -> None:
     fast = four_settings(both=0.001)
     judgements = judge_all(data(maze=runs, inference=fast))
     sections = explanations(judgements)
-    better, bad = sections[BETTER], sections[NOT_BORNE_OUT]
+    better, bad = sections[BETTER], sections[NOT_CONFIRMED]
     assert any(e.startswith("TreeThink learns maze in about 1,700") for e in better)
     assert any("about 35 times faster" in e and "Partly: " in e for e in better)
     assert all("It is better: " in each for each in better)
@@ -1020,3 +1021,11 @@ def test_states_of_all_worlds_are_one_picture(tmp_path: Path) -> None:
     assert text.count("![") == 1 and "](worlds.svg)" in text
     svg = (tmp_path / "report" / "worlds.svg").read_text(encoding="utf-8")
     assert ">walls<" in svg and ">scale-1-1<" in svg and svg.count("<image") == 2
+
+
+def test_the_results_page_has_the_sentences_of_the_report() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
+    captions = {FIGURES[name].kind for name in FIGURES}
+    sentences = [READING, *(plain(CAPTIONS[kind]) for kind in captions)]
+    sentences += [plain(claim.text) for claim in CLAIMS if not claim.world]
+    assert [each for each in sentences if each not in page] == []

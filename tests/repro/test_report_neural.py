@@ -568,7 +568,7 @@ def test_the_report_has_both_figures_with_tables_and_verdicts(tmp_path: Path) ->
     assert "Figs. 5, 22. Networks learn at 8 × 8" in learning and "](neural.svg)" in learning
     assert "first stretch of 10,000 observations" in learning
     assert "| No network keeps zero error. | none | kept by 0 of 12 runs | 3 | yes |" in learning
-    assert "Figs. 23-26. A planner acts with networks" in plans
+    assert "Figs. 23-26. A planner uses networks" in plans
     assert "| learner | steps | last error, median (worst) |" in plans  # the table of learning, too
     assert plans.count("| 3 | yes |") == 8
     for name in ("neural", "neural-planning"):

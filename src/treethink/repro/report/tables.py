@@ -44,7 +44,7 @@ def claims(all_: Sequence[JudgedClaim]) -> Table:
         claim, verdict = each.claim, each.verdict
         text = f"{claim.text} ({claim.setting})" if claim.setting else claim.text
         rows.append((text, claim.paper, verdict.ours, verdict.seeds, answer(each), verdict.why))
-    header = ("claim", "paper", "ours", "seeds", "borne out", "because")
+    header = ("claim", "paper", "ours", "seeds", "confirmed", "reason")
     return Table("Claims", header, tuple(rows))
 
 
@@ -229,7 +229,7 @@ def planning(data: Data, name: str) -> Table:
                     rows.append((*first, setting, label, *_planned(scores[setting])))
     header = (
         *(("learned in",) if several else ()), "setting", "learner", "mean score", "deviation",
-        "episodes", "optimal", "levels drawn again", "optimum known", "planning ms, of an episode",
+        "episodes", "optimal", "levels replaced", "optimum known", "planning ms, of an episode",
     )  # fmt: skip
     return Table("", header, tuple(rows))
 

@@ -90,7 +90,7 @@ def _near(
 ) -> Judge:
     """Judge whether the median of an event over seeds is near an observation.
 
-    If the event does not happen in some seed, the claim is partly borne out at best.
+    If the event does not happen in some seed, the claim is confirmed partly at best.
     """
 
     def judge(data: Data) -> Verdict:
