@@ -26,6 +26,7 @@ MOVED = {
     "explain.mistaken": ["explain.compare"],
     "explain.prolog": ["export.prolog"],
     "explain.reasons": ["explain.why"],
+    "explain.why.reason": ["explain.why"],
     "figures": ["repro.figures"],
     "learner": ["model", "foldt"],
     "mistakes": ["evaluation"],

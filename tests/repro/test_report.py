@@ -26,7 +26,7 @@ from treethink.repro.figures.reproduce import experiment
 from treethink.repro.report import statistics as stats
 from treethink.repro.report.claims import CLAIMS, DETERMINISTIC, judge_all
 from treethink.repro.report.data import Data, read_all
-from treethink.repro.report.judges import learning, performance, resources
+from treethink.repro.report.judges import learning, performance
 from treethink.repro.report.judges.common import UNKNOWN
 from treethink.repro.report.markdown import BETTER, NOT_CONFIRMED, explanations, plain, reasons
 from treethink.repro.report.plots import figures as plot_figures
@@ -318,7 +318,7 @@ def test_slower_is_judged_by_pairs_without_dropping_any() -> None:
 
 
 def test_in_random_worlds_plausible_predictions_are_enough() -> None:
-    judge = resources.approaches("fish", OURS)
+    judge = learning.approaches("fish", OURS)
     naive = seeds(label="static", error=0.5)
     near = seeds(learned=False, error=[0.5] * 9 + [0.01])
     cases = (
@@ -336,10 +336,10 @@ def test_in_random_worlds_plausible_predictions_are_enough() -> None:
 def test_resources_blow_up_at_a_limit_or_by_growing_tenfold() -> None:
     flat, grows = seeds(label="QORA"), seeds(label="QORA", observe_us=range(1, 11))
     stopped = seeds(label="QORA", status="stopped", observed=500)
-    judge = resources.blows_up("fish", "QORA")
+    judge = performance.blows_up("fish", "QORA")
     cases = [data(fish=each) for each in (grows, stopped, flat, [*flat[:2], *grows[2:]])]
     assert answers(judge, *cases) == ["yes", "yes", "no", "partly"]
-    assert answers(resources.blows_up("fish", "QORA", expected=False), *cases[:3]) == [
+    assert answers(performance.blows_up("fish", "QORA", expected=False), *cases[:3]) == [
         "no",
         "no",
         "yes",
@@ -350,10 +350,10 @@ def test_resources_blow_up_at_a_limit_or_by_growing_tenfold() -> None:
 @pytest.mark.parametrize(
     "judge",
     [
-        resources.blows_up("fish", "QORA"),
-        resources.blows_up("fish", "QORA", expected=False),
-        resources.stable("fish", "QORA"),
-        resources.slower_to_observe("fish", "QORA", OURS),
+        performance.blows_up("fish", "QORA"),
+        performance.blows_up("fish", "QORA", expected=False),
+        performance.stable("fish", "QORA"),
+        performance.slower_to_observe("fish", "QORA", OURS),
     ],
 )
 def test_unmeasured_times_give_no_verdict(judge: Any) -> None:
@@ -363,7 +363,7 @@ def test_unmeasured_times_give_no_verdict(judge: Any) -> None:
 
 
 def test_a_stopped_run_counts_as_blown_up_without_times() -> None:
-    judge = resources.blows_up("fish", "QORA")
+    judge = performance.blows_up("fish", "QORA")
     stopped = seeds(label="QORA", status="stopped", observed=500, observe_us=np.nan)
     verdict = judge(data(fish=stopped))
     assert verdict.answer == "yes" and "unknown" not in verdict.why
@@ -371,7 +371,7 @@ def test_a_stopped_run_counts_as_blown_up_without_times() -> None:
 
 
 def test_far_longer_means_ten_times_as_long_per_seed() -> None:
-    judge = resources.slower_to_observe("keys", "QORA", OURS)
+    judge = performance.slower_to_observe("keys", "QORA", OURS)
     ours = seeds(observe_us=2.0)
     cases = [data(keys=ours + seeds(label="QORA", observe_us=us)) for us in (50.0, 9.0, 1.0)]
     assert answers(judge, *cases) == ["yes", "partly", "no"]
@@ -381,13 +381,13 @@ def test_far_longer_means_ten_times_as_long_per_seed() -> None:
 
 
 def test_stable_means_that_observation_times_do_not_grow() -> None:
-    judge = resources.stable("keys", OURS)
+    judge = performance.stable("keys", OURS)
     cases = [data(keys=seeds()), data(keys=seeds(observe_us=range(1, 11))), data()]
     assert answers(judge, *cases) == ["yes", "no", "not enough data"]
 
 
 def test_transfer_is_perfect_if_the_last_evaluation_has_no_error() -> None:
-    judge = resources.transfers("transfer-maze", OURS)
+    judge = learning.transfers("transfer-maze", OURS)
     right, wrong = [np.nan, 1.0] * 4 + [0.0, np.nan], [np.nan, 0.0] * 4 + [0.2, np.nan]
     perfect, flawed = seeds(transfer_error=right), seeds(transfer_error=wrong)
     nearly = seeds(transfer_error=right, examined_transfer={"exact": 499, "held_out": 500})

@@ -87,10 +87,10 @@ class Agent:
         reuse: bool = True,
         **settings: Unpack[SearchOptions],
     ):
-        self.settings = SearchSettings(simulations=simulations, **settings)
+        checked = SearchSettings(simulations=simulations, **settings)
         if not isinstance(reuse, bool):
             raise SettingError(f"reuse must be True or False, got {shown(reuse)}")
-        self.model, self.seed, self.reuse = model, seed, reuse
+        self.model, self.settings, self.seed, self.reuse = model, checked, seed, reuse
         self.reset()
 
     @classmethod

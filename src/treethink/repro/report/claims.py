@@ -16,7 +16,16 @@ from functools import partial
 from treethink.repro.figures import FIGURES
 from treethink.repro.report.data import Data
 from treethink.repro.report.judges.common import Judge, Verdict
-from treethink.repro.report.judges.learning import about, alike, converges, learns, never, slower
+from treethink.repro.report.judges.learning import (
+    about,
+    alike,
+    approaches,
+    converges,
+    learns,
+    never,
+    slower,
+    transfers,
+)
 from treethink.repro.report.judges.neural import (
     better_here,
     fewer_observations,
@@ -28,11 +37,14 @@ from treethink.repro.report.judges.neural import (
     worse_elsewhere,
 )
 from treethink.repro.report.judges.performance import (
+    blows_up,
     eval_alone_gains_little,
     faster,
     grows_with_objects,
     learn_identically,
     linear,
+    slower_to_observe,
+    stable,
     stable_over_alpha,
     updating_helps,
 )
@@ -44,13 +56,6 @@ from treethink.repro.report.judges.planning import (
     fastest,
     near_optimal,
     poor_but_stable,
-)
-from treethink.repro.report.judges.resources import (
-    approaches,
-    blows_up,
-    slower_to_observe,
-    stable,
-    transfers,
 )
 
 OURS, PAPER, QORA = "TreeThink", "TreeThink (paper)", "QORA"

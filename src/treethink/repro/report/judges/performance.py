@@ -1,4 +1,4 @@
-"""Judges of claims about branch updates, alpha, growth of learning time, and fast predictions."""
+"""Judges of claims about branch updates, alpha, and how time and memory grow."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from treethink.repro.report.judges.common import (
     unknown,
     why_too_wide,
 )
-from treethink.repro.report.series import Run, ended, mean_of, time_of
+from treethink.repro.report.series import Run, ended, growth, mean_of, time_of
 from treethink.repro.report.statistics import (
     Array,
     Bounds,
@@ -33,6 +33,7 @@ from treethink.repro.report.statistics import (
     estimate,
     fit,
     last_error,
+    median,
     number,
     paired,
     ratio,
@@ -273,3 +274,81 @@ def learn_identically(data: Data) -> Verdict:
 def _same_errors(group: Sequence[Run]) -> bool:
     (steps, errors), *others = (run.errors for run in group)
     return all(np.array_equal(steps, s) and np.array_equal(errors, e) for s, e in others)
+
+
+# --------------------------------------------------------------------------------- time and memory
+
+NOT_TIMED = "not every run has times of observations"
+
+
+def blows_up(figure: str, label: str, expected: bool = True) -> Judge:
+    """Judge whether runs are stopped at a limit, or become ten times as slow."""
+
+    def judge(data: Data) -> Verdict:
+        runs = data.runs(figure, label)
+        if gap := lacking(runs, data.fewest, stopped_too=False):
+            return unknown(gap, "–", runs)
+        stopped = sum(run.status == "stopped" for run in runs)
+        grew = [growth(run, "observe_us") for run in runs]
+        bad = sum(
+            run.status == "stopped" or each >= 10 for run, each in zip(runs, grew, strict=True)
+        )
+        ours = f"{bad} of {len(runs)} runs"
+        known = [each for each in grew if math.isfinite(each)]
+        if any(
+            run.status != "stopped" and not math.isfinite(each)
+            for run, each in zip(runs, grew, strict=True)
+        ):
+            return unknown(NOT_TIMED, ours, runs)
+        least = min(run.observed for run in runs)
+        why = f"{stopped} of {len(runs)} runs were stopped at a limit"
+        why += f", the first after {least:,} steps" if stopped else f" within {least:,} steps"
+        if known:
+            why += f"; observing took {number(median(known))} times as long in the last tenth as"
+            why += " in the first (median)"
+        as_expected = bad if expected else len(runs) - bad
+        answer = YES if as_expected == len(runs) else PARTLY if as_expected else NO
+        return Verdict(answer, ours, seeds_of(runs), f"{why}.")
+
+    return judge
+
+
+def slower_to_observe(figure: str, label: str, than: str) -> Judge:
+    """Judge whether an observation takes one learner at least ten times as long as another."""
+
+    def judge(data: Data) -> Verdict:
+        slow, fast = data.runs(figure, label), data.runs(figure, than)
+        if gap := lacking(slow, data.fewest, stopped_too=False) or lacking(fast, data.fewest):
+            return unknown(gap, "–", [*slow, *fast])
+        a, b = ({run.seed: time_of(run, "observe_us") for run in each} for each in (slow, fast))
+        if not all(math.isfinite(each) for each in (*a.values(), *b.values())):
+            return unknown(NOT_TIMED, "–", [*slow, *fast])
+        ratios = paired(a, b)
+        if not ratios:
+            return unknown("no seed in common", "–", slow)
+        value = estimate(ratios)
+        answer = YES if value.interval.low >= 10 else PARTLY if value.interval.low > 1 else NO
+        why = f"An observation takes {label} {value.median} times as long as {than} (medians)."
+        if stopped := sum(run.status == "stopped" for run in slow):
+            why += f" {stopped} of {len(slow)} runs were stopped at a limit."
+        return Verdict(answer, f"{value} times", str(value.seeds), why)
+
+    return judge
+
+
+def stable(figure: str, label: str) -> Judge:
+    """Judge whether the time of an observation stays stable during learning."""
+
+    def judge(data: Data) -> Verdict:
+        runs = data.runs(figure, label)
+        if gap := lacking(runs, data.fewest):
+            return unknown(gap, "–", runs)
+        grew = [growth(run, "observe_us") for run in runs]
+        if not all(math.isfinite(each) for each in grew):
+            return unknown(NOT_TIMED, "–", runs)
+        answer = YES if max(grew) <= 2 else PARTLY if median(grew) <= 2 else NO
+        ours = f"{number(median(grew))} times (most {number(max(grew))})"
+        why = f"In the last tenth of a run, an observation takes {ours} as long as in the first."
+        return Verdict(answer, ours, seeds_of(runs), why)
+
+    return judge
