@@ -31,8 +31,7 @@ from treethink.repro.report.episodes import stages as stages_of
 from treethink.repro.report.judges import neural
 from treethink.repro.report.judges import planning as judges
 from treethink.repro.report.judges.common import Judge
-from treethink.repro.report.plots.figures import PLOTS
-from treethink.repro.report.plots.networks import COLUMNS
+from treethink.repro.report.plots.figures import NEURAL_COLUMNS, PLOTS
 from treethink.repro.report.plots.style import styled
 from treethink.repro.report.provenance import is_figure
 from treethink.repro.report.series import column
@@ -487,10 +486,10 @@ def draw_plot(kind: str, records: Data) -> Any:
 
 def test_every_quantity_has_both_scales_and_gaps_at_zero() -> None:
     figure = draw_plot("neural", data(*all_learners()))
-    assert len(figure.axes) == 2 * len(COLUMNS) == 10
+    assert len(figure.axes) == 2 * len(NEURAL_COLUMNS) == 10
     assert [axes.get_yscale() for axes in figure.axes] == ["linear", "log"] * 5
     titles = [axes.get_title() for axes in figure.axes]
-    assert titles[::2] == list(COLUMNS.values())
+    assert titles[::2] == list(NEURAL_COLUMNS.values())
     lines = {line.get_label(): line for line in figure.axes[1].lines}
     values = np.asarray(lines[LARGEST].get_ydata())
     assert np.isnan(values[40:70]).all() and not np.isnan(values[:30]).any()

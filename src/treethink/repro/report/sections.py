@@ -13,7 +13,7 @@ from treethink.file import file_safe, number_duplicates
 from treethink.repro.figures import FIGURES, QUICK, Figure
 from treethink.repro.report.claims import JudgedClaim
 from treethink.repro.report.data import Data
-from treethink.repro.report.plots.figures import PLOTS
+from treethink.repro.report.plots.figures import PLOTS, states, trees
 from treethink.repro.report.plots.style import save, styled
 from treethink.repro.report.provenance import Facts, Origin, present
 from treethink.repro.report.tables import TABLES, Table, learning, planning, transfer_worlds
@@ -209,12 +209,8 @@ def _other_figures(others: Data) -> Iterator[Figure]:
 def _drawn(data: Data, figure: Figure, out: Path, file: str) -> Iterator[tuple[str, str]]:
     """Draw the pictures of a figure; yield their file names, and what they show."""
     if figure.kind == "trees":
-        from treethink.repro.report.plots.figures import trees
-
         yield from trees(data.folder / figure.name, out)
     elif figure.kind == "worlds":
-        from treethink.repro.report.plots.figures import states
-
         with styled():
             yield from states(data.folder / figure.name, out / file)
     elif figure.kind in PLOTS:

@@ -13,8 +13,8 @@ from treethink.repro.report.episodes import EpisodeScores, by_stage, played, set
 from treethink.repro.report.judges.common import has_learned, summary
 from treethink.repro.report.judges.performance import INFERENCE_ROWS, pair_of, speed_up, times_of
 from treethink.repro.report.judges.planning import Stages, best_stage
-from treethink.repro.report.plots.networks import TRAINED
 from treethink.repro.report.plots.panels import INFERENCE, PAPER_TIMES, short
+from treethink.repro.report.plots.planning import TRAINED
 from treethink.repro.report.series import (
     Run,
     ended,
