@@ -12,6 +12,7 @@ from treethink.repro.report.judges.common import (
     Judge,
     Verdict,
     by_seed,
+    graded,
     has_learned,
     is_about,
     judged_ratio,
@@ -290,7 +291,7 @@ def transfers(figure: str, label: str) -> Judge:
             why += f", {not_yet} had not learned the small one yet"
         if not good and not_yet:
             return unknown(why, ours, runs)
-        answer = YES if good == len(runs) else PARTLY if good else NO
+        answer = graded(good, len(runs))
         why = f"{why}, at the end and in all that was held out."
         return Verdict(answer, ours, seeds_of(runs), why)
 

@@ -16,6 +16,7 @@ from treethink.repro.report.judges.common import (
     Judge,
     Verdict,
     by_seed,
+    graded,
     is_unbounded,
     judged_ratio,
     lacking,
@@ -237,7 +238,7 @@ def eval_alone_gains_little(data: Data) -> Verdict:
     ):
         return unknown(gap, ours, runs)
     small = sum(gain < 0.01 for gain in gains.values())
-    answer = YES if small == len(gains) else PARTLY if small else NO
+    answer = graded(small, len(gains))
     return Verdict(
         answer, ours, seeds_of(runs), f"Under 1% in {small} of {len(gains)} worlds (median gain)."
     )
@@ -307,7 +308,7 @@ def blows_up(figure: str, label: str, expected: bool = True) -> Judge:
             why += f"; observing took {number(median(known))} times as long in the last tenth as"
             why += " in the first (median)"
         as_expected = bad if expected else len(runs) - bad
-        answer = YES if as_expected == len(runs) else PARTLY if as_expected else NO
+        answer = graded(as_expected, len(runs))
         return Verdict(answer, ours, seeds_of(runs), f"{why}.")
 
     return judge

@@ -14,8 +14,10 @@ from treethink.repro.report.judges.common import (
     YES,
     Judge,
     Verdict,
+    graded,
     has_learned,
     lacking,
+    lacking_by_label,
     seeds_of,
     unknown,
 )
@@ -142,7 +144,7 @@ def almost_pessimal(figure: str, label: str, sizes: Sequence[str]) -> Judge:
             return unknown(gap, "–", runs)
         bad = sum(scores.mean <= WORST for scores in by_size.values())
         why = f"At the end, the mean score is {WORST} or less in {bad} of {len(by_size)} sizes."
-        answer = YES if bad == len(by_size) else PARTLY if bad else NO
+        answer = graded(bad, len(by_size))
         return Verdict(answer, _means(by_size), seeds_of(runs), why)
 
     return judge
@@ -194,7 +196,7 @@ def fastest(figure: str, label: str, others: Sequence[str]) -> Judge:
         ours = f"{number(min(ratios.values()))} to {number(max(ratios.values()))} times"
         why = f"With the fastest other learner, an episode takes {ours} as long, by size; it is"
         why += f" the fastest in {first} of {len(ratios)} sizes."
-        answer = YES if first == len(ratios) else PARTLY if first else NO
+        answer = graded(first, len(ratios))
         return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
@@ -217,7 +219,7 @@ def as_fast(figure: str, label: str, other: str) -> Judge:
         ours = f"{number(min(ratios))} to {number(max(ratios))} times"
         why = f"An episode takes {ours} as long with {label} as with {other}, by size; it is about"
         why += f" the same in {same} of {len(ratios)} sizes."
-        answer = YES if same == len(ratios) else PARTLY if same else NO
+        answer = graded(same, len(ratios))
         return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
@@ -226,8 +228,7 @@ def as_fast(figure: str, label: str, other: str) -> Judge:
 def _missing(groups: Mapping[str, Sequence[Run]], fewest: int) -> tuple[str, list[Run]]:
     """Return why the episodes of learners cannot be compared, and all their runs."""
     runs = list(chain.from_iterable(groups.values()))
-    gaps = {label: lacking(group, fewest) for label, group in groups.items()}
-    gap = ", ".join(f"{label} ({gap})" for label, gap in gaps.items() if gap)
+    gap = lacking_by_label(groups, fewest)
     if not gap and not _common({label: played(group) for label, group in groups.items()}):
         gap = NOTHING
     return gap, runs
