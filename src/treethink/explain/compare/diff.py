@@ -22,16 +22,11 @@ from rich.text import Text
 
 from treethink.errors import SettingError, WrongTypeError, shown, whole_number
 from treethink.explain.compare.minimize import minimize
-from treethink.explain.distributions import (
-    Distribution,
-    as_outcomes,
-    differ_significantly,
-    in_words,
-    to_json,
-)
+from treethink.explain.distributions import as_outcomes, differ_significantly, in_words, to_json
 from treethink.explain.english.tests import object_name
 from treethink.explain.english.words import article
 from treethink.explain.rich_text import RichText
+from treethink.metrics import Distribution
 from treethink.rules import Rule, RuleKey, Value, lines_of, minus, plus
 from treethink.state import Object, Schema, State
 from treethink.text import many
