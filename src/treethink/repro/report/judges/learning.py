@@ -292,7 +292,7 @@ def transfers(figure: str, label: str) -> Judge:
         if not good and not_yet:
             return unknown(why, ours, runs)
         answer = graded(good, len(runs))
-        why = f"{why}, at the end and in all that was held out."
+        why = f"{why}, at the end of learning and in all held-out transitions."
         return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge

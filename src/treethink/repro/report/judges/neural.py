@@ -155,7 +155,7 @@ def _faults(runs: Sequence[Run]) -> Iterator[str]:
     """Yield what is wrong beside errors in steps."""
     asked = [run.examined for run in runs if run.examined is not None]
     if missed := sum(not each["learned"] for each in asked):
-        yield f"{missed} of {len(asked)} runs are wrong about something that was held out"
+        yield f"{missed} of {len(asked)} runs have errors in held-out transitions or scenes"
     far = [each for each, scores in played(runs).items() if scores.mean < NEAR]
     if far:
         yield f"scores are not near-optimal in {', '.join(far)}"
@@ -229,7 +229,7 @@ def worse_elsewhere(figure: str, labels: Sequence[str], than: str) -> Judge:
         dips = [label for label, each in shares.items() if each < 1]
         why = f"Shares of measurements above {than}, whose error there is"
         why += f" {number(median(list(beside.values())))}: {ours}."
-        why += f" At times below it: {', '.join(dips) or 'none'}."
+        why += f" Sometimes below it: {', '.join(dips) or 'none'}."
         often = sum(each >= ALMOST_ALWAYS for each in shares.values())
         answer = graded(often, len(shares))
         return Verdict(answer, ours, seeds_of(runs), why)

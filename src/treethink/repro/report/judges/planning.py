@@ -161,8 +161,10 @@ def poor_but_stable(figure: str, label: str, beside: str) -> Judge:
             return unknown(gap or NOTHING, "–", [*runs, *others])
         best = max(each.mean for by in ours.values() for each in by.values())
         spread, wider = _spread(ours), _spread(theirs)
-        why = f"Once it has learned, its best mean score is {best:.2f}, in any size. Between the"
-        why += f" best and the worst size lie {spread:.2f} (median over stages), with {beside}"
+        why = (
+            f"After the first observation, its best mean score in any size is {best:.2f}. The best"
+        )
+        why += f" and the worst size differ by {spread:.2f} (median over stages), with {beside} by"
         why += f" {wider:.2f}."
         holds = (best < WELL, spread < wider)
         answer = YES if all(holds) else PARTLY if any(holds) else NO
