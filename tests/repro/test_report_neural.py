@@ -230,7 +230,10 @@ def test_the_hand_built_network_has_no_errors() -> None:
     assert answers(judge, *seeds(BUILT, n=2, **right), network(BUILT, 2, [9], **right)) == "no"
     assert answers(judge, *seeds(BUILT, **{**right, "transfer_error": 0.1})) == "no"
     imperfect = judge(data(*seeds(BUILT, **{**right, "learned": False})))
-    assert imperfect.answer == "partly" and "3 of 3 runs have errors in held-out transitions" in imperfect.why
+    assert (
+        imperfect.answer == "partly"
+        and "3 of 3 runs have errors in held-out transitions" in imperfect.why
+    )
     assert answers(judge, *seeds(BUILT, n=2, **right)) == UNKNOWN
     planned = neural.flawless("neural-planning", BUILT)
     name = "neural-planning"
