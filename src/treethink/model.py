@@ -339,7 +339,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
     def to_dataframe(self) -> Any:
         """Return a pandas data frame with one row per leaf. Needs ``treethink[notebook]``."""
-        from treethink.explain.summary.data_frame import frame_of
+        from treethink.explain.summary.summary import frame_of
 
         return frame_of(self)
 
@@ -428,9 +428,9 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
         It takes states as `State.to_dict` returns them. See docs/explain.md.
         """
-        from treethink.export import python_module as module
+        from treethink.export import python
 
-        module.write(self, path)
+        python.write_module(self, path)
 
     def to_prolog(self, path: str | os.PathLike[str]) -> None:
         """Write all rules as Prolog clauses: ``predict(Action, Id, Attribute, Chances)``.

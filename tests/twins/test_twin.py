@@ -95,7 +95,9 @@ class Twins:
             copies = node_at(self.twin.tree(*rule), path).design_effect()
             self.happened[f"{kind} of copies"] += copies > 1
         for tree in self.twin.trees.values():
-            self.happened["seeded"] += any(each.path and each.totals for each in tree.seeded)
+            self.happened["seeded"] += any(
+                each.path and each.totals for each in tree.awaiting_decision
+            )
             self._note_copies(tree)
 
     def _note_copies(self, tree: ReferenceTree) -> None:
@@ -131,7 +133,7 @@ class Twins:
         Only files say it.
         """
         _, body = file.unpack(self.engine.to_bytes(), "it")
-        weighs_evidence = self.engine.criterion != "wilson"
+        uses_evidence = self.engine.criterion != "wilson"
         numbers = iter(numbers_in(body))
         next(numbers)  # how many transitions
         for class_name, attribute in self.twin.slots():
@@ -140,7 +142,7 @@ class Twins:
                 for node, *file_numbers in pairs_in(numbers, self.twin.schema, attribute, tree):
                     expected = (
                         [node.pairs, node.agreeing, node.last_checked_loss]
-                        if weighs_evidence
+                        if uses_evidence
                         else [0] * 3
                     )
                     assert file_numbers == expected, (class_name, attribute, action, node.path)

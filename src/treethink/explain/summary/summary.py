@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from treethink.errors import UnknownNameError, WrongTypeError, shown
+from treethink.errors import MissingPackageError, UnknownNameError, WrongTypeError, shown
 from treethink.explain import notebook
 from treethink.explain.summary.leaves import (
     LEVEL,
@@ -229,3 +230,68 @@ def rule_of(key: RuleKey, rule: Rule, level: float = LEVEL) -> RuleSummary:
     leaves = tuple(leaves_of(key, rule, level))
     sizes = (rule.varies, rule.transitions, rule.seen, rule.depth)
     return RuleSummary(key, rule.title, *sizes, leaves, rule.others)
+
+
+# -------------------------------------------------------------------------------------- data frame
+#
+# All leaves of a model, one row for each. Only this needs pandas; ``treethink[notebook]`` installs
+# it.
+
+#: The columns with their pandas types, which an empty frame has too.
+COLUMNS = {
+    "rule": "str",
+    "class": "str",
+    "attribute": "str",
+    "action": "str",
+    "path": "str",
+    "tests": "str",
+    "outcome": "object",
+    "count": "int64",
+    "observations": "int64",
+    "share": "float64",
+    "confidence": "float64",
+    "written": "bool",
+}
+
+
+def frame_of(model: TreeThink) -> Any:
+    """Return a `pandas.DataFrame`; a leaf that has seen nothing has no outcome and no share."""
+    pandas = _pandas()
+    rows = rows_of(summary_of(model))
+    return pandas.DataFrame(
+        {
+            name: pandas.Series([row[name] for row in rows], dtype=kind)
+            for name, kind in COLUMNS.items()
+        }
+    )
+
+
+def rows_of(summary: Summary) -> list[dict[str, Any]]:
+    """Return the rows as dicts, rule by rule, leaves from left to right."""
+    titles = {key: each.title for key, each in summary.rules.items()}
+    return [_row(titles[leaf.rule], leaf) for leaf in summary.leaves]
+
+
+def _row(title: str, leaf: Leaf) -> dict[str, Any]:
+    return {
+        "rule": title,
+        **dict(zip(("class", "attribute", "action"), leaf.rule, strict=True)),
+        "path": leaf.path,
+        "tests": " and ".join(leaf.tests),
+        "outcome": leaf.outcome,
+        "count": leaf.count,
+        "observations": leaf.total,
+        "share": leaf.share,
+        "confidence": leaf.confidence,
+        "written": leaf.written,
+    }
+
+
+def _pandas() -> Any:
+    try:
+        return import_module("pandas")
+    except ImportError as error:
+        raise MissingPackageError(
+            "data frames are made by pandas, which is not installed:"
+            ' pip install "treethink[notebook]"'
+        ) from error
