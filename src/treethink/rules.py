@@ -109,8 +109,8 @@ class Node:
     pinned. A node `written` by hand has no candidate tests: a branch keeps its test, and the counts
     of a leaf are not observations.
 
-    `others` is the number of observations whose outcomes are not told apart, because the rule has had
-    more than `max_outcomes` different ones. They are no part of `counts`.
+    `others` is the number of observations whose outcomes are not told apart, because the rule has
+    had more than `max_outcomes` different ones. They are no part of `counts`.
     """
 
     classes: tuple[str, ...]

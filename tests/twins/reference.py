@@ -547,7 +547,7 @@ class Node:
     """Outcomes that reached a pinned leaf."""
 
     def answer_counts(self) -> Counter[Outcome]:
-        """What it answers with: outcomes that are not told apart have no value, so not with those."""
+        """What it answers with. Outcomes that are not told apart have no value."""
         return without_others(self.all_counts())
 
     def all_counts(self) -> Counter[Outcome]:
@@ -746,7 +746,8 @@ class ReferenceTree:
             if len(new) > room:
                 self._merge_rare()
                 self.on_change("noise", "")
-        return [(each, outcome if outcome in self.outcomes else OTHERS) for each, outcome in targets]
+        known = set(self.outcomes)
+        return [(each, outcome if outcome in known else OTHERS) for each, outcome in targets]
 
     def _merge_rare(self) -> None:
         """No longer tell apart what came only once, unless it came most often or was named."""
