@@ -49,10 +49,9 @@ def unsealed(record: object, where: str) -> Record:
     if not isinstance(record, dict):
         raise RecordsError(f"{where} holds something else than records")
     content = {name: each for name, each in record.items() if name != _CHECKSUM}
-    needs_checksum = type(record.get("format")) is int and record["format"] == FORMAT
-    if _CHECKSUM in record or needs_checksum:
-        if record.get(_CHECKSUM) != sealed(content)[_CHECKSUM]:
-            raise RecordsError(f"cannot read {where}: {_DAMAGED}")
+    has_checksum = _CHECKSUM in record or record.get("format") == FORMAT
+    if has_checksum and record.get(_CHECKSUM) != sealed(content)[_CHECKSUM]:
+        raise RecordsError(f"cannot read {where}: {_DAMAGED}")
     return content
 
 
