@@ -2,8 +2,9 @@
 
     pyproject.toml -> lowest versions -> an environment with exactly these -> a few tests
 
-A lower bound is a claim that nobody else tests: `pip install` takes the newest versions. The
-extra `neural` is left out, because the lowest PyTorch would bring gigabytes of CUDA packages.
+A lower bound is a claim that nobody else tests: `pip install` takes the newest versions. Only
+Python 3.11 can test it, since newer ones have no wheels of such old versions. The extra `neural` is
+left out, because the lowest PyTorch would bring gigabytes of CUDA packages.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import tomllib
 import venv
 from pathlib import Path
 
+PYTHON = (3, 11)
 ROOT = Path(__file__).parents[2]
 EXTRAS = ("gym", "experiments", "notebook")
 TOOLS = ("pytest>=8", "hypothesis>=6.100")
@@ -56,12 +58,24 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="Folder of the environment. Default: temporary")
     parser.add_argument("tests", nargs="*", default=TESTS, help="Tests to run.")
     options = parser.parse_args()
+    if sys.version_info[:2] != PYTHON:
+        print("The lowest versions are tested with Python 3.11 only: skipped.")
+        return 0
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     with tempfile.TemporaryDirectory(prefix="lower-bounds-") as temporary:
         folder = options.folder or Path(temporary)
         python = install(options.wheel, lowest_versions(project), folder)
         # Old versions warn about newer versions of what they themselves depend on.
-        pytest = [python, "-m", "pytest", "-q", "-o", "filterwarnings=ignore", "-m", "not slow"]
+        pytest = [
+            str(python),
+            "-m",
+            "pytest",
+            "-q",
+            "-o",
+            "filterwarnings=ignore",
+            "-m",
+            "not slow",
+        ]
         settings = {**os.environ, "HYPOTHESIS_PROFILE": "quick"}
         return subprocess.run(
             [*pytest, *options.tests], cwd=ROOT, env=settings, check=False
@@ -75,9 +89,17 @@ def install(wheel: Path, lowest: list[str], folder: Path) -> Path:
     python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     constraints = folder / "constraints.txt"
     constraints.write_text("\n".join(lowest) + "\n", encoding="utf-8")
-    pip = [python, "-m", "pip", "-qq", "--disable-pip-version-check", "install", "--no-compile"]
+    pip = [
+        str(python),
+        "-m",
+        "pip",
+        "-qq",
+        "--disable-pip-version-check",
+        "install",
+        "--no-compile",
+    ]
     wanted = [f"{wheel.resolve()}[{','.join(EXTRAS)}]", *TOOLS]
-    subprocess.run([*pip, "--constraint", constraints, *wanted], check=True)
+    subprocess.run([*pip, "--constraint", str(constraints), *wanted], check=True)
     return python
 
 
