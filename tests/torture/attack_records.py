@@ -173,20 +173,22 @@ import sys, functools
 sys.path[:0] = {paths!r}
 import attack_records
 from treethink.repro.runner import pool, run
-pool.perform = functools.partial(run.perform, save_every=0, tell_every=0)
+run._SAVING = 1e9
+pool.perform = functools.partial(run.perform, save_every=0.02, tell_every=0)
 pool.perform_all(attack_records.RUNS, {folder!r}, processes=0, title="attacked")
 """
 
 
 def killed_and_resumed(rng: random.Random, folder: Path) -> str | None:
-    """Kill an experiment that saves a checkpoint at every step, and resume it."""
+    """Kill an experiment that saves checkpoints often, and resume it."""
     paths = [str(SOURCES), str(Path(__file__).parent)]
     program = PROGRAM.format(paths=paths, folder=str(folder))
     process = subprocess.Popen([sys.executable, "-c", program])
     try:
-        while process.poll() is None and not (folder / "manifest.json").exists():
-            time.sleep(0.002)
-        time.sleep(rng.random() * 0.4)
+        event = rng.choice(("checkpoint", "errors.parquet", "windows.parquet", "json"))
+        while process.poll() is None and not any(folder.glob(f"runs/*.{event}")):
+            time.sleep(0.001)
+        time.sleep(rng.random() * (0.3 if event == "checkpoint" else 0.03))
     finally:
         process.send_signal(signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
         process.wait()
