@@ -11,12 +11,13 @@ The manifest and the entries hold the checksums of the Parquet files (`store.py`
 from __future__ import annotations
 
 import os
-from collections import ChainMap, Counter
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -268,7 +269,7 @@ class Manifest:
         }
         self._finished: str | None = before.get("finished")
         self.entries = {key: entry(run) for key, run in self._runs.items()}
-        self._checksums: dict[str, Checksums] = {}
+        self._checksums: dict[str, Checksums] = {key: {} for key in self.entries}
 
     def _check_same_experiment(self, before: Mapping[str, Any], title: str) -> None:
         """A folder is for one experiment, known by its title; its runs may change."""
@@ -313,7 +314,7 @@ class Manifest:
             **self._about,
             "finished": self._finished,
             "runs": list(self.entries.values()),
-            "files": dict(ChainMap(*(self._checksums.get(key, {}) for key in self.entries))),
+            "files": dict(chain.from_iterable(map(dict.items, self._checksums.values()))),
         }
         path = inside(self.folder, MANIFEST)
         try:
