@@ -17,6 +17,7 @@ from treethink.errors import SettingError, shown
 
 #: Where the modules of locations are searched; "none" refuses all locations.
 Search = Literal["installed", "working folder", "none"]
+_added: list[str] = []  # to `sys.path`: the working folder, or none
 _search: ContextVar[Search] = ContextVar("search", default="installed")
 
 
@@ -37,11 +38,15 @@ def searched(search: Search) -> Iterator[None]:
 def _add_working_folder() -> None:
     """Let modules in the working folder be found, after all others.
 
-    It stays there, because modules may import others later.
+    It stays there, because modules may import others later. If the process has changed its folder
+    since an earlier call, the folder of that call leaves.
     """
     folder = os.getcwd()
+    while _added and (earlier := _added.pop()) in sys.path:
+        sys.path.remove(earlier)
     if folder not in sys.path:
         sys.path.append(folder)
+        _added.append(folder)
 
 
 def load_object(location: str, kind: str, example: str) -> Any:

@@ -202,6 +202,17 @@ def test_the_working_folder_is_searched_last_and_only_for_a_plugin(
     assert sys.path == [*before, os.getcwd()]
 
 
+def test_only_the_present_working_folder_is_searched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert called(capsys, "worlds", "evilworld:Evil").code == 0
+    before = os.getcwd()
+    (tmp_path / "otherworld.py").write_text(WORLD, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert called(capsys, "worlds", "otherworld:Evil").code == 0
+    assert sys.path[-1] == os.getcwd() and before not in sys.path
+
+
 @pytest.mark.parametrize("name", ["plain", "plugin"])
 def test_modules_in_the_working_folder_replace_none_of_the_standard_library(
     tmp_path: Path, name: str

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import shutil
 import sys
 from dataclasses import replace
 from itertools import islice
@@ -445,6 +446,22 @@ def test_a_run_with_a_damaged_file_is_reported_and_repeated(tmp_path: Path, suff
     (again,) = perform_all([RUN], tmp_path, processes=0)
     assert {**again, "seconds": 0} == {**good, "seconds": 0}
     assert read_everything(tmp_path)[0]["runs"] == [again]
+
+
+def test_merged_parts_are_checked_and_damaged_runs_repeated(tmp_path: Path) -> None:
+    runs = [RUN, replace(RUN, seed=1), replace(RUN, seed=2)]
+    for number, run in enumerate(runs):
+        perform_all([run], tmp_path / f"part{number}", processes=0, every=runs)
+        shutil.copytree(tmp_path / f"part{number}", tmp_path / "all", dirs_exist_ok=True)
+    perform_all(runs, tmp_path / "whole", processes=0)
+    damaged = tmp_path / "all" / "runs" / f"{runs[1].key}.errors.parquet"
+    flip_a_bit(damaged, damaged.stat().st_size // 2)
+    stamps = {path: path.stat().st_mtime_ns for path in (tmp_path / "all" / "runs").iterdir()}
+    perform_all(runs, tmp_path / "all", processes=0)
+    changed = [path.name for path, stamp in stamps.items() if path.stat().st_mtime_ns != stamp]
+    assert {name.split(".seed")[1][0] for name in changed} == {"1"}
+    merged, whole = read_everything(tmp_path / "all"), read_everything(tmp_path / "whole")
+    assert merged[2] == whole[2] and len(merged[0]["files"]) == 6
 
 
 def test_a_deleted_manifest_is_made_again_from_the_runs(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ import treethink as tt
 from torture import Attack
 from treethink import cli, file
 from treethink.errors import RecordsError
-from treethink.repro.runner import records
+from treethink.repro.runner import records, store
 from treethink.repro.runner.checkpoint import Checkpoint
 from treethink.repro.runner.pool import perform_all
 from treethink.repro.runner.run import perform
@@ -111,6 +111,18 @@ def flipped_bits_are_never_read(rng: random.Random, folder: Path) -> str | None:
         if path.name not in str(error):
             return f"the error does not name {path.name}: {error}"
     return None
+
+
+def flipped_bits_in_lines_are_never_read(rng: random.Random, folder: Path) -> str | None:
+    path = folder / "runs.jsonl"
+    tasks = [{"task": {"seed": n}, "result": {"right": n * n, "mass": n / 7}} for n in range(5)]
+    store.write_lines(path, tasks)
+    flip(rng, path)
+    try:
+        read = [{name: each.get(name) for name in tasks[0]} for each in store.read_lines(path)]
+    except RecordsError as error:
+        return None if path.name in str(error) else f"the error does not name the file: {error}"
+    return None if read == tasks else f"read with other content: {read}"
 
 
 def resumed_after_damage(rng: random.Random, folder: Path) -> str | None:
@@ -343,6 +355,12 @@ ATTACKS = [
         "what is read is unchanged, or one RecordsError names the file",
         600,
         flipped_bits_are_never_read,
+    ),
+    Attack(
+        "flipped bits in records of one line each",
+        "what is read is unchanged, or one RecordsError names the line",
+        2_000,
+        flipped_bits_in_lines_are_never_read,
     ),
     Attack(
         "damaged records, then resumed",

@@ -114,15 +114,19 @@ def read_lines(path: Path) -> list[Record]:
     if not path.exists():
         return []
     lines = read_bytes(path).splitlines()
-    places = (f"{path}, line {number}" for number in range(1, len(lines) + 1))
-    return [
-        unsealed(_parsed(line, where), where) for line, where in zip(lines, places, strict=True)
-    ]
+    records = []
+    for number, line in enumerate(lines, start=1):
+        where = f"{path}, line {number}"
+        record = unsealed(_parsed(line, where), where)
+        record.pop("format", None)
+        records.append(record)
+    return records
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     """Write records as the lines of a file, in one step."""
-    lines = [json.dumps(sealed(each), separators=(",", ":")) for each in records]
+    contents = (sealed({**each, "format": FORMAT}) for each in records)
+    lines = [json.dumps(each, separators=(",", ":")) for each in contents]
     file.write(path, "".join(f"{line}\n" for line in lines).encode())
 
 
