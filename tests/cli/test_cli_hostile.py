@@ -214,7 +214,7 @@ def test_only_the_present_working_folder_is_searched(
 
 
 @pytest.mark.parametrize("name", ["plain", "plugin"])
-def test_modules_in_the_working_folder_replace_none_of_the_standard_library(
+def test_modules_in_the_working_folder_replace_none_that_is_installed(
     tmp_path: Path, name: str
 ) -> None:
     for module in ("secrets", "random", "pickle", "socket", "tempfile", "numpy", "pyarrow"):
@@ -222,11 +222,11 @@ def test_modules_in_the_working_folder_replace_none_of_the_standard_library(
     (tmp_path / "evilworld.py").write_text(WORLD, encoding="utf-8")
     world = "walls" if name == "plain" else "evilworld:Evil"
     (tmp_path / "few.toml").write_text(f'steps = 20\nworlds = ["{world}"]\nlearners = ["static"]\n')
-    # As the installed command does, which has its own folder first in the path.
-    program = f"import sys; sys.path[0] = {str(SRC)!r}; from treethink_command import main; main()"
+    command = tmp_path / "bin" / "treethink"  # as pip writes it: a script in a folder of its own
+    command.parent.mkdir()
+    command.write_text("if __name__ == '__main__':\n    from treethink_command import main; main()")
     result = subprocess.run(
-        [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, ''); {program}",
-         "run", "few.toml", "--processes", "2", "--json"],
+        [sys.executable, str(command), "run", "few.toml", "--processes", "2", "--json"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(SRC)},
     )  # fmt: skip

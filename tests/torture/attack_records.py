@@ -285,13 +285,13 @@ def working_folder_replaces_no_module(rng: random.Random, folder: Path) -> str |
     for module in rng.sample(MODULES, 20):
         (folder / f"{module}.py").write_text("open('hijacked', 'a').write(__name__ + ' ')\n")
     (folder / "mine.py").write_text(OWN_WORLD)
-    program = (
-        f"import sys; sys.path.insert(0, {str(SOURCES)!r});"
-        "from treethink_command import main; main()"
-    )
+    command = folder / "bin" / "treethink"  # as pip writes it: a script in a folder of its own
+    command.parent.mkdir()
+    command.write_text("from treethink_command import main; main()")
     result = subprocess.run(
-        [sys.executable, "-P", "-c", program, "learn", "mine:Mine", "--steps", "5", "--quiet"],
+        [sys.executable, str(command), "learn", "mine:Mine", "--steps", "5", "--quiet"],
         cwd=folder, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(SOURCES)},
     )  # fmt: skip
     if (folder / "hijacked").exists():
         return f"loaded: {(folder / 'hijacked').read_text()}"
