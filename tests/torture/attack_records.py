@@ -220,7 +220,8 @@ def names_stay_in_their_folder(rng: random.Random, folder: Path) -> str | None:
     victim.write_bytes(small_records()["manifest.json"])
     out = folder / "out"
     out.mkdir()
-    attack = rng.choice((_hostile_manifest, _hostile_checkpoint, _hostile_link))
+    links = [_hostile_link] if os.name == "posix" else []
+    attack = rng.choice([_hostile_manifest, _hostile_checkpoint, *links])
     try:
         attack(rng, out, victim)
         return f"{attack.__name__}: nothing was refused"
@@ -316,7 +317,8 @@ def no_name_commands_a_terminal(rng: random.Random, folder: Path) -> str | None:
     for step in range(60):
         before = tt.State(schema, [tt.Object(0, player, pos=step % 5)])
         model.observe(before, go, before.replace(0, pos=min(step % 5 + 1, 4)))
-    path = folder / f"{hostile_name(rng).replace('/', '')}.tt"
+    # Windows has no files with such names.
+    path = folder / f"{hostile_name(rng) if os.name == 'posix' else 'model'}.tt"
     model.save(path)
     rule = f"{player}.pos.{go}"
     commands = [
