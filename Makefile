@@ -9,6 +9,7 @@
 #   make bench        measure the speed of every path
 #   make prolog-test  compare exported rules with the engine in SWI-Prolog, which must be installed
 #   make torture      attack everything with real faults and count the promises that broke
+#   make lower-bounds test with the lowest versions of all dependencies
 #   make sanitize     the tests on a debug build with address and undefined-behaviour sanitizers
 #   make format       format Python and C++
 #   make docs         build the documentation site in build/site
@@ -36,7 +37,7 @@ package := $(shell find src -name '*.py' -o -name '*.toml' -o -name '*.txt')
 pytest := python -m pytest -p no:benchmark -n $(cores) --dist worksteal
 
 .PHONY: demo test test-only quick lint lint-python lint-types lint-imports lint-cpp tidy coverage bench \
-    prolog-test torture sanitize format docs wheel sdist clean
+    prolog-test torture lower-bounds sanitize format docs wheel sdist clean
 
 demo: $(demo)/.installed
 	@$(demo)/bin/treethink learn maze
@@ -103,8 +104,15 @@ prolog-test: $(test)/.installed
 	@$(test)/bin/python -m pytest -p no:benchmark tests/support/swi_prolog.py
 
 # The table goes into docs/reliability.md. More:  tests/torture/torture.py --help
-torture: $(test)/.installed
+torture: $(test)/.installed lower-bounds
 	@$(test)/bin/python tests/torture/torture.py --write
+
+# The environment is made anew; the build folder of the wheel is kept.
+lower-bounds: $(test)/.tools
+	@rm -rf build/lower-bounds/dist
+	@PATH="$(abspath $(test)/bin):$$PATH" $(test)/bin/python $(pip) wheel --no-deps --no-build-isolation \
+	    --config-settings=build-dir=build/lower-bounds/build --wheel-dir build/lower-bounds/dist .
+	@$(test)/bin/python tests/torture/lower_bounds.py build/lower-bounds/dist/*.whl
 
 # The runtime of the sanitizers must be loaded before anything else. Python never frees some of its
 # memory, so leaks are not reported. Reports of the sanitizers bypass pytest and appear on the screen.

@@ -98,8 +98,9 @@ class MissingPackageError(TreeThinkError, ImportError):
 
 def whole_number(name: str, value: object, least: int = 0) -> int:
     """Return a setting as a plain int; raise a `SettingError` if it is not one, or too small."""
+    is_bool = type(value).__name__ in ("bool", "bool_")  # NumPy 1 converts its bools, too
     try:
-        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+        number = None if is_bool else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = None
     if number is None:
