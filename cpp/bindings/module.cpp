@@ -93,7 +93,8 @@ void raise_errors(std::exception_ptr const& error, std::exception_ptr const& ear
     nb::object raised = exception_object(error), context = exception_object(earlier);
     auto const interrupts = [](nb::object const& each) { return !PyObject_IsInstance(each.ptr(), PyExc_Exception); };
     if (interrupts(context) && !interrupts(raised)) std::swap(raised, context);
-    if (raised.ptr() != context.ptr()) PyException_SetContext(raised.ptr(), nb::borrow(context).release().ptr());
+    bool const has_context = nb::steal(PyException_GetContext(raised.ptr())).is_valid();
+    if (!has_context && !raised.is(context)) PyException_SetContext(raised.ptr(), context.release().ptr());
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
     nb::raise_python_error();
 }
