@@ -265,7 +265,7 @@ def test_a_search_that_ran_at_a_fork_is_refused_in_the_child():
     model = tt.TreeThink(world.schema)
     model.observe_many(tt.transitions(world, 300, seed=0))
     state = world.reset(0)
-    search = Search(model, SearchSettings(simulations=None, milliseconds=3000), 0)
+    search = Search(model, SearchSettings(simulations=None, milliseconds=1500), 0)
     thread = threading.Thread(target=lambda: search.plan(state), daemon=True)
     thread.start()
     time.sleep(0.3)
