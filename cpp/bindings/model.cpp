@@ -227,9 +227,9 @@ void bind_learning(nb::class_<PyModel>& type) {
              "Learn an iterable of (before, action, after); return how many there were.\n\n"
              "The result is that of as many calls of `observe`. If an item is refused, those before it\n"
              "are learned, and those after it are not read. Up to 256 items are read ahead of being\n"
-             "learned, so an iterable that queries this model sees it as it was then. None of them is lost:\n"
-             "after Ctrl-C or an error of `on_change`, the items that were read are learned, without further\n"
-             "calls of `on_change`, before the exception is raised.")
+             "learned, so an iterable that queries this model sees it as it was then. None of them is\n"
+             "lost: after Ctrl-C or an error of `on_change`, the items that were read are learned, without\n"
+             "further calls of `on_change`, before the exception is raised.")
         .def("predict", &predict,
              nb::sig("def predict(self, state: State, action: str, facts: str = 'demand', bindings: str = 'first') "
                      "-> Prediction"),

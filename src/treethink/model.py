@@ -219,9 +219,9 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
         The result is that of as many calls of `observe`. If an item is refused, those before it
         are learned, and those after it are not read. Up to 256 items are read ahead of being
-        learned, so an iterable that queries this model sees it as it was then. None of them is lost:
-        after Ctrl-C or an error of `on_change`, the items that were read are learned, without further
-        calls of `on_change`, before the exception is raised.
+        learned, so an iterable that queries this model sees it as it was then. None of them is
+        lost: after Ctrl-C or an error of `on_change`, the items that were read are learned, without
+        further calls of `on_change`, before the exception is raised.
         """
         return super().observe_many(transitions)
 

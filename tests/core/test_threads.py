@@ -20,7 +20,7 @@ from handmade import chain, dot, handmade
 from treethink.checks.learners import all_outcomes
 from treethink.errors import TransitionError, WrongTypeError
 from treethink.foldt import FOLDT
-from treethink.model import TreeThink
+from treethink.model import Change, TreeThink
 from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import make
@@ -544,7 +544,8 @@ def error_and_context(items: Any) -> tuple[type, type] | None:
 
 def first_change(stream: list[Any]) -> int:
     """Return the number of the observation that makes the first change."""
-    model, changes = TreeThink(make("maze").schema, alpha=0.3), []
+    model = TreeThink(make("maze").schema, alpha=0.3)
+    changes: list[Change] = []
     model.on_change = changes.append
     model.observe_many(stream)
     return changes[0].observation
