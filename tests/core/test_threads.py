@@ -527,13 +527,22 @@ def failing(stream: list[Any], error: BaseException) -> Iterator[Any]:
     raise error
 
 
+LAMP = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+
+
+def presses(number: int) -> list[Any]:
+    """Return transitions that are learned so quickly that many are read ahead."""
+    states = [State(LAMP, [Object(1, "lamp", on=on)]) for on in (0, 1)]
+    return [(states[i % 2], "press", states[1 - i % 2]) for i in range(number)]
+
+
 def error_and_context(items: Any) -> tuple[type, type] | None:
     """Return the error of a stream with a hook that fails, if both failed at the same time."""
 
     def hook(change: Any) -> None:
         raise ValueError("of the hook")
 
-    model = TreeThink(make("maze").schema, alpha=0.3)
+    model = TreeThink(LAMP)
     model.on_change = hook
     with pytest.raises((ValueError, KeyboardInterrupt)) as raised:
         model.observe_many(items)
@@ -542,23 +551,17 @@ def error_and_context(items: Any) -> tuple[type, type] | None:
     return type(raised.value), type(raised.value.__context__)
 
 
-def first_change(stream: list[Any]) -> int:
-    """Return the number of the observation that makes the first change."""
-    model = TreeThink(make("maze").schema, alpha=0.3)
+def test_errors_of_a_hook_and_of_an_item_read_ahead_are_both_reported():
+    """How far the items are read ahead depends on time, so several lengths are tried."""
+    model = TreeThink(LAMP)
     changes: list[Change] = []
     model.on_change = changes.append
-    model.observe_many(stream)
-    return changes[0].observation
-
-
-def test_errors_of_a_hook_and_of_an_item_read_ahead_are_both_reported(stream):
-    """How far the items are read ahead depends on time, so several lengths are tried."""
-    first = first_change(stream)
-    read = range(first, first + 40)
+    model.observe_many(presses(100))
+    first = changes[0].observation
     for make_items, both in [
-        (lambda n: failing(stream[:n], OSError("of the stream")), (ValueError, OSError)),
-        (lambda n: [*stream[:n], "wrong"], (ValueError, WrongTypeError)),
-        (lambda n: failing(stream[:n], KeyboardInterrupt()), (KeyboardInterrupt, ValueError)),
+        (lambda n: failing(presses(n), OSError("of the stream")), (ValueError, OSError)),
+        (lambda n: [*presses(n), "wrong"], (ValueError, WrongTypeError)),
+        (lambda n: failing(presses(n), KeyboardInterrupt()), (KeyboardInterrupt, ValueError)),
     ]:
-        errors = {error_and_context(make_items(n)) for n in read}
+        errors = {error_and_context(make_items(n)) for n in range(first, first + 40)}
         assert errors - {None} == {both}
