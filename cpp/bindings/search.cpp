@@ -7,6 +7,7 @@
 #include <nanobind/stl/pair.h>
 
 #include <atomic>
+#include <thread>
 
 #include "bindings/common.hpp"
 #include "bindings/py_model.hpp"
@@ -56,14 +57,19 @@ public:
                 "a new one, or use the start method 'spawn'");
         if (in_use_.exchange(true))
             throw Error("this search is under way already: each thread, and each model that plans, needs its own");
+        user_ = std::this_thread::get_id();
     }
     void clear() { in_use_ = false; }
 
 private:
-    void release_in_child() noexcept override { half_way_ = in_use_; }
+    // A thread that forks in its own search, in a model written in Python, goes on with it in the child.
+    void release_in_child() noexcept override {
+        half_way_ = half_way_ || (in_use_ && user_ != std::this_thread::get_id());
+    }
 
     std::atomic<bool> in_use_ = false;
-    bool half_way_ = false;  // the child of a fork also keeps the mark, so nobody looks at the search
+    std::thread::id user_;   // of the last use
+    bool half_way_ = false;  // the mark is kept, too, so that nobody looks at the search
 };
 
 /// A search as Python holds it. Only one call may use it at a time (see ExclusiveUse).

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import treethink as tt
-from treethink.baselines import Qora
+from treethink.baselines import Oracle, Qora
 from treethink.fork_lock import ForkLock
 from treethink.planning.search import Search, SearchSettings
 
@@ -272,6 +272,33 @@ def test_a_search_that_ran_at_a_fork_is_refused_in_the_child():
     assert in_child(lambda: search.plan(state)).startswith("BrokenModelError: the search is broken")
     assert in_child(lambda: tt.plan(model, state, simulations=5).simulations) == "5"
     thread.join(LONG)
+
+
+@fork
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_thread_that_forks_in_its_own_search_goes_on_in_the_child():
+    """A model in Python may fork, for example to predict in other processes."""
+    world = tt.make("maze")
+    oracle, state = Oracle(world), world.reset(0)
+    child: list[int] = []
+
+    class Forking:
+        schema = world.schema
+
+        def predict(self, state: tt.State, action: str) -> Any:
+            if not child:
+                child.append(os.fork())
+            return oracle.predict(state, action)
+
+    search, code = Search(Forking(), SearchSettings(simulations=5), 0), 1
+    try:
+        search.plan(state)
+        code = search.plan(state).simulations
+    finally:
+        if child == [0]:
+            os._exit(code)
+    assert code == 5
+    assert os.waitstatus_to_exitcode(os.waitpid(child[0], 0)[1]) == 5
 
 
 @fork
