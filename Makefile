@@ -11,6 +11,7 @@
 #   make torture      attack everything with real faults and count the promises that broke
 #   make lower-bounds test with the lowest versions of all dependencies
 #   make sanitize     the tests on a debug build with address and undefined-behaviour sanitizers
+#   make sanitize-threads   the tests of threads on a debug build with the thread sanitizer
 #   make format       format Python and C++
 #   make docs         build the documentation site in build/site
 #   make wheel        build dist/*.whl
@@ -24,6 +25,7 @@ MAKEFLAGS += --no-print-directory
 demo := .venv
 test := .venv-test
 sanitize := .venv-sanitize
+sanitize_threads := .venv-sanitize-threads
 coverage := .venv-coverage
 
 cores := $(shell getconf _NPROCESSORS_ONLN)
@@ -37,7 +39,11 @@ package := $(shell find src -name '*.py' -o -name '*.toml' -o -name '*.txt')
 pytest := python -m pytest -p no:benchmark -n $(cores) --dist worksteal
 
 .PHONY: demo test test-only quick lint lint-python lint-types lint-imports lint-cpp tidy coverage bench \
+<<<<<<< HEAD
     prolog-test torture lower-bounds sanitize format docs wheel sdist clean
+=======
+    prolog-test torture sanitize sanitize-threads format docs wheel sdist clean
+>>>>>>> threads
 
 demo: $(demo)/.installed
 	@$(demo)/bin/treethink learn maze
@@ -121,6 +127,12 @@ sanitize: $(sanitize)/.installed
 	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 	    $(sanitize)/bin/$(pytest) --capture=sys tests
 
+# Only the engine is watched, not Python. One process, because the threads are in the tests.
+sanitize-threads: $(sanitize_threads)/.installed
+	@LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	    TSAN_OPTIONS="exitcode=66 history_size=7" \
+	    $(sanitize_threads)/bin/python -m pytest -p no:benchmark --capture=sys tests/core/test_threads.py
+
 format: $(test)/.installed
 	@$(test)/bin/ruff check --fix --quiet . ; $(test)/bin/ruff format .
 	@$(test)/bin/clang-format -i $(cpp)
@@ -152,7 +164,7 @@ $(demo)/.installed: $(engine) $(package)
 
 # The requirements of a build are listed once, in pyproject.toml. cmake and ninja come from pip, so
 # that a kept build folder does not depend on the programs of the machine.
-$(test)/.tools $(sanitize)/.tools $(coverage)/.tools: pyproject.toml
+$(test)/.tools $(sanitize)/.tools $(sanitize_threads)/.tools $(coverage)/.tools: pyproject.toml
 	@$(make_venv)
 	@$(@D)/bin/python $(install) build cmake ninja $$($(PYTHON) -c \
 	    'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
@@ -172,6 +184,12 @@ $(sanitize)/.installed: $(sanitize)/.tools $(engine)
 	@echo "Building the engine with sanitizers ..."
 	@$(install_editable) ".[test]" --config-settings=cmake.build-type=Debug \
 	    --config-settings=cmake.define.TREETHINK_SANITIZE=ON
+	@touch $@
+
+$(sanitize_threads)/.installed: $(sanitize_threads)/.tools $(engine)
+	@echo "Building the engine with the thread sanitizer ..."
+	@$(install_editable) ".[test]" --config-settings=cmake.build-type=Debug \
+	    --config-settings=cmake.define.TREETHINK_SANITIZE=thread
 	@touch $@
 
 $(coverage)/.installed: $(coverage)/.tools $(engine)

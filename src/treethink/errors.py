@@ -88,6 +88,10 @@ class ResourceError(TreeThinkError, RuntimeError):
     """A computation that would take more memory or time than allowed."""
 
 
+class BrokenModelError(TreeThinkError, RuntimeError):
+    """A model that a change has left half-way, so that nothing in it can be relied on."""
+
+
 class CheckFailed(TreeThinkError, AssertionError):  # noqa: N818  # reads as a verdict
     """A world or a learner that breaks a contract. See `treethink.checks`."""
 

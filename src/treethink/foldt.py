@@ -10,12 +10,12 @@ Out:  probabilities of outcomes, and the tree as a `Rule`.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 from treethink import _engine
 from treethink._engine import State
 from treethink.errors import SettingError, UnknownNameError, WrongTypeError
+from treethink.fork_lock import ForkLock
 from treethink.model import DEFAULT_CRITERION, DEFAULT_MAX_CANDIDATES, check_settings
 from treethink.rules import Rule
 from treethink.state import Schema
@@ -82,7 +82,7 @@ class FOLDT:
             raise SettingError(f"memory must be 0: a FOLDT keeps no transitions, got {memory}")
         self._tree: _engine.Foldt | None = None
         self._schema: Schema | None = None
-        self._lock = Lock()
+        self._lock = ForkLock()
         self._outcomes: list[Hashable] = []
         self._numbers: dict[Hashable, int] = {}
 
@@ -126,7 +126,7 @@ class FOLDT:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=Lock(), _tree=None)
+        vars(self).update(state, _lock=ForkLock(), _tree=None)
         if state["_tree"] is not None:
             tree = self._new_tree(self._schema)
             tree._load(state["_tree"])
@@ -135,12 +135,14 @@ class FOLDT:
     def _number_of(self, outcome: Hashable) -> int:
         """Return the number that the engine knows an outcome by."""
         try:
-            number = self._numbers.setdefault(outcome, len(self._outcomes))
+            known = self._numbers.get(outcome)
         except TypeError:
             raise WrongTypeError(f"an outcome must be hashable, got {outcome!r}") from None
-        if number == len(self._outcomes):
-            self._outcomes.append(outcome)
-        return number
+        if known is not None:
+            return known
+        # In this order, a fork between the two lines gives no number to two outcomes.
+        self._outcomes.append(outcome)
+        return self._numbers.setdefault(outcome, len(self._outcomes) - 1)
 
     def _new_tree(self, schema: Any) -> _engine.Foldt:
         return _engine.Foldt(schema, list(self.arg_classes), *self._settings.values())
