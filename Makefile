@@ -39,11 +39,7 @@ package := $(shell find src -name '*.py' -o -name '*.toml' -o -name '*.txt')
 pytest := python -m pytest -p no:benchmark -n $(cores) --dist worksteal
 
 .PHONY: demo test test-only quick lint lint-python lint-types lint-imports lint-cpp tidy coverage bench \
-<<<<<<< HEAD
-    prolog-test torture lower-bounds sanitize format docs wheel sdist clean
-=======
-    prolog-test torture sanitize sanitize-threads format docs wheel sdist clean
->>>>>>> threads
+    prolog-test torture lower-bounds sanitize sanitize-threads format docs wheel sdist clean
 
 demo: $(demo)/.installed
 	@$(demo)/bin/treethink learn maze
