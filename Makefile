@@ -9,7 +9,9 @@
 #   make bench        measure the speed of every path
 #   make prolog-test  compare exported rules with the engine in SWI-Prolog, which must be installed
 #   make torture      attack everything with real faults and count the promises that broke
+#   make lower-bounds test with the lowest versions of all dependencies
 #   make sanitize     the tests on a debug build with address and undefined-behaviour sanitizers
+#   make sanitize-threads   the tests of threads on a debug build with the thread sanitizer
 #   make format       format Python and C++
 #   make docs         build the documentation site in build/site
 #   make wheel        build dist/*.whl
@@ -23,6 +25,7 @@ MAKEFLAGS += --no-print-directory
 demo := .venv
 test := .venv-test
 sanitize := .venv-sanitize
+sanitize_threads := .venv-sanitize-threads
 coverage := .venv-coverage
 
 cores := $(shell getconf _NPROCESSORS_ONLN)
@@ -36,7 +39,7 @@ package := $(shell find src -name '*.py' -o -name '*.toml' -o -name '*.txt')
 pytest := python -m pytest -p no:benchmark -n $(cores) --dist worksteal
 
 .PHONY: demo test test-only quick lint lint-python lint-types lint-imports lint-cpp tidy coverage bench \
-    prolog-test torture sanitize format docs wheel sdist clean
+    prolog-test torture lower-bounds sanitize sanitize-threads format docs wheel sdist clean
 
 demo: $(demo)/.installed
 	@$(demo)/bin/treethink learn maze
@@ -103,8 +106,15 @@ prolog-test: $(test)/.installed
 	@$(test)/bin/python -m pytest -p no:benchmark tests/support/swi_prolog.py
 
 # The table goes into docs/reliability.md. More:  tests/torture/torture.py --help
-torture: $(test)/.installed
+torture: $(test)/.installed lower-bounds
 	@$(test)/bin/python tests/torture/torture.py --write
+
+# The environment is made anew; the build folder of the wheel is kept.
+lower-bounds: $(test)/.tools
+	@rm -rf build/lower-bounds/dist
+	@PATH="$(abspath $(test)/bin):$$PATH" $(test)/bin/python $(pip) wheel --no-deps --no-build-isolation \
+	    --config-settings=build-dir=build/lower-bounds/build --wheel-dir build/lower-bounds/dist .
+	@$(test)/bin/python tests/torture/lower_bounds.py build/lower-bounds/dist/*.whl
 
 # The runtime of the sanitizers must be loaded before anything else. Python never frees some of its
 # memory, so leaks are not reported. Reports of the sanitizers bypass pytest and appear on the screen.
@@ -112,6 +122,12 @@ sanitize: $(sanitize)/.installed
 	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 	    $(sanitize)/bin/$(pytest) --capture=sys tests
+
+# Only the engine is watched, not Python. One process, because the threads are in the tests.
+sanitize-threads: $(sanitize_threads)/.installed
+	@LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	    TSAN_OPTIONS="exitcode=66 history_size=7" \
+	    $(sanitize_threads)/bin/python -m pytest -p no:benchmark --capture=sys tests/core/test_threads.py
 
 format: $(test)/.installed
 	@$(test)/bin/ruff check --fix --quiet . ; $(test)/bin/ruff format .
@@ -144,7 +160,7 @@ $(demo)/.installed: $(engine) $(package)
 
 # The requirements of a build are listed once, in pyproject.toml. cmake and ninja come from pip, so
 # that a kept build folder does not depend on the programs of the machine.
-$(test)/.tools $(sanitize)/.tools $(coverage)/.tools: pyproject.toml
+$(test)/.tools $(sanitize)/.tools $(sanitize_threads)/.tools $(coverage)/.tools: pyproject.toml
 	@$(make_venv)
 	@$(@D)/bin/python $(install) build cmake ninja $$($(PYTHON) -c \
 	    'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
@@ -164,6 +180,12 @@ $(sanitize)/.installed: $(sanitize)/.tools $(engine)
 	@echo "Building the engine with sanitizers ..."
 	@$(install_editable) ".[test]" --config-settings=cmake.build-type=Debug \
 	    --config-settings=cmake.define.TREETHINK_SANITIZE=ON
+	@touch $@
+
+$(sanitize_threads)/.installed: $(sanitize_threads)/.tools $(engine)
+	@echo "Building the engine with the thread sanitizer ..."
+	@$(install_editable) ".[test]" --config-settings=cmake.build-type=Debug \
+	    --config-settings=cmake.define.TREETHINK_SANITIZE=thread
 	@touch $@
 
 $(coverage)/.installed: $(coverage)/.tools $(engine)

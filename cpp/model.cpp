@@ -26,7 +26,7 @@ std::uint64_t Model::observations() const {
 
 // ---- observing ----
 
-void Model::check(State const& state, char const* role) const {
+void Model::check_schema(State const& state, char const* role) const {
     if (state.schema() == schema_ || *state.schema() == *schema_) return;
     throw StateError(std::string("the ") + role + " state is of another schema than the model");
 }
@@ -40,13 +40,30 @@ void Model::find_effect(SlotId slot, State const& before, State const& after, Ef
     if (effect.unchanged) return effect.outcomes.assign(attribute.length, 0);
     effect.outcomes = new_column.values();
     for (std::size_t i = 0; i < effect.outcomes.size() && !attribute.outcomes_are_values; ++i)
-        if (!subtract(new_column.values()[i], old_column.values()[i], effect.outcomes[i])) {
-            ClassId const class_id = schema_->slots()[slot].class_id;
-            Int const id = before.roster()->ids(class_id)[i / attribute.length];
-            throw TransitionError("attribute '" + attribute.name + "' of object " + std::to_string(id) +
-                                  " changes from " + std::to_string(old_column.values()[i]) + " to " +
-                                  std::to_string(new_column.values()[i]) + ", a difference that does not fit 64 bits");
-        }
+        if (!subtract(new_column.values()[i], old_column.values()[i], effect.outcomes[i]))
+            refuse_difference(slot, before, after, i);
+}
+
+void Model::refuse_difference(SlotId slot, State const& before, State const& after, std::size_t i) const {
+    Int const id = before.roster()->ids(schema_->slots()[slot].class_id)[i / attribute(slot).length];
+    throw TransitionError("attribute '" + attribute(slot).name + "' of object " + std::to_string(id) +
+                          " changes from " + std::to_string(before.column(slot)->values()[i]) + " to " +
+                          std::to_string(after.column(slot)->values()[i]) + ", a difference that does not fit 64 bits");
+}
+
+void Model::check(State const& before, State const& after) const {
+    check_schema(before, "before");
+    check_schema(after, "after");
+    check_same_objects(before, after);
+    for (std::size_t s = 0; s < effects_.size(); ++s) {
+        Column const& old_column = *before.column(SlotId(s));
+        Column const& new_column = *after.column(SlotId(s));
+        if (&old_column == &new_column || attribute(SlotId(s)).outcomes_are_values) continue;
+        Int difference = 0;
+        for (std::size_t i = 0; i < old_column.values().size(); ++i)
+            if (!subtract(new_column.values()[i], old_column.values()[i], difference))
+                refuse_difference(SlotId(s), before, after, i);
+    }
 }
 
 bool Model::will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const {
@@ -73,8 +90,8 @@ bool Model::find_effects(State const& before, ActionId action, State const& afte
 }
 
 std::vector<ModelEvent> Model::observe(State const& before, ActionId action, State const& after) {
-    check(before, "before");
-    check(after, "after");
+    check_schema(before, "before");
+    check_schema(after, "after");
     check_same_objects(before, after);
     std::unique_lock const lock(mutex_);
     events_.clear();
@@ -171,7 +188,7 @@ void Model::replay_window(std::vector<RuleId> const& rules) {
 // ---- predicting ----
 
 Prediction Model::predict(State const& state, ActionId action, FactsMode facts, BindingsMode bindings) const {
-    check(state, "given");
+    check_schema(state, "given");
     std::shared_lock const lock(mutex_);
     Prediction prediction(state, effects_.size());
     FactsOnDemand const demand(state);

@@ -47,6 +47,8 @@ public:
     [[nodiscard]] Settings const& settings() const { return settings_; }
     [[nodiscard]] std::uint64_t observations() const;
 
+    /// Throws StateError or TransitionError if observe() would refuse these states.
+    void check(State const& before, State const& after) const;
     /// Learns one transition and returns the decisions it led to.
     /// Throws StateError or TransitionError, having learned nothing.
     std::vector<ModelEvent> observe(State const& before, ActionId action, State const& after);
@@ -98,7 +100,8 @@ private:
     [[nodiscard]] LearningContext context(State const& state) {
         return {codes_, *criterion_, settings_, scratch_, state, events_};
     }
-    void check(State const& state, char const* role) const;
+    void check_schema(State const& state, char const* role) const;
+    [[noreturn]] void refuse_difference(SlotId slot, State const& before, State const& after, std::size_t i) const;
     void find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const;
     [[nodiscard]] bool find_effects(State const& before, ActionId action, State const& after);
     [[nodiscard]] bool will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const;

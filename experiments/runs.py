@@ -4,13 +4,13 @@
 
 A task is a flat dict of JSON values that describes a run completely; its result is a dict of JSON
 values. The same task gives the same result in any order and any number of processes. The file has
-a line for each run. Runs are performed by the processes of `treethink run` (`runner/pool.py`).
+a line for each run. Records are kept in the store of `treethink run` (`runner/store.py`), so they
+have checksums, and runs are performed by its processes (`runner/pool.py`).
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import treethink
+from treethink.errors import RecordsError
+from treethink.repro.runner import store
 from treethink.repro.runner.pool import performed
 
 Task = dict[str, Any]
@@ -56,24 +58,17 @@ def finish(
 
 def read(path: Path) -> dict[str, dict[str, Any]]:
     """Return the records of finished runs, by the key of their task."""
-    if not path.exists():
-        return {}
     try:
-        records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        return {key_of(record["task"]): record for record in records}
-    except (KeyError, TypeError, ValueError) as error:
+        return {key_of(record["task"]): record for record in store.read_lines(path)}
+    except (KeyError, TypeError) as error:
         sys.exit(f"{path} holds something else than runs: {error!r}")
+    except RecordsError as error:
+        sys.exit(str(error))
 
 
 def write(path: Path, records: list[dict[str, Any]]) -> None:
     """Write all records in one step, in an order that does not depend on which finished first."""
-    lines = [
-        json.dumps(record, separators=(",", ":"))
-        for record in sorted(records, key=lambda record: key_of(record["task"]))
-    ]
-    beside = path.with_name(f"{path.name}.new")
-    beside.write_text("\n".join(lines) + "\n", "utf-8")
-    os.replace(beside, path)
+    store.write_lines(path, sorted(records, key=lambda record: key_of(record["task"])))
 
 
 def tell(text: str) -> None:

@@ -26,6 +26,11 @@ Reading read_int_object(PyObject* value, Int& out) {
     return overflow == 0 ? Reading::ok : Reading::out_of_range;
 }
 
+// NumPy 2 refuses to convert its bools to integers; NumPy 1 only warns.
+bool is_bool(PyObject* value) {
+    return PyBool_Check(value) != 0 || std::string_view(Py_TYPE(value)->tp_name) == "numpy.bool_";
+}
+
 // Text and raw bytes are sequences too, but never vectors.
 bool is_sequence(PyObject* value) {
     return PySequence_Check(value) != 0 && PyUnicode_Check(value) == 0 && PyBytes_Check(value) == 0 &&
@@ -70,11 +75,11 @@ std::string_view text_of(nb::handle value, char const* demand) {
 
 Reading read_integer(nb::handle value, Int& out) {
     if (PyLong_CheckExact(value.ptr())) return read_int_object(value.ptr(), out);
-    if (PyBool_Check(value.ptr()) || PyIndex_Check(value.ptr()) == 0) return Reading::not_an_integer;
+    if (is_bool(value.ptr()) || PyIndex_Check(value.ptr()) == 0) return Reading::not_an_integer;
     auto const integer = nb::steal(PyNumber_Index(value.ptr()));
     if (integer.is_valid()) return read_int_object(integer.ptr(), out);
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) nb::raise_python_error();
-    PyErr_Clear();  // NumPy's bools and longer arrays have the slot, but refuse
+    PyErr_Clear();  // NumPy's longer arrays have the slot, but refuse
     return Reading::not_an_integer;
 }
 

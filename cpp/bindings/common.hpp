@@ -10,6 +10,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,6 +34,10 @@ std::string shown(nb::handle value);
 /// UTF-8 text of a str, valid as long as the str lives. Throws WrongType that begins with
 /// `demand`, such as "an action must be a str".
 std::string_view text_of(nb::handle value, char const* demand);
+
+/// Raises `error`, if there is one, and else `earlier`. If there are both, the other one is its context, as of a
+/// Python exception that is raised while an earlier one is handled; an interrupt is never only a context.
+void raise_errors(std::exception_ptr const& error, std::exception_ptr const& earlier);
 
 /// A signed 64-bit integer, or the reason why it is none.
 Reading read_integer(nb::handle value, Int& out);

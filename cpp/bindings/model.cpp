@@ -64,30 +64,44 @@ void observe(PyModel& self, nb::handle before_object, nb::handle action_name, nb
     report(self, events);
 }
 
+/// Learns items that were read ahead, all of them: the first error, be it of an item, a callback or a signal, is
+/// stored in `error`, and what comes after it is learned without callbacks and signals.
+std::uint64_t observe_items(PyModel& self, std::vector<Transition> const& items, SignalWatch& watch,
+                            std::exception_ptr& error) {
+    nb::gil_scoped_release const release;
+    std::uint64_t observed = 0;
+    for (Transition const& each : items) try {
+            auto const events = self.model.observe(each.before, each.action, each.after);
+            ++observed;
+            if (error) continue;
+            watch.look();
+            if (events.empty()) continue;
+            AcquireGil const acquire;
+            report(self, events);
+        } catch (...) {
+            if (!error) error = std::current_exception();
+        }
+    return observed;
+}
+
 std::uint64_t observe_many(PyModel& self, nb::handle transitions) {
-    Schema const& schema = *self.model.schema();
+    auto const next = [&](nb::handle item) {
+        Transition transition = transition_of(*self.model.schema(), item);
+        self.model.check(transition.before, transition.after);  // refused here, nothing is read after it
+        return transition;
+    };
     nb::object const iterator =
         iterator_over(transitions, "transitions must be an iterable of (before, action, after)");
     std::uint64_t observed = 0;
     Pace pace;
     SignalWatch watch;
-    for (std::exception_ptr error;;) {
+    for (;;) {
         std::size_t const wanted = pace.chunk();
-        auto const items = next_items<Transition>(
-            iterator, wanted, [&](nb::handle item) { return transition_of(schema, item); }, error);
+        std::exception_ptr error_of_item, error;
+        auto const items = next_items<Transition>(iterator, wanted, next, error_of_item);
         auto const start = Clock::now();
-        {
-            nb::gil_scoped_release const release;
-            for (Transition const& each : items) {
-                auto const events = self.model.observe(each.before, each.action, each.after);
-                ++observed;
-                watch.look();
-                if (events.empty()) continue;
-                nb::gil_scoped_acquire const acquire;
-                report(self, events);
-            }
-        }
-        if (error) std::rethrow_exception(error);
+        observed += observe_items(self, items, watch, error);
+        raise_errors(error, error_of_item);
         if (items.size() < wanted) return observed;
         pace.took(Clock::now() - start);
     }
@@ -227,8 +241,10 @@ void bind_learning(nb::class_<PyModel>& type) {
              nb::arg("transitions").none(),
              "Learn an iterable of (before, action, after); return how many there were.\n\n"
              "The result is that of as many calls of `observe`. If an item is refused, those before it\n"
-             "are learned. Up to 256 items are read ahead of being learned, so an iterable that queries\n"
-             "this model sees it as it was then, and after an error the items read ahead are lost.")
+             "are learned, and those after it are not read. Up to 256 items are read ahead of being\n"
+             "learned, so an iterable that queries this model sees it as it was then. None of them is\n"
+             "lost: after Ctrl-C or an error of `on_change`, the items that were read are learned, without\n"
+             "further calls of `on_change`, before the exception is raised.")
         .def("predict", &predict,
              nb::sig("def predict(self, state: State, action: str, facts: str = 'demand', bindings: str = 'first') "
                      "-> Prediction"),
@@ -242,7 +258,9 @@ void bind_learning(nb::class_<PyModel>& type) {
              nb::sig("def predict_many(self, situations: collections.abc.Iterable[tuple[State, str]], "
                      "facts: str = 'demand', bindings: str = 'first') -> list[Prediction]"),
              nb::arg("situations").none(), nb::arg("facts").none() = "demand", nb::arg("bindings").none() = "first",
-             "Return the predictions for an iterable of (state, action).");
+             "Return the predictions for an iterable of (state, action).\n\n"
+             "Up to 256 items are read ahead. After Ctrl-C or an error there are no predictions, but the\n"
+             "items that were read are taken from an iterator.");
 }
 
 // Settings and state of a model.

@@ -1,4 +1,7 @@
 // module.cpp - the extension treethink._engine: its parts, its errors, its way to end.
+#include <exception>
+#include <utility>
+
 #include "bindings/objects.hpp"
 
 namespace treethink::bindings {
@@ -56,8 +59,24 @@ void translate(std::exception_ptr const& thrown, void*) {
         set_error("ModelFileError", error);
     } catch (ResourceError const& error) {
         set_error("ResourceError", error);
+    } catch (BrokenModelError const& error) {
+        set_error("BrokenModelError", error);
     } catch (Error const& error) {
         set_error("TreeThinkError", error);
+    }
+}
+
+// The Python exception for something that was thrown.
+nb::object exception_object(std::exception_ptr const& thrown) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (nb::python_error const& error) {
+        return nb::borrow(error.value());
+    } catch (Error const&) {
+        translate(thrown, nullptr);
+        return nb::borrow(nb::python_error().value());
+    } catch (std::exception const& error) {
+        return nb::borrow(PyExc_RuntimeError)(error.what());
     }
 }
 
@@ -67,6 +86,18 @@ void shut_down() {
 }
 
 }  // namespace
+
+void raise_errors(std::exception_ptr const& error, std::exception_ptr const& earlier) {
+    if (!error && !earlier) return;
+    if (!error || !earlier) std::rethrow_exception(error ? error : earlier);
+    nb::object raised = exception_object(error), context = exception_object(earlier);
+    auto const interrupts = [](nb::object const& each) { return !PyObject_IsInstance(each.ptr(), PyExc_Exception); };
+    if (interrupts(context) && !interrupts(raised)) std::swap(raised, context);
+    bool const has_context = nb::steal(PyException_GetContext(raised.ptr())).is_valid();
+    if (!has_context && !raised.is(context)) PyException_SetContext(raised.ptr(), context.release().ptr());
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+    nb::raise_python_error();
+}
 
 nb::object object_class() {
     if (kept_object_class != nullptr) return nb::borrow(kept_object_class);

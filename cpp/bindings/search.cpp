@@ -7,10 +7,12 @@
 #include <nanobind/stl/pair.h>
 
 #include <atomic>
+#include <thread>
 
 #include "bindings/common.hpp"
 #include "bindings/py_model.hpp"
 #include "bindings/signals.hpp"
+#include "fork.hpp"
 
 namespace treethink::bindings {
 
@@ -43,12 +45,39 @@ private:
     std::unordered_multimap<std::uint64_t, Entry> entries_;
 };
 
+/// Whether a call uses a search. What another thread was doing to it when the process was forked stays half-way
+/// in the child.
+class UseMark final : ForkAware {
+public:
+    explicit operator bool() const { return in_use_; }
+    void set() {
+        if (half_way_)
+            throw BrokenModelError(
+                "the search is broken: the process was forked while another thread used it. Make "
+                "a new one, or use the start method 'spawn'");
+        if (in_use_.exchange(true))
+            throw Error("this search is under way already: each thread, and each model that plans, needs its own");
+        user_ = std::this_thread::get_id();
+    }
+    void clear() { in_use_ = false; }
+
+private:
+    // A thread that forks in its own search, in a model written in Python, goes on with it in the child.
+    void release_in_child() noexcept override {
+        half_way_ = half_way_ || (in_use_ && user_ != std::this_thread::get_id());
+    }
+
+    std::atomic<bool> in_use_ = false;
+    std::thread::id user_;   // of the last use
+    bool half_way_ = false;  // the mark is kept, too, so that nobody looks at the search
+};
+
 /// A search as Python holds it. Only one call may use it at a time (see ExclusiveUse).
 struct PySearch {
     Search search;
     PredictionCache cache;
     bool cache_cleared = false;  // since the last reset
-    std::atomic<bool> in_use = false;
+    UseMark in_use;
 
     PySearch(State const& state, SearchSettings settings, std::uint64_t seed) : search(state, settings, seed) {}
 
@@ -61,11 +90,8 @@ struct PySearch {
 /// Marks a search as in use as long as this exists; refuses a second use at the same time.
 class ExclusiveUse {
 public:
-    explicit ExclusiveUse(PySearch& self) : self_(self) {
-        if (self_.in_use.exchange(true))
-            throw Error("this search is under way already: each thread, and each model that plans, needs its own");
-    }
-    ~ExclusiveUse() { self_.in_use = false; }
+    explicit ExclusiveUse(PySearch& self) : self_(self) { self_.in_use.set(); }
+    ~ExclusiveUse() { self_.in_use.clear(); }
     ExclusiveUse(ExclusiveUse const&) = delete;
     ExclusiveUse& operator=(ExclusiveUse const&) = delete;
 

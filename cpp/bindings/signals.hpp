@@ -1,9 +1,9 @@
 // signals.hpp - Ctrl-C is heard while the engine works.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <chrono>
+
+#include "bindings/gil.hpp"
 
 namespace treethink::bindings {
 
@@ -14,7 +14,7 @@ class SignalWatch {
 public:
     void look() {
         if (Clock::now() - last_ < between) return;
-        nanobind::gil_scoped_acquire const acquire;
+        AcquireGil const acquire;
         if (PyErr_CheckSignals() != 0) nanobind::raise_python_error();
         last_ = Clock::now();
     }

@@ -34,6 +34,10 @@ struct ModelFileError : Error {
 struct ResourceError : Error {
     using Error::Error;
 };
+/// A model that a change has left half-way.
+struct BrokenModelError : Error {
+    using Error::Error;
+};
 
 /// A name that is not in the list it should come from.
 struct UnknownName : Error {

@@ -65,10 +65,12 @@ public:
 };
 
 std::vector<std::unique_ptr<FactKind const>>& registry() {
-    static std::vector<std::unique_ptr<FactKind const>> kinds = [] {
-        std::vector<std::unique_ptr<FactKind const>> built_in;
-        built_in.push_back(std::make_unique<Equality>());
-        built_in.push_back(std::make_unique<Difference>());
+    using Kinds = std::vector<std::unique_ptr<FactKind const>>;
+    static Kinds& kinds = *[] {
+        // Never destroyed: a daemon thread may still use facts while the process exits.
+        auto* const built_in = new Kinds;
+        built_in->push_back(std::make_unique<Equality>());
+        built_in->push_back(std::make_unique<Difference>());
         return built_in;
     }();
     return kinds;

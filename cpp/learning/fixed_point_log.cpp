@@ -35,7 +35,8 @@ Log log_of(double x) { return rounded(natural_log(x)); }
 Log log_of_inverse(double x) { return rounded(-natural_log(x)); }
 
 LogTables const& LogTables::get() {
-    static LogTables const tables;
+    // Never destroyed: a daemon thread may still learn while the process exits.
+    static LogTables const& tables = *new LogTables;
     return tables;
 }
 

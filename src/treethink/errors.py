@@ -88,6 +88,10 @@ class ResourceError(TreeThinkError, RuntimeError):
     """A computation that would take more memory or time than allowed."""
 
 
+class BrokenModelError(TreeThinkError, RuntimeError):
+    """A model that a change has left half-way, so that nothing in it can be relied on."""
+
+
 class NoiseWarning(UserWarning):
     """A rule has had so many different outcomes that it looks like noise (`max_outcomes`)."""
 
@@ -102,8 +106,9 @@ class MissingPackageError(TreeThinkError, ImportError):
 
 def whole_number(name: str, value: object, least: int = 0) -> int:
     """Return a setting as a plain int; raise a `SettingError` if it is not one, or too small."""
+    is_bool = type(value).__name__ in ("bool", "bool_")  # NumPy 1 converts its bools, too
     try:
-        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+        number = None if is_bool else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = None
     if number is None:

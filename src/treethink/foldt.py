@@ -10,12 +10,12 @@ Out:  probabilities of outcomes, and the tree as a `Rule`.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 from treethink import _engine
 from treethink._engine import State
 from treethink.errors import SettingError, UnknownNameError, WrongTypeError
+from treethink.fork_lock import ForkLock
 from treethink.model import (
     DEFAULT_CRITERION,
     DEFAULT_MAX_CANDIDATES,
@@ -90,7 +90,7 @@ class FOLDT:
             raise SettingError(f"memory must be 0: a FOLDT keeps no transitions, got {memory}")
         self._tree: _engine.Foldt | None = None
         self._schema: Schema | None = None
-        self._lock = Lock()
+        self._lock = ForkLock()
         self._outcomes: list[Hashable] = []
         self._numbers: dict[Hashable, int] = {}
 
@@ -134,7 +134,7 @@ class FOLDT:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=Lock(), _tree=None)
+        vars(self).update(state, _lock=ForkLock(), _tree=None)
         if state["_tree"] is not None:
             tree = self._new_tree(self._schema)
             tree._load(state["_tree"])
@@ -143,13 +143,14 @@ class FOLDT:
     def _number_of(self, outcome: Hashable) -> int:
         """Return the number that the engine knows an outcome by; -1 if it is not told apart."""
         try:
-            number = self._numbers.get(outcome)
+            known = self._numbers.get(outcome)
         except TypeError:
             raise WrongTypeError(f"an outcome must be hashable, got {outcome!r}") from None
-        if number is not None:
-            return number
+        if known is not None:
+            return known
         if len(self._outcomes) >= self._settings["max_outcomes"]:
             return -1
+        # In this order, a fork between the two lines gives no number to two outcomes.
         self._outcomes.append(outcome)
         return self._numbers.setdefault(outcome, len(self._outcomes) - 1)
 

@@ -239,8 +239,10 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         """Learn an iterable of (before, action, after); return how many there were.
 
         The result is that of as many calls of `observe`. If an item is refused, those before it
-        are learned. Up to 256 items are read ahead of being learned, so an iterable that queries
-        this model sees it as it was then, and after an error the items read ahead are lost.
+        are learned, and those after it are not read. Up to 256 items are read ahead of being
+        learned, so an iterable that queries this model sees it as it was then. None of them is
+        lost: after Ctrl-C or an error of `on_change`, the items that were read are learned, without
+        further calls of `on_change`, before the exception is raised.
         """
         return super().observe_many(transitions)
 
@@ -263,7 +265,11 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         facts: str = "demand",
         bindings: str = "first",
     ) -> list[Prediction]:
-        """Return the predictions for an iterable of (state, action)."""
+        """Return the predictions for an iterable of (state, action).
+
+        Up to 256 items are read ahead. After Ctrl-C or an error there are no predictions, but the
+        items that were read are taken from an iterator.
+        """
         return super().predict_many(situations, facts, bindings)
 
     @property

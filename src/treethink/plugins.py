@@ -1,11 +1,52 @@
-"""Load worlds and learners of one's own by their location, `package.module:name`."""
+"""Load worlds and learners of one's own by their location, `package.module:name`.
+
+Loading one runs its module, so a location is code, and so is every file that holds one.
+"""
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Literal
 
 from treethink.errors import SettingError, shown
+
+#: Where the modules of locations are searched; "none" refuses all locations.
+Search = Literal["installed", "working folder", "none"]
+_added: list[str] = []  # to `sys.path`: the working folder, or none
+_search: ContextVar[Search] = ContextVar("search", default="installed")
+
+
+@contextmanager
+def searched(search: Search) -> Iterator[None]:
+    """Search modules there while this lasts.
+
+    With "working folder", modules in the working folder can be loaded too. It is searched last and
+    only once a location is used, so no file in it can take the place of an installed module.
+    """
+    token = _search.set(search)
+    try:
+        yield
+    finally:
+        _search.reset(token)
+
+
+def _add_working_folder() -> None:
+    """Let modules in the working folder be found, after all others.
+
+    It stays there, because modules may import others later. If the process has changed its folder
+    since an earlier call, the folder of that call leaves.
+    """
+    folder = os.getcwd()
+    while _added and (earlier := _added.pop()) in sys.path:
+        sys.path.remove(earlier)
+    if folder not in sys.path:
+        sys.path.append(folder)
+        _added.append(folder)
 
 
 def load_object(location: str, kind: str, example: str) -> Any:
@@ -19,6 +60,12 @@ def load_object(location: str, kind: str, example: str) -> Any:
         raise SettingError(
             f"a {kind} of your own is given as module:name, such as {example}, got {location!r}"
         )
+    if _search.get() == "none":
+        raise SettingError(
+            f"the {kind} {location!r} is code of your own, which --no-plugins refuses to load"
+        )
+    if _search.get() == "working folder":
+        _add_working_folder()
     try:
         value: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:

@@ -135,6 +135,26 @@ class Node:
             yield node
             stack += [child for child in (node.right, node.left) if child is not None]
 
+    def __reduce__(self) -> "tuple[Callable[[list[NodeParts]], Node], tuple[list[NodeParts]]]":
+        """Return how to pickle and copy it: as a flat list, so that depth is not limited."""
+        parts = [(n.classes, n.counts, n.test, n.pinned, n.written, n.met) for n in self.walk()]
+        return node_of, (parts,)
+
+
+#: A node without its children: classes, counts, test, pinned, written, met.
+NodeParts = tuple[
+    tuple[str, ...], Mapping[Value, int], Test | None, bool, bool, Mapping[Value, int]
+]
+
+
+def node_of(preorder: list[NodeParts]) -> Node:
+    """Return the tree of nodes that are listed in preorder."""
+    built: list[Node] = []
+    for classes, counts, test, pinned, written, met in reversed(preorder):
+        left, right = (None, None) if test is None else (built.pop(), built.pop())
+        built.append(Node(classes, counts, test, left, right, pinned, written, met))
+    return built[0]
+
 
 def by_value(counts: Mapping[tuple[int, ...], int]) -> dict[Value, int]:
     """Return counts by plain values instead of vectors."""
@@ -191,6 +211,10 @@ class Rule:
     def root(self) -> Node:
         """The tree's first node. A leaf has all observations of its rule, unless hand-written."""
         return build(self.nodes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes for pickling and copying; `root` is made again from `nodes`."""
+        return {name: value for name, value in vars(self).items() if name != "root"}
 
     @property
     def answers(self) -> bool:

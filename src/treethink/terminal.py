@@ -14,17 +14,18 @@ from __future__ import annotations
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
+from rich.segment import Segment
 from rich.theme import Theme
 
 from treethink.text import printable
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import ConsoleOptions, RenderableType
     from rich.live_render import VerticalOverflowMethod
 
 #: From the 256 colours that nearly every terminal has.
@@ -64,15 +65,35 @@ _LABELS = 8  # columns to the left of the chart
 _WIDEST_TEXT = 100
 
 
+class SafeConsole(Console):
+    """A console that no text can command: unprintable characters are escaped.
+
+    Names of worlds, classes, actions, labels and files may hold any characters, among them those
+    that a terminal takes for a command. Names of emoji, such as :bomb:, stay as they are.
+    """
+
+    def __init__(self, **options: Any):
+        super().__init__(emoji=False, **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for text, style, control in super().render(renderable, options):
+            if control or text.isprintable() or text == "\n":
+                yield Segment(text, style, control)
+            else:
+                yield Segment("\n".join(map(printable, text.split("\n"))), style)
+
+
 def terminal(*, stderr: bool = False, width: int | None = None) -> Console:
     """Return a console with our colours.
 
     Where a terminal has only sixteen colours, which each terminal defines in its own way, none are
     used. `width` applies to output that is not a terminal.
     """
-    console = Console(stderr=stderr, theme=THEME)
+    console = SafeConsole(stderr=stderr, theme=THEME)
     if console.color_system in ("standard", "windows"):
-        console = Console(stderr=stderr, theme=THEME, no_color=True)
+        console = SafeConsole(stderr=stderr, theme=THEME, no_color=True)
     if width is not None and not console.is_terminal:
         console.width = width
     return console

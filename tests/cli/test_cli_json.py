@@ -341,7 +341,7 @@ def test_an_interrupt_during_the_evaluation_loses_nothing(
 
 
 def test_every_interrupted_command_says_so(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(name: str) -> Any:
+    def stop(name: str, **options: Any) -> Any:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli.worlds, "make_world", stop)

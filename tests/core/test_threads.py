@@ -18,9 +18,9 @@ import pytest
 
 from handmade import chain, dot, handmade
 from treethink.checks.learners import all_outcomes
-from treethink.errors import TransitionError
+from treethink.errors import TransitionError, WrongTypeError
 from treethink.foldt import FOLDT
-from treethink.model import TreeThink
+from treethink.model import Change, TreeThink
 from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import make
@@ -449,3 +449,119 @@ def test_a_hook_may_switch_itself_off_between_two_changes_of_one_transition():
     assert len(changes) == 1
     assert model.observations == 60
     assert all(rule.depth == 1 for rule in model.rules.values())
+
+
+# ---------------------------------------------------- nothing read ahead is lost
+
+
+class Taken:
+    """An iterator that counts what was taken from it."""
+
+    def __init__(self, items: Any):
+        self.items = iter(items)
+        self.count = 0
+
+    def __iter__(self) -> Taken:
+        return self
+
+    def __next__(self) -> Any:
+        item = next(self.items)
+        self.count += 1
+        return item
+
+
+def test_an_interrupt_loses_no_item_that_was_read(stream):
+    model = TreeThink(make("maze").schema)
+    items = cycle(stream)
+    for _ in range(5):
+        with pytest.raises(KeyboardInterrupt), interrupted_after(0.05):
+            model.observe_many(items)
+    observed = model.observations % len(stream)
+    assert next(items) is stream[observed]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_an_error_of_a_hook_loses_no_item_that_was_read(stream, number):
+    model, items, calls = TreeThink(make("maze").schema, alpha=0.3), Taken(stream), []
+
+    def hook(change: Any) -> None:
+        calls.append(change)
+        if len(calls) > number:
+            raise ValueError("no")
+
+    model.on_change = hook
+    with pytest.raises(ValueError, match="no"):
+        model.observe_many(items)
+    assert len(calls) == number + 1, "the hook is not called again after its error"
+    assert model.observations == items.count
+    model.on_change = None
+    model.observe_many(items)
+    assert model.to_bytes() == model_of(stream, alpha=0.3).to_bytes()
+
+
+def enormous_change() -> tuple[State, str, State]:
+    low, high = (State(CROWD, [Object(0, "dot", x=value)]) for value in (-(2**63), 2**63 - 1))
+    return low, "go", high
+
+
+def test_nothing_is_read_after_an_item_that_is_refused():
+    schema, steps = CROWD, list(islice(slow_steps(2), 200))
+    other = make("maze")
+    level = other.reset(0)
+    for wrong, message in [
+        ("nothing", "a transition must be"),
+        (enormous_change(), "does not fit 64 bits"),
+        ((steps[0][0], "go", State(schema, [])), "must be the same; only before"),
+        ((level, "go", level), "another schema"),
+        ((steps[0][0], "gone", steps[0][2]), "unknown action 'gone'"),
+    ]:
+        model, items = TreeThink(schema), iter([*steps, wrong, *steps])
+        with pytest.raises(Exception, match=message):
+            model.observe_many(items)
+        assert model.observations == 200
+        assert model.observe_many(items) == 200
+
+
+def failing(stream: list[Any], error: BaseException) -> Iterator[Any]:
+    yield from stream
+    raise error
+
+
+LAMP = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+
+
+def presses(number: int) -> list[Any]:
+    """Return transitions that are learned so quickly that many are read ahead."""
+    states = [State(LAMP, [Object(1, "lamp", on=on)]) for on in (0, 1)]
+    return [(states[i % 2], "press", states[1 - i % 2]) for i in range(number)]
+
+
+def error_and_context(items: Any) -> tuple[type, type] | None:
+    """Return the error of a stream with a hook that fails, if both failed at the same time."""
+
+    def hook(change: Any) -> None:
+        raise ValueError("of the hook")
+
+    model = TreeThink(LAMP)
+    model.on_change = hook
+    with pytest.raises((ValueError, KeyboardInterrupt)) as raised:
+        model.observe_many(items)
+    if raised.value.__context__ is None:
+        return None
+    return type(raised.value), type(raised.value.__context__)
+
+
+def test_errors_of_a_hook_and_of_an_item_read_ahead_are_both_reported():
+    """How far the items are read ahead depends on time, so several lengths are tried."""
+    model = TreeThink(LAMP)
+    changes: list[Change] = []
+    model.on_change = changes.append
+    model.observe_many(presses(100))
+    first = changes[0].observation
+    for make_items, both in [
+        (lambda n: failing(presses(n), OSError("of the stream")), (ValueError, OSError)),
+        (lambda n: [*presses(n), "wrong"], (ValueError, WrongTypeError)),
+        (lambda n: failing(presses(n), KeyboardInterrupt()), (KeyboardInterrupt, ValueError)),
+    ]:
+        errors = {error_and_context(make_items(n)) for n in range(first, first + 40)}
+        assert errors - {None} == {both}

@@ -57,6 +57,27 @@ def test_an_interruption_keeps_finished_runs(tmp_path: Path) -> None:
     assert [each["result"]["square"] for each in runs.read(path).values()] == [25]
 
 
+def test_a_damaged_record_is_refused_with_its_place(tmp_path: Path) -> None:
+    runs, path = module("runs"), tmp_path / "runs.jsonl"
+    runs.finish([{"of": 3}, {"of": 4}], square, path)
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"square":16', b'"square":17'))
+    with pytest.raises(SystemExit, match=r"runs\.jsonl, line 2: .*checksum does not match"):
+        runs.read(path)
+    path.write_bytes(whole[:-20])
+    with pytest.raises(SystemExit, match=r"cannot read .*runs\.jsonl, line 2"):
+        runs.read(path)
+
+
+def test_records_without_checksums_are_read_and_kept(tmp_path: Path) -> None:
+    runs, path = module("runs"), tmp_path / "runs.jsonl"
+    old = '{"task":{"of":3},"result":{"square":9},"seconds":0.0,"version":"0.1.0"}\n'
+    path.write_text(old)
+    assert runs.finish([{"of": 3}, {"of": 4}], square, path) == [{"square": 9}, {"square": 16}]
+    first = path.read_text().splitlines()[0]
+    assert first.startswith(old.rstrip("}\n")) and '"sha256":' in first
+
+
 def test_a_file_with_other_content_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_text("[1]\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -671,6 +672,19 @@ def test_invalid_records_are_one_clear_error(tmp_path: Path) -> None:
     (bad / "manifest.json").write_text("[]")
     with pytest.raises(RecordsError):
         report.write(tmp_path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes symbolic links")
+@pytest.mark.parametrize("name", ["report", "report/results.md", "report/index.html"])
+def test_no_report_is_written_through_a_link_beside_the_records(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "maze", seeds(1))
+    victim = tmp_path / "victim"
+    victim.mkdir() if name == "report" else victim.write_text("precious")
+    (tmp_path / "maze" / name).parent.mkdir(exist_ok=True)
+    (tmp_path / "maze" / name).symlink_to(victim)
+    with pytest.raises(RecordsError, match=f"{name} is a symbolic link"):
+        report.write(tmp_path / "maze")
+    assert list(victim.iterdir()) == [] if name == "report" else victim.read_text() == "precious"
 
 
 def test_a_damaged_run_is_one_clear_error_that_names_the_file(tmp_path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import os
+import shutil
 import sys
 from dataclasses import replace
 from itertools import islice
@@ -138,7 +141,7 @@ def test_the_manifest_describes_runs_versions_and_machine(tmp_path: Path) -> Non
     assert set(manifest["machine"]) == {"cpu", "cores", "system"}
     assert manifest["started"] <= manifest["finished"]
     assert manifest["commit"] is None or len(manifest["commit"].removesuffix("-dirty")) == 40
-    assert json.loads((tmp_path / "runs" / f"{RUN.key}.json").read_text()) == entries[0]
+    assert records.written(tmp_path, RUN.key) == entries[0]
 
 
 def test_an_experiment_is_finished_when_its_last_run_ends(
@@ -202,7 +205,7 @@ def test_the_table_of_records_is_flat_and_complete(tmp_path: Path) -> None:
             r"manifest.json, runs\[0\] must be the entry of a run, got 3",
         ),
         ('{"format": 1, "runs": [{}]}', r"manifest.json, runs\[0\]: 'key' is missing"),
-        ('{"format": 99, "runs": []}', "of a newer treethink; this one reads up to 1"),
+        ('{"format": 99, "runs": []}', "of a newer treethink; this one reads up to 2"),
     ],
 )
 def test_a_folder_with_other_content_is_one_clear_error_and_unchanged(
@@ -261,7 +264,7 @@ def test_the_error_names_the_place_of_an_invalid_entry(
     path = tmp_path / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["runs"][0][name] = value
-    path.write_text(json.dumps(manifest))
+    records.write_json(path, manifest)  # with the checksum of what it holds now
     with pytest.raises(
         RecordsError, match=rf"manifest\.json, runs\[0\], {name}.* must be {message}"
     ):
@@ -284,6 +287,15 @@ def test_a_run_that_is_listed_twice_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(both))
     with pytest.raises(RecordsError, match=r"runs\[1\]: .* is there twice"):
         records.read(tmp_path)
+
+
+def forget_checksums(folder: Path) -> None:
+    """Turn the manifest and the entries into those of format 1."""
+    for path in (folder / "manifest.json", *(folder / "runs").glob("*.json")):
+        content = json.loads(path.read_text())
+        for name in ("files", "sha256"):
+            del content[name]
+        path.write_text(json.dumps({**content, "format": 1}))
 
 
 @pytest.mark.parametrize(
@@ -309,6 +321,7 @@ def test_invalid_columns_are_one_clear_error(
     columns = {name: table.column(name) for name in table.column_names} | change
     kept = {name: each for name, each in columns.items() if each is not None}
     pq.write_table(pa.table(kept), path)
+    forget_checksums(tmp_path)
     with pytest.raises(RecordsError, match=rf"{what}\.parquet: .*{message}"):
         getattr(records.read(tmp_path).runs[0], what)
 
@@ -337,7 +350,7 @@ def test_an_invalid_entry_is_reported_and_its_run_repeated(
     (warning,) = RecordedWarnings.warnings
     assert f"{RUN.key} counts as not ended" in warning and f"{RUN.key}.json" in warning
     assert {**again, "seconds": 0} == {**good, "seconds": 0}
-    assert json.loads(path.read_text()) == again
+    assert records.written(tmp_path, RUN.key) == again
 
 
 # ------------------------------------------------------------------- several experiments
@@ -371,6 +384,156 @@ def test_damaged_columns_are_one_clear_error(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(RecordsError, match=r"cannot read .*windows\.parquet"):
         _ = records.read(tmp_path).runs[0].windows
+
+
+# ------------------------------------------------------------------------------ checksums
+
+
+def flip_a_bit(path: Path, byte: int, bit: int = 0) -> None:
+    content = bytearray(path.read_bytes())
+    content[byte] ^= 1 << bit
+    path.write_bytes(content)
+
+
+def read_everything(folder: Path) -> list[Any]:
+    """Return all that the records of a folder hold, as values that can be compared."""
+    recorded = records.read(folder)
+    columns = [
+        {name: each.tobytes() for name, each in run.windows.items()} for run in recorded.runs
+    ]
+    errors = [[each.tobytes() for each in run.errors] for run in recorded.runs]
+    return [recorded.manifest, columns, errors]
+
+
+@pytest.mark.parametrize("what", ["errors", "windows"])
+def test_no_flipped_bit_of_a_column_is_read(tmp_path: Path, what: str) -> None:
+    perform_all([RUN], tmp_path, processes=0)
+    path = tmp_path / "runs" / f"{RUN.key}.{what}.parquet"
+    whole = path.read_bytes()
+    for byte in range(0, len(whole), 7):
+        flip_a_bit(path, byte, bit=byte % 8)
+        with pytest.raises(RecordsError, match=rf"{what}\.parquet: .*checksum.* delete it and run"):
+            read_everything(tmp_path)
+        path.write_bytes(whole)
+
+
+def test_a_flipped_bit_of_the_manifest_changes_nothing_that_is_read(tmp_path: Path) -> None:
+    perform_all([RUN], tmp_path, processes=0, title="a title")
+    path = tmp_path / "manifest.json"
+    whole, before = path.read_bytes(), read_everything(tmp_path)
+    refused = 0
+    for byte in range(0, len(whole), 3):
+        flip_a_bit(path, byte, bit=byte % 8)
+        try:
+            assert read_everything(tmp_path) == before
+        except RecordsError as error:
+            refused += 1
+            assert "manifest.json" in str(error)
+        path.write_bytes(whole)
+    assert refused > len(whole) // 6  # most bytes are not blanks
+
+
+@pytest.mark.parametrize("suffix", ["json", "errors.parquet", "windows.parquet"])
+def test_a_run_with_a_damaged_file_is_reported_and_repeated(tmp_path: Path, suffix: str) -> None:
+    (good,) = perform_all([RUN], tmp_path, processes=0)
+    path = tmp_path / "runs" / f"{RUN.key}.{suffix}"
+    at = path.read_bytes().index(b"60") if suffix == "json" else path.stat().st_size // 2
+    flip_a_bit(path, at)
+    warnings: list[str] = []
+    assert records.ended(tmp_path, RUN, warnings.append) is None
+    (warning,) = warnings
+    assert f"{RUN.key} counts as not ended" in warning and path.name in warning
+    (again,) = perform_all([RUN], tmp_path, processes=0)
+    assert {**again, "seconds": 0} == {**good, "seconds": 0}
+    assert read_everything(tmp_path)[0]["runs"] == [again]
+
+
+def test_merged_parts_are_checked_and_damaged_runs_repeated(tmp_path: Path) -> None:
+    runs = [RUN, replace(RUN, seed=1), replace(RUN, seed=2)]
+    for number, run in enumerate(runs):
+        perform_all([run], tmp_path / f"part{number}", processes=0, every=runs)
+        shutil.copytree(tmp_path / f"part{number}", tmp_path / "all", dirs_exist_ok=True)
+    perform_all(runs, tmp_path / "whole", processes=0)
+    damaged = tmp_path / "all" / "runs" / f"{runs[1].key}.errors.parquet"
+    flip_a_bit(damaged, damaged.stat().st_size // 2)
+    stamps = {path: path.stat().st_mtime_ns for path in (tmp_path / "all" / "runs").iterdir()}
+    perform_all(runs, tmp_path / "all", processes=0)
+    changed = [path.name for path, stamp in stamps.items() if path.stat().st_mtime_ns != stamp]
+    assert {name.split(".seed")[1][0] for name in changed} == {"1"}
+    merged, whole = read_everything(tmp_path / "all"), read_everything(tmp_path / "whole")
+    assert merged[2] == whole[2] and len(merged[0]["files"]) == 6
+
+
+def test_a_deleted_manifest_is_made_again_from_the_runs(tmp_path: Path) -> None:
+    perform_all([RUN], tmp_path, processes=0)
+    before = read_everything(tmp_path)
+    flip_a_bit(tmp_path / "manifest.json", 40)
+    with pytest.raises(RecordsError, match=r"manifest\.json: .*delete it and run"):
+        perform_all([RUN], tmp_path, processes=0)
+    (tmp_path / "manifest.json").unlink()
+    perform_all([RUN], tmp_path, processes=0)
+    after = read_everything(tmp_path)
+    assert after[1:] == before[1:]
+    assert [after[0][name] for name in ("runs", "files")] == [
+        before[0][name] for name in ("runs", "files")
+    ]
+
+
+def test_records_without_checksums_can_be_read_and_resumed(tmp_path: Path) -> None:
+    perform_all([RUN], tmp_path, processes=0)
+    before = read_everything(tmp_path)
+    forget_checksums(tmp_path)
+    assert read_everything(tmp_path)[1:] == before[1:]
+    stamp = (tmp_path / "runs" / f"{RUN.key}.json").stat().st_mtime_ns
+    perform_all([RUN], tmp_path, processes=0)
+    assert (tmp_path / "runs" / f"{RUN.key}.json").stat().st_mtime_ns == stamp
+    assert read_everything(tmp_path)[1:] == before[1:]
+
+
+def test_the_manifest_lists_the_checksum_of_every_column_file(tmp_path: Path) -> None:
+    perform_all([RUN, replace(RUN, seed=1)], tmp_path, processes=0)
+    assert records.read(tmp_path).manifest["files"] == {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in (tmp_path / "runs").glob("*.parquet")
+    }
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes symbolic links")
+@pytest.mark.parametrize("suffix", ["json", "errors.parquet", "checkpoint", "0.learner"])
+def test_records_are_never_read_or_written_through_a_symbolic_link(
+    tmp_path: Path, suffix: str
+) -> None:
+    folder, victim = tmp_path / "out", tmp_path / "victim"
+    victim.write_text("precious")
+    (folder / "runs").mkdir(parents=True)
+    link = folder / "runs" / f"{RUN.key}.{suffix}"
+    link.symlink_to(victim)
+    try:
+        (entry,) = perform_all([RUN], folder, processes=0)
+        assert entry["status"] == "failed" and "RecordsError" in entry["message"]
+        assert "is a symbolic link" in entry["message"]
+    except RecordsError as error:
+        assert "is a symbolic link" in str(error) and link.name in str(error)
+    assert victim.read_text() == "precious"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes symbolic links")
+def test_the_folder_of_runs_and_the_manifest_may_not_be_links(tmp_path: Path) -> None:
+    perform_all([RUN], tmp_path / "real", processes=0)
+    for name in ("runs", "manifest.json"):
+        folder = tmp_path / f"with-linked-{name}"
+        folder.mkdir()
+        for each in ("runs", "manifest.json"):
+            if each == name:
+                (folder / each).symlink_to(tmp_path / "real" / each)
+            elif each == "manifest.json":
+                (folder / each).write_bytes((tmp_path / "real" / each).read_bytes())
+        with pytest.raises(RecordsError, match=f"{name} is a symbolic link"):
+            read_everything(folder)
+        with pytest.raises(RecordsError, match=f"{name} is a symbolic link"):
+            perform_all([RUN], folder, processes=0)
+    (tmp_path / "linked").symlink_to(tmp_path / "real")  # the folder as a whole may be a link
+    assert read_everything(tmp_path / "linked") == read_everything(tmp_path / "real")
 
 
 @pytest.mark.parametrize("suffix", ["json", "errors.parquet", "windows.parquet"])

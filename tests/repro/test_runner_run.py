@@ -18,11 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treethink as tt
-from treethink import baselines
+from treethink import baselines, file
 from treethink.baselines import LEARNERS, Static, make_learner
-from treethink.errors import ResourceError, UnknownNameError
+from treethink.errors import RecordsError, ResourceError, UnknownNameError
 from treethink.evaluation import examine
+from treethink.model import TreeThink
 from treethink.repro.runner import TOLERANCE, records, trial
+from treethink.repro.runner.checkpoint import Checkpoint
 from treethink.repro.runner.run import Tell, make_learner_for, perform
 from treethink.repro.runner.spec import HELD_OUT, Limits, Run, Transfer
 from treethink.stream.random_play import transitions
@@ -357,6 +359,26 @@ def test_a_damaged_checkpoint_is_reported_and_ignored(
     assert ["starts anew" in each for each in warnings_] == ([] if missing else [True])
     assert comparable_record(tmp_path, TRANSFER_RUN) == uninterrupted["long"]
     assert files(tmp_path, TRANSFER_RUN) == FILES_OF_ENDED_RUN
+
+
+@pytest.mark.parametrize("name", ["../victim", "/etc/passwd", "..", "", "a/b", "link", 3, None])
+def test_a_checkpoint_that_names_a_file_elsewhere_is_reported_and_ignored(
+    tmp_path: Path, uninterrupted: dict[str, Any], name: object
+) -> None:
+    perform(TRANSFER_RUN, tmp_path, tell=stop_at(100), tell_every=0)
+    (path,) = (tmp_path / "runs").glob("*.checkpoint")
+    if name == "link":
+        (learner,) = (tmp_path / "runs").glob("*.learner")
+        learner.rename(tmp_path / "victim")
+        learner.symlink_to(tmp_path / "victim")
+    else:
+        header, long = file.unpack(path.read_bytes(), "")
+        path.write_bytes(file.pack({**header, "learner": name}, long))
+    with pytest.raises(RecordsError, match="symbolic link" if name == "link" else "a file name"):
+        Checkpoint(tmp_path / "runs", TRANSFER_RUN.key).load(TreeThink)
+    with pytest.warns(UserWarning, match=f"{TRANSFER_RUN.key} starts anew: "):
+        perform(TRANSFER_RUN, tmp_path)
+    assert comparable_record(tmp_path, TRANSFER_RUN) == uninterrupted["long"]
 
 
 def test_the_checkpoint_of_another_run_is_ignored(

@@ -8,10 +8,8 @@ where a name, a model or a world cannot be read, it offers nothing.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +18,8 @@ import typer
 from treethink._engine import criterion_names
 from treethink.errors import SettingError, WrongTypeError
 from treethink.model import TreeThink
+from treethink.plugins import searched
+from treethink.text import printable
 from treethink.worlds import WORLDS, World, make
 
 #: A name that completion offers, and its description.
@@ -29,7 +29,9 @@ Offer = tuple[str, str]
 # ------------------------------------------------------------------------- worlds
 
 
-def make_world(name: str, pairs: Sequence[str] | None = None, **sizes: int | None) -> World:
+def make_world(
+    name: str, pairs: Sequence[str] | None = None, no_plugins: bool = False, **sizes: int | None
+) -> World:
     """Return the world of that name, with the options of the command line.
 
     `pairs` are the NAME=NUMBER of `--set`; `sizes` are `--width` and `--height`.
@@ -41,17 +43,16 @@ def make_world(name: str, pairs: Sequence[str] | None = None, **sizes: int | Non
             options[option.strip()] = int(value)
         except ValueError:
             raise SettingError(f"--set takes NAME=NUMBER, such as goals=3, got {pair!r}") from None
-    if ":" in name:
-        add_working_folder()
     try:
-        return make(name, **options)
+        with plugins_allowed(not no_plugins):
+            return make(name, **options)
     except WrongTypeError as error:  # the object of that name is not a world
         raise SettingError(str(error)) from None
 
 
-def add_working_folder() -> None:
-    """Let modules in the working folder be imported, such as a user's own world."""
-    sys.path.insert(0, os.getcwd())
+def plugins_allowed(allowed: bool) -> AbstractContextManager[None]:
+    """Let modules in the working folder be loaded, such as a user's own world, or none at all."""
+    return searched("working folder" if allowed else "none")
 
 
 # --------------------------------------------------------------------- completion
@@ -59,7 +60,12 @@ def add_working_folder() -> None:
 
 def _matching(offers: Iterable[Offer], incomplete: str) -> Iterator[Offer]:
     with suppress(Exception):
-        yield from (each for each in offers if each[0].startswith(incomplete))
+        # A shell prints offers as they are, so names with control characters are left out.
+        yield from (
+            (name, printable(text))
+            for name, text in offers
+            if name.startswith(incomplete) and name.isprintable()
+        )
 
 
 def complete_names(
@@ -92,7 +98,7 @@ def complete_world_option(ctx: typer.Context, incomplete: str) -> Iterator[Offer
 
 
 def _world_options(ctx: typer.Context) -> Iterator[Offer]:
-    for name, value in make_world(_typed(ctx, "world")).options.items():
+    for name, value in _typed_world(ctx).options.items():
         yield f"{name}=", f"default {value}"
 
 
@@ -103,7 +109,7 @@ def complete_action(ctx: typer.Context, incomplete: str) -> Iterator[Offer]:
 
 def _actions(ctx: typer.Context) -> Iterator[Offer]:
     model = _typed(ctx, "model")
-    known = make_world(_typed(ctx, "world")) if model is None else TreeThink.load(model)
+    known = _typed_world(ctx) if model is None else TreeThink.load(model)
     yield from ((name, "") for name in known.schema.actions)
 
 
@@ -115,6 +121,10 @@ def complete_rule(ctx: typer.Context, incomplete: str) -> Iterator[Offer]:
 def _rules(ctx: typer.Context) -> Iterator[Offer]:
     for key, rule in TreeThink.load(_typed(ctx, "model")).rules.items():
         yield ".".join(key), f"{rule.n_leaves} leaves" if rule.varies else "constant"
+
+
+def _typed_world(ctx: typer.Context) -> World:
+    return make_world(_typed(ctx, "world"), no_plugins=bool(ctx.params.get("no_plugins")))
 
 
 def _typed(ctx: typer.Context, parameter: str) -> Any:
@@ -157,6 +167,10 @@ WorldOptions = Annotated[
         rich_help_panel=WORLD,
         autocompletion=complete_world_option,
     ),
+]
+NoPlugins = Annotated[
+    bool,
+    typer.Option("--no-plugins", help="Refuse code: worlds and learners given as module:name."),
 ]
 Processes = Annotated[
     int | None,

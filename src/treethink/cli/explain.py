@@ -12,6 +12,7 @@ from treethink.cli._options import (
     AsJson,
     Height,
     ModelFile,
+    NoPlugins,
     Width,
     WorldOptions,
     complete_action,
@@ -57,6 +58,7 @@ def explain(
         Path | None,
         typer.Option("--draw", metavar="FILE", help="Also draw the explanation, as .png."),
     ] = None,
+    no_plugins: NoPlugins = False,
     as_json: AsJson = False,
     width: Width = None,
     height: Height = None,
@@ -73,7 +75,7 @@ def explain(
       treethink explain maze.tt --world maze --action up --seed 3 --draw why.png
       treethink explain maze.tt --world maze --action up --json | jq '.reasons[0]'
     """
-    place = make_world(world, set_, width=width, height=height)
+    place = make_world(world, set_, no_plugins, width=width, height=height)
     target = _parse_target(of)
     loaded = TreeThink.load(model)
     check_fit(loaded.schema, place, str(model))

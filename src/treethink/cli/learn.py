@@ -11,6 +11,7 @@ from treethink.cli._options import (
     LEARNER,
     AsJson,
     Height,
+    NoPlugins,
     Width,
     WorldName,
     WorldOptions,
@@ -54,6 +55,7 @@ def learn(
         typer.Option("--from", metavar="MODEL", help="Continue from a saved model and update it."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only the result.")] = False,
+    no_plugins: NoPlugins = False,
     as_json: AsJson = False,
     alpha: Annotated[
         float | None,
@@ -109,7 +111,7 @@ def learn(
       treethink learn maze --from maze.tt           # continue learning
       treethink learn maze --quiet --json | jq .learned
     """
-    place = make_world(world, set_, width=width, height=height)
+    place = make_world(world, set_, no_plugins, width=width, height=height)
     options = {"alpha": alpha, "criterion": criterion, "memory": memory}
     settings = {name: value for name, value in options.items() if value is not None}
     if start is None:

@@ -13,6 +13,7 @@ from treethink.cli._options import (
     SEARCH,
     AsJson,
     Height,
+    NoPlugins,
     Width,
     WorldName,
     WorldOptions,
@@ -111,6 +112,7 @@ def plan(
         Path | None,
         typer.Option(metavar="FILE", help="Save an animated GIF of the episodes (needs Pillow)."),
     ] = None,
+    no_plugins: NoPlugins = False,
     as_json: AsJson = False,
 ) -> None:
     """Play a world by planning with a model.
@@ -124,7 +126,7 @@ def plan(
       treethink plan keys --oracle --episodes 20  # how a perfect model would do
       treethink plan maze --model maze.tt --json | jq '.episodes[].score'
     """
-    place = make_world(world, set_, width=width, height=height)
+    place = make_world(world, set_, no_plugins, width=width, height=height)
     _check_score(place, level)
     by_time = simulations is None and milliseconds is not None
     search = SearchSettings(

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.control import Control
 
-from treethink.cli._options import Height, Width, WorldName, WorldOptions, make_world
+from treethink.cli._options import Height, NoPlugins, Width, WorldName, WorldOptions, make_world
 from treethink.errors import SettingError
 from treethink.model import TreeThink
 from treethink.play import keyboard, screen
 from treethink.play.game import Game, Model
-from treethink.terminal import say, terminal
+from treethink.terminal import SafeConsole, say, terminal
 from treethink.worlds import World
 from treethink.worlds.base import check_fit
 
@@ -36,6 +35,7 @@ def play(
     width: Width = None,
     height: Height = None,
     set_: WorldOptions = None,
+    no_plugins: NoPlugins = False,
 ) -> None:
     """Play a world with the keyboard.
 
@@ -47,7 +47,7 @@ def play(
       treethink play maze --model maze.tt
       treethink play maze --width 12 --height 12 --set goals=5 --seed 3
     """
-    place = make_world(world, set_, width=width, height=height)
+    place = make_world(world, set_, no_plugins, width=width, height=height)
     loaded = None if model is None else TreeThink.load(model)
     if loaded is not None:
         check_fit(loaded.schema, place, str(model))
@@ -58,7 +58,7 @@ def play_in_terminal(world: World, seed: int = 0, model: Model | None = None) ->
     """Play until the player quits, restore the terminal and return the game."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SettingError("play needs a terminal for keys and screen; it cannot be piped")
-    console = Console()
+    console = SafeConsole()
     if console.is_dumb_terminal:
         raise SettingError("play needs a terminal that can move its cursor; TERM says it cannot")
     game = Game(world, seed, model)

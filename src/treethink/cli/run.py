@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from treethink.cli._options import AsJson, Processes, Seeds, add_working_folder
+from treethink.cli._options import AsJson, NoPlugins, Processes, Seeds, plugins_allowed
 from treethink.cli._output import FAILED, print_json, resumable
 from treethink.terminal import say, terminal
 
@@ -25,6 +25,7 @@ def run(
     ] = None,
     processes: Processes = None,
     seeds: Seeds = None,
+    no_plugins: NoPlugins = False,
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment: learners in worlds, over several seeds.
@@ -40,10 +41,10 @@ def run(
     from treethink.repro.runner.pool import perform_all
     from treethink.repro.runner.progress import Display, table
 
-    add_working_folder()
     if not config.exists():  # a missing file is a failure, not an invalid command
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(config))
-    experiment = configs.load(config)
+    with plugins_allowed(not no_plugins):
+        experiment = configs.load(config)
     if seeds is not None:
         experiment = experiment.with_seeds(seeds)
     folder = out or Path("runs") / config.stem

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from treethink.cli._options import AsJson, complete_world, make_world
+from treethink.cli._options import AsJson, NoPlugins, complete_world, make_world
 from treethink.cli._output import print_json
 from treethink.terminal import coloured, say, say_wrapped, terminal
 from treethink.worlds import WORLDS, World, draw
@@ -22,6 +22,7 @@ def worlds(
             metavar="WORLD", help="The world to describe.", autocompletion=complete_world
         ),
     ] = None,
+    no_plugins: NoPlugins = False,
     as_json: AsJson = False,
 ) -> None:
     """List the available worlds, or describe one.
@@ -34,7 +35,7 @@ def worlds(
       treethink worlds keys                 # its specification and a level
       treethink worlds --json | jq -r '.worlds[].name'
     """
-    world = None if name is None else make_world(name)
+    world = None if name is None else make_world(name, no_plugins=no_plugins)
     if as_json:
         listed = [_entry(each) for each in WORLDS.values()] if world is None else [_details(world)]
         print_json("worlds", worlds=listed)

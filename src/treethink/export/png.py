@@ -13,7 +13,6 @@ import io
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path as FilePath
-from threading import Lock
 from typing import Any
 
 import matplotlib.style
@@ -30,6 +29,7 @@ from treethink.export import shapes
 from treethink.export.boxes import PAPER, Box, boxes_of
 from treethink.export.layout import Layout, Place
 from treethink.export.shapes import MARGIN, Label, Line, Rectangle, Text
+from treethink.fork_lock import ForkLock
 from treethink.rules import Rule
 
 DPI, MIN_DPI = 200, 40  # of a PNG; with fewer dots it could not be read
@@ -42,7 +42,7 @@ _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-_settings_lock = Lock()  # matplotlib's settings are shared by all threads
+_settings_lock = ForkLock()  # matplotlib's settings are shared by all threads
 
 
 def picture(rule: Rule, kind: str) -> bytes:

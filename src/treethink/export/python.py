@@ -31,6 +31,7 @@ from treethink.export.answers import (
     is_never_seen,
 )
 from treethink.rules import EngineNode, Rule, Test, Value, is_zero, ranked
+from treethink.text import printable
 
 if TYPE_CHECKING:
     from treethink.model import TreeThink
@@ -285,7 +286,8 @@ def share(n: int, total: int) -> str:
 
 def string(text: str) -> str:
     """Return a string literal in double quotes, with special characters escaped."""
-    return json.dumps(text, ensure_ascii=False)  # Python reads all escapes of JSON
+    # Python reads the escapes of JSON, and those of characters that are not printed.
+    return printable(json.dumps(text, ensure_ascii=False))
 
 
 def docstring(text: str) -> str:

@@ -17,6 +17,7 @@ from treethink.planning.agent import Episode
 from treethink.planning.search import Plan
 from treethink.state import State
 from treethink.terminal import LiveDisplay, say
+from treethink.text import printable
 from treethink.worlds import World, draw
 
 _BLOCKS = "▏▎▍▌▋▊▉█"
@@ -116,7 +117,7 @@ def screen(
         body = _side_by_side(board, chart)
     else:
         body = [*board, Text(""), *map(Text, chart)]
-    text = Text("\n").join([*map(Text, head), *body])
+    text = Text("\n").join([*(Text(printable(each)) for each in head), *body])
     text.no_wrap, text.overflow = True, "ellipsis"
     return text
 
@@ -131,14 +132,14 @@ def bars(plan: Plan, encoding: str = "utf-8") -> list[str]:
     """
     most = max(1, *plan.visits.values())
     names = sorted(plan.visits, key=lambda each: -plan.visits[each])[:_MOST_ACTIONS]
-    wide = max(map(len, names))
+    wide = max(len(printable(name)) for name in names)
     lines = []
     for name in (each for each in plan.visits if each in names):
         visits, value = plan.visits[name], plan.values[name]
         mark = "*" if name == plan.action else " "
         bar = _bar(visits / most, encoding)
         number = "" if value is None else f"{value:9.3f}"
-        lines.append(f"{mark} {name:<{wide}} {bar:<{_BAR}} {visits:7,} {number:>9}")
+        lines.append(f"{mark} {printable(name):<{wide}} {bar:<{_BAR}} {visits:7,} {number:>9}")
     rest = len(plan.visits) - len(names)
     return [*lines, f"  and {rest} more"] if rest else lines
 

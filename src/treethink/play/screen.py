@@ -11,6 +11,7 @@ from rich.text import Text
 
 from treethink.play import keyboard
 from treethink.play.game import Game, Prediction
+from treethink.text import printable
 from treethink.worlds import draw
 from treethink.worlds.draw.layout import FEW_LINES, MAX_LINES
 from treethink.worlds.draw.text import legend_entries
@@ -31,20 +32,22 @@ def render(game: Game, width: int, height: int) -> Text:
     """Return what a terminal of that size shows of a game."""
     prompt = None if game.typed is None else f"action by name: {game.typed}_"
     head = [game.status(), *filter(None, [game.record()]), prompt or game.message, ""]
-    foot = ["", *_wrap([*keyboard.describe(game.keys), *_COMMANDS], width)]
+    keys = map(printable, keyboard.describe(game.keys))
+    foot = ["", *_wrap([*keys, *_COMMANDS], width)]
     if game.show_legend:
         foot += _legend(game, width)
     board = _board(game, width, height - len(head) - len(foot))
     if board is None:
         board = Text(f"{width} x {height} is too small to draw it: enlarge the window, press a key")
-    text = Text("\n").join([Text("\n".join(head)), board, Text("\n".join(foot))])
+    top = "\n".join(map(printable, head))
+    text = Text("\n").join([Text(top), board, Text("\n".join(foot))])
     text.no_wrap, text.overflow = True, "ellipsis"
     return text
 
 
 def _legend(game: Game, width: int) -> list[str]:
     """Return lines that explain the signs and marks of the picture."""
-    signs = legend_entries(game.world)
+    signs = list(map(printable, legend_entries(game.world)))
     top = signs[0][0] if signs else FLOOR
     marks = [f"{top}_: on top of something else, listed below the picture"]
     if game.model is not None:

@@ -37,7 +37,7 @@ def write(
     from treethink.repro.report.sections import Report, sections
 
     data = read_all(Path(folder))
-    target = Path(folder) / "report" if out is None else Path(out)
+    target = _own_folder(Path(folder)) if out is None else Path(out)
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -59,6 +59,21 @@ def write(
     index = target / "index.html"
     index.write_text(page(report, target), encoding="utf-8", newline="\n")
     return index
+
+
+def _own_folder(records: Path) -> Path:
+    """Return the folder `report` beside the records; refuse links, which may lead anywhere.
+
+    Records may come from others, who may have put links there.
+    """
+    target = records / "report"
+    for path in (target, *target.rglob("*")):
+        if path.is_symlink():
+            raise RecordsError(
+                f"{path} is a symbolic link, and the report must stay in its folder:"
+                " delete it, or choose a folder with --out"
+            )
+    return target
 
 
 def _title(data: Data, figures: Data) -> str:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from treethink import file
-from treethink.errors import ModelFileError, SettingError
+from treethink.errors import ModelFileError, RecordsError, SettingError
 from treethink.repro.runner.measurements import Recording
+from treethink.repro.runner.store import inside
 
 
 class Checkpoint:
@@ -26,11 +27,11 @@ class Checkpoint:
 
     def __init__(self, folder: Path, key: str):
         self._folder, self._key = folder, key
-        self._path = folder / f"{key}.checkpoint"
+        self._path = inside(folder, f"{key}.checkpoint")
 
     def save(self, learner: Any, recording: Recording) -> None:
         """Replace the checkpoint."""
-        path = self._folder / f"{self._key}.{recording.observed}.learner"
+        path = inside(self._folder, f"{self._key}.{recording.observed}.learner")
         _save(learner, path)
         data, long = recording.to_parts()
         header = {"run": self._key, "learner": path.name, "digest": _digest(path), "data": data}
@@ -40,7 +41,8 @@ class Checkpoint:
     def load(self, kind: type[Any]) -> tuple[Any, Recording] | None:
         """Return the learner and the recording; None if there is no checkpoint.
 
-        Raises a `ModelFileError` if it is damaged, or of another run.
+        Raises a `ModelFileError` if it is damaged, or of another run, and a `RecordsError` if the
+        learner is not in a file of this folder.
         """
         if not self._path.exists():
             return None
@@ -48,12 +50,12 @@ class Checkpoint:
         try:
             if header["run"] != self._key:
                 raise ModelFileError(f"{self._path} is of another run: {header['run']}")
-            path = self._folder / header["learner"]
+            path = inside(self._folder, header["learner"])
             if _digest(path) != header["digest"]:
                 raise ModelFileError(f"{path} is damaged: its checksum does not match")
             return kind.load(path), Recording.from_parts(header["data"], long)
         except (OSError, LookupError, TypeError, ValueError) as error:
-            if isinstance(error, ModelFileError):
+            if isinstance(error, ModelFileError | RecordsError):
                 raise
             raise ModelFileError(f"{self._path} cannot be read: {error}") from None
 
@@ -64,7 +66,7 @@ class Checkpoint:
 
     def check_learner(self, learner: Any) -> None:
         """Save and load a learner once; raise an error if it could not be resumed later."""
-        path = self._folder / f"{self._key}.0.learner"
+        path = inside(self._folder, f"{self._key}.0.learner")
         try:
             _save(learner, path)
             if not callable(getattr(type(learner), "load", None)):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from treethink.errors import MissingPackageError, RecordsError, SettingError
 from treethink.metrics import TOLERANCE
+from treethink.repro.runner.store import read_bytes
 
 #: Columns of every window; those of the learner's `memory_use` and `measures` come after these.
 COLUMNS = ("first", "last", "error", "observe_us", "predict_us", "transfer_error", "transfer_us")
@@ -211,10 +212,11 @@ _TO_COLUMNS: Mapping[str, Callable[[Recording], dict[str, Any]]] = {
 }
 
 
-def read_parquet(path: Path, what: str) -> dict[str, Array]:
+def read_parquet(path: Path, what: str, checksum: str | None = None) -> dict[str, Array]:
     """Return the columns of a file by name, checked; raise a `RecordsError` if it is damaged."""
+    content = read_bytes(path, checksum)
     try:
-        table = arrow().parquet.read_table(path)
+        table = arrow().parquet.read_table(arrow().BufferReader(content))
         names = table.column_names
         columns = {name: table.column(name).to_numpy(zero_copy_only=False) for name in names}
     except (OSError, ValueError, arrow().ArrowException) as error:

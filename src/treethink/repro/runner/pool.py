@@ -24,7 +24,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
-from treethink.errors import whole_number
+from treethink.errors import RecordsError, whole_number
 from treethink.repro.runner import records
 from treethink.repro.runner.run import perform
 from treethink.repro.runner.spec import Run
@@ -120,7 +120,7 @@ def _died(folder: Path, run: Run, observed: int, why: str) -> records.Entry:
     """Record a run whose process ended by itself. Its checkpoint stays."""
     message = f"its process ended by itself after about step {observed:,}, {why}"
     entry = records.entry(run, status="failed", observed=observed, message=message)
-    with suppress(OSError):  # the manifest has it too
+    with suppress(OSError, RecordsError):  # the manifest has it too
         records.write_run(folder, entry, None)
     return entry
 

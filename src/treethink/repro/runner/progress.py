@@ -23,6 +23,7 @@ from treethink.repro.runner.convergence import counted, last_error, middle, wors
 from treethink.repro.runner.entries import STATUSES, Entry
 from treethink.repro.runner.spec import Run
 from treethink.terminal import LiveDisplay, say
+from treethink.text import printable
 
 # Seconds between two lines about finished runs, where there are no bars.
 _BETWEEN_LINES = 2.0
@@ -69,9 +70,9 @@ class Display:
         """Show the steps that a run has observed, its recent error, and other activity if any."""
         task = self._tasks.get(run.key)
         if task is None:
-            title = f"{run.world}, {run.label}, seed {run.seed}"
+            title = printable(f"{run.world}, {run.label}, seed {run.seed}")
             task = self._tasks[run.key] = self._bars.add_task(title, total=run.steps, activity="")
-        activity = doing or f"recent error {error:.4f}"
+        activity = printable(doing) or f"recent error {error:.4f}"
         self._bars.update(task, completed=observed, activity=activity)
 
     def warn(self, run: Run, text: str) -> None:
@@ -116,8 +117,8 @@ def table(entries: Sequence[Entry]) -> Table:
     for group in _groups(entries):
         first = group[0]
         options = " ".join(f"{name}={value}" for name, value in first["options"].items())
-        world = f"{first['world']} {options}".strip()
-        cells = [world, first["label"], last_errors(group), _learned(group)]
+        world = printable(f"{first['world']} {options}".strip())
+        cells = [world, printable(first["label"]), last_errors(group), _learned(group)]
         shown.add_row(*cells, *([_planned(group)] if planned else []), _status(group))
     if not any(each.get("examine") for each in entries):
         shown.caption = Text(NOT_EXAMINED)
@@ -151,7 +152,8 @@ def _planned(entries: Sequence[Entry]) -> str:
     for each in entries:
         for label, planned in (each.get("planned") or {}).items():
             scores.setdefault(label, []).append(planned["mean"])
-    return "\n".join(f"{label}: {fmean(each):.3f}" for label, each in scores.items()) or "–"
+    lines = (f"{printable(label)}: {fmean(each):.3f}" for label, each in scores.items())
+    return "\n".join(lines) or "–"
 
 
 def _status(entries: Sequence[Entry]) -> str:

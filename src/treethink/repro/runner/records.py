@@ -5,18 +5,19 @@
 `manifest.json` lists all runs. In `runs/`, each run that has ended has an entry, `KEY.json`, and as
 Parquet its errors, its windows and, if it planned, the episodes that it played. Every file is
 written whole or not at all, and the entry last, so an entry stands for a run that is complete.
+The manifest and the entries hold the checksums of the Parquet files (`store.py`).
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +41,15 @@ from treethink.repro.runner.measurements import (
     to_parquet,
 )
 from treethink.repro.runner.spec import Run
+from treethink.repro.runner.store import FORMAT, digest, inside, read_bytes, read_json
+from treethink.repro.runner.store import write_json as write_json
 
-FORMAT = 1
-MANIFEST = "manifest.json"
+MANIFEST, _RUNS = "manifest.json", "runs"
 #: Learners that compute on a GPU if there is one.
 NETWORKS = ("npe", "npe-star")
 Warn = Callable[[str], None]
+#: SHA-256 of files, by their names.
+Checksums = dict[str, str]
 
 
 # --------------------------------------------------------------------------------- reading
@@ -68,7 +72,8 @@ class Records:
     @cached_property
     def runs(self) -> list[RunRecord]:
         """All runs, including those that are missing."""
-        return [RunRecord(self.folder, each) for each in self.manifest["runs"]]
+        checksums = self.manifest.get("files", {})
+        return [RunRecord(self.folder, each, checksums) for each in self.manifest["runs"]]
 
     def table(self) -> list[Entry]:
         """Return a flat dict for each run: `examined.learned`, `settings.alpha`.
@@ -90,6 +95,8 @@ class RunRecord:
 
     folder: Path
     entry: Entry
+    #: Those of all files of the folder; {} in records of format 1.
+    checksums: Mapping[str, str] = field(default_factory=dict)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.entry})
@@ -129,19 +136,20 @@ class RunRecord:
         path = _parquet(self.folder, self.entry["key"], what)
         if not path.exists() and self.entry["status"] in ("missing", "failed"):
             return {}  # a run whose process was killed wrote nothing
-        return read_parquet(path, what)
+        return read_parquet(path, what, self.checksums.get(path.name))
 
 
 def manifest(folder: Path) -> dict[str, Any]:
     """Read and check the manifest of a folder."""
-    path = folder / MANIFEST
-    content = _json(path)
+    path = inside(folder, MANIFEST)
+    content = read_json(path)
     if content is None:
         raise RecordsError(f"{folder} holds no records: there is no {path.name}")
     if not isinstance(content.get("runs"), list) or type(content.get("format")) is not int:
         raise RecordsError(f"{path} is not a manifest of treethink")
     if content["format"] > FORMAT:
         raise RecordsError(f"{path} is of a newer treethink; this one reads up to {FORMAT}")
+    _check_checksums(content, str(path))
     keys: set[str] = set()
     for i, each in enumerate(content["runs"]):
         key = checked(each, f"{path}, runs[{i}]")["key"]
@@ -154,29 +162,63 @@ def manifest(folder: Path) -> dict[str, Any]:
 def ended(folder: Path, run: Run, warn: Warn | None = None) -> Entry | None:
     """Return the entry of a run that need not be performed again, else None.
 
-    A run that failed is performed again, and so is one that other limits stopped.
+    A run that failed is performed again, and so is one that other limits stopped, and one whose
+    files are missing or damaged. `warn` is called with what is wrong.
     """
-    entry = written(folder, run.key, warn)
+    return _read_ended(folder, run, warn)[0]
+
+
+def _read_ended(folder: Path, run: Run, warn: Warn | None) -> tuple[Entry | None, Checksums]:
+    """Return the entry of a run that need not be performed again, and its files' checksums."""
+    entry, checksums = _read_entry(folder, run.key, warn)
     if entry is None or entry["status"] not in ("finished", "stopped"):
-        return None
+        return None, {}
     if entry["status"] == "stopped" and entry.get("limits") != asdict(run.limits):
-        return None
-    whole = all(_parquet(folder, run.key, what).exists() for what in _parts(bool(run.plans)))
-    return entry if whole else None
+        return None, {}
+    paths = [_parquet(folder, run.key, what) for what in _parts(bool(run.plans))]
+    if not all(path.exists() for path in paths):
+        return None, {}
+    try:
+        for path in paths:
+            if path.name in checksums:
+                read_bytes(path, checksums[path.name])
+    except RecordsError as error:
+        _not_ended(run.key, error, warn)
+        return None, {}
+    return entry, checksums
 
 
 def written(folder: Path, key: str, warn: Warn | None = None) -> Entry | None:
     """Return the entry of a run, if there is one; `warn` is called with what is wrong with it."""
+    return _read_entry(folder, key, warn)[0]
+
+
+def _read_entry(folder: Path, key: str, warn: Warn | None) -> tuple[Entry | None, Checksums]:
+    """Return the entry of a run, if there is one, and the checksums of its files."""
     path = _entry_path(folder, key)
     try:
-        entry = _json(path)
-        if entry is None or checked(entry, str(path))["key"] == key:
-            return entry
-        raise RecordsError(f"{path} is of another run: {entry['key']}")
+        entry = read_json(path)
+        if entry is None:
+            return None, {}
+        if checked(entry, str(path))["key"] != key:
+            raise RecordsError(f"{path} is of another run: {entry['key']}")
+        _check_checksums(entry, str(path))
     except RecordsError as error:
-        if warn is not None:
-            warn(f"{key} counts as not ended: {error}")
-        return None
+        _not_ended(key, error, warn)
+        return None, {}
+    entry.pop("format", None)
+    return entry, entry.pop("files", {})
+
+
+def _not_ended(key: str, error: RecordsError, warn: Warn | None) -> None:
+    if warn is not None:
+        warn(f"{key} counts as not ended: {error}")
+
+
+def _check_checksums(content: Mapping[str, Any], where: str) -> None:
+    files = content.get("files", {})
+    if not isinstance(files, dict) or not all(isinstance(each, str) for each in files.values()):
+        raise RecordsError(f"{where}, files must be a table of checksums, got {shown(files)}")
 
 
 # --------------------------------------------------------------------------------- writing
@@ -186,11 +228,12 @@ def make_folder(folder: str | os.PathLike[str]) -> Path:
     """Make the folder unless it exists; raise a `RecordsError` if it cannot be written to."""
     arrow()
     path = _path(folder)
+    runs = inside(path, _RUNS)
     try:
-        _runs(path).mkdir(parents=True, exist_ok=True)
+        runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RecordsError(f"cannot write to {path}: {error.strerror or error}") from None
-    if not os.access(_runs(path), os.W_OK):
+    if not os.access(runs, os.W_OK):
         raise RecordsError(f"cannot write to {path}: it is not writable")
     return path
 
@@ -199,16 +242,13 @@ def write_run(folder: Path, entry: Entry, recording: Recording | None) -> None:
     """Write the record of a run, its entry last."""
     key = entry["key"]
     _entry_path(folder, key).unlink(missing_ok=True)  # it describes the files of an earlier run
+    checksums: Checksums = {}
     if recording is not None:
         for what in _parts(bool(entry["plans"])):
-            file.write(_parquet(folder, key, what), to_parquet(recording, what))
-    write_json(_entry_path(folder, key), entry)
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write indented JSON in one step."""
-    text = json.dumps(content, indent=1, default=str, ensure_ascii=False)
-    file.write(path, f"{text}\n".encode())
+            path, content = _parquet(folder, key, what), to_parquet(recording, what)
+            file.write(path, content)
+            checksums[path.name] = digest(content)
+    write_json(_entry_path(folder, key), {"format": FORMAT, **entry, "files": checksums})
 
 
 class Manifest:
@@ -229,6 +269,7 @@ class Manifest:
         }
         self._finished: str | None = before.get("finished")
         self.entries = {key: entry(run) for key, run in self._runs.items()}
+        self._checksums: dict[str, Checksums] = {key: {} for key in self.entries}
 
     def _check_same_experiment(self, before: Mapping[str, Any], title: str) -> None:
         """A folder is for one experiment, known by its title; its runs may change."""
@@ -247,14 +288,16 @@ class Manifest:
 
     def has_ended(self, run: Run, warn: Warn) -> bool:
         """Whether a run need not be performed again; then its entry is kept."""
-        kept = ended(self.folder, run, warn)
+        kept, checksums = _read_ended(self.folder, run, warn)
         if kept is not None:
-            self.entries[run.key] = kept
+            self.entries[run.key], self._checksums[run.key] = kept, checksums
         return kept is not None
 
     def add(self, entry: Entry) -> None:
         """Add the entry of a run that has ended."""
-        self.entries[entry["key"]] = entry
+        key = entry["key"]
+        self.entries[key] = entry
+        self._checksums[key] = _read_entry(self.folder, key, None)[1]
         self._finished = None
         with suppress(RecordsError):  # it is written again with the next run, and at the end
             self.write()
@@ -263,11 +306,17 @@ class Manifest:
         """Write the manifest, with the runs that other processes have ended meanwhile."""
         for key, each in self.entries.items():
             if each["status"] in ("missing", "failed"):
-                self.entries[key] = written(self.folder, key) or each
+                entry, self._checksums[key] = _read_entry(self.folder, key, None)
+                self.entries[key] = entry or each
         done = all(each["status"] != "missing" for each in self.entries.values())
         self._finished = (self._finished or _now()) if done else None
-        content = {**self._about, "finished": self._finished, "runs": list(self.entries.values())}
-        path = self.folder / MANIFEST
+        content = {
+            **self._about,
+            "finished": self._finished,
+            "runs": list(self.entries.values()),
+            "files": dict(chain.from_iterable(map(dict.items, self._checksums.values()))),
+        }
+        path = inside(self.folder, MANIFEST)
         try:
             write_json(path, content)
         except OSError as error:
@@ -281,12 +330,8 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _runs(folder: Path) -> Path:
-    return folder / "runs"
-
-
 def _entry_path(folder: Path, key: str) -> Path:
-    return _runs(folder) / f"{key}.json"
+    return inside(folder, _RUNS, f"{key}.json")
 
 
 def _parts(plans: bool) -> tuple[str, ...]:
@@ -295,20 +340,7 @@ def _parts(plans: bool) -> tuple[str, ...]:
 
 
 def _parquet(folder: Path, key: str, what: str) -> Path:
-    return _runs(folder) / f"{key}.{what}.parquet"
-
-
-def _json(path: Path) -> dict[str, Any] | None:
-    """Return the table in a file; None if there is no such file."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError, RecursionError) as error:
-        raise RecordsError(f"cannot read {path}: {error}") from None
-    if not isinstance(content, dict):
-        raise RecordsError(f"{path} holds something else than records")
-    return content
+    return inside(folder, _RUNS, f"{key}.{what}.parquet")
 
 
 def _path(folder: object) -> Path:

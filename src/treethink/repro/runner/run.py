@@ -20,7 +20,7 @@ from os import PathLike
 from time import perf_counter_ns
 from typing import Any, NoReturn
 
-from treethink.errors import ModelFileError, ResourceError
+from treethink.errors import ModelFileError, RecordsError, ResourceError
 from treethink.evaluation import Examination, examine
 from treethink.metrics import error
 from treethink.repro.runner import records
@@ -86,7 +86,7 @@ def perform(
         records.write_run(path, entry, performance.recording)
     except Exception as failure:  # a full disk, say: the checkpoint stays, and other runs continue
         entry |= _failed(failure, "its records cannot be written: ")
-        with suppress(OSError):
+        with suppress(OSError, RecordsError):
             records.write_run(path, entry, None)
         return entry
     with suppress(OSError):
@@ -179,7 +179,7 @@ class _Performance:
         learner = make_learner_for(self.run, self.world)
         try:
             saved = self._checkpoint.load(type(learner))
-        except ModelFileError as damaged:
+        except (ModelFileError, RecordsError) as damaged:
             self._warn(f"{self.run.key} starts anew: {damaged}")
             self._checkpoint.remove()
             saved = None

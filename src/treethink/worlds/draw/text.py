@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from treethink.state import Object, State
+from treethink.text import printable
 from treethink.worlds.draw.layout import (
     MAX_LINES,
     CaptionLine,
@@ -212,7 +213,7 @@ def width_of(line: Line) -> int:
 def encode(lines: Iterable[Line], colour: bool) -> str:
     """Return the lines as one text, with or without escape codes for 24-bit colours."""
     if not colour:
-        return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
+        return "\n".join("".join(printable(span.text) for span in line).rstrip() for line in lines)
     return "\n".join(_with_codes(line) for line in lines)
 
 
@@ -223,7 +224,7 @@ def _with_codes(line: Line) -> str:
         if codes != current:
             text += ("\x1b[0m" if current else "") + (f"\x1b[{codes}m" if codes else "")
             current = codes
-        text += span.text
+        text += printable(span.text)
     return text + ("\x1b[0m" if current else "")
 
 
