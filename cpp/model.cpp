@@ -220,7 +220,9 @@ void Model::predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, 
 }
 
 void Model::predict_object(Prediction& prediction, SlotId slot, Row row, Tree const& tree, NodeId node) const {
-    prediction.begin(slot, row, tree.answer_total(node));
+    std::uint64_t const total = tree.answer_total(node);
+    if (total == 0) return;  // no outcome of the rule is told apart: nothing is known
+    prediction.begin(slot, row, total);
     bool const values = attribute(slot).outcomes_are_values;
     VectorView const old = prediction.state().value(slot, row);
     Buffer next(old.size());

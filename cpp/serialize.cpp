@@ -202,7 +202,8 @@ private:
         for (std::size_t y = 0; y < outcomes; ++y)
             if (tree_.seen_[y] == 0 && !is_only_named(y))
                 throw ModelFileError("the model file has an outcome that was never seen");
-        if (varies && !tree_.nodes_[kRoot].edits.prior_counts.empty() && !tree_.has_answer(kRoot))
+        if (varies && !tree_.nodes_[kRoot].edits.prior_counts.empty() &&
+            tree_.nodes_[kRoot].stats.n + tree_.nodes_[kRoot].edits.prior_n == 0)
             throw ModelFileError("the model file has a rule that says nothing");
         bool const has_prior = varies && tree_.nodes_[kRoot].edits.prior_n > 0;
         bool const agree = (varies ? seen_ > 0 : outcomes < 2) && (seen_ == 0) == (tree_.transitions_ == 0);

@@ -303,13 +303,15 @@ NodeId Tree::answering_node(NodeId leaf) const {
 }
 
 std::uint64_t Tree::answer_total(NodeId node) const {
-    std::size_t const others = outcomes_.others();
-    if (answers_with_all(node)) {
-        std::uint64_t const all = std::accumulate(seen_.begin(), seen_.end(), std::uint64_t{0});
-        return outcomes_.has_others() ? all - seen_[others] : all;
-    }
+    if (!answers_with_all(node)) return own_answer_total(node);
+    std::uint64_t const all = std::accumulate(seen_.begin(), seen_.end(), std::uint64_t{0});
+    return outcomes_.has_others() ? all - seen_[outcomes_.others()] : all;
+}
+
+std::uint64_t Tree::own_answer_total(NodeId node) const {
     NodeStats const& stats = nodes_[node].stats;
-    return stats.n - (outcomes_.has_others() ? stats.totals[others] : 0) + nodes_[node].edits.prior_n;
+    std::uint64_t const others = outcomes_.has_others() ? stats.totals[outcomes_.others()] : 0;
+    return stats.n - others + nodes_[node].edits.prior_n;
 }
 
 std::string Tree::path(NodeId node) const {

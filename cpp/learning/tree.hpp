@@ -100,8 +100,10 @@ private:
     friend class TreeReplay;
 
     [[nodiscard]] bool answers_with_all(NodeId node) const {
-        return node == kRoot && (nodes_.empty() || nodes_[kRoot].edits.prior_counts.empty());
+        return node == kRoot &&
+               (nodes_.empty() || nodes_[kRoot].edits.prior_counts.empty() || own_answer_total(kRoot) == 0);
     }
+    [[nodiscard]] std::uint64_t own_answer_total(NodeId node) const;
     [[nodiscard]] CountingTime counting_time() const { return {transitions_, stamp_}; }
     template <class Visit>
     NodeId walk(LearningContext& context, Target const& target, Visit&& visit);

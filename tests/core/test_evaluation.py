@@ -112,7 +112,7 @@ class Stubborn:
     """A learner that cannot see broken lamps, and so mixes both cases."""
 
     def __init__(self, training: list[Transition]):
-        self.model = TreeThink(TRAP.schema, max_candidates=1, branch_updates=False)
+        self.model = TreeThink.paper(TRAP.schema, alpha=1e-300)
         for before, action, after in training:
             working = [State(TRAP.schema, [Object(0, "lamp", on=s[0].on, broken=0)])
                        for s in (before, after)]  # fmt: skip

@@ -200,6 +200,7 @@ def test_there_is_no_code_in_a_file(small):
         "memory": 0,
         "branch_updates": True,
         "max_candidates": 100_000,
+        "max_outcomes": 1_024,
     }
 
 
@@ -355,11 +356,25 @@ def test_foreign_files_are_refused_with_their_name(small, tmp_path):
 
 
 def test_a_file_of_a_newer_format_is_refused_and_says_so(small, tmp_path, monkeypatch):
-    for format_, says in ((2, "has format 2, of a newer"), (0, "has format 0, which there")):
+    newer = file.FORMAT + 1
+    for format_, says in (
+        (newer, f"has format {newer}, of a newer"),
+        (0, "has format 0, which there"),
+    ):
         monkeypatch.setattr(file, "FORMAT", format_)
         content = small.to_bytes()
         monkeypatch.undo()
         assert_refused(tmp_path / "other.tt", content, says)
+
+
+def test_a_file_of_format_1_is_read_and_goes_on_learning():
+    """It has no `max_outcomes`, which gets its default."""
+    old = (Path(__file__).parents[1] / "golden" / "model_format_1.bin").read_bytes()
+    model = TreeThink.from_bytes(old)
+    assert (model.observations, model.max_candidates, model.max_outcomes) == (60, 50, 1024)
+    _, body = file.unpack(old, "the old file")
+    assert file.unpack(model.to_bytes(), "the new file")[1] == body
+    assert model.rules["lamp", "light", "go"].depth > 0
 
 
 def test_unreadable_files_are_refused_with_their_name(tmp_path):

@@ -53,7 +53,9 @@ def test_every_error_is_public_and_a_treethink_error():
         n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)
     }
     assert defined <= set(treethink.__all__)
-    assert all(issubclass(getattr(treethink, n), treethink.TreeThinkError) for n in defined)
+    assert all(
+        issubclass(getattr(treethink, n), (treethink.TreeThinkError, Warning)) for n in defined
+    )
 
 
 def test_the_package_contains_type_information():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import reference_editing as twin_edits
 import treethink as tt
 from parts import listed, random_part
-from reference import ReferenceTree, Scene
+from reference import OTHERS, ReferenceTree, Scene
 from strategies import Stream, explained_shapes, restless_shapes, shapes, streams
 from test_twin import Twins
 from treethink.editing.simplify import steps_of
@@ -21,8 +21,8 @@ from treethink.editing.simplify import steps_of
 class Edited(Twins):
     """Twins whose rules are edited while they learn."""
 
-    def __init__(self, stream: Stream, seed: int):
-        super().__init__(stream.schema, **stream.settings)
+    def __init__(self, stream: Stream, seed: int, **settings: Any):
+        super().__init__(stream.schema, **stream.settings, **settings)
         self.rng = random.Random(seed)
 
     def edit(self, scene: Scene) -> None:
@@ -57,7 +57,7 @@ class Edited(Twins):
     def _replace(self, rule: Any, tree: ReferenceTree, path: str, scene: Scene) -> None:
         length = self.twin.schema.attributes[rule[1]].length
         named = [tuple(self.rng.choice([-1, 0, 1, 7]) for _ in range(length)) for _ in range(2)]
-        outcomes = sorted({*named, *tree.seen})
+        outcomes = sorted({*named, *tree.seen} - {OTHERS})
         variables = twin_edits.at(tree, path).variables
         part = random_part(self.rng, variables, [scene], outcomes, depth=2)
         self.engine._replace(*rule, path, listed(part))
@@ -128,6 +128,19 @@ SHAPES = st.one_of(shapes(), restless_shapes(), explained_shapes())
 )
 def test_engine_and_twin_agree_while_people_edit(stream: Stream, seed: int) -> None:
     Edited(stream, seed).follow_edited(stream)
+
+
+@pytest.mark.filterwarnings("ignore::treethink.errors.NoiseWarning")
+@settings(deadline=None, max_examples=10)
+@given(
+    streams(criteria=("wilson", "evidence"), memories=("none", "short"), mostly=SHAPES),
+    st.integers(0, 2**32),
+    st.integers(1, 4),
+)
+def test_engine_and_twin_agree_while_people_edit_noise(
+    stream: Stream, seed: int, most: int
+) -> None:
+    Edited(stream, seed, max_outcomes=most).follow_edited(stream)
 
 
 @pytest.mark.slow

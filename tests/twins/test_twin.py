@@ -375,23 +375,42 @@ def test_engine_and_twin_forget_thousands_of_facts_that_never_recur(seed, criter
 # --- more outcomes than are told apart ---------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("seed", "criterion", "memory", "most"),
-    [
-        (0, "wilson", 0, 1),
-        (1, "wilson", 20, 5),
-        (2, "evidence", 0, 2),
-        (3, "evidence", 20, 20),
-        (4, "proven", 60, 3),
-    ],
+def noisy_transitions(
+    schema: tt.Schema, rng: random.Random, steps: int, values: int
+) -> Iterator[Transition]:
+    """Dots whose x jumps to one of many values, and whose y counts, while their lamp is on."""
+    for _ in range(steps):
+        dots = [
+            tt.Object(i, "dot", x=rng.randrange(values), y=rng.randrange(3), lamp=rng.randrange(2))
+            for i in range(rng.randint(1, 3))
+        ]
+        before = after = tt.State(schema, dots)
+        for dot in dots:
+            if dot.lamp:
+                after = after.replace(dot.id, x=rng.randrange(values), y=dot.y + 1)
+        yield before, rng.choice(["go", "wait"]), after
+
+
+@settings(thorough, max_examples=25)
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(["wilson", "evidence", "evidence", "proven"]),
+    st.sampled_from([0, 20, 60]),
+    st.sampled_from([1, 2, 3, 5, 20]),
+    st.sampled_from([4, 30, 10_000]),
+    st.sampled_from([100_000, 40, 8]),
 )
-def test_engine_and_twin_stop_telling_outcomes_apart(seed, criterion, memory, most):
-    attributes = {"x": tt.Attribute(1, outcomes="value"), "y": 1}
-    schema = tt.Schema(classes={"dot": ["x", "y"]}, attributes=attributes, actions=["go", "wait"])
-    shape = Shape(seed, length=150, values="fresh", objects=3, episode=1, noise=0.3)
-    twins = Twins(schema, criterion, memory, alpha=0.3, max_outcomes=most)
-    twins.follow(transitions(schema, shape))
-    assert twins.happened["noise"] > 0
+def test_engine_and_twin_stop_telling_outcomes_apart(
+    seed, criterion, memory, most, values, candidates
+):
+    attributes = {"x": tt.Attribute(1, outcomes="value"), "y": 1, "lamp": 1}
+    schema = tt.Schema({"dot": ["x", "y", "lamp"]}, attributes, ["go", "wait"])
+    limits = {"max_outcomes": most, "max_candidates": candidates}
+    twins = Twins(schema, criterion, memory, alpha=0.3, **limits)
+    stream = noisy_transitions(schema, random.Random(seed), 120, values)
+    happened = twins.follow(stream)
+    if values > 2 * most:
+        assert happened["noise"] > 0
 
 
 # --- more bindings than are kept ---------------------------------------------------
