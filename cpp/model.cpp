@@ -1,7 +1,6 @@
 #include "model.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
 
 #include "learning/replay.hpp"
@@ -19,7 +18,7 @@ Model::Model(std::shared_ptr<Schema const> schema, Settings settings)
 }
 
 std::uint64_t Model::observations() const {
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     return observations_;
 }
 
@@ -74,9 +73,15 @@ std::vector<ModelEvent> Model::observe(State const& before, ActionId action, Sta
     check(before, "before");
     check(after, "after");
     check_same_objects(before, after);
-    std::unique_lock const lock(mutex_);
-    events_.clear();
+    auto const lock = lock_.for_writing();
     bool const facts_needed = find_effects(before, action, after);
+    return lock_.guard("learned observation", observations_ + 1,
+                       [&] { return learn_transition(before, action, after, facts_needed); });
+}
+
+std::vector<ModelEvent> Model::learn_transition(State const& before, ActionId action, State const& after,
+                                                bool facts_needed) {
+    events_.clear();
     if (facts_needed) recode(trees_, codes_, codes_.set_state(before));
     ++observations_;
     std::vector<ModelEvent> events;
@@ -170,7 +175,7 @@ void Model::replay_window(std::vector<RuleId> const& rules) {
 
 Prediction Model::predict(State const& state, ActionId action, FactsMode facts, BindingsMode bindings) const {
     check(state, "given");
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     Prediction prediction(state, effects_.size());
     FactsOnDemand const demand(state);
     std::optional<FactsInFull> const full =
@@ -218,7 +223,7 @@ void Model::predict_object(Prediction& prediction, SlotId slot, Row row, Tree co
 // ---- size ----
 
 ModelSize Model::size() const {
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     ModelSize size;
     size.bytes = sizeof *this + codes_.bytes() + window_.bytes();
     size.kept = window_.transitions().size();
@@ -237,7 +242,7 @@ ModelSize Model::size() const {
 // ---- files ----
 
 std::vector<std::uint8_t> Model::save(bool with_memory) const {
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     Writer out;
     out.number(observations_);
     for (Tree const& tree : trees_) save_tree(out, tree, codes_);
@@ -310,7 +315,7 @@ void Model::check_kept(KeptTransition const& kept, std::vector<Tree> const& tree
 }
 
 void Model::load(std::span<std::uint8_t const> bytes) {
-    std::unique_lock const lock(mutex_);
+    auto const lock = lock_.for_writing();
     Reader in(bytes);
     Codes codes(schema_);
     std::vector<Tree> trees = trees_;

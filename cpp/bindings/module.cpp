@@ -1,4 +1,6 @@
 // module.cpp - the extension treethink._engine: its parts, its errors, its way to end.
+#include <new>
+
 #include "bindings/objects.hpp"
 
 namespace treethink::bindings {
@@ -56,8 +58,12 @@ void translate(std::exception_ptr const& thrown, void*) {
         set_error("ModelFileError", error);
     } catch (ResourceError const& error) {
         set_error("ResourceError", error);
+    } catch (BrokenModelError const& error) {
+        set_error("BrokenModelError", error);
     } catch (Error const& error) {
         set_error("TreeThinkError", error);
+    } catch (std::bad_alloc const&) {
+        PyErr_SetString(PyExc_MemoryError, "memory ran out");
     }
 }
 

@@ -34,6 +34,10 @@ struct ModelFileError : Error {
 struct ResourceError : Error {
     using Error::Error;
 };
+/// A model that a failed change has left half-changed (see model_lock.hpp).
+struct BrokenModelError : Error {
+    using Error::Error;
+};
 
 /// A name that is not in the list it should come from.
 struct UnknownName : Error {

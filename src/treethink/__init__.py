@@ -12,6 +12,7 @@ from importlib.metadata import version
 
 from treethink import _moved
 from treethink.errors import (
+    BrokenModelError,
     CheckFailed,
     MissingPackageError,
     ModelFileError,
@@ -77,6 +78,7 @@ __all__ = [
     "StreamError",
     "RecordsError",
     "ResourceError",
+    "BrokenModelError",
     "MissingPackageError",
     "CheckFailed",
     "__version__",

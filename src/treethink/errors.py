@@ -88,6 +88,10 @@ class ResourceError(TreeThinkError, RuntimeError):
     """A computation that would take more memory or time than allowed."""
 
 
+class BrokenModelError(TreeThinkError, RuntimeError):
+    """A model that is of no more use, because memory ran out while it changed."""
+
+
 class CheckFailed(TreeThinkError, AssertionError):  # noqa: N818  # reads as a verdict
     """A world or a learner that breaks a contract. See `treethink.checks`."""
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from treethink import _engine, file
 from treethink._engine import Prediction, State
 from treethink.errors import (
+    BrokenModelError,
     ModelFileError,
     SettingError,
     TreeThinkError,
@@ -352,7 +353,10 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         return {"seen": seen, **dump_nodes(nodes, self._candidates(class_name, attribute, action))}
 
     def __repr__(self) -> str:
-        varying = many(self.n_varying, "rule varies", "rules vary")
+        try:
+            varying = many(self.n_varying, "rule varies", "rules vary")
+        except BrokenModelError:
+            return "<TreeThink: broken>"
         return f"<TreeThink: {many(self.observations, 'observation')}, {varying}>"
 
     # ---- editing ----
@@ -453,8 +457,14 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         return model
 
     def save(self, path: str | os.PathLike[str], memory: bool = True) -> None:
-        """Write the model to a file, atomically; `memory`: including the transitions in memory."""
-        file.write(path, self.to_bytes(memory))
+        """Write the model to a file, atomically; `memory`: including the transitions in memory.
+
+        The content is loaded once before it replaces an old file: a file that cannot be loaded is
+        never written.
+        """
+        content = self.to_bytes(memory)
+        TreeThink.from_bytes(content, "the content of the new file")
+        file.write(path, content)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

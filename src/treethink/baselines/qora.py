@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from treethink import _engine
 from treethink.baselines.base import SavedToFile
-from treethink.errors import SettingError, shown, whole_number
+from treethink.errors import BrokenModelError, SettingError, shown, whole_number
 from treethink.file import CopiedByContent
 from treethink.model import check_alpha
 from treethink.state import Schema
@@ -71,7 +71,10 @@ class Qora(CopiedByContent, SavedToFile, _engine.Qora):
         )
 
     def __repr__(self) -> str:
-        conditions = self.memory_use()["conditions"]
+        try:
+            conditions = self.memory_use()["conditions"]
+        except BrokenModelError:
+            return "<Qora: broken>"
         return f"<Qora: {self.observations} observations, {conditions} conditions>"
 
     # ---- files ----
