@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "learning/replay.hpp"
 #include "serialize.hpp"
@@ -278,20 +279,22 @@ std::vector<Model::RuleId> Model::load_undecided(Reader& in, std::vector<Tree>& 
         if (t >= trees.size() || places.empty() || !std::is_sorted(places.begin(), places.end(), std::less_equal<>()))
             throw ModelFileError(
                 "the model file has seeded nodes out of order, or none of a rule that should have some");
+        RuleId const rule(t / schema_->actions().size(), t % schema_->actions().size());
+        if (!undecided.empty() && !(undecided.back() < rule))
+            throw ModelFileError("the model file has rules with seeded nodes out of order");
         TreeReplay(trees[t]).set_undecided(places);
-        undecided.emplace_back(SlotId(t / schema_->actions().size()), ActionId(t % schema_->actions().size()));
+        undecided.push_back(rule);
     }
-    if (!std::is_sorted(undecided.begin(), undecided.end(), std::less_equal<>()))
-        throw ModelFileError("the model file has rules with seeded nodes out of order");
     return undecided;
 }
 
 // A transition that observe() would have refused, or that no rule has counted, cannot have been kept.
-void Model::load_window(Reader& in, Window& window, std::vector<Tree>& trees, Codes& codes) const {
+void Model::load_window(Reader& in, Window& window, std::vector<Tree> const& trees) const {
     try {
         window.load(in, schema_);
+        State const* last = nullptr;
         for (KeptTransition const& kept : window.transitions()) {
-            recode(trees, codes, codes.set_state(kept.before));
+            codes_.check(kept.before, std::exchange(last, &kept.before));
             check_kept(kept, trees);
         }
     } catch (StateError const& error) {
@@ -322,15 +325,13 @@ void Model::load(std::span<std::uint8_t const> bytes) {
     std::uint64_t const observations = in.number();
     for (std::size_t t = 0; t < trees.size(); ++t) {
         SlotId const slot(t / schema_->actions().size());
-        auto const recodings =
-            load_tree(in, trees[t], codes, *criterion_, schema_->length(slot), settings_.branch_updates);
-        recode(std::span(trees).first(t), codes, recodings);  // those loaded before
+        load_tree(in, trees[t], codes, *criterion_, schema_->length(slot), settings_.branch_updates);
     }
     Window window(settings_.memory);
     std::vector<RuleId> undecided;
     if (window.keeps()) {
         undecided = load_undecided(in, trees);
-        load_window(in, window, trees, codes);
+        load_window(in, window, trees);
     }
     if (!in.at_end()) throw ModelFileError("the model file has bytes left over after its last rule");
     codes_ = std::move(codes);

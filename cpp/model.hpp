@@ -119,7 +119,7 @@ private:
 
     void save_undecided(Writer& out) const;
     [[nodiscard]] std::vector<RuleId> load_undecided(Reader& in, std::vector<Tree>& trees) const;
-    void load_window(Reader& in, Window& window, std::vector<Tree>& trees, Codes& codes) const;
+    void load_window(Reader& in, Window& window, std::vector<Tree> const& trees) const;
     void check_kept(KeptTransition const& kept, std::vector<Tree> const& trees) const;
 
     std::shared_ptr<Schema const> schema_;

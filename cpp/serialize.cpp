@@ -9,6 +9,13 @@
 
 namespace treethink {
 
+namespace {
+
+// Memory that a file may need for tables of codes. Models need some ten times the size of their file.
+constexpr std::uint64_t free_memory = std::uint64_t{48} << 20, max_memory_per_byte = 1000;
+
+}  // namespace
+
 void Writer::number(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<std::uint8_t>(value | 0x80));
     bytes_.push_back(static_cast<std::uint8_t>(value));
@@ -43,6 +50,13 @@ std::uint64_t Reader::number(std::uint64_t max, char const* what) {
 }
 
 std::size_t Reader::count(char const* what) { return static_cast<std::size_t>(number(bytes_.size() - at_, what)); }
+
+void Reader::charge(std::uint64_t memory) {
+    charged_ += memory;
+    if (charged_ > free_memory + max_memory_per_byte * bytes_.size())
+        throw ModelFileError("the model file needs more than " + std::to_string(charged_) + " bytes of memory, and has " +
+                             std::to_string(bytes_.size()) + " itself");
+}
 
 Int Reader::integer() {
     std::uint64_t const folded = number();
@@ -147,7 +161,7 @@ public:
     TreeReader(Tree& tree, Reader& in, Codes& codes, bool branch_updates)
         : tree_(tree), in_(in), codes_(codes), branch_updates_(branch_updates) {}
 
-    std::vector<Recoding> read(Criterion const& criterion, std::size_t outcome_length) {
+    void read(Criterion const& criterion, std::size_t outcome_length) {
         tree_.transitions_ = in_.number(max_observations, "a number of transitions");
         read_outcomes(outcome_length);
         bool const varies = in_.number(1, "a flag") != 0;
@@ -155,7 +169,6 @@ public:
         check_agreement(varies);
         TreeEditor::update_held(tree_);
         criterion.update_settled(tree_.nodes_);
-        return std::move(recodings_);
     }
 
 private:
@@ -251,6 +264,9 @@ private:
 
     void read_candidates(NodeId at) {
         Node& node = tree_.nodes_[at];
+        // Each block takes at least one byte, for its number of candidates.
+        if (count_blocks(codes_.types(), node.variable_classes) > in_.left())
+            throw ModelFileError("the model file ends in the middle of a node's candidates");
         node.candidates.blocks = make_blocks(codes_.types(), node.variable_classes);
         for (Block& block : node.candidates.blocks) {
             std::size_t const entries = in_.count("a number of candidates");
@@ -258,7 +274,7 @@ private:
             for (std::size_t e = 0; e < entries; ++e) {
                 Vector value = read_value(codes_.types()[block.type]);
                 if (e > 0 && !(last < value)) throw ModelFileError("the model file has candidates out of order");
-                read_counters(node, block, admit(block.type, value));
+                read_counters(node, block, codes_.admit(block.type, value));
                 last = std::move(value);
             }
         }
@@ -272,17 +288,11 @@ private:
         return value;
     }
 
-    Code admit(std::size_t type, VectorView value) {
-        for (Recoding& recoding : codes_.admit(type, value)) {
-            tree_.recode(codes_, recoding);
-            recodings_.push_back(std::move(recoding));
-        }
-        return codes_.find(type, value);
-    }
-
     void read_counters(Node& node, Block& block, Code code) {
         Counts const totals = node.stats.totals;
+        std::size_t const old_bytes = block.bytes();
         block.fit(codes_, totals.size());
+        in_.charge(block.bytes() - old_bytes);  // it has room for all codes of its type
         std::uint64_t const birth = in_.number(std::numeric_limits<std::uint32_t>::max(), "a birth");
         if (birth == Block::kNotBorn || birth > tree_.transitions_)
             throw ModelFileError("the model file has a candidate from no known transition");
@@ -324,12 +334,11 @@ private:
     Codes& codes_;
     bool branch_updates_;
     std::uint64_t seen_ = 0;  // observations of all outcomes
-    std::vector<Recoding> recodings_;
 };
 
-std::vector<Recoding> load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion,
-                                std::size_t outcome_length, bool branch_updates) {
-    return TreeReader(tree, in, codes, branch_updates).read(criterion, outcome_length);
+void load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion, std::size_t outcome_length,
+               bool branch_updates) {
+    TreeReader(tree, in, codes, branch_updates).read(criterion, outcome_length);
 }
 
 }  // namespace treethink

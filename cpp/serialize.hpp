@@ -16,7 +16,6 @@ namespace treethink {
 class Codes;
 class Criterion;
 class Tree;
-struct Recoding;
 
 class Writer {
 public:
@@ -39,6 +38,9 @@ public:
     [[nodiscard]] std::uint64_t number(std::uint64_t max, char const* what);
     /// How many things follow: never more than there are bytes left.
     [[nodiscard]] std::size_t count(char const* what);
+    /// Counts memory that is needed for more than what the bytes say. Throws ModelFileError if a file as small as
+    /// this one needs too much.
+    void charge(std::uint64_t memory);
     [[nodiscard]] Int integer();
     [[nodiscard]] Vector vector(std::size_t length);
     [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
@@ -47,14 +49,15 @@ public:
 
 private:
     std::span<std::uint8_t const> bytes_;
-    std::size_t at_ = 0;  // of the next byte
+    std::size_t at_ = 0;         // of the next byte
+    std::uint64_t charged_ = 0;  // bytes of memory
 };
 
 /// Writes a tree; candidates by value, so that nothing depends on codes.
 void save_tree(Writer& out, Tree const& tree, Codes const& codes);
-/// Reads into a tree that has seen nothing; returns how codes changed on the way, which other
-/// trees must follow. Throws ModelFileError for anything that save_tree() could not have written.
-std::vector<Recoding> load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion,
-                                std::size_t outcome_length, bool branch_updates);
+/// Reads into a tree that has seen nothing, with codes that have followed no state yet. Throws ModelFileError for
+/// anything that save_tree() could not have written.
+void load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion, std::size_t outcome_length,
+               bool branch_updates);
 
 }  // namespace treethink

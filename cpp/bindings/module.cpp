@@ -67,6 +67,15 @@ void translate(std::exception_ptr const& thrown, void*) {
     }
 }
 
+// The first exception of a thread needs memory for the thread's own data, and where there is none the C library ends the
+// process. So the main thread throws one while there is memory.
+void make_room_for_exceptions() {
+    try {
+        throw std::bad_alloc();
+    } catch (std::bad_alloc const&) {  // NOLINT(bugprone-empty-catch): nothing has failed
+    }
+}
+
 void shut_down() {
     shutting_down = true;
     Py_CLEAR(kept_object_class);
@@ -86,6 +95,7 @@ nb::object object_class() {
 NB_MODULE(_engine, module) {
     using namespace treethink::bindings;
     module.doc() = "The engine: states, facts, trees and whole-model learning, in C++.";
+    make_room_for_exceptions();
     nb::set_leak_warnings(false);  // what Python keeps until its end (a world's schema, say) is no leak
     nb::register_exception_translator(&translate, nullptr);
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(&shut_down));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -59,37 +60,76 @@ Block make_block(std::vector<FactType> const& types, std::vector<ClassId> const&
 
 }  // namespace
 
+namespace {
+
+using Variables = std::array<std::uint32_t, 2>;
+
+// Calls visit(variables) for each block of a fact type, in order.
+template <class Visit>
+void each_block(FactType const& type, std::vector<ClassId> const& classes, Visit const& visit) {
+    auto const n = static_cast<std::uint32_t>(classes.size());
+    auto fits = [&](std::uint32_t v, std::size_t k) { return v < n && classes[v] == type.classes[k]; };
+    for (std::uint32_t i = 0; i <= n; ++i) {
+        if (i < n && !fits(i, 0)) continue;
+        if (type.arity == 1) {
+            visit(Variables{i, 0});
+            continue;
+        }
+        // Within a class the older variable comes first, so a new one never stands before an old one.
+        for (std::uint32_t j = 0; j < n; ++j)
+            if (fits(j, 1) && (type.same_class() ? i < j && i < n : true)) visit(Variables{i, j});
+        visit(Variables{i, i < n ? n : n + 1});
+    }
+}
+
+// How many blocks the first `end` fact types have: as many as each_block() visits.
+std::size_t count_blocks(std::vector<FactType> const& types, std::size_t end, std::vector<ClassId> const& classes) {
+    std::vector<std::size_t> variables;  // by class
+    for (ClassId const each : classes) {
+        if (variables.size() <= each) variables.resize(each + 1, 0);
+        ++variables[each];
+    }
+    auto const known = [&](ClassId c) { return c < variables.size() ? variables[c] : 0; };
+    std::size_t blocks = 0;
+    for (std::size_t t = 0; t < end; ++t) {
+        FactType const& type = types[t];
+        std::size_t const first = known(type.classes[0]);
+        if (type.arity == 1)
+            blocks += first + 1;
+        else if (type.same_class())
+            blocks += (first + 1) * first / 2 + 1;
+        else
+            blocks += (first + 1) * (known(type.classes[1]) + 1);
+    }
+    return blocks;
+}
+
+}  // namespace
+
+std::size_t count_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
+    return count_blocks(types, types.size(), classes);
+}
+
 std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
     std::vector<Block> blocks;
-    auto const n = static_cast<std::uint32_t>(classes.size());
-    auto const add = [&](std::size_t t, std::array<std::uint32_t, 2> variables) {
-        blocks.push_back(make_block(types, classes, t, variables));
-    };
-    for (std::size_t t = 0; t < types.size(); ++t) {
-        FactType const& type = types[t];
-        auto fits = [&](std::uint32_t v, std::size_t k) { return v < n && classes[v] == type.classes[k]; };
-        for (std::uint32_t i = 0; i <= n; ++i) {
-            if (i < n && !fits(i, 0)) continue;
-            if (type.arity == 1) {
-                add(t, {i, 0});
-                continue;
-            }
-            // Within a class the older variable comes first, so a new one never stands before an old one.
-            for (std::uint32_t j = 0; j < n; ++j)
-                if (fits(j, 1) && (type.same_class() ? i < j && i < n : true)) add(t, {i, j});
-            add(t, {i, i < n ? n : n + 1});
-        }
-    }
+    blocks.reserve(count_blocks(types, classes));
+    for (std::size_t t = 0; t < types.size(); ++t)
+        each_block(types[t], classes,
+                   [&](Variables variables) { blocks.push_back(make_block(types, classes, t, variables)); });
+    assert(blocks.size() == count_blocks(types, classes));
     set_description_lengths(types, blocks);
     return blocks;
 }
 
 std::optional<std::size_t> find_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
                                       Test const& test) {
-    auto const blocks = make_blocks(types, classes);
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-        if (blocks[b].type == test.type && blocks[b].variables == test.variables) return b;
-    return std::nullopt;
+    std::optional<std::size_t> place;
+    std::size_t at = count_blocks(types, test.type, classes);
+    each_block(types[test.type], classes, [&](Variables variables) {
+        if (variables == test.variables) place = at;
+        ++at;
+    });
+    return place;
 }
 
 // ---- counters ----

@@ -102,6 +102,9 @@ struct Candidates {
 /// The blocks of a node whose variables have these classes.
 std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes);
 
+/// How many there are; they are not made.
+[[nodiscard]] std::size_t count_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes);
+
 /// Which of these a test belongs to, or nothing if it asks about variables that it cannot have.
 [[nodiscard]] std::optional<std::size_t> find_block(std::vector<FactType> const& types,
                                                     std::vector<ClassId> const& classes, Test const& test);

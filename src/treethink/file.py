@@ -20,7 +20,7 @@ import stat
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from treethink.errors import (
     ModelFileError,
@@ -29,6 +29,9 @@ from treethink.errors import (
     WrongTypeError,
     shown,
 )
+
+if TYPE_CHECKING:
+    from treethink.state import Schema
 
 try:
     import fcntl
@@ -102,6 +105,17 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], bytes]:
     return header, content[body_start:-_DIGEST]
 
 
+def check_rules(schema: "Schema", body: bytes, least: int) -> None:
+    """Raise a `ModelFileError` if the body is too short for the rules of the schema.
+
+    There is a rule for every class, attribute and action, and each takes at least `least` bytes.
+    Rules are made before the body is read, and a short header can name millions of them.
+    """
+    rules = sum(map(len, schema.classes.values())) * len(schema.actions)
+    if len(body) < least * rules:
+        raise ModelFileError(f"{len(body)} bytes are too few for {rules} rules")
+
+
 def write(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file atomically: after a crash, it has its old content or the new one.
 
@@ -134,6 +148,8 @@ def _replace_by_draft(place: Path, content: bytes) -> bool:
     try:
         with _new_file(draft, mode) as file:
             _lock(file)
+            if not draft.exists():
+                return False
             _write_and_compare(file, content)
             if mode is not None:
                 draft.chmod(mode)

@@ -49,6 +49,7 @@ DEFAULT_MEMORY = 5_000
 DEFAULT_MAX_CANDIDATES = 100_000
 _LARGEST_MAX_CANDIDATES = 2**63 - 1
 _LARGEST_MEMORY = 2**31 - 1
+_SHORTEST_RULE = 3  # bytes in a file: transitions, number of outcomes, whether it varies
 _CRITERIA = tuple(_engine.criterion_names())
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -450,7 +451,9 @@ class TreeThink(file.CopiedByContent, _engine.Model):
             learner = shown(header["learner"])
             raise ModelFileError(f"{where} was written by the learner {learner}, not by TreeThink")
         try:
-            model = cls(Schema.from_dict(header["schema"]), **header["settings"])
+            schema = Schema.from_dict(header["schema"])
+            file.check_rules(schema, body, least=_SHORTEST_RULE)
+            model = cls(schema, **header["settings"])
             model._load(body)
         except (TreeThinkError, LookupError, TypeError) as error:
             raise ModelFileError(f"{where} cannot be read: {error}") from None

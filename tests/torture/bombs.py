@@ -32,14 +32,8 @@ def numbers(values: Iterable[int]) -> bytes:
     return b"".join(map(number, values))
 
 
-def packed(
-    schema: dict[str, Any], body: bytes, learner: str | None = None, **settings: Any
-) -> bytes:
-    """Return a file with this schema and body."""
-    if learner == "qora":
-        return file.pack(
-            {"learner": learner, "schema": schema, "settings": {"alpha": 0.01, **settings}}, body
-        )
+def packed(schema: dict[str, Any], body: bytes, **settings: Any) -> bytes:
+    """Return a model file with this schema and body."""
     chosen = {"alpha": 0.01, "criterion": "wilson", "memory": 0, "branch_updates": True}
     return file.pack({"schema": schema, "settings": {**chosen, **settings}}, body)
 
@@ -68,7 +62,15 @@ def many_rules(size: int) -> bytes:
 
 
 def many_rules_of_qora(size: int) -> bytes:
-    return packed(schema(size // 22, 1, size // 22), b"", "qora")
+    """The same for the other learner that has rules."""
+    made = schema(size // 22, 1, size // 22)
+    return file.pack({"learner": "qora", "schema": made, "settings": {}}, b"")
+
+
+def empty_rules(size: int) -> bytes:
+    """As many rules as the body has room for; none has seen anything."""
+    side = int((size / 4) ** 0.5)
+    return packed(schema(side, 1, side), number(0) * (3 * side**2 + 2))
 
 
 def many_slots(size: int) -> bytes:
@@ -80,114 +82,156 @@ def many_slots(size: int) -> bytes:
 
 def many_fact_types(size: int) -> bytes:
     """All classes share an attribute, so there are facts about each pair of classes."""
+    return packed(schema(min(size // 17, 446), 1, 0, facts=["difference"]), number(0))
+
+
+def too_many_fact_types(size: int) -> bytes:
     return packed(schema(size // 17, 1, 0, facts=["difference"]), number(0))
 
 
-def many_fact_types_used(size: int) -> bytes:
-    """The same with one rule that varies: each of its nodes asks about each pair of classes."""
-    made = schema(size // 34, 1, 1, facts=["difference"])
-    return packed(made, number(2) + varying_rule() + number(0) * (size // 2))
+# ---- rules
 
 
-def varying_rule(outcomes: int = 2, length: int = 1) -> bytes:
+def varying_rule(outcomes: int = 2) -> bytes:
     """Return the start of a rule: transitions, outcomes, that it varies, nothing forgotten."""
-    each = b"".join(integer(y) + integer(0) * (length - 1) + number(1) for y in range(outcomes))
+    each = b"".join(integer(y) + number(1) for y in range(outcomes))
     return number(outcomes) + number(outcomes) + each + number(1) + number(0)
 
 
-def node(counts: Iterable[int], flags: int) -> bytes:
-    return numbers(counts) + number(0) * 3 + number(flags)
+BRANCH, PINNED, BY_HAND = 1, 2, 4
+#: A leaf without candidates. It has two outcomes, and has seen none since it was pinned.
+PINNED_LEAF = numbers([1, 1, 0, 0, 0, PINNED | BY_HAND, 0, 0, 0])
 
 
-BRANCH, PINNED, BY_HAND, PRIOR = 1, 2, 4, 8
+def node(flags: int, candidates: bytes | None) -> bytes:
+    """Return the start of a node: two outcomes, each seen once."""
+    start = numbers([1, 1, 0, 0, 0, flags])
+    return start + number(0) if candidates is None else start + number(1) + candidates
+
+
+def equals(value: int) -> bytes:
+    """Return the test X0[m0] = value."""
+    return numbers([0, 0, 0]) + integer(value)
+
+
+def differs(first: int, second: int, value: int) -> bytes:
+    """Return the test X_second[m0] - X_first[m0] = value."""
+    return numbers([0, first, second]) + integer(value)
+
+
+def candidate(value: int) -> bytes:
+    """Return one candidate that was true twice, as all of its block."""
+    return number(1) + integer(value) + numbers([1, 1, 1])
+
+
+def grown(branch: bytes, leaf: bytes, size: int) -> bytes:
+    """Return a tree of equal branches and equal leaves of about this size."""
+    tree = leaf
+    while len(tree) < size:
+        tree = branch + tree + tree
+    return tree
+
+
+def below_a_chain(tree: bytes, tests: int) -> bytes:
+    """Return a tree that knows two more objects after each of so many tests."""
+    chain = b"".join(node(BRANCH, None) + differs(n, n + 1, 1) for n in range(1, 2 * tests, 2))
+    return chain + tree + PINNED_LEAF * tests
 
 
 def deep_rule(size: int) -> bytes:
-    """A chain of tests, each about one more object; every node knows 127 objects in the end."""
-    made = schema(1, 1, 1, facts=["difference"])
-    body = number(2) + varying_rule()
-    for depth in range(size // 11):
-        start = node([1, 1], BRANCH) + number(0) + number(0)
-        known = min(depth + 1, 127)
-        body += start + numbers([known, known + 1] if depth < 126 else [0, 1]) + integer(depth)
-    return packed(made, body, branch_updates=False)
+    """Many tests that know 125 objects, and no candidates."""
+    tree = grown(node(BRANCH, None) + differs(0, 1, 1), PINNED_LEAF, size)
+    body = number(2) + varying_rule() + below_a_chain(tree, 62)
+    return packed(schema(1, 1, 1, facts=["difference"]), body, branch_updates=False)
 
 
-def wide_nodes(size: int) -> bytes:
-    """The same with candidates: blocks for each pair of objects, and all of them are empty."""
-    made = schema(1, 1, 1, facts=["difference"])
-    body = number(2) + varying_rule()
-    for depth in range(60):
-        # blocks: pairs of known variables, one known and one new, two new; the last has a candidate
-        blocks = depth * (depth + 1) // 2 + depth + 1
-        body += node([1, 1], BRANCH) + number(1) + number(0) * blocks
-        body += number(1) + integer(1) + numbers([1, 1, 1])
-        body += number(0) + numbers([depth + 1, depth + 2]) + integer(1)
-    return packed(made, body + number(0) * size)
+def empty_blocks(size: int) -> bytes:
+    """Leaves that know 125 objects, with no candidates for any pair of them."""
+    leaf = node(0, number(0) * (125 * 126 // 2 + 1))
+    tree = grown(node(BRANCH, None) + differs(0, 1, 1), leaf, size)
+    body = number(2) + varying_rule() + below_a_chain(tree, 62)
+    return packed(schema(1, 1, 1, facts=["difference"]), body, branch_updates=False)
+
+
+def missing_blocks(size: int) -> bytes:
+    """A leaf could have candidates for each pair of many classes, and there the file ends."""
+    classes = min(size // 20, 446)
+    body = number(2) + varying_rule() + node(0, number(0) * 3 * classes)
+    return packed(schema(classes, 1, 1, facts=["difference"]), body)
+
+
+def many_fact_types_used(size: int) -> bytes:
+    """A leaf of a rule has no candidates for any pair of many classes."""
+    classes = int(size**0.5)
+    blocks = (classes - 1) * classes // 2 + 2 * classes
+    body = number(2) + varying_rule() + node(0, number(0) * blocks)
+    return packed(schema(classes, 1, 1, facts=["difference"]), body + number(0) * 3 * classes)
 
 
 def code_tables(size: int) -> bytes:
-    """Every node has one candidate, far from the others, in a table of all that lies between."""
-    made = schema(1, 1, 1, facts=["equality"])
-    body = number(2) + varying_rule()
-    for each in range(size // 20):
-        candidate = number(1) + integer(each % 2 * 4000) + numbers([1, 1, 1])
-        body += node([1, 1], BRANCH) + number(1) + candidate + number(0)
-        body += number(0) + numbers([0, 0]) + integer(each % 2 * 4000)
-        body += node([1, 1], 0) + number(1) + candidate + number(0)
-    return packed(made, body)
+    """Every leaf has two candidates, with a table of all that lies between them."""
+    two = number(2) + b"".join(integer(each) + numbers([1, 1, 1]) for each in (0, 4000))
+    leaf = node(0, two + number(0))
+    tree = grown(node(BRANCH, two + number(0)) + equals(0), leaf, size)
+    return packed(schema(1, 1, 1, facts=["equality"]), number(2) + varying_rule() + tree)
 
 
 def interned_codes(size: int) -> bytes:
     """The first node has many candidates far apart, and all other nodes make room for these."""
-    made = schema(1, 1, 1, facts=["equality"])
     values = [each * 50_000 for each in range(size // 14)]
-    first = number(len(values)) + b"".join(
-        integer(each) + numbers([1, 1, 1]) for each in values
-    )
-    body = number(2) + varying_rule()
-    body += node([1, 1], BRANCH) + number(1) + first + number(0)
-    body += number(0) + numbers([0, 0]) + integer(0)
-    for each in range(size // 40):
-        candidate = number(1) + integer(0) + numbers([1, 1, 1])
-        body += node([1, 1], BRANCH) + number(1) + candidate + number(0)
-        body += number(0) + numbers([0, 0]) + integer(0)
-    return packed(made, body)
+    many = b"".join(integer(each) + numbers([1, 1, 1]) for each in values)
+    leaf = node(0, candidate(0) + number(0))
+    branch = node(BRANCH, candidate(0) + number(0)) + equals(0)
+    first = node(BRANCH, number(len(values)) + many + number(0)) + equals(0)
+    tree = first + grown(branch, leaf, size // 2) + leaf
+    return packed(schema(1, 1, 1, facts=["equality"]), number(2) + varying_rule() + tree)
 
 
 def many_outcomes(size: int) -> bytes:
     """A rule with as many outcomes as fit."""
-    made = schema(1, 1, 1)
-    return packed(made, number(2) + varying_rule(size // 4))
+    return packed(schema(1, 1, 1), number(2) + varying_rule(size // 4))
 
 
 def same_rule_undecided(size: int) -> bytes:
     """A rule with many nodes is listed again and again as one that waits."""
+    leaf = node(0, number(0) * 2)
+    tree = grown(node(BRANCH, None) + equals(1), leaf, size // 2)
+    last_leaf = 2 * tree.count(leaf) - 2
+    waiting = (number(0) + number(1) + number(last_leaf)) * (size // 8)
+    body = number(2) + varying_rule() + tree + number(size // 8) + waiting + number(0)
     made = schema(1, 1, 1, facts=["equality"])
-    body = number(2) + varying_rule()
-    depth = min(size // 40, 900)
-    for each in range(depth):
-        body += node([1, 1], BRANCH) + number(0) + number(0) + numbers([0, 0]) + integer(each)
-    body += (node([1, 1], 0) + number(1) + number(0) * 2) * (depth + 1)
-    waiting = size // 6
-    body += number(waiting) + (number(0) + number(1) + number(2 * depth)) * waiting + number(0)
     return packed(made, body, branch_updates=False, memory=5000)
 
 
+# ---- kept transitions
+
+
 def shared_states(size: int) -> bytes:
-    """Many kept transitions between states that share few large columns."""
-    made = schema(1, 1, 1)
-    rows, kept = size // 8, size // 8
-    outcomes = b"".join(integer(each) + number(1) for each in range(200))
-    body = number(kept) + number(200) + number(200) + outcomes + number(1) + number(0)
-    body += node([1] * 200, 0) + number(0)
-    body += number(0)  # no rule waits
+    """Many kept transitions between two states that share their objects."""
+    rows, kept = size // 12, size // 12
+    body = number(kept) + varying_rule() + node(0, None) + number(0)  # no rule waits
     ids = number(rows) + b"".join(integer(each) for each in range(rows))
     first = number(0) + ids + number(0) + integer(0) * rows
-    second = number(0) + number(1) + integer(199) * rows
+    second = number(0) + number(1) + integer(1) * rows
     body += number(kept) + first + number(0) + second
-    body += (number(0) + number(0) + number(0) + number(0) + number(1)) * (kept - 1)
-    return packed(made, body, memory=2**31 - 1)
+    body += (numbers([0, 0, 0, 0, 0])) * (kept - 1)
+    return packed(schema(1, 1, 1), body, memory=2**31 - 1)
+
+
+def kept_tables(size: int) -> bytes:
+    """Kept states whose values lie so that tables of all that is between them are large."""
+    rows = size // 8
+    two = number(2) + b"".join(integer(each) + numbers([1, 1, 1]) for each in (0, 4000))
+    leaf = node(0, two + number(0))
+    tree = grown(node(BRANCH, two + number(0)) + equals(0), leaf, size // 2)
+    ids = number(rows) + b"".join(integer(each) for each in range(rows))
+    values = b"".join(integer(each % 4000 * 8) for each in range(rows))
+    state = number(0) + ids + number(0) + values
+    body = number(2) + varying_rule() + tree + number(0) + number(1) + state + number(0)
+    return packed(schema(1, 1, 1, facts=["equality"]), body + numbers([0, 0]), memory=5000)
+
+
+# ---- headers
 
 
 def wide_header(size: int) -> bytes:
@@ -206,16 +250,20 @@ def long_unknown_name(size: int) -> bytes:
 KINDS: list[Callable[[int], bytes]] = [
     many_rules,
     many_rules_of_qora,
+    empty_rules,
     many_slots,
     many_fact_types,
-    many_fact_types_used,
+    too_many_fact_types,
     deep_rule,
-    wide_nodes,
+    empty_blocks,
+    missing_blocks,
+    many_fact_types_used,
     code_tables,
     interned_codes,
     many_outcomes,
     same_rule_undecided,
     shared_states,
+    kept_tables,
     wide_header,
     long_unknown_name,
 ]

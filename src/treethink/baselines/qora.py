@@ -51,6 +51,7 @@ class Qora(CopiedByContent, SavedToFile, _engine.Qora):
     """
 
     name = "qora"
+    shortest_rule = 1
     cannot_keep: ClassVar[Mapping[str, str]] = {
         "other_names_and_another_order_of_objects_only_rename_the_prediction": (
             "objects are learned from in the order of their ids, and of conditions that are equally"
