@@ -54,8 +54,8 @@ std::size_t Reader::count(char const* what) { return static_cast<std::size_t>(nu
 void Reader::charge(std::uint64_t memory) {
     charged_ += memory;
     if (charged_ > free_memory + max_memory_per_byte * bytes_.size())
-        throw ModelFileError("the model file needs more than " + std::to_string(charged_) + " bytes of memory, and has " +
-                             std::to_string(bytes_.size()) + " itself");
+        throw ModelFileError("the model file needs more than " + std::to_string(charged_) +
+                             " bytes of memory, and has " + std::to_string(bytes_.size()) + " itself");
 }
 
 Int Reader::integer() {

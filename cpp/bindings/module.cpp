@@ -67,8 +67,8 @@ void translate(std::exception_ptr const& thrown, void*) {
     }
 }
 
-// The first exception of a thread needs memory for the thread's own data, and where there is none the C library ends the
-// process. So the main thread throws one while there is memory.
+// The first exception of a thread needs memory for the thread's own data, and where there is none the C library ends
+// the process. So the main thread throws one while there is memory.
 void make_room_for_exceptions() {
     try {
         throw std::bad_alloc();

@@ -20,6 +20,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import attack_memory
+import bombs
+import child
 from handmade import (
     EQUALS,
     branch,
@@ -35,6 +38,7 @@ from handmade import (
 from reference import CRITERIA, forecast
 from strategies import MEMORIES, Shape, Stream, crowded_shapes, random_state, streams
 from treethink import file
+from treethink.baselines import Qora
 from treethink.errors import ModelFileError, WrongTypeError
 from treethink.model import TreeThink
 from treethink.state import Attribute, Object, Schema, State
@@ -347,7 +351,8 @@ def test_the_draft_of_a_writer_at_work_is_left_alone(tmp_path):
 
 def test_a_draft_that_is_removed_before_it_is_locked_is_written_again(tmp_path, monkeypatch):
     path = tmp_path / "model.tt"
-    lock, removed = file._lock, []
+    lock = file._lock
+    removed: list[Path] = []
 
     def remove_first(open_draft: Any) -> None:
         if not removed:
@@ -533,6 +538,29 @@ def test_more_classes_than_a_world_can_have_are_refused_at_once(small):
 
     with pytest.raises(ModelFileError, match="too many classes share attribute 'on'"):
         TreeThink.from_bytes(with_header(small, crowd))
+
+
+@pytest.mark.parametrize(
+    ("learner", "bomb"), [(TreeThink, bombs.many_rules), (Qora, bombs.many_rules_of_qora)]
+)
+def test_more_rules_than_a_file_has_bytes_for_are_refused_at_once(learner, bomb):
+    with pytest.raises(ModelFileError, match=r"cannot be read: 0 bytes are too few for \d+ rules"):
+        learner.from_bytes(bomb(20_000))
+
+
+def test_a_file_that_ends_before_many_candidates_is_refused_at_once():
+    with pytest.raises(ModelFileError, match="ends in the middle of a node's candidates"):
+        TreeThink.from_bytes(bombs.missing_blocks(9_000))
+
+
+def test_a_file_that_needs_much_more_memory_than_its_size_is_refused():
+    with pytest.raises(ModelFileError, match=r"needs more than \d+ bytes of memory, and has \d+"):
+        TreeThink.from_bytes(bombs.interned_codes(60_000))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
+def test_files_that_ask_for_much_get_little_memory_and_time():
+    assert child.result(child.start(attack_memory.load_bombs, 20_000)) == []
 
 
 def test_branches_without_candidates_are_refused_where_branches_may_change():

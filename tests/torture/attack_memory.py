@@ -177,10 +177,15 @@ def forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
+def load_bombs(size: int) -> list[str]:
+    """Load all kinds of bombs; return what went wrong."""
+    return [wrong for each in bombs.KINDS if (wrong := load_bomb(each.__name__, size))]
+
+
 def load_bomb(kind: str, size: int) -> str | None:
     """Load a bomb; return what went wrong, or None."""
     content = next(each for each in bombs.KINDS if each.__name__ == kind)(size)
-    learner = Qora if kind.endswith("qora") else tt.TreeThink
+    learner: Any = Qora if kind.endswith("qora") else tt.TreeThink
     forget_peak()
     before, start = peak_memory(), time.perf_counter()
     error = first_error(lambda: learner.from_bytes(content))

@@ -48,7 +48,7 @@ def schema(
     """Return a schema in which every class has every attribute."""
     own = names(attributes, "m")
     return {
-        "classes": {name: own for name in names(classes, "c")},
+        "classes": dict.fromkeys(names(classes, "c"), own),
         "attributes": {
             name: {"length": length, "facts": list(facts), "outcomes": "delta"} for name in own
         },
