@@ -47,12 +47,17 @@ def damaged_file_is_refused(rng: random.Random, folder: Path) -> str | None:
 # -------------------------------------------------------------------- saves
 
 
-def two_models() -> tuple[tt.TreeThink, tt.TreeThink]:
-    """Return a model of the maze, and what it becomes."""
-    earlier = tt.TreeThink.from_bytes(small_model_file())
-    later = tt.TreeThink.from_bytes(small_model_file())
-    later.observe_many(tt.transitions(tt.make("maze"), 100, seed=1))
-    return earlier, later
+@cache
+def two_contents() -> tuple[bytes, bytes]:
+    """Return the bytes of a model of the maze, and of what it becomes."""
+    model = tt.TreeThink.from_bytes(small_model_file())
+    model.observe_many(tt.transitions(tt.make("maze"), 100, seed=1))
+    return small_model_file(), model.to_bytes()
+
+
+def two_models() -> list[tt.TreeThink]:
+    """Return the models of these."""
+    return [tt.TreeThink.from_bytes(content) for content in two_contents()]
 
 
 def save_for_ever(path: str) -> None:
@@ -67,8 +72,9 @@ def save_for_ever(path: str) -> None:
 
 def save_some_times(path: str, times: int) -> str | None:
     """Save two models to the same file in turn. (In a child process.)"""
+    models = two_models()
     for _ in range(times):
-        for model in two_models():
+        for model in models:
             model.save(path)
     return None
 
@@ -91,8 +97,7 @@ def save_with_limit(path: str, limit: int) -> str | None:
 
 def what_is_wrong_in(path: Path) -> str | None:
     """Compare the file with the two models, and look for drafts."""
-    contents = [model.to_bytes() for model in two_models()]
-    if path.read_bytes() not in contents:
+    if path.read_bytes() not in two_contents():
         return "the file has neither the old nor the new content"
     left = sorted(set(os.listdir(path.parent)) - {path.name})
     return f"there are drafts: {left}" if left else None
@@ -107,7 +112,7 @@ def killed_save(rng: random.Random, folder: Path) -> str | None:
     time.sleep(rng.uniform(0, 0.1))
     process.kill()
     process.communicate()
-    if path.read_bytes() not in [model.to_bytes() for model in two_models()]:
+    if path.read_bytes() not in two_contents():
         return "the file has neither the old nor the new content"
     two_models()[0].save(path)
     return what_is_wrong_in(path)
@@ -125,10 +130,9 @@ def two_writers(rng: random.Random, folder: Path) -> str | None:
     """Save to one file from two processes at once, and read it all the time."""
     path = folder / "model.tt"
     two_models()[0].save(path)
-    contents = [model.to_bytes() for model in two_models()]
-    writers = [child.start(save_some_times, str(path), rng.randint(2, 6)) for _ in range(2)]
+    writers = [child.start(save_some_times, str(path), rng.randint(2, 5)) for _ in range(2)]
     while any(writer.poll() is None for writer in writers):
-        if path.read_bytes() not in contents:
+        if path.read_bytes() not in two_contents():
             return "a reader found neither the old nor the new content"
         time.sleep(0.002)
     wrong = [child.result(writer) for writer in writers]
