@@ -74,7 +74,8 @@ NodeId find_node(Tree const& tree, std::string_view path) {
 }
 
 void TreeEditor::check_size(std::size_t nodes, std::vector<Vector> named) const {
-    named.insert(named.end(), tree_.outcomes_.begin(), tree_.outcomes_.end());
+    auto const& known = tree_.outcomes_.values();
+    named.insert(named.end(), known.begin(), known.end());
     std::sort(named.begin(), named.end());
     auto const different = static_cast<std::size_t>(std::unique(named.begin(), named.end()) - named.begin());
     std::size_t const all_nodes = nodes + tree_.nodes_.size();
@@ -87,6 +88,7 @@ void TreeEditor::add_prior(NodeId at, std::vector<std::uint64_t> const& counts) 
     NodeEdits& edits = tree_.nodes_[at].edits;
     edits.prior_counts.resize(tree_.outcomes_.size(), 0);
     for (std::size_t y = 0; y < counts.size(); ++y) {
+        if (y == tree_.outcomes_.others()) continue;  // they have no value to answer with
         std::uint64_t const more = std::min(counts[y], max_observations - edits.prior_n);
         edits.prior_counts[y] += more;
         edits.prior_n += more;
@@ -147,7 +149,7 @@ void TreeEditor::write_node(NodeId at, HandWrittenNode const& hand_written) {
     if (hand_written.test) node.test = *hand_written.test;
     old = std::move(node);
     std::vector<std::uint64_t> counts(tree_.outcomes_.size(), 0);
-    for (auto const& [outcome, n] : hand_written.outcomes) counts[*tree_.find_outcome(outcome)] += n;
+    for (auto const& [outcome, n] : hand_written.outcomes) counts[*tree_.outcomes_.find(outcome)] += n;
     add_prior(at, counts);
 }
 
@@ -172,13 +174,13 @@ void TreeEditor::pin(NodeId at) {
         add_prior(kRoot, tree_.seen_);
     }
     // The node's answer stays, also where it is all that the tree ever saw, or an ancestor's answer.
-    Node const& pinned = tree_.nodes_[at];
+    NodeStats const& stats = tree_.nodes_[at].stats;
     if (tree_.answers_with_all(at)) {
         std::vector<std::uint64_t> earlier = tree_.seen_;
         for (std::size_t y = 0; y < earlier.size(); ++y)
-            earlier[y] -= std::min<std::uint64_t>(earlier[y], pinned.stats.totals[y]);
+            earlier[y] -= std::min<std::uint64_t>(earlier[y], stats.totals[y]);
         add_prior(at, earlier);
-    } else if (pinned.is_empty()) {
+    } else if (!tree_.has_answer(at)) {
         add_prior(at, answer_counts(tree_.answering_node(at)));
     }
     for (NodeId const each : subtree(tree_.nodes_, at)) {
@@ -236,7 +238,7 @@ void TreeEditor::keep_child(NodeId at, bool left, bool merge) {
         throw RuleError("a child that knows more variables cannot stand in its parent's place");
     if (merge) merge_counts(kept, other);
     // Leaves below that have seen nothing answer as before.
-    if (nodes[kept].is_empty()) add_prior(kept, answer_counts(at));
+    if (!tree_.has_answer(kept)) add_prior(kept, answer_counts(at));
     if (at == kRoot) add_prior(kept, {});  // an empty prior: the new root does not answer with all that was ever seen
     move_up(kept);
     finish();
@@ -251,7 +253,7 @@ void TreeEditor::merge_counts(NodeId kept, NodeId other) {
         same_form = nodes[mine[i]].is_leaf() == nodes[theirs[i]].is_leaf();
     if (!same_form) throw RuleError("only branches of the same form can be merged");
     for (std::size_t i = 0; i < mine.size(); ++i)
-        if (nodes[mine[i]].is_leaf() && !nodes[theirs[i]].is_empty()) add_prior(mine[i], answer_counts(theirs[i]));
+        if (nodes[mine[i]].is_leaf() && tree_.has_answer(theirs[i])) add_prior(mine[i], answer_counts(theirs[i]));
 }
 
 // Moves a node into its parent's place; the other child is removed.

@@ -24,10 +24,10 @@ std::vector<Event> Foldt::observe(State const& state, std::vector<Row> const& ar
 std::vector<Event> Foldt::learn(State const& state, std::vector<Row> const& arguments, Vector outcome) {
     std::span<Tree> const trees(&tree_, 1);
     recode(trees, codes_, codes_.set_state(state));
-    tree_.add_outcomes({outcome});
-    Tree::Target const target{arguments, *tree_.find_outcome(outcome)};
     std::vector<Event> events;
     LearningContext learning{codes_, *criterion_, settings_, scratch_, state, events};
+    if (!tree_.outcomes().find_or_others(outcome)) tree_.add_outcomes(learning, {outcome});
+    Tree::Target const target{arguments, *tree_.outcomes().find_or_others(outcome)};
     tree_.observe(learning, {&target, 1});
     collect_codes(trees, codes_);
     return events;
@@ -44,7 +44,8 @@ std::vector<std::pair<Vector, std::uint64_t>> Foldt::predict(State const& state,
                                         : tree_.route(FactsOnDemand(state), types, arguments, bindings));
     std::vector<std::pair<Vector, std::uint64_t>> answer;
     for (std::size_t y = 0; y < tree_.outcomes().size(); ++y)
-        if (std::uint64_t const n = tree_.answer_count(node, y); n > 0) answer.emplace_back(tree_.outcomes()[y], n);
+        if (std::uint64_t const n = tree_.answer_count(node, y); n > 0)
+            answer.emplace_back(tree_.outcomes().values()[y], n);
     return answer;
 }
 

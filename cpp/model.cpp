@@ -14,6 +14,7 @@ Model::Model(std::shared_ptr<Schema const> schema, Settings settings)
       criterion_(make_criterion(settings_.criterion, settings_.alpha)), codes_(schema_), window_(settings_.memory),
       effects_(schema_->slots().size()) {
     if (settings_.max_candidates < 1) throw SettingError("max_candidates must be at least 1, got 0");
+    if (settings_.max_outcomes < 1) throw SettingError("max_outcomes must be at least 1, got 0");
     for (auto const& slot : schema_->slots())
         for (std::size_t a = 0; a < schema_->actions().size(); ++a) trees_.emplace_back(std::vector{slot.class_id});
 }
@@ -51,7 +52,8 @@ void Model::find_effect(SlotId slot, State const& before, State const& after, Ef
 bool Model::will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const {
     if (tree.varies()) return true;
     std::size_t const length = schema_->length(slot);
-    VectorView first = tree.outcomes().empty() ? effect.outcome(0, length) : VectorView(tree.outcomes().front());
+    VectorView first =
+        tree.outcomes().empty() ? effect.outcome(0, length) : VectorView(tree.outcomes().values().front());
     for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row)
         if (!same(first, effect.outcome(row, length))) return true;
     return false;
@@ -108,9 +110,9 @@ void Model::learn(SlotId slot, ActionId action, LearningContext& context, Effect
     std::vector<Vector> new_outcomes;
     for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row) {
         VectorView const outcome = effect.outcome(row, length);
-        if (!tree.find_outcome(outcome)) new_outcomes.emplace_back(outcome.begin(), outcome.end());
+        if (!tree.outcomes().find_or_others(outcome)) new_outcomes.emplace_back(outcome.begin(), outcome.end());
     }
-    if (!new_outcomes.empty()) tree.add_outcomes(std::move(new_outcomes));
+    if (!new_outcomes.empty()) tree.add_outcomes(context, std::move(new_outcomes));
     if (!tree.varies() && tree.outcomes().size() == 1) return tree.observe_constant(rows);
     set_targets(tree, slot, effect, rows);
     tree.observe(context, targets_);
@@ -122,7 +124,7 @@ void Model::set_targets(Tree const& tree, SlotId slot, Effect const& effect, std
     targets_.clear();
     std::uint32_t outcome = 0;
     for (std::size_t row = 0; row < rows; ++row) {
-        if (row < effect.distinct_rows(rows)) outcome = *tree.find_outcome(effect.outcome(row, length));
+        if (row < effect.distinct_rows(rows)) outcome = *tree.outcomes().find_or_others(effect.outcome(row, length));
         targets_.push_back({{every_row_.data() + row, 1}, outcome});
     }
 }
@@ -197,7 +199,7 @@ void Model::predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, 
     if (rows == 0 || (tree.transitions() == 0 && !tree.varies())) return;
     prediction.set_support(slot, tree.varies() ? 0 : tree.seen().front());
     auto const never_changes = [&] {
-        Vector const& only = tree.outcomes().front();
+        Vector const& only = tree.outcomes().values().front();
         return !attribute(slot).outcomes_are_values &&
                std::all_of(only.begin(), only.end(), [](Int each) { return each == 0; });
     };
@@ -215,7 +217,7 @@ void Model::predict_object(Prediction& prediction, SlotId slot, Row row, Tree co
         std::uint64_t const count = tree.answer_count(node, y);
         if (count == 0) continue;
         for (std::size_t d = 0; d < old.size(); ++d)
-            if (!add(values ? 0 : old[d], tree.outcomes()[y][d], next.data()[d]))
+            if (!add(values ? 0 : old[d], tree.outcomes().values()[y][d], next.data()[d]))
                 throw StateError("a predicted value of '" + attribute(slot).name + "' does not fit 64 bits");
         prediction.add(next.view(), count);
     }
@@ -312,7 +314,7 @@ void Model::check_kept(KeptTransition const& kept, std::vector<Tree> const& tree
         find_effect(SlotId(s), kept.before, kept.after, effect);
         Tree const& tree = trees[s * schema_->actions().size() + kept.action];
         for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row)
-            if (!tree.find_outcome(effect.outcome(row, schema_->length(SlotId(s)))))
+            if (!tree.outcomes().find_or_others(effect.outcome(row, schema_->length(SlotId(s)))))
                 throw ModelFileError("the model file has kept a transition that no rule has seen");
     }
 }

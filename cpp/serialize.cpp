@@ -71,8 +71,8 @@ Vector Reader::vector(std::size_t length) {
 
 // ---- trees ----
 //
-// tree        transitions, outcomes (each: vector, times seen), whether it varies; if so:
-//             how many candidates were forgotten, nodes in preorder
+// tree        transitions, outcomes that are told apart (each: vector, times seen), flags; if there are others: their
+//             position, times seen; if it varies: how many candidates were forgotten, nodes in preorder
 // node        count of each outcome, pairs in clusters, agreeing pairs, loss at the last check, flags; if the flags
 //             say so: prior by outcome, what a pinned leaf has seen by outcome; whether it has candidates, those,
 //             its test
@@ -81,6 +81,8 @@ Vector Reader::vector(std::size_t length) {
 
 namespace {
 
+// Flags of a tree.
+constexpr std::uint64_t flag_varies = 1, flag_others = 2;
 // Flags of a node.
 constexpr std::uint64_t flag_branch = 1, flag_pinned = 2, flag_hand_written = 4, flag_prior = 8;
 constexpr std::uint64_t all_flags = flag_branch | flag_pinned | flag_hand_written | flag_prior;
@@ -94,8 +96,7 @@ struct Entry {
 
 std::vector<Entry> sorted_entries(Codes const& codes, Block const& block) {
     std::vector<Entry> entries;
-    for (Code code = 0; code < block.stride; ++code)
-        if (block.is_candidate(code)) entries.push_back({codes.value(block.type, code), code});
+    for (Code const code : block.codes) entries.push_back({codes.value(block.type, code), code});
     std::sort(entries.begin(), entries.end(), [](Entry const& a, Entry const& b) { return a.value < b.value; });
     return entries;
 }
@@ -107,7 +108,7 @@ void save_candidates(Writer& out, Codes const& codes, Node const& node) {
         out.number(entries.size());
         for (Entry const& entry : entries) {
             out.vector(entry.value);
-            out.number(block.births[entry.code]);
+            out.number(block.births[block.column_of[entry.code]]);
             block.read_counts(entry.code, node.stats.totals, counts);
             for (Count const count : counts) out.number(count);
         }
@@ -143,13 +144,19 @@ void save_node(Writer& out, Codes const& codes, Node const& node) {
 }  // namespace
 
 void save_tree(Writer& out, Tree const& tree, Codes const& codes) {
+    Outcomes const& outcomes = tree.outcomes();
     out.number(tree.transitions());
-    out.number(tree.outcomes().size());
-    for (std::size_t y = 0; y < tree.outcomes().size(); ++y) {
-        out.vector(tree.outcomes()[y]);
+    out.number(outcomes.size() - outcomes.has_others());
+    for (std::size_t y = 0; y < outcomes.size(); ++y) {
+        if (y == outcomes.others()) continue;
+        out.vector(outcomes.values()[y]);
         out.number(tree.seen()[y]);
     }
-    out.number(tree.varies());
+    out.number((outcomes.has_others() ? flag_others : 0) | (tree.varies() ? flag_varies : 0));
+    if (outcomes.has_others()) {
+        out.number(outcomes.others());
+        out.number(tree.seen()[outcomes.others()]);
+    }
     if (!tree.varies()) return;
     out.number(tree.forgotten());
     for (NodeId const at : tree.preorder()) save_node(out, codes, tree.nodes()[at]);
@@ -163,8 +170,7 @@ public:
 
     void read(Criterion const& criterion, std::size_t outcome_length) {
         tree_.transitions_ = in_.number(max_observations, "a number of transitions");
-        read_outcomes(outcome_length);
-        bool const varies = in_.number(1, "a flag") != 0;
+        bool const varies = read_outcomes(outcome_length);
         if (varies) read_nodes();
         check_agreement(varies);
         TreeEditor::update_held(tree_);
@@ -172,15 +178,35 @@ public:
     }
 
 private:
-    void read_outcomes(std::size_t outcome_length) {
-        std::size_t const outcomes = in_.count("a number of outcomes");
-        for (std::size_t y = 0; y < outcomes; ++y) {
+    // Returns whether the rule varies.
+    bool read_outcomes(std::size_t outcome_length) {
+        std::vector<std::pair<Vector, std::uint64_t>> outcomes;  // each with the times it was seen
+        for (std::size_t y = in_.count("a number of outcomes"); y > 0; --y) {
             Vector outcome = in_.vector(outcome_length);
-            if (tree_.find_outcome(outcome)) throw ModelFileError("the model file has an outcome twice");
-            tree_.outcomes_.push_back(std::move(outcome));
-            tree_.seen_.push_back(in_.number(max_observations - seen_, "a count"));
-            seen_ += tree_.seen_.back();
+            outcomes.emplace_back(std::move(outcome), read_seen());
         }
+        std::uint64_t const flags = in_.number(flag_varies | flag_others, "a flag");
+        if (flags & flag_others) {
+            if (outcomes.empty() || !(flags & flag_varies))
+                throw ModelFileError("the model file has a rule with nothing but other outcomes");
+            auto const place = static_cast<std::ptrdiff_t>(in_.number(outcomes.size(), "a position of outcomes"));
+            outcomes.emplace(outcomes.begin() + place, Vector{}, read_seen());
+        }
+        for (auto& [outcome, seen] : outcomes) {
+            if (tree_.outcomes_.find(outcome)) throw ModelFileError("the model file has an outcome twice");
+            if (outcome.empty())
+                tree_.outcomes_.add_others();
+            else
+                tree_.outcomes_.add(std::move(outcome));
+            tree_.seen_.push_back(seen);
+        }
+        return (flags & flag_varies) != 0;
+    }
+
+    std::uint64_t read_seen() {
+        std::uint64_t const seen = in_.number(max_observations - seen_, "a count");
+        seen_ += seen;
+        return seen;
     }
 
     // Whether outcomes, transitions and answers fit together.
@@ -189,7 +215,7 @@ private:
         for (std::size_t y = 0; y < outcomes; ++y)
             if (tree_.seen_[y] == 0 && !is_only_named(y))
                 throw ModelFileError("the model file has an outcome that was never seen");
-        if (varies && !tree_.nodes_[kRoot].edits.prior_counts.empty() && tree_.nodes_[kRoot].is_empty())
+        if (varies && !tree_.nodes_[kRoot].edits.prior_counts.empty() && !tree_.has_answer(kRoot))
             throw ModelFileError("the model file has a rule that says nothing");
         bool const has_prior = varies && tree_.nodes_[kRoot].edits.prior_n > 0;
         bool const agree = (varies ? seen_ > 0 : outcomes < 2) && (seen_ == 0) == (tree_.transitions_ == 0);
@@ -294,14 +320,15 @@ private:
         block.fit(codes_, totals.size());
         in_.charge(block.bytes() - old_bytes);  // it has room for all codes of its type
         std::uint64_t const birth = in_.number(std::numeric_limits<std::uint32_t>::max(), "a birth");
-        if (birth == Block::kNotBorn || birth > tree_.transitions_)
+        if (birth == 0 || birth > tree_.transitions_)
             throw ModelFileError("the model file has a candidate from no known transition");
-        block.births[code] = static_cast<std::uint32_t>(birth);
+        Block::Column const column = block.add(code, static_cast<std::uint32_t>(birth));
+        block.fit(codes_, totals.size());
         ++node.candidates.size;
         std::uint64_t times_true = 0;
         for (std::size_t y = 0; y < totals.size(); ++y) {
             auto const count = static_cast<Count>(in_.number(totals[y], "a count"));
-            block.counts[y * block.stride + code] = count;
+            block.counts[y * block.stride + column] = count;
             times_true += count;
         }
         if (times_true == 0) throw ModelFileError("the model file has a candidate that was never true");
@@ -324,7 +351,7 @@ private:
         if (node.candidates.blocks.empty()) return;
         Code const code = codes_.find(test.type, test.value);
         Block const& block = node.candidates.blocks[*block_of_test];
-        if (code == no_code || code >= block.stride || !block.is_candidate(code))
+        if (code == no_code || !block.is_candidate(code))
             throw ModelFileError("the model file has a test that is none of its node's candidates");
         node.test_candidate.code = code;
     }

@@ -10,8 +10,7 @@ std::vector<TreeSnapshot::Candidate> copy_candidates(Codes const& codes, Node co
     std::vector<TreeSnapshot::Candidate> all;
     auto const& blocks = node.candidates.blocks;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-        for (Code code = 0; code < blocks[b].stride; ++code) {
-            if (!blocks[b].is_candidate(code)) continue;
+        for (Code const code : blocks[b].codes) {
             all.push_back({test_of(codes, node, {b, code}), {}});
             blocks[b].read_counts(code, node.stats.totals, all.back().counts);
         }
@@ -40,7 +39,7 @@ TreeSnapshot take_snapshot(Tree const& tree, Codes const& codes, bool with_candi
     std::vector<NodeId> const order = tree.preorder();
     std::vector<std::size_t> place(tree.nodes().size(), 0);
     for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-    TreeSnapshot snapshot{tree.transitions(), tree.outcomes(), tree.seen(), {}};
+    TreeSnapshot snapshot{tree.transitions(), tree.outcomes().values(), tree.seen(), {}};
     for (NodeId const at : order) {
         Node const& node = tree.nodes()[at];
         TreeSnapshot::Node copy = copy_node(node, tree.outcomes().size());

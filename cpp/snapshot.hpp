@@ -25,7 +25,7 @@ struct TreeSnapshot {
         std::vector<Candidate> candidates;                             // in canonical order
     };
     std::uint64_t transitions = 0;
-    std::vector<Vector> outcomes;
+    std::vector<Vector> outcomes;     // an empty one stands for all that are not told apart
     std::vector<std::uint64_t> seen;  // observations, by outcome
     std::vector<Node> nodes;
 };

@@ -139,7 +139,7 @@ class Ours(ReferenceTree):
         middle, scale = p + z**2 / (2 * n), 1 + z**2 / n
         return points, (middle - radius) / scale, (middle + radius) / scale
 
-    def _grow(self, leaf: Node, scene: Scene) -> str | None:
+    def _decide_leaf(self, leaf: Node, scene: Scene) -> str | None:
         if len(leaf.totals) < 2:
             return None
         best, lower, _, none = self._weigh(leaf, scene)
@@ -148,7 +148,7 @@ class Ours(ReferenceTree):
         self.adopt(leaf, self.table(leaf).tests[best], scene)
         return "split"
 
-    def _revise(self, branch: Node, scene: Scene) -> str | None:
+    def _decide_branch(self, branch: Node, scene: Scene) -> str | None:
         best, lower, upper, none = self._weigh(branch, scene)
         table = self.table(branch)
         assert branch.test is not None
@@ -156,7 +156,7 @@ class Ours(ReferenceTree):
         changes = best is not None and lower[best] > upper[current]
         candidate = best if changes and best is not None else current
         if lower[candidate] <= none:
-            branch.become_leaf()
+            branch.make_leaf()
             return "return"
         if changes:
             self.adopt(branch, table.tests[candidate], scene)
@@ -301,8 +301,8 @@ class TriggerCounted(Ours):
 
     title = "the splitting transition counts in the children"
 
-    def _grow(self, leaf: Node, scene: Scene) -> str | None:
-        event = super()._grow(leaf, scene)
+    def _decide_leaf(self, leaf: Node, scene: Scene) -> str | None:
+        event = super()._decide_leaf(leaf, scene)
         if leaf.test and leaf.left and leaf.right:
             for bindings, outcome in self.counted[leaf]:
                 extended = extensions(scene, leaf.test, bindings)

@@ -24,7 +24,22 @@ struct PyModel {
 
 // ------------------------------------------------------------ model
 
-void call_hook(PyModel& self, std::vector<ModelEvent> const& events) {
+// A rule warns once: only the first outcome that is not told apart is an event.
+void warn_of_noise(PyModel const& self, ModelEvent const& event) {
+    Schema const& schema = *self.model.schema();
+    auto const& slot = schema.slots()[event.slot];
+    std::string const rule = schema.classes()[slot.class_id].name + "." + schema.attributes()[slot.attribute].name +
+                             " when " + schema.actions()[event.action];
+    std::string const text = rule + " looks like noise: it has had " +
+                             std::to_string(self.model.settings().max_outcomes) +
+                             " different outcomes, and new ones are no longer told apart (max_outcomes)";
+    nb::object const type = nb::module_::import_("treethink.errors").attr("NoiseWarning");
+    if (PyErr_WarnEx(type.ptr(), text.c_str(), 1) < 0) nb::raise_python_error();
+}
+
+void report(PyModel& self, std::vector<ModelEvent> const& events) {
+    for (ModelEvent const& each : events)
+        if (each.event.kind == Decision::noise) warn_of_noise(self, each);
     if (events.empty() || self.on_change.is_none()) return;
     Schema const& schema = *self.model.schema();
     auto const types = fact_types(schema);
@@ -46,7 +61,7 @@ void observe(PyModel& self, nb::handle before_object, nb::handle action_name, nb
         nb::gil_scoped_release const release;
         events = self.model.observe(before, action, after);
     }
-    call_hook(self, events);
+    report(self, events);
 }
 
 std::uint64_t observe_many(PyModel& self, nb::handle transitions) {
@@ -69,7 +84,7 @@ std::uint64_t observe_many(PyModel& self, nb::handle transitions) {
                 watch.look();
                 if (events.empty()) continue;
                 nb::gil_scoped_acquire const acquire;
-                call_hook(self, events);
+                report(self, events);
             }
         }
         if (error) std::rethrow_exception(error);
@@ -199,12 +214,12 @@ void bind_learning(nb::class_<PyModel>& type) {
     type.def(
             "__init__",
             [](PyModel* self, nb::handle schema, double alpha, std::string criterion, bool branch_updates,
-               std::uint64_t max_candidates, std::uint64_t memory) {
-                Settings settings{alpha, std::move(criterion), branch_updates, max_candidates, memory};
+               std::uint64_t max_candidates, std::uint64_t max_outcomes, std::uint64_t memory) {
+                Settings settings{alpha, std::move(criterion), branch_updates, max_candidates, max_outcomes, memory};
                 new (self) PyModel{Model(schema_of(schema), std::move(settings)), nb::none()};
             },
             nb::arg("schema").none(), nb::arg("alpha"), nb::arg("criterion"), nb::arg("branch_updates"),
-            nb::arg("max_candidates"), nb::arg("memory"))
+            nb::arg("max_candidates"), nb::arg("max_outcomes"), nb::arg("memory"))
         .def("observe", &observe, nb::sig("def observe(self, before: State, action: str, after: State) -> None"),
              nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(), "Learn one transition.")
         .def("observe_many", &observe_many,
@@ -240,6 +255,7 @@ void bind_properties(nb::class_<PyModel>& type) {
         .def_prop_ro("branch_updates", [](PyModel const& self) { return self.model.settings().branch_updates; })
         .def_prop_ro("memory", [](PyModel const& self) { return self.model.settings().memory; })
         .def_prop_ro("max_candidates", [](PyModel const& self) { return self.model.settings().max_candidates; })
+        .def_prop_ro("max_outcomes", [](PyModel const& self) { return self.model.settings().max_outcomes; })
         .def_prop_ro(
             "observations",
             [](PyModel const& self) {

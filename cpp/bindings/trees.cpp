@@ -118,7 +118,8 @@ std::vector<HandWrittenNode> written_nodes(Schema const& schema, nb::handle node
 nb::tuple event_tuple(Schema const& schema, std::vector<FactType> const& types, Event const& event) {
     char const* const kind = event.kind == Decision::split    ? "split"
                              : event.kind == Decision::change ? "change"
-                                                              : "return";
+                             : event.kind == Decision::revert ? "return"
+                                                              : "noise";
     nb::object const test = event.test ? nb::object(test_tuple(schema, types, *event.test)) : nb::none();
     return nb::make_tuple(kind, event.path, test, event.variables);
 }
@@ -154,11 +155,11 @@ void bind_foldt(nb::module_& module) {
     nb::class_<Foldt>(module, "Foldt", "One first-order logical decision tree. See treethink.FOLDT.")
         .def("__init__",
              [](Foldt* self, nb::handle schema_object, std::vector<std::string> const& classes, double alpha,
-                std::string criterion, bool branch_updates, std::uint64_t max_candidates) {
+                std::string criterion, bool branch_updates, std::uint64_t max_candidates, std::uint64_t max_outcomes) {
                  auto const schema = schema_of(schema_object);
                  std::vector<ClassId> arguments;
                  for (auto const& name : classes) arguments.push_back(schema->class_named(name));
-                 Settings settings{alpha, std::move(criterion), branch_updates, max_candidates, 0};
+                 Settings settings{alpha, std::move(criterion), branch_updates, max_candidates, max_outcomes, 0};
                  new (self) Foldt(schema, std::move(arguments), std::move(settings));
              })
         .def("observe",

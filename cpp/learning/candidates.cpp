@@ -134,21 +134,34 @@ std::optional<std::size_t> find_block(std::vector<FactType> const& types, std::v
 
 // ---- counters ----
 
-void Block::grow(Codes const& codes, std::size_t outcomes) {
-    Code const size = codes.size(type);
-    if (size > stride) {
+void Block::grow(Codes const& all_codes, std::size_t outcomes) {
+    Code const size = all_codes.size(type);
+    if (size > column_of.size()) {
         // Interned codes grow one by one; leave room.
-        Code const new_stride = codes.arithmetic(type) ? size : size + size / 2;
-        std::vector<Count> new_counts(outcomes * new_stride, 0);
-        for (std::size_t y = 0; y * stride < counts.size(); ++y)
-            std::copy_n(counts.begin() + static_cast<std::ptrdiff_t>(y * stride), stride,
-                        new_counts.begin() + static_cast<std::ptrdiff_t>(y * new_stride));
-        counts = std::move(new_counts);
-        births.resize(new_stride, kNotBorn);
-        true_bits.resize(new_stride / 64 + 1, 0);
-        stride = new_stride;
+        std::size_t const room = all_codes.arithmetic(type) ? size : size + size / 2;
+        column_of.resize(room, kNoColumn);
+        true_bits.resize(room / 64 + 1, 0);
     }
     if (counts.size() < outcomes * stride) counts.resize(outcomes * stride, 0);
+}
+
+void Block::set_stride(std::size_t new_stride) {
+    std::size_t const outcomes = stride == 0 ? 0 : counts.size() / stride;
+    std::vector<Count> new_counts(outcomes * new_stride, 0);
+    for (std::size_t y = 0; y < outcomes; ++y)
+        std::copy_n(counts.begin() + static_cast<std::ptrdiff_t>(y * stride), codes.size(),
+                    new_counts.begin() + static_cast<std::ptrdiff_t>(y * new_stride));
+    counts = std::move(new_counts);
+    stride = new_stride;
+}
+
+Block::Column Block::add(Code code, std::uint32_t birth) {
+    if (codes.size() == stride) set_stride(std::max<std::size_t>(8, stride + stride / 2));
+    auto const column = static_cast<Column>(codes.size());
+    codes.push_back(code);
+    births.push_back(birth);
+    column_of[code] = column;
+    return column;
 }
 
 void Block::apply_pending(Counts totals) {
@@ -156,8 +169,8 @@ void Block::apply_pending(Counts totals) {
     if (counts.size() < totals.size() * stride) counts.resize(totals.size() * stride, 0);
     for (std::size_t w = 0; w < true_bits.size(); ++w) {
         for (std::uint64_t rest = std::exchange(true_bits[w], 0); rest != 0; rest &= rest - 1) {
-            Code const code = static_cast<Code>(w * 64) + static_cast<Code>(std::countr_zero(rest));
-            for (std::size_t y = 0; y < totals.size(); ++y) counts[y * stride + code] += totals[y];
+            Column const column = column_of[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))];
+            for (std::size_t y = 0; y < totals.size(); ++y) counts[y * stride + column] += totals[y];
         }
     }
     truth_version = kNoVersion;
@@ -166,9 +179,10 @@ void Block::apply_pending(Counts totals) {
 
 void Block::read_counts(Code code, Counts totals, std::vector<Count>& out) const {
     out.resize(totals.size());
-    bool const pending = is_pending(code);
+    Column const column = column_of[code];
+    bool const pending = (true_bits[code / 64] >> (code % 64) & 1) != 0;
     for (std::size_t y = 0; y < totals.size(); ++y) {
-        std::size_t const at = y * stride + code;
+        std::size_t const at = y * stride + column;
         Count const stored = at < counts.size() ? counts[at] : 0;
         out[y] = stored + (pending ? totals[y] : 0);
     }
@@ -182,40 +196,59 @@ Count const* Block::all_counts(Counts totals, std::vector<Count>& room) const {
     std::copy(counts.begin(), counts.end(), room.begin());
     for (std::size_t w = 0; w < true_bits.size(); ++w)
         for (std::uint64_t rest = true_bits[w]; rest != 0; rest &= rest - 1) {
-            std::size_t const code = w * 64 + static_cast<std::size_t>(std::countr_zero(rest));
-            for (std::size_t y = 0; y < totals.size(); ++y) room[y * stride + code] += totals[y];
+            Column const column = column_of[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))];
+            for (std::size_t y = 0; y < totals.size(); ++y) room[y * stride + column] += totals[y];
         }
     return room.data();
 }
 
 void Block::recode(std::vector<Code> const& new_code, Code size, Counts totals) {
-    Block const old = *this;
-    stride = size;
-    counts.assign(totals.size() * size, 0);
-    births.assign(size, kNotBorn);
-    true_bits.assign(size / 64 + 1, 0);
+    apply_pending(totals);
     truth_version = kNoVersion;
-    has_pending = has_exclusions = false;
-    std::vector<Count> row;
-    for (Code code = 0; code < old.stride && code < new_code.size(); ++code) {
-        if (!old.is_candidate(code)) continue;
-        if (new_code[code] == no_code) throw std::logic_error("a candidate's fact has lost its code");
-        births[new_code[code]] = old.births[code];
-        old.read_counts(code, totals, row);
-        for (std::size_t y = 0; y < row.size(); ++y) counts[y * size + new_code[code]] = row[y];
+    column_of.assign(size, kNoColumn);
+    true_bits.assign(size / 64 + 1, 0);
+    for (std::size_t column = 0; column < codes.size(); ++column) {
+        Code const code = new_code[codes[column]];
+        if (code == no_code) throw std::logic_error("a candidate's fact has lost its code");
+        codes[column] = code;
+        column_of[code] = static_cast<Column>(column);
     }
 }
 
-void Block::erase(Code code) {
-    for (std::size_t at = code; at < counts.size(); at += stride) counts[at] = 0;
-    births[code] = kNotBorn;
-    if (is_pending(code)) true_bits[code / 64] &= ~(std::uint64_t{1} << (code % 64));
+void Block::merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size_t outcomes, Counts totals) {
+    apply_pending(totals);
+    truth_version = kNoVersion;
+    std::vector<Count> merged(outcomes * stride, 0);
+    for (std::size_t y = 0; (y + 1) * stride <= counts.size() && stride > 0; ++y)
+        for (std::size_t i = 0; i < size(); ++i) merged[new_place[y] * stride + i] += counts[y * stride + i];
+    counts = std::move(merged);
+}
+
+void Block::erase(std::vector<Column> const& columns, Counts totals) {
+    apply_pending(totals);
     truth_version = kNoVersion;  // so that the whole truth is followed again
+    for (Column const column : columns) column_of[codes[column]] = kNoColumn;
+    Block const old = *this;
+    codes.clear();
+    births.clear();
+    for (std::size_t column = 0; column < old.size(); ++column) {
+        if (old.column_of[old.codes[column]] == kNoColumn) continue;
+        column_of[old.codes[column]] = static_cast<Column>(codes.size());
+        codes.push_back(old.codes[column]);
+        births.push_back(old.births[column]);
+    }
+    for (std::size_t at = 0, y = 0; at < counts.size(); at += stride, ++y) {
+        Count* const row = counts.data() + at;
+        std::fill_n(row, stride, 0);
+        for (std::size_t column = 0; column < size(); ++column)
+            row[column] = old.counts[at + old.column_of[codes[column]]];
+    }
 }
 
 std::size_t Block::bytes() const {
     std::size_t const words = same_class_variables[0].capacity() + same_class_variables[1].capacity() +
-                              read_variables.capacity() + counts.capacity() + births.capacity();
+                              read_variables.capacity() + column_of.capacity() + codes.capacity() + births.capacity() +
+                              counts.capacity();
     return words * 4 + true_bits.capacity() * 8;
 }
 
@@ -226,9 +259,10 @@ std::size_t Candidates::bytes() const {
 }
 
 void mark_used_codes(Candidates const& candidates, std::size_t type, std::vector<bool>& used) {
-    for (Block const& block : candidates.blocks)
-        for (Code code = 0; block.type == type && code < block.stride; ++code)
-            if (block.is_candidate(code)) used[code] = true;
+    for (Block const& block : candidates.blocks) {
+        if (block.type != type) continue;
+        for (Code const code : block.codes) used[code] = true;
+    }
 }
 
 // ---- tests ----
@@ -300,17 +334,18 @@ struct Entry {
 // All candidates but the test in place.
 std::vector<Entry> removable_candidates(LearningContext& context, Node const& node) {
     std::vector<Entry> entries;
+    entries.reserve(node.candidates.size);
     Counts const totals = node.stats.totals;
+    std::vector<std::uint64_t> times_true;
     for (std::size_t b = 0; b < node.candidates.blocks.size(); ++b) {
         Block const& block = node.candidates.blocks[b];
-        if (block.stride == 0) continue;
         Count const* const counts = block.all_counts(totals, context.scratch.counts);
-        for (Code code = 0; code < block.stride; ++code) {
-            if (!block.is_candidate(code)) continue;
-            if (!node.is_leaf() && node.test_candidate == CandidateId{b, code}) continue;
-            std::uint64_t times_true = 0;
-            for (std::size_t y = 0; y < totals.size(); ++y) times_true += counts[y * block.stride + code];
-            entries.push_back({times_true, block.births[code], {b, code}});
+        times_true.assign(block.size(), 0);
+        for (std::size_t y = 0; y < totals.size(); ++y)
+            for (std::size_t i = 0; i < block.size(); ++i) times_true[i] += counts[y * block.stride + i];
+        for (std::size_t i = 0; i < block.size(); ++i) {
+            CandidateId const id{b, block.codes[i]};
+            if (node.is_leaf() || node.test_candidate != id) entries.push_back({times_true[i], block.births[i], id});
         }
     }
     return entries;
@@ -336,13 +371,27 @@ void put_least_first(LearningContext& context, Node const& node, std::vector<Ent
 
 }  // namespace
 
-std::uint64_t forget_candidates(LearningContext& context, Node& node, std::uint64_t max) {
+std::uint64_t candidate_limit(LearningContext const& context, Node const& node) {
+    std::uint64_t const by_objects =
+        candidates_per_object * std::max<std::uint64_t>(min_objects, context.state.roster()->size());
+    std::uint64_t const by_counters = max_node_counters / std::max<std::size_t>(1, node.stats.totals.size());
+    return std::min({context.settings.max_candidates, by_objects, std::max<std::uint64_t>(1, by_counters)});
+}
+
+std::uint64_t forget_candidates(LearningContext& context, Node& node) {
     Candidates& candidates = node.candidates;
-    if (candidates.size <= max) return 0;
+    std::uint64_t const limit = candidate_limit(context, node);
+    if (candidates.size <= limit) return 0;
     std::vector<Entry> entries = removable_candidates(context, node);
-    std::uint64_t const surplus = std::min<std::uint64_t>(candidates.size - max, entries.size());
+    std::uint64_t const surplus = std::min<std::uint64_t>(candidates.size - (limit - limit / 4), entries.size());
     put_least_first(context, node, entries, surplus);
-    for (std::uint64_t i = 0; i < surplus; ++i) candidates.blocks[entries[i].id.block].erase(entries[i].id.code);
+    std::vector<std::vector<Block::Column>> dropped(candidates.blocks.size());  // by block
+    for (std::uint64_t i = 0; i < surplus; ++i) {
+        auto const [block, code] = entries[i].id;
+        dropped[block].push_back(candidates.blocks[block].column_of[code]);
+    }
+    for (std::size_t b = 0; b < dropped.size(); ++b)
+        if (!dropped[b].empty()) candidates.blocks[b].erase(dropped[b], node.stats.totals);
     candidates.size -= surplus;
     return surplus;
 }

@@ -21,17 +21,26 @@ namespace treethink {
 struct LearningContext;
 struct Node;
 
+/// Candidates of one node are at most so many for each object in the state. That is far more than finite worlds need;
+/// where values never come again, as with a clock or on an endless plane, it keeps nodes small.
+inline constexpr std::uint64_t candidates_per_object = 256;
+/// Fewer objects than this count as so many.
+inline constexpr std::uint64_t min_objects = 32;
+/// Counters of one node: candidates times outcomes. A rule whose outcomes are many counts fewer tests.
+inline constexpr std::uint64_t max_node_counters = std::uint64_t{1} << 20;
+
 /// All candidates of a node that ask the same fact type of the same variables.
 ///
-/// Counters are rows [outcome][code]. A test that mentions no variable of the node mostly keeps
-/// its truth from one visit to the next, so its counter is only touched when that changes: while
-/// its bit is set, the true count is `counter + totals`, and the totals at the moment of change were
-/// subtracted.
+/// Each candidate has a column of counters, and each outcome a row: memory is only used for tests that have
+/// been true. A test that mentions no variable of the node mostly keeps its truth from one visit to the
+/// next, so its counters are only touched when that changes: while its bit is set, the true count is
+/// `counter + totals`, and the totals at the moment of change were subtracted.
 struct Block {
     /// Which variables the tests mention: those of the node, new ones, or one of each.
     enum class Mentions : std::uint8_t { bound, bound_and_new, only_new };
-    static constexpr std::uint32_t kNotBorn = 0;    // transitions are counted from 1
-    static constexpr std::uint64_t kNoVersion = 0;  // versions too
+    using Column = std::uint32_t;
+    static constexpr Column kNoColumn = ~Column{0};
+    static constexpr std::uint64_t kNoVersion = 0;  // versions are counted from 1
 
     std::size_t type = 0;                      // position in fact_types(schema)
     std::array<std::uint32_t, 2> variables{};  // by argument; those from the node's own number on are new
@@ -43,10 +52,12 @@ struct Block {
     // The node's variables whose objects decide which tests are true: arguments and same-class variables.
     std::vector<std::uint32_t> read_variables;
 
-    Code stride = 0;                       // codes that there is room for: length of a row of counters
-    std::vector<Count> counts;             // observations in which the test held, [outcome][code]
-    std::vector<std::uint32_t> births;     // by code: transition in which the test was first true; kNotBorn: none yet
-    std::vector<std::uint64_t> true_bits;  // by code: whether the test held at the last visit (only_new)
+    std::vector<Column> column_of;             // by code; kNoColumn: no candidate
+    std::vector<Code> codes;                   // by column: the candidate's code
+    std::vector<std::uint32_t> births;         // by column: transition in which the test was first true
+    std::size_t stride = 0;                    // columns that there is room for: length of a row of counters
+    std::vector<Count> counts;                 // observations in which the test held, [outcome][column]
+    std::vector<std::uint64_t> true_bits;      // by code: whether the test held at the last visit (only_new)
     std::uint64_t truth_version = kNoVersion;  // Truth::version that `true_bits` follow
     bool has_pending = false;                  // whether any of `true_bits` may be set
     bool has_exclusions = false;               // whether same-class variables made some of that truth false
@@ -54,29 +65,32 @@ struct Block {
     [[nodiscard]] bool has_same_class_variables() const {
         return !same_class_variables[0].empty() || !same_class_variables[1].empty();
     }
-    [[nodiscard]] bool is_pending(Code code) const {
-        return code / 64 < true_bits.size() && (true_bits[code / 64] >> (code % 64) & 1) != 0;
-    }
-    [[nodiscard]] bool is_candidate(Code code) const { return births[code] != kNotBorn; }
+    [[nodiscard]] std::size_t size() const { return codes.size(); }  // number of candidates
+    [[nodiscard]] bool is_candidate(Code code) const { return code < column_of.size() && column_of[code] != kNoColumn; }
 
     /// Makes room for every code there is, and for so many outcomes.
-    void fit(Codes const& codes, std::size_t outcomes) {
-        if (stride < codes.size(type) || counts.size() < outcomes * stride) grow(codes, outcomes);
+    void fit(Codes const& all_codes, std::size_t outcomes) {
+        if (column_of.size() < all_codes.size(type) || counts.size() < outcomes * stride) grow(all_codes, outcomes);
     }
+    /// Makes the code a candidate, with counters at zero; returns its column. Rows of counters may move.
+    Column add(Code code, std::uint32_t birth);
     /// Adds all pending totals, so that counters stand for themselves.
     void apply_pending(Counts totals);
     /// Writes how often a candidate was true, by outcome, pending totals included.
     void read_counts(Code code, Counts totals, std::vector<Count>& out) const;
-    /// All counters, pending totals included: rows of `stride` codes. `room` is used if a copy is needed.
+    /// All counters, pending totals included: rows of `stride` columns. `room` is used if a copy is needed.
     [[nodiscard]] Count const* all_counts(Counts totals, std::vector<Count>& room) const;
     /// Renumbers all candidates; `size` codes are in use afterwards. Pending totals are applied.
     void recode(std::vector<Code> const& new_code, Code size, Counts totals);
-    /// Drops a candidate; if its test is still true it comes back as a new one.
-    void erase(Code code);
+    /// Adds up the counters of outcomes that are merged; `new_place` says where each outcome goes, of `outcomes`.
+    void merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size_t outcomes, Counts totals);
+    /// Drops the candidates of these columns; those whose test is still true come back as new ones.
+    void erase(std::vector<Column> const& columns, Counts totals);
     [[nodiscard]] std::size_t bytes() const;  // on the heap
 
 private:
-    void grow(Codes const& codes, std::size_t outcomes);
+    void grow(Codes const& all_codes, std::size_t outcomes);
+    void set_stride(std::size_t new_stride);
 };
 
 /// Position of a candidate's counters in its node.
@@ -120,9 +134,13 @@ std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<C
 /// Description length (MDL) of a candidate: that of its block and that of its value, where small numbers are short.
 [[nodiscard]] Log description_length(Codes const& codes, Block const& block, Code code);
 
-/// Drops the least useful candidates (fewest times true, then oldest, then least preferred) until `max`
-/// are left; returns how many were dropped.
-std::uint64_t forget_candidates(LearningContext& context, Node& node, std::uint64_t max);
+/// How many candidates the node may have while it learns from this state: max_candidates or fewer (see above).
+[[nodiscard]] std::uint64_t candidate_limit(LearningContext const& context, Node const& node);
+
+/// If the node has too many candidates, drops the least useful (fewest times true, then oldest, then least
+/// preferred) until three quarters of the limit are left, so that the next ones can be added without
+/// looking at all of them again. Returns how many were dropped.
+std::uint64_t forget_candidates(LearningContext& context, Node& node);
 
 /// Marks the codes of a type that candidates use.
 void mark_used_codes(Candidates const& candidates, std::size_t type, std::vector<bool>& used);

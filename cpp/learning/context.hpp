@@ -18,11 +18,12 @@ struct Settings {
     std::string criterion = "wilson";        // name, see make_criterion
     bool branch_updates = true;              // whether branches may change their tests (the paper's ablation)
     std::uint64_t max_candidates = 100'000;  // of one node; beyond it the least useful are forgotten
+    std::uint64_t max_outcomes = 1'024;      // that a rule tells apart; beyond it, it looks like noise
     std::uint64_t memory = 0;                // transitions that are kept for new nodes
 };
 
-/// A leaf got a test, a branch got another one, or a branch became a leaf.
-enum class Decision { split, change, revert };
+/// A leaf got a test, a branch got another one, or a branch became a leaf; or outcomes are no longer told apart.
+enum class Decision { split, change, revert, noise };
 
 /// One decision of a tree.
 struct Event {

@@ -105,11 +105,10 @@ void NodeCounter::add_rows(Block& block, std::size_t rows, std::span<Row const> 
         return;
     }
     block.fit(codes_, totals_.size());
-    Count* const counts = block.counts.data() + std::size_t{outcome_} * block.stride;
-    std::uint32_t* const births = block.births.data();
+    Count* counts = block.counts.data() + std::size_t{outcome_} * block.stride;
+    Block::Column const* const column_of = block.column_of.data();
     std::uint32_t* const marks = scratch_.marks.data();
     std::uint32_t const epoch = scratch_.epoch;
-    std::uint64_t born = 0;
     Row row = 0;
     for (std::size_t s = 0; s <= skip.size(); ++s) {  // the stretches between the rows to skip, which ascend
         Row const end = s < skip.size() ? skip[s] : static_cast<Row>(rows);
@@ -119,12 +118,15 @@ void NodeCounter::add_rows(Block& block, std::size_t rows, std::span<Row const> 
                 if (marks[code] == epoch) continue;
                 marks[code] = epoch;
             }
-            if (births[code] == Block::kNotBorn) births[code] = birth_, ++born;
-            ++counts[code];
+            Block::Column column = column_of[code];
+            if (column == Block::kNoColumn) {
+                column = add_candidate(block, code);
+                counts = block.counts.data() + std::size_t{outcome_} * block.stride;
+            }
+            ++counts[column];
         }
         ++row;
     }
-    candidates_.size += born;
 }
 
 void NodeCounter::add_one(Block& block, Code code, bool once) {
@@ -135,8 +137,15 @@ void NodeCounter::add_one(Block& block, Code code, bool once) {
         scratch_.marks[code] = scratch_.epoch;
     }
     block.fit(codes_, totals_.size());
-    if (!block.is_candidate(code)) block.births[code] = birth_, ++candidates_.size;
-    ++block.counts[outcome_ * block.stride + code];
+    Block::Column const column = column_or_new(block, code);
+    ++block.counts[outcome_ * block.stride + column];
+}
+
+Block::Column NodeCounter::add_candidate(Block& block, Code code) {
+    ++candidates_.size;
+    Block::Column const column = block.add(code, birth_);
+    block.fit(codes_, totals_.size());
+    return column;
 }
 
 // ---- tests about new variables only ----
@@ -200,9 +209,9 @@ void NodeCounter::follow_truth(Block& block) {
 }
 
 void NodeCounter::flip(Block& block, Code code, bool on) {
-    if (!block.is_candidate(code)) block.births[code] = birth_, ++candidates_.size;
+    Block::Column const column = column_or_new(block, code);
     for (std::size_t y = 0; y < totals_.size(); ++y) {
-        Count& count = block.counts[y * block.stride + code];
+        Count& count = block.counts[y * block.stride + column];
         count = on ? count - totals_[y] : count + totals_[y];  // modulo 2^32, and exact once applied
     }
 }

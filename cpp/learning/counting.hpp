@@ -41,6 +41,11 @@ private:
     template <bool Once, class CodeOf>
     void add_rows(Block& block, std::size_t rows, std::span<Row const> skip, CodeOf code_of);
     void add_one(Block& block, Code code, bool once);
+    Block::Column add_candidate(Block& block, Code code);
+    Block::Column column_or_new(Block& block, Code code) {
+        Block::Column const column = block.column_of[code];
+        return column != Block::kNoColumn ? column : add_candidate(block, code);
+    }
     bool add_only_pair(Block& block);
 
     void follow_truth(Block& block);

@@ -1,5 +1,9 @@
 #include "learning/node.hpp"
 
+#include <limits>
+#include <type_traits>
+#include <utility>
+
 namespace treethink {
 
 std::uint64_t ClusterStats::design_effect(Counts totals, std::uint64_t n) const {
@@ -20,6 +24,21 @@ void Node::fit_outcomes(std::size_t outcomes) {
     stats.totals.resize(outcomes, 0);
     if (!edits.prior_counts.empty()) edits.prior_counts.resize(outcomes, 0);
     if (!edits.seen_since_pinned.empty()) edits.seen_since_pinned.resize(outcomes, 0);
+}
+
+void Node::merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size_t outcomes) {
+    for (Block& block : candidates.blocks) block.merge_outcomes(new_place, outcomes, stats.totals);
+    auto const merge = [&](auto& counts) {
+        auto const old = std::exchange(counts, std::remove_reference_t<decltype(counts)>(outcomes, 0));
+        for (std::size_t y = 0; y < old.size(); ++y) counts[new_place[y]] += old[y];
+    };
+    merge(stats.totals);
+    if (!edits.prior_counts.empty()) merge(edits.prior_counts);
+    if (!edits.seen_since_pinned.empty()) merge(edits.seen_since_pinned);
+    // What was concluded from the old counts no longer holds.
+    stats.score_bound = std::numeric_limits<double>::infinity();
+    stats.last_checked_loss = 0;
+    stats.next_check = 0;
 }
 
 std::size_t Node::bytes() const {

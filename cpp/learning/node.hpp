@@ -112,14 +112,14 @@ struct Node {
     NodeEdits edits;
 
     [[nodiscard]] bool is_leaf() const { return left == kNoNode; }
-    /// Whether it has nothing of its own to answer with.
-    [[nodiscard]] bool is_empty() const { return stats.n + edits.prior_n == 0; }
     /// Observations of an outcome that it answers with: what it has counted, and its prior.
     [[nodiscard]] std::uint64_t answer_count(std::size_t outcome) const {
         return stats.totals[outcome] + (edits.prior_counts.empty() ? 0 : edits.prior_counts[outcome]);
     }
     /// Makes room for so many outcomes.
     void fit_outcomes(std::size_t outcomes);
+    /// Adds up the counts of outcomes that are merged; `new_place` says where each outcome goes, of `outcomes`.
+    void merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size_t outcomes);
     [[nodiscard]] std::size_t bytes() const;  // with what it owns
 };
 

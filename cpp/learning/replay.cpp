@@ -18,6 +18,7 @@ void TreeReplay::count(LearningContext& context, std::span<Tree::Target const> t
             if (node.replay == ReplayStage::awaiting_replay)
                 count_target(context, node, target.outcome, tree_.counting_time());
         });
+    for (NodeId const at : tree_.awaiting_replay_) tree_.forgotten_ += forget_candidates(context, tree_.nodes_[at]);
 }
 
 void TreeReplay::finish(LearningContext& context) {
@@ -25,7 +26,6 @@ void TreeReplay::finish(LearningContext& context) {
         Node& node = tree_.nodes_[at];
         if (node.replay != ReplayStage::awaiting_replay) continue;  // removed, or listed twice
         node.replay = ReplayStage::awaiting_decision;
-        tree_.forgotten_ += forget_candidates(context, node, context.settings.max_candidates);
     }
     tree_.awaiting_replay_.clear();
     context.criterion.update_settled(tree_.nodes_);

@@ -53,13 +53,13 @@ std::optional<BestCandidate> best_candidate(LearningContext& context, Node const
     auto const& blocks = node.candidates.blocks;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
         Block const& block = blocks[b];
-        if (block.stride == 0) continue;
+        if (block.size() == 0) continue;
         Count const* const counts = block.all_counts(node.stats.totals, context.scratch.counts);
-        criterion.scores(counts, block.stride, block.stride, node.stats.sample(), scores);
-        for (Code code = 0; code < block.stride; ++code) {
-            if (scores[code] < selection.floor() || !block.is_candidate(code)) continue;
-            if (!node.is_leaf() && node.test_candidate == CandidateId{b, code}) continue;
-            selection.offer({b, code}, scores[code] - criterion.description_length(context.codes, block, code));
+        criterion.scores(counts, block.stride, block.size(), node.stats.sample(), scores);
+        for (std::size_t i = 0; i < block.size(); ++i) {
+            CandidateId const candidate{b, block.codes[i]};
+            if (scores[i] < selection.floor() || (!node.is_leaf() && node.test_candidate == candidate)) continue;
+            selection.offer(candidate, scores[i] - criterion.description_length(context.codes, block, block.codes[i]));
         }
     }
     return selection.best();

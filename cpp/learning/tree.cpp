@@ -50,20 +50,45 @@ std::optional<CandidateId> find_winner(LearningContext& context, Node& node, dou
 
 // ---- observe ----
 
-std::optional<std::uint32_t> Tree::find_outcome(VectorView outcome) const {
-    for (std::uint32_t i = 0; i < outcomes_.size(); ++i)
-        if (same(outcomes_[i], outcome)) return i;
-    return std::nullopt;
-}
-
 void Tree::add_outcomes(std::vector<Vector> outcomes) {
     std::sort(outcomes.begin(), outcomes.end());
-    for (Vector& outcome : outcomes) {
-        if (find_outcome(outcome)) continue;
-        outcomes_.push_back(std::move(outcome));
-        seen_.push_back(0);
-    }
+    for (Vector& outcome : outcomes)
+        if (!outcomes_.find(outcome)) outcomes_.add(std::move(outcome));
+    seen_.resize(outcomes_.size(), 0);
     for (Node& node : nodes_) node.fit_outcomes(outcomes_.size());
+}
+
+void Tree::add_outcomes(LearningContext& context, std::vector<Vector> outcomes) {
+    std::sort(outcomes.begin(), outcomes.end());
+    outcomes.erase(std::unique(outcomes.begin(), outcomes.end()), outcomes.end());
+    std::size_t const max = context.settings.max_outcomes;
+    std::size_t const room = outcomes_.size() < max ? max - outcomes_.size() : 0;
+    if (outcomes.size() <= room) return add_outcomes(std::move(outcomes));
+    outcomes.resize(room);
+    add_outcomes(std::move(outcomes));
+    merge_rare_outcomes();
+    context.criterion.update_settled(nodes_);
+    context.events.push_back({Decision::noise, "", std::nullopt, arguments_.size()});
+}
+
+// What came more than once, came most often, or was named by people, is still told apart.
+void Tree::merge_rare_outcomes() {
+    std::vector<bool> stays(outcomes_.size(), false);
+    for (std::size_t y = 0; y < stays.size(); ++y) stays[y] = seen_[y] > 1;
+    for (Node const& node : nodes_)
+        for (std::size_t y = 0; y < node.edits.prior_counts.size(); ++y)
+            if (node.edits.prior_counts[y] > 0) stays[y] = true;
+    stays[static_cast<std::size_t>(std::max_element(seen_.begin(), seen_.end()) - seen_.begin())] = true;
+
+    Outcomes const old = std::exchange(outcomes_, {});
+    for (std::size_t y = 0; y < old.size(); ++y)
+        if (stays[y]) outcomes_.add(old.values()[y]);
+    outcomes_.add_others();
+    std::vector<std::uint32_t> new_place;  // by old position
+    for (Vector const& outcome : old.values()) new_place.push_back(*outcomes_.find_or_others(outcome));
+    std::vector<std::uint64_t> const seen = std::exchange(seen_, std::vector<std::uint64_t>(outcomes_.size(), 0));
+    for (std::size_t y = 0; y < seen.size(); ++y) seen_[new_place[y]] += seen[y];
+    for (Node& node : nodes_) node.merge_outcomes(new_place, outcomes_.size());
 }
 
 void Tree::observe_constant(std::uint64_t n) {
@@ -87,8 +112,7 @@ void Tree::observe(LearningContext& context, std::span<Target const> targets) {
     ++stamp_;
     count_targets(context, targets);
     for (Node& node : nodes_)
-        if (node.last_reached == transitions_)
-            forgotten_ += forget_candidates(context, node, context.settings.max_candidates);
+        if (node.last_reached == transitions_) forgotten_ += forget_candidates(context, node);
     if (!nodes_[kRoot].settled) decide(context);
 }
 
@@ -274,13 +298,18 @@ void Tree::remove_children(NodeId at) {
 }
 
 NodeId Tree::answering_node(NodeId leaf) const {
-    while (leaf != kRoot && nodes_[leaf].is_empty()) leaf = nodes_[leaf].parent;
+    while (leaf != kRoot && !has_answer(leaf)) leaf = nodes_[leaf].parent;
     return leaf;
 }
 
 std::uint64_t Tree::answer_total(NodeId node) const {
-    if (answers_with_all(node)) return std::accumulate(seen_.begin(), seen_.end(), std::uint64_t{0});
-    return nodes_[node].stats.n + nodes_[node].edits.prior_n;
+    std::size_t const others = outcomes_.others();
+    if (answers_with_all(node)) {
+        std::uint64_t const all = std::accumulate(seen_.begin(), seen_.end(), std::uint64_t{0});
+        return outcomes_.has_others() ? all - seen_[others] : all;
+    }
+    NodeStats const& stats = nodes_[node].stats;
+    return stats.n - (outcomes_.has_others() ? stats.totals[others] : 0) + nodes_[node].edits.prior_n;
 }
 
 std::string Tree::path(NodeId node) const {
@@ -293,7 +322,7 @@ std::vector<NodeId> Tree::preorder() const { return varies() ? subtree(nodes_, k
 
 std::size_t Tree::bytes() const {
     std::size_t bytes = sizeof *this + seen_.capacity() * 8 + free_.capacity() * 4;
-    for (Vector const& outcome : outcomes_) bytes += sizeof outcome + outcome.capacity() * sizeof(Int);
+    bytes += outcomes_.bytes();
     bytes += (nodes_.capacity() - nodes_.size()) * sizeof(Node);
     for (Node const& node : nodes_) bytes += node.bytes();
     return bytes;
@@ -307,7 +336,7 @@ void Tree::recode(Codes const& codes, Recoding const& recoding) {
     for (Node& node : nodes_) {
         auto& blocks = node.candidates.blocks;
         for (std::size_t b = 0; b < blocks.size(); ++b) {
-            if (blocks[b].type != recoding.type || blocks[b].stride == 0) continue;
+            if (blocks[b].type != recoding.type || blocks[b].column_of.empty()) continue;
             blocks[b].recode(recoding.new_code, size, node.stats.totals);
             CandidateId& test = node.test_candidate;
             if (!node.is_leaf() && test.block == b) test.code = recoding.new_code[test.code];

@@ -25,6 +25,7 @@
 #include "learning/context.hpp"
 #include "learning/counting.hpp"
 #include "learning/node.hpp"
+#include "learning/outcomes.hpp"
 
 namespace treethink {
 
@@ -33,7 +34,7 @@ inline constexpr std::size_t max_arguments = 16;
 
 class Tree {
 public:
-    /// An object (or several) whose outcome was seen; `outcome` is a position in outcomes().
+    /// An object (or several) whose outcome was seen; `outcome` is its position in outcomes().
     struct Target {
         std::span<Row const> arguments;
         std::uint32_t outcome;
@@ -43,10 +44,11 @@ public:
 
     // ---- learning ----
 
-    /// Position of an outcome, or nothing.
-    [[nodiscard]] std::optional<std::uint32_t> find_outcome(VectorView outcome) const;
     /// Adds outcomes in canonical order; those already known are ignored.
     void add_outcomes(std::vector<Vector> outcomes);
+    /// The same, but when there are max_outcomes already, the rule looks like noise: new outcomes and all that came
+    /// only once are merged, and are not told apart any more.
+    void add_outcomes(LearningContext& context, std::vector<Vector> outcomes);
     /// Learns from a transition in which all `n` targets had the only outcome there is. Only while !varies().
     void observe_constant(std::uint64_t n);
     /// Learns from one transition. All outcomes have been added before.
@@ -54,6 +56,8 @@ public:
 
     // ---- inference ----
 
+    /// Whether a node can answer by itself.
+    [[nodiscard]] bool has_answer(NodeId node) const { return answer_total(node) > 0; }
     /// The leaf that a target reaches. `source` is FactsOnDemand or FactsInFull.
     template <class Source>
     [[nodiscard]] NodeId route(Source const& source, std::vector<FactType> const& types, std::span<Row const> arguments,
@@ -61,8 +65,10 @@ public:
     /// The node whose counts a leaf answers with: itself, or if it has seen nothing its nearest
     /// ancestor that has. The root answers with all it ever saw, unless it has a prior.
     [[nodiscard]] NodeId answering_node(NodeId leaf) const;
-    /// Observations of an outcome in that node's answer, and of all outcomes.
+    /// Observations of an outcome in that node's answer, and of all outcomes. Outcomes that are not told apart are
+    /// no part of an answer: they have no value.
     [[nodiscard]] std::uint64_t answer_count(NodeId node, std::size_t outcome) const {
+        if (outcome == outcomes_.others()) return 0;
         return answers_with_all(node) ? seen_[outcome] : nodes_[node].answer_count(outcome);
     }
     [[nodiscard]] std::uint64_t answer_total(NodeId node) const;
@@ -70,7 +76,7 @@ public:
     // ---- reading ----
 
     [[nodiscard]] std::vector<ClassId> const& arguments() const { return arguments_; }
-    [[nodiscard]] std::vector<Vector> const& outcomes() const { return outcomes_; }
+    [[nodiscard]] Outcomes const& outcomes() const { return outcomes_; }
     /// Observations by outcome, from the very first transition on.
     [[nodiscard]] std::vector<std::uint64_t> const& seen() const { return seen_; }
     [[nodiscard]] std::uint64_t transitions() const { return transitions_; }
@@ -102,6 +108,8 @@ private:
     void count_targets(LearningContext& context, std::span<Target const> targets);
     void count_unexplained(LearningContext& context, std::span<Target const> targets);
 
+    void merge_rare_outcomes();
+
     void decide(LearningContext& context);
     void decide_leaf(LearningContext& context, NodeId leaf);
     bool decide_branch(LearningContext& context, NodeId branch);
@@ -114,8 +122,8 @@ private:
     void remove_children(NodeId node);
     [[nodiscard]] std::string path(NodeId node) const;
 
-    std::vector<ClassId> arguments_;       // classes of the objects that it is asked about
-    std::vector<Vector> outcomes_;         // in order of appearance
+    std::vector<ClassId> arguments_;  // classes of the objects that it is asked about
+    Outcomes outcomes_;
     std::vector<std::uint64_t> seen_;      // observations, by outcome
     std::uint64_t transitions_ = 0;        // observed so far
     std::uint64_t stamp_ = 0;              // counts transitions, replayed ones too: tells any two apart

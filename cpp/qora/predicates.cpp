@@ -22,22 +22,6 @@ bool takes_part(Attribute const& attribute, bool relative) {
     return std::count(attribute.facts.begin(), attribute.facts.end(), relative ? "difference" : "equality") > 0;
 }
 
-void HashIndex::put(Slot slot) {
-    std::size_t i = slot.hash & mask();
-    while (slots_[i].position != none) i = (i + 1) & mask();
-    slots_[i] = slot;
-}
-
-void HashIndex::add(std::uint32_t hash, std::uint32_t position) {
-    if (2 * ++used_ > slots_.size()) {
-        std::vector<Slot> old(std::max<std::size_t>(16, 2 * slots_.size()));
-        old.swap(slots_);
-        for (Slot const& each : old)
-            if (each.position != none) put(each);
-    }
-    put({hash, position});
-}
-
 std::optional<PredicateId> Predicates::find(Group group, AttributeId attribute, bool relative, VectorView value) const {
     std::uint32_t const position = index_.find(hash_of(group, attribute, relative, value), [&](std::uint32_t i) {
         Predicate const& each = all_[i];

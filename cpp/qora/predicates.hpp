@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/facts.hpp"
+#include "core/hash.hpp"
 
 namespace treethink::qora {
 
@@ -33,33 +34,6 @@ struct Predicate {
     bool relative = false;  // the object's value minus the target's is meant
     Vector value;
     auto operator<=>(Predicate const&) const = default;
-};
-
-/// Positions in a list, found by hash (open addressing). Nothing is ever removed.
-class HashIndex {
-public:
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
-
-    /// The position for which `is_it(position)` holds, or none.
-    template <class IsIt>
-    [[nodiscard]] std::uint32_t find(std::uint32_t hash, IsIt&& is_it) const {
-        if (slots_.empty()) return none;
-        for (std::size_t i = hash & mask();; i = (i + 1) & mask()) {
-            if (slots_[i].position == none) return none;
-            if (slots_[i].hash == hash && is_it(slots_[i].position)) return slots_[i].position;
-        }
-    }
-    void add(std::uint32_t hash, std::uint32_t position);
-
-private:
-    struct Slot {
-        std::uint32_t hash = 0, position = none;
-    };
-    [[nodiscard]] std::size_t mask() const { return slots_.size() - 1; }
-    void put(Slot slot);
-
-    std::vector<Slot> slots_;  // a power of two, at most half of them used
-    std::size_t used_ = 0;
 };
 
 /// Every predicate of any condition, numbered in order of creation.

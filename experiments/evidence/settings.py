@@ -22,6 +22,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 PAPER, DEFAULT = "wilson", "evidence + memory"
 HELD_OUT_SEED = 1_000_000
+#: A run with an error after this share of its steps has not converged. It is stricter than the last
+#: tenth of reports (treethink.repro.runner.convergence), as most of these runs are shorter.
+CONVERGED_BY = 0.8
 
 
 def held_out(model: TreeThink, world: World, steps: int) -> dict[str, int]:
@@ -47,7 +50,7 @@ def train(world: World, task: dict[str, Any], **settings: Any) -> tuple[TreeThin
 def converged(task: dict[str, Any], result: dict[str, Any]) -> float:
     """Return the last error, or infinity if it was within the last fifth of the steps."""
     last: int = result["last_error"]
-    return last if last <= 0.8 * task["steps"] else math.inf
+    return last if last <= CONVERGED_BY * task["steps"] else math.inf
 
 
 def last_errors(values: list[float], steps: int) -> str:

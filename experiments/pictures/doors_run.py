@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from treethink.explain.why.reason import Reason
+from treethink.explain.why.explanation import Reason
 from treethink.model import Change, TreeThink
 from treethink.rules import Rule, RuleKey
 from treethink.state import State

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from experiments.pictures.canvas import GREY, TONES, arrow, line, placed, text
 
-from treethink.explain.why.reason import Reason
+from treethink.explain.why.explanation import Reason
 from treethink.state import State
 from treethink.worlds import World
 from treethink.worlds.draw.layout import Cell

@@ -22,7 +22,7 @@ from experiments.pictures.canvas import (
 )
 from experiments.pictures.level import Level, draw_marks
 
-from treethink.explain.why.reason import Reason
+from treethink.explain.why.explanation import Reason
 from treethink.export import shapes
 from treethink.export.boxes import boxes_of
 from treethink.export.layout import Place

@@ -92,6 +92,10 @@ class BrokenModelError(TreeThinkError, RuntimeError):
     """A model that is of no more use, because memory ran out while it changed."""
 
 
+class NoiseWarning(UserWarning):
+    """A rule has had so many different outcomes that it looks like noise (`max_outcomes`)."""
+
+
 class CheckFailed(TreeThinkError, AssertionError):  # noqa: N818  # reads as a verdict
     """A world or a learner that breaks a contract. See `treethink.checks`."""
 

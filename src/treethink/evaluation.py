@@ -27,6 +27,7 @@ from treethink.metrics import (
     Distribution,
     Truth,
     Value,
+    WrongValue,
     chi_square,
     chi_square_tail,
     distance,
@@ -104,22 +105,6 @@ class Mistake:
             return text
         verdict = "a defect" if self.is_defect else "not seen enough"
         return f"{text}, shown otherwise {self.shown:,} times: {verdict}"
-
-
-@dataclass(frozen=True, slots=True)
-class WrongValue:
-    """A wrongly predicted value: the prediction, the observations behind it, and the truth."""
-
-    object_id: int
-    attribute: str
-    predicted: Distribution
-    support: int
-    true: Distribution
-
-    @property
-    def outright(self) -> bool:
-        """Whether even the likeliest value is wrong; otherwise only its probability is."""
-        return max(self.predicted, key=self.predicted.__getitem__) not in self.true
 
 
 @dataclass(slots=True)
@@ -259,7 +244,7 @@ def wrong_values(prediction: Prediction, truth: Truth) -> Iterator[WrongValue]:
             # With too few observations for any test, the distribution has not been learned.
             right = freedom > 0 and chi_square_tail(statistic, freedom) >= _IMPLAUSIBLE
         if not right:
-            yield WrongValue(*key, predicted, support, values)
+            yield WrongValue(*key, predicted, values, support)
 
 
 def _with_probabilities(truth: Truth) -> list[tuple[State, float]]:

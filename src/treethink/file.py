@@ -39,7 +39,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 MAGIC = b"TREETHINK\n"
-FORMAT = 1
+FORMAT = 2  # 2: outcomes that are not told apart (max_outcomes)
 _LENGTHS = struct.Struct("<IQQ")  # format, length of header, length of body
 _DIGEST = hashlib.sha256().digest_size
 _LONGEST_DRAFTED = 100  # bytes of a file's name that are in the name of its draft

@@ -16,8 +16,13 @@ from typing import Any
 from treethink import _engine
 from treethink._engine import State
 from treethink.errors import SettingError, UnknownNameError, WrongTypeError
-from treethink.model import DEFAULT_CRITERION, DEFAULT_MAX_CANDIDATES, check_settings
-from treethink.rules import Rule
+from treethink.model import (
+    DEFAULT_CRITERION,
+    DEFAULT_MAX_CANDIDATES,
+    DEFAULT_MAX_OUTCOMES,
+    check_settings,
+)
+from treethink.rules import OTHERS, Rule
 from treethink.state import Schema
 
 __all__ = ["FOLDT", "Facts"]
@@ -75,9 +80,12 @@ class FOLDT:
         memory: int = 0,
         branch_updates: bool = True,
         max_candidates: int = DEFAULT_MAX_CANDIDATES,
+        max_outcomes: int = DEFAULT_MAX_OUTCOMES,
     ):
         self.arg_classes = _check_classes(arg_classes)
-        self._settings = check_settings(alpha, criterion, memory, branch_updates, max_candidates)
+        self._settings = check_settings(
+            alpha, criterion, memory, branch_updates, max_candidates, max_outcomes
+        )
         if self._settings.pop("memory"):
             raise SettingError(f"memory must be 0: a FOLDT keeps no transitions, got {memory}")
         self._tree: _engine.Foldt | None = None
@@ -133,21 +141,27 @@ class FOLDT:
             self._tree = tree
 
     def _number_of(self, outcome: Hashable) -> int:
-        """Return the number that the engine knows an outcome by."""
+        """Return the number that the engine knows an outcome by; -1 if it is not told apart."""
         try:
-            number = self._numbers.setdefault(outcome, len(self._outcomes))
+            number = self._numbers.get(outcome)
         except TypeError:
             raise WrongTypeError(f"an outcome must be hashable, got {outcome!r}") from None
-        if number == len(self._outcomes):
-            self._outcomes.append(outcome)
-        return number
+        if number is not None:
+            return number
+        if len(self._outcomes) >= self._settings["max_outcomes"]:
+            return -1
+        self._outcomes.append(outcome)
+        return self._numbers.setdefault(outcome, len(self._outcomes) - 1)
 
     def _new_tree(self, schema: Any) -> _engine.Foldt:
         return _engine.Foldt(schema, list(self.arg_classes), *self._settings.values())
 
     def _with_outcomes(self, counts: Mapping[tuple[int, ...], int]) -> dict[Any, int]:
         """Return counts by outcome instead of by the engine's number."""
-        return {(self._outcomes[number],): n for (number,), n in counts.items()}
+        return {
+            OTHERS if vector == OTHERS else (self._outcomes[vector[0]],): n
+            for vector, n in counts.items()
+        }
 
 
 def _check_classes(names: object) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
@@ -51,6 +52,25 @@ class Prediction(Protocol):
 
     def changes(self) -> Iterable[tuple[int, str, Distribution]]:
         """Return (object id, attribute, distribution) for every value that may change."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongValue:
+    """A wrongly predicted value: the prediction, the truth, and the observations behind it.
+
+    `support` is 0 where the number of observations is not known.
+    """
+
+    object_id: int
+    attribute: str
+    predicted: Distribution
+    true: Distribution
+    support: int = 0
+
+    @property
+    def outright(self) -> bool:
+        """Whether even the likeliest value is wrong; otherwise only its probability is."""
+        return max(self.predicted, key=self.predicted.__getitem__) not in self.true
 
 
 def error(prediction: Prediction, truth: Truth) -> float:

@@ -47,7 +47,8 @@ Prediction.__module__ = "treethink"
 DEFAULT_CRITERION = "evidence"
 DEFAULT_MEMORY = 5_000
 DEFAULT_MAX_CANDIDATES = 100_000
-_LARGEST_MAX_CANDIDATES = 2**63 - 1
+DEFAULT_MAX_OUTCOMES = 1_024
+_LARGEST_LIMIT = 2**63 - 1
 _LARGEST_MEMORY = 2**31 - 1
 _SHORTEST_RULE = 3  # bytes in a file: transitions, number of outcomes, whether it varies
 _CRITERIA = tuple(_engine.criterion_names())
@@ -69,8 +70,9 @@ def engine_method(stub: _Method) -> _Method:
 class Change:
     """A structural change that learning made to one of the trees.
 
-    `kind` is ``"split"`` (a leaf became a branch), ``"change"`` (a branch replaced its test) or
-    ``"return"`` (a branch became a leaf again). `path` leads from the root to the node, as letters
+    `kind` is ``"split"`` (a leaf became a branch), ``"change"`` (a branch replaced its test),
+    ``"return"`` (a branch became a leaf again) or ``"noise"`` (the rule has had so many outcomes
+    that new ones are no longer told apart). `path` leads from the root to the node, as letters
     L and R. `test` is the node's new test. `observation` is the number of transitions observed,
     including the one that caused the change.
     """
@@ -92,7 +94,12 @@ def check_alpha(alpha: object) -> float:
 
 
 def check_settings(
-    alpha: object, criterion: object, memory: object, branch_updates: object, max_candidates: object
+    alpha: object,
+    criterion: object,
+    memory: object,
+    branch_updates: object,
+    max_candidates: object,
+    max_outcomes: object,
 ) -> dict[str, Any]:
     """Return the settings as keyword arguments of the engine; raise a `SettingError` if wrong."""
     level = check_alpha(alpha)
@@ -105,17 +112,21 @@ def check_settings(
         raise SettingError(f"memory must be at most {_LARGEST_MEMORY}, got {shown(size)}")
     if not isinstance(branch_updates, bool):
         raise SettingError(f"branch_updates must be True or False, got {shown(branch_updates)}")
-    most = whole_number("max_candidates", max_candidates, least=1)
-    if most > _LARGEST_MAX_CANDIDATES:
-        limit = _LARGEST_MAX_CANDIDATES
-        raise SettingError(f"max_candidates must be at most {limit}, got {shown(most)}")
     return {
         "alpha": level,
         "criterion": criterion,
         "branch_updates": branch_updates,
-        "max_candidates": most,
+        "max_candidates": _check_limit("max_candidates", max_candidates),
+        "max_outcomes": _check_limit("max_outcomes", max_outcomes),
         "memory": size,
     }
+
+
+def _check_limit(name: str, value: object) -> int:
+    limit = whole_number(name, value, least=1)
+    if limit > _LARGEST_LIMIT:
+        raise SettingError(f"{name} must be at most {_LARGEST_LIMIT}, got {shown(limit)}")
+    return limit
 
 
 class TreeThink(file.CopiedByContent, _engine.Model):
@@ -143,7 +154,12 @@ class TreeThink(file.CopiedByContent, _engine.Model):
     branch_updates
         False freezes tests once they are chosen (the paper's ablation).
     max_candidates
-        The most candidate tests of a node. Beyond it, those that held least often are dropped.
+        The most candidate tests of a node. Beyond it, a quarter of them is dropped: those that held
+        least often.
+    max_outcomes
+        The most outcomes that a rule tells apart. A rule that has more looks like noise, which a
+        `NoiseWarning` says once: from then on, outcomes that came only once and all new ones count
+        as one.
 
     Examples
     --------
@@ -173,8 +189,11 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         memory: int = DEFAULT_MEMORY,
         branch_updates: bool = True,
         max_candidates: int = DEFAULT_MAX_CANDIDATES,
+        max_outcomes: int = DEFAULT_MAX_OUTCOMES,
     ):
-        settings = check_settings(alpha, criterion, memory, branch_updates, max_candidates)
+        settings = check_settings(
+            alpha, criterion, memory, branch_updates, max_candidates, max_outcomes
+        )
         super().__init__(schema, **settings)
         self._on_change: Callable[[Change], object] | None = None
         #: Single-object classes by action, valid for this number of observations.
@@ -188,6 +207,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         alpha: float = 0.01,
         branch_updates: bool = True,
         max_candidates: int = DEFAULT_MAX_CANDIDATES,
+        max_outcomes: int = DEFAULT_MAX_OUTCOMES,
     ) -> Self:
         """Return a model with the paper's settings: Wilson intervals and no memory.
 
@@ -206,6 +226,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
             memory=0,
             branch_updates=branch_updates,
             max_candidates=max_candidates,
+            max_outcomes=max_outcomes,
         )
 
     # ---- learning and predicting: bound to the engine ----
@@ -320,7 +341,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
     def to_dataframe(self) -> Any:
         """Return a pandas data frame with one row per leaf. Needs ``treethink[notebook]``."""
-        from treethink.explain.summary.data_frame import frame_of
+        from treethink.explain.summary.summary import frame_of
 
         return frame_of(self)
 
@@ -412,9 +433,9 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
         It takes states as `State.to_dict` returns them. See docs/explain.md.
         """
-        from treethink.export import python_module as module
+        from treethink.export import python
 
-        module.write(self, path)
+        python.write_module(self, path)
 
     def to_prolog(self, path: str | os.PathLike[str]) -> None:
         """Write all rules as Prolog clauses: ``predict(Action, Id, Attribute, Chances)``.
@@ -439,6 +460,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
             "memory": self.memory,
             "branch_updates": self.branch_updates,
             "max_candidates": self.max_candidates,
+            "max_outcomes": self.max_outcomes,
         }
         header = {"schema": self.schema.to_dict(), "settings": settings}
         return file.pack(header, self._save(memory))

@@ -31,6 +31,8 @@ STYLES = ("formula", "english", "code")
 PINNED = "  [pinned]"
 EngineTest = tuple[str, str, tuple[str, ...], tuple[int, ...], tuple[int, ...]]
 EngineCounts = dict[tuple[int, ...], int]
+#: In the engine's counts: all outcomes that are not told apart (`max_outcomes`).
+OTHERS: tuple[int, ...] = ()
 
 
 class EngineNode(NamedTuple):
@@ -43,6 +45,7 @@ class EngineNode(NamedTuple):
     test: EngineTest | None
     edited: tuple[bool, bool, bool] = (False, False, False)  # pinned, hand-written, prior counts
     met: EngineCounts = {}  # seen since it was pinned; never modified
+    others: int = 0  # observations of outcomes that are not told apart
 
 
 def value_of(vector: tuple[int, ...]) -> Value:
@@ -105,6 +108,9 @@ class Node:
     A `pinned` node does not learn; `met` are the outcomes that a pinned leaf has seen since it was
     pinned. A node `written` by hand has no candidate tests: a branch keeps its test, and the counts
     of a leaf are not observations.
+
+    `others` is the number of observations whose outcomes are not told apart, because the rule has had
+    more than `max_outcomes` different ones. They are no part of `counts`.
     """
 
     classes: tuple[str, ...]
@@ -115,6 +121,7 @@ class Node:
     pinned: bool = False
     written: bool = False
     met: Mapping[Value, int] = field(default_factory=dict)
+    others: int = 0
 
     @property
     def is_leaf(self) -> bool:
@@ -129,7 +136,7 @@ class Node:
             stack += [child for child in (node.right, node.left) if child is not None]
 
 
-def by_value(counts: EngineCounts) -> dict[Value, int]:
+def by_value(counts: Mapping[tuple[int, ...], int]) -> dict[Value, int]:
     """Return counts by plain values instead of vectors."""
     return {value_of(vector): n for vector, n in counts.items()}
 
@@ -138,8 +145,8 @@ def build(nodes: list[EngineNode]) -> Node:
     """Return the tree of the engine's list of nodes, in which children come after their parent."""
     built: dict[int, Node] = {}
     for index in range(len(nodes) - 1, -1, -1):
-        left, right, classes, counts, test, (pinned, written, _), met = nodes[index]
-        own, marks = by_value(counts), (pinned, written, by_value(met))
+        left, right, classes, counts, test, (pinned, written, _), met, others = nodes[index]
+        own, marks = by_value(counts), (pinned, written, by_value(met), others)
         if test is None or left is None or right is None:
             built[index] = Node(classes, own, None, None, None, *marks)
         else:
@@ -174,9 +181,11 @@ class Rule:
         self.single = single  # classes that never had two objects in a state
         self.classes = classes
         self.transitions = transitions
-        self.seen: Mapping[Value, int] = {value_of(v): n for v, n in seen.items()}
+        self.others = seen.get(OTHERS, 0)  # observations of outcomes that are not told apart
+        seen = _without_others(seen)
+        self.seen: Mapping[Value, int] = by_value(seen)
         self.varies = bool(nodes)
-        self.nodes = _with_all_counts([EngineNode(*node) for node in nodes], classes, seen)
+        self.nodes = _with_all_counts([_split(EngineNode(*each)) for each in nodes], classes, seen)
 
     @cached_property
     def root(self) -> Node:
@@ -189,6 +198,16 @@ class Rule:
         return self.varies or self.transitions > 0
 
     @property
+    def noise(self) -> str:
+        """A sentence that says so if the rule looks like noise; else empty."""
+        if not self.others:
+            return ""
+        return (
+            f"{self.title} looks like noise: it had {len(self.seen):,} different outcomes, and in "
+            f"{many(self.others, 'more observation')} others, which are not told apart."
+        )
+
+    @property
     def pinned(self) -> bool:
         """Whether all of it is pinned; see `TreeThink.pin`."""
         return all(node.edited[0] for node in self.nodes)
@@ -196,7 +215,7 @@ class Rule:
     @property
     def edited(self) -> bool:
         """Whether any part of it is pinned or was written by hand."""
-        return any(pinned or written for *_, (pinned, written, _), _ in self.nodes)
+        return any(node.edited[0] or node.edited[1] for node in self.nodes)
 
     @property
     def n_leaves(self) -> int:
@@ -283,6 +302,18 @@ def ranked(counts: Mapping[Value, int]) -> list[tuple[Value, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], repr(item[0])))
 
 
+def _split(node: EngineNode) -> EngineNode:
+    """Take the outcomes that are not told apart out of the counts."""
+    if OTHERS not in node.counts and OTHERS not in node.met:
+        return node
+    counts, met = _without_others(node.counts), _without_others(node.met)
+    return node._replace(counts=counts, met=met, others=node.counts.get(OTHERS, 0))
+
+
+def _without_others(counts: Mapping[tuple[int, ...], int]) -> EngineCounts:
+    return {vector: n for vector, n in counts.items() if vector != OTHERS}
+
+
 def _with_all_counts(
     nodes: list[EngineNode], classes: tuple[str, ...], seen: Mapping[tuple[int, ...], int]
 ) -> list[EngineNode]:
@@ -308,7 +339,9 @@ def lines_of(root: Node, leaf_text: Callable[[Mapping[Value, int]], str]) -> lis
         node, first, rest, parent_pinned = stack.pop()
         mark = "" if parent_pinned or not node.pinned else PINNED
         if node.test is None:
-            lines.append(f"{first}{leaf_text(node.counts)}{mark}")
+            parts = [leaf_text(node.counts)] if node.counts or not node.others else []
+            parts += [f"other outcomes × {node.others}"] if node.others else []
+            lines.append(f"{first}{', '.join(parts)}{mark}")
             continue
         lines.append(f"{first}{node.test} ?{mark}")
         assert node.left is not None

@@ -20,12 +20,11 @@ from torch import Tensor, nn
 
 import treethink as tt
 from treethink.baselines import LEARNERS, Static, make_learner
-from treethink.baselines.npe import cuda_graph
-from treethink.baselines.npe.cuda_graph import GraphCache
+from treethink.baselines.npe import network
 from treethink.baselines.npe.encoding import Encoding
 from treethink.baselines.npe.hand_built import HandBuilt
 from treethink.baselines.npe.learner import HEADER, NPE
-from treethink.baselines.npe.network import index_states
+from treethink.baselines.npe.network import GraphCache, index_states
 from treethink.baselines.npe.replay import Batch, Experience, Replay
 from treethink.errors import ModelFileError, SettingError
 from treethink.repro.runner import records
@@ -294,7 +293,7 @@ def test_every_output_of_a_network_becomes_a_state() -> None:
 
 def test_a_recorded_graph_computes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a CPU, a replay computes the function again from the recorded inputs."""
-    monkeypatch.setattr(cuda_graph, "_WARM_UP", 5)
+    monkeypatch.setattr(network, "_WARM_UP", 5)
     replays = Counter[str]()
 
     def record(compute: Any) -> Any:

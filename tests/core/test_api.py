@@ -147,6 +147,7 @@ MOVED = {
     "treethink.explain.differences.Diff": "treethink.explain.compare.Diff",
     "treethink.explain.mistaken.Check": "treethink.explain.compare.Check",
     "treethink.explain.reasons.Reason": "treethink.explain.why.Reason",
+    "treethink.explain.why.reason.Reason": "treethink.explain.why.Reason",
     "treethink.explain.summary.Summary": "treethink.explain.summary.Summary",
     "treethink.explain.why.Explanation": "treethink.explain.why.Explanation",
     "treethink.figures.reproduce.reproduce": "treethink.repro.figures.reproduce.reproduce",

@@ -19,9 +19,8 @@ from models import learned, learned_from
 from strategies import Stream, streams
 from treethink.errors import SettingError, WrongTypeError
 from treethink.explain.compare import diff
-from treethink.explain.compare.diff import RuleDifference, outline
+from treethink.explain.compare.diff import RuleDifference, outline, situations
 from treethink.explain.compare.minimize import minimize
-from treethink.explain.compare.synthetic_states import situations
 from treethink.explain.distributions import differ_significantly
 from treethink.metrics import distance, marginals
 from treethink.model import TreeThink

@@ -22,7 +22,7 @@ from parts import listed, random_part
 from reference import Scene
 from small_prolog import Program
 from strategies import Shape, random_state, schemas
-from treethink.explain.summary.data_frame import rows_of
+from treethink.explain.summary.summary import rows_of
 from treethink.export import prolog
 
 RIGHT = ("player", "pos", "right")

@@ -23,7 +23,6 @@ from plain_english import follow, result
 from reference import Scene, extensions
 from strategies import Stream, streams
 from treethink.errors import UnknownNameError, WrongTypeError
-from treethink.explain.english.nouns import Nouns, article
 from treethink.explain.english.phrases import (
     Choice,
     Condition,
@@ -33,6 +32,7 @@ from treethink.explain.english.phrases import (
     phrase_of,
 )
 from treethink.explain.english.tests import conditions
+from treethink.explain.english.words import Nouns, article
 from treethink.foldt import FOLDT, Facts
 from treethink.model import TreeThink
 from treethink.rules import Rule, RuleKey, Test, Value

@@ -34,9 +34,9 @@ from models import deep_tree, learned
 from strategies import Stream
 from treethink.errors import UnknownNameError, WrongTypeError
 from treethink.export import python as code
-from treethink.export import python_module as module
 from treethink.export.answers import answers_of as answers_of_nodes
 from treethink.export.answers import identifier
+from treethink.export.python import module_text
 from treethink.foldt import FOLDT, Facts
 from treethink.model import TreeThink
 from treethink.rules import Rule
@@ -59,7 +59,7 @@ def call_rule(rule: Rule, state: State, *ids: int) -> object:
 @given(trained())
 def test_a_module_gives_the_answers_of_the_engine(stream_and_model: tuple[Stream, TreeThink]):
     stream, model = stream_and_model
-    exported = loaded(module.text_of(model))
+    exported = loaded(module_text(model))
     for state in states_of(stream, 12):
         for action in stream.schema.actions:
             outcomes = exported["predict"](state.to_dict(), action)
@@ -88,7 +88,7 @@ def test_a_single_rule_gives_the_answers_of_the_engine(stream_and_model: tuple[S
 @settings(quick, max_examples=60)
 @given(grown())
 def test_random_trees_give_the_answers_of_the_twin(model: Grown):
-    exported = loaded(module.text_of(model))
+    exported = loaded(module_text(model))
     functions = {key: loaded(code.text_of(rule)) for key, rule in model.rules.items()}
     for state in model.states(8):
         for action in ("go", "wait"):
@@ -106,7 +106,7 @@ def test_models_of_worlds_give_the_answers_of_the_engine(name):
     world = make(name) if name == "lights" else make(name, width=6, height=6)
     model = TreeThink(world.schema)
     model.observe_many(transitions(world, steps=1500, seed=0))
-    exported = loaded(module.text_of(model))
+    exported = loaded(module_text(model))
     for state, action, _ in transitions(world, steps=60, seed=1):
         assert exported["predict"](state.to_dict(), action) == answers_of(model, state, action)
 
@@ -149,7 +149,7 @@ def test_a_standalone_tree_gives_the_answers_of_the_engine(seed: int, arguments:
 @pytest.mark.parametrize(("younger", "older"), CROWDS)
 def test_bindings_beyond_the_limit_are_cut_as_in_the_engine(younger, older):
     model, state = model_of_crowd(), large_crowd(younger, older)
-    exported = loaded(module.text_of(model))
+    exported = loaded(module_text(model))
     backwards = {"objects": state.to_dict()["objects"][::-1]}
     expected = answers_of(model, state, "go")
     assert exported["predict"](state.to_dict(), "go") == expected
@@ -159,7 +159,7 @@ def test_bindings_beyond_the_limit_are_cut_as_in_the_engine(younger, older):
 
 def test_bindings_are_cut_by_values_in_the_order_of_the_schema():
     model = model_of_crowd()
-    exported, verdicts = loaded(module.text_of(model)), []
+    exported, verdicts = loaded(module_text(model)), []
     for seed in range(12):
         state = sized_crowd(seed)
         verdicts.append(answers_of(model, state, "go")[0]["verdict"])
@@ -189,10 +189,10 @@ def test_an_empty_leaf_uses_the_counts_of_the_node_above():
 @pytest.mark.parametrize("left", [True, False])
 def test_a_tree_of_maximum_depth_can_be_exported(left):
     model = TreeThink.from_bytes(handmade(chain(1000, left)))
-    exported = loaded(module.text_of(model))
+    exported = loaded(module_text(model))
     for x in (0, 5, 700):
         assert exported["predict"](dot(x).to_dict(), "go") == answers_of(model, dot(x), "go")
-    assert max(map(len, module.text_of(model).splitlines())) < 120
+    assert max(map(len, module_text(model).splitlines())) < 120
 
 
 def chain_of_yes_branches(depth: int) -> Rule:
@@ -218,7 +218,7 @@ def test_exported_code_of_any_depth_runs():
 def test_limited_indentation_does_not_change_the_answers(model: Grown):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(code, "MAX_INDENT", 1)
-        text = module.text_of(model)
+        text = module_text(model)
     exported = loaded(text)
     for state in model.states(8):
         outcomes = exported["predict"](state.to_dict(), "go")
@@ -240,7 +240,7 @@ def test_a_deep_tree_of_both_branches_runs():
 
 def test_names_that_are_not_valid_in_python_are_replaced():
     model, states = model_of_odd_names()
-    exported = loaded(module.text_of(model))
+    exported = loaded(module_text(model))
     for state in states:
         for action in ODD_NAMES:
             assert exported["predict"](state.to_dict(), action) == answers_of(model, state, action)
@@ -283,7 +283,7 @@ def test_a_module_refuses_invalid_states(state, message):
     model = TreeThink(schema)
     off, on = (State(schema, [Object(1, "lamp", on=value)]) for value in (0, 1))
     model.observe(off, "press", on)
-    exported = loaded(module.text_of(model))
+    exported = loaded(module_text(model))
     assert exported["predict"](off.to_dict(), "press") == {1: {"on": {1: 1.0}}}
     with pytest.raises(ValueError, match=message):
         exported["predict"](state, "press")
@@ -326,7 +326,7 @@ def golden_texts() -> dict[str, str]:
         + "\n\n"
         + code.text_of(maze.rules["game", "score", "left"], helpers=False),
         "code_chance.txt": code.text_of(lamp.rules["d", "x", "a"], helpers=False),
-        "module_walls.txt": module.text_of(learned("walls")),
+        "module_walls.txt": module_text(learned("walls")),
     }
 
 

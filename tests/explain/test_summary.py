@@ -26,9 +26,8 @@ from golden import check_golden
 from models import chain_rule, learned, learned_from
 from strategies import Stream, streams
 from treethink.explain.summary import tables
-from treethink.explain.summary.data_frame import COLUMNS, rows_of
 from treethink.explain.summary.leaves import check_level, leaves_of, lower_bound
-from treethink.explain.summary.summary import Summary, rule_of
+from treethink.explain.summary.summary import COLUMNS, Summary, rows_of, rule_of
 from treethink.rules import Node, Rule
 
 RIGHT = ("player", "pos", "right")

@@ -30,8 +30,8 @@ from treethink.explain.distributions import differ
 from treethink.explain.path import Step, child, extensions, follow
 from treethink.explain.state_picture import drawable
 from treethink.explain.why.counterfactual import nearest
+from treethink.explain.why.explanation import Reason
 from treethink.explain.why.overlay import picture
-from treethink.explain.why.reason import Reason
 from treethink.model import TreeThink
 from treethink.rules import Node, Test
 from treethink.state import Object, State

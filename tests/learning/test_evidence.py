@@ -30,6 +30,7 @@ from reference import (
     Scene,
     Test,
     anything,
+    effective_counts,
     forecast,
     hindsight,
     is_pure,
@@ -40,7 +41,6 @@ from reference import (
     log_steps,
     minus,
     patterns,
-    without,
 )
 from strategies import Shape, schemas
 from strategies import transitions as transitions_of
@@ -271,7 +271,7 @@ def test_a_forecast_covers_the_outcomes_seen_at_the_node():
 
 def test_counts_are_divided_by_the_copies_and_rounded_up():
     """7 of 3 copies each are 3 in all; so is what is left of them, 1 of 1 and 6 of 2."""
-    assert without(3, counts([0, 1, 3, 4, 7])) == counts([0, 1, 1, 2, 3])
+    assert effective_counts(3, counts([0, 1, 3, 4, 7])) == counts([0, 1, 1, 2, 3])
     leaf, alone = node(counts([7, 6]), copies=3), Evidence(0.01).score
     assert alone(leaf, {}) == alone(node(counts([3, 2])), {})
     assert alone(leaf, counts([1])) == forecast(counts([1]), counts([2, 2]), 2)
@@ -625,7 +625,7 @@ def root(twins: Twins) -> Node:
 
 def length(twins: Twins, test: Test) -> int:
     tree = twins.twin.tree(*RULE)
-    return tree._length(tree.root, Scene(lamp(0)), test)
+    return tree._description_length(tree.root, Scene(lamp(0)), test)
 
 
 @pytest.mark.parametrize(
@@ -860,7 +860,7 @@ def test_outcomes_that_never_repeat_cause_no_split():
 
 def test_wilson_ignores_description_lengths():
     tree = ReferenceTree(["lamp"], criterion="wilson")
-    assert tree._length(tree.root, Scene(lamp(0)), equality_test("heat", 10**9)) == 0
+    assert tree._description_length(tree.root, Scene(lamp(0)), equality_test("heat", 10**9)) == 0
 
 
 @pytest.mark.parametrize("alpha", [1e-300, 1e-309, 5e-324])
@@ -985,7 +985,7 @@ def test_the_test_with_the_higher_score_wins_among_tests_of_equal_worth():
     scores, worths = {}, {}
     for test in (simple, telling):
         scores[test] = tree.criterion.score(root_node, root_node.candidates[test].counts)
-        worths[test] = scores[test] - tree._length(root_node, Scene(before), test)
+        worths[test] = scores[test] - tree._description_length(root_node, Scene(before), test)
     assert worths[simple] == worths[telling] and scores[simple] < scores[telling]
     assert root_node.test == telling
     twins.assert_same_trees("go")

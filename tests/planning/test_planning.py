@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import inspect
 import json
 import os
 import pickle
@@ -31,7 +32,7 @@ from reference_search import ReferenceSearch
 from small_games import GAME, TOKEN, TableGame, games, schema_of
 from treethink import _engine
 from treethink.baselines import LEARNERS, Oracle, make_learner
-from treethink.planning.search import Search, SearchSettings
+from treethink.planning.search import Search, SearchOptions, SearchSettings
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -875,3 +876,25 @@ def test_a_score_that_was_refused_is_not_kept() -> None:
     with pytest.raises(tt.StateError):
         agent.plan(RING.start(score=2**63 - 1))
     assert sum(agent.plan(RING.start()).visits.values()) == 20
+
+
+def test_plan_and_agent_take_the_fields_of_the_settings() -> None:
+    fields = inspect.signature(SearchSettings).parameters
+    options = set(SearchOptions.__annotations__)
+    assert options == fields.keys() - {"simulations"}
+    for function, own in (
+        (tt.plan, {"model", "state", "seed"}),
+        (tt.Agent, {"model", "seed", "reuse"}),
+    ):
+        parameters = inspect.signature(function).parameters
+        assert parameters.keys() == own | fields.keys()
+        assert all(parameters[name].default == fields[name].default for name in fields)
+        assert all(parameters[name].kind.name == "KEYWORD_ONLY" for name in options)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'horizn'"):
+        tt.Agent(tt.make("maze"), horizn=3)
+
+
+def test_an_agent_from_settings_has_these_settings() -> None:
+    settings = SearchSettings(simulations=None, milliseconds=2, choose="value", horizon=7)
+    agent = tt.Agent.from_settings(tt.make("maze"), settings, seed=3, reuse=False)
+    assert (agent.settings, agent.seed, agent.reuse) == (settings, 3, False)

@@ -18,9 +18,8 @@ from treethink.errors import (
     TreeThinkError,
     WrongTypeError,
 )
-from treethink.planning import coin_scores, tours
-from treethink.planning.exact_scores import expected_score, explore
-from treethink.planning.scores import ScoreBounds, score_bounds
+from treethink.planning import coin_scores
+from treethink.planning.scores import ScoreBounds, expected_score, explore, score_bounds
 from treethink.state import Attribute, Object, Schema, State
 from treethink.worlds import World, make
 from treethink.worlds.base import Cell
@@ -281,20 +280,20 @@ def distances(draw: st.DrawFn, most: int = 6, longest: int = 9) -> Tour:
 @settings(max_examples=200, deadline=None)
 @given(distances(), st.integers(9, 60))
 def test_tours_are_the_best_of_all_orders(ways: Tour, steps: int) -> None:
-    assert tours.most_places(*ways, steps, 2**10) == (by_trying(*ways, steps), True)
+    assert coin_scores.most_places(*ways, steps, 2**10) == (by_trying(*ways, steps), True)
 
 
 @settings(max_examples=100, deadline=None)
 @given(distances(longest=250), st.integers(100, 600))
 @example(([200, 200], [[0, 200], [200, 0]]), 200)
 def test_tours_are_also_right_where_numbers_need_more_bits(ways: Tour, steps: int) -> None:
-    assert tours.most_places(*ways, steps, 2**10) == (by_trying(*ways, steps), True)
+    assert coin_scores.most_places(*ways, steps, 2**10) == (by_trying(*ways, steps), True)
 
 
 @settings(max_examples=200, deadline=None)
 @given(distances(), st.integers(9, 60), st.integers(1, 40))
 def test_a_bound_on_tours_is_never_too_low(ways: Tour, steps: int, most_sets: int) -> None:
-    bound, exact = tours.most_places(*ways, steps, most_sets)
+    bound, exact = coin_scores.most_places(*ways, steps, most_sets)
     best = by_trying(*ways, steps)
     assert bound == best if exact else bound >= best
 
@@ -306,24 +305,24 @@ def in_a_row(n: int) -> Tour:
 
 @pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 63, 64])
 def test_up_to_64_places_fit_into_a_set(n: int) -> None:
-    assert tours.most_places(*in_a_row(n), 64, 100) == (n, True)
+    assert coin_scores.most_places(*in_a_row(n), 64, 100) == (n, True)
 
 
 def test_more_places_than_bits_are_bounded() -> None:
-    assert tours.most_places(*in_a_row(65), 65, 2**20) == (65, False)
+    assert coin_scores.most_places(*in_a_row(65), 65, 2**20) == (65, False)
     first, apart = [10 * i for i in range(70, 0, -1)], [[500] * 70] * 70
-    assert tours.most_places(first, apart, 10 + 20 + 30 + 39, 2**20) == (3, False)
+    assert coin_scores.most_places(first, apart, 10 + 20 + 30 + 39, 2**20) == (3, False)
 
 
 def test_a_bound_lets_every_step_count() -> None:
-    assert tours.most_places(*in_a_row(5), 5, most_sets=1) == (5, False)
-    assert tours.most_places(*in_a_row(5), 4, most_sets=1) == (4, False)
+    assert coin_scores.most_places(*in_a_row(5), 5, most_sets=1) == (5, False)
+    assert coin_scores.most_places(*in_a_row(5), 4, most_sets=1) == (4, False)
 
 
 def test_two_to_the_n_sets_are_enough_for_any_distances() -> None:
     apart = [[0 if i == j else 2 for j in range(15)] for i in range(15)]  # nothing on the way
-    assert tours.most_places([2] * 15, apart, 30, 2**15) == (15, True)
-    assert not tours.most_places([2] * 15, apart, 29, 2**13)[1]
+    assert coin_scores.most_places([2] * 15, apart, 30, 2**15) == (15, True)
+    assert not coin_scores.most_places([2] * 15, apart, 29, 2**13)[1]
 
 
 # -------------------------------------------------------------------- by hand, and by chance

@@ -20,8 +20,17 @@ from treethink.errors import MissingPackageError, SettingError, UnknownNameError
 from treethink.planning.paper_levels import settings
 from treethink.repro import figures
 from treethink.repro.figures import FIGURES, chosen, left_out
-from treethink.repro.figures.listing import DRAWINGS, cost, listing
-from treethink.repro.figures.reproduce import STATES, Part, RunCounts, experiment, quick, reproduce
+from treethink.repro.figures.reproduce import (
+    DRAWINGS,
+    STATES,
+    Part,
+    RunCounts,
+    cost,
+    experiment,
+    listing,
+    quick,
+    reproduce,
+)
 from treethink.repro.report import provenance
 from treethink.repro.report.claims import BUILT, CLAIMS, DETERMINISTIC, NETWORKS, ORACLE, PLANNING
 from treethink.repro.report.judges.performance import pair_of

@@ -26,15 +26,15 @@ from treethink.repro.figures.reproduce import experiment
 from treethink.repro.report import statistics as stats
 from treethink.repro.report.claims import CLAIMS, DETERMINISTIC, judge_all
 from treethink.repro.report.data import Data, read_all
-from treethink.repro.report.judges import inference, learning, performance, resources
+from treethink.repro.report.judges import learning, performance
 from treethink.repro.report.judges.common import UNKNOWN
-from treethink.repro.report.markdown import BETTER, NOT_BORNE_OUT, explanations, reasons
+from treethink.repro.report.markdown import BETTER, NOT_CONFIRMED, explanations, plain, reasons
 from treethink.repro.report.plots import figures as plot_figures
 from treethink.repro.report.plots.figures import PLOTS
-from treethink.repro.report.plots.line_styles import LINE_STYLES, line_styles
 from treethink.repro.report.plots.panels import against_size, isolated
-from treethink.repro.report.plots.style import BLUE, RED, panels, styled
+from treethink.repro.report.plots.style import BLUE, LINE_STYLES, RED, line_styles, panels, styled
 from treethink.repro.report.provenance import Origin, is_figure, origin, split
+from treethink.repro.report.sections import CAPTIONS, READING
 from treethink.repro.report.series import curve, growth, mean_of, time_of
 from treethink.repro.report.statistics import Bounds
 from treethink.repro.report.tables import complexity, overview
@@ -318,7 +318,7 @@ def test_slower_is_judged_by_pairs_without_dropping_any() -> None:
 
 
 def test_in_random_worlds_plausible_predictions_are_enough() -> None:
-    judge = resources.approaches("fish", OURS)
+    judge = learning.approaches("fish", OURS)
     naive = seeds(label="static", error=0.5)
     near = seeds(learned=False, error=[0.5] * 9 + [0.01])
     cases = (
@@ -336,10 +336,10 @@ def test_in_random_worlds_plausible_predictions_are_enough() -> None:
 def test_resources_blow_up_at_a_limit_or_by_growing_tenfold() -> None:
     flat, grows = seeds(label="QORA"), seeds(label="QORA", observe_us=range(1, 11))
     stopped = seeds(label="QORA", status="stopped", observed=500)
-    judge = resources.blows_up("fish", "QORA")
+    judge = performance.blows_up("fish", "QORA")
     cases = [data(fish=each) for each in (grows, stopped, flat, [*flat[:2], *grows[2:]])]
     assert answers(judge, *cases) == ["yes", "yes", "no", "partly"]
-    assert answers(resources.blows_up("fish", "QORA", expected=False), *cases[:3]) == [
+    assert answers(performance.blows_up("fish", "QORA", expected=False), *cases[:3]) == [
         "no",
         "no",
         "yes",
@@ -350,10 +350,10 @@ def test_resources_blow_up_at_a_limit_or_by_growing_tenfold() -> None:
 @pytest.mark.parametrize(
     "judge",
     [
-        resources.blows_up("fish", "QORA"),
-        resources.blows_up("fish", "QORA", expected=False),
-        resources.stable("fish", "QORA"),
-        resources.slower_to_observe("fish", "QORA", OURS),
+        performance.blows_up("fish", "QORA"),
+        performance.blows_up("fish", "QORA", expected=False),
+        performance.stable("fish", "QORA"),
+        performance.slower_to_observe("fish", "QORA", OURS),
     ],
 )
 def test_unmeasured_times_give_no_verdict(judge: Any) -> None:
@@ -363,7 +363,7 @@ def test_unmeasured_times_give_no_verdict(judge: Any) -> None:
 
 
 def test_a_stopped_run_counts_as_blown_up_without_times() -> None:
-    judge = resources.blows_up("fish", "QORA")
+    judge = performance.blows_up("fish", "QORA")
     stopped = seeds(label="QORA", status="stopped", observed=500, observe_us=np.nan)
     verdict = judge(data(fish=stopped))
     assert verdict.answer == "yes" and "unknown" not in verdict.why
@@ -371,7 +371,7 @@ def test_a_stopped_run_counts_as_blown_up_without_times() -> None:
 
 
 def test_far_longer_means_ten_times_as_long_per_seed() -> None:
-    judge = resources.slower_to_observe("keys", "QORA", OURS)
+    judge = performance.slower_to_observe("keys", "QORA", OURS)
     ours = seeds(observe_us=2.0)
     cases = [data(keys=ours + seeds(label="QORA", observe_us=us)) for us in (50.0, 9.0, 1.0)]
     assert answers(judge, *cases) == ["yes", "partly", "no"]
@@ -381,13 +381,13 @@ def test_far_longer_means_ten_times_as_long_per_seed() -> None:
 
 
 def test_stable_means_that_observation_times_do_not_grow() -> None:
-    judge = resources.stable("keys", OURS)
+    judge = performance.stable("keys", OURS)
     cases = [data(keys=seeds()), data(keys=seeds(observe_us=range(1, 11))), data()]
     assert answers(judge, *cases) == ["yes", "no", "not enough data"]
 
 
 def test_transfer_is_perfect_if_the_last_evaluation_has_no_error() -> None:
-    judge = resources.transfers("transfer-maze", OURS)
+    judge = learning.transfers("transfer-maze", OURS)
     right, wrong = [np.nan, 1.0] * 4 + [0.0, np.nan], [np.nan, 0.0] * 4 + [0.2, np.nan]
     perfect, flawed = seeds(transfer_error=right), seeds(transfer_error=wrong)
     nearly = seeds(transfer_error=right, examined_transfer={"exact": 499, "held_out": 500})
@@ -420,15 +420,15 @@ def four_settings(both: float = 1.0, **changes: Any) -> list[dict[str, Any]]:
 
 def test_speed_ups_are_judged_by_their_size_and_their_growth() -> None:
     runs = four_settings()
-    judge = inference.faster("maze", "predict_us", 34.6)
+    judge = performance.faster("maze", "predict_us", 34.6)
     cases = [data(inference=each) for each in (runs, four_settings(both=10), [])]
     assert answers(judge, *cases) == ["yes", "partly", "not enough data"]
-    assert inference.eval_alone_gains_little(cases[0]).answer == "yes"
+    assert performance.eval_alone_gains_little(cases[0]).answer == "yes"
     for run in runs:
         if run["entry"]["label"] == "both":
             run["columns"]["transfer_us"] = [2.0] * 10
-    assert inference.grows_with_objects(cases[0]).answer == "no"
-    assert inference.grows_with_objects(data(inference=runs)).answer == "yes"
+    assert performance.grows_with_objects(cases[0]).answer == "no"
+    assert performance.grows_with_objects(data(inference=runs)).answer == "yes"
 
 
 def test_eval_alone_gains_more_in_one_world() -> None:
@@ -436,17 +436,17 @@ def test_eval_alone_gains_more_in_one_world() -> None:
     for run in runs:
         if run["entry"]["label"] == "eval" and run["entry"]["world"] == "keys":
             run["columns"]["predict_us"] = 20.0
-    assert inference.eval_alone_gains_little(data(inference=runs)).answer == "partly"
+    assert performance.eval_alone_gains_little(data(inference=runs)).answer == "partly"
 
 
 def test_settings_learn_identically_only_if_every_error_is_equal() -> None:
     runs = four_settings()
-    assert inference.learn_identically(data(inference=runs)).answer == "yes"
+    assert performance.learn_identically(data(inference=runs)).answer == "yes"
     runs[0]["errors"][3] = (runs[0]["errors"][3][0], 1.0 + 1e-12)
-    other = inference.learn_identically(data(inference=runs))
+    other = performance.learn_identically(data(inference=runs))
     assert other.answer == "partly" and "maze seed 0" in other.why
     without = [run for run in runs if run["entry"]["label"] != "eval"]
-    assert inference.learn_identically(data(inference=without)).answer == "not enough data"
+    assert performance.learn_identically(data(inference=without)).answer == "not enough data"
 
 
 def test_updating_branches_helps_if_fixed_ones_take_significantly_longer() -> None:
@@ -528,8 +528,8 @@ def test_few_seeds_give_no_verdict_unless_marked_as_quick() -> None:
 
 def test_every_label_needs_enough_seeds() -> None:
     runs = [*four_settings(), *seeds(1, world="walls", label="none")]
-    assert inference.learn_identically(data(inference=four_settings())).answer == "yes"
-    assert "1 seed only" in inference.learn_identically(data(inference=runs)).why
+    assert performance.learn_identically(data(inference=four_settings())).answer == "yes"
+    assert "1 seed only" in performance.learn_identically(data(inference=runs)).why
 
 
 def test_two_learners_with_similar_errors() -> None:
@@ -850,7 +850,7 @@ def test_results_better_than_the_papers_are_listed_separately() -> None:
     fast = four_settings(both=0.001)
     judgements = judge_all(data(maze=runs, inference=fast))
     sections = explanations(judgements)
-    better, bad = sections[BETTER], sections[NOT_BORNE_OUT]
+    better, bad = sections[BETTER], sections[NOT_CONFIRMED]
     assert any(e.startswith("TreeThink learns maze in about 1,700") for e in better)
     assert any("about 35 times faster" in e and "Partly: " in e for e in better)
     assert all("It is better: " in each for each in better)
@@ -1021,3 +1021,11 @@ def test_states_of_all_worlds_are_one_picture(tmp_path: Path) -> None:
     assert text.count("![") == 1 and "](worlds.svg)" in text
     svg = (tmp_path / "report" / "worlds.svg").read_text(encoding="utf-8")
     assert ">walls<" in svg and ">scale-1-1<" in svg and svg.count("<image") == 2
+
+
+def test_the_results_page_has_the_sentences_of_the_report() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
+    captions = {FIGURES[name].kind for name in FIGURES}
+    sentences = [READING, *(plain(CAPTIONS[kind]) for kind in captions)]
+    sentences += [plain(claim.text) for claim in CLAIMS if not claim.world]
+    assert [each for each in sentences if each not in page] == []

@@ -162,9 +162,9 @@ def test_only_exact_models_are_compared_with_the_oracle() -> None:
 def test_the_paper_makes_a_claim_only_about_maze() -> None:
     of = {name: [c for c in CLAIMS if name in c.figures] for name in PLANNING.values()}
     assert {name: [c.paper for c in each] for name, each in of.items()} == {
-        "planning": ["near-optimal", "not said"],
-        "planning-coins": ["not said"],
-        "planning-keys": ["not said"],
+        "planning": ["near-optimal", "not stated"],
+        "planning-coins": ["not stated"],
+        "planning-keys": ["not stated"],
     }
     judgements = [
         e for e in judge_all(data(*seeds(), *seeds(ORACLE))) if e.claim.home == "planning"
@@ -216,7 +216,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_figure_has_tables_of_planning_and_learning_and_verdicts(folder: Path) -> None:
     text = (folder / "report" / "results.md").read_text(encoding="utf-8")
     part = text.split("### Planning in maze")[1].split("### own")[0]
-    assert "Figs. 23, 26. A planner acts with what was learned" in part
+    assert "Figs. 23, 26. A planner uses the learned model" in part
     assert "| 16x16 | Oracle (the world itself) | 0.950 | 0.000 | 12 | 0% | 0 | exactly |" in part
     assert "| TreeThink | 1,000 | 100 (100) | 3 of 3 | 3 of 3 | all (all) |" in part
     assert "| 60 of 60 episodes | 3 | yes |" in part and "near-optimal | 8x8 0.95 ± 0.00" in part
@@ -228,7 +228,7 @@ def test_a_custom_experiment_has_a_plot_and_a_table_of_planning(folder: Path) ->
     assert "](own.svg)" in part and "](own.planning.svg)" in part
     assert "| learned in | setting | learner | mean score |" in part
     assert "| mine:World | of mine | b | 0.250 | 0.000 | 3 | 0% |" in part
-    assert "1 is the best that it allows" in part
+    assert "1 is the best possible score" in part
     assert (folder / "report" / "own.planning.png").is_file()
     plot = (folder / "report" / "own.planning.svg").read_text(encoding="utf-8")
     assert ">mine:World: normalised score<" in plot and ">of mine<" in plot

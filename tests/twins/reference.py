@@ -271,8 +271,6 @@ def score(totals: Counts, when_true: Counts) -> Fraction:
 class Wilson:
     """The paper's "surely better": intervals of the scores that do not overlap."""
 
-    weighs_evidence = False
-
     def __init__(self, alpha: float):
         self.z = Fraction(NormalDist().inv_cdf(1 - alpha / 2))
 
@@ -425,23 +423,25 @@ def length_of_value(value: Vector) -> int:
 class Evidence:
     """How much more likely a test makes the outcomes, and whether that is worth saying it."""
 
-    weighs_evidence = True
-
     def __init__(self, alpha: float):
-        self.needed = log(1 / Fraction(alpha))
+        self.required_lead = log(1 / Fraction(alpha))
 
     def score(self, node: Node, when_true: Counts) -> int:
         """The forecast where the test held and where it failed, copies counting once."""
         held, failed = when_true, minus(node.totals, when_true)
         copies = node.design_effect()
-        return forecast(without(copies, held), without(copies, failed), kinds_of(node.totals))
+        return forecast(
+            effective_counts(copies, held),
+            effective_counts(copies, failed),
+            distinct_outcomes(node.totals),
+        )
 
     def threshold(self, node: Node, when_true: Counts, worth: int) -> int:
         """Return the score that a challenger must beat; `worth` is that of the current test."""
         return worth
 
     def surely_better(self, one: int, other: int, n: int) -> bool:
-        return one - other > self.needed
+        return one - other > self.required_lead
 
     def worth_keeping(self, test: int, none: int, n: int) -> bool:
         return test >= none
@@ -458,19 +458,22 @@ class Proven(Evidence):
         1 / (K (K - 1)), and there are K! ways to name them, together (K - 2)!.
         """
         copies = node.design_effect()
-        held, failed = without(copies, when_true), without(copies, minus(node.totals, when_true))
+        held, failed = (
+            effective_counts(copies, when_true),
+            effective_counts(copies, minus(node.totals, when_true)),
+        )
         likelihoods = hindsight(less_one(held)) + hindsight(less_one(failed))
-        return likelihoods - sum(log(k) for k in range(1, kinds_of(node.totals) - 1))
+        return likelihoods - sum(log(k) for k in range(1, distinct_outcomes(node.totals) - 1))
 
 
-def kinds_of(counts: Counts) -> int:
+def distinct_outcomes(counts: Counts) -> int:
     """How many different outcomes were seen."""
     return sum(n > 0 for n in counts.values())
 
 
 def is_pure(counts: Counts) -> bool:
     """Whether there was one outcome only, or none yet: nothing is left to explain."""
-    return kinds_of(counts) < 2
+    return distinct_outcomes(counts) < 2
 
 
 def minus(totals: Counts, when_true: Counts) -> dict[Outcome, int]:
@@ -478,7 +481,7 @@ def minus(totals: Counts, when_true: Counts) -> dict[Outcome, int]:
     return {outcome: n - when_true.get(outcome, 0) for outcome, n in totals.items()}
 
 
-def without(copies: int, counts: Counts) -> dict[Outcome, int]:
+def effective_counts(copies: int, counts: Counts) -> dict[Outcome, int]:
     """Divide the counts by the number of copies, rounded up."""
     return {outcome: (n + copies - 1) // copies for outcome, n in counts.items()}
 
@@ -496,6 +499,18 @@ CRITERIA: dict[str, type[Wilson] | type[Evidence]] = {
 
 
 # --- the tree ----------------------------------------------------------------------
+
+
+OTHERS: Outcome = ()
+"""All outcomes that a rule does not tell apart."""
+CANDIDATES_PER_OBJECT, MIN_OBJECTS = 256, 32
+"""Limit on a node's candidates: so many for each object of the state; few objects count as 32."""
+MAX_NODE_COUNTERS = 2**20
+"""Limit on candidates times outcomes at a node."""
+
+
+def without_others(counts: Counter[Outcome]) -> Counter[Outcome]:
+    return Counter({outcome: n for outcome, n in counts.items() if outcome != OTHERS})
 
 
 @dataclass(eq=False)
@@ -525,19 +540,23 @@ class Node:
     right: Node | None = None
     # What people have changed; see reference_editing.py.
     pinned: bool = False
-    written: bool = False
+    hand_written: bool = False
     prior_counts: Counter[Outcome] | None = None
     """Counts that are added to its own when it answers."""
     seen_since_pinned: Counter[Outcome] = field(default_factory=Counter)
     """Outcomes that reached a pinned leaf."""
 
     def answer_counts(self) -> Counter[Outcome]:
+        """What it answers with: outcomes that are not told apart have no value, so not with those."""
+        return without_others(self.all_counts())
+
+    def all_counts(self) -> Counter[Outcome]:
         return self.totals if self.prior_counts is None else self.totals + self.prior_counts
 
     def keeps_test(self) -> bool:
         """A branch that was written or pinned, or one that leads to something that was."""
         below = [self, *self.branches(), *self.leaves()]
-        return any(node.pinned or (node.written and node.test is not None) for node in below)
+        return any(node.pinned or (node.hand_written and node.test is not None) for node in below)
 
     def add_cluster(self, outcomes: Counts) -> None:
         """Count the pairs of targets of one transition, by their outcomes."""
@@ -590,12 +609,12 @@ class Node:
         self.left = Node(self.variables + new, self.path + "L")
         self.right = Node(self.variables, self.path + "R")
 
-    def become_leaf(self) -> None:
+    def make_leaf(self) -> None:
         self.test = self.left = self.right = None
 
     def dump(self) -> dict[str, Any]:
         own: dict[str, Any] = {
-            "totals": dict(self.answer_counts()),
+            "totals": dict(self.all_counts()),
             "test": self.test,
             "candidates": {test: dict(each.counts) for test, each in self.candidates.items()},
         }
@@ -612,8 +631,8 @@ class ReferenceTree:
     variables
         The classes of the tree's arguments.
     memory
-        If not 0, new nodes are *fresh*: they count nothing until `seed` has shown them what is
-        kept, and `end_seeding` was called. Who has the tree keeps the transitions.
+        If not 0, new nodes await a replay: they count nothing until `replay` has shown them what is
+        kept, and `finish_replay` was called. Who has the tree keeps the transitions.
     on_change
         Called with ("split" | "change" | "return", path of the node as Ls and Rs).
     """
@@ -627,21 +646,25 @@ class ReferenceTree:
         memory: int = 0,
         branch_updates: bool = True,
         max_candidates: int = 100_000,
+        max_outcomes: int = 1_024,
         on_change: Callable[[str, str], None] = lambda event, path: None,
     ):
         self.criterion: Any = CRITERIA[criterion](alpha)
         self.memory = memory
         self.branch_updates = branch_updates
         self.max_candidates = max_candidates
+        self.max_outcomes = max_outcomes
+        self.outcomes: list[Outcome] = []
+        """Those that are told apart, in order of appearance; OTHERS stands for all that are not."""
         self.on_change = on_change
         self.root = Node(tuple(variables))
         self.seen: Counter[Outcome] = Counter()
         self.transitions = 0
         self.edited = False
         """Whether there are nodes by hand, even if it never varied."""
-        self.fresh: list[Node] = []
-        self.seeded: list[Node] = []
-        """Nodes that were seeded and have not been asked since."""
+        self.awaiting_replay: list[Node] = []
+        self.awaiting_decision: list[Node] = []
+        """Nodes that have been replayed to and have not been checked since."""
         self.spared: Counter[str] = Counter()
         """How often branches rested, were woken, or were not asked; and changes and returns
         that did not happen because of what is below."""
@@ -654,24 +677,26 @@ class ReferenceTree:
 
         All are counted before anything is decided, so their order cannot matter.
         """
-        targets = list(targets)
+        targets = self._told_apart(targets)
         was_constant = len(self.seen) < 2 and not self.edited
         self.transitions += 1
         self.seen.update(outcome for _, outcome in targets)
         if len(self.seen) < 2 and not self.edited:
             return  # a constant so far: there is nothing to explain
         if was_constant and self.memory > 0:
-            self.fresh.append(self.root)
+            self.awaiting_replay.append(self.root)
             return  # this transition is kept too, and will be counted with the others
-        resting = self._resting()
+        settled = self._settled()
         touched: defaultdict[Node, Counter[Outcome]] = defaultdict(Counter)
         stays: set[Node] = set()
+        reached: dict[Node, None] = {}
         for arguments, outcome in targets:
             for node, bindings in self.route(scene, arguments):
+                reached[node] = None
                 if node.pinned:
                     stays.add(node)
                     node.seen_since_pinned.update([outcome] if node.test is None else [])
-                elif node not in resting:
+                elif node not in settled:
                     self._count(node, scene, bindings, outcome)
                     touched[node][outcome] += 1
         for arguments, outcome in targets:
@@ -680,16 +705,17 @@ class ReferenceTree:
             for node, bindings in route:
                 if node.pinned:
                     continue
-                if node in resting and (leaf.pinned or is_pure(leaf.totals)):
+                if node in settled and (leaf.pinned or is_pure(leaf.totals)):
                     self.spared["rested"] += 1
-                elif node in resting:  # it hears of what its leaf cannot explain
+                elif node in settled:  # it hears of what its leaf cannot explain
                     self._count(node, scene, bindings, outcome)
                     touched[node][outcome] += 1
                     self.spared["woken"] += 1
         for node, outcomes in touched.items():
             node.add_cluster(outcomes)
+        for node in reached:
             self._evict(node, scene)
-        self._decide(scene, set(touched) | (stays - self._resting()))
+        self._decide(scene, set(touched) | (stays - self._settled()))
 
     def route(self, scene: Scene, arguments: Binding) -> list[tuple[Node, list[Binding]]]:
         """The nodes from the root to the reached leaf, each with the bindings it is given."""
@@ -706,35 +732,70 @@ class ReferenceTree:
         for node, _ in reversed(self.route(scene, arguments)):
             if (node is not self.root or node.prior_counts is not None) and node.answer_counts():
                 return dict(node.answer_counts())
-        return dict(self.seen)
+        return dict(without_others(self.seen))
+
+    def _told_apart(
+        self, targets: Iterable[tuple[Binding, Outcome]]
+    ) -> list[tuple[Binding, Outcome]]:
+        """The targets, with OTHERS for outcomes that came when there were too many already."""
+        targets = list(targets)
+        new = sorted({outcome for _, outcome in targets} - set(self.outcomes))
+        if new and OTHERS not in self.outcomes:
+            room = max(0, self.max_outcomes - len(self.outcomes))
+            self.outcomes += new[:room]
+            if len(new) > room:
+                self._merge_rare()
+                self.on_change("noise", "")
+        return [(each, outcome if outcome in self.outcomes else OTHERS) for each, outcome in targets]
+
+    def _merge_rare(self) -> None:
+        """No longer tell apart what came only once, unless it came most often or was named."""
+        named = {o for node in self.nodes() for o, n in (node.prior_counts or {}).items() if n}
+        most = max(self.outcomes, key=lambda outcome: self.seen[outcome])
+        stay = [o for o in self.outcomes if self.seen[o] > 1 or o in named or o == most]
+        self.outcomes = [*stay, OTHERS]
+
+        def merged(counts: Counter[Outcome]) -> Counter[Outcome]:
+            result: Counter[Outcome] = Counter()
+            for outcome, n in counts.items():
+                result[outcome if outcome in stay else OTHERS] += n
+            return result
+
+        self.seen = merged(self.seen)
+        for node in self.nodes():
+            node.totals = merged(node.totals)
+            node.seen_since_pinned = merged(node.seen_since_pinned)
+            node.last_checked_loss = 0
+            for candidate in node.candidates.values():
+                candidate.counts = merged(candidate.counts)
 
     # -- the same with a memory --
 
-    def decide_seeded(self, scene: Scene) -> None:
-        """Ask the seeded nodes that are still there and have not been asked, in preorder."""
-        waiting = [node for node in self.nodes() if node in self.seeded]
-        self.seeded = []
+    def decide_replayed(self, scene: Scene) -> None:
+        """Check the nodes that still await a decision, in preorder."""
+        waiting = [node for node in self.nodes() if node in self.awaiting_decision]
+        self.awaiting_decision = []
         for node in waiting:
             self._ask(node, scene)
 
-    def seed(self, scene: Scene, targets: Iterable[tuple[Binding, Outcome]]) -> None:
-        """Count a kept transition at fresh nodes, and only there."""
-        if not self.fresh:
+    def replay(self, scene: Scene, targets: Iterable[tuple[Binding, Outcome]]) -> None:
+        """Count a kept transition at nodes that await a replay, and only there."""
+        if not self.awaiting_replay:
             return
         touched: defaultdict[Node, Counter[Outcome]] = defaultdict(Counter)
-        for arguments, outcome in targets:
+        for arguments, outcome in self._told_apart(targets):
             for node, bindings in self.route(scene, arguments):
-                if node in self.fresh:
+                if node in self.awaiting_replay:
                     self._count(node, scene, bindings, outcome)
                     touched[node][outcome] += 1
         for node, outcomes in touched.items():
             node.add_cluster(outcomes)
-
-    def end_seeding(self, scene: Scene) -> None:
-        for node in self.fresh:
+        for node in self.awaiting_replay:
             self._evict(node, scene)
-        self.seeded += self.fresh
-        self.fresh = []
+
+    def finish_replay(self) -> None:
+        self.awaiting_decision += self.awaiting_replay
+        self.awaiting_replay = []
 
     def nodes(self) -> list[Node]:
         """All nodes, in preorder."""
@@ -748,20 +809,20 @@ class ReferenceTree:
 
     # -- its steps --
 
-    def _resting(self) -> set[Node]:
-        """By the evidence, branches rest while everything below them is explained.
+    def _settled(self) -> set[Node]:
+        """By the evidence, branches are settled while everything below them is explained.
 
         Another test could not do better, just look better. So they neither count nor change.
         """
-        if not self.criterion.weighs_evidence:
+        if not isinstance(self.criterion, Evidence):
             return set()
         return {branch for branch in self.root.branches() if branch.explains_everything()}
 
-    def _has_more_to_explain(self, node: Node) -> bool:
+    def _is_check_due(self, node: Node) -> bool:
         """Return whether the loss has grown by 1/32 since the last check, and record it."""
-        if not self.criterion.weighs_evidence:
+        if not isinstance(self.criterion, Evidence):
             return True
-        surprise = -forecast({}, node.totals, kinds_of(node.totals))
+        surprise = -forecast({}, node.totals, distinct_outcomes(node.totals))
         if surprise < node.last_checked_loss + node.last_checked_loss // 32:
             self.spared["not asked"] += 1
             return False
@@ -774,19 +835,19 @@ class ReferenceTree:
         A change throws it away, and must make up for a 16th of it. A return too. On plain
         doubles, as in the engine.
         """
-        if not self.criterion.weighs_evidence or branch.test is None:
+        if not isinstance(self.criterion, Evidence) or branch.test is None:
             return 0
         n = sum(leaf.totals.total() for leaf in branch.leaves())
         if n == 0:
             return 0
         explained = sum(
-            forecast({}, leaf.totals, kinds_of(leaf.totals)) for leaf in branch.leaves()
+            forecast({}, leaf.totals, distinct_outcomes(leaf.totals)) for leaf in branch.leaves()
         )
         for below in branch.branches()[1:]:
             assert below.test
-            explained -= self._length(below, scene, below.test)
+            explained -= self._description_length(below, scene, below.test)
         held = branch.candidates[branch.test].counts
-        own = forecast(held, minus(branch.totals, held), kinds_of(branch.totals))
+        own = forecast(held, minus(branch.totals, held), distinct_outcomes(branch.totals))
         explained_here = float(explained) * branch.totals.total() / n
         return max(0.0, explained_here - own)
 
@@ -794,10 +855,10 @@ class ReferenceTree:
         self, node: Node, scene: Scene, bindings: Iterable[Binding], outcome: Outcome
     ) -> None:
         """Count a target at a node; whatever is true there is a candidate from now on."""
-        if node.written and node.test is None:
-            node.written, node.prior_counts = False, None  # it has seen for itself
+        if node.hand_written and node.test is None:
+            node.hand_written, node.prior_counts = False, None  # it has seen for itself
         node.totals[outcome] += 1
-        if node.test and (node.written or not self.branch_updates):
+        if node.test and (node.hand_written or not self.branch_updates):
             return
         for test in scene.true_tests(bindings):
             if test not in node.candidates:
@@ -805,9 +866,10 @@ class ReferenceTree:
             node.candidates[test].counts[outcome] += 1
 
     def _evict(self, node: Node, scene: Scene) -> None:
-        """Keep a node's memory bounded: the least often true goes, then the oldest.
+        """Keep a node's memory bounded: beyond the limit, a quarter of it goes.
 
-        Of those that came together and held equally often, the least preferred one goes.
+        The least often true go first, then the oldest. Of those that came together and held
+        equally often, the least preferred go.
         """
 
         def preferred(test: Test) -> Any:
@@ -817,15 +879,24 @@ class ReferenceTree:
             candidate = node.candidates[test]
             return candidate.counts.total(), candidate.birth
 
-        excess = len(node.candidates) - self.max_candidates
+        limit = self._limit(scene)
+        if len(node.candidates) <= limit:
+            return
+        removable = sorted((test for test in node.candidates if test != node.test), key=worth)
+        excess = min(len(node.candidates) - (limit - limit // 4), len(removable))
         if excess > 0:
-            removable = sorted((test for test in node.candidates if test != node.test), key=worth)
-            limit = worth(removable[excess - 1])
-            below = [test for test in removable if worth(test) < limit]
-            equals = [test for test in removable if worth(test) == limit]
+            cut = worth(removable[excess - 1])
+            below = [test for test in removable if worth(test) < cut]
+            equals = [test for test in removable if worth(test) == cut]
             equals.sort(key=preferred, reverse=True)
             for test in (below + equals)[:excess]:
                 del node.candidates[test]
+
+    def _limit(self, scene: Scene) -> int:
+        """How many candidates a node may have."""
+        by_objects = CANDIDATES_PER_OBJECT * max(MIN_OBJECTS, len(scene.values))
+        by_counters = max(1, MAX_NODE_COUNTERS // max(1, len(self.outcomes)))
+        return min(self.max_candidates, by_objects, by_counters)
 
     def _decide(self, scene: Scene, touched: set[Node]) -> None:
         """Ask the touched nodes from the root down; a changed node's children are new."""
@@ -834,7 +905,7 @@ class ReferenceTree:
             node = waiting.pop()
             if node not in touched:
                 continue
-            self.seeded = [each for each in self.seeded if each is not node]
+            self.awaiting_decision = [each for each in self.awaiting_decision if each is not node]
             if not self._ask(node, scene) and node.left and node.right:
                 waiting += [node.right, node.left]
 
@@ -842,15 +913,15 @@ class ReferenceTree:
         """Whether the node changes."""
         if node.pinned or (self.edited and node.test and node.keeps_test()):
             return False
-        event = self._revise(node, scene) if node.test else self._grow(node, scene)
+        event = self._decide_branch(node, scene) if node.test else self._decide_leaf(node, scene)
         if event:
             self.on_change(event, node.path)
         return event is not None
 
-    def _grow(self, leaf: Node, scene: Scene) -> str | None:
+    def _decide_leaf(self, leaf: Node, scene: Scene) -> str | None:
         """Make a branch of a leaf if its best candidate is surely better than no test."""
         full = len(leaf.path) >= MAX_DEPTH or len(leaf.variables) >= MAX_VARIABLES
-        if full or is_pure(leaf.totals) or not self._has_more_to_explain(leaf):
+        if full or is_pure(leaf.totals) or not self._is_check_due(leaf):
             return None
         best, worth = self._best(leaf, scene)
         if best is None:
@@ -863,15 +934,15 @@ class ReferenceTree:
             leaf.candidates.clear()
         return "split"
 
-    def _revise(self, branch: Node, scene: Scene) -> str | None:
+    def _decide_branch(self, branch: Node, scene: Scene) -> str | None:
         """Change a branch's test for a surely better one, or drop one that is no use."""
-        if branch.test is None or not self.branch_updates or branch in self._resting():
+        if branch.test is None or not self.branch_updates or branch in self._settled():
             return None
-        if not self._has_more_to_explain(branch):
+        if not self._is_check_due(branch):
             return None
         n = branch.totals.total()
         counts = branch.candidates[branch.test].counts
-        length = self._length(branch, scene, branch.test)
+        length = self._description_length(branch, scene, branch.test)
         current = self.criterion.score(branch, counts) - length
         threshold = self.criterion.threshold(branch, counts, current)
         below = self._explained_below(branch, scene)
@@ -885,7 +956,7 @@ class ReferenceTree:
             self.spared["change"] += 1
         none = self.criterion.score(branch, {})
         if not self.criterion.worth_keeping(current + below, none, n):
-            branch.become_leaf()
+            branch.make_leaf()
             return "return"
         if not self.criterion.worth_keeping(current, none, n):
             self.spared["return"] += 1
@@ -895,7 +966,7 @@ class ReferenceTree:
         node.become_branch(test)
         assert node.left and node.right
         if self.memory > 0:
-            self.fresh += [node.left, node.right]
+            self.awaiting_replay += [node.left, node.right]
 
     def _best(self, node: Node, scene: Scene) -> tuple[Test | None, Any]:
         """The best candidate but for the node's own test, and its score less its length.
@@ -911,7 +982,7 @@ class ReferenceTree:
                 if same not in scores:
                     scores[same] = self.criterion.score(node, candidate.counts)
                 points = scores[same]
-                length = self._length(node, scene, test)
+                length = self._description_length(node, scene, test)
                 worths[test] = (points - length if length else points, points)
         if not worths:
             return None, 0
@@ -920,9 +991,9 @@ class ReferenceTree:
         best = min(equals, key=lambda test: preference(scene, test, len(node.variables)))
         return best, highest[0]
 
-    def _length(self, node: Node, scene: Scene, test: Test) -> int:
+    def _description_length(self, node: Node, scene: Scene, test: Test) -> int:
         """Return the description length of the test, if the criterion uses it."""
-        if not self.criterion.weighs_evidence:
+        if not isinstance(self.criterion, Evidence):
             return 0
         if node.variables not in self._lengths_remembered:
             lengths = lengths_of_patterns(scene, node.variables)
@@ -975,21 +1046,21 @@ class ReferenceModel:
                 self.tree(class_name, attribute, action).observe(scene, targets)
         if self.memory > 0:
             for tree in self._all_trees():
-                tree.decide_seeded(scene)
+                tree.decide_replayed(scene)
             self.kept = [*self.kept, (scene, then, action)][-self.memory :]
             self._replay()
 
     def _replay(self) -> None:
-        """Show all that is kept to the fresh nodes, if there are any."""
+        """Show all that is kept to the nodes that await a replay, if there are any."""
         trees = self._all_trees()
-        if not any(tree.fresh for tree in trees):
+        if not any(tree.awaiting_replay for tree in trees):
             return
         for scene, then, action in self.kept:
             for class_name, attribute in self.slots():
                 targets = self._targets(scene, then, class_name, attribute)
-                self.tree(class_name, attribute, action).seed(scene, targets)
+                self.tree(class_name, attribute, action).replay(scene, targets)
         for tree in trees:
-            tree.end_seeding(scene)
+            tree.finish_replay()
 
     def _all_trees(self) -> list[ReferenceTree]:
         """In the schema's order."""

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from reference import Node, ReferenceModel, ReferenceTree
+from reference import Node, ReferenceModel, ReferenceTree, without_others
 
 WrittenPart = tuple[Any, "WrittenPart", "WrittenPart"] | dict[tuple[int, ...], int]  # type: ignore[misc]
 
@@ -36,7 +36,7 @@ def answer(tree: ReferenceTree, path: str) -> Counter[tuple[int, ...]]:
         node = at(tree, path[:length])
         if (length > 0 or node.prior_counts is not None) and node.answer_counts():
             return Counter(node.answer_counts())
-    return Counter(tree.seen)
+    return without_others(tree.seen)
 
 
 def replace(tree: ReferenceTree, path: str, part: WrittenPart) -> None:
@@ -45,11 +45,13 @@ def replace(tree: ReferenceTree, path: str, part: WrittenPart) -> None:
     new = Node(node.variables, path)
     node.__dict__.update(new.__dict__)
     write(node, part)
+    named = sorted({each for leaf in node.leaves() for each in leaf.prior_counts or ()})
+    tree.outcomes += [each for each in named if each not in tree.outcomes]
     pin(tree, path)
 
 
 def write(node: Node, part: WrittenPart) -> None:
-    node.written = True
+    node.hand_written = True
     if isinstance(part, dict):
         node.prior_counts = Counter(part)
         return
@@ -66,17 +68,17 @@ def write(node: Node, part: WrittenPart) -> None:
 def forget(tree: ReferenceTree, node: Node) -> None:
     """Remove deleted nodes from the lists of waiting nodes."""
     removed = set(below(node))
-    tree.seeded = [each for each in tree.seeded if each not in removed]
-    tree.fresh = [each for each in tree.fresh if each not in removed]
+    tree.awaiting_decision = [each for each in tree.awaiting_decision if each not in removed]
+    tree.awaiting_replay = [each for each in tree.awaiting_replay if each not in removed]
 
 
 def pin(tree: ReferenceTree, path: str) -> None:
     node = at(tree, path)
-    if len(tree.seen) < 2 and not tree.edited and not node.written:
-        node.written = True
-        node.prior_counts = Counter(tree.seen)
+    if len(tree.seen) < 2 and not tree.edited and not node.hand_written:
+        node.hand_written = True
+        node.prior_counts = without_others(tree.seen)
     if node is tree.root and node.prior_counts is None:
-        node.prior_counts = tree.seen - node.totals
+        node.prior_counts = without_others(tree.seen - node.totals)
     elif not node.answer_counts():
         node.prior_counts = answer(tree, path)
     for each in below(node):
@@ -90,18 +92,18 @@ def unpin(model: ReferenceModel, tree: ReferenceTree, path: str, outcomes: int) 
     """`outcomes` is how many are known, those that were only named included."""
     for each in below(at(tree, path)):
         if each.pinned and each.test is None:
-            if each.written and model.kept:
-                tree.fresh.append(each)
+            if each.hand_written and model.kept:
+                tree.awaiting_replay.append(each)
             if each.seen_since_pinned:
-                prior = Counter() if each.written else each.prior_counts or Counter()
-                each.prior_counts = prior + each.seen_since_pinned
-                each.written = each.written and bool(model.kept)
+                prior = Counter() if each.hand_written else each.prior_counts or Counter()
+                each.prior_counts = prior + without_others(each.seen_since_pinned)
+                each.hand_written = each.hand_written and bool(model.kept)
         each.pinned = False
         each.seen_since_pinned = Counter()
     if tree.root.test is None and not tree.root.pinned and outcomes < 2 and tree.transitions > 0:
         tree.root = Node(tree.root.variables)
         tree.edited = False
-        tree.fresh = []
+        tree.awaiting_replay = []
     model._replay()
 
 
@@ -122,7 +124,7 @@ def keep_child(tree: ReferenceTree, path: str, left: bool, merge: bool) -> None:
     if node is tree.root and kept.prior_counts is None:
         kept.prior_counts = Counter()
     forget(tree, other)
-    tree.seeded = [node if each is kept else each for each in tree.seeded]
+    tree.awaiting_decision = [node if each is kept else each for each in tree.awaiting_decision]
     node.__dict__.update(kept.__dict__)
     rename(node, path)
 

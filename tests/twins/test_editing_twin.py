@@ -110,7 +110,7 @@ class Edited(Twins):
                 tree.nodes() if engine_nodes else [], engine_nodes, strict=True
             ):
                 pinned, written, _ = engine_node[5]
-                assert (pinned, written) == (node.pinned, node.written), (rule, node.path)
+                assert (pinned, written) == (node.pinned, node.hand_written), (rule, node.path)
                 seen_since_pinned = (
                     node.seen_since_pinned if node.pinned and node.test is None else {}
                 )

@@ -476,12 +476,12 @@ def test_seeded_nodes_decide_in_the_next_transition_of_any_action():
     assert model.events == [("split", ("dot", "x", "go"), "")]
     tree = model.tree("dot", "x", "go")
     assert tree.root.test == Test("equality", "x", ("dot",), (0,), (0,))
-    assert tree.seeded == [tree.root.left, tree.root.right]
+    assert tree.awaiting_decision == [tree.root.left, tree.root.right]
 
     show(model, 5, 5, "wait")  # another rule's business
     assert model.events[1:] == [("split", ("dot", "x", "go"), "R")]
     assert tree.root.right and tree.root.right.test
-    assert tree.seeded == [tree.root.right.left, tree.root.right.right]
+    assert tree.awaiting_decision == [tree.root.right.left, tree.root.right.right]
     assert tree.root.right.totals.total() == sum(tree.root.totals[x,] for x in (1, 2))
 
 

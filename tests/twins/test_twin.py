@@ -54,6 +54,8 @@ KINDS["distance"] = Kind(
     value=lambda x, y: (sum(abs(b - a) for a, b in zip(x, y, strict=True)),),
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore::treethink.errors.NoiseWarning")
+
 thorough = settings(
     deadline=None,
     derandomize=True,
@@ -93,7 +95,9 @@ class Twins:
             copies = node_at(self.twin.tree(*rule), path).design_effect()
             self.happened[f"{kind} of copies"] += copies > 1
         for tree in self.twin.trees.values():
-            self.happened["seeded"] += any(each.path and each.totals for each in tree.seeded)
+            self.happened["seeded"] += any(
+                each.path and each.totals for each in tree.awaiting_decision
+            )
             self._note_copies(tree)
 
     def _note_copies(self, tree: ReferenceTree) -> None:
@@ -129,7 +133,7 @@ class Twins:
         Only files say it.
         """
         _, body = file.unpack(self.engine.to_bytes(), "it")
-        weighs_evidence = self.engine.criterion != "wilson"
+        uses_evidence = self.engine.criterion != "wilson"
         numbers = iter(numbers_in(body))
         next(numbers)  # how many transitions
         for class_name, attribute in self.twin.slots():
@@ -138,7 +142,7 @@ class Twins:
                 for node, *file_numbers in pairs_in(numbers, self.twin.schema, attribute, tree):
                     expected = (
                         [node.pairs, node.agreeing, node.last_checked_loss]
-                        if weighs_evidence
+                        if uses_evidence
                         else [0] * 3
                     )
                     assert file_numbers == expected, (class_name, attribute, action, node.path)
@@ -195,7 +199,11 @@ def pairs_in(
     skip(1)  # transitions
     outcomes = next(numbers)
     skip(outcomes * (schema.attributes[attribute].length + 1))
-    if next(numbers) == 0:
+    flags = next(numbers)
+    if flags & 2:  # some are not told apart: their position, and how often they were seen
+        skip(2)
+        outcomes += 1
+    if not flags & 1:
         return  # it does not vary
     skip(1)  # forgotten candidates
     for node in tree.nodes():
@@ -362,6 +370,28 @@ def test_engine_and_twin_forget_thousands_of_facts_that_never_recur(seed, criter
     most = (12, 40, 300)[seed]
     twins = Twins(schema, criterion, memory, alpha=0.3, max_candidates=most)
     twins.follow(transitions(schema, shape))
+
+
+# --- more outcomes than are told apart ---------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seed", "criterion", "memory", "most"),
+    [
+        (0, "wilson", 0, 1),
+        (1, "wilson", 20, 5),
+        (2, "evidence", 0, 2),
+        (3, "evidence", 20, 20),
+        (4, "proven", 60, 3),
+    ],
+)
+def test_engine_and_twin_stop_telling_outcomes_apart(seed, criterion, memory, most):
+    attributes = {"x": tt.Attribute(1, outcomes="value"), "y": 1}
+    schema = tt.Schema(classes={"dot": ["x", "y"]}, attributes=attributes, actions=["go", "wait"])
+    shape = Shape(seed, length=150, values="fresh", objects=3, episode=1, noise=0.3)
+    twins = Twins(schema, criterion, memory, alpha=0.3, max_outcomes=most)
+    twins.follow(transitions(schema, shape))
+    assert twins.happened["noise"] > 0
 
 
 # --- more bindings than are kept ---------------------------------------------------

@@ -21,12 +21,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treethink.errors import SettingError, TransitionError, UnknownNameError, WrongTypeError
+from treethink.metrics import WrongValue
 from treethink.model import TreeThink
 from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.text import percent
 from treethink.worlds import WORLDS, World, draw, make
-from treethink.worlds.draw.compare import PredictionLike, compare, differences
+from treethink.worlds.draw.compare import PredictionLike, compare, difference_text, differences
 from treethink.worlds.draw.layout import MAX_CELLS, Item, Window, extent, items
 from treethink.worlds.draw.shapes import SHAPES, TILES, slot, stamp, text_mask
 from treethink.worlds.looks import BLUE, GREEN, GREY, RED, Look, look_of, with_default_looks
@@ -504,22 +505,25 @@ def test_a_comparison_of_what_was_predicted_has_no_mark() -> None:
 def test_differences_are_told_in_words() -> None:
     _, state = maze_scene()
     sure = Guess(state, {(20, "pos"): {(2, 1): 1.0}})
-    assert [str(each) for each in differences(state, sure)] == [
+    assert [difference_text(state, each) for each in differences(state, sure)] == [
         "player 20 pos: predicted (2, 1), was (1, 1)"
     ]
+    (wrong,) = differences(state, sure)
+    assert wrong == WrongValue(20, "pos", predicted={(2, 1): 1.0}, true={(1, 1): 1.0})
+    assert wrong.outright
     torn = Guess(state, {(20, "pos"): {(2, 1): 0.75, (1, 1): 0.25}, (30, "score"): {8: 1.0}})
-    assert [str(each) for each in differences(state, torn)] == [
+    assert [difference_text(state, each) for each in differences(state, torn)] == [
         "player 20 pos: predicted 75% (2, 1), 25% (1, 1); was (1, 1)",
         "game 30 score: predicted 8, was 7",
     ]
     many = Guess(state, {(30, "score"): {8: 0.3, 9: 0.3, 1: 0.2, 2: 0.1, 3: 0.1}})
-    assert [str(each) for each in differences(state, many)] == [
+    assert [difference_text(state, each) for each in differences(state, many)] == [
         "game 30 score: predicted 30% 8, 30% 9, 20% 1, 10% 2 and 1 more; was 7",
     ]
     unmoved = Guess(state, {})
-    assert [str(each) for each in differences(state.replace(30, score=9), unmoved)] == [
-        "game 30 score: predicted 7, was 9"
-    ]
+    assert [
+        difference_text(state, each) for each in differences(state.replace(30, score=9), unmoved)
+    ] == ["game 30 score: predicted 7, was 9"]
 
 
 def test_only_cells_that_differ_are_framed() -> None:

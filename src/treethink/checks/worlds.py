@@ -131,13 +131,18 @@ def _truth(world: World, transition: Transition) -> list[tuple[State, float]] | 
     return None if isinstance(truth, State) else truth
 
 
-def distributions_are_whole(world: World) -> None:
-    """A distribution lists every next state once, and its probabilities sum to 1."""
+def _with_stated_truth(world: World) -> Iterator[tuple[Transition, list[tuple[State, float]]]]:
+    """Play, and yield each step with its distribution; nothing more once one is not stated."""
     for transition in _played(world):
-        before, action, _ = transition
         truth = _truth(world, transition)
         if truth is None:
             return
+        yield transition, truth
+
+
+def distributions_are_whole(world: World) -> None:
+    """A distribution lists every next state once, and its probabilities sum to 1."""
+    for (before, action, _), truth in _with_stated_truth(world):
         where = f"the distribution of {action!r} in {before!r}"
         total = sum(probability for _, probability in truth)
         if abs(total - 1) > _TOLERANCE:
@@ -157,11 +162,7 @@ def steps_follow_the_distribution(world: World) -> None:
     rng = np.random.default_rng(_SEED)
     tested: set[tuple[State, str]] = set()
     statistic, freedom, worst = 0.0, 0, (0.0, "")
-    for transition in _played(world):
-        before, action, after = transition
-        truth = _truth(world, transition)
-        if truth is None:
-            return
+    for (before, action, after), truth in _with_stated_truth(world):
         where = f"{action!r} in {before!r}"
         samples = 1 if len(truth) == 1 or len(tested) == _SITUATIONS else _SAMPLES
         drawn = [world.step(before, action, rng) for _ in range(samples)] if world.pure else [after]

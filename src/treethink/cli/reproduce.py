@@ -115,7 +115,7 @@ def _warn(console: Console, names: list[str], figures: Sequence[Figure], quick: 
 
 def _list_figures(quick: bool, as_json: bool) -> None:
     from treethink.repro.figures import FIGURES
-    from treethink.repro.figures.listing import minutes, number_of_runs
+    from treethink.repro.figures.reproduce import minutes, number_of_runs
 
     if not as_json:
         _print_list(terminal(width=120), quick)
@@ -135,7 +135,7 @@ def _list_figures(quick: bool, as_json: bool) -> None:
 
 
 def _print_list(console: Console, quick: bool) -> None:
-    from treethink.repro.figures.listing import listing, narrow
+    from treethink.repro.figures.reproduce import listing, narrow
 
     if not moves(console) or console.width >= _MIN_TABLE_WIDTH:
         console.print(listing(quick), markup=False, highlight=False)

@@ -10,11 +10,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from treethink.metrics import Distribution
 from treethink.rules import Value, minus, plus
 from treethink.state import State
 from treethink.text import percent
-
-Distribution = Mapping[Value, float]
 
 MIN_SHARED = 0.75
 _MAX_VALUES = 4

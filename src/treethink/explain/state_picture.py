@@ -2,7 +2,7 @@
 
 A state does not know its world. If one of our worlds has the same schema, with or without its
 score, that world's looks are used. Otherwise every class gets a plain look, and the first position
-among an object's attributes says where it stands (see `places`).
+among an object's attributes says where it stands (see `english/words.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from treethink.explain.english.places import is_position
+from treethink.explain.english.words import is_position
 from treethink.state import Object, Schema, State
 from treethink.worlds import WORLDS
 from treethink.worlds.base import without_score

@@ -1,6 +1,6 @@
-"""A rule as a Python function that runs on its own and answers what the tree answers.
+"""A rule as a Python function, or a model as a module, that runs without TreeThink.
 
-    rule -> [ python ] -> text
+    rule -> [ text_of ] -> text;  model -> [ write_module ] -> maze_rules.py
 
 In the function, bindings are lists of tuples named b1, b2, ..., one for each test that held; they
 contain the objects x1, x2, ... that tests have bound. The object x0 is the same in all of them, so
@@ -13,10 +13,14 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 from collections.abc import Iterator
+from importlib import resources
 from keyword import kwlist
+from typing import TYPE_CHECKING
 
+from treethink import file
 from treethink.errors import WrongTypeError, shown
 from treethink.export.answers import (
     answers_of,
@@ -27,6 +31,11 @@ from treethink.export.answers import (
     is_never_seen,
 )
 from treethink.rules import EngineNode, Rule, Test, Value, is_zero, ranked
+
+if TYPE_CHECKING:
+    from treethink.model import TreeThink
+    from treethink.rules import Rule, RuleKey
+
 
 WIDTH = 99
 MAX_INDENT = 8
@@ -307,3 +316,88 @@ def wrapped(start: str, pieces: list[str], end: str) -> list[str]:
     if len(line) <= 80:
         return [line]
     return [start, *(f"    {piece}" for piece in pieces), end]
+
+
+# ----------------------------------------------------------------------------------------- modules
+#
+# A whole model as one module that needs nothing but Python: ``predict(state, action)``, which
+# answers what the model answers, and one function for each rule that varies. The part that all
+# modules share is in `python_module.txt`.
+
+_MODULE_NAMES = {"predict", "mode", "read", "minus", "plus", "kept", "outcomes", "order", "fitting"}
+
+
+def module_text(model: TreeThink) -> str:
+    """Return the text of the module, ending with a newline."""
+    rules = {key: rule for key, rule in model.rules.items() if rule.answers}
+    varying = {key: rule for key, rule in rules.items() if rule.varies}
+    names = _names(varying)
+    parts = [
+        _opening(model, len(varying)),
+        resources.files("treethink.export").joinpath("python_module.txt").read_text("utf-8"),
+        KEPT.replace("ATTRIBUTES = {}\n\n\n", "").replace("ATTRIBUTES", "CLASSES"),
+        MINUS,
+        PLUS,
+        *(function_of(rule, names[key], reads=False) for key, rule in varying.items()),
+        _tables(names, rules),
+    ]
+    return "\n\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def write_module(model: TreeThink, path: str | os.PathLike[str]) -> None:
+    """Write the module to a file, atomically."""
+    file.write(path, module_text(model).encode())
+
+
+def _names(rules: dict[RuleKey, Rule]) -> dict[RuleKey, str]:
+    """Return a unique name for each rule's function."""
+    names: dict[RuleKey, str] = {}
+    for key, rule in rules.items():
+        names[key] = identifier(rule.title, _MODULE_NAMES | set(names.values()))
+    return names
+
+
+def _opening(model: TreeThink, varying: int) -> str:
+    """Return the docstring and the schema."""
+    schema = model.schema
+    values = [name for name, each in schema.attributes.items() if each.outcomes == "value"]
+    lines = [
+        '"""Rules of a world, learned by TreeThink and written as Python.',
+        "",
+        "    predict(state, action)   {id: {attribute: {new value: probability}}}",
+        "    mode(state, action)      the most probable next state",
+        "",
+        'A state is {"objects": [{"id": 50, "class": "player", "pos": [5, 2]}, ...]}: every object',
+        "with its id, its class and a value, or a list of them, for each attribute of its class.",
+        "",
+        f"Learned from {model.observations} observations. Rules that vary: {varying}.",
+        '"""',
+        "",
+        *_table("CLASSES", [f"{string(k)}: {_list(v)}" for k, v in schema.classes.items()]),
+        *_table("LENGTHS", [f"{string(k)}: {v.length}" for k, v in schema.attributes.items()]),
+        f"ACTIONS = {_list(schema.actions)}",
+        f"VALUES = {_list(values)}  # attributes whose rules predict the new value, not the change",
+    ]
+    return "\n".join(lines)
+
+
+def _tables(names: dict[RuleKey, str], rules: dict[RuleKey, Rule]) -> str:
+    """Return the tables of rules: functions, and the single outcomes of rules that do not vary."""
+    always = {key: rule for key, rule in rules.items() if not rule.varies}
+    lines = [
+        *_table("RULES", [f"{_key(key)}: {name}" for key, name in names.items()]),
+        *_table("ALWAYS", [f"{_key(key)}: {next(iter(r.seen))!r}" for key, r in always.items()]),
+    ]
+    return "\n".join(lines)
+
+
+def _table(name: str, entries: list[str]) -> list[str]:
+    return [f"{name} = {{", *(f"    {entry}," for entry in entries), "}"]
+
+
+def _list(names: tuple[str, ...] | list[str]) -> str:
+    return f"[{', '.join(map(string, names))}]"
+
+
+def _key(key: RuleKey) -> str:
+    return f"({', '.join(map(string, key))})"

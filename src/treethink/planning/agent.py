@@ -6,14 +6,14 @@ world -> state -> [ Agent: plan, act ] -> Episode
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 
 from treethink.errors import SettingError, StateError, WrongTypeError, shown, whole_number
-from treethink.planning.search import Plan, Search, SearchSettings
+from treethink.planning.search import Plan, Search, SearchOptions, SearchSettings, with_settings
 from treethink.state import State
 from treethink.stream.random_play import check_world_type, first_state
 from treethink.worlds.base import World
@@ -77,45 +77,28 @@ class Agent:
     (6, ['right', 'right', 'right', 'stay', 'stay'])
     """
 
+    @with_settings
     def __init__(
         self,
         model: Any,
         *,
         simulations: int | None = 100,
         seed: int = 0,
-        milliseconds: float | None = None,
-        discount: float = 1.0,
-        horizon: int | None = None,
-        exploration: float = 1.25,
-        choose: str = "visits",
-        transpositions: bool = True,
         reuse: bool = True,
+        **settings: Unpack[SearchOptions],
     ):
-        settings = SearchSettings(
-            simulations=simulations,
-            milliseconds=milliseconds,
-            discount=discount,
-            horizon=horizon,
-            exploration=exploration,
-            choose=choose,
-            transpositions=transpositions,
-        )
-        self._start(model, settings, seed, reuse)
+        checked = SearchSettings(simulations=simulations, **settings)
+        if not isinstance(reuse, bool):
+            raise SettingError(f"reuse must be True or False, got {shown(reuse)}")
+        self.model, self.settings, self.seed, self.reuse = model, checked, seed, reuse
+        self.reset()
 
     @classmethod
     def from_settings(
         cls, model: Any, settings: SearchSettings, *, seed: int = 0, reuse: bool = True
     ) -> Self:
         """Return an agent whose search settings are given as one object."""
-        agent = cls.__new__(cls)
-        agent._start(model, settings, seed, reuse)
-        return agent
-
-    def _start(self, model: Any, settings: SearchSettings, seed: int, reuse: bool) -> None:
-        if not isinstance(reuse, bool):
-            raise SettingError(f"reuse must be True or False, got {shown(reuse)}")
-        self.model, self.settings, self.seed, self.reuse = model, settings, seed, reuse
-        self.reset()
+        return cls(model, seed=seed, reuse=reuse, **asdict(settings))
 
     def reset(self, seed: int | None = None) -> None:
         """Discard the search tree, and restart the random numbers, with another seed if given."""

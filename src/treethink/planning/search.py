@@ -8,11 +8,12 @@ The search uses the pUCT rule, as in appendix G of the paper. The engine does th
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from treethink.errors import (
 from treethink.model import TreeThink
 from treethink.state import State
 from treethink.worlds.base import World
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 #: The default horizon, if the number of steps left is unknown.
 HORIZON = 50
@@ -122,6 +126,31 @@ class SearchSettings:
         object.__setattr__(self, name, value)
 
 
+class SearchOptions(TypedDict, total=False):
+    """The fields of `SearchSettings` but for `simulations`, for type checkers.
+
+    Functions that take them declare ``**settings: Unpack[SearchOptions]``.
+    """
+
+    milliseconds: float | None
+    discount: float
+    horizon: int | None
+    exploration: float
+    choose: str
+    transpositions: bool
+
+
+def with_settings(function: Callable[P, R]) -> Callable[P, R]:
+    """Show the fields of `SearchSettings` in the signature of a function with ``**settings``."""
+    signature = inspect.signature(function)
+    own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    fields = inspect.signature(SearchSettings).parameters
+    more = [each for name, each in fields.items() if name not in signature.parameters]
+    shown_signature = signature.replace(parameters=[*own, *more])
+    function.__signature__ = shown_signature  # type: ignore[attr-defined]
+    return function
+
+
 class Search:
     """A search tree for a model, which can be reused from state to state."""
 
@@ -190,18 +219,13 @@ class Search:
         return sum(edge[0] for *_, edges in tree for edge in edges)
 
 
+@with_settings
 def plan(
     model: Any,
     state: State,
     simulations: int | None = 100,
     seed: int = 0,
-    *,
-    milliseconds: float | None = None,
-    discount: float = 1.0,
-    horizon: int | None = None,
-    exploration: float = 1.25,
-    choose: str = "visits",
-    transpositions: bool = True,
+    **settings: Unpack[SearchOptions],
 ) -> Plan:
     """Choose an action in a state by Monte-Carlo tree search in a model.
 
@@ -216,17 +240,20 @@ def plan(
     seed
         Random seed, of random outcomes and of ties. The same seed gives the same plan.
     milliseconds
-        Time limit, even if simulations are left. None: no limit.
+        Time limit, even if simulations are left. None, the default: no limit.
     discount
-        Discount factor per step, from 0 to 1.
+        Discount factor per step, from 0 to 1, which is the default.
     horizon
-        The largest number of steps to look ahead, such as those left in an episode. None: 50.
+        The largest number of steps to look ahead, such as those left in an episode.
+        None, the default: 50.
     exploration
-        pUCT exploration constant.
+        pUCT exploration constant, 1.25 by default.
     choose
-        Choose the action with the most ``"visits"`` or with the best ``"value"``.
+        Choose the action with the most ``"visits"``, the default, or with the best
+        ``"value"``.
     transpositions
-        Whether states that are reached on several paths, after as many steps, share a node.
+        Whether states that are reached on several paths, after as many steps, share a node;
+        True by default.
 
     Examples
     --------
@@ -241,16 +268,7 @@ def plan(
     >>> [each.of_class("player")[0].pos for each in plan.states][:4]
     [(2, 3), (3, 3), (4, 3), (5, 3)]
     """
-    settings = SearchSettings(
-        simulations=simulations,
-        milliseconds=milliseconds,
-        discount=discount,
-        horizon=horizon,
-        exploration=exploration,
-        choose=choose,
-        transpositions=transpositions,
-    )
-    return Search(model, settings, seed).plan(state)
+    return Search(model, SearchSettings(simulations=simulations, **settings), seed).plan(state)
 
 
 def predictor(model: Any) -> Any:

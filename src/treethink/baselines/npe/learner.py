@@ -105,7 +105,7 @@ class NPE(Learner):
         self._run_step: Callable[[Batch], Tensor] = self._step
         self._run_forward: Callable[[Queries], Tensor] = self._forward
         if on_gpu:
-            from treethink.baselines.npe.cuda_graph import GraphCache
+            from treethink.baselines.npe.network import GraphCache
 
             self._run_step, self._run_forward = GraphCache(self._step), GraphCache(self._forward)
         self.replay = Replay(self.memory, self.encoding.d, len(schema.actions), self.device)

@@ -1,13 +1,16 @@
 """The networks of the Neural Physics Engine: F1 over pairs of objects, summed; then F2.
 
-object vectors, action -> [ Transitions, Rewards ] -> next vectors, reward
+    object vectors, action -> [ Transitions, Rewards ] -> next vectors, reward
+
+`GraphCache` replays their computations on a GPU.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
-from typing import NamedTuple, cast
+from typing import Generic, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -114,3 +117,57 @@ class Rewards(nn.Module):
         """Return the rewards, [state]."""
         features = torch.relu(self.inner(states, action)) * object_mask(states)[..., None]
         return cast(Tensor, self.last(features.sum(dim=1)))[:, 0]
+
+
+# ------------------------------------------------------------------------------------- CUDA graphs
+#
+# On a GPU a training step of a small network, or a prediction, consists of some hundred kernels of
+# a few microseconds each, and most of the time goes into launching them one by one. A CUDA graph
+# launches them together: a computation is recorded once, and replayed with other inputs.
+
+#: The inputs of a computation: a named tuple of tensors.
+Inputs = TypeVar("Inputs", bound=tuple[Tensor, ...])
+#: Records a computation: returns a function that replays it, and the tensor of its result.
+Record = Callable[[Callable[[], Tensor]], tuple[Callable[[], None], Tensor]]
+
+#: Ordinary runs before a computation is recorded, in which libraries initialise themselves.
+_WARM_UP = 30
+#: The most input shapes (numbers of objects and of distinct vectors) with a recording.
+_MOST_SHAPES = 8
+
+
+def cuda_graph(compute: Callable[[], Tensor]) -> tuple[Callable[[], None], Tensor]:
+    """Record the kernels that a computation launches."""
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = compute()
+    return graph.replay, result
+
+
+class GraphCache(Generic[Inputs]):
+    """Replays a computation for input shapes that were recorded; computes others as usual."""
+
+    def __init__(self, compute: Callable[[Inputs], Tensor], record: Record = cuda_graph):
+        self._compute, self._record = compute, record
+        self._runs: dict[tuple[torch.Size, ...], int] = {}
+        self._graphs: dict[tuple[torch.Size, ...], tuple[Inputs, Callable[[], None], Tensor]] = {}
+
+    def __call__(self, inputs: Inputs) -> Tensor:
+        """Return the result for these inputs."""
+        shape = tuple(each.shape for each in inputs)
+        if shape in self._graphs:
+            buffers, replay, result = self._graphs[shape]
+            for buffer, each in zip(buffers, inputs, strict=True):
+                buffer.copy_(each)
+            replay()
+            return result.clone()
+        result = self._compute(inputs)
+        self._runs[shape] = self._runs.get(shape, 0) + 1
+        if self._runs[shape] == _WARM_UP:
+            if len(self._graphs) == _MOST_SHAPES:
+                del self._graphs[next(iter(self._graphs))]
+            buffers = type(inputs)(*(each.clone() for each in inputs))
+            self._graphs[shape] = (buffers, *self._record(partial(self._compute, buffers)))
+            self._runs[shape] = 0
+        return result

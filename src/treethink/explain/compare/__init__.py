@@ -1,9 +1,8 @@
 """Where a model is wrong about a world, and where two models disagree.
 
-counterexample    `model.check(world, n)`: a `Check`
-diff              `model.diff(other)`: a `Diff`
-minimize          the smallest state that still shows something (delta debugging)
-synthetic_states  random states about which the tests of given rules disagree
+counterexample  `model.check(world, n)`: a `Check`
+diff            `model.diff(other)`: a `Diff`, from play or from random states
+minimize        the smallest state that still shows something (delta debugging)
 """
 
 from treethink.explain.compare.counterexample import Check

@@ -21,13 +21,13 @@ from rich.console import Group
 from rich.text import Text
 
 from treethink.errors import whole_number
-from treethink.evaluation import WrongValue, wrong_values
+from treethink.evaluation import wrong_values
 from treethink.explain.compare.minimize import minimize
 from treethink.explain.distributions import as_outcomes, in_words, times_seen, to_json
 from treethink.explain.english.tests import object_name
 from treethink.explain.rich_text import RichText
 from treethink.explain.why.explanation import Explanation, explain
-from treethink.metrics import Truth
+from treethink.metrics import Truth, WrongValue
 from treethink.rules import RuleKey
 from treethink.state import State
 from treethink.stream.random_play import check_world_type, transitions

@@ -9,6 +9,7 @@ implies the other: trees may ask different tests and agree everywhere. So both a
 
 from __future__ import annotations
 
+import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,24 +22,19 @@ from rich.text import Text
 
 from treethink.errors import SettingError, WrongTypeError, shown, whole_number
 from treethink.explain.compare.minimize import minimize
-from treethink.explain.compare.synthetic_states import situations
-from treethink.explain.distributions import (
-    Distribution,
-    as_outcomes,
-    differ_significantly,
-    in_words,
-    to_json,
-)
-from treethink.explain.english.nouns import article
+from treethink.explain.distributions import as_outcomes, differ_significantly, in_words, to_json
 from treethink.explain.english.tests import object_name
+from treethink.explain.english.words import article
 from treethink.explain.rich_text import RichText
-from treethink.rules import Rule, RuleKey, Value, lines_of
-from treethink.state import State
+from treethink.metrics import Distribution
+from treethink.rules import Rule, RuleKey, Value, lines_of, minus, plus
+from treethink.state import Object, Schema, State
 from treethink.text import many
 
 if TYPE_CHECKING:
     from treethink.model import TreeThink
     from treethink.worlds import World
+
 
 _MAX_RULES = 12
 
@@ -309,3 +305,63 @@ def _minimized(model: TreeThink, other: TreeThink, each: Disagreement) -> Disagr
 
     state = minimize(each.state, still_disagree)
     return Disagreement(state, action, x, attribute, each.ours, each.theirs)
+
+
+# -------------------------------------------------------------------------------- synthetic states
+#
+# Random states in which the tests of given rules sometimes hold. Values are small numbers, values
+# that a test asks for, or values that differ from another object's by as much as a test asks for.
+
+_MAX_PER_CLASS = 3
+_MAX_SMALL = 3
+_LIMIT = 2**40  # sums of larger values might not fit
+
+
+def situations(
+    schema: Schema, rules: Iterable[Rule], n: int, seed: int
+) -> Iterator[tuple[State, str]]:
+    """Yield `n` states with an action each; the same seed gives the same ones."""
+    rng = random.Random(seed)
+    values: defaultdict[str, list[Value]] = defaultdict(list)
+    distances: defaultdict[str, list[Value]] = defaultdict(list)
+    tests = (node.test for rule in rules for node in rule.root.walk() if node.test is not None)
+    for test in dict.fromkeys(tests):
+        (values if test.kind == "equality" else distances)[test.attribute].append(test.value)
+    for _ in range(n if schema.actions else 0):
+        yield _state(rng, schema, values, distances), rng.choice(schema.actions)
+
+
+def _state(
+    rng: random.Random,
+    schema: Schema,
+    values: dict[str, list[Value]],
+    distances: dict[str, list[Value]],
+) -> State:
+    objects: list[Object] = []
+    used: defaultdict[str, list[Value]] = defaultdict(list)
+    counts = {name: rng.randint(0, _MAX_PER_CLASS) for name in schema.classes}
+    names = [name for name, count in counts.items() for _ in range(count)]
+    for i, name in enumerate(rng.sample(names, len(names))):
+        own: dict[str, Value] = {}
+        for attribute in schema.classes[name]:
+            near = [(a, d) for a in used[attribute][-4:] for d in distances.get(attribute, ())]
+            length = schema.attributes[attribute].length
+            own[attribute] = _value(rng, length, values.get(attribute, []), near)
+            used[attribute].append(own[attribute])
+        objects.append(Object(i, name, **own))
+    return State(schema, objects)
+
+
+def _value(
+    rng: random.Random, length: int, known: list[Value], near: list[tuple[Value, Value]]
+) -> Value:
+    choice = rng.random()
+    if near and choice < 0.6:
+        base, distance = rng.choice(near)
+        value = (plus if rng.random() < 0.5 else minus)(base, distance)
+        if all(abs(each) < _LIMIT for each in (value if isinstance(value, tuple) else (value,))):
+            return value
+    if known and choice < 0.8:
+        return rng.choice(known)
+    numbers = tuple(rng.randint(0, _MAX_SMALL) for _ in range(length))
+    return numbers[0] if length == 1 else numbers

@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from treethink import _engine
-from treethink.explain.english.nouns import Nouns, article, owner
 from treethink.explain.english.phrases import Condition, Conjunction
-from treethink.explain.english.places import is_position, place
+from treethink.explain.english.words import Nouns, article, is_position, owner, place
 from treethink.explain.path import Binding, Step, value_of
 from treethink.rules import Test, Value, is_zero, negative, plus
 from treethink.state import State

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from treethink.errors import UnknownNameError, WrongTypeError, shown
+from treethink.errors import MissingPackageError, UnknownNameError, WrongTypeError, shown
 from treethink.explain import notebook
 from treethink.explain.summary.leaves import (
     LEVEL,
@@ -39,11 +40,13 @@ class RuleSummary:
     seen: Mapping[Value, int]
     depth: int
     leaves: tuple[Leaf, ...]
+    others: int = 0
+    """Observations of outcomes that are not told apart: the rule looks like noise."""
 
     @property
     def observations(self) -> int:
         """The number of objects seen, over all transitions."""
-        return sum(self.seen.values())
+        return sum(self.seen.values()) + self.others
 
     @cached_property
     def weakest(self) -> Leaf:
@@ -68,6 +71,7 @@ class RuleSummary:
             "transitions": self.transitions,
             "observations": self.observations,
             "outcomes": counts_to_json(self.seen),
+            "other_outcomes": self.others,
             "depth": self.depth,
             "confidence": self.weakest.confidence,
             "leaves": [leaf.to_dict() for leaf in self.leaves],
@@ -149,6 +153,11 @@ class Summary:
         )
 
     @property
+    def noise(self) -> tuple[RuleSummary, ...]:
+        """Rules with so many outcomes that they look like noise (`max_outcomes`)."""
+        return tuple(each for each in self.rules.values() if each.others)
+
+    @property
     def seen_once(self) -> tuple[tuple[RuleKey, Value], ...]:
         """Outcomes seen exactly once: perhaps the first of many, perhaps a mistake."""
         return tuple((key, o) for key, each in self.rules.items() for o in each.seen_once)
@@ -176,6 +185,7 @@ class Summary:
                 dict(zip(names, (*key, outcome_to_json(o)), strict=True))
                 for key, o in self.seen_once
             ],
+            "noise": [dict(zip(names, each.rule, strict=False)) for each in self.noise],
             "memory": dict(self.memory),
         }
 
@@ -218,6 +228,70 @@ def rules_of(rules: Rules, level: float = LEVEL) -> RuleSummaries:
 def rule_of(key: RuleKey, rule: Rule, level: float = LEVEL) -> RuleSummary:
     """Return one rule in numbers."""
     leaves = tuple(leaves_of(key, rule, level))
-    return RuleSummary(
-        key, rule.title, rule.varies, rule.transitions, rule.seen, rule.depth, leaves
+    sizes = (rule.varies, rule.transitions, rule.seen, rule.depth)
+    return RuleSummary(key, rule.title, *sizes, leaves, rule.others)
+
+
+# -------------------------------------------------------------------------------------- data frame
+#
+# All leaves of a model, one row for each. Only this needs pandas; ``treethink[notebook]`` installs
+# it.
+
+#: The columns with their pandas types, which an empty frame has too.
+COLUMNS = {
+    "rule": "str",
+    "class": "str",
+    "attribute": "str",
+    "action": "str",
+    "path": "str",
+    "tests": "str",
+    "outcome": "object",
+    "count": "int64",
+    "observations": "int64",
+    "share": "float64",
+    "confidence": "float64",
+    "written": "bool",
+}
+
+
+def frame_of(model: TreeThink) -> Any:
+    """Return a `pandas.DataFrame`; a leaf that has seen nothing has no outcome and no share."""
+    pandas = _pandas()
+    rows = rows_of(summary_of(model))
+    return pandas.DataFrame(
+        {
+            name: pandas.Series([row[name] for row in rows], dtype=kind)
+            for name, kind in COLUMNS.items()
+        }
     )
+
+
+def rows_of(summary: Summary) -> list[dict[str, Any]]:
+    """Return the rows as dicts, rule by rule, leaves from left to right."""
+    titles = {key: each.title for key, each in summary.rules.items()}
+    return [_row(titles[leaf.rule], leaf) for leaf in summary.leaves]
+
+
+def _row(title: str, leaf: Leaf) -> dict[str, Any]:
+    return {
+        "rule": title,
+        **dict(zip(("class", "attribute", "action"), leaf.rule, strict=True)),
+        "path": leaf.path,
+        "tests": " and ".join(leaf.tests),
+        "outcome": leaf.outcome,
+        "count": leaf.count,
+        "observations": leaf.total,
+        "share": leaf.share,
+        "confidence": leaf.confidence,
+        "written": leaf.written,
+    }
+
+
+def _pandas() -> Any:
+    try:
+        return import_module("pandas")
+    except ImportError as error:
+        raise MissingPackageError(
+            "data frames are made by pandas, which is not installed:"
+            ' pip install "treethink[notebook]"'
+        ) from error

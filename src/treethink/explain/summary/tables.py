@@ -204,6 +204,7 @@ def _sentences(summary: Summary) -> list[str]:
     once = [f"{title_of(key)}: {outcome}" for key, outcome in summary.seen_once]
     sentences = [
         _constant(summary),
+        _list("Looks like noise", _noise(summary)),
         _list("Actions never taken", summary.unseen_actions),
         _list("Classes never seen", summary.unseen_classes),
         _list("Never seen together", [title_of(key) for key in summary.unseen_rules]),
@@ -232,6 +233,10 @@ def _list(what: str, names: Sequence[str]) -> str:
     more = len(names) - MAX_NAMES
     listed = "; ".join(names[:MAX_NAMES])
     return f"{what}: {listed}{f'; and {more:,} more' if more > 0 else ''}." if names else ""
+
+
+def _noise(summary: Summary) -> list[str]:
+    return [f"{each.title}, {len(each.seen):,} different outcomes" for each in summary.noise]
 
 
 def _pinned(summary: Summary) -> list[str]:

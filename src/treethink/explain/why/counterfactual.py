@@ -14,16 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from treethink.explain.distributions import (
-    Distribution,
-    differ,
-    in_words,
-    new_values,
-    times_seen,
-    to_json,
-)
+from treethink.explain.distributions import differ, in_words, new_values, times_seen, to_json
 from treethink.explain.english.tests import supposition
 from treethink.explain.path import Binding, Step, child, extensions
+from treethink.metrics import Distribution
 from treethink.rules import Node, Test, Value
 from treethink.state import State
 

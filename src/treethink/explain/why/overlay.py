@@ -35,8 +35,7 @@ from treethink.worlds.draw.text import EDGE_COLOUR, WRONG_COLOUR
 from treethink.worlds.looks import WHITE, Colour
 
 if TYPE_CHECKING:
-    from treethink.explain.why.explanation import Explanation
-    from treethink.explain.why.reason import Reason
+    from treethink.explain.why.explanation import Explanation, Reason
 
 _MAX_PANELS = 12
 _PANELS_PER_ROW = 3

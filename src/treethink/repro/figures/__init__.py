@@ -3,8 +3,8 @@
     FIGURES -> [ figures ] -> runs -> records -> report
 
 A figure that needs runs has a config `NAME.toml` in this folder, in the format of `treethink run`.
-`reproduce.py` performs them, `quick.py` makes them small, `pictures.py` handles figures without
-curves, and `listing.py` is `treethink reproduce --list`.
+`reproduce.py` performs them, makes them small for `--quick`, draws the figures without curves, and
+lists all of them for `treethink reproduce --list`.
 """
 
 from __future__ import annotations

@@ -16,13 +16,16 @@ from functools import partial
 from treethink.repro.figures import FIGURES
 from treethink.repro.report.data import Data
 from treethink.repro.report.judges.common import Judge, Verdict
-from treethink.repro.report.judges.inference import (
-    eval_alone_gains_little,
-    faster,
-    grows_with_objects,
-    learn_identically,
+from treethink.repro.report.judges.learning import (
+    about,
+    alike,
+    approaches,
+    converges,
+    learns,
+    never,
+    slower,
+    transfers,
 )
-from treethink.repro.report.judges.learning import about, alike, converges, learns, never, slower
 from treethink.repro.report.judges.neural import (
     better_here,
     fewer_observations,
@@ -33,20 +36,25 @@ from treethink.repro.report.judges.neural import (
     reaches_zero,
     worse_elsewhere,
 )
-from treethink.repro.report.judges.performance import linear, stable_over_alpha, updating_helps
-from treethink.repro.report.judges.planning import does_the_same, near_optimal
-from treethink.repro.report.judges.resources import (
-    approaches,
+from treethink.repro.report.judges.performance import (
     blows_up,
+    eval_alone_gains_little,
+    faster,
+    grows_with_objects,
+    learn_identically,
+    linear,
     slower_to_observe,
     stable,
-    transfers,
+    stable_over_alpha,
+    updating_helps,
 )
-from treethink.repro.report.judges.stages import (
+from treethink.repro.report.judges.planning import (
     almost_pessimal,
     as_fast,
+    does_the_same,
     fails_to_transfer,
     fastest,
+    near_optimal,
     poor_but_stable,
 )
 
@@ -187,26 +195,26 @@ def _resources() -> Iterator[Claim]:
     for world in ("keys-scoreless", "keys", "fish"):
         yield from _both(
             ("predict", world),
-            f"TreeThink's observation time stays stable in {world}.",
+            f"TreeThink's time for an observation stays stable in {world}.",
             "highly stable",
             partial(stable, world),
         )
     for world in ("keys-scoreless", "keys"):
         yield from _both(
             ("predict", world),
-            f"An observation in {world} takes QORA far longer than TreeThink.",
+            f"In {world}, an observation takes QORA much longer than TreeThink.",
             "significant performance issues",
             partial(slower_to_observe, world, QORA),
         )
     yield Claim(
         ("predict", "fish"),
-        "QORA's resources blow up in fish at alpha 0.01.",
+        "QORA's resource use explodes in fish at alpha 0.01.",
         "crash",
         blows_up("fish", QORA),
     )
     yield Claim(
         ("predict", "fish-0.001"),
-        "QORA's resources do not blow up in fish at alpha 0.001.",
+        "QORA's resource use does not explode in fish at alpha 0.001.",
         "no crash",
         blows_up("fish-0.001", QORA, expected=False),
     )
@@ -216,7 +224,7 @@ def _transfer() -> Iterator[Claim]:
     for world in ("maze", "coins", "keys"):
         yield from _both(
             (f"transfer-{world}",),
-            f"What TreeThink learned in {world} at 8 x 8 is perfect at 32 x 32.",
+            f"Models that TreeThink learned in {world} at 8 x 8 are exact at 32 x 32.",
             "perfect",
             partial(transfers, f"transfer-{world}"),
         )
@@ -231,7 +239,7 @@ def _inference() -> Iterator[Claim]:
     ):
         yield Claim(
             ("ablation", "inference"),
-            f"Both savings make predictions in {name} about {times:.0f} times faster.",
+            f"Both optimisations make predictions in {name} about {times:.0f} times faster.",
             f"{times:.0f} times",
             faster(world, column, times),
         )
@@ -243,7 +251,7 @@ def _inference() -> Iterator[Claim]:
     )
     yield Claim(
         ("ablation", "inference"),
-        "Stopping at the first binding alone (eval) gains under 1%.",
+        "Stopping at the first binding alone (eval) saves less than 1%.",
         "0.05% to 0.6%",
         eval_alone_gains_little,
     )
@@ -265,7 +273,7 @@ def _performance() -> Iterator[Claim]:
         )
     yield from _both(
         ("ablation", "alpha"),
-        "TreeThink operates well across a wide range of alpha.",
+        "TreeThink works well for a wide range of alpha.",
         "wide range",
         lambda label: stable_over_alpha(paper=label == PAPER),
     )
@@ -286,8 +294,9 @@ def _performance() -> Iterator[Claim]:
     for world in ("walls", "maze", "coins"):
         yield Claim(
             ("baselines",),
-            f"The appendix's algorithm errs as much as the engine with its settings in {world}.",
-            "not said",
+            f"In {world}, the appendix's algorithm has about the same mean error as the engine with"
+            " its settings.",
+            "not stated",
             alike("baselines", PYTHON, PAPER, world),
         )
 
@@ -304,8 +313,8 @@ def _planning() -> Iterator[Claim]:
     for world, figure in PLANNING.items():
         yield Claim(
             (figure,),
-            f"With an exact model of {world}, the planner does what it does with the world itself.",
-            "not said",
+            f"With an exact model of {world}, the planner acts as it does with the world itself.",
+            "not stated",
             does_the_same(figure, OURS, ORACLE),
         )
 
@@ -328,20 +337,20 @@ def _neural() -> Iterator[Claim]:
             "200 times",
             fewer_observations("neural", OURS, LARGEST, 200),
         ),
-        ("NPE*, built by hand, has no error.", "zero", flawless("neural", BUILT)),
+        ("NPE*, built by hand, makes no error.", "zero", flawless("neural", BUILT)),
         (
             "Where a network's error is zero, its training loss is zero.",
             "to measured precision",
             loss_ends_with_error("neural", NETWORKS),
         ),
         (
-            "The networks surpass static at 8 x 8.",
+            "The networks have a smaller error than static at 8 x 8.",
             "easily",
             better_here("neural", NETWORKS, "static"),
         ),
         (
             "At 16 x 16, the networks are worse than static.",
-            "almost always; only NPE_1_1 dips below for a moment",
+            "almost always; only NPE_1_1 is briefly better",
             worse_elsewhere("neural", NETWORKS, "static"),
         ),
     ):
@@ -351,19 +360,19 @@ def _neural() -> Iterator[Claim]:
 def _neural_planning() -> Iterator[Claim]:
     figure = "neural-planning"
     for text, paper, judge in (
-        ("NPE* has no error where it is planned with.", "zero", flawless(figure, BUILT)),
+        ("NPE* makes no error in the runs with planning.", "zero", flawless(figure, BUILT)),
         (
             "With NPE*, the planner gets near-optimal scores in all sizes.",
             "near-optimal",
             near_optimal(figure, BUILT),
         ),
         (
-            "With TreeThink, beside networks, the planner gets near-optimal scores in all sizes.",
+            "With TreeThink, in the same runs, the planner gets near-optimal scores in all sizes.",
             "near-optimal",
             near_optimal(figure, OURS),
         ),
         (
-            "Planning with NPE_8_3 does well at 8 x 8, and fails in larger levels.",
+            "Planning with NPE_8_3 works well at 8 x 8 and fails in larger levels.",
             "relatively high, then low-quality",
             fails_to_transfer(figure, LARGEST, "8x8"),
         ),
@@ -373,7 +382,7 @@ def _neural_planning() -> Iterator[Claim]:
             almost_pessimal(figure, LARGEST, ("12x12", "14x14", "16x16")),
         ),
         (
-            "Planning with NPE_1_1 never does well, but is more stable as levels grow.",
+            "Planning with NPE_1_1 never works well, but is more stable as levels grow.",
             "much more stable",
             poor_but_stable(figure, SMALLEST, LARGEST),
         ),

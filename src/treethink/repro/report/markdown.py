@@ -11,12 +11,13 @@ from treethink.repro.report.sections import READING, Report, Section
 from treethink.repro.report.tables import Table, answer, claims, overview
 
 QUICK_NOTE = (
-    "These are quick runs: few seeds, few steps. They show that everything works, not what holds."
+    "These are quick runs: few seeds, few steps. They show that everything runs, but not which"
+    " claims hold."
 )
-SUCH = "Such records of the paper's figures are made by:"
-BETTER = "Where ours is better than the paper's number"
-NOT_BORNE_OUT = "What is not borne out, or not quite, and why"
-_SENTENCES = ("claim", "because", "runs")
+SUCH = "To make such records of the paper's figures:"
+BETTER = "Our result is better than the paper's"
+NOT_CONFIRMED = "Claims that are not confirmed, or only partly, and why"
+_SENTENCES = ("claim", "reason", "runs")
 
 
 def markdown(report: Report, plots: str = ".") -> str:
@@ -35,7 +36,7 @@ def markdown(report: Report, plots: str = ".") -> str:
 
 
 def _introduction(report: Report) -> list[str]:
-    content = "What our runs say of the paper's claims, and its figures as we find them."
+    content = "The paper's claims and figures, tested and reproduced with our runs."
     if not report.claims:
         content = "Tables and plots of an experiment."
     sources = f"Made by `treethink report` from the records of: {plain(report.origin.records)}."
@@ -88,16 +89,16 @@ def left_out(claims: int) -> str:
 
 
 def explanations(verdicts: Sequence[JudgedClaim]) -> dict[str, list[str]]:
-    """Return texts by heading: where our number is better, and what is not borne out."""
+    """Return texts by heading: where our number is better, and what is not confirmed."""
     by_heading = {
         BETTER: reasons([each for each in verdicts if each.verdict.better]),
-        NOT_BORNE_OUT: reasons([each for each in verdicts if not each.verdict.better]),
+        NOT_CONFIRMED: reasons([each for each in verdicts if not each.verdict.better]),
     }
     return {title: texts for title, texts in by_heading.items() if texts}
 
 
 def reasons(verdicts: Sequence[JudgedClaim]) -> list[str]:
-    """Return why claims are not borne out, or only partly; one text if both settings agree."""
+    """Return why claims are not confirmed, or only partly; one text if both settings agree."""
     by_text: dict[str, list[str]] = {}
     for each in verdicts:
         claim, verdict = each.claim, each.verdict

@@ -22,7 +22,7 @@ from treethink.repro.report.tables import Table, claims, overview
 
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 #: Columns that may begin with a verdict, and the words that do.
-_JUDGED = ("borne out", "ours", *SETTINGS.values())
+_JUDGED = ("confirmed", "ours", *SETTINGS.values())
 _VERDICTS = ("yes", "no", "partly", "not")
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fcfbf8; --line: #d8d5cc;

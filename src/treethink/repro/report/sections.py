@@ -13,7 +13,7 @@ from treethink.file import file_safe, number_duplicates
 from treethink.repro.figures import FIGURES, QUICK, Figure
 from treethink.repro.report.claims import JudgedClaim
 from treethink.repro.report.data import Data
-from treethink.repro.report.plots.figures import PLOTS
+from treethink.repro.report.plots.figures import PLOTS, states, trees
 from treethink.repro.report.plots.style import save, styled
 from treethink.repro.report.provenance import Facts, Origin, present
 from treethink.repro.report.tables import TABLES, Table, learning, planning, transfer_worlds
@@ -21,59 +21,65 @@ from treethink.repro.report.zero_error import STRETCH
 
 #: How to read all figures.
 READING = (
-    "The error is the earth mover's distance between the prediction and the true next state, before"
-    " it is observed. Errors are means over seeds, times are medians over seeds; bands and"
-    " intervals in brackets are 95% bootstrap intervals. The last error is the observation after"
-    " which there was none; a run that errs in its last tenth has not converged, and `>` says that"
-    " its last error comes later than all that it saw. A world is learned if all held-out"
-    " transitions and all scenes of its rules are right: predicted exactly or, where chance"
-    " decides, as well as chance allows. A cross marks a run that was stopped at a limit."
+    "The error is the earth mover's distance between the prediction and the true next state,"
+    " measured before the transition is observed (prequential error). Errors are means over seeds,"
+    " and times are medians over seeds; bands and intervals in brackets are 95% bootstrap"
+    " intervals. The last error is the last observation that was predicted wrongly. A run with an"
+    " error in its last tenth has not converged: its last error is right-censored, and given as"
+    " `>` and the number of its observations. A world is learned if all held-out transitions and"
+    " all scenes of its rules are predicted correctly: exactly or, where chance decides, as well"
+    " as chance allows. A cross marks a run that was stopped at a limit."
+)
+#: How scores are normalised, in the captions of figures with plans.
+_SCALE = (
+    "Scores are normalised in each level: 1 is the best possible score, 0 is the score of doing"
+    " nothing, and -1 is the worst possible score."
 )
 #: The caption of each kind of figure.
 CAPTIONS = {
-    "curves": "The error, and the times of observing and of predicting, while learning goes on.",
-    "transfer": "Learned at 8 × 8; asked about 32 × 32 while learning goes on.",
+    "curves": "The error, and the times of observations and predictions, during learning.",
+    "transfer": "Learned at 8 × 8, and tested at 32 × 32 during learning.",
     "scale": (
-        "The scale of observations grows with what there is to learn: if learning time is linear,"
-        " the curves keep their shape."
+        "The axis of observations is scaled with the size of the problem: if learning time is"
+        " linear, the curves keep their shape."
     ),
     "inference": (
         "none: all facts, all bindings; eval: all facts, first binding; query: facts on demand, all"
-        " bindings; both: facts on demand, first binding. Median over seeds of each run's median;"
-        " thin lines span the seeds."
+        " bindings; both: facts on demand, first binding. Medians over seeds of the median of each"
+        " run; thin lines show the range over seeds."
     ),
-    "branches": "Breaks in a curve are zeroes. Fixed: a branch keeps the test it was born with.",
-    "alpha": "Up to the last error of any seed. A hollow mark is a run that did not converge.",
+    "branches": "Gaps in a curve are zeros. Fixed: a branch keeps its first test.",
+    "alpha": (
+        "Observations up to the last error of any seed. A hollow marker is a run that did not"
+        " converge."
+    ),
     "complexity": (
-        "Every point is a run: the observation of its last error. A hollow mark is a run that did"
-        " not converge, so that it is a lower bound. Lines: least squares."
+        "Each point is the last error of one run. A hollow marker is a run that did not converge,"
+        " so the point is a lower bound. Lines are least-squares fits."
     ),
     "baselines": (
-        "The appendix in plain Python beside the engine, with the paper's settings and with ours."
+        "The algorithm of the appendix in plain Python, compared with the engine with the paper's"
+        " settings and with our defaults."
     ),
     "planning": (
-        "A planner acts with what was learned, 100 simulations for each action. Scores are"
-        " normalised in each level: 1 is the best that it allows, 0 is what doing nothing brings,"
-        " -1 is the worst. Means over all episodes of all seeds, at the end of learning; bands are"
-        " one standard deviation over episodes. Levels in which nothing is better than doing"
-        " nothing are drawn again."
+        f"A planner uses the learned model, with 100 simulations for each action. {_SCALE} Means"
+        " over all episodes of all seeds, at the end of learning; bands are one standard deviation"
+        " over episodes. Levels in which nothing is better than doing nothing are replaced."
     ),
     "neural": (
-        "Networks learn at 8 × 8, and are asked about 16 × 16 meanwhile. Breaks on a logarithmic"
-        " scale are zeroes; NPE*, built by hand, has nothing else. The loss is that of the last"
-        " epoch of each window; the training time is what an observation takes, epochs included. At"
-        " 8 × 8, networks are asked about some 50 steps at once; at 16 × 16, all are asked one by"
-        " one."
-        " Dotted: the mean of static. A network reaches zero error where the first stretch of"
-        f" {STRETCH:,} observations without a single error begins, and has lost it when no such"
-        " stretch follows any more; with other learners, zero begins with the last error."
+        "Networks learn at 8 × 8, and are tested at 16 × 16 during learning. Gaps on a logarithmic"
+        " scale are zeros; NPE*, which is built by hand, has only zeros. The loss is that of the"
+        " last epoch of each window; the training time is the time of an observation, including"
+        " epochs. At 8 × 8, networks predict about 50 steps at once; at 16 × 16, all learners"
+        " predict them one by one. Dotted: the mean of static. A network reaches zero error where"
+        f" the first stretch of {STRETCH:,} observations without an error begins, and loses it"
+        " after the last such stretch; for other learners, zero error begins after the last error."
     ),
     "neural-planning": (
-        "A planner acts with networks, 100 simulations for each action, while they learn at 8 × 8:"
-        " in levels of several sizes, after so many observations (@). Scores are normalised in each"
-        " level: 1 is the best that it allows, 0 is what doing nothing brings, -1 is the worst."
-        " Means over all episodes of all seeds; bands are a quarter of a standard deviation over"
-        " episodes, of TreeThink and NPE* a whole one. Below: at the end of learning."
+        "A planner uses networks, with 100 simulations for each action, while they learn at 8 × 8:"
+        f" in levels of several sizes, after a number of observations (@). {_SCALE} Means over all"
+        " episodes of all seeds; bands are a quarter of a standard deviation over episodes, and one"
+        " standard deviation for TreeThink and NPE*. Below: at the end of learning."
     ),
     "predict": "The figure of the main text, from the records of the figures below.",
     "ablation": "The figure of the main text, from the records of the figures below.",
@@ -83,15 +89,9 @@ CAPTIONS = {
     "worlds": "One state of each world.",
 }
 #: Added to the caption of an experiment with transfer worlds.
-_ELSEWHERE = (
-    "The error in another world is that of what was learned here, asked about there while learning"
-    " goes on."
-)
+_ELSEWHERE = "The error in another world is that of the model learned here, tested during learning."
 #: Added to the caption of an experiment with plans.
-_PLANS = (
-    "A planner acts with what was learned; its scores are normalised in each level: 1 is the best"
-    " that it allows, 0 is what doing nothing brings, -1 is the worst."
-)
+_PLANS = f"A planner uses the learned model. {_SCALE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,12 +209,8 @@ def _other_figures(others: Data) -> Iterator[Figure]:
 def _drawn(data: Data, figure: Figure, out: Path, file: str) -> Iterator[tuple[str, str]]:
     """Draw the pictures of a figure; yield their file names, and what they show."""
     if figure.kind == "trees":
-        from treethink.repro.report.plots.figures import trees
-
         yield from trees(data.folder / figure.name, out)
     elif figure.kind == "worlds":
-        from treethink.repro.report.plots.figures import states
-
         with styled():
             yield from states(data.folder / figure.name, out / file)
     elif figure.kind in PLOTS:

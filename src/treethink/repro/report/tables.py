@@ -11,11 +11,10 @@ from treethink.repro.report.claims import SETTINGS, JudgedClaim
 from treethink.repro.report.data import Data
 from treethink.repro.report.episodes import EpisodeScores, by_stage, played, settings
 from treethink.repro.report.judges.common import has_learned, summary
-from treethink.repro.report.judges.inference import INFERENCE_ROWS, speed_up, times_of
-from treethink.repro.report.judges.performance import pair_of
-from treethink.repro.report.judges.stages import Stages, best_stage
-from treethink.repro.report.plots.networks import TRAINED
+from treethink.repro.report.judges.performance import INFERENCE_ROWS, pair_of, speed_up, times_of
+from treethink.repro.report.judges.planning import Stages, best_stage
 from treethink.repro.report.plots.panels import INFERENCE, PAPER_TIMES, short
+from treethink.repro.report.plots.planning import TRAINED
 from treethink.repro.report.series import (
     Run,
     ended,
@@ -45,7 +44,7 @@ def claims(all_: Sequence[JudgedClaim]) -> Table:
         claim, verdict = each.claim, each.verdict
         text = f"{claim.text} ({claim.setting})" if claim.setting else claim.text
         rows.append((text, claim.paper, verdict.ours, verdict.seeds, answer(each), verdict.why))
-    header = ("claim", "paper", "ours", "seeds", "borne out", "because")
+    header = ("claim", "paper", "ours", "seeds", "confirmed", "reason")
     return Table("Claims", header, tuple(rows))
 
 
@@ -230,7 +229,7 @@ def planning(data: Data, name: str) -> Table:
                     rows.append((*first, setting, label, *_planned(scores[setting])))
     header = (
         *(("learned in",) if several else ()), "setting", "learner", "mean score", "deviation",
-        "episodes", "optimal", "levels drawn again", "optimum known", "planning ms, of an episode",
+        "episodes", "optimal", "levels replaced", "optimum known", "planning ms, of an episode",
     )  # fmt: skip
     return Table("", header, tuple(rows))
 

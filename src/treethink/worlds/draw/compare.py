@@ -13,11 +13,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, product
 from typing import Literal, Protocol, overload
 
 from treethink.errors import TransitionError, UnknownNameError, WrongTypeError, shown
+from treethink.metrics import Distribution, WrongValue
 from treethink.state import Object, State
 from treethink.text import percent
 from treethink.worlds.draw import pixels, text
@@ -33,9 +33,6 @@ from treethink.worlds.draw.layout import (
     extent,
     items,
 )
-
-Value = int | tuple[int, ...]
-Chances = Mapping[Value, float]
 
 _TITLES = ("truth", "prediction")
 _MAX_DIFFERENCES = 8
@@ -53,28 +50,21 @@ class PredictionLike(Protocol):
     def mode(self) -> State:
         """Return the most likely next state."""
 
-    def changes(self) -> Iterable[tuple[int, str, Chances]]:
+    def changes(self) -> Iterable[tuple[int, str, Distribution]]:
         """Return (object id, attribute, distribution) for every value that may change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """An attribute whose true value was not the most likely one, or was not certain."""
-
-    object: Object
-    attribute: str
-    predicted: Value
-    actual: Value
-    chances: Chances
-
-    def __str__(self) -> str:
-        what = f"{self.object.class_name} {self.object.id} {self.attribute}"
-        if self.chances.get(self.predicted, 0.0) == 1.0:
-            return f"{what}: predicted {self.predicted}, was {self.actual}"
-        return f"{what}: predicted {_distribution_text(self.chances)}; was {self.actual}"
+def difference_text(truth: State, wrong: WrongValue) -> str:
+    """Return what was predicted and what followed: `player 1 pos: predicted (1, 1), was (2, 1)`."""
+    (actual,) = wrong.true
+    what = f"{truth[wrong.object_id].class_name} {wrong.object_id} {wrong.attribute}"
+    certain = [value for value, chance in wrong.predicted.items() if chance == 1.0]
+    if certain:
+        return f"{what}: predicted {certain[0]}, was {actual}"
+    return f"{what}: predicted {_distribution_text(wrong.predicted)}; was {actual}"
 
 
-def _distribution_text(chances: Chances) -> str:
+def _distribution_text(chances: Distribution) -> str:
     """Return a distribution as text, most likely first: `75% (1, 1), 25% (2, 1)`."""
     ranked = sorted(chances.items(), key=lambda pair: (-pair[1], pair[0]))
     texts = [f"{percent(chance)} {value}" for value, chance in ranked[:_MAX_VALUES]]
@@ -132,7 +122,7 @@ def compare(
     raise UnknownNameError("mode", str(mode), ["ansi", "rgb_array"], "compare")
 
 
-def differences(truth: State, prediction: PredictionLike) -> list[Difference]:
+def differences(truth: State, prediction: PredictionLike) -> list[WrongValue]:
     """Return the values for which the most likely state is wrong."""
     most_likely = prediction.mode()
     if truth.ids != most_likely.ids:
@@ -142,18 +132,18 @@ def differences(truth: State, prediction: PredictionLike) -> list[Difference]:
         return []
     chances = {(each, name): values for each, name, values in prediction.changes()}
     return [
-        Difference(new, name, predicted, actual, chances.get((new.id, name), {predicted: 1.0}))
+        WrongValue(new.id, name, chances.get((new.id, name), {predicted: 1.0}), {actual: 1.0})
         for old, new in zip(most_likely, truth, strict=True)
         for name, predicted in old.values.items()
         if predicted != (actual := new.values[name])
     ]
 
 
-def uncertain(truth: State, prediction: PredictionLike) -> list[Difference]:
+def uncertain(truth: State, prediction: PredictionLike) -> list[WrongValue]:
     """Return the values for which the most likely state is right, but not certain."""
     most_likely = prediction.mode()
     return [
-        Difference(truth[each], name, actual, actual, chances)
+        WrongValue(each, name, chances, {actual: 1.0})
         for each, name, chances in prediction.changes()
         if (actual := truth.value(each, name)) == most_likely.value(each, name)
         and chances.get(actual, 0.0) < 1.0
@@ -170,7 +160,7 @@ class _Pair:
         self.most_likely = prediction.mode()
         self.differences = differences(truth, prediction)
         self.uncertain = uncertain(truth, prediction)
-        self.wrong_ids = {each.object.id for each in self.differences}
+        self.wrong_ids = {each.object_id for each in self.differences}
         self.wrong_cells = {
             cell
             for state in (self.truth, self.most_likely)
@@ -191,7 +181,8 @@ class _Pair:
 
     def verdict(self) -> list[str]:
         """Return the differences as text, then the uncertain values."""
-        lines = [str(each) for each in [*self.differences, *self.uncertain]]
+        wrong = [*self.differences, *self.uncertain]
+        lines = [difference_text(self.truth, each) for each in wrong]
         if not self.differences:
             lines = ["as was most likely" if lines else "as predicted", *lines]
         more = len(lines) - _MAX_DIFFERENCES
@@ -258,7 +249,7 @@ def _as_pixels(pair: _Pair, cell: int, window: Window | None) -> pixels.Pixels:
 
 def _possible_items(world: Drawable, prediction: PredictionLike) -> list[Item]:
     """Return every object at each of its possible places, with its probability there."""
-    changes: defaultdict[int, dict[str, Chances]] = defaultdict(dict)
+    changes: defaultdict[int, dict[str, Distribution]] = defaultdict(dict)
     for each, name, values in prediction.changes():
         changes[each][name] = values
     state = prediction.state
@@ -277,7 +268,9 @@ def _possible_items(world: Drawable, prediction: PredictionLike) -> list[Item]:
     return sorted(drawn_items, key=lambda item: (item.order, item.id, item.cell))
 
 
-def _outcomes(each: Object, distributions: Mapping[str, Chances]) -> Iterator[tuple[Object, float]]:
+def _outcomes(
+    each: Object, distributions: Mapping[str, Distribution]
+) -> Iterator[tuple[Object, float]]:
     """Yield the most likely next versions of an object, with their probabilities."""
     likely_first = [
         sorted(values.items(), key=lambda pair: -pair[1]) for values in distributions.values()

@@ -1,6 +1,7 @@
 """A state as pixels: a shape for each object, and the caption below.
 
-Shapes are drawn in the order of the looks; shapes of the same style are drawn together (`styles`).
+Shapes are drawn in the order of the looks; those of one style are drawn together
+(`group_by_style`).
 """
 
 from __future__ import annotations
@@ -15,15 +16,22 @@ import numpy.typing as npt
 from treethink.errors import SettingError, shown
 from treethink.state import State
 from treethink.worlds.draw.layout import (
+    GRID_COLOUR,
+    INK_COLOUR,
+    INK_WRONG,
     MAX_CELLS,
+    PAPER_COLOUR,
     CaptionLine,
     Cell,
     Drawable,
     Item,
     Window,
+    arrows,
     caption,
     extent,
+    group_by_style,
     items,
+    relative,
 )
 from treethink.worlds.draw.shapes import (
     ABOVE_LINE,
@@ -32,15 +40,6 @@ from treethink.worlds.draw.shapes import (
     Numbers,
     stamp,
     text_mask,
-)
-from treethink.worlds.draw.styles import (
-    GRID_COLOUR,
-    INK_COLOUR,
-    INK_WRONG,
-    PAPER_COLOUR,
-    arrows,
-    group_by_style,
-    relative,
 )
 from treethink.worlds.draw.text import EDGE_COLOUR, FLOOR_COLOUR, WRONG_COLOUR
 from treethink.worlds.looks import Colour

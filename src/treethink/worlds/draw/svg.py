@@ -20,17 +20,22 @@ import numpy as np
 from treethink.errors import UnknownNameError
 from treethink.state import State
 from treethink.text import escaped
-from treethink.worlds.draw.layout import Cell, Drawable, Window, caption, extent, items
-from treethink.worlds.draw.pixels import CELL
-from treethink.worlds.draw.shapes import SHAPES, WHOLE, Mask, Slot
-from treethink.worlds.draw.styles import (
+from treethink.worlds.draw.layout import (
     GRID_COLOUR,
     INK_COLOUR,
     INK_WRONG,
     PAPER_COLOUR,
+    Cell,
+    Drawable,
+    Window,
     arrows,
+    caption,
+    extent,
     group_by_style,
+    items,
 )
+from treethink.worlds.draw.pixels import CELL
+from treethink.worlds.draw.shapes import SHAPES, WHOLE, Mask, Slot
 from treethink.worlds.draw.text import EDGE_COLOUR, FLOOR_COLOUR, mix
 from treethink.worlds.looks import Colour
 

@@ -11,7 +11,7 @@ times as many transitions as TreeThink needed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from treethink.repro.report.data import Data
@@ -65,6 +65,12 @@ def lacking(runs: Sequence[Run], fewest: int, stopped_too: bool = True) -> str:
     return f"of {len(runs)} runs, {kinds}"
 
 
+def lacking_by_label(groups: Mapping[str, Sequence[Run]], fewest: int) -> str:
+    """Return which learners lack runs for a verdict, and why; empty if none does."""
+    gaps = {label: lacking(runs, fewest) for label, runs in groups.items()}
+    return ", ".join(f"{label} ({gap})" for label, gap in gaps.items() if gap)
+
+
 def _too_few(runs: Sequence[Run], fewest: int) -> str:
     seeds: dict[tuple[str, str], set[int]] = {}
     for run in runs:
@@ -78,6 +84,11 @@ def _too_few(runs: Sequence[Run], fewest: int) -> str:
 def unknown(why: str, ours: str = "–", runs: Sequence[Run] = ()) -> Verdict:
     """Return the verdict "not enough data"."""
     return Verdict(UNKNOWN, ours, seeds_of(runs), f"Not enough data: {why}.")
+
+
+def graded(good: int, total: int) -> str:
+    """Return the answer for a claim that holds in so many cases: in all, in some, or in none."""
+    return YES if good == total else PARTLY if good else NO
 
 
 def seeds_of(runs: Iterable[Run]) -> str:

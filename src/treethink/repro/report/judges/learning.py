@@ -1,4 +1,4 @@
-"""Judges of claims about what is learned, and after how many observations."""
+"""Judges of claims about what is learned, after how many observations, and about transfer."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from treethink.repro.report.judges.common import (
     Judge,
     Verdict,
     by_seed,
+    graded,
     has_learned,
     is_about,
     judged_ratio,
@@ -22,7 +23,14 @@ from treethink.repro.report.judges.common import (
     unknown,
     why_too_wide,
 )
-from treethink.repro.report.series import Run, ended, error_in, error_until
+from treethink.repro.report.series import (
+    Run,
+    ended,
+    error_in,
+    error_until,
+    mean_of,
+    measured,
+)
 from treethink.repro.report.statistics import (
     converged,
     estimate,
@@ -32,6 +40,7 @@ from treethink.repro.report.statistics import (
     paired,
     ratio,
 )
+from treethink.repro.runner import TOLERANCE
 
 #: A learner that has not learned in this many times what another needed counts as never learning.
 MANY_TIMES = 10
@@ -225,5 +234,65 @@ def alike(figure: str, label: str, other: str, world: str) -> Judge:
         near = 0.8 <= middle.median.low <= 1.25
         why = f"Its mean error is {middle.median} times that of {other}."
         return Verdict(YES if near else NO, f"{middle} times", str(middle.seeds), why)
+
+    return judge
+
+
+# --------------------------------------------------------------------- random worlds, and transfer
+
+
+def approaches(figure: str, label: str, beside: str = "static") -> Judge:
+    """Judge whether predictions in a random world approach the true distribution."""
+
+    def judge(data: Data) -> Verdict:
+        runs, naive = data.runs(figure, label), ended(data.runs(figure, beside))
+        late = [mean_of(run, "error", 0.1) for run in ended(runs)]
+        ours = f"error {number(median(late))} at the end" if late else "–"
+        if gap := lacking(runs, data.fewest) or ("" if naive else f"{beside} was not run"):
+            return unknown(gap, ours, runs)
+        good = sum(has_learned(run) for run in runs)
+        start = median([mean_of(run, "error") for run in naive])
+        why = (
+            f"{good} of {len(runs)} seeds predict as well as chance allows; the mean error of the"
+            f" last tenth is {number(median(late))}, that of {beside} {number(start)}."
+        )
+        near = all(each < 0.1 * start for each in late)
+        answer = YES if near and good == len(runs) else PARTLY if near or good else NO
+        return Verdict(answer, ours, seeds_of(runs), why)
+
+    return judge
+
+
+def exact_elsewhere(run: Run) -> bool:
+    """Whether all held-out transitions of the larger world were exact, if there were any."""
+    examination = run.examined_transfer
+    return examination is None or bool(examination["exact"] == examination["held_out"])
+
+
+def transfers(figure: str, label: str) -> Judge:
+    """Judge whether models that were learned in small levels are exact in large ones."""
+
+    def judge(data: Data) -> Verdict:
+        runs = data.runs(figure, label)
+        last = [float(y[-1]) for run in ended(runs) if len(y := measured(run, "transfer_error")[1])]
+        ours = f"error {number(median(last))} (worst {number(max(last))})" if last else "–"
+        if gap := lacking(runs, data.fewest):
+            return unknown(gap, ours, runs)
+        if len(last) < len(runs):
+            return unknown("it was not asked about the larger world", ours, runs)
+        right = [
+            each <= TOLERANCE and exact_elsewhere(run) for run, each in zip(runs, last, strict=True)
+        ]
+        good = sum(right)
+        # A run that has not learned the small world says nothing about transfer.
+        not_yet = sum(not r and not converged(run) for run, r in zip(runs, right, strict=True))
+        why = f"{good} of {len(runs)} seeds are without an error in the larger world"
+        if not_yet:
+            why += f", {not_yet} had not learned the small one yet"
+        if not good and not_yet:
+            return unknown(why, ours, runs)
+        answer = graded(good, len(runs))
+        why = f"{why}, at the end of learning and in all held-out transitions."
+        return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge

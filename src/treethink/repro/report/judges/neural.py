@@ -17,9 +17,11 @@ from treethink.repro.report.judges.common import (
     Judge,
     Verdict,
     by_seed,
+    graded,
     is_about,
     judged_ratio,
     lacking,
+    lacking_by_label,
     seeds_of,
     too_wide,
     unknown,
@@ -53,7 +55,7 @@ def none_keeps(figure: str, labels: Sequence[str]) -> Judge:
         runs = list(chain.from_iterable(groups.values()))
         kept = {label: sum(map(keeps, ended(group))) for label, group in groups.items()}
         ours = f"kept by {sum(kept.values())} of {len(ended(runs))} runs"
-        if gap := _gap(groups, data.fewest) or too_short(runs):
+        if gap := lacking_by_label(groups, data.fewest) or too_short(runs):
             return unknown(gap, ours, runs)
         listed = ", ".join(f"{label} {_times(group)}" for label, group in groups.items())
         always = [label for label, group in groups.items() if kept[label] == len(group)]
@@ -62,11 +64,6 @@ def none_keeps(figure: str, labels: Sequence[str]) -> Judge:
         return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
-
-
-def _gap(groups: Mapping[str, Sequence[Run]], fewest: int) -> str:
-    gaps = {label: lacking(runs, fewest) for label, runs in groups.items()}
-    return ", ".join(f"{label} ({gap})" for label, gap in gaps.items() if gap)
 
 
 def _times(runs: Sequence[Run]) -> str:
@@ -90,7 +87,7 @@ def _near(
 ) -> Judge:
     """Judge whether the median of an event over seeds is near an observation.
 
-    If the event does not happen in some seed, the claim is partly borne out at best.
+    If the event does not happen in some seed, the claim is confirmed partly at best.
     """
 
     def judge(data: Data) -> Verdict:
@@ -158,7 +155,7 @@ def _faults(runs: Sequence[Run]) -> Iterator[str]:
     """Yield what is wrong beside errors in steps."""
     asked = [run.examined for run in runs if run.examined is not None]
     if missed := sum(not each["learned"] for each in asked):
-        yield f"{missed} of {len(asked)} runs are wrong about something that was held out"
+        yield f"{missed} of {len(asked)} runs have errors in held-out transitions or scenes"
     far = [each for each, scores in played(runs).items() if scores.mean < NEAR]
     if far:
         yield f"scores are not near-optimal in {', '.join(far)}"
@@ -170,7 +167,7 @@ def loss_ends_with_error(figure: str, labels: Sequence[str]) -> Judge:
     def judge(data: Data) -> Verdict:
         groups = {label: data.runs(figure, label) for label in labels}
         runs = list(chain.from_iterable(groups.values()))
-        if gap := _gap(groups, data.fewest):
+        if gap := lacking_by_label(groups, data.fewest):
             return unknown(gap, "–", runs)
         without, others = _losses(runs, errors=False), _losses(runs, errors=True)
         if not len(without):
@@ -201,7 +198,7 @@ def better_here(figure: str, labels: Sequence[str], than: str) -> Judge:
     def judge(data: Data) -> Verdict:
         groups = {label: data.runs(figure, label) for label in (*labels, than)}
         runs = list(chain.from_iterable(groups.values()))
-        if gap := _gap(groups, data.fewest):
+        if gap := lacking_by_label(groups, data.fewest):
             return unknown(gap, "–", runs)
         beside = median([mean_of(run, "error") for run in groups[than]])
         late = {e: median([mean_of(run, "error", 0.1) for run in groups[e]]) for e in labels}
@@ -209,7 +206,7 @@ def better_here(figure: str, labels: Sequence[str], than: str) -> Judge:
         good = sum(each < beside for each in late.values())
         why = f"In the last tenth of their runs, {good} of {len(late)} networks have a smaller"
         why += f" error than {than}, whose error is {number(beside)} (medians)."
-        answer = YES if good == len(late) else PARTLY if good else NO
+        answer = graded(good, len(late))
         return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge
@@ -221,7 +218,7 @@ def worse_elsewhere(figure: str, labels: Sequence[str], than: str) -> Judge:
     def judge(data: Data) -> Verdict:
         groups = {label: data.runs(figure, label) for label in (*labels, than)}
         runs = list(chain.from_iterable(groups.values()))
-        if gap := _gap(groups, data.fewest):
+        if gap := lacking_by_label(groups, data.fewest):
             return unknown(gap, "–", runs)
         beside = {run.seed: mean_of(run, "transfer_error") for run in groups[than]}
         above = {label: _above(groups[label], beside) for label in labels}
@@ -232,9 +229,9 @@ def worse_elsewhere(figure: str, labels: Sequence[str], than: str) -> Judge:
         dips = [label for label, each in shares.items() if each < 1]
         why = f"Shares of measurements above {than}, whose error there is"
         why += f" {number(median(list(beside.values())))}: {ours}."
-        why += f" At times below it: {', '.join(dips) or 'none'}."
+        why += f" Sometimes below it: {', '.join(dips) or 'none'}."
         often = sum(each >= ALMOST_ALWAYS for each in shares.values())
-        answer = YES if often == len(shares) else PARTLY if often else NO
+        answer = graded(often, len(shares))
         return Verdict(answer, ours, seeds_of(runs), why)
 
     return judge

@@ -1,8 +1,9 @@
-"""Judges of claims about branch updates, alpha, and how learning time grows."""
+"""Judges of claims about branch updates, alpha, and how time and memory grow."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,21 +16,25 @@ from treethink.repro.report.judges.common import (
     Judge,
     Verdict,
     by_seed,
+    graded,
     is_unbounded,
+    judged_ratio,
     lacking,
     seeds_of,
     too_wide,
     unknown,
     why_too_wide,
 )
-from treethink.repro.report.series import Run, mean_of
+from treethink.repro.report.series import Run, ended, growth, mean_of, time_of
 from treethink.repro.report.statistics import (
     Array,
+    Bounds,
     bootstrap,
     converged,
     estimate,
     fit,
     last_error,
+    median,
     number,
     paired,
     ratio,
@@ -172,3 +177,179 @@ def _slopes(draws: Array) -> Array:
     dx = x - x.mean(axis=1, keepdims=True)
     slopes: Array = (dx * y).sum(axis=1) / np.maximum((dx * dx).sum(axis=1), 1e-12)
     return slopes
+
+
+# --------------------------------------------------------------------------------------- inference
+#
+# The two savings of prediction: facts on demand, and stopping at the first binding.
+
+
+def times_of(data: Data, figure: str, label: str, world: str, column: str) -> dict[int, float]:
+    """Return the time of each seed."""
+    runs = ended(data.runs(figure, label, world))
+    times = {run.seed: time_of(run, column) for run in runs}
+    return {seed: value for seed, value in times.items() if not math.isnan(value)}
+
+
+def speed_up(data: Data, world: str, column: str, fast: str) -> list[Bounds]:
+    """Return how many times faster than `none` it is, seed by seed."""
+    slow = times_of(data, "inference", "none", world, column)
+    return paired(slow, times_of(data, "inference", fast, world, column))
+
+
+def faster(world: str, column: str, times: float) -> Judge:
+    """Judge whether both savings together make prediction about `times` times faster."""
+
+    def judge(data: Data) -> Verdict:
+        runs = [run for name in ("none", "both") for run in data.runs("inference", name, world)]
+        ratios = speed_up(data, world, column, "both")
+        if gap := lacking(runs, data.fewest) or ("" if ratios else "nothing was timed"):
+            return unknown(gap, "–", runs)
+        return judged_ratio(estimate(ratios), times, "Without them, a prediction takes", gain=True)
+
+    return judge
+
+
+def grows_with_objects(data: Data) -> Verdict:
+    """Judge whether the speed-up is larger in the larger world, seed by seed."""
+    runs = [run for name in ("none", "both") for run in data.runs("inference", name, "maze")]
+    small = speed_up(data, "maze", "predict_us", "both")
+    large = speed_up(data, "maze", "transfer_us", "both")
+    if gap := lacking(runs, data.fewest) or ("" if small and large else "nothing was timed"):
+        return unknown(gap, "–", runs)
+    growth = estimate([ratio(b, a) for a, b in zip(small, large, strict=True)])
+    ours = f"{estimate(small).median} at 8 x 8, {estimate(large).median} at 32 x 32"
+    answer = YES if growth.interval.low > 1 else NO
+    why = f"The speed-up at 32 x 32 is {growth} times that at 8 x 8."
+    return Verdict(answer, ours, str(growth.seeds), why)
+
+
+def eval_alone_gains_little(data: Data) -> Verdict:
+    """Judge whether stopping at the first binding alone gains under 1%."""
+    runs = [run for name in ("none", "eval") for run in data.runs("inference", name)]
+    gains: dict[str, float] = {}
+    for world, column, name in INFERENCE_ROWS:
+        ratios = speed_up(data, world, column, "eval")
+        if ratios:
+            gains[name] = 1 - 1 / estimate(ratios).median.low
+    ours = ", ".join(f"{name} {gain:+.1%}" for name, gain in gains.items()) or "–"
+    if gap := lacking(runs, data.fewest) or (
+        "" if len(gains) == len(INFERENCE_ROWS) else "not all were timed"
+    ):
+        return unknown(gap, ours, runs)
+    small = sum(gain < 0.01 for gain in gains.values())
+    answer = graded(small, len(gains))
+    return Verdict(
+        answer, ours, seeds_of(runs), f"Under 1% in {small} of {len(gains)} worlds (median gain)."
+    )
+
+
+#: World of the runs, column with the time, name in the paper's table.
+INFERENCE_ROWS = (
+    ("maze", "predict_us", "maze"),
+    ("maze", "transfer_us", "maze-t"),
+    ("switches", "predict_us", "switches"),
+    ("keys", "predict_us", "keys"),
+)
+
+
+def learn_identically(data: Data) -> Verdict:
+    """Judge whether the four settings made exactly the same errors."""
+    runs = data.runs("inference")
+    if gap := lacking(runs, data.fewest):
+        return unknown(gap, "–", runs)
+    groups: dict[tuple[str, int], list[Run]] = {}
+    for run in runs:
+        groups.setdefault((run.world, run.seed), []).append(run)
+    if any(len(group) < 4 for group in groups.values()):
+        return unknown("not all four settings ran", "–", runs)
+    different = [key for key, group in groups.items() if not _same_errors(group)]
+    ours = f"{len(groups) - len(different)} of {len(groups)} streams"
+    if not different:
+        return Verdict(YES, ours, seeds_of(runs), "Step by step, the errors are equal.")
+    names = ", ".join(f"{world} seed {seed}" for world, seed in different[:5])
+    answer = PARTLY if len(different) < len(groups) else NO
+    return Verdict(answer, ours, seeds_of(runs), f"They differ in {names}.")
+
+
+def _same_errors(group: Sequence[Run]) -> bool:
+    (steps, errors), *others = (run.errors for run in group)
+    return all(np.array_equal(steps, s) and np.array_equal(errors, e) for s, e in others)
+
+
+# --------------------------------------------------------------------------------- time and memory
+
+NOT_TIMED = "not every run has times of observations"
+
+
+def blows_up(figure: str, label: str, expected: bool = True) -> Judge:
+    """Judge whether runs are stopped at a limit, or become ten times as slow."""
+
+    def judge(data: Data) -> Verdict:
+        runs = data.runs(figure, label)
+        if gap := lacking(runs, data.fewest, stopped_too=False):
+            return unknown(gap, "–", runs)
+        stopped = sum(run.status == "stopped" for run in runs)
+        grew = [growth(run, "observe_us") for run in runs]
+        bad = sum(
+            run.status == "stopped" or each >= 10 for run, each in zip(runs, grew, strict=True)
+        )
+        ours = f"{bad} of {len(runs)} runs"
+        known = [each for each in grew if math.isfinite(each)]
+        if any(
+            run.status != "stopped" and not math.isfinite(each)
+            for run, each in zip(runs, grew, strict=True)
+        ):
+            return unknown(NOT_TIMED, ours, runs)
+        least = min(run.observed for run in runs)
+        why = f"{stopped} of {len(runs)} runs were stopped at a limit"
+        why += f", the first after {least:,} steps" if stopped else f" within {least:,} steps"
+        if known:
+            why += f"; observing took {number(median(known))} times as long in the last tenth as"
+            why += " in the first (median)"
+        as_expected = bad if expected else len(runs) - bad
+        answer = graded(as_expected, len(runs))
+        return Verdict(answer, ours, seeds_of(runs), f"{why}.")
+
+    return judge
+
+
+def slower_to_observe(figure: str, label: str, than: str) -> Judge:
+    """Judge whether an observation takes one learner at least ten times as long as another."""
+
+    def judge(data: Data) -> Verdict:
+        slow, fast = data.runs(figure, label), data.runs(figure, than)
+        if gap := lacking(slow, data.fewest, stopped_too=False) or lacking(fast, data.fewest):
+            return unknown(gap, "–", [*slow, *fast])
+        a, b = ({run.seed: time_of(run, "observe_us") for run in each} for each in (slow, fast))
+        if not all(math.isfinite(each) for each in (*a.values(), *b.values())):
+            return unknown(NOT_TIMED, "–", [*slow, *fast])
+        ratios = paired(a, b)
+        if not ratios:
+            return unknown("no seed in common", "–", slow)
+        value = estimate(ratios)
+        answer = YES if value.interval.low >= 10 else PARTLY if value.interval.low > 1 else NO
+        why = f"An observation takes {label} {value.median} times as long as {than} (medians)."
+        if stopped := sum(run.status == "stopped" for run in slow):
+            why += f" {stopped} of {len(slow)} runs were stopped at a limit."
+        return Verdict(answer, f"{value} times", str(value.seeds), why)
+
+    return judge
+
+
+def stable(figure: str, label: str) -> Judge:
+    """Judge whether the time of an observation stays stable during learning."""
+
+    def judge(data: Data) -> Verdict:
+        runs = data.runs(figure, label)
+        if gap := lacking(runs, data.fewest):
+            return unknown(gap, "–", runs)
+        grew = [growth(run, "observe_us") for run in runs]
+        if not all(math.isfinite(each) for each in grew):
+            return unknown(NOT_TIMED, "–", runs)
+        answer = YES if max(grew) <= 2 else PARTLY if median(grew) <= 2 else NO
+        ours = f"{number(median(grew))} times (most {number(max(grew))})"
+        why = f"In the last tenth of a run, an observation takes {ours} as long as in the first."
+        return Verdict(answer, ours, seeds_of(runs), why)
+
+    return judge

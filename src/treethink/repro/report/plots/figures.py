@@ -8,26 +8,31 @@ prediction, over observations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from treethink.model import TreeThink
 from treethink.repro.figures import FIGURES
 from treethink.repro.report.data import Data
-from treethink.repro.report.plots.line_styles import LineStyle, line_styles, shades
-from treethink.repro.report.plots.networks import neural, neural_planning
 from treethink.repro.report.plots.panels import against_size, bars, curves, over_alpha
-from treethink.repro.report.plots.planning import planning
-from treethink.repro.report.plots.style import legend, panels
-from treethink.repro.report.series import Run, transfer_world
+from treethink.repro.report.plots.planning import neural_planning, planning
+from treethink.repro.report.plots.style import (
+    GREY,
+    LineStyle,
+    legend,
+    line_styles,
+    panels,
+    save,
+    shades,
+)
+from treethink.repro.report.series import Run, ended, mean_of, transfer_world
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-from collections.abc import Iterator
-from pathlib import Path
-
-from treethink.model import TreeThink
-from treethink.repro.report.plots.style import save
 
 ERROR, OBSERVE, PREDICT = "error", "observe_us", "predict_us"
 TRANSFER_ERROR, TRANSFER_TIME = "transfer_error", "transfer_us"
@@ -39,6 +44,15 @@ NAMES = {
     TRANSFER_TIME: "prediction time at 32 × 32 (µs)",
 }
 TIMES = (OBSERVE, PREDICT, TRANSFER_TIME)
+NEURAL_COLUMNS = {
+    "error": "error",
+    "loss": "training loss",
+    "transfer_error": "error at 16 × 16",
+    "observe_us": "training time, of an observation (µs)",
+    "predict_us": "inference time, of a prediction (µs)",
+}
+#: Columns with the error of `static` for comparison.
+COMPARED = ("error", "transfer_error")
 #: Points of a curve where there are many panels: files stay small.
 MANY = 25
 
@@ -212,6 +226,27 @@ def ablation(data: Data, name: str) -> Figure:
     if data.runs("complexity"):
         f.legend(fontsize=6)
     return figure
+
+
+def neural(data: Data, name: str) -> Figure:
+    """Draw a row for each quantity, on both scales; gaps are zeroes."""
+    figure, grid = panels(len(NEURAL_COLUMNS), 2, width=1.5, height=0.95)
+    runs = {label: data.runs(name, label) for label in data.labels(name)}
+    for row, (column, title) in zip(grid, NEURAL_COLUMNS.items(), strict=True):
+        for axes, log in zip(row, (False, True), strict=True):
+            curves(axes, runs, column, log=log)
+            axes.set_title(f"{title}, log" if log else title)
+            if column in COMPARED:
+                _reference(axes, data.runs(name, "static"), column)
+    legend(figure, list(grid.flat))
+    return figure
+
+
+def _reference(axes: Axes, runs: Sequence[Run], column: str) -> None:
+    """Draw a horizontal line at the mean of `static`."""
+    means = [value for run in ended(runs) if not np.isnan(value := mean_of(run, column))]
+    if means:
+        axes.axhline(float(np.mean(means)), color=GREY, linewidth=0.8, linestyle=":")
 
 
 PLOTS: dict[str, Callable[[Data, str], Figure]] = {

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treethink.repro.report.data import Data
-from treethink.repro.report.judges.inference import INFERENCE_ROWS, times_of
-from treethink.repro.report.judges.performance import by_alpha, pair_of
-from treethink.repro.report.plots.line_styles import LINE_STYLES, LineStyle, line_styles
-from treethink.repro.report.plots.style import GREY, THE_PAPERS
+from treethink.repro.report.judges.performance import INFERENCE_ROWS, by_alpha, pair_of, times_of
+from treethink.repro.report.plots.style import GREY, LINE_STYLES, THE_PAPERS, LineStyle, line_styles
 from treethink.repro.report.series import Run, curve, ended
 from treethink.repro.report.statistics import Array, converged, fit, last_error, median
 

@@ -1,6 +1,6 @@
-"""Scores and times of planning, by setting.
+"""Scores and times of planning, by setting; with networks, also while they learn.
 
-    data, name of a figure -> [ planning ] -> matplotlib figure
+    data, name of a figure -> [ planning, neural_planning ] -> matplotlib figure
 
 Scores are normalised: 1 is the best that a level allows, 0 is the score of doing nothing, and -1 is
 the worst.
@@ -9,21 +9,25 @@ the worst.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treethink.repro.report.data import Data
-from treethink.repro.report.episodes import EpisodeScores, played, settings
-from treethink.repro.report.plots.line_styles import LineStyle, line_styles
-from treethink.repro.report.plots.panels import empty, log_scale
-from treethink.repro.report.plots.style import GREY, legend, panels
+from treethink.repro.report.episodes import EpisodeScores, by_stage, played, settings
+from treethink.repro.report.plots.panels import empty, log_scale, over_observations, short
+from treethink.repro.report.plots.style import GREY, LineStyle, legend, line_styles, panels, shades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SCORE, TIME = "normalised score", "ms of planning an episode"
+#: The name of networks that are trained, in configs.
+TRAINED = "npe"
+#: The share of a standard deviation in a band; small, because there are many lines.
+QUARTER = 0.25
+MOST_STAGES = 6
 #: Scores by the label of a line and the setting.
 Scores = Mapping[str, Mapping[str, EpisodeScores]]
 
@@ -117,3 +121,88 @@ def _placed(
         for label, there in by_label.items()
         if there
     ]
+
+
+# ---------------------------------------------------------------------------------------- networks
+
+
+def networks(data: Data, name: str) -> list[str]:
+    """Return the labels of the networks that are trained."""
+    return [each for each in data.labels(name) if data.runs(name, each)[0].learner == TRAINED]
+
+
+def neural_planning(data: Data, name: str) -> Figure:
+    """Draw scores while networks learn, scores across sizes by stage, and all at the end."""
+    trained = networks(data, name)
+    others = [label for label in data.labels(name) if label not in trained]
+    names = settings(data.runs(name))
+    figure, grid = panels(3, max(3, len(trained) + 1))
+    for i, label in enumerate(trained):
+        stages = by_stage(data.runs(name, label))
+        _while_learning(grid[0][i], names, stages)
+        grid[0][i].set_title(f"{label}: {SCORE}")
+        _across(grid[1][i], names, stages)
+        grid[1][i].set_title(f"{label}: {SCORE}, by stage")
+    for row, title in ((grid[0], "level size"), (grid[1], "observations")):
+        _draw_legend(row[len(trained) :], row[: len(trained)], title)
+    at_end = {label: played(data.runs(name, label)) for label in data.labels(name)}
+    styles = line_styles({each: data.runs(name, each) for each in at_end})
+    _at_the_end(grid[2], names, at_end, others, styles)
+    legend(figure, list(grid[2]))
+    return figure
+
+
+def _while_learning(axes: Axes, names: Sequence[str], stages: dict[int, Any]) -> None:
+    """Draw a line for each size, over observations."""
+    styles = shades(names)
+    for setting in names:
+        there = {stage: by[setting] for stage, by in stages.items() if setting in by}
+        if there:
+            line(axes, setting, list(there), list(there.values()), styles[setting], QUARTER)
+    if not axes.lines:
+        empty(axes)
+        return
+    levels(axes)
+    over_observations(axes)
+    axes.set_ylim(-1.05, 1.05)
+
+
+def _across(axes: Axes, names: Sequence[str], stages: dict[int, Any]) -> None:
+    """Draw a line for each stage, over sizes."""
+    lines = {f"@{short(stage)}": stages[stage] for stage in _some(list(stages))}
+    scores(axes, names, lines, shades(list(lines)), QUARTER)
+    if axes.lines:
+        axes.set_ylim(-1.05, 1.05)
+
+
+def _some(stages: Sequence[int]) -> list[int]:
+    """Return at most `MOST_STAGES` stages, with the first and the last.
+
+    >>> _some([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    [0, 2, 4, 6, 8, 10]
+    """
+    places = np.linspace(0, len(stages) - 1, min(MOST_STAGES, len(stages)))
+    return [stages[round(each)] for each in places.tolist()]
+
+
+def _draw_legend(free: Sequence[Axes], drawn: Sequence[Axes], title: str) -> None:
+    """Draw the legend of a row into its first free panel."""
+    for axes in free:
+        axes.set_axis_off()
+    handles, labels = drawn[0].get_legend_handles_labels() if len(drawn) else ([], [])
+    if handles:
+        free[0].legend(handles, labels, title=title, loc="center left", title_fontsize=8)
+
+
+def _at_the_end(
+    row: Sequence[Axes], names: Sequence[str], by_label: Scores, exact: Sequence[str], styles: Any
+) -> None:
+    """Draw the scores of the learners that are no trained networks, and the times of all."""
+    scores(row[0], names, {label: by_label[label] for label in exact}, styles)
+    times(row[1], names, by_label, styles)
+    times(row[2], names, by_label, styles, log=True)
+    titles = (f"{' and '.join(exact)}: {SCORE}", TIME, f"{TIME}, log")
+    for axes, title in zip(row, titles, strict=False):
+        axes.set_title(title)
+    for axes in row[3:]:
+        axes.set_axis_off()
