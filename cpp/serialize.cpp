@@ -9,13 +9,6 @@
 
 namespace treethink {
 
-namespace {
-
-// Memory that a file may need for tables of codes. Models need some ten times the size of their file.
-constexpr std::uint64_t free_memory = std::uint64_t{48} << 20, max_memory_per_byte = 1000;
-
-}  // namespace
-
 void Writer::number(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<std::uint8_t>(value | 0x80));
     bytes_.push_back(static_cast<std::uint8_t>(value));
@@ -51,13 +44,6 @@ std::uint64_t Reader::number(std::uint64_t max, char const* what) {
 
 std::size_t Reader::count(char const* what) { return static_cast<std::size_t>(number(bytes_.size() - at_, what)); }
 
-void Reader::charge(std::uint64_t memory) {
-    charged_ += memory;
-    if (charged_ > free_memory + max_memory_per_byte * bytes_.size())
-        throw ModelFileError("the model file needs more than " + std::to_string(charged_) +
-                             " bytes of memory, and has " + std::to_string(bytes_.size()) + " itself");
-}
-
 Int Reader::integer() {
     std::uint64_t const folded = number();
     return static_cast<Int>((folded >> 1) ^ (0 - (folded & 1)));
@@ -91,12 +77,13 @@ constexpr std::uint64_t max_loss = std::uint64_t{1} << 56;
 
 struct Entry {
     Vector value;
-    Code code;
+    Block::Column column;
 };
 
 std::vector<Entry> sorted_entries(Codes const& codes, Block const& block) {
     std::vector<Entry> entries;
-    for (Code const code : block.codes) entries.push_back({codes.value(block.type, code), code});
+    for (Block::Column column = 0; column < block.size(); ++column)
+        entries.push_back({codes.value(block.type, block.codes[column]), column});
     std::sort(entries.begin(), entries.end(), [](Entry const& a, Entry const& b) { return a.value < b.value; });
     return entries;
 }
@@ -108,8 +95,8 @@ void save_candidates(Writer& out, Codes const& codes, Node const& node) {
         out.number(entries.size());
         for (Entry const& entry : entries) {
             out.vector(entry.value);
-            out.number(block.births[block.column_of[entry.code]]);
-            block.read_counts(entry.code, node.stats.totals, counts);
+            out.number(block.births[entry.column]);
+            block.read_column(entry.column, node.stats.totals, counts);
             for (Count const count : counts) out.number(count);
         }
     }
@@ -316,14 +303,11 @@ private:
 
     void read_counters(Node& node, Block& block, Code code) {
         Counts const totals = node.stats.totals;
-        std::size_t const old_bytes = block.bytes();
-        block.fit(codes_, totals.size());
-        in_.charge(block.bytes() - old_bytes);  // it has room for all codes of its type
         std::uint64_t const birth = in_.number(std::numeric_limits<std::uint32_t>::max(), "a birth");
         if (birth == 0 || birth > tree_.transitions_)
             throw ModelFileError("the model file has a candidate from no known transition");
         Block::Column const column = block.add(code, static_cast<std::uint32_t>(birth));
-        block.fit(codes_, totals.size());
+        block.fit_outcomes(totals.size());
         ++node.candidates.size;
         std::uint64_t times_true = 0;
         for (std::size_t y = 0; y < totals.size(); ++y) {
@@ -351,7 +335,7 @@ private:
         if (node.candidates.blocks.empty()) return;
         Code const code = codes_.find(test.type, test.value);
         Block const& block = node.candidates.blocks[*block_of_test];
-        if (code == no_code || !block.is_candidate(code))
+        if (code == no_code || block.find_column(code) == Block::kNoColumn)
             throw ModelFileError("the model file has a test that is none of its node's candidates");
         node.test_candidate.code = code;
     }

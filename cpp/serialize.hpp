@@ -38,9 +38,6 @@ public:
     [[nodiscard]] std::uint64_t number(std::uint64_t max, char const* what);
     /// How many things follow: never more than there are bytes left.
     [[nodiscard]] std::size_t count(char const* what);
-    /// Counts memory that is needed for more than what the bytes say. Throws ModelFileError if a file as small as
-    /// this one needs too much.
-    void charge(std::uint64_t memory);
     [[nodiscard]] Int integer();
     [[nodiscard]] Vector vector(std::size_t length);
     [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
@@ -49,8 +46,7 @@ public:
 
 private:
     std::span<std::uint8_t const> bytes_;
-    std::size_t at_ = 0;         // of the next byte
-    std::uint64_t charged_ = 0;  // bytes of memory
+    std::size_t at_ = 0;  // of the next byte
 };
 
 /// Writes a tree; candidates by value, so that nothing depends on codes.

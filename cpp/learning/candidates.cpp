@@ -136,13 +136,29 @@ std::optional<std::size_t> find_block(std::vector<FactType> const& types, std::v
 
 void Block::grow(Codes const& all_codes, std::size_t outcomes) {
     Code const size = all_codes.size(type);
+    index_columns();
     if (size > column_of.size()) {
         // Interned codes grow one by one; leave room.
         std::size_t const room = all_codes.arithmetic(type) ? size : size + size / 2;
         column_of.resize(room, kNoColumn);
         true_bits.resize(room / 64 + 1, 0);
     }
-    if (counts.size() < outcomes * stride) counts.resize(outcomes * stride, 0);
+    fit_outcomes(outcomes);
+}
+
+void Block::index_columns() {
+    if (!column_of.empty() || codes.empty()) return;
+    std::size_t const size = std::size_t{*std::max_element(codes.begin(), codes.end())} + 1;
+    column_of.assign(size, kNoColumn);
+    true_bits.assign(size / 64 + 1, 0);
+    for (std::size_t column = 0; column < codes.size(); ++column)
+        column_of[codes[column]] = static_cast<Column>(column);
+}
+
+Block::Column Block::find_column(Code code) const {
+    if (!column_of.empty()) return code < column_of.size() ? column_of[code] : kNoColumn;
+    auto const place = std::find(codes.begin(), codes.end(), code);
+    return place == codes.end() ? kNoColumn : static_cast<Column>(place - codes.begin());
 }
 
 void Block::set_stride(std::size_t new_stride) {
@@ -160,7 +176,7 @@ Block::Column Block::add(Code code, std::uint32_t birth) {
     auto const column = static_cast<Column>(codes.size());
     codes.push_back(code);
     births.push_back(birth);
-    column_of[code] = column;
+    if (!column_of.empty()) column_of[code] = column;
     return column;
 }
 
@@ -177,10 +193,10 @@ void Block::apply_pending(Counts totals) {
     has_pending = has_exclusions = false;
 }
 
-void Block::read_counts(Code code, Counts totals, std::vector<Count>& out) const {
+void Block::read_column(Column column, Counts totals, std::vector<Count>& out) const {
     out.resize(totals.size());
-    Column const column = column_of[code];
-    bool const pending = (true_bits[code / 64] >> (code % 64) & 1) != 0;
+    Code const code = codes[column];
+    bool const pending = !true_bits.empty() && (true_bits[code / 64] >> (code % 64) & 1) != 0;
     for (std::size_t y = 0; y < totals.size(); ++y) {
         std::size_t const at = y * stride + column;
         Count const stored = at < counts.size() ? counts[at] : 0;
@@ -205,14 +221,15 @@ Count const* Block::all_counts(Counts totals, std::vector<Count>& room) const {
 void Block::recode(std::vector<Code> const& new_code, Code size, Counts totals) {
     apply_pending(totals);
     truth_version = kNoVersion;
+    for (Code& code : codes) {
+        code = new_code[code];
+        if (code == no_code) throw std::logic_error("a candidate's fact has lost its code");
+    }
+    if (column_of.empty()) return;
     column_of.assign(size, kNoColumn);
     true_bits.assign(size / 64 + 1, 0);
-    for (std::size_t column = 0; column < codes.size(); ++column) {
-        Code const code = new_code[codes[column]];
-        if (code == no_code) throw std::logic_error("a candidate's fact has lost its code");
-        codes[column] = code;
-        column_of[code] = static_cast<Column>(column);
-    }
+    for (std::size_t column = 0; column < codes.size(); ++column)
+        column_of[codes[column]] = static_cast<Column>(column);
 }
 
 void Block::merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size_t outcomes, Counts totals) {
@@ -388,6 +405,7 @@ std::uint64_t forget_candidates(LearningContext& context, Node& node) {
     std::vector<std::vector<Block::Column>> dropped(candidates.blocks.size());  // by block
     for (std::uint64_t i = 0; i < surplus; ++i) {
         auto const [block, code] = entries[i].id;
+        candidates.blocks[block].index_columns();
         dropped[block].push_back(candidates.blocks[block].column_of[code]);
     }
     for (std::size_t b = 0; b < dropped.size(); ++b)

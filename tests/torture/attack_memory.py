@@ -17,7 +17,7 @@ from treethink.baselines import Qora
 
 MEGABYTE = 2**20
 #: What loading a file may cost, whatever is in it.
-FREE_MEMORY, MEMORY_PER_BYTE = 64 * MEGABYTE, 1_000
+FREE_MEMORY, MEMORY_PER_BYTE = 64 * MEGABYTE, 300
 
 
 def address_space() -> int:
@@ -263,7 +263,7 @@ ATTACKS = [
     ),
     Attack(
         "small model file that asks for much",
-        "loading takes at most 64 MB and 1,000 times the file, and 10 s; or one ModelFileError",
+        "loading takes at most 64 MB and 300 times the file, and 10 s; or one ModelFileError",
         80,
         bomb_is_refused,
     ),

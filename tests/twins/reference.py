@@ -746,7 +746,9 @@ class ReferenceTree:
             if len(new) > room:
                 self._merge_rare()
                 self.on_change("noise", "")
-        return [(each, outcome if outcome in self.outcomes else OTHERS) for each, outcome in targets]
+        return [
+            (each, outcome if outcome in self.outcomes else OTHERS) for each, outcome in targets
+        ]
 
     def _merge_rare(self) -> None:
         """No longer tell apart what came only once, unless it came most often or was named."""
