@@ -82,6 +82,7 @@ struct Entry {
 
 std::vector<Entry> sorted_entries(Codes const& codes, Block const& block) {
     std::vector<Entry> entries;
+    entries.reserve(block.size());
     for (Block::Column column = 0; column < block.size(); ++column)
         entries.push_back({codes.value(block.type, block.codes[column]), column});
     std::sort(entries.begin(), entries.end(), [](Entry const& a, Entry const& b) { return a.value < b.value; });
