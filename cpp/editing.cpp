@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -286,48 +285,57 @@ void TreeEditor::update_held(Tree& tree) {
 
 // ---- one rule of a model ----
 
+// Edits a copy of the rule, so that an edit that fails changes nothing. The caller holds the lock.
+template <class Edit>
+void Model::edit(SlotId slot, ActionId action, std::string_view path, Edit const& edit) {
+    Tree edited = tree(slot, action);
+    NodeId const at = find_node(edited, path);
+    edit(TreeEditor(edited, codes_.types(), *criterion_), at);
+    tree(slot, action) = std::move(edited);
+    ++edits_;
+}
+
 void Model::replace(SlotId slot, ActionId action, std::string_view path, std::vector<HandWrittenNode> const& nodes) {
-    std::unique_lock const lock(mutex_);
     for (HandWrittenNode const& node : nodes)
         for (auto const& [outcome, n] : node.outcomes)
             if (outcome.size() != schema_->length(slot))
                 throw RuleError("an outcome must be of length " + std::to_string(schema_->length(slot)) +
                                 ", got one of length " + std::to_string(outcome.size()));
-    Tree& tree = this->tree(slot, action);
-    TreeEditor(tree, codes_.types(), *criterion_).replace(find_node(tree, path), nodes);
-    ++edits_;
+    auto const lock = lock_.for_writing();
+    edit(slot, action, path, [&](TreeEditor editor, NodeId at) { editor.replace(at, nodes); });
 }
 
 void Model::pin(SlotId slot, ActionId action, std::string_view path) {
-    std::unique_lock const lock(mutex_);
-    Tree& tree = this->tree(slot, action);
-    TreeEditor(tree, codes_.types(), *criterion_).pin(find_node(tree, path));
-    ++edits_;
+    auto const lock = lock_.for_writing();
+    edit(slot, action, path, [](TreeEditor editor, NodeId at) { editor.pin(at); });
 }
 
 // Leaves that start to learn begin like those of a new split: with the kept transitions.
 void Model::unpin(SlotId slot, ActionId action, std::string_view path) {
-    std::unique_lock const lock(mutex_);
-    Tree& tree = this->tree(slot, action);
-    TreeEditor(tree, codes_.types(), *criterion_).unpin(find_node(tree, path), !window_.transitions().empty());
-    if (tree.awaits_replay()) {
+    auto const lock = lock_.for_writing();
+    bool const replay = !window_.transitions().empty();
+    edit(slot, action, path, [&](TreeEditor editor, NodeId at) { editor.unpin(at, replay); });
+    if (!tree(slot, action).awaits_replay()) return;
+    lock_.guard("replayed its memory after observation", observations_, [&] {
         replay_window({{slot, action}});
         undecided_.emplace_back(slot, action);
         std::sort(undecided_.begin(), undecided_.end());
         undecided_.erase(std::unique(undecided_.begin(), undecided_.end()), undecided_.end());
-    }
-    ++edits_;
+    });
 }
 
+// Not on a copy: simplify() calls it for each of many nodes.
 void Model::keep_child(SlotId slot, ActionId action, std::string_view path, bool left, bool merge) {
-    std::unique_lock const lock(mutex_);
+    auto const lock = lock_.for_writing();
     Tree& tree = this->tree(slot, action);
-    TreeEditor(tree, codes_.types(), *criterion_).keep_child(find_node(tree, path), left, merge);
+    NodeId const at = find_node(tree, path);
+    lock_.guard("simplified a rule after observation", observations_,
+                [&] { TreeEditor(tree, codes_.types(), *criterion_).keep_child(at, left, merge); });
     ++edits_;
 }
 
 std::uint64_t Model::edits() const {
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     return edits_;
 }
 

@@ -1,6 +1,5 @@
 #include "foldt.hpp"
 
-#include <mutex>
 #include <string>
 
 #include "serialize.hpp"
@@ -17,7 +16,12 @@ Foldt::Foldt(std::shared_ptr<Schema const> schema, std::vector<ClassId> argument
 }
 
 std::vector<Event> Foldt::observe(State const& state, std::vector<Row> const& arguments, Vector outcome) {
-    std::unique_lock const lock(mutex_);
+    auto const lock = lock_.for_writing();
+    return lock_.guard("learned observation", tree_.transitions() + 1,
+                       [&] { return learn(state, arguments, std::move(outcome)); });
+}
+
+std::vector<Event> Foldt::learn(State const& state, std::vector<Row> const& arguments, Vector outcome) {
     std::span<Tree> const trees(&tree_, 1);
     recode(trees, codes_, codes_.set_state(state));
     std::vector<Event> events;
@@ -31,7 +35,7 @@ std::vector<Event> Foldt::observe(State const& state, std::vector<Row> const& ar
 
 std::vector<std::pair<Vector, std::uint64_t>> Foldt::predict(State const& state, std::vector<Row> const& arguments,
                                                              FactsMode facts, BindingsMode bindings) const {
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     auto const& types = codes_.types();
     NodeId node = kRoot;
     if (tree_.varies())
@@ -46,19 +50,18 @@ std::vector<std::pair<Vector, std::uint64_t>> Foldt::predict(State const& state,
 }
 
 std::vector<std::uint8_t> Foldt::save() const {
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     Writer out;
     save_tree(out, tree_, codes_);
     return out.take();
 }
 
 void Foldt::load(std::span<std::uint8_t const> bytes) {
-    std::unique_lock const lock(mutex_);
+    auto const lock = lock_.for_writing();
     Reader in(bytes);
     Codes codes(schema_);
     Tree tree(tree_.arguments());
-    // No other tree must follow the change of codes.
-    (void)load_tree(in, tree, codes, *criterion_, 1, settings_.branch_updates);
+    load_tree(in, tree, codes, *criterion_, 1, settings_.branch_updates);
     if (!in.at_end()) throw ModelFileError("the tree has bytes left over");
     codes_ = std::move(codes);
     tree_ = std::move(tree);

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <memory>
-#include <shared_mutex>
 #include <span>
 #include <vector>
 
-#include "fair_mutex.hpp"
 #include "learning/tree.hpp"
+#include "model_lock.hpp"
 #include "snapshot.hpp"
 
 namespace treethink {
@@ -26,7 +25,7 @@ public:
                                                                         FactsMode facts, BindingsMode bindings) const;
 
     [[nodiscard]] TreeSnapshot snapshot(bool with_candidates) const {
-        std::shared_lock const lock(mutex_);
+        auto const lock = lock_.for_reading();
         return take_snapshot(tree_, codes_, with_candidates);
     }
     /// Everything learned (see serialize.hpp); only a tree that has seen nothing can load it. Throws ModelFileError.
@@ -36,13 +35,15 @@ public:
     [[nodiscard]] std::vector<ClassId> const& arguments() const { return tree_.arguments(); }
 
 private:
+    std::vector<Event> learn(State const& state, std::vector<Row> const& arguments, Vector outcome);
+
     std::shared_ptr<Schema const> schema_;
     Settings settings_;
     std::unique_ptr<Criterion const> criterion_;
     Codes codes_;
     Tree tree_;
     Scratch scratch_;
-    mutable FairMutex mutex_;
+    ModelLock lock_;
 };
 
 }  // namespace treethink

@@ -1,8 +1,8 @@
 #include "model.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "learning/replay.hpp"
 #include "serialize.hpp"
@@ -20,7 +20,7 @@ Model::Model(std::shared_ptr<Schema const> schema, Settings settings)
 }
 
 std::uint64_t Model::observations() const {
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     return observations_;
 }
 
@@ -93,9 +93,15 @@ std::vector<ModelEvent> Model::observe(State const& before, ActionId action, Sta
     check_schema(before, "before");
     check_schema(after, "after");
     check_same_objects(before, after);
-    std::unique_lock const lock(mutex_);
-    events_.clear();
+    auto const lock = lock_.for_writing();
     bool const facts_needed = find_effects(before, action, after);
+    return lock_.guard("learned observation", observations_ + 1,
+                       [&] { return learn_transition(before, action, after, facts_needed); });
+}
+
+std::vector<ModelEvent> Model::learn_transition(State const& before, ActionId action, State const& after,
+                                                bool facts_needed) {
+    events_.clear();
     if (facts_needed) recode(trees_, codes_, codes_.set_state(before));
     ++observations_;
     std::vector<ModelEvent> events;
@@ -189,7 +195,7 @@ void Model::replay_window(std::vector<RuleId> const& rules) {
 
 Prediction Model::predict(State const& state, ActionId action, FactsMode facts, BindingsMode bindings) const {
     check_schema(state, "given");
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     Prediction prediction(state, effects_.size());
     FactsOnDemand const demand(state);
     std::optional<FactsInFull> const full =
@@ -239,7 +245,7 @@ void Model::predict_object(Prediction& prediction, SlotId slot, Row row, Tree co
 // ---- size ----
 
 ModelSize Model::size() const {
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     ModelSize size;
     size.bytes = sizeof *this + codes_.bytes() + window_.bytes();
     size.kept = window_.transitions().size();
@@ -258,7 +264,7 @@ ModelSize Model::size() const {
 // ---- files ----
 
 std::vector<std::uint8_t> Model::save(bool with_memory) const {
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     Writer out;
     out.number(observations_);
     for (Tree const& tree : trees_) save_tree(out, tree, codes_);
@@ -294,20 +300,22 @@ std::vector<Model::RuleId> Model::load_undecided(Reader& in, std::vector<Tree>& 
         if (t >= trees.size() || places.empty() || !std::is_sorted(places.begin(), places.end(), std::less_equal<>()))
             throw ModelFileError(
                 "the model file has seeded nodes out of order, or none of a rule that should have some");
+        RuleId const rule(t / schema_->actions().size(), t % schema_->actions().size());
+        if (!undecided.empty() && !(undecided.back() < rule))
+            throw ModelFileError("the model file has rules with seeded nodes out of order");
         TreeReplay(trees[t]).set_undecided(places);
-        undecided.emplace_back(SlotId(t / schema_->actions().size()), ActionId(t % schema_->actions().size()));
+        undecided.push_back(rule);
     }
-    if (!std::is_sorted(undecided.begin(), undecided.end(), std::less_equal<>()))
-        throw ModelFileError("the model file has rules with seeded nodes out of order");
     return undecided;
 }
 
 // A transition that observe() would have refused, or that no rule has counted, cannot have been kept.
-void Model::load_window(Reader& in, Window& window, std::vector<Tree>& trees, Codes& codes) const {
+void Model::load_window(Reader& in, Window& window, std::vector<Tree> const& trees) const {
     try {
         window.load(in, schema_);
+        State const* last = nullptr;
         for (KeptTransition const& kept : window.transitions()) {
-            recode(trees, codes, codes.set_state(kept.before));
+            codes_.check(kept.before, std::exchange(last, &kept.before));
             check_kept(kept, trees);
         }
     } catch (StateError const& error) {
@@ -331,22 +339,20 @@ void Model::check_kept(KeptTransition const& kept, std::vector<Tree> const& tree
 }
 
 void Model::load(std::span<std::uint8_t const> bytes) {
-    std::unique_lock const lock(mutex_);
+    auto const lock = lock_.for_writing();
     Reader in(bytes);
     Codes codes(schema_);
     std::vector<Tree> trees = trees_;
     std::uint64_t const observations = in.number();
     for (std::size_t t = 0; t < trees.size(); ++t) {
         SlotId const slot(t / schema_->actions().size());
-        auto const recodings =
-            load_tree(in, trees[t], codes, *criterion_, schema_->length(slot), settings_.branch_updates);
-        recode(std::span(trees).first(t), codes, recodings);  // those loaded before
+        load_tree(in, trees[t], codes, *criterion_, schema_->length(slot), settings_.branch_updates);
     }
     Window window(settings_.memory);
     std::vector<RuleId> undecided;
     if (window.keeps()) {
         undecided = load_undecided(in, trees);
-        load_window(in, window, trees, codes);
+        load_window(in, window, trees);
     }
     if (!in.at_end()) throw ModelFileError("the model file has bytes left over after its last rule");
     codes_ = std::move(codes);

@@ -6,16 +6,15 @@
 
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "editing.hpp"
-#include "fair_mutex.hpp"
 #include "inference/prediction.hpp"
 #include "learning/tree.hpp"
+#include "model_lock.hpp"
 #include "snapshot.hpp"
 #include "window.hpp"
 
@@ -50,13 +49,13 @@ public:
     /// Throws StateError or TransitionError if observe() would refuse these states.
     void check(State const& before, State const& after) const;
     /// Learns one transition and returns the decisions it led to.
-    /// Throws StateError or TransitionError, having learned nothing.
+    /// Throws StateError or TransitionError, having learned nothing. Whatever else it throws leaves the model broken.
     std::vector<ModelEvent> observe(State const& before, ActionId action, State const& after);
 
     [[nodiscard]] Prediction predict(State const& state, ActionId action, FactsMode facts, BindingsMode bindings) const;
 
     [[nodiscard]] TreeSnapshot snapshot(SlotId slot, ActionId action, bool with_candidates) const {
-        std::shared_lock const lock(mutex_);
+        auto const lock = lock_.for_reading();
         return take_snapshot(tree(slot, action), codes_, with_candidates);
     }
     [[nodiscard]] ModelSize size() const;
@@ -102,9 +101,13 @@ private:
     }
     void check_schema(State const& state, char const* role) const;
     [[noreturn]] void refuse_difference(SlotId slot, State const& before, State const& after, std::size_t i) const;
+    template <class Edit>
+    void edit(SlotId slot, ActionId action, std::string_view path, Edit const& edit);
     void find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const;
     [[nodiscard]] bool find_effects(State const& before, ActionId action, State const& after);
     [[nodiscard]] bool will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const;
+    std::vector<ModelEvent> learn_transition(State const& before, ActionId action, State const& after,
+                                             bool facts_needed);
     void learn(SlotId slot, ActionId action, LearningContext& context, Effect const& effect);
     void set_targets(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows);
     void take_events(SlotId slot, ActionId action, std::vector<ModelEvent>& events);
@@ -119,7 +122,7 @@ private:
 
     void save_undecided(Writer& out) const;
     [[nodiscard]] std::vector<RuleId> load_undecided(Reader& in, std::vector<Tree>& trees) const;
-    void load_window(Reader& in, Window& window, std::vector<Tree>& trees, Codes& codes) const;
+    void load_window(Reader& in, Window& window, std::vector<Tree> const& trees) const;
     void check_kept(KeptTransition const& kept, std::vector<Tree> const& trees) const;
 
     std::shared_ptr<Schema const> schema_;
@@ -137,7 +140,7 @@ private:
     std::vector<Tree::Target> targets_;
     std::vector<Event> events_;
     Scratch scratch_;
-    mutable FairMutex mutex_;
+    ModelLock lock_;
 };
 
 }  // namespace treethink

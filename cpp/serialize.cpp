@@ -77,12 +77,14 @@ constexpr std::uint64_t max_loss = std::uint64_t{1} << 56;
 
 struct Entry {
     Vector value;
-    Code code;
+    Block::Column column;
 };
 
 std::vector<Entry> sorted_entries(Codes const& codes, Block const& block) {
     std::vector<Entry> entries;
-    for (Code const code : block.codes) entries.push_back({codes.value(block.type, code), code});
+    entries.reserve(block.size());
+    for (Block::Column column = 0; column < block.size(); ++column)
+        entries.push_back({codes.value(block.type, block.codes[column]), column});
     std::sort(entries.begin(), entries.end(), [](Entry const& a, Entry const& b) { return a.value < b.value; });
     return entries;
 }
@@ -94,8 +96,8 @@ void save_candidates(Writer& out, Codes const& codes, Node const& node) {
         out.number(entries.size());
         for (Entry const& entry : entries) {
             out.vector(entry.value);
-            out.number(block.births[block.column_of[entry.code]]);
-            block.read_counts(entry.code, node.stats.totals, counts);
+            out.number(block.births[entry.column]);
+            block.read_column(entry.column, node.stats.totals, counts);
             for (Count const count : counts) out.number(count);
         }
     }
@@ -154,14 +156,13 @@ public:
     TreeReader(Tree& tree, Reader& in, Codes& codes, bool branch_updates)
         : tree_(tree), in_(in), codes_(codes), branch_updates_(branch_updates) {}
 
-    std::vector<Recoding> read(Criterion const& criterion, std::size_t outcome_length) {
+    void read(Criterion const& criterion, std::size_t outcome_length) {
         tree_.transitions_ = in_.number(max_observations, "a number of transitions");
         bool const varies = read_outcomes(outcome_length);
         if (varies) read_nodes();
         check_agreement(varies);
         TreeEditor::update_held(tree_);
         criterion.update_settled(tree_.nodes_);
-        return std::move(recodings_);
     }
 
 private:
@@ -278,6 +279,9 @@ private:
 
     void read_candidates(NodeId at) {
         Node& node = tree_.nodes_[at];
+        // Each block takes at least one byte, for its number of candidates.
+        if (count_blocks(codes_.types(), node.variable_classes) > in_.left())
+            throw ModelFileError("the model file ends in the middle of a node's candidates");
         node.candidates.blocks = make_blocks(codes_.types(), node.variable_classes);
         for (Block& block : node.candidates.blocks) {
             std::size_t const entries = in_.count("a number of candidates");
@@ -285,7 +289,7 @@ private:
             for (std::size_t e = 0; e < entries; ++e) {
                 Vector value = read_value(codes_.types()[block.type]);
                 if (e > 0 && !(last < value)) throw ModelFileError("the model file has candidates out of order");
-                read_counters(node, block, admit(block.type, value));
+                read_counters(node, block, codes_.admit(block.type, value));
                 last = std::move(value);
             }
         }
@@ -299,22 +303,13 @@ private:
         return value;
     }
 
-    Code admit(std::size_t type, VectorView value) {
-        for (Recoding& recoding : codes_.admit(type, value)) {
-            tree_.recode(codes_, recoding);
-            recodings_.push_back(std::move(recoding));
-        }
-        return codes_.find(type, value);
-    }
-
     void read_counters(Node& node, Block& block, Code code) {
         Counts const totals = node.stats.totals;
-        block.fit(codes_, totals.size());
         std::uint64_t const birth = in_.number(std::numeric_limits<std::uint32_t>::max(), "a birth");
         if (birth == 0 || birth > tree_.transitions_)
             throw ModelFileError("the model file has a candidate from no known transition");
         Block::Column const column = block.add(code, static_cast<std::uint32_t>(birth));
-        block.fit(codes_, totals.size());
+        block.fit_outcomes(totals.size());
         ++node.candidates.size;
         std::uint64_t times_true = 0;
         for (std::size_t y = 0; y < totals.size(); ++y) {
@@ -342,7 +337,7 @@ private:
         if (node.candidates.blocks.empty()) return;
         Code const code = codes_.find(test.type, test.value);
         Block const& block = node.candidates.blocks[*block_of_test];
-        if (code == no_code || !block.is_candidate(code))
+        if (code == no_code || block.find_column(code) == Block::kNoColumn)
             throw ModelFileError("the model file has a test that is none of its node's candidates");
         node.test_candidate.code = code;
     }
@@ -352,12 +347,11 @@ private:
     Codes& codes_;
     bool branch_updates_;
     std::uint64_t seen_ = 0;  // observations of all outcomes
-    std::vector<Recoding> recodings_;
 };
 
-std::vector<Recoding> load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion,
-                                std::size_t outcome_length, bool branch_updates) {
-    return TreeReader(tree, in, codes, branch_updates).read(criterion, outcome_length);
+void load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion, std::size_t outcome_length,
+               bool branch_updates) {
+    TreeReader(tree, in, codes, branch_updates).read(criterion, outcome_length);
 }
 
 }  // namespace treethink

@@ -16,7 +16,6 @@ namespace treethink {
 class Codes;
 class Criterion;
 class Tree;
-struct Recoding;
 
 class Writer {
 public:
@@ -52,9 +51,9 @@ private:
 
 /// Writes a tree; candidates by value, so that nothing depends on codes.
 void save_tree(Writer& out, Tree const& tree, Codes const& codes);
-/// Reads into a tree that has seen nothing; returns how codes changed on the way, which other
-/// trees must follow. Throws ModelFileError for anything that save_tree() could not have written.
-std::vector<Recoding> load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion,
-                                std::size_t outcome_length, bool branch_updates);
+/// Reads into a tree that has seen nothing, with codes that have followed no state yet. Throws ModelFileError for
+/// anything that save_tree() could not have written.
+void load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion, std::size_t outcome_length,
+               bool branch_updates);
 
 }  // namespace treethink

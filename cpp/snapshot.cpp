@@ -10,9 +10,9 @@ std::vector<TreeSnapshot::Candidate> copy_candidates(Codes const& codes, Node co
     std::vector<TreeSnapshot::Candidate> all;
     auto const& blocks = node.candidates.blocks;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-        for (Code const code : blocks[b].codes) {
-            all.push_back({test_of(codes, node, {b, code}), {}});
-            blocks[b].read_counts(code, node.stats.totals, all.back().counts);
+        for (Block::Column column = 0; column < blocks[b].size(); ++column) {
+            all.push_back({test_of(codes, node, {b, blocks[b].codes[column]}), {}});
+            blocks[b].read_column(column, node.stats.totals, all.back().counts);
         }
     }
     std::sort(all.begin(), all.end(), [&](auto const& a, auto const& b) {

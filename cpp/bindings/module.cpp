@@ -1,5 +1,6 @@
 // module.cpp - the extension treethink._engine: its parts, its errors, its way to end.
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "bindings/objects.hpp"
@@ -63,6 +64,17 @@ void translate(std::exception_ptr const& thrown, void*) {
         set_error("BrokenModelError", error);
     } catch (Error const& error) {
         set_error("TreeThinkError", error);
+    } catch (std::bad_alloc const&) {
+        PyErr_SetString(PyExc_MemoryError, "memory ran out");
+    }
+}
+
+// The first exception of a thread needs memory for the thread's own data, and where there is none the C library ends
+// the process. So the main thread throws one while there is memory.
+void make_room_for_exceptions() {
+    try {
+        throw std::bad_alloc();
+    } catch (std::bad_alloc const&) {  // NOLINT(bugprone-empty-catch): nothing has failed
     }
 }
 
@@ -111,6 +123,7 @@ nb::object object_class() {
 NB_MODULE(_engine, module) {
     using namespace treethink::bindings;
     module.doc() = "The engine: states, facts, trees and whole-model learning, in C++.";
+    make_room_for_exceptions();
     nb::set_leak_warnings(false);  // what Python keeps until its end (a world's schema, say) is no leak
     nb::register_exception_translator(&translate, nullptr);
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(&shut_down));

@@ -59,11 +59,16 @@ Code Box::find_difference(VectorView value) const {
     return static_cast<Code>(code);
 }
 
-Box Box::grown(VectorView low, VectorView high, std::size_t values) const {
+Box Box::with_bounds(VectorView low, VectorView high) {
     Box box;
     box.empty_ = false;
     box.low_.assign(low.begin(), low.end());
     box.high_.assign(high.begin(), high.end());
+    return box;
+}
+
+Box Box::grown(VectorView low, VectorView high, std::size_t values) const {
+    Box box = with_bounds(low, high);
     for (std::size_t d = 0; d < low.size() && !empty_; ++d) {
         // Slack on the side that had to give way, so that a drifting value recodes rarely.
         auto const slack = static_cast<Int>(std::min<std::uint64_t>(extent(low_[d], high_[d]) / 4, large_table));
@@ -82,10 +87,7 @@ Box Box::grown(VectorView low, VectorView high, std::size_t values) const {
 }
 
 Box Box::around(VectorView low, VectorView high, std::uint64_t max_table) {
-    Box box;
-    box.empty_ = false;
-    box.low_.assign(low.begin(), low.end());
-    box.high_.assign(high.begin(), high.end());
+    Box box = with_bounds(low, high);
     box.set_strides(max_table);
     return box;
 }
@@ -104,6 +106,15 @@ void Box::set_strides(std::uint64_t max_table) {
     width_ = static_cast<Code>((table + 1) / 2);
 }
 
+Box Box::stretched(VectorView value) const {
+    Box box = with_bounds(value, value);
+    for (std::size_t d = 0; d < value.size() && !empty_; ++d) {
+        box.low_[d] = std::min(box.low_[d], low_[d]);
+        box.high_[d] = std::max(box.high_[d], high_[d]);
+    }
+    return box;
+}
+
 Box Box::widened(VectorView difference) const {
     Vector low = empty_ ? Vector(difference.size(), 0) : low_;
     Vector high = empty_ ? low : high_;
@@ -116,7 +127,7 @@ Box Box::widened(VectorView difference) const {
         else
             low[d] = high[d] - size;  // low is above 0, so this fits
     }
-    return grown(low, high, 0);
+    return with_bounds(low, high);
 }
 
 }  // namespace treethink

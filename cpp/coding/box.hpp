@@ -37,13 +37,17 @@ public:
     /// The smallest box around this one and `low`..`high`; with slack where this one had to grow.
     /// It is not dense when its table would be too large for `values` values.
     [[nodiscard]] Box grown(VectorView low, VectorView high, std::size_t values) const;
-    /// Grown until some two values in it have this difference, or its negation. No component is the least Int.
+    /// The smallest box around this one and a value. It is not dense.
+    [[nodiscard]] Box stretched(VectorView value) const;
+    /// Stretched until some two values in it have this difference, or its negation. No component is the least Int. It
+    /// is not dense.
     [[nodiscard]] Box widened(VectorView difference) const;
 
     /// A box for these bounds, dense if its table is not too large.
     [[nodiscard]] static Box around(VectorView low, VectorView high, std::uint64_t max_table);
 
 private:
+    [[nodiscard]] static Box with_bounds(VectorView low, VectorView high);
     /// Makes the box dense unless its table would be larger than `max_table`.
     void set_strides(std::uint64_t max_table);
 

@@ -34,6 +34,16 @@ std::vector<Recoding> Codes::set_state(State const& state) {
     return recodings;
 }
 
+void Codes::check(State const& state, State const* checked) const {
+    std::vector<bool> is_checked(schema_->attributes().size(), false);
+    for (std::size_t s = 0; s < columns_.size(); ++s) {
+        if (checked != nullptr && state.column(SlotId(s)) == checked->column(SlotId(s))) continue;
+        AttributeId const attribute = attribute_of(s);
+        if (!is_checked[attribute]) check_range(state, attribute);
+        is_checked[attribute] = true;
+    }
+}
+
 void Codes::find_changed_columns(State const& state) {
     changed_.clear();
     for (std::size_t s = 0; s < columns_.size(); ++s) {
@@ -133,19 +143,6 @@ void Codes::encode(SlotId slot) {
         if (last_seen_[code] == encode_calls_) coded.distinct = false;
         last_seen_[code] = encode_calls_;
     }
-}
-
-std::vector<Recoding> Codes::admit(std::size_t type, VectorView value) {
-    std::vector<Recoding> recodings;
-    if (find(type, value) != no_code) return recodings;
-    FactType const& fact = types()[type];
-    Box const& box = fact_codes_.box(fact.attribute);
-    // The box makes room even where codes are not arithmetic (yet, or any more). So it contains every value
-    // that was ever met, and none is lost if codes become arithmetic.
-    if (fact.linear)
-        set_box(fact.attribute, fact.arity == 1 ? box.grown(value, value, 0) : box.widened(value), recodings);
-    if (!arithmetic(type)) (void)fact_codes_.intern(type, value);
-    return recodings;
 }
 
 Recoding Codes::collect(std::size_t type, std::vector<bool> used) {

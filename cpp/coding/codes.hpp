@@ -28,8 +28,11 @@ public:
     /// Makes `state` the current one; what did not change is kept. Returns what had to be renumbered.
     /// Throws StateError, changing nothing, when a difference would not fit 64 bits.
     std::vector<Recoding> set_state(State const& state);
-    /// Makes room for a fact that is known by its value only (from a file). Recodes as above.
-    std::vector<Recoding> admit(std::size_t type, VectorView value);
+    /// Throws StateError if set_state() would; changes nothing. What the state shares with one that was checked before
+    /// (null: none) is not checked again.
+    void check(State const& state, State const* checked) const;
+    /// The code of a fact that is known by its value only (from a file). Only before the first state.
+    Code admit(std::size_t type, VectorView value) { return fact_codes_.admit(type, value); }
 
     /// Whether dropping unused codes is worth its cost; `collect` does it.
     [[nodiscard]] bool crowded(std::size_t type) const { return fact_codes_.crowded(type); }

@@ -41,6 +41,17 @@ Code FactCodes::find(std::size_t type, VectorView value) const {
     return find_in(box_of(type), types_[type].arity, value);
 }
 
+// The box makes room although codes are not arithmetic yet. So it contains every value that was ever met, and none is
+// lost when codes become arithmetic. Until then a value takes no more memory than its own: a table of all that lies
+// between the values of a file may be much larger than the file.
+Code FactCodes::admit(std::size_t type, VectorView value) {
+    if (Code const known = interners_[type].find(value); known != no_code) return known;
+    FactType const& fact = types_[type];
+    Box& box = boxes_[fact.attribute];
+    if (fact.linear) box = fact.arity == 1 ? box.stretched(value) : box.widened(value);
+    return interners_[type].intern(value);
+}
+
 Code FactCodes::intern_fact(std::size_t type, VectorView x, VectorView y) {
     Buffer value(types_[type].value_length);
     if (!types_[type].kind->value(x, y, value.data())) return no_code;

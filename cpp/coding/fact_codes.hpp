@@ -47,6 +47,8 @@ public:
 
     /// The code of a value, which gets one if it is new. Only where codes are not arithmetic.
     Code intern(std::size_t type, VectorView value) { return interners_[type].intern(value); }
+    /// The same for a value from a file: no state has had it in this process. Only before the first state.
+    Code admit(std::size_t type, VectorView value);
     /// The same for the fact about objects with these values; no_code: the fact has no value.
     [[nodiscard]] Code intern_fact(std::size_t type, VectorView x, VectorView y);
     /// Within a class: the code for the pair in the order that makes its value the larger one.

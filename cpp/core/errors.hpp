@@ -34,7 +34,7 @@ struct ModelFileError : Error {
 struct ResourceError : Error {
     using Error::Error;
 };
-/// A model that a change has left half-way.
+/// A model that a failed change has left half-changed (see model_lock.hpp).
 struct BrokenModelError : Error {
     using Error::Error;
 };

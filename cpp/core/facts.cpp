@@ -12,7 +12,7 @@ bool FactKind::solve(std::size_t, VectorView, VectorView, Int*) const { return f
 namespace {
 
 // Each pair of classes that share an attribute has a type of its own. No world needs as many.
-constexpr std::size_t max_fact_types = 1'000'000;
+constexpr std::size_t max_fact_types = 100'000;
 
 /// `X[m] = v`
 class Equality final : public FactKind {

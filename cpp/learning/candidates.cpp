@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -59,50 +60,105 @@ Block make_block(std::vector<FactType> const& types, std::vector<ClassId> const&
 
 }  // namespace
 
+namespace {
+
+using Variables = std::array<std::uint32_t, 2>;
+
+// Calls visit(variables) for each block of a fact type, in order.
+template <class Visit>
+void each_block(FactType const& type, std::vector<ClassId> const& classes, Visit const& visit) {
+    auto const n = static_cast<std::uint32_t>(classes.size());
+    auto fits = [&](std::uint32_t v, std::size_t k) { return v < n && classes[v] == type.classes[k]; };
+    for (std::uint32_t i = 0; i <= n; ++i) {
+        if (i < n && !fits(i, 0)) continue;
+        if (type.arity == 1) {
+            visit(Variables{i, 0});
+            continue;
+        }
+        // Within a class the older variable comes first, so a new one never stands before an old one.
+        for (std::uint32_t j = 0; j < n; ++j)
+            if (fits(j, 1) && (type.same_class() ? i < j && i < n : true)) visit(Variables{i, j});
+        visit(Variables{i, i < n ? n : n + 1});
+    }
+}
+
+// How many blocks the first `end` fact types have: as many as each_block() visits.
+std::size_t count_blocks(std::vector<FactType> const& types, std::size_t end, std::vector<ClassId> const& classes) {
+    std::vector<std::size_t> variables;  // by class
+    for (ClassId const each : classes) {
+        if (variables.size() <= each) variables.resize(each + 1, 0);
+        ++variables[each];
+    }
+    auto const known = [&](ClassId c) { return c < variables.size() ? variables[c] : 0; };
+    std::size_t blocks = 0;
+    for (std::size_t t = 0; t < end; ++t) {
+        FactType const& type = types[t];
+        std::size_t const first = known(type.classes[0]);
+        if (type.arity == 1)
+            blocks += first + 1;
+        else if (type.same_class())
+            blocks += (first + 1) * first / 2 + 1;
+        else
+            blocks += (first + 1) * (known(type.classes[1]) + 1);
+    }
+    return blocks;
+}
+
+}  // namespace
+
+std::size_t count_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
+    return count_blocks(types, types.size(), classes);
+}
+
 std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
     std::vector<Block> blocks;
-    auto const n = static_cast<std::uint32_t>(classes.size());
-    auto const add = [&](std::size_t t, std::array<std::uint32_t, 2> variables) {
-        blocks.push_back(make_block(types, classes, t, variables));
-    };
-    for (std::size_t t = 0; t < types.size(); ++t) {
-        FactType const& type = types[t];
-        auto fits = [&](std::uint32_t v, std::size_t k) { return v < n && classes[v] == type.classes[k]; };
-        for (std::uint32_t i = 0; i <= n; ++i) {
-            if (i < n && !fits(i, 0)) continue;
-            if (type.arity == 1) {
-                add(t, {i, 0});
-                continue;
-            }
-            // Within a class the older variable comes first, so a new one never stands before an old one.
-            for (std::uint32_t j = 0; j < n; ++j)
-                if (fits(j, 1) && (type.same_class() ? i < j && i < n : true)) add(t, {i, j});
-            add(t, {i, i < n ? n : n + 1});
-        }
-    }
+    blocks.reserve(count_blocks(types, classes));
+    for (std::size_t t = 0; t < types.size(); ++t)
+        each_block(types[t], classes,
+                   [&](Variables variables) { blocks.push_back(make_block(types, classes, t, variables)); });
+    assert(blocks.size() == count_blocks(types, classes));
     set_description_lengths(types, blocks);
     return blocks;
 }
 
 std::optional<std::size_t> find_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
                                       Test const& test) {
-    auto const blocks = make_blocks(types, classes);
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-        if (blocks[b].type == test.type && blocks[b].variables == test.variables) return b;
-    return std::nullopt;
+    std::optional<std::size_t> place;
+    std::size_t at = count_blocks(types, test.type, classes);
+    each_block(types[test.type], classes, [&](Variables variables) {
+        if (variables == test.variables) place = at;
+        ++at;
+    });
+    return place;
 }
 
 // ---- counters ----
 
 void Block::grow(Codes const& all_codes, std::size_t outcomes) {
     Code const size = all_codes.size(type);
+    index_columns();
     if (size > column_of.size()) {
         // Interned codes grow one by one; leave room.
         std::size_t const room = all_codes.arithmetic(type) ? size : size + size / 2;
         column_of.resize(room, kNoColumn);
         true_bits.resize(room / 64 + 1, 0);
     }
-    if (counts.size() < outcomes * stride) counts.resize(outcomes * stride, 0);
+    fit_outcomes(outcomes);
+}
+
+void Block::index_columns() {
+    if (!column_of.empty() || codes.empty()) return;
+    std::size_t const size = std::size_t{*std::max_element(codes.begin(), codes.end())} + 1;
+    column_of.assign(size, kNoColumn);
+    true_bits.assign(size / 64 + 1, 0);
+    for (std::size_t column = 0; column < codes.size(); ++column)
+        column_of[codes[column]] = static_cast<Column>(column);
+}
+
+Block::Column Block::find_column(Code code) const {
+    if (!column_of.empty()) return code < column_of.size() ? column_of[code] : kNoColumn;
+    auto const place = std::find(codes.begin(), codes.end(), code);
+    return place == codes.end() ? kNoColumn : static_cast<Column>(place - codes.begin());
 }
 
 void Block::set_stride(std::size_t new_stride) {
@@ -120,7 +176,7 @@ Block::Column Block::add(Code code, std::uint32_t birth) {
     auto const column = static_cast<Column>(codes.size());
     codes.push_back(code);
     births.push_back(birth);
-    column_of[code] = column;
+    if (!column_of.empty()) column_of[code] = column;
     return column;
 }
 
@@ -137,10 +193,10 @@ void Block::apply_pending(Counts totals) {
     has_pending = has_exclusions = false;
 }
 
-void Block::read_counts(Code code, Counts totals, std::vector<Count>& out) const {
+void Block::read_column(Column column, Counts totals, std::vector<Count>& out) const {
     out.resize(totals.size());
-    Column const column = column_of[code];
-    bool const pending = (true_bits[code / 64] >> (code % 64) & 1) != 0;
+    Code const code = codes[column];
+    bool const pending = !true_bits.empty() && (true_bits[code / 64] >> (code % 64) & 1) != 0;
     for (std::size_t y = 0; y < totals.size(); ++y) {
         std::size_t const at = y * stride + column;
         Count const stored = at < counts.size() ? counts[at] : 0;
@@ -165,14 +221,15 @@ Count const* Block::all_counts(Counts totals, std::vector<Count>& room) const {
 void Block::recode(std::vector<Code> const& new_code, Code size, Counts totals) {
     apply_pending(totals);
     truth_version = kNoVersion;
+    for (Code& code : codes) {
+        code = new_code[code];
+        if (code == no_code) throw std::logic_error("a candidate's fact has lost its code");
+    }
+    if (column_of.empty()) return;
     column_of.assign(size, kNoColumn);
     true_bits.assign(size / 64 + 1, 0);
-    for (std::size_t column = 0; column < codes.size(); ++column) {
-        Code const code = new_code[codes[column]];
-        if (code == no_code) throw std::logic_error("a candidate's fact has lost its code");
-        codes[column] = code;
-        column_of[code] = static_cast<Column>(column);
-    }
+    for (std::size_t column = 0; column < codes.size(); ++column)
+        column_of[codes[column]] = static_cast<Column>(column);
 }
 
 void Block::merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size_t outcomes, Counts totals) {
@@ -348,6 +405,7 @@ std::uint64_t forget_candidates(LearningContext& context, Node& node) {
     std::vector<std::vector<Block::Column>> dropped(candidates.blocks.size());  // by block
     for (std::uint64_t i = 0; i < surplus; ++i) {
         auto const [block, code] = entries[i].id;
+        candidates.blocks[block].index_columns();
         dropped[block].push_back(candidates.blocks[block].column_of[code]);
     }
     for (std::size_t b = 0; b < dropped.size(); ++b)

@@ -52,7 +52,9 @@ struct Block {
     // The node's variables whose objects decide which tests are true: arguments and same-class variables.
     std::vector<std::uint32_t> read_variables;
 
-    std::vector<Column> column_of;             // by code; kNoColumn: no candidate
+    // By code; kNoColumn: no candidate. Empty in a block from a file until it is counted in, because it is as long as
+    // there are codes, however few candidates the block has.
+    std::vector<Column> column_of;
     std::vector<Code> codes;                   // by column: the candidate's code
     std::vector<std::uint32_t> births;         // by column: transition in which the test was first true
     std::size_t stride = 0;                    // columns that there is room for: length of a row of counters
@@ -66,18 +68,28 @@ struct Block {
         return !same_class_variables[0].empty() || !same_class_variables[1].empty();
     }
     [[nodiscard]] std::size_t size() const { return codes.size(); }  // number of candidates
-    [[nodiscard]] bool is_candidate(Code code) const { return code < column_of.size() && column_of[code] != kNoColumn; }
+    /// The candidate's column; kNoColumn: the code is no candidate.
+    [[nodiscard]] Column find_column(Code code) const;
 
     /// Makes room for every code there is, and for so many outcomes.
     void fit(Codes const& all_codes, std::size_t outcomes) {
         if (column_of.size() < all_codes.size(type) || counts.size() < outcomes * stride) grow(all_codes, outcomes);
     }
+    void fit_outcomes(std::size_t outcomes) {
+        if (counts.size() < outcomes * stride) counts.resize(outcomes * stride, 0);
+    }
+    /// Makes `column_of`, if there is none yet.
+    void index_columns();
     /// Makes the code a candidate, with counters at zero; returns its column. Rows of counters may move.
     Column add(Code code, std::uint32_t birth);
     /// Adds all pending totals, so that counters stand for themselves.
     void apply_pending(Counts totals);
     /// Writes how often a candidate was true, by outcome, pending totals included.
-    void read_counts(Code code, Counts totals, std::vector<Count>& out) const;
+    void read_counts(Code code, Counts totals, std::vector<Count>& out) const {
+        read_column(find_column(code), totals, out);
+    }
+    /// The same for the candidate of a column.
+    void read_column(Column column, Counts totals, std::vector<Count>& out) const;
     /// All counters, pending totals included: rows of `stride` columns. `room` is used if a copy is needed.
     [[nodiscard]] Count const* all_counts(Counts totals, std::vector<Count>& room) const;
     /// Renumbers all candidates; `size` codes are in use afterwards. Pending totals are applied.
@@ -115,6 +127,9 @@ struct Candidates {
 
 /// The blocks of a node whose variables have these classes.
 std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes);
+
+/// How many there are; they are not made.
+[[nodiscard]] std::size_t count_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes);
 
 /// Which of these a test belongs to, or nothing if it asks about variables that it cannot have.
 [[nodiscard]] std::optional<std::size_t> find_block(std::vector<FactType> const& types,

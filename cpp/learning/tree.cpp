@@ -338,7 +338,7 @@ void Tree::recode(Codes const& codes, Recoding const& recoding) {
     for (Node& node : nodes_) {
         auto& blocks = node.candidates.blocks;
         for (std::size_t b = 0; b < blocks.size(); ++b) {
-            if (blocks[b].type != recoding.type || blocks[b].column_of.empty()) continue;
+            if (blocks[b].type != recoding.type || (blocks[b].column_of.empty() && blocks[b].size() == 0)) continue;
             blocks[b].recode(recoding.new_code, size, node.stats.totals);
             CandidateId& test = node.test_candidate;
             if (!node.is_leaf() && test.block == b) test.code = recoding.new_code[test.code];

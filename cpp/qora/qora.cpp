@@ -1,7 +1,6 @@
 #include "qora/qora.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,12 +34,12 @@ Qora::Qora(std::shared_ptr<Schema const> schema, double alpha, std::uint64_t max
 }
 
 std::uint64_t Qora::observations() const {
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     return observations_;
 }
 
 qora::MemoryUse Qora::memory_use() const {
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     return memory_;
 }
 
@@ -81,11 +80,13 @@ void Qora::observe(State const& before, ActionId action, State const& after) {
     check_schema(before, "before");
     check_schema(after, "after");
     check_same_objects(before, after);
-    std::unique_lock const lock(mutex_);
+    auto const lock = lock_.for_writing();
     check_memory();
     for (std::size_t s = 0; s < effects_.size(); ++s) find_effects(SlotId(s), before, after);
-    ++observations_;
-    for (std::size_t c = 0; c < schema_->classes().size(); ++c) observe_class(ClassId(c), before, action);
+    lock_.guard("learned observation", observations_ + 1, [&] {
+        ++observations_;
+        for (std::size_t c = 0; c < schema_->classes().size(); ++c) observe_class(ClassId(c), before, action);
+    });
 }
 
 // The predictor that must learn from `effect`; null while the rule has shown one effect only.
@@ -118,7 +119,7 @@ void Qora::observe_class(ClassId class_id, State const& before, ActionId action)
 
 Prediction Qora::predict(State const& state, ActionId action) const {
     check_schema(state, "given");
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     Prediction prediction(state, effects_.size());
     for (std::size_t s = 0; s < effects_.size(); ++s) {
         Rule const& own = rule(SlotId(s), action);

@@ -8,12 +8,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
 #include <span>
 #include <vector>
 
-#include "fair_mutex.hpp"
 #include "inference/prediction.hpp"
+#include "model_lock.hpp"
 #include "qora/predictor.hpp"
 
 namespace treethink {
@@ -42,7 +41,7 @@ public:
     /// Calls use(predictor, predicates), where the predictor may be null; nobody learns meanwhile.
     template <class Use>
     void with_predictor(SlotId slot, ActionId action, Use&& use) const {
-        std::shared_lock const lock(mutex_);
+        auto const lock = lock_.for_reading();
         use(rule(slot, action).predictor.get(), predicates_);
     }
 
@@ -86,7 +85,7 @@ private:
     std::vector<Effects> effects_;  // by slot
     qora::TargetFacts facts_;
     qora::Evaluator evaluator_;
-    mutable FairMutex mutex_;
+    ModelLock lock_;
 };
 
 }  // namespace treethink

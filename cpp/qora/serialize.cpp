@@ -1,7 +1,6 @@
 // serialize.cpp - QORA to bytes and back.
 #include <algorithm>
 #include <limits>
-#include <mutex>
 #include <string>
 
 #include "qora/qora.hpp"
@@ -182,7 +181,7 @@ void Predictor::load_lists(Reader& in, LoadContext const& context) {
 // ---- the learner ----
 
 std::vector<std::uint8_t> Qora::save() const {
-    std::shared_lock const lock(mutex_);
+    auto const lock = lock_.for_reading();
     Writer out;
     out.number(observations_);
     out.number(memory_.exhausted);
@@ -205,7 +204,7 @@ std::vector<std::uint8_t> Qora::save() const {
 }
 
 void Qora::load(std::span<std::uint8_t const> bytes) {
-    std::unique_lock const lock(mutex_);
+    auto const lock = lock_.for_writing();
     Reader in(bytes);
     observations_ = in.number(max_count, "a number of observations");
     memory_.exhausted = in.number(1, "a flag") != 0;

@@ -71,36 +71,38 @@ bool Search::advance(ActionId action, State const& state) {
         if (better && nodes_[outcome.node].state == wanted) match = &outcome;
     }
     if (match == nullptr) return false;
-    root_state_ = State(schema_, root_state_.roster(), state.columns());
+    State new_root_state(schema_, root_state_.roster(), state.columns());
     keep_only_below(match->node);
+    root_state_ = std::move(new_root_state);
     return true;
 }
 
-// Renumbers the nodes that the new root can reach in breadth-first order, and drops the others.
+// Renumbers the nodes that the new root can reach in breadth-first order, and drops the others. Everything that needs
+// memory comes first, so that the tree stays as it was if there is none.
 void Search::keep_only_below(NodeId new_root) {
     constexpr NodeId dropped = ~NodeId{0};
     std::vector<NodeId> new_id(nodes_.size(), dropped);
     std::vector<NodeId> order{new_root};
     new_id[new_root] = root_id;
     for (std::size_t i = 0; i < order.size(); ++i)
-        for (Edge& edge : nodes_[order[i]].edges)
-            for (Outcome& outcome : edge.outcomes) {
-                if (new_id[outcome.node] == dropped) {
-                    new_id[outcome.node] = static_cast<NodeId>(order.size());
-                    order.push_back(outcome.node);
-                }
-                outcome.node = new_id[outcome.node];
+        for (Edge const& edge : nodes_[order[i]].edges)
+            for (Outcome const& outcome : edge.outcomes) {
+                if (new_id[outcome.node] != dropped) continue;
+                new_id[outcome.node] = static_cast<NodeId>(order.size());
+                order.push_back(outcome.node);
             }
     std::vector<Node> kept;
     kept.reserve(order.size());
-    transposition_table_.clear();
+    std::unordered_multimap<std::uint64_t, NodeId> table;
+    for (std::size_t i = 0; i < order.size() && settings_.transpositions; ++i)
+        table.emplace(transposition_key(nodes_[order[i]].state, nodes_[order[i]].depth), static_cast<NodeId>(i));
     for (NodeId const old_id : order) {
-        Node& node = nodes_[old_id];
-        if (settings_.transpositions)
-            transposition_table_.emplace(transposition_key(node.state, node.depth), static_cast<NodeId>(kept.size()));
-        kept.push_back(std::move(node));
+        for (Edge& edge : nodes_[old_id].edges)
+            for (Outcome& outcome : edge.outcomes) outcome.node = new_id[outcome.node];
+        kept.push_back(std::move(nodes_[old_id]));
     }
     nodes_ = std::move(kept);
+    transposition_table_ = std::move(table);
 }
 
 std::vector<std::unique_ptr<Search::ChanceNode>> Search::release_chance_nodes() {
@@ -203,16 +205,18 @@ std::optional<std::size_t> Search::find_outcome(Edge const& edge, Int reward, St
 }
 
 Search::NodeId Search::find_or_add_node(State state, std::uint64_t depth) {
+    std::uint64_t const key = settings_.transpositions ? transposition_key(state, depth) : 0;
     if (settings_.transpositions) {
-        std::uint64_t const key = transposition_key(state, depth);
         auto const [first, last] = transposition_table_.equal_range(key);
         for (auto each = first; each != last; ++each)
             if (Node const& node = nodes_[each->second]; node.depth == depth && node.state == state)
                 return each->second;
-        transposition_table_.emplace(key, static_cast<NodeId>(nodes_.size()));
     }
+    auto const node = static_cast<NodeId>(nodes_.size());
     nodes_.push_back({std::move(state), depth, 1, 0, {}});
-    return static_cast<NodeId>(nodes_.size() - 1);
+    // After the node: if memory runs out, the table names none that does not exist.
+    if (settings_.transpositions) transposition_table_.emplace(key, node);
+    return node;
 }
 
 // ---- backup ----

@@ -1,6 +1,8 @@
-// kinds.cpp - two kinds of fact that exist in test builds only. They show that a kind is added in
-// one place: nothing else in the engine knows them.
+// kinds.cpp - kinds of fact that exist in test builds only. They show that a kind is added in one place: nothing else
+// in the engine knows them.
+#include <algorithm>
 #include <limits>
+#include <new>
 
 #include "core/facts.hpp"
 
@@ -43,8 +45,24 @@ public:
     }
 };
 
+/// `X[m] = v`, but memory runs out at one million.
+class Exhausting final : public FactKind {
+public:
+    [[nodiscard]] std::string_view name() const override { return "exhausting"; }
+    [[nodiscard]] std::size_t arity() const override { return 1; }
+    [[nodiscard]] bool value(VectorView x, VectorView, Int* out) const override {
+        if (x[0] == 1'000'000) throw std::bad_alloc();
+        std::copy(x.begin(), x.end(), out);
+        return true;
+    }
+    [[nodiscard]] std::string text(std::string const& x, std::string const&, std::string const& value) const override {
+        return x + " = " + value;
+    }
+};
+
 FactKindRegistration const parity(std::make_unique<Parity>());
 FactKindRegistration const distance(std::make_unique<Distance>());
+FactKindRegistration const exhausting(std::make_unique<Exhausting>());
 
 }  // namespace
 

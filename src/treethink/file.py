@@ -9,6 +9,7 @@ before it. It holds no code, and equal models have equal bytes. It is checked be
 Compatibility: every version reads all earlier formats, and refuses later ones.
 """
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -19,7 +20,7 @@ import stat
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from treethink.errors import (
     ModelFileError,
@@ -29,10 +30,22 @@ from treethink.errors import (
     shown,
 )
 
+if TYPE_CHECKING:
+    from treethink.state import Schema
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 MAGIC = b"TREETHINK\n"
 FORMAT = 2  # 2: outcomes that are not told apart (max_outcomes)
 _LENGTHS = struct.Struct("<IQQ")  # format, length of header, length of body
 _DIGEST = hashlib.sha256().digest_size
+_LONGEST_DRAFTED = 100  # bytes of a file's name that are in the name of its draft
+_DRAFT_NUMBER = 16  # digits at the end of a draft's name
+_MOST_DRAFTS = 20  # that are removed by others before writing gives up
+_CHUNK = 2**20
 _LONGEST_PART = 60  # bytes; a file name consists of several such parts and an ending
 
 
@@ -92,22 +105,140 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], bytes]:
     return header, content[body_start:-_DIGEST]
 
 
-def write(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file atomically: after a crash, the old content is still there.
+def check_rules(schema: "Schema", body: bytes, least: int) -> None:
+    """Raise a `ModelFileError` if the body is too short for the rules of the schema.
 
-    If the path is a symbolic link, its target is replaced. Permissions are kept.
+    There is a rule for every class, attribute and action, and each takes at least `least` bytes.
+    Rules are made before the body is read, and a short header can name millions of them.
+    """
+    rules = sum(map(len, schema.classes.values())) * len(schema.actions)
+    if len(body) < least * rules:
+        raise ModelFileError(f"{len(body)} bytes are too few for {rules} rules")
+
+
+def write(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file atomically: after a crash, it has its old content or the new one.
+
+    The content is written to a draft beside the file, which is read back and compared before it
+    replaces the file. If the path is a symbolic link, its target is replaced. Permissions are kept.
     """
     target = _path(path)
     place = Path(os.path.realpath(target))
-    draft = place.parent / f".treethink-{secrets.token_hex(8)}"
     try:
-        _write_draft(draft, content, _old_mode(place))
-        os.replace(draft, place)
-    except BaseException as error:
+        _remove_dead_drafts(place)
+        for _ in range(_MOST_DRAFTS):
+            if _replace_by_draft(place, content):
+                return _flush_folder(place.parent)
+        raise OSError(errno.EBUSY, "Others removed every draft of it")
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # name the file, not the draft
+        raise OSError(error.errno, error.strerror, os.fspath(target)) from None
+
+
+def _replace_by_draft(place: Path, content: bytes) -> bool:
+    """Write a draft and replace the file by it; return False if another process removed the draft.
+
+    That can happen between the creation of the draft and its lock, and, on Windows, between its
+    closing and the replacement.
+    """
+    mode = _old_mode(place)
+    draft = place.with_name(f"{_draft_prefix(place)}{secrets.token_hex(_DRAFT_NUMBER // 2)}")
+    try:
+        with _new_file(draft, mode) as file:
+            _lock(file)
+            if not draft.exists():
+                return False
+            _write_and_compare(file, content)
+            if mode is not None:
+                draft.chmod(mode)
+            if os.name != "nt":  # Windows cannot rename an open file
+                return _renamed(draft, place)
+        return _renamed(draft, place)
+    except BaseException:
         draft.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno is not None:  # name the file, not the draft
-            raise OSError(error.errno, error.strerror, os.fspath(target)) from None
         raise
+
+
+def _new_file(draft: Path, mode: int | None) -> BinaryIO:
+    """Create a file that is never readable by more users than the old one with this mode."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return open(os.open(draft, flags, 0o666 if mode is None else 0o600), "w+b")
+
+
+def _write_and_compare(file: BinaryIO, content: bytes) -> None:
+    """Write the content to the disk, and read it back."""
+    file.write(content)
+    file.flush()
+    os.fsync(file.fileno())
+    file.seek(0)
+    expected = memoryview(content)
+    for start in range(0, len(content) + 1, _CHUNK):
+        if file.read(_CHUNK) != expected[start : start + _CHUNK]:
+            raise OSError(errno.EIO, "What was written is not what is read back")
+
+
+def _renamed(draft: Path, place: Path) -> bool:
+    """Replace the file by its draft; return False if the draft is gone."""
+    try:
+        os.replace(draft, place)
+    except FileNotFoundError:
+        if draft.parent.exists():
+            return False
+        raise
+    return True
+
+
+def _flush_folder(folder: Path) -> None:
+    """Write the new name of a file to the disk, where the system can do that."""
+    if os.name == "nt":
+        return
+    with contextlib.suppress(OSError):  # the file has been replaced: nothing is left to undo
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+# ------------------------------------------------------------------------------ drafts
+#
+# A draft has the name of its file in its own. Its writer holds a lock on it, which the system
+# releases when the writer ends, in whatever way. So a draft that can be locked has no writer any
+# more, and the next save of the same file removes it. Windows refuses to remove a file that is
+# open, which is as good as a lock.
+
+
+def _draft_prefix(place: Path) -> str:
+    start = os.fsencode(place.name)[:_LONGEST_DRAFTED].decode(errors="ignore")
+    return f".{start}.treethink-draft-"
+
+
+def _remove_dead_drafts(place: Path) -> None:
+    """Remove the drafts of this file whose writers have ended."""
+    prefix = _draft_prefix(place)
+    try:
+        names = os.listdir(place.parent)
+    except OSError:  # nothing can be listed, but perhaps written
+        return
+    for name in names:
+        if name.startswith(prefix) and len(name) == len(prefix) + _DRAFT_NUMBER:
+            with contextlib.suppress(OSError):  # its writer is at work, or it is another user's
+                _remove_if_dead(place.with_name(name))
+
+
+def _remove_if_dead(draft: Path) -> None:
+    with contextlib.nullcontext() if fcntl is None else draft.open("r+b") as file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        draft.unlink()
+
+
+def _lock(file: BinaryIO) -> None:
+    if fcntl is not None:
+        with contextlib.suppress(OSError):  # some file systems have no locks: nobody removes drafts
+            fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def _old_mode(place: Path) -> int | None:
@@ -121,17 +252,6 @@ def _old_mode(place: Path) -> int | None:
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "It is a device or a pipe, not a file")
     return stat.S_IMODE(mode)
-
-
-def _write_draft(draft: Path, content: bytes, mode: int | None) -> None:
-    """Write a new file that is never readable by more users than the old one."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    with open(os.open(draft, flags, 0o666 if mode is None else 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    if mode is not None:
-        draft.chmod(mode)
 
 
 def read(path: str | os.PathLike[str]) -> bytes:

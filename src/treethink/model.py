@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from treethink import _engine, file
 from treethink._engine import Prediction, State
 from treethink.errors import (
+    BrokenModelError,
     ModelFileError,
     SettingError,
     TreeThinkError,
@@ -49,6 +50,7 @@ DEFAULT_MAX_CANDIDATES = 100_000
 DEFAULT_MAX_OUTCOMES = 1_024
 _LARGEST_LIMIT = 2**63 - 1
 _LARGEST_MEMORY = 2**31 - 1
+_SHORTEST_RULE = 3  # bytes in a file: transitions, number of outcomes, whether it varies
 _CRITERIA = tuple(_engine.criterion_names())
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -379,7 +381,10 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         return {"seen": seen, **dump_nodes(nodes, self._candidates(class_name, attribute, action))}
 
     def __repr__(self) -> str:
-        varying = many(self.n_varying, "rule varies", "rules vary")
+        try:
+            varying = many(self.n_varying, "rule varies", "rules vary")
+        except BrokenModelError:
+            return "<TreeThink: broken>"
         return f"<TreeThink: {many(self.observations, 'observation')}, {varying}>"
 
     # ---- editing ----
@@ -474,15 +479,23 @@ class TreeThink(file.CopiedByContent, _engine.Model):
             learner = shown(header["learner"])
             raise ModelFileError(f"{where} was written by the learner {learner}, not by TreeThink")
         try:
-            model = cls(Schema.from_dict(header["schema"]), **header["settings"])
+            schema = Schema.from_dict(header["schema"])
+            file.check_rules(schema, body, least=_SHORTEST_RULE)
+            model = cls(schema, **header["settings"])
             model._load(body)
         except (TreeThinkError, LookupError, TypeError) as error:
             raise ModelFileError(f"{where} cannot be read: {error}") from None
         return model
 
     def save(self, path: str | os.PathLike[str], memory: bool = True) -> None:
-        """Write the model to a file, atomically; `memory`: including the transitions in memory."""
-        file.write(path, self.to_bytes(memory))
+        """Write the model to a file, atomically; `memory`: including the transitions in memory.
+
+        The content is loaded once before it replaces an old file: a file that cannot be loaded is
+        never written.
+        """
+        content = self.to_bytes(memory)
+        TreeThink.from_bytes(content, "the content of the new file")
+        file.write(path, content)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

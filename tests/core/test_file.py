@@ -20,6 +20,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import attack_memory
+import bombs
+import child
 from handmade import (
     EQUALS,
     branch,
@@ -35,6 +38,7 @@ from handmade import (
 from reference import CRITERIA, forecast
 from strategies import MEMORIES, Shape, Stream, crowded_shapes, random_state, streams
 from treethink import file
+from treethink.baselines import Qora
 from treethink.errors import ModelFileError, WrongTypeError
 from treethink.model import TreeThink
 from treethink.state import Attribute, Object, Schema, State
@@ -271,7 +275,9 @@ def test_a_private_file_is_never_readable_by_others_while_it_is_replaced(
     modes, synced = [], os.fsync
 
     def look(file: int) -> None:
-        modes.append(os.fstat(file).st_mode & 0o777)
+        mode = os.fstat(file).st_mode
+        if stat.S_ISREG(mode):  # not the folder, which is synced, too
+            modes.append(mode & 0o777)
         synced(file)
 
     monkeypatch.setattr(os, "fsync", look)
@@ -311,6 +317,88 @@ def test_an_unwritable_path_raises_the_errors_of_the_operating_system(small, tmp
     with pytest.raises(IsADirectoryError):
         small.save(tmp_path)
     assert os.listdir(tmp_path) == []
+
+
+# ---------------------------------------------------- drafts
+
+
+def leave_draft(path: Path) -> Path:
+    """Leave a draft of this file, as a process does that is killed while it saves."""
+    draft = path.with_name(f"{file._draft_prefix(path)}{'0' * 16}")
+    draft.write_bytes(b"unfinished")
+    return draft
+
+
+@pytest.mark.parametrize("name", ["model.tt", "m", "*[a]?.tt", "ü" * 127, "x" * 255])
+def test_the_next_save_removes_the_drafts_of_dead_writers(tmp_path, name):
+    path, other = tmp_path / name, tmp_path / "other.tt"
+    draft, other_draft = leave_draft(path), leave_draft(other)
+    file.write(path, b"new")
+    assert path.read_bytes() == b"new" and not draft.exists()
+    assert other_draft.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks as POSIX does")
+def test_the_draft_of_a_writer_at_work_is_left_alone(tmp_path):
+    path = tmp_path / "model.tt"
+    draft = leave_draft(path)
+    with draft.open("r+b") as open_draft:
+        file._lock(open_draft)
+        file.write(path, b"new")
+        assert draft.read_bytes() == b"unfinished"
+    file.write(path, b"newer")
+    assert path.read_bytes() == b"newer" and not draft.exists()
+
+
+def test_a_draft_that_is_removed_before_it_is_locked_is_written_again(tmp_path, monkeypatch):
+    path = tmp_path / "model.tt"
+    lock = file._lock
+    removed: list[Path] = []
+
+    def remove_first(open_draft: Any) -> None:
+        if not removed:
+            removed.extend(tmp_path.iterdir())
+            removed[0].unlink()
+        lock(open_draft)
+
+    monkeypatch.setattr(file, "_lock", remove_first)
+    file.write(path, b"new")
+    assert len(removed) == 1 and path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["model.tt"]
+
+
+def test_writing_gives_up_if_every_draft_is_removed(tmp_path, monkeypatch):
+    path = tmp_path / "model.tt"
+    monkeypatch.setattr(file, "_lock", lambda _: next(tmp_path.iterdir()).unlink())
+    with pytest.raises(OSError, match="removed every draft") as raised:
+        file.write(path, b"new")
+    assert raised.value.filename == str(path) and os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("content", [b"new", b"", bytes(2**20), bytes(2**20 + 1)], ids=len)
+def test_a_draft_that_reads_back_differently_replaces_nothing(tmp_path, monkeypatch, content):
+    path = tmp_path / "model.tt"
+    file.write(path, b"old")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda number: os.pwrite(number, b"X", len(content)))
+        with pytest.raises(OSError, match="read back"):
+            file.write(path, content)
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["model.tt"]
+    file.write(path, content)
+    assert path.read_bytes() == content
+
+
+def test_content_that_does_not_load_replaces_nothing(small, tmp_path):
+    class Damaged(TreeThink):
+        def to_bytes(self, memory: bool = True) -> bytes:
+            return super().to_bytes(memory)[:-1]
+
+    path = tmp_path / "model.tt"
+    small.save(path)
+    old = path.read_bytes()
+    with pytest.raises(ModelFileError, match="the content of the new file is cut off"):
+        Damaged(small.schema).save(path)
+    assert path.read_bytes() == old and os.listdir(tmp_path) == ["model.tt"]
 
 
 # ---------------------------------------------------- damaged, foreign, newer
@@ -461,9 +549,35 @@ def test_a_header_that_does_not_fit_is_refused(bad, small):
 def test_more_classes_than_a_world_can_have_are_refused_at_once(small):
     def crowd(header: dict[str, Any]) -> None:
         header["schema"]["classes"] = {f"class{i}": ["on"] for i in range(20_000)}
+        header["schema"]["actions"] = []
 
     with pytest.raises(ModelFileError, match="too many classes share attribute 'on'"):
         TreeThink.from_bytes(with_header(small, crowd))
+
+
+@pytest.mark.parametrize(
+    ("learner", "bomb"), [(TreeThink, bombs.many_rules), (Qora, bombs.many_rules_of_qora)]
+)
+def test_more_rules_than_a_file_has_bytes_for_are_refused_at_once(learner, bomb):
+    with pytest.raises(ModelFileError, match=r"cannot be read: 0 bytes are too few for \d+ rules"):
+        learner.from_bytes(bomb(20_000))
+
+
+def test_a_file_that_ends_before_many_candidates_is_refused_at_once():
+    with pytest.raises(ModelFileError, match="ends in the middle of a node's candidates"):
+        TreeThink.from_bytes(bombs.missing_blocks(9_000))
+
+
+def test_nodes_from_a_file_make_room_for_the_codes_of_others_only_when_they_count():
+    content = bombs.interned_codes(60_000)
+    model = TreeThink.from_bytes(content)
+    assert model.memory_use()["bytes"] < 100 * len(content)
+    assert TreeThink.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
+def test_files_that_ask_for_much_get_little_memory_and_time():
+    assert child.result(child.start(attack_memory.load_bombs, 20_000)) == []
 
 
 def test_branches_without_candidates_are_refused_where_branches_may_change():

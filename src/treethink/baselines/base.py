@@ -31,6 +31,8 @@ class SavedToFile:
     name: ClassVar[str]
     #: Contracts of `treethink.checks.LEARNER_CHECKS` that it cannot keep, with the reason for each.
     cannot_keep: ClassVar[Mapping[str, str]] = {}
+    #: Bytes that a rule of a class, attribute and action takes in its file; 0: it has none.
+    shortest_rule: ClassVar[int] = 0
     schema: Schema
 
     # ---- content of the file ----
@@ -71,7 +73,9 @@ class SavedToFile:
                 f"{where} was written by the learner {shown(writer)}, not by {cls.name!r}"
             )
         try:
-            learner = cls.from_settings(Schema.from_dict(header["schema"]), header["settings"])
+            schema = Schema.from_dict(header["schema"])
+            file.check_rules(schema, body, least=cls.shortest_rule)
+            learner = cls.from_settings(schema, header["settings"])
             learner.restore(body)
         except (TreeThinkError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise ModelFileError(f"{where} cannot be read: {error}") from None

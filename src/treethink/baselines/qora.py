@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from treethink import _engine
 from treethink.baselines.base import SavedToFile
-from treethink.errors import SettingError, shown, whole_number
+from treethink.errors import BrokenModelError, SettingError, shown, whole_number
 from treethink.file import CopiedByContent
 from treethink.model import check_alpha
 from treethink.state import Schema
@@ -51,6 +51,7 @@ class Qora(CopiedByContent, SavedToFile, _engine.Qora):
     """
 
     name = "qora"
+    shortest_rule = 1
     cannot_keep: ClassVar[Mapping[str, str]] = {
         "other_names_and_another_order_of_objects_only_rename_the_prediction": (
             "objects are learned from in the order of their ids, and of conditions that are equally"
@@ -71,7 +72,10 @@ class Qora(CopiedByContent, SavedToFile, _engine.Qora):
         )
 
     def __repr__(self) -> str:
-        conditions = self.memory_use()["conditions"]
+        try:
+            conditions = self.memory_use()["conditions"]
+        except BrokenModelError:
+            return "<Qora: broken>"
         return f"<Qora: {self.observations} observations, {conditions} conditions>"
 
     # ---- files ----

@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     from treethink.rules import Rule, RuleKey
 
 
+if TYPE_CHECKING:
+    from treethink.model import TreeThink
+    from treethink.rules import Rule, RuleKey
+
+
 WIDTH = 99
 MAX_INDENT = 8
 """Beyond this indentation, the case in which a test fails may be indented instead."""
