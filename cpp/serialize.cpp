@@ -201,9 +201,9 @@ private:
     void check_agreement(bool varies) const {
         std::size_t const outcomes = tree_.outcomes_.size();
         for (std::size_t y = 0; y < outcomes; ++y)
-            if (tree_.seen_[y] == 0 && !is_only_named(y))
+            if (tree_.seen_[y] == 0 && !is_only_named(y) && !tree_.outcomes_.has_others())
                 throw ModelFileError("the model file has an outcome that was never seen");
-        if (varies && !tree_.nodes_[kRoot].edits.prior_counts.empty() &&
+        if (varies && !tree_.outcomes_.has_others() && !tree_.nodes_[kRoot].edits.prior_counts.empty() &&
             tree_.nodes_[kRoot].stats.n + tree_.nodes_[kRoot].edits.prior_n == 0)
             throw ModelFileError("the model file has a rule that says nothing");
         bool const has_prior = varies && tree_.nodes_[kRoot].edits.prior_n > 0;
@@ -212,7 +212,8 @@ private:
             throw ModelFileError("the model file has a rule whose outcomes and transitions do not agree");
     }
 
-    // People name outcomes that were never seen: no node has counted these.
+    // People name outcomes that were never seen: no node has counted these. (If there are others, people may also name
+    // one that was seen when it was one of those, and a replay may count it.)
     [[nodiscard]] bool is_only_named(std::size_t outcome) const {
         auto const& nodes = tree_.nodes_;
         auto const not_counted = [&](Node const& node) { return node.stats.totals[outcome] == 0; };

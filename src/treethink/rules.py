@@ -138,8 +138,7 @@ class Node:
     def __reduce__(self) -> "tuple[Callable[[list[NodeParts]], Node], tuple[list[NodeParts]]]":
         """Return how to pickle and copy it: as a flat list, so that depth is not limited."""
         parts = [
-            (n.classes, n.counts, n.test, n.pinned, n.written, n.met, n.others)
-            for n in self.walk()
+            (n.classes, n.counts, n.test, n.pinned, n.written, n.met, n.others) for n in self.walk()
         ]
         return node_of, (parts,)
 
@@ -153,9 +152,9 @@ NodeParts = tuple[
 def node_of(preorder: list[NodeParts]) -> Node:
     """Return the tree of nodes that are listed in preorder."""
     built: list[Node] = []
-    for classes, counts, test, *marks in reversed(preorder):
+    for classes, counts, test, pinned, written, met, others in reversed(preorder):
         left, right = (None, None) if test is None else (built.pop(), built.pop())
-        built.append(Node(classes, counts, test, left, right, *marks))
+        built.append(Node(classes, counts, test, left, right, pinned, written, met, others))
     return built[0]
 
 

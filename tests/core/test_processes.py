@@ -223,7 +223,6 @@ def test_every_call_of_a_broken_model_raises_the_same_error_and_a_new_model_work
         lambda: model.memory_use(),
         lambda: model.pin(("dot", "x", "go")),
         lambda: tt.plan(model, before),
-        lambda: repr(model),
     ]
 
     def use() -> object:

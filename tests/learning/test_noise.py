@@ -1,4 +1,4 @@
-"""Outcomes and values that never come again: cost is bounded, and the model says what looks like noise."""
+"""Outcomes and values that never come again: cost is bounded, and noise is named."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_warning_that_is_an_error_loses_no_observation():
 
 
 def test_the_change_callback_gets_noise_as_an_event():
-    events = []
+    events: list[tt.Change] = []
     stream = STREAMS["clock"](random.Random(0))
     model = tt.TreeThink(next(stream)[0].schema, max_outcomes=3)
     model.on_change = events.append

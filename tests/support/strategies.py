@@ -119,7 +119,6 @@ def settings_of_learner(
             "alpha": st.sampled_from([0.5, 0.9, 0.5, 0.4, 0.9, 0.2, 0.05, 0.01]),
             "branch_updates": st.sampled_from([True, True, True, False]),
             "max_candidates": st.sampled_from([100_000, 100_000, 300, 40, 12, 3]),
-            "max_outcomes": st.sampled_from([1_024, 1_024, 1_024, 1_024, 3, 2, 1]),
         }
     )
 
