@@ -332,23 +332,30 @@ std::size_t Tree::bytes() const {
 
 // ---- codes ----
 
-void Tree::recode(Codes const& codes, Recoding const& recoding) {
-    Code size = codes.size(recoding.type);
-    for (Code const code : recoding.new_code) size = code == no_code ? size : std::max(size, code + 1);
+void Tree::recode(std::vector<NewCodes> const& by_type) {
     for (Node& node : nodes_) {
         auto& blocks = node.candidates.blocks;
         for (std::size_t b = 0; b < blocks.size(); ++b) {
-            if (blocks[b].type != recoding.type || (blocks[b].column_of.empty() && blocks[b].size() == 0)) continue;
-            blocks[b].recode(recoding.new_code, size, node.stats.totals);
+            auto const& [new_code, size] = by_type[blocks[b].type];
+            if (new_code == nullptr || (blocks[b].column_of.empty() && blocks[b].size() == 0)) continue;
+            blocks[b].recode(*new_code, size, node.stats.totals);
             CandidateId& test = node.test_candidate;
-            if (!node.is_leaf() && test.block == b) test.code = recoding.new_code[test.code];
+            if (!node.is_leaf() && test.block == b) test.code = (*new_code)[test.code];
         }
     }
 }
 
+// There is at most one recoding of a type. All are applied in one pass over the blocks, of which there may be many.
 void recode(std::span<Tree> trees, Codes const& codes, std::vector<Recoding> const& recodings) {
-    for (Recoding const& recoding : recodings)
-        for (Tree& tree : trees) tree.recode(codes, recoding);
+    if (recodings.empty()) return;
+    std::vector<NewCodes> by_type(codes.types().size());
+    for (Recoding const& recoding : recodings) {
+        Code size = codes.size(recoding.type);
+        for (Code const code : recoding.new_code) size = code == no_code ? size : std::max(size, code + 1);
+        assert(by_type[recoding.type].new_code == nullptr);
+        by_type[recoding.type] = {&recoding.new_code, size};
+    }
+    for (Tree& tree : trees) tree.recode(by_type);
 }
 
 void collect_codes(std::span<Tree> trees, Codes& codes) {

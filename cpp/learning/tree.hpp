@@ -29,6 +29,12 @@
 
 namespace treethink {
 
+/// What becomes of the codes of a fact type.
+struct NewCodes {
+    std::vector<Code> const* new_code = nullptr;  // by old code; null: they stay
+    Code size = 0;                                // all codes are below this afterwards
+};
+
 /// A tree has at most so many arguments.
 inline constexpr std::size_t max_arguments = 16;
 
@@ -91,8 +97,8 @@ public:
     [[nodiscard]] bool awaits_replay() const { return !awaiting_replay_.empty(); }
     [[nodiscard]] std::size_t bytes() const;
 
-    /// Follows a change of codes.
-    void recode(Codes const& codes, Recoding const& recoding);
+    /// Follows changes of codes, by fact type.
+    void recode(std::vector<NewCodes> const& by_type);
 
 private:
     friend class TreeEditor;
