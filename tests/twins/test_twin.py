@@ -63,7 +63,7 @@ thorough = settings(
 )
 #: Some events happen in one of two hundred streams. With a fixed seed, the streams of a test do not
 #: depend on how its code is written, as they do with `derandomize` alone.
-SEED = 3
+SEED = 8
 
 
 class Twins:
@@ -299,7 +299,8 @@ def test_engine_and_twin_agree_on_many_plain_streams_with_the_papers_settings():
 
 @pytest.mark.slow
 def test_a_new_kind_of_fact_is_learned_from_like_the_built_in_ones():
-    assert list(KINDS) == list(_engine.fact_kinds())
+    # One more kind of the test build only raises errors (tests/learning/test_broken_model.py).
+    assert [*KINDS, "exhausting"] == list(_engine.fact_kinds())
     assert tuple(_engine.fact_kinds())[: len(BUILT_IN)] == BUILT_IN
     share_with = shares(40, streams(tuple(KINDS), list(CRITERIA), list(MEMORIES)))
     assert share_with["split"] >= 0.5
