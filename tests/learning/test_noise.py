@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 import pytest
 
 import treethink as tt
-from endless import STREAMS, sensor
+from endless import STREAMS, growing_score, sensor
 from treethink import file
 
 ignore_noise = pytest.mark.filterwarnings("ignore::treethink.errors.NoiseWarning")
@@ -30,6 +30,15 @@ def test_memory_stays_small_where_nothing_comes_again(name):
     few, many = (learned(name, steps).memory_use()["bytes"] for steps in (10_000, 40_000))
     assert few < 8 * 2**20
     assert many < 8 * 2**20
+
+
+def test_a_rule_with_many_nodes_and_outcomes_stays_small():
+    """It took 194 MiB when each node could have a million counters, and 626 MiB at 5,000 steps."""
+    stream = growing_score(random.Random(0))
+    model = tt.TreeThink(next(stream)[0].schema)
+    model.observe_many(islice(stream, 3_000))
+    assert model.memory_use()["nodes"] > 100
+    assert model.memory_use()["bytes"] < 64 * 2**20
 
 
 def test_a_rule_that_looks_like_noise_warns_once():
