@@ -34,7 +34,9 @@ void warn_of_noise(PyModel const& self, ModelEvent const& event) {
                              std::to_string(self.model.settings().max_outcomes) +
                              " different outcomes, and new ones are no longer told apart (max_outcomes)";
     nb::object const type = nb::module_::import_("treethink.errors").attr("NoiseWarning");
-    if (PyErr_WarnEx(type.ptr(), text.c_str(), 1) < 0) nb::raise_python_error();
+    // Warnings are printed to terminals as they are.
+    nb::object const printable = nb::module_::import_("treethink.text").attr("printable")(text);
+    if (PyErr_WarnFormat(type.ptr(), 1, "%U", printable.ptr()) < 0) nb::raise_python_error();
 }
 
 void report(PyModel& self, std::vector<ModelEvent> const& events) {

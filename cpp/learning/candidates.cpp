@@ -260,6 +260,8 @@ void Block::erase(std::vector<Column> const& columns, Counts totals) {
         for (std::size_t column = 0; column < size(); ++column)
             row[column] = old.counts[at + old.column_of[codes[column]]];
     }
+    // The limit falls while a rule grows: give back what will not be needed again.
+    if (std::size_t const room = std::max<std::size_t>(8, size() + size() / 2); stride > 2 * room) set_stride(room);
 }
 
 std::size_t Block::bytes() const {
@@ -388,16 +390,17 @@ void put_least_first(LearningContext& context, Node const& node, std::vector<Ent
 
 }  // namespace
 
-std::uint64_t candidate_limit(LearningContext const& context, Node const& node) {
+std::uint64_t candidate_limit(LearningContext const& context, Node const& node, std::size_t nodes) {
     std::uint64_t const by_objects =
         candidates_per_object * std::max<std::uint64_t>(min_objects, context.state.roster()->size());
-    std::uint64_t const by_counters = max_node_counters / std::max<std::size_t>(1, node.stats.totals.size());
+    std::uint64_t const counters = std::min(max_node_counters, max_rule_counters / nodes);
+    std::uint64_t const by_counters = counters / std::max<std::size_t>(1, node.stats.totals.size());
     return std::min({context.settings.max_candidates, by_objects, std::max<std::uint64_t>(1, by_counters)});
 }
 
-std::uint64_t forget_candidates(LearningContext& context, Node& node) {
+std::uint64_t forget_candidates(LearningContext& context, Node& node, std::size_t nodes) {
     Candidates& candidates = node.candidates;
-    std::uint64_t const limit = candidate_limit(context, node);
+    std::uint64_t const limit = candidate_limit(context, node, nodes);
     if (candidates.size <= limit) return 0;
     std::vector<Entry> entries = removable_candidates(context, node);
     std::uint64_t const surplus = std::min<std::uint64_t>(candidates.size - (limit - limit / 4), entries.size());

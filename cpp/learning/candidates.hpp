@@ -28,6 +28,9 @@ inline constexpr std::uint64_t candidates_per_object = 256;
 inline constexpr std::uint64_t min_objects = 32;
 /// Counters of one node: candidates times outcomes. A rule whose outcomes are many counts fewer tests.
 inline constexpr std::uint64_t max_node_counters = std::uint64_t{1} << 20;
+/// Counters of all nodes of a rule, which share them equally. A growing score that is told by its value has a node for
+/// every value it ever had, and each of them would count all values.
+inline constexpr std::uint64_t max_rule_counters = std::uint64_t{1} << 22;
 
 /// All candidates of a node that ask the same fact type of the same variables.
 ///
@@ -146,13 +149,14 @@ std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<C
 /// Description length (MDL) of a candidate: that of its block and that of its value, where small numbers are short.
 [[nodiscard]] Log description_length(Codes const& codes, Block const& block, Code code);
 
-/// How many candidates the node may have while it learns from this state: max_candidates or fewer (see above).
-[[nodiscard]] std::uint64_t candidate_limit(LearningContext const& context, Node const& node);
+/// How many candidates the node, one of `nodes` of its rule, may have while it learns from this state:
+/// max_candidates or fewer (see above).
+[[nodiscard]] std::uint64_t candidate_limit(LearningContext const& context, Node const& node, std::size_t nodes);
 
 /// If the node has too many candidates, drops the least useful (fewest times true, then oldest, then least
 /// preferred) until three quarters of the limit are left, so that the next ones can be added without
 /// looking at all of them again. Returns how many were dropped.
-std::uint64_t forget_candidates(LearningContext& context, Node& node);
+std::uint64_t forget_candidates(LearningContext& context, Node& node, std::size_t nodes);
 
 /// Marks the codes of a type that candidates use.
 void mark_used_codes(Candidates const& candidates, std::size_t type, std::vector<bool>& used);

@@ -18,7 +18,8 @@ void TreeReplay::count(LearningContext& context, std::span<Tree::Target const> t
             if (node.replay == ReplayStage::awaiting_replay)
                 count_target(context, node, target.outcome, tree_.counting_time());
         });
-    for (NodeId const at : tree_.awaiting_replay_) tree_.forgotten_ += forget_candidates(context, tree_.nodes_[at]);
+    for (NodeId const at : tree_.awaiting_replay_)
+        tree_.forgotten_ += forget_candidates(context, tree_.nodes_[at], tree_.size());
 }
 
 void TreeReplay::finish(LearningContext& context) {

@@ -112,7 +112,7 @@ void Tree::observe(LearningContext& context, std::span<Target const> targets) {
     ++stamp_;
     count_targets(context, targets);
     for (Node& node : nodes_)
-        if (node.last_reached == transitions_) forgotten_ += forget_candidates(context, node);
+        if (node.last_reached == transitions_) forgotten_ += forget_candidates(context, node, size());
     if (!nodes_[kRoot].settled) decide(context);
 }
 

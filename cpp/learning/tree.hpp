@@ -91,6 +91,8 @@ public:
     /// The root first; places that were freed hold nodes without variables.
     [[nodiscard]] std::vector<Node> const& nodes() const { return nodes_; }
     [[nodiscard]] std::vector<NodeId> preorder() const;
+    /// How many nodes there are.
+    [[nodiscard]] std::size_t size() const { return nodes_.size() - free_.size(); }
     /// How many candidates have been dropped for `max_candidates`.
     [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
     /// Whether nodes wait for kept transitions (see TreeReplay).

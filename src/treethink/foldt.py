@@ -14,7 +14,7 @@ from typing import Any
 
 from treethink import _engine
 from treethink._engine import State
-from treethink.errors import SettingError, UnknownNameError, WrongTypeError
+from treethink.errors import SettingError, TreeThinkError, UnknownNameError, WrongTypeError
 from treethink.fork_lock import ForkLock
 from treethink.model import (
     DEFAULT_CRITERION,
@@ -101,7 +101,13 @@ class FOLDT:
         with self._lock:
             tree = self._tree or self._new_tree(facts.state.schema)
             # Numbered before it is learned: another thread may get it in a prediction at once.
-            tree.observe(facts.state, ids, self._number_of(outcome))
+            known = len(self._outcomes)
+            number = self._number_of(outcome)
+            try:
+                tree.observe(facts.state, ids, number)
+            except TreeThinkError:  # refused: it has no number
+                self._forget_outcomes(known)
+                raise
             self._schema = facts.state.schema
             self._tree = tree
 
@@ -153,6 +159,12 @@ class FOLDT:
         # In this order, a fork between the two lines gives no number to two outcomes.
         self._outcomes.append(outcome)
         return self._numbers.setdefault(outcome, len(self._outcomes) - 1)
+
+    def _forget_outcomes(self, known: int) -> None:
+        """Keep only the first `known` outcomes."""
+        for outcome in self._outcomes[known:]:
+            del self._numbers[outcome]
+        del self._outcomes[known:]
 
     def _new_tree(self, schema: Any) -> _engine.Foldt:
         return _engine.Foldt(schema, list(self.arg_classes), *self._settings.values())

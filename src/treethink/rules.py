@@ -229,8 +229,9 @@ class Rule:
         if not self.others:
             return ""
         return (
-            f"{self.title} looks like noise: it had {len(self.seen):,} different outcomes, and in "
-            f"{many(self.others, 'more observation')} others, which are not told apart."
+            f"{printable(self.title)} looks like noise: it had"
+            f" {many(len(self.seen), 'different outcome')}, and in"
+            f" {many(self.others, 'more observation')} others, which are not told apart."
         )
 
     @property

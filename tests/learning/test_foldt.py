@@ -332,3 +332,14 @@ def test_a_copied_tree_learns_independently(again):
     assert dump(same) == dump(tree)
     assert same.predict(street(2, 3), [1]) == tree.predict(street(2, 3), [1])
     assert again(FOLDT(["player"])).predict(street(0, 1), [1]) == {}
+
+
+def test_an_observation_that_is_refused_leaves_no_outcome_behind():
+    schema = Schema({"lamp": ["on"], "cat": ["on"]}, {"on": 1}, [])
+    state = State(schema, [Object(1, "lamp", on=0), Object(2, "cat", on=0)])
+    tree = FOLDT(["lamp"], max_outcomes=2)
+    for outcome in ("meow", "purr"):
+        with pytest.raises(StateError):
+            tree.observe(Facts(state), [2], outcome)
+    tree.observe(Facts(state), [1], "dark")
+    assert tree.predict(Facts(state), [1]) == {"dark": 1.0}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 import warnings
-from itertools import islice
+from itertools import islice, pairwise
 
 import pytest
 
 import treethink as tt
-from endless import STREAMS, sensor
+from endless import STREAMS, growing_score, sensor
 from treethink import file
 
 ignore_noise = pytest.mark.filterwarnings("ignore::treethink.errors.NoiseWarning")
@@ -30,6 +30,15 @@ def test_memory_stays_small_where_nothing_comes_again(name):
     few, many = (learned(name, steps).memory_use()["bytes"] for steps in (10_000, 40_000))
     assert few < 8 * 2**20
     assert many < 8 * 2**20
+
+
+def test_a_rule_with_many_nodes_and_outcomes_stays_small():
+    """It took 194 MiB when each node could have a million counters, and 626 MiB at 5,000 steps."""
+    stream = growing_score(random.Random(0))
+    model = tt.TreeThink(next(stream)[0].schema)
+    model.observe_many(islice(stream, 3_000))
+    assert model.memory_use()["nodes"] > 100
+    assert model.memory_use()["bytes"] < 64 * 2**20
 
 
 def test_a_rule_that_looks_like_noise_warns_once():
@@ -155,3 +164,39 @@ def test_exported_rules_answer_like_the_engine(tmp_path):
         expected = model.predict(before, action)
         for attribute in ("on", "x"):
             assert said[1][attribute] == pytest.approx(expected.outcomes(1, attribute))
+
+
+@ignore_noise
+def test_english_and_explanations_say_where_outcomes_are_not_told_apart():
+    model = learned("sensor", 4_000, max_outcomes=30)
+    rule = model.rules["sensor", "x", "read"]
+    text = rule.to_text("english")
+    assert "its `x` has outcomes that are not told apart" in text
+    assert "never seen" not in text
+    on = next(before for before, _, _ in sensor(random.Random(1)) if before[1].on == 1)
+    reason = str(model.explain(on, "read", of=(1, "x")))
+    assert "with outcomes that are not told apart" in " ".join(reason.split())
+    assert "never observed" not in reason
+
+
+@ignore_noise
+def test_english_does_not_call_an_outcome_certain_if_others_came_too():
+    schema = tt.Schema({"die": ["n"]}, {"n": tt.Attribute(1, outcomes="value")}, ["roll"])
+    model = tt.TreeThink(schema, max_outcomes=5)
+    state = tt.State(schema, [tt.Object(1, "die", n=0)])
+    for i in range(100):
+        model.observe(state, "roll", state.replace(1, n=6 if i % 2 else 10 + i))
+    text = model.rules["die", "n", "roll"].to_text("english")
+    assert "becomes 6 in 50% of cases and has outcomes that are not told apart in 50%" in text
+
+
+def test_a_warning_of_noise_never_sends_escapes_to_a_terminal():
+    name = "clock\x1b[31m\0"
+    schema = tt.Schema({name: ["t"]}, {"t": tt.Attribute(1, outcomes="value")}, ["tick"])
+    model = tt.TreeThink(schema, max_outcomes=2)
+    states = [tt.State(schema, [tt.Object(1, name, t=t)]) for t in range(5)]
+    with pytest.warns(tt.NoiseWarning) as seen:
+        for before, after in pairwise(states):
+            model.observe(before, "tick", after)
+    for text in (str(seen[0].message), model.rules[name, "t", "tick"].noise):
+        assert text.startswith(r"clock\x1b[31m\x00.t when tick looks like noise")

@@ -68,6 +68,21 @@ def plane(rng: random.Random) -> Iterator[Transition]:
         state = after
 
 
+def growing_score(rng: random.Random) -> Iterator[Transition]:
+    """A score that is told by its value, and grows in one of five transitions.
+
+    Its rule can be learned, but only by heart: with a test and outcomes for each value.
+    """
+    attributes = {"score": tt.Attribute(1, outcomes="value"), "key": 1}
+    schema = tt.Schema({"game": ["score", "key"]}, attributes, ["go"])
+    state = tt.State(schema, [tt.Object(1, "game", score=0, key=0)])
+    while True:
+        score = state[1].score + (state[1].key == 0)
+        after = state.replace(1, score=score, key=rng.randrange(5))
+        yield state, "go", after
+        state = after
+
+
 STREAMS: dict[str, Callable[[random.Random], Iterator[Transition]]] = {
     "clock": clock,
     "sensor": sensor,

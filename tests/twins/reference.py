@@ -507,6 +507,8 @@ CANDIDATES_PER_OBJECT, MIN_OBJECTS = 256, 32
 """Limit on a node's candidates: so many for each object of the state; few objects count as 32."""
 MAX_NODE_COUNTERS = 2**20
 """Limit on candidates times outcomes at a node."""
+MAX_RULE_COUNTERS = 2**22
+"""Limit on the same of all nodes of a rule, which share it equally."""
 
 
 def without_others(counts: Counter[Outcome]) -> Counter[Outcome]:
@@ -896,7 +898,8 @@ class ReferenceTree:
     def _limit(self, scene: Scene) -> int:
         """How many candidates a node may have."""
         by_objects = CANDIDATES_PER_OBJECT * max(MIN_OBJECTS, len(scene.values))
-        by_counters = max(1, MAX_NODE_COUNTERS // max(1, len(self.outcomes)))
+        counters = min(MAX_NODE_COUNTERS, MAX_RULE_COUNTERS // len(self.nodes()))
+        by_counters = max(1, counters // max(1, len(self.outcomes)))
         return min(self.max_candidates, by_objects, by_counters)
 
     def _decide(self, scene: Scene, touched: set[Node]) -> None:

@@ -32,10 +32,14 @@ Conjunction = tuple[Condition, ...]
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """How often each outcome was seen, or `by_hand` was declared to be."""
+    """How often each outcome was seen, or `by_hand` was declared to be.
+
+    `others` is the number of observations whose outcomes are not told apart (`max_outcomes`).
+    """
 
     counts: Mapping[Value, int]
     by_hand: bool = False
+    others: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ def phrase_of(rule: Rule) -> Phrase:
     phrases: dict[int, Phrase] = {}
     for node in reversed([*rule.root.walk()]):
         if node.test is None:
-            phrases[id(node)] = Leaf(node.counts, node.written)
+            phrases[id(node)] = Leaf(node.counts, node.written, node.others)
         else:
             condition = Condition(node.test, node.classes)
             yes, no = phrases.pop(id(node.left)), phrases.pop(id(node.right))
@@ -116,7 +120,7 @@ def _same(one: Phrase, other: Phrase) -> bool:
 
 def is_certain(phrase: Phrase) -> bool:
     """Whether it is a leaf that has seen exactly one outcome."""
-    return isinstance(phrase, Leaf) and len(phrase.counts) == 1
+    return isinstance(phrase, Leaf) and len(phrase.counts) == 1 and not phrase.others
 
 
 def _is_short(choice: Choice) -> bool:

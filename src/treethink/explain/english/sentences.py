@@ -231,9 +231,9 @@ class Predicate:
     def clause(self, leaf: Leaf, subject: str, was: Value | None = None) -> str:
         """Say what happens at a leaf; `was` is the value before, where it is known."""
         if not leaf.counts:
-            return _NEVER_SEEN
-        total = sum(leaf.counts.values())
-        if len(leaf.counts) == 1:
+            return f"{subject} {self.noise}" if leaf.others else _NEVER_SEEN
+        total = sum(leaf.counts.values()) + leaf.others
+        if is_certain(leaf):
             (outcome,) = leaf.counts
             return f"{subject} {self.verb(outcome, was)}"
         parts = [
@@ -245,9 +245,18 @@ class Predicate:
             rest = sum(n for _, n in ranked(leaf.counts)[_MAX_OUTCOMES:])
             others = f"{len(parts) - _MAX_OUTCOMES} other outcomes in {percent(rest, total)}"
             parts = [*parts[:_MAX_OUTCOMES], f"has {others}"]
+        if leaf.others:
+            parts.append(f"{self.noise} in {percent(leaf.others, total)}")
         joined = ", ".join(parts[:-1]) + f" and {parts[-1]}"
         source = "written by hand" if leaf.by_hand else f"of {total:,} observations"
         return f"{subject} {joined} ({source})"
+
+    @property
+    def noise(self) -> str:
+        """Say that outcomes are not told apart (`max_outcomes`)."""
+        if self.means == "outcome":
+            return "is not told apart from others"
+        return "has outcomes that are not told apart"
 
     def verb(self, outcome: Value, was: Value | None = None) -> str:
         """Say what happens to the subject.
@@ -271,7 +280,7 @@ class Predicate:
 
     def is_nothing(self, leaf: Leaf) -> bool:
         """Whether it is certain that nothing changes there."""
-        if self.means != "delta" or len(leaf.counts) != 1:
+        if self.means != "delta" or not is_certain(leaf):
             return False
         (outcome,) = leaf.counts
         return is_zero(outcome)

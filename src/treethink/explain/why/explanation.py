@@ -185,6 +185,7 @@ def _reason(prediction: Prediction, rule: Rule, object_id: int, attribute: str) 
         leaf.pinned,
         sum(leaf.met.values()),
         against,
+        leaf.others,
     )
 
 
@@ -222,7 +223,8 @@ class Reason(RichText):
     unless they were `written` by hand. `steps` lead through the rule. If the leaf at their end has
     no observations, `seen` is False: the answer is then what was written there or, if nothing was
     (`borrowed`), that of the nearest branch above. A `pinned` leaf does not learn; `met` counts
-    the observations since it was pinned, and `against` those that contradict it. `otherwise` is
+    the observations since it was pinned, and `against` those that contradict it. `others` counts
+    the observations of the leaf whose outcomes are not told apart (`max_outcomes`). `otherwise` is
     the nearest counterfactual.
     """
 
@@ -239,6 +241,7 @@ class Reason(RichText):
     pinned: bool = False
     met: int = 0
     against: int = 0
+    others: int = 0
 
     @property
     def was(self) -> Value:
@@ -285,6 +288,11 @@ class Reason(RichText):
         """Return a remark about the leaf, if there is one to make."""
         if not self.support:
             return "never observed: assumed that it stays the same"
+        if self.borrowed and self.others:
+            return (
+                f"seen {self.others:,} times with outcomes that are not told apart:"
+                " the answer is that of the nearest node above"
+            )
         if self.borrowed:
             return "never observed here: the answer is that of the nearest node above"
         if self.pinned:
