@@ -37,12 +37,13 @@ std::vector<std::pair<Vector, std::uint64_t>> Foldt::predict(State const& state,
                                                              FactsMode facts, BindingsMode bindings) const {
     auto const lock = lock_.for_reading();
     auto const& types = codes_.types();
-    NodeId node = kRoot;
+    NodeId leaf = kRoot;
     if (tree_.varies())
-        node = tree_.answering_node(facts == FactsMode::full
-                                        ? tree_.route(FactsInFull(state, types), types, arguments, bindings)
-                                        : tree_.route(FactsOnDemand(state), types, arguments, bindings));
+        leaf = facts == FactsMode::full ? tree_.route(FactsInFull(state, types), types, arguments, bindings)
+                                        : tree_.route(FactsOnDemand(state), types, arguments, bindings);
+    NodeId const node = tree_.answering_node(leaf);
     std::vector<std::pair<Vector, std::uint64_t>> answer;
+    if (tree_.is_mostly_others(leaf) || tree_.is_mostly_others(node)) return answer;
     for (std::size_t y = 0; y < tree_.outcomes().size(); ++y)
         if (std::uint64_t const n = tree_.answer_count(node, y); n > 0)
             answer.emplace_back(tree_.outcomes().values()[y], n);

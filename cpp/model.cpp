@@ -221,13 +221,15 @@ void Model::predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, 
                std::all_of(only.begin(), only.end(), [](Int each) { return each == 0; });
     };
     if (!tree.varies() && never_changes()) return;
-    for (Row row = 0; row < rows; ++row)
-        predict_object(prediction, slot, row, tree, tree.varies() ? tree.answering_node(route(tree, row)) : kRoot);
+    for (Row row = 0; row < rows; ++row) {
+        NodeId const leaf = tree.varies() ? route(tree, row) : kRoot;
+        if (!tree.is_mostly_others(leaf)) predict_object(prediction, slot, row, tree, tree.answering_node(leaf));
+    }
 }
 
 void Model::predict_object(Prediction& prediction, SlotId slot, Row row, Tree const& tree, NodeId node) const {
     std::uint64_t const total = tree.answer_total(node);
-    if (total == 0) return;  // no outcome of the rule is told apart: nothing is known
+    if (total == 0 || tree.is_mostly_others(node)) return;  // nothing is known
     prediction.begin(slot, row, total);
     bool const values = attribute(slot).outcomes_are_values;
     VectorView const old = prediction.state().value(slot, row);

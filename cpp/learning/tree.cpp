@@ -308,6 +308,12 @@ std::uint64_t Tree::answer_total(NodeId node) const {
     return outcomes_.has_others() ? all - seen_[outcomes_.others()] : all;
 }
 
+bool Tree::is_mostly_others(NodeId node) const {
+    if (!outcomes_.has_others()) return false;
+    std::size_t const others = outcomes_.others();
+    return (answers_with_all(node) ? seen_[others] : nodes_[node].stats.totals[others]) > answer_total(node);
+}
+
 std::uint64_t Tree::own_answer_total(NodeId node) const {
     NodeStats const& stats = nodes_[node].stats;
     std::uint64_t const others = outcomes_.has_others() ? stats.totals[outcomes_.others()] : 0;

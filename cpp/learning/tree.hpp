@@ -71,6 +71,8 @@ public:
     /// The node whose counts a leaf answers with: itself, or if it has seen nothing its nearest
     /// ancestor that has. The root answers with all it ever saw, unless it has a prior.
     [[nodiscard]] NodeId answering_node(NodeId leaf) const;
+    /// Whether most of what a node has seen are outcomes that are not told apart: then it predicts nothing.
+    [[nodiscard]] bool is_mostly_others(NodeId node) const;
     /// Observations of an outcome in that node's answer, and of all outcomes. Outcomes that are not told apart are
     /// no part of an answer: they have no value.
     [[nodiscard]] std::uint64_t answer_count(NodeId node, std::size_t outcome) const {

@@ -45,12 +45,17 @@ predict(Action, X, Attribute, Chances) :-
 % Without a rule, an attribute stays as it is.
 chances(Class, Attribute, Action, X, Now, Chances) :-
     seen(Class, Attribute, Action, X, Counts), !,
+    shares(Counts, Attribute, Now, Chances).
+chances(_, _, _, _, Now, [Now-1.0]).
+
+% Without counts, too.
+shares([], _, Now, [Now-1.0]) :- !.
+shares(Counts, Attribute, Now, Chances) :-
     counts_sum(Counts, 0, Total),
     outcomes(Attribute, Kind),
     findall(Next-P,
             ( member(Outcome-N, Counts), next(Kind, Now, Outcome, Next), P is N / float(Total) ),
             Chances).
-chances(_, _, _, _, Now, [Now-1.0]).
 
 counts_sum([], Total, Total).
 counts_sum([_-N | Counts], Before, Total) :-

@@ -83,6 +83,10 @@ def test_when_noise_comes_is_still_learned():
     stream = sensor(random.Random(1))
     off = next(before for before, _, _ in stream if before[1].on == 0)
     assert model.predict(off, "read").outcomes(1, "x") == {0: 1.0}
+    on = off.replace(1, on=1, x=7)
+    prediction = model.predict(on, "read")  # nothing is known: it stays, without support
+    assert (prediction.outcomes(1, "x"), prediction.support(1, "x")) == ({7: 1.0}, 0)
+    assert "not told apart: nothing is predicted" in str(model.explain(on, "read", (1, "x")))
 
 
 @ignore_noise

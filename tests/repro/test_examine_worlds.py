@@ -112,7 +112,7 @@ def test_a_file_with_other_content_is_refused(exams: Any, tmp_path: Path) -> Non
     path = tmp_path / "runs.jsonl"
     for content in ("{}[]", '[{"colour": 3}]', "[3]"):
         path.write_text(content)
-        with pytest.raises(SystemExit, match="something else than|cannot read"):
+        with pytest.raises(SystemExit, match=r"something else than|cannot read"):
             exams.finish_runs(small_tasks(exams, "walls"), path, 1)
 
 

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+sys.path.append(str(FOLDER.parent / "support"))
 PAGE = FOLDER.parents[1] / "docs" / "reliability.md"
 BEGIN, END = "<!-- torture: begin -->", "<!-- torture: end -->"
 

@@ -730,11 +730,24 @@ class ReferenceTree:
         return steps
 
     def predict(self, scene: Scene, arguments: Binding) -> dict[Outcome, int]:
-        """Counts of the reached leaf, or of its nearest ancestor that has any."""
-        for node, _ in reversed(self.route(scene, arguments)):
-            if (node is not self.root or node.prior_counts is not None) and node.answer_counts():
-                return dict(node.answer_counts())
-        return dict(without_others(self.seen))
+        """Counts of the reached leaf, or of its nearest ancestor that has any.
+
+        Nothing if most of what the leaf has seen, or the ancestor, is not told apart.
+        """
+        path = [node for node, _ in self.route(scene, arguments)]
+        answering = next((node for node in reversed(path) if node.answer_counts()), self.root)
+        if any(self._is_mostly_others(node) for node in (path[-1], answering)):
+            return {}
+        return dict(without_others(self._all_counts(answering)))
+
+    def _all_counts(self, node: Node) -> Counter[Outcome]:
+        """What a node has seen; the root, unless that was edited, all that the tree has seen."""
+        with_all = node is self.root and (node.prior_counts is None or not node.answer_counts())
+        return self.seen if with_all else node.all_counts()
+
+    def _is_mostly_others(self, node: Node) -> bool:
+        counts = self._all_counts(node)
+        return counts[OTHERS] > without_others(counts).total()
 
     def _told_apart(
         self, targets: Iterable[tuple[Binding, Outcome]]

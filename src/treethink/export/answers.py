@@ -1,8 +1,9 @@
 """The counts with which each node of a rule answers, and other things that all exports need.
 
 A leaf answers with its counts. A leaf without any answers with the counts of the nearest node above
-it that has some, and the root with all that the rule has ever seen. The engine does the same
-(`Tree::answering`), and so must everything that is exported from a tree.
+it that has some, and the root with all that the rule has ever seen. If most of what a leaf or that
+node has seen is not told apart (`max_outcomes`), there is no answer. The engine does the same
+(`Tree::answering_node`, `is_mostly_others`), and so must everything that is exported from a tree.
 """
 
 from __future__ import annotations
@@ -22,13 +23,17 @@ Counts = Mapping[Value, int]
 def answers_of(rule: Rule) -> list[Counts]:
     """Return, for each node, the counts with which a leaf in its place would answer."""
     nodes = rule.nodes
-    given = by_value(nodes[0].counts) if nodes[0].edited[2] else rule.seen
-    answers: list[Counts] = [given] * len(nodes)
+    counts = [by_value(node.counts) for node in nodes]
+    others = [node.others for node in nodes]
+    if not nodes[0].edited[2] or not counts[0]:
+        counts[0], others[0] = dict(rule.seen), rule.others
+    noise = [n > sum(told.values()) for n, told in zip(others, counts, strict=True)]
+    answering = [0] * len(nodes)
     for index, (left, right, *_) in enumerate(nodes):
         for child in (left, right):
             if child is not None:
-                answers[child] = by_value(nodes[child].counts) or answers[index]
-    return answers
+                answering[child] = child if counts[child] else answering[index]
+    return [{} if noise[i] or noise[a] else counts[a] for i, a in enumerate(answering)]
 
 
 def branch_test(node: EngineNode, where: str) -> Test:

@@ -212,7 +212,8 @@ class _Writer:
             remark = "  # never seen: the answer of the node above"
         if not answer:
             unchanged = "{}" if self.rule.key is None else f"{{{self._value_now()}: 1.0}}"
-            return [f"return {unchanged}  # never seen"]
+            seen = "not told apart" if self.nodes[index].others else "never seen"
+            return [f"return {unchanged}  # {seen}"]
         entries = [f"{self._new_value(value)}: {share(n, total)}" for value, n in ranked(answer)]
         line = f"return {{{', '.join(entries)}}}{remark}"
         if len(line) <= WIDTH - 4 * MAX_INDENT or len(entries) == 1:

@@ -286,6 +286,9 @@ class Reason(RichText):
 
     def _remark(self) -> str:
         """Return a remark about the leaf, if there is one to make."""
+        if not self.support and self.others:
+            times = f"{self.others:,} times" if self.others > 1 else "once"
+            return f"seen {times} with outcomes that are not told apart: nothing is predicted"
         if not self.support:
             return "never observed: assumed that it stays the same"
         if self.borrowed and self.others:
