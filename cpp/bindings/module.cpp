@@ -87,6 +87,8 @@ nb::object exception_object(std::exception_ptr const& thrown) {
     } catch (Error const&) {
         translate(thrown, nullptr);
         return nb::borrow(nb::python_error().value());
+    } catch (std::bad_alloc const&) {
+        return nb::borrow(PyExc_MemoryError)("memory ran out");
     } catch (std::exception const& error) {
         return nb::borrow(PyExc_RuntimeError)(error.what());
     }
