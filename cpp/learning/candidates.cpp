@@ -403,7 +403,7 @@ std::uint64_t forget_candidates(LearningContext& context, Node& node, std::size_
     std::uint64_t const limit = candidate_limit(context, node, nodes);
     if (candidates.size <= limit) return 0;
     std::vector<Entry> entries = removable_candidates(context, node);
-    std::uint64_t const surplus = std::min<std::uint64_t>(candidates.size - (limit - limit / 4), entries.size());
+    std::uint64_t const surplus = std::min<std::uint64_t>(candidates.size - (limit - limit / 8), entries.size());
     put_least_first(context, node, entries, surplus);
     std::vector<std::vector<Block::Column>> dropped(candidates.blocks.size());  // by block
     for (std::uint64_t i = 0; i < surplus; ++i) {

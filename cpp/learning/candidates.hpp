@@ -154,7 +154,7 @@ std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<C
 [[nodiscard]] std::uint64_t candidate_limit(LearningContext const& context, Node const& node, std::size_t nodes);
 
 /// If the node has too many candidates, drops the least useful (fewest times true, then oldest, then least
-/// preferred) until three quarters of the limit are left, so that the next ones can be added without
+/// preferred) until seven eighths of the limit are left, so that the next ones can be added without
 /// looking at all of them again. Returns how many were dropped.
 std::uint64_t forget_candidates(LearningContext& context, Node& node, std::size_t nodes);
 

@@ -154,7 +154,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
     branch_updates
         False freezes tests once they are chosen (the paper's ablation).
     max_candidates
-        The most candidate tests of a node. Beyond it, a quarter of them is dropped: those that held
+        The most candidate tests of a node. Beyond it, an eighth of them is dropped: those that held
         least often.
     max_outcomes
         The most outcomes that a rule tells apart. A rule that has more looks like noise, which a

@@ -882,7 +882,7 @@ class ReferenceTree:
             node.candidates[test].counts[outcome] += 1
 
     def _evict(self, node: Node, scene: Scene) -> None:
-        """Keep a node's memory bounded: beyond the limit, a quarter of it goes.
+        """Keep a node's memory bounded: beyond the limit, an eighth of it goes.
 
         The least often true go first, then the oldest. Of those that came together and held
         equally often, the least preferred go.
@@ -899,7 +899,7 @@ class ReferenceTree:
         if len(node.candidates) <= limit:
             return
         removable = sorted((test for test in node.candidates if test != node.test), key=worth)
-        excess = min(len(node.candidates) - (limit - limit // 4), len(removable))
+        excess = min(len(node.candidates) - (limit - limit // 8), len(removable))
         if excess > 0:
             cut = worth(removable[excess - 1])
             below = [test for test in removable if worth(test) < cut]
