@@ -11,21 +11,8 @@ import random
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from handmade import integer, number
 from treethink import file
-
-
-def number(value: int) -> bytes:
-    """Return the number, seven bits a byte, least significant first."""
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
-
-
-def integer(value: int) -> bytes:
-    """Return the folded number: 0, -1, 1, -2, ..."""
-    return number(-2 * value - 1 if value < 0 else 2 * value)
 
 
 def numbers(values: Iterable[int]) -> bytes:
