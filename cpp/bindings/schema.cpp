@@ -11,7 +11,9 @@ namespace treethink::bindings {
 namespace {
 
 using ClassEntry = std::pair<std::string, std::vector<std::string>>;
-using AttributeEntry = std::tuple<std::string, std::size_t, std::vector<std::string>, bool>;
+// name, length, facts, whether outcomes are values, like, names, kind, derived
+using AttributeEntry = std::tuple<std::string, std::size_t, std::vector<std::string>, bool, std::string,
+                                  std::vector<std::string>, std::string, bool>;
 
 std::vector<Class> read_classes(std::vector<ClassEntry> const& entries, std::vector<Attribute> const& attributes) {
     std::unordered_map<std::string, std::size_t> position;
@@ -35,7 +37,8 @@ std::vector<Class> read_classes(std::vector<ClassEntry> const& entries, std::vec
 void make_schema(Schema* self, std::vector<ClassEntry> const& classes, std::vector<AttributeEntry> const& attributes,
                  std::vector<std::string> const& actions) {
     std::vector<Attribute> read;
-    for (auto const& [name, length, facts, values] : attributes) read.push_back({name, length, facts, values});
+    for (auto const& [name, length, facts, values, like, names, kind, derived] : attributes)
+        read.push_back({name, length, facts, values, like, names, kind, derived});
     auto read_own = read_classes(classes, read);
     new (self) Schema(std::move(read_own), std::move(read), actions);
 }

@@ -38,6 +38,8 @@ Schema::Schema(std::vector<Class> classes, std::vector<Attribute> attributes, st
     for (auto const& each : attributes_) add_name(attribute_names_, "attribute", each.name);
     for (auto const& each : actions_) add_name(action_names_, "action", each);
     check_lengths();
+    for (std::size_t a = 0; a < attributes_.size(); ++a) units_.push_back(find_unit(AttributeId(a)));
+    for (std::size_t a = 0; a < attributes_.size(); ++a) check_unit(AttributeId(a));
     if (classes_.size() * attributes_.size() > max_slots)
         throw SchemaError("a schema can have " + std::to_string(max_slots) + " pairs of class and attribute, got " +
                           std::to_string(classes_.size()) + " classes and " + std::to_string(attributes_.size()) +
@@ -51,6 +53,32 @@ void Schema::check_lengths() const {
         if (each.length == 0 || each.length > max_vector_length)
             throw SchemaError("attribute " + quoted(each.name) + " needs a length of 1 to " +
                               std::to_string(max_vector_length) + ", got " + std::to_string(each.length));
+}
+
+AttributeId Schema::find_unit(AttributeId a) const {
+    AttributeId unit = a;
+    for (std::size_t steps = 0; !attributes_[unit].like.empty(); ++steps) {
+        if (steps == attributes_.size())
+            throw SchemaError("attribute " + quoted(attributes_[a].name) + " is like itself, through 'like'");
+        std::string const& like = attributes_[unit].like;
+        auto const next = attribute_names_.find(like);
+        if (next == attribute_names_.end())
+            throw UnknownName("attribute", like, names_of(attributes_),
+                              "'like' of attribute " + quoted(attributes_[unit].name));
+        unit = AttributeId(next->second);
+    }
+    return unit;
+}
+
+void Schema::check_unit(AttributeId a) const {
+    Attribute const& own = attributes_[a];
+    Attribute const& unit = attributes_[units_[a]];
+    std::string const pair = "attribute " + quoted(own.name) + " is like " + quoted(unit.name) + ", so ";
+    if (own.length != unit.length)
+        throw SchemaError(pair + "both need the same length, got " + std::to_string(own.length) + " and " +
+                          std::to_string(unit.length));
+    if (own.names != unit.names) throw SchemaError(pair + "both need the same names");
+    if (own.is_flag() != unit.is_flag()) throw SchemaError(pair + "either both or none must be flags");
 }
 
 void Schema::add_slots(ClassId class_id) {

@@ -41,6 +41,16 @@ struct Attribute {
     std::vector<std::string> facts;
     /// Outcomes are new values instead of differences between new and old.
     bool outcomes_are_values = false;
+    /// Name of the attribute whose unit this one has; empty: a unit of its own (see Schema::unit).
+    std::string like;
+    /// Names of the values 0, 1, ... of a category; empty: values are numbers.
+    std::vector<std::string> names;
+    /// What the attribute is to its user, such as "position" or "flag"; empty: nothing in particular.
+    std::string kind;
+    /// A function of the rest of the state: it takes part in facts, but is not predicted.
+    bool derived = false;
+
+    [[nodiscard]] bool is_flag() const { return kind == "flag"; }
     bool operator==(Attribute const&) const = default;
 };
 
@@ -59,7 +69,8 @@ public:
     };
 
     /// Throws SchemaError when a name is empty or repeated, a class names an unknown
-    /// attribute, a class has an attribute twice, or a length is 0 or above `max_vector_length`.
+    /// attribute, a class has an attribute twice, or a length is 0 or above `max_vector_length`,
+    /// or attributes of one unit differ in length or names; UnknownName when `like` names no attribute.
     Schema(std::vector<Class> classes, std::vector<Attribute> attributes, std::vector<std::string> actions);
 
     [[nodiscard]] std::vector<Class> const& classes() const { return classes_; }
@@ -73,6 +84,9 @@ public:
     }
     /// Number of integers in a value of the slot.
     [[nodiscard]] std::size_t length(SlotId slot) const { return attributes_[slots_[slot].attribute].length; }
+
+    /// The first attribute of the chain of `like`s: attributes of the same unit can be compared.
+    [[nodiscard]] AttributeId unit(AttributeId a) const { return units_[a]; }
 
     /// These throw UnknownName, with `where` naming the schema's list.
     [[nodiscard]] ClassId class_named(std::string_view name) const;
@@ -93,12 +107,15 @@ private:
     using Names = std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>>;
 
     void check_lengths() const;
+    [[nodiscard]] AttributeId find_unit(AttributeId a) const;
+    void check_unit(AttributeId a) const;
     /// Numbers the slots of one class, its attributes ascending.
     void add_slots(ClassId class_id);
 
     std::vector<Class> classes_;
     std::vector<Attribute> attributes_;
     std::vector<std::string> actions_;
+    std::vector<AttributeId> units_;
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> slot_of_;  // [class * attributes + attribute]; no_slot: the class lacks it
     Names class_names_, attribute_names_, action_names_;

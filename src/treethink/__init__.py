@@ -34,6 +34,7 @@ from treethink.foldt import FOLDT, Facts
 from treethink.metrics import error
 from treethink.model import Change, Prediction, TreeThink
 from treethink.planning import Agent, Episode, Plan, plan
+from treethink.presets import Category, Derived, Flag, Number, Position, Score
 from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions
@@ -52,6 +53,12 @@ __version__ = version("treethink")
 __all__ = [
     "Schema",
     "Attribute",
+    "Position",
+    "Number",
+    "Category",
+    "Flag",
+    "Score",
+    "Derived",
     "Object",
     "State",
     "TreeThink",

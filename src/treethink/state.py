@@ -10,14 +10,15 @@ here, before they reach the engine.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from keyword import iskeyword
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol, SupportsIndex, cast
 
 from treethink import _engine
 from treethink._engine import State
+from treethink.attributes import Attribute, check_keys, check_name, read_texts
 from treethink.errors import SchemaError, UnknownNameError, WrongTypeError
+from treethink.presets import attribute_from_dict, attribute_to_dict
 
 __all__ = ["Attribute", "Object", "Schema", "State", "Value"]
 
@@ -95,64 +96,6 @@ def _restore_object(id: int, class_name: str, values: dict[str, Any]) -> Object:
     return Object(id, class_name, **values)
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """The definition of an attribute.
-
-    Parameters
-    ----------
-    length
-        The number of integers of a value.
-    facts
-        The kinds of fact it takes part in. None: every built-in kind.
-    outcomes
-        Whether rules predict the change (``"delta"``) or the new value (``"value"``, which suits
-        categories and teleports).
-
-    Examples
-    --------
-    >>> Attribute(2)
-    Attribute(length=2, facts=('equality', 'difference'), outcomes='delta')
-    """
-
-    length: int
-    facts: tuple[str, ...]
-    outcomes: str
-
-    def __init__(
-        self, length: SupportsIndex, facts: Iterable[str] | None = None, outcomes: str = "delta"
-    ) -> None:
-        object.__setattr__(self, "length", _read_length(length))
-        object.__setattr__(self, "facts", _read_facts(facts))
-        if not isinstance(outcomes, str) or outcomes not in ("delta", "value"):
-            raise SchemaError(f"outcomes must be 'delta' or 'value', got {outcomes!r}")
-        object.__setattr__(self, "outcomes", outcomes)
-
-
-_BUILT_IN_KINDS = ("equality", "difference")
-
-
-def _read_length(length: object) -> int:
-    if isinstance(length, bool) or not isinstance(length, SupportsIndex):
-        raise SchemaError(f"an attribute's length must be an integer, got {length!r}")
-    if not 1 <= length.__index__() <= _engine.longest_vector:
-        longest = _engine.longest_vector
-        raise SchemaError(f"an attribute's length must be 1 to {longest}, got {length!r}")
-    return length.__index__()
-
-
-def _read_facts(facts: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the kinds of fact, without duplicates, in the engine's order."""
-    if facts is None:
-        return _BUILT_IN_KINDS
-    known = _engine.fact_kinds()
-    names = _texts(facts, "facts")
-    for kind in names:
-        if kind not in known:
-            raise UnknownNameError("kind of fact", kind, known, "the engine")
-    return tuple(kind for kind in known if kind in names)
-
-
 class Schema(_engine.Schema):
     """The classes, attributes and actions of a world.
 
@@ -183,11 +126,11 @@ class Schema(_engine.Schema):
     ):
         known = _read_attributes(attributes)
         own = {
-            _check_name(name, "class"): _texts(each, f"attributes of class {name!r}")
+            check_name(name, "class"): read_texts(each, f"attributes of class {name!r}")
             for name, each in _mapping(classes, "classes").items()
         }
-        names = tuple(_check_name(name, "action") for name in _texts(actions, "actions"))
-        lines = [(k, a.length, list(a.facts), a.outcomes == "value") for k, a in known.items()]
+        names = tuple(check_name(name, "action") for name in read_texts(actions, "actions"))
+        lines = [_engine_line(name, each) for name, each in known.items()]
         super().__init__(list(own.items()), lines, list(names))
         self._attributes = known
         self._classes = {name: tuple(a for a in known if a in each) for name, each in own.items()}
@@ -212,10 +155,7 @@ class Schema(_engine.Schema):
         """Return the schema as JSON data."""
         return {
             "classes": {name: list(own) for name, own in self._classes.items()},
-            "attributes": {
-                name: {"length": a.length, "facts": list(a.facts), "outcomes": a.outcomes}
-                for name, a in self._attributes.items()
-            },
+            "attributes": {name: attribute_to_dict(a) for name, a in self._attributes.items()},
             "actions": list(self._actions),
         }
 
@@ -223,7 +163,7 @@ class Schema(_engine.Schema):
     def from_dict(cls, data: object) -> "Schema":
         """Return the schema of data that `to_dict` returned."""
         entries = _mapping(data, "a schema's data")
-        _check_keys(entries, {"classes", "attributes", "actions"}, set(), "a schema's data")
+        check_keys(entries, {"classes", "attributes", "actions"}, set(), "a schema's data")
         attributes = {
             name: _attribute_from_dict(name, each)
             for name, each in _mapping(entries["attributes"], "attributes").items()
@@ -256,7 +196,7 @@ _RESERVED = {"id", "class_name", "values", "replace"}
 def _read_attributes(attributes: object) -> dict[str, Attribute]:
     read = {}
     for name, each in _mapping(attributes, "attributes").items():
-        _check_attribute_name(_check_name(name, "attribute"))
+        _check_attribute_name(check_name(name, "attribute"))
         read[name] = each if isinstance(each, Attribute) else Attribute(each)
     return read
 
@@ -264,27 +204,13 @@ def _read_attributes(attributes: object) -> dict[str, Attribute]:
 def _attribute_from_dict(name: object, data: object) -> SupportsIndex | Attribute:
     if not isinstance(data, dict):
         return cast(SupportsIndex, data)  # checked by the constructor of Schema
-    _check_keys(data, {"length"}, {"facts", "outcomes"}, f"attribute {name!r}")
-    return Attribute(**data)
+    return attribute_from_dict(name, data)
 
 
-def _check_keys(
-    data: Mapping[Any, object], needed: set[str], allowed: set[str], where: str
-) -> None:
-    for key in needed:
-        if key not in data:
-            raise SchemaError(f"{where} lacks the key {key!r}")
-    for key in data:
-        if key not in needed | allowed:
-            raise SchemaError(f"{where} has the unknown key {key!r}")
-
-
-def _check_name(name: object, kind: str) -> str:
-    """Return the name; raise an error unless it is a non-empty str that UTF-8 can encode."""
-    text = _check_text(name, f"name of {kind}")
-    if not text:
-        raise SchemaError(f"the name of {kind} is empty")
-    return text
+def _engine_line(name: str, a: Attribute) -> tuple[Any, ...]:
+    """Return the definition of an attribute in the form that the engine takes."""
+    values, names = a.outcomes == "value", list(a.names or ())
+    return name, a.length, list(a.facts), values, a.like or "", names, a.kind or "", a.derived
 
 
 def _check_attribute_name(name: str) -> None:
@@ -293,22 +219,6 @@ def _check_attribute_name(name: str) -> None:
         raise SchemaError(f"the name of attribute {name!r} must be a Python identifier")
     if name in _RESERVED or hasattr(Object, name):
         raise SchemaError(f"the name of attribute {name!r} is taken: every object has one")
-
-
-def _check_text(text: object, what: str) -> str:
-    if not isinstance(text, str):
-        raise WrongTypeError(f"the {what} must be a str, got {text!r}")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise SchemaError(f"the {what} must be a str that UTF-8 can write, got {text!r}") from None
-    return text
-
-
-def _texts(names: object, what: str) -> list[str]:
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise WrongTypeError(f"{what} must be a list of names, got {names!r}")
-    return [_check_text(name, f"names in {what}") for name in names]
 
 
 def _mapping(data: object, what: str) -> Mapping[Any, Any]:

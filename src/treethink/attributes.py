@@ -1,0 +1,196 @@
+"""Attributes: what the values of an object are, and how rules may use them.
+
+    [ attribute ] -> schema -> state -> facts
+
+In:   the length of a value, its kinds of fact, its form of outcome, its unit, its names.
+Out:  an `Attribute`: immutable and checked.
+
+This is the general form, in which every choice can be made. The presets (`treethink.presets`)
+choose from the meaning of a value.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, SupportsIndex
+
+from treethink import _engine
+from treethink.errors import SchemaError, UnknownNameError, WrongTypeError
+
+_BUILT_IN_KINDS = ("equality", "difference")
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Attribute:
+    """The definition of an attribute.
+
+    `kind` is the name of the preset, or None. `derived` tells whether the value is a function of
+    the rest of the state.
+
+    Parameters
+    ----------
+    length
+        The number of integers of a value.
+    facts
+        The kinds of fact it takes part in. None: every built-in kind.
+    outcomes
+        Whether rules predict the change (``"delta"``) or the new value (``"value"``, which suits
+        categories and teleports).
+    like
+        The name of an attribute with the same unit: the two are compared with each other.
+    names
+        The names of the values 0, 1, and so on. None: values are numbers.
+
+    Examples
+    --------
+    >>> Attribute(2)
+    Attribute(length=2, facts=('equality', 'difference'), outcomes='delta')
+    """
+
+    length: int
+    facts: tuple[str, ...]
+    outcomes: str
+    like: str | None
+    names: tuple[str, ...] | None
+    kind: str | None
+    derived: bool
+
+    def __init__(
+        self,
+        length: SupportsIndex = 1,
+        facts: Iterable[str] | None = None,
+        outcomes: str = "delta",
+        *,
+        like: str | None = None,
+        names: Iterable[str] | None = None,
+    ) -> None:
+        if not isinstance(outcomes, str) or outcomes not in ("delta", "value"):
+            raise SchemaError(f"outcomes must be 'delta' or 'value', got {outcomes!r}")
+        fill_fields(
+            self,
+            length=read_length(length),
+            facts=_read_facts(facts),
+            outcomes=outcomes,
+            like=read_like(like),
+            names=read_names(names),
+        )
+        if self.names is not None and self.length != 1:
+            raise SchemaError(f"an attribute with names must have length 1, got {self.length}")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Attribute):
+            return NotImplemented
+        return fields_of(self) == fields_of(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(fields_of(self).values()))
+
+    def __repr__(self) -> str:
+        text = f"length={self.length!r}, facts={self.facts!r}, outcomes={self.outcomes!r}"
+        return f"Attribute({text}{rest_of_arguments(like=self.like, names=self.names)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), fields_of(self))
+
+
+_DEFAULTS = {"like": None, "names": None, "kind": None, "derived": False}
+
+
+def fields_of(attribute: Attribute) -> dict[str, Any]:
+    """Return all that two equal attributes have in common."""
+    return {name: getattr(attribute, name) for name in Attribute.__slots__}
+
+
+def fill_fields(attribute: Attribute, **values: Any) -> None:
+    """Set the fields of a new attribute; those not given have their defaults."""
+    for name, value in (_DEFAULTS | values).items():
+        object.__setattr__(attribute, name, value)
+
+
+def _restore(cls: type[Attribute], fields: dict[str, Any]) -> Attribute:
+    attribute = cls.__new__(cls)
+    fill_fields(attribute, **fields)
+    return attribute
+
+
+def rest_of_arguments(**values: object) -> str:
+    """Return the given arguments as text that continues a list of arguments."""
+    return "".join(f", {name}={value!r}" for name, value in values.items() if value is not None)
+
+
+# ---------------------------------------------------------------------------------- checks
+
+
+def read_length(length: object) -> int:
+    """Return the length of an attribute as a plain int."""
+    if isinstance(length, bool) or not isinstance(length, SupportsIndex):
+        raise SchemaError(f"an attribute's length must be an integer, got {length!r}")
+    if not 1 <= length.__index__() <= _engine.longest_vector:
+        longest = _engine.longest_vector
+        raise SchemaError(f"an attribute's length must be 1 to {longest}, got {length!r}")
+    return length.__index__()
+
+
+def _read_facts(facts: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the kinds of fact, without duplicates, in the engine's order."""
+    if facts is None:
+        return _BUILT_IN_KINDS
+    known = _engine.fact_kinds()
+    names = read_texts(facts, "facts")
+    for kind in names:
+        if kind not in known:
+            raise UnknownNameError("kind of fact", kind, known, "the engine")
+    return tuple(kind for kind in known if kind in names)
+
+
+def read_like(like: object) -> str | None:
+    """Return the name of the attribute that has the same unit."""
+    return None if like is None else check_name(like, "the attribute in 'like'")
+
+
+def read_names(names: object) -> tuple[str, ...] | None:
+    """Return the names of a category; raise an error unless there are any, all different."""
+    if names is None:
+        return None
+    read = tuple(check_name(name, "a value") for name in read_texts(names, "names of an attribute"))
+    if not read:
+        raise SchemaError("an attribute with names needs at least one name, got none")
+    for position, name in enumerate(read):
+        if name in read[:position]:
+            raise SchemaError(f"the name {name!r} of a value is listed twice")
+    return read
+
+
+def check_keys(data: Mapping[Any, object], needed: set[str], allowed: set[str], where: str) -> None:
+    """Raise a `SchemaError` unless the data has the needed keys and no unknown ones."""
+    for key in needed:
+        if key not in data:
+            raise SchemaError(f"{where} lacks the key {key!r}")
+    for key in data:
+        if key not in needed | allowed:
+            raise SchemaError(f"{where} has the unknown key {key!r}")
+
+
+def check_name(name: object, kind: str) -> str:
+    """Return the name; raise an error unless it is a non-empty str that UTF-8 can encode."""
+    text = check_text(name, f"name of {kind}")
+    if not text:
+        raise SchemaError(f"the name of {kind} is empty")
+    return text
+
+
+def check_text(text: object, what: str) -> str:
+    """Return the text; raise an error unless it is a str that UTF-8 can encode."""
+    if not isinstance(text, str):
+        raise WrongTypeError(f"the {what} must be a str, got {text!r}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise SchemaError(f"the {what} must be a str that UTF-8 can write, got {text!r}") from None
+    return text
+
+
+def read_texts(names: object, what: str) -> list[str]:
+    """Return a list of names; raise an error unless it is one."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise WrongTypeError(f"{what} must be a list of names, got {names!r}")
+    return [check_text(name, f"names in {what}") for name in names]

@@ -1,0 +1,146 @@
+"""Presets: each says what it is, survives every copy, and refuses what it cannot be."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import treethink as tt
+from treethink.errors import SchemaError, UnknownNameError, WrongTypeError
+
+
+def always(state: tt.State, each: tt.Object) -> bool:
+    return True
+
+
+PRESETS = [
+    tt.Position(),
+    tt.Position(3),
+    tt.Number(),
+    tt.Category(["cola", "water"]),
+    tt.Flag(),
+    tt.Score(),
+    tt.Attribute(1, names=["low", "high"]),
+    tt.Derived(always),
+    tt.Derived(always, tt.Category(["a", "b"])),
+    tt.Derived(None, tt.Attribute(2)),
+]
+
+
+def schema_with(*attributes: tt.Attribute) -> tt.Schema:
+    known = {f"a{number}": each for number, each in enumerate(attributes)}
+    return tt.Schema({"thing": list(known)}, known, ["go"])
+
+
+@given(st.lists(st.sampled_from(PRESETS)))
+def test_dict_json_pickle_and_repr_restore_an_equal_schema(attributes: list[tt.Attribute]) -> None:
+    schema = schema_with(*attributes)
+    for twin in (
+        tt.Schema.from_dict(json.loads(json.dumps(schema.to_dict()))),
+        pickle.loads(pickle.dumps(schema)),
+        copy.deepcopy(schema),
+    ):
+        assert twin == schema
+        assert hash(twin) == hash(schema)
+        assert twin.to_dict() == schema.to_dict()
+
+
+@pytest.mark.parametrize("attribute", [each for each in PRESETS if not each.derived])
+def test_the_repr_of_a_preset_makes_it_again(attribute: tt.Attribute) -> None:
+    again = eval(repr(attribute), vars(tt))
+    assert again == attribute
+    assert type(again) is type(attribute)
+
+
+def test_presets_with_other_meanings_differ() -> None:
+    assert len(set(PRESETS)) == len(PRESETS)
+    assert schema_with(tt.Number()) != schema_with(tt.Attribute(1))
+    assert schema_with(tt.Category(["a", "b"])) != schema_with(tt.Category(["b", "a"]))
+
+
+def test_a_derived_attribute_is_equal_whatever_its_function_is() -> None:
+    assert tt.Derived(always) == tt.Derived(None) != tt.Flag()
+    assert schema_with(tt.Derived(always)) == schema_with(tt.Derived(None))
+
+
+def test_data_has_the_kind_and_only_what_an_attribute_uses() -> None:
+    data = schema_with(tt.Position(2), tt.Attribute(2)).to_dict()["attributes"]
+    plain = {"length": 2, "facts": ["equality", "difference"], "outcomes": "delta"}
+    assert data == {"a0": plain | {"kind": "position"}, "a1": plain}
+
+
+def test_a_preset_can_be_written_with_its_kind_and_arguments_alone() -> None:
+    data = schema_with(tt.Flag()).to_dict() | {
+        "attributes": {"a0": {"kind": "category", "names": ["x", "y"], "derived": True}}
+    }
+    assert tt.Schema.from_dict(data).attributes["a0"] == tt.Derived(None, tt.Category(["x", "y"]))
+
+
+# -------------------------------------------------------------------------------- units
+
+
+def test_attributes_of_one_unit_need_equal_lengths_and_names() -> None:
+    schema_with(tt.Position(2), tt.Position(2, like="a0"), tt.Position(2, like="a1"))
+    with pytest.raises(SchemaError, match=r"'a1' is like 'a0', so both need the same length"):
+        schema_with(tt.Position(2), tt.Position(3, like="a0"))
+    with pytest.raises(SchemaError, match="the same names"):
+        schema_with(tt.Category(["a"]), tt.Category(["b"], like="a0"))
+    with pytest.raises(SchemaError, match="flags"):
+        schema_with(tt.Flag(), tt.Number(like="a0"))
+
+
+def test_like_must_name_another_attribute() -> None:
+    with pytest.raises(UnknownNameError, match=r"'A0' in 'like' of attribute 'a1'.*mean 'a0'"):
+        schema_with(tt.Number(), tt.Number(like="A0"))
+    with pytest.raises(SchemaError, match="'a0' is like itself"):
+        schema_with(tt.Number(like="a0"))
+    with pytest.raises(SchemaError, match="is like itself"):
+        schema_with(tt.Number(like="a1"), tt.Number(like="a0"))
+
+
+# ----------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: tt.Category([]), SchemaError, "at least one name"),
+        (lambda: tt.Category(["a", "b", "a"]), SchemaError, "'a' of a value is listed twice"),
+        (lambda: tt.Category("cola"), WrongTypeError, "list of names, got 'cola'"),
+        (lambda: tt.Category([1]), WrongTypeError, "must be a str, got 1"),
+        (lambda: tt.Category([""]), SchemaError, "empty"),
+        (lambda: tt.Position(0), SchemaError, "length must be 1 to"),
+        (lambda: tt.Number(like=3), WrongTypeError, "must be a str, got 3"),
+        (lambda: tt.Attribute(2, names=["a"]), SchemaError, "length 1, got 2"),
+        (lambda: tt.Derived(3), WrongTypeError, "callable or None, got 3"),
+        (lambda: tt.Derived(always, 2), WrongTypeError, "not derived, got 2"),
+        (lambda: tt.Derived(always, tt.Derived(None)), WrongTypeError, "not derived"),
+        (lambda: tt.Derived(always, tt.Score()), SchemaError, "score cannot be derived"),
+    ],
+)
+def test_a_wrong_argument_is_refused(make: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ({"kind": "positon"}, UnknownNameError, "Did you mean 'position'"),
+        ({"kind": 3}, WrongTypeError, "must be a str, got 3"),
+        ({"kind": "category"}, SchemaError, "lacks the key 'names'"),
+        ({"kind": "flag", "length": 2}, SchemaError, "'length' of attribute 'a0' must be 1"),
+        ({"kind": "score", "facts": ["equality"]}, SchemaError, "'facts' of attribute 'a0'"),
+        ({"kind": "flag", "derived": 1}, SchemaError, "must be true or false, got 1"),
+        ({"kind": "flag", "nmaes": []}, SchemaError, "unknown key 'nmaes'"),
+    ],
+)
+def test_wrong_data_is_refused(data: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        tt.Schema.from_dict({"classes": {"t": ["a0"]}, "attributes": {"a0": data}, "actions": []})
