@@ -26,7 +26,8 @@ from treethink.explain.why.explanation import Reason
 from treethink.export import shapes
 from treethink.export.boxes import boxes_of
 from treethink.export.layout import Place
-from treethink.rules import Rule, Test
+from treethink.outcome_text import outcome_text
+from treethink.rules import Rule, Test, minus
 from treethink.state import State
 
 #: The answers of the rule's tests in the three situations.
@@ -98,7 +99,7 @@ def _tree(x: float, y: float, reason: Reason) -> tuple[list[str], float]:
             2,
         ),
         arrow((beyond, 240), (beyond, 208)),
-        *lines(beyond - 8, 250, ["outcome:", f"{_outcome(reason)}"], bold=True, anchor="end"),
+        *lines(beyond - 8, 250, ["outcome:", _outcome(reason)], bold=True, anchor="end"),
     ]
     return parts, floor + 18
 
@@ -118,12 +119,11 @@ def _between(left: Level, right: Level, action: str, reason: Reason) -> list[str
     ]
 
 
-def _outcome(reason: Reason) -> tuple[int, int]:
+def _outcome(reason: Reason) -> str:
     """Return by how much the position changes."""
     (value,) = reason.outcomes
-    assert isinstance(value, tuple)
-    assert isinstance(reason.was, tuple)
-    return value[0] - reason.was[0], value[1] - reason.was[1]
+    attribute = reason.state.schema.attributes[reason.attribute]
+    return outcome_text(minus(value, reason.was), attribute)
 
 
 def _facts(x: float, y: float, reason: Reason) -> list[str]:

@@ -174,7 +174,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
     >>> print(model.rules["lamp", "on", "press"])
     lamp.on when press    X0: lamp
     X0[on] = 0 ?
-    ├─ yes: 1 × 20
+    ├─ yes: +1 × 20
     └─ no:  -1 × 20
     """
 
@@ -404,7 +404,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         >>> print(model.rules["lamp", "on", "press"])
         lamp.on when press    X0: lamp
         X0[on] = 0 ?  [pinned]
-        ├─ yes: 1 × 1
+        ├─ yes: +1 × 1
         └─ no:  -1 × 1
         """
         from treethink.editing import edit as edits

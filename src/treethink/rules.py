@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treethink import _engine
 from treethink.errors import UnknownNameError, WrongTypeError, shown
+from treethink.outcome_text import outcome_text
 from treethink.text import many, percent, printable
 
 if TYPE_CHECKING:
-    from treethink.state import Schema
+    from treethink.state import Attribute, Schema
 
 __all__ = ["Node", "Rule", "Rules", "Test", "Value"]
 
@@ -219,6 +220,13 @@ class Rule:
         return {name: value for name, value in vars(self).items() if name != "root"}
 
     @property
+    def attribute(self) -> "Attribute | None":
+        """The definition of the attribute that it predicts; None for a single tree."""
+        if self.key is None or self.schema is None:
+            return None
+        return self.schema.attributes.get(self.key[1])
+
+    @property
     def answers(self) -> bool:
         """Whether it predicts anything: it has observations, or was written by hand."""
         return self.varies or self.transitions > 0
@@ -299,7 +307,7 @@ class Rule:
 
     def __str__(self) -> str:
         variables = ", ".join(f"X{i}: {name}" for i, name in enumerate(self.classes))
-        lines = [f"{self.title}    {variables}", *lines_of(self.root, distribution)]
+        lines = [f"{self.title}    {variables}", *lines_of(self.root, self.attribute)]
         return "\n".join(map(printable, lines))
 
     def __repr__(self) -> str:
@@ -307,18 +315,23 @@ class Rule:
         return f"<Rule {printable(self.title)}: {leaves}, depth {self.depth}>"
 
 
-def distribution(counts: Mapping[Value, int], most: int | None = None) -> str:
+def distribution(
+    counts: Mapping[Value, int], attribute: "Attribute | None" = None, most: int | None = None
+) -> str:
     """Return counts as text, most frequent first; beyond `most`, outcomes are summed up.
 
-    >>> distribution({(0, 0): 25, (1, 0): 75})
-    '(1, 0) × 75 (75%), (0, 0) × 25 (25%)'
+    `attribute` says whether the outcomes are changes or new values; None for a single tree.
+
+    >>> from treethink import Attribute
+    >>> distribution({(0, 0): 25, (1, 0): 75}, Attribute(2))
+    '+(1, 0) × 75 (75%), stays × 25 (25%)'
     >>> distribution({-1: 9}), distribution({}), distribution({1: 2, 2: 1, 3: 1}, most=1)
     ('-1 × 9', 'not seen yet', '1 × 2 (50%), 2 others × 2 (50%)')
     """
     total, ordered = sum(counts.values()), ranked(counts)
     if len(ordered) == 1:
-        return f"{ordered[0][0]} × {total}"
-    parts = [(str(value), n) for value, n in ordered[:most]]
+        return f"{outcome_text(ordered[0][0], attribute)} × {total}"
+    parts = [(outcome_text(outcome, attribute), n) for outcome, n in ordered[:most]]
     if rest := ordered[len(parts) :]:
         parts.append((f"{len(rest):,} others", sum(n for _, n in rest)))
     return ", ".join(f"{value} × {n} ({percent(n, total)})" for value, n in parts) or "not seen yet"
@@ -358,7 +371,13 @@ def _was_seen(only: EngineNode, seen: Mapping[tuple[int, ...], int]) -> bool:
     return Counter(only.counts) + Counter(only.met) == Counter(seen)
 
 
-def lines_of(root: Node, leaf_text: Callable[[Mapping[Value, int]], str]) -> list[str]:
+#: Formats the counts of a leaf, whose outcomes are those of an attribute.
+LeafText = Callable[[Mapping[Value, int], "Attribute | None"], str]
+
+
+def lines_of(
+    root: Node, attribute: "Attribute | None", leaf_text: LeafText = distribution
+) -> list[str]:
     """Return the tree drawn as text; `leaf_text` formats the counts of a leaf."""
     lines: list[str] = []
     stack: list[tuple[Node, str, str, bool]] = [(root, "", "", False)]
@@ -366,7 +385,7 @@ def lines_of(root: Node, leaf_text: Callable[[Mapping[Value, int]], str]) -> lis
         node, first, rest, parent_pinned = stack.pop()
         mark = "" if parent_pinned or not node.pinned else PINNED
         if node.test is None:
-            parts = [leaf_text(node.counts)] if node.counts or not node.others else []
+            parts = [leaf_text(node.counts, attribute)] if node.counts or not node.others else []
             parts += [f"other outcomes × {node.others}"] if node.others else []
             lines.append(f"{first}{', '.join(parts)}{mark}")
             continue

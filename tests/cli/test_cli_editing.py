@@ -78,7 +78,7 @@ def test_a_rule_is_pinned_then_unpinned(run: Any) -> None:
 
 
 def test_an_editor_shows_the_rule_and_its_text_is_saved(run: Any, monkeypatch: Any) -> None:
-    set_editor(monkeypatch, "open('shown', 'w').write(t); t = t.replace('(0, 0)', '(5, 5)')")
+    set_editor(monkeypatch, "open('shown', 'w').write(t); t = t.replace('stays', '+(5, 5)')")
     result = run("edit maze.tt player.pos.up")
     assert result.code == 0 and "(5, 5)" in result.out
     shown = Path("shown").read_text()

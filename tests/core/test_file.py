@@ -591,7 +591,7 @@ def test_branches_without_candidates_are_refused_where_branches_may_change():
 def test_a_handmade_file_is_read_correctly():
     model = TreeThink.from_bytes(handmade(branch(5, 3, 4) + leaf(3, 0) + leaf(0, 4)))
     assert str(model.rules["dot", "x", "go"]) == (
-        "dot.x when go    X0: dot\nX0[x] = 5 ?\n├─ yes: 10 × 3\n└─ no:  11 × 4"
+        "dot.x when go    X0: dot\nX0[x] = 5 ?\n├─ yes: = 10 × 3\n└─ no:  = 11 × 4"
     )
     assert model.predict(dot(5), "go").mode() == dot(10)
     assert model.predict(dot(6), "go").mode() == dot(11)

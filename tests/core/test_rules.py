@@ -91,7 +91,7 @@ def test_a_rule_that_never_varied_reads_as_one_leaf():
     model = learned("walls", steps=200)
     rule = model.rules["wall", "pos", "left"]
     n_seen = sum(rule.seen.values())
-    assert str(rule) == f"wall.pos when left    X0: wall\n(0, 0) × {n_seen}"
+    assert str(rule) == f"wall.pos when left    X0: wall\nstays × {n_seen}"
     assert (rule.n_leaves, rule.depth, rule.varies) == (1, 0, False)
     assert rule.root.is_leaf
     assert rule.root.counts == rule.seen == {(0, 0): n_seen}

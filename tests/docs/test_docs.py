@@ -1,8 +1,9 @@
 """The documentation is correct: its code runs, and its links, paths and commands exist.
 
 In a Markdown file, blocks of `python` are run in order, in one namespace for each file. A block of
-`output` is exactly what the block of `python` before it prints. Tests about many small things
-(links, paths, commands) check all of them at once and list every one that is wrong.
+`output` is exactly what the block of `python` before it prints; REWRITE_GOLDEN=1 rewrites it. Tests
+about many small things (links, paths, commands) check all of them at once and list every one that
+is wrong.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import io
+import os
 import pkgutil
 import re
 import shlex
@@ -84,11 +86,29 @@ def test_code_runs_and_prints_what_the_page_says(
     monkeypatch.chdir(tmp_path)  # examples save files
     names: dict[str, object] = {"__name__": "__main__"}
     printed = ""
+    outputs: list[str] = []
     for block in blocks(page):
         if block.kind == "python":
             printed = run(block, page, names)
         elif block.kind == "output":
-            assert printed == block.text, f"{relative_name(page)}, line {block.line}"
+            outputs.append(printed)
+            if not os.environ.get("REWRITE_GOLDEN"):
+                assert printed == block.text, f"{relative_name(page)}, line {block.line}"
+    if os.environ.get("REWRITE_GOLDEN"):
+        rewrite_outputs(page, outputs)
+
+
+def rewrite_outputs(page: Path, outputs: list[str]) -> None:
+    """Write what was printed into the blocks of `output` of a page."""
+    remaining = iter(outputs)
+
+    def block_of(match: re.Match[str]) -> str:
+        if match["kind"] != "output":
+            return match[0]
+        start, end = (place - match.start() for place in match.span("text"))
+        return match[0][:start] + next(remaining) + match[0][end:]
+
+    page.write_text(BLOCK.sub(block_of, text_of(page)), encoding="utf-8")
 
 
 def run(block: Block, page: Path, names: dict[str, object]) -> str:

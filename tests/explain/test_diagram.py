@@ -182,7 +182,7 @@ def test_boxes_have_title_variables_tests_and_outcomes() -> None:
         ("branch", ("X1: wall, X2: player", "X2[pos] - X1[pos] = (1, 0)"), (2, 3)),
         ("leaf", ("-2 × 397",), ()),
         ("branch", ("X1: goal, X2: player", "X2[pos] - X1[pos] = (1, 0)"), (4, 5)),
-        ("leaf", ("1 × 47",), ()),
+        ("leaf", ("+1 × 47",), ()),
         ("leaf", ("-1 × 518",), ()),
     ]
 
@@ -208,7 +208,7 @@ def test_unseen_and_constant_rules_are_drawn_as_one_leaf(form: str) -> None:
     model.observe_many(transitions(make("walls"), steps=100, seed=0))
     constant = model.rules["wall", "pos", "up"]
     assert boxes_of(unseen)[1].lines == ("not seen yet",)
-    assert boxes_of(constant)[1].lines == (f"(0, 0) × {sum(constant.seen.values())}",)
+    assert boxes_of(constant)[1].lines == (f"stays × {sum(constant.seen.values())}",)
     for rule in (unseen, constant):
         text = {"svg": svg_of, "dot": Rule.to_dot, "mermaid": Rule.to_mermaid}[form](rule)
         assert ("not seen yet" in text) == (rule is unseen)

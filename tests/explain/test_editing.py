@@ -334,7 +334,7 @@ def test_hand_written_counts_are_not_reported_as_observations() -> None:
     assert "# written by hand" in rule.to_text("code")
     assert "seen" not in rule.to_text("code").partition("\n\n\n")[0]
     summary = " ".join(str(model.summary()).split())
-    assert "lamp.on when press 1 by hand 75%" in summary
+    assert "lamp.on when press +1 by hand 75%" in summary
     assert model.summary().rules[PRESS].leaves[0].to_dict()["written"] is True
     rows = {row["rule"]: row["written"] for row in rows_of(model.summary())}
     assert rows == {"lamp.on when press": True, "door.on when press": False}
@@ -483,6 +483,10 @@ EQUIVALENT = {
         "exists X1: wall.  X1[pos] - X0[pos] = (1, 0) ?\n|- yes: X1[pos] = (2, 2) ?\n"
         "|  |- yes: (0, 0) x 1\n|  `- no:  (1, 1) x 1\n`- no:  (1, 0) x 1"
     ),
+    "with the signs of changes": (
+        "exists X1: wall.  X1[pos] - X0[pos] = (1, 0) ?\nyes: X1[pos] = (2, 2) ?\n"
+        "yes: stays x 1\nno: + (1, 1)\nno: +(1, 0) x 1 (100%)"
+    ),
 }
 
 
@@ -494,9 +498,9 @@ def test_equivalent_texts_give_the_same_rule(form: str) -> None:
         "player.pos when right    X0: player\n"
         "∃ X1: wall.  X1[pos] - X0[pos] = (1, 0) ?  [pinned]\n"
         "├─ yes: X1[pos] = (2, 2) ?\n"
-        "│  ├─ yes: (0, 0) × 1\n"
-        "│  └─ no:  (1, 1) × 1\n"
-        "└─ no:  (1, 0) × 1"
+        "│  ├─ yes: stays × 1\n"
+        "│  └─ no:  +(1, 1) × 1\n"
+        "└─ no:  +(1, 0) × 1"
     )
 
 
@@ -543,6 +547,24 @@ def test_comments_and_titles_may_precede_a_rule() -> None:
     assert dict(model.rules[RIGHT].root.counts) == {(4, 4): 1}
 
 
+VALUES = tt.Schema({"lamp": ["on"]}, {"on": tt.Attribute(1, outcomes="value")}, ["press"])
+
+
+@pytest.mark.parametrize("text", ["= 0 × 3, = 7 × 1", "0 x 3, 7", "=0x3,=7", "= -0 × 3, 7 × 1"])
+def test_new_values_can_be_written_with_and_without_their_sign(text: str) -> None:
+    model = tt.TreeThink(VALUES)
+    model.replace(PRESS, text)
+    assert str(model.rules[PRESS]).endswith("\n= 0 × 3 (75%), = 7 × 1 (25%)  [pinned]")
+
+
+@pytest.mark.parametrize("text", ["+1", "stays", "= 1 × 3, stays"])
+def test_a_change_is_refused_where_new_values_are_predicted(text: str) -> None:
+    model = tt.TreeThink(VALUES)
+    with pytest.raises(tt.RuleError, match=r"is a change, but this rule predicts new values.*'= 1"):
+        model.replace(PRESS, text)
+    assert not model.rules[PRESS].answers
+
+
 # ---- refusals ----
 
 WALL = "exists X1: wall. X1[pos] - X0[pos] = (1, 0)"
@@ -579,6 +601,13 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "too short a value": ("X0[pos] = 1?\n(0,0)\n(1,0)", "value of length 2, got"),
     "too short an outcome": ({1: 1}, "the leaf: an outcome must be of length 2"),
     "an outcome twice": ("(0, 0), (0, 0)", "has the outcome .* twice"),
+    "a new value where changes are predicted": (
+        "= (3, 4)",
+        r"line 1.*'= \(3, 4\)' is a new value, but this rule predicts changes, such as '\+\(0, 1\)",
+    ),
+    "no change, twice": ("stays, (0, 0)", "has the outcome .* twice"),
+    "stays with letters": ("stayed", "must be a test"),
+    "two signs": ("+-(1, 0)", "must be a test"),
     "never": ({(0, 0): 0}, "how often an outcome was seen must be at least 1"),
     "half": ({(0, 0): 0.5}, "how often an outcome was seen must be a whole number"),
     "too often": ({(0, 0): 2**53 + 1}, "must be seen 1 to 9,007,199,254,740,992 times"),

@@ -274,7 +274,7 @@ def test_long_lists_of_outcomes_and_changes_are_truncated():
         model.observe(state, "go", state.replace(1, x=i))
     assert "22 others 73%" in visible_text(model.predict(state, "go")._repr_html_())
     seen = model.rules["dot", "x", "go"].seen
-    assert "22 others × 22 (73%)" in distribution(seen, html.MAX_OUTCOMES)
+    assert "22 others × 22 (73%)" in distribution(seen, most=html.MAX_OUTCOMES)
     many = tt.State(schema, [tt.Object(i, "dot", x=0) for i in range(50)])
     assert "… and 390 more" in visible_text(model.predict(many, "go")._repr_html_())
 

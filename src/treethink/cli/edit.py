@@ -17,14 +17,15 @@ from treethink.cli._options import AsJson, ModelFile, complete_rule
 from treethink.cli._output import USAGE, check_writable, print_error, print_json, rules_to_json
 from treethink.errors import ResourceError, RuleError, SettingError, UnknownNameError
 from treethink.model import TreeThink
-from treethink.rules import RuleKey, distribution, lines_of
+from treethink.rules import RuleKey, lines_of
 from treethink.terminal import say, terminal
 from treethink.text import many, printable
 
 _COMMENT = """
 # {title}; variables: {variables}.
 # A test ends in '?'; its branch for yes comes before its branch for no. A leaf lists outcomes with
-# their counts: (1, 0) x 3, (0, 0) x 1. Lines that begin with # are ignored.
+# their counts: a change is +1 or +(1, 0), no change is stays, and a new value is = 2, such as
+# +(1, 0) x 3, stays x 1. Lines that begin with # are ignored.
 """
 _DEFAULT_EDITOR = "notepad" if os.name == "nt" else "vi"
 
@@ -164,7 +165,7 @@ def _change_in_editor(model: TreeThink, key: RuleKey, path: str, learn: bool) ->
     rule = model.rules[key]
     node = node_at(rule, path)
     variables = ", ".join(f"X{number}: {name}" for number, name in enumerate(node.classes))
-    text = "\n".join(lines_of(node, distribution))
+    text = "\n".join(lines_of(node, rule.attribute))
     text += _COMMENT.format(title=printable(rule.title), variables=variables)
     while (edited := _open_editor(text)) is not None:
         try:

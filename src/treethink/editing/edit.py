@@ -14,7 +14,7 @@ from treethink.editing.parse import Leaf, WrittenNode, check_outcome, read_rule
 from treethink.editing.simplify import steps_of
 from treethink.errors import RuleError, WrongTypeError, shown, whole_number
 from treethink.rules import EngineTest, Node, Rule, RuleKey, Test, Value
-from treethink.state import Schema
+from treethink.state import Attribute, Schema
 
 if TYPE_CHECKING:
     from treethink.model import TreeThink
@@ -29,8 +29,8 @@ def replace(model: "TreeThink", key: RuleKey, part: Part, path: str, pin: bool) 
     node = node_at(rule, path)
     if not isinstance(pin, bool):
         raise WrongTypeError(f"pin must be True or False, got {shown(pin)}")
-    length = model.schema.attributes[key[1]].length
-    nodes = nodes_of(part, model.schema, node.classes, rule.title, length)
+    attribute = model.schema.attributes[key[1]]
+    nodes = nodes_of(part, model.schema, node.classes, rule.title, attribute)
     model._replace(*key, path, nodes)
     if not pin:
         model._unpin(*key, path)
@@ -83,18 +83,18 @@ def node_at(rule: Rule, path: object) -> Node:
 
 
 def nodes_of(
-    part: Part, schema: Schema, classes: tuple[str, ...], title: str, length: int
+    part: Part, schema: Schema, classes: tuple[str, ...], title: str, attribute: Attribute
 ) -> list[WrittenNode]:
-    """Return the part as nodes in preorder.
+    """Return the part, of a rule about the attribute, as nodes in preorder.
 
-    `classes` are those of the variables bound there, `length` is the length of outcomes.
+    `classes` are those of the variables bound there.
     """
     if isinstance(part, str):
-        nodes = read_rule(part, schema, classes, length)
+        nodes = read_rule(part, schema, classes, attribute)
     elif isinstance(part, Mapping):
-        nodes = [(None, _leaf(part, length))]
+        nodes = [(None, _leaf(part, attribute.length))]
     elif isinstance(part, Node):
-        nodes = _from_node(part, classes, length)
+        nodes = _from_node(part, classes, attribute.length)
     else:
         raise WrongTypeError(
             "a part of a rule must be its text, a node of a rule or outcomes with how often each "

@@ -4,13 +4,14 @@
 
     player.pos when right    X0: player
     ∃ X1: wall.  X1[pos] - X0[pos] = (1, 0) ?
-    ├─ yes: (0, 0) × 25
-    └─ no:  (1, 0) × 75 (75%), (0, 0) × 25 (25%)
+    ├─ yes: stays × 25
+    └─ no:  +(1, 0) × 75 (75%), stays × 25 (25%)
 
 The first line is optional; `exists` may stand for ∃ and `x` for ×, and an outcome without a count
-was seen once. Shares, marks and lines that begin with # are ignored. The lines that draw the tree
-may have any form: every line is a test, which ends in a question mark, or a leaf, and the branch
-for yes comes first.
+was seen once. An outcome may also be the bare number, without the sign that says whether it is a
+change or a new value: `(1, 0) × 75`. Shares, marks and lines that begin with # are ignored. The
+lines that draw the tree may have any form: every line is a test, which ends in a question mark, or
+a leaf, and the branch for yes comes first.
 
 In the text, a difference may be written either way round, and new variables may have any number.
 The engine has one canonical form for each test: classes in the schema's order, within a class the
@@ -23,8 +24,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from treethink.errors import RuleError, UnknownNameError, shown
+from treethink.outcome_text import STAYS, outcome_text
 from treethink.rules import EngineTest
-from treethink.state import Schema
+from treethink.state import Attribute, Schema
 from treethink.text import printable
 
 MAX_COUNT = 2**53
@@ -39,8 +41,9 @@ _VALUE = rf"{_INTEGER}|\(\s*{_INTEGER}(?:\s*,\s*{_INTEGER})*\s*,?\s*\)"
 _DRAWN = re.compile(  # box-drawing characters, or ASCII; "-" only before an answer, not a number
     r"(?:[\s│├└─|`-]*(?P<answer>yes|no)\s*:|[\s│├└─|]*)\s*(?P<rest>.*)"
 )
+_OUTCOME = rf"{STAYS}\b|=\s*(?:{_VALUE})|\+\s*(?=\()(?:{_VALUE})|{_VALUE}"
 _LEAF = re.compile(
-    rf"\s*(?P<outcome>{_VALUE})(?:\s*[×x*]\s*(?P<n>\d{{1,99}}))?"
+    rf"\s*(?P<outcome>{_OUTCOME})(?:\s*[×x*]\s*(?P<n>\d{{1,99}}))?"
     r"(?:\s*\([<>]?[\d.e-]+%\))?\s*(?P<end>,|$)"
 )
 _TITLE = re.compile(r".*\S\s{2,}X0: .*[^?\s]\s*")
@@ -48,11 +51,11 @@ _MARK = re.compile(r"\s*\[pinned\]\s*$")
 
 
 def read_rule(
-    text: str, schema: Schema, classes: tuple[str, ...], length: int
+    text: str, schema: Schema, classes: tuple[str, ...], attribute: Attribute
 ) -> list[WrittenNode]:
-    """Return the nodes of a part of a rule.
+    """Return the nodes of a part of a rule about an attribute.
 
-    `classes` are those of the variables bound there, `length` is the length of outcomes.
+    `classes` are those of the variables bound there.
     """
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
@@ -73,7 +76,7 @@ def read_rule(
             nodes.append((test, []))
             pending += [("no", names), ("yes", inside)]
         else:
-            nodes.append((None, _leaf(content, length, where)))
+            nodes.append((None, _leaf(content, attribute, where)))
     if pending:
         raise RuleError(f"the rule ends before its last test has a '{pending[-1][0]}:'")
     return nodes
@@ -101,7 +104,7 @@ def _content(line: str, expected: str, where: str) -> str:
     return match["rest"].strip()
 
 
-def _leaf(text: str, length: int, where: str) -> Leaf:
+def _leaf(text: str, attribute: Attribute, where: str) -> Leaf:
     """Return outcomes with their counts."""
     counts: dict[Vector, int] = {}
     if text == "not seen yet":
@@ -111,18 +114,40 @@ def _leaf(text: str, length: int, where: str) -> Leaf:
         match = _LEAF.match(rest)
         if match is None:
             break
-        outcome = vector_of(match["outcome"])
+        outcome = _outcome(match["outcome"], attribute, where)
         if outcome in counts:
             raise RuleError(f"{where} has the outcome {match['outcome']} twice")
         counts[outcome] = int(match["n"] or 1)
-        check_outcome(outcome, counts[outcome], length, where)
+        check_outcome(outcome, counts[outcome], attribute.length, where)
         rest = rest[match.end() :]
         if match["end"] == "":
             return list(counts.items())
     raise RuleError(
-        f"{where} must be a test that ends in '?', or outcomes such as '(1, 0) × 3, (0, 0) × 1', "
+        f"{where} must be a test that ends in '?', or outcomes such as {_examples(attribute)}, "
         f"got {shown(text)}"
     )
+
+
+def _outcome(text: str, attribute: Attribute, where: str) -> Vector:
+    """Return the numbers of an outcome; raise an error if it is of the other kind."""
+    if attribute.outcomes == "value" and (text == STAYS or text.startswith("+")):
+        raise RuleError(
+            f"{where}: {shown(text)} is a change, but this rule predicts new values, "
+            f"such as {_examples(attribute)}"
+        )
+    if attribute.outcomes == "delta" and text.startswith("="):
+        raise RuleError(
+            f"{where}: {shown(text)} is a new value, but this rule predicts changes, "
+            f"such as {_examples(attribute)}"
+        )
+    return (0,) * attribute.length if text == STAYS else vector_of(text)
+
+
+def _examples(attribute: Attribute) -> str:
+    """Return two outcomes that a leaf may have."""
+    ones = (*(0,) * (attribute.length - 1), 1) if attribute.length > 1 else 1
+    zeros = (0,) * attribute.length if attribute.length > 1 else 0
+    return f"'{outcome_text(ones, attribute)} × 3, {outcome_text(zeros, attribute)} × 1'"
 
 
 # ------------------------------------------------------------------------------ tests

@@ -7,12 +7,13 @@ different only if they share less than three quarters of their probability.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from treethink.metrics import Distribution
+from treethink.outcome_text import outcome_text, value_text
 from treethink.rules import Value, minus, plus
-from treethink.state import State
+from treethink.state import Attribute, State
 from treethink.text import percent
 
 MIN_SHARED = 0.75
@@ -58,7 +59,11 @@ def new_values(
     return {plus(was, outcome): n / total for outcome, n in counts.items()}
 
 
-def in_words(distribution: Distribution) -> str:
+def in_words(
+    distribution: Distribution,
+    attribute: Attribute | None = None,
+    text: Callable[[Value, Attribute | None], str] = value_text,
+) -> str:
     """Return the values, likeliest first; a certain one without its chance.
 
     >>> in_words({(1, 0): 1.0}), in_words({0: 0.25, 3: 0.75})
@@ -66,8 +71,8 @@ def in_words(distribution: Distribution) -> str:
     """
     ranked = sorted(distribution.items(), key=lambda each: (-each[1], repr(each[0])))
     if len(ranked) == 1:
-        return str(ranked[0][0])
-    parts = [f"{value} ({percent(chance)})" for value, chance in ranked[:_MAX_VALUES]]
+        return text(ranked[0][0], attribute)
+    parts = [f"{text(value, attribute)} ({percent(p)})" for value, p in ranked[:_MAX_VALUES]]
     more = len(ranked) - len(parts)
     return " or ".join(parts) + (f" or {more} more" if more else "")
 
@@ -94,9 +99,11 @@ def as_outcomes(state: State, object_id: int, attribute: str, values: Distributi
     >>> from treethink import Object, Schema
     >>> lamp = State(Schema({"lamp": ["on"]}, {"on": 1}, []), [Object(1, "lamp", on=5)])
     >>> as_outcomes(lamp, 1, "on", {4: 0.25, 5: 0.75})
-    '0 (75%) or -1 (25%)'
+    'stays (75%) or -1 (25%)'
     """
-    if state.schema.attributes[attribute].outcomes == "value":
-        return in_words(values)
+    meaning = state.schema.attributes[attribute]
+    if meaning.outcomes == "value":
+        return in_words(values, meaning, outcome_text)
     was: Value = state.value(object_id, attribute)
-    return in_words({minus(value, was): chance for value, chance in values.items()})
+    changes = {minus(value, was): chance for value, chance in values.items()}
+    return in_words(changes, meaning, outcome_text)

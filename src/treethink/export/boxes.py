@@ -11,10 +11,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from treethink.outcome_text import outcome_text
 from treethink.rules import Rule, Value, ranked
 from treethink.text import percent
+
+if TYPE_CHECKING:
+    from treethink.state import Attribute
 
 WIDTH = 48  # characters in a line
 MAX_OUTCOMES = 8  # in a leaf; the others are counted together
@@ -131,7 +135,9 @@ def boxes_of(rule: Rule, can_write: Callable[[str], bool] = str.isprintable) -> 
             texts = lines.wrapped(head), lines.wrapped(body)
             boxes.append(Box("branch", *texts, children=below, pinned=node.pinned))
         else:
-            boxes.append(replace(_leaf(node.counts, tones, lines), pinned=node.pinned))
+            boxes.append(
+                replace(_leaf(node.counts, rule.attribute, tones, lines), pinned=node.pinned)
+            )
     return boxes
 
 
@@ -141,13 +147,21 @@ def _all_outcomes(rule: Rule) -> Mapping[Value, int]:
     return by_hand | dict(rule.seen)
 
 
-def _leaf(counts: Mapping[Value, int], tones: Mapping[Value, int], lines: Lines) -> Box:
+def _leaf(
+    counts: Mapping[Value, int],
+    attribute: Attribute | None,
+    tones: Mapping[Value, int],
+    lines: Lines,
+) -> Box:
     if not counts:
         return Box("leaf", body=("not seen yet",))
     total = sum(counts.values())
     ordered = ranked(counts)
     most = len(ordered) if len(ordered) <= MAX_OUTCOMES else MAX_OUTCOMES - 1
-    rows = [Row(lines.single(str(o)), n, total, tones.get(o)) for o, n in ordered[:most]]
+    rows = [
+        Row(lines.single(outcome_text(outcome, attribute)), n, total, tones.get(outcome))
+        for outcome, n in ordered[:most]
+    ]
     if others := ordered[most:]:
         rows.append(Row(f"{len(others)} others", sum(n for _, n in others), total))
     return Box("leaf", rows=tuple(rows))

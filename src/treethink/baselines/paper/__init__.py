@@ -65,7 +65,7 @@ class Paper(Learner):
     >>> print(model.rules["lamp", "on", "press"])
     lamp.on when press    X0: lamp
     X0[on] = 0 ?
-    ├─ yes: 1 × 10
+    ├─ yes: +1 × 10
     └─ no:  -1 × 11
     """
 
@@ -147,13 +147,14 @@ class Paper(Learner):
         return Rules(keys, self._snapshot)
 
     def _snapshot(self, class_name: str, attribute: str, action: str) -> Rule:
-        title = title_of((class_name, attribute, action))
-        t = self._rules.get((class_name, attribute, action))
+        key = (class_name, attribute, action)
+        t = self._rules.get(key)
         nodes: list[EngineNode] = []
         if t is not None and len(t.outputs) > 1:
             _list_nodes(t, t.tree, nodes)
         seen = {} if t is None else _counts(t, t.tree)
-        return Rule(title, (class_name,), sum(seen.values()), seen, nodes)
+        seen_times = sum(seen.values())
+        return Rule(title_of(key), (class_name,), seen_times, seen, nodes, key, self.schema)
 
     def memory_use(self) -> dict[str, int]:
         """Return totals: bytes (roughly), nodes and candidates."""

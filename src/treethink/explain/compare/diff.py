@@ -27,8 +27,9 @@ from treethink.explain.english.tests import object_name
 from treethink.explain.english.words import article
 from treethink.explain.rich_text import RichText
 from treethink.metrics import Distribution
+from treethink.outcome_text import outcome_text
 from treethink.rules import Rule, RuleKey, Value, lines_of, minus, plus
-from treethink.state import Object, Schema, State
+from treethink.state import Attribute, Object, Schema, State
 from treethink.text import many
 
 if TYPE_CHECKING:
@@ -141,11 +142,12 @@ class Diff(RichText):
 
 def outline(rule: Rule) -> list[str]:
     """Return the lines of a rule without counts: a leaf is the sorted outcomes that it has seen."""
-    return [rule.title, *lines_of(rule.root, _outcomes)]
+    return [rule.title, *lines_of(rule.root, rule.attribute, _outcomes)]
 
 
-def _outcomes(counts: Mapping[Value, int]) -> str:
-    return ", ".join(map(str, sorted(counts, key=repr))) or "not seen yet"
+def _outcomes(counts: Mapping[Value, int], attribute: Attribute | None) -> str:
+    ordered = sorted(counts, key=repr)
+    return ", ".join(outcome_text(each, attribute) for each in ordered) or "not seen yet"
 
 
 def _line_diff(ours: list[str], theirs: list[str]) -> Iterator[str]:

@@ -18,7 +18,9 @@ from statistics import NormalDist
 from typing import Any
 
 from treethink.errors import SettingError, shown
+from treethink.outcome_text import outcome_text
 from treethink.rules import Node, Rule, RuleKey, Value, ranked
+from treethink.state import Attribute
 
 LEVEL = 0.95
 
@@ -65,6 +67,7 @@ class Leaf:
     pinned: bool = False
     met: Mapping[Value, int] = field(default_factory=dict)
     written: bool = False
+    attribute: Attribute | None = field(default=None, repr=False)
 
     @property
     def against(self) -> dict[Value, int]:
@@ -80,6 +83,11 @@ class Leaf:
     def outcome(self) -> Value | None:
         """The likeliest outcome."""
         return ranked(self.counts)[0][0] if self.counts else None
+
+    @property
+    def outcome_text(self) -> str:
+        """The likeliest outcome as text: a change or a new value."""
+        return "" if self.outcome is None else outcome_text(self.outcome, self.attribute)
 
     @property
     def count(self) -> int:
@@ -123,7 +131,8 @@ def leaves_of(key: RuleKey, rule: Rule, level: float = LEVEL) -> Iterator[Leaf]:
     for path, tests, node in paths_of(rule):
         most, total = max(node.counts.values(), default=0), sum(node.counts.values())
         bound = lower_bound(most, total, level)
-        yield Leaf(key, path, tests, node.counts, bound, node.pinned, node.met, node.written)
+        marks = (node.pinned, node.met, node.written)
+        yield Leaf(key, path, tests, node.counts, bound, *marks, rule.attribute)
 
 
 def paths_of(rule: Rule) -> Iterator[tuple[str, tuple[str, ...], Node]]:

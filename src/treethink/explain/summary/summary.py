@@ -27,6 +27,7 @@ from treethink.rules import Rule, RuleKey, Rules, Value, ranked
 
 if TYPE_CHECKING:
     from treethink.model import TreeThink
+    from treethink.state import Attribute
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ class RuleSummary:
     def seen_once(self) -> list[Value]:
         """Outcomes that were seen exactly once."""
         return [outcome for outcome, n in ranked(self.seen) if n == 1]
+
+    @property
+    def attribute(self) -> Attribute | None:
+        """The definition of the attribute that the rule predicts."""
+        return self.leaves[0].attribute
 
     @property
     def n_empty(self) -> int:

@@ -16,6 +16,7 @@ from typing import Any
 from treethink.explain.rich_text import plain
 from treethink.explain.summary.leaves import Leaf
 from treethink.explain.summary.summary import RuleSummary, Summary
+from treethink.outcome_text import outcome_text
 from treethink.rules import distribution, title_of
 from treethink.text import escaped, many, percent, printable
 
@@ -185,8 +186,8 @@ def _seen(leaf: Leaf) -> tuple[str, str, str, str]:
         return "never seen", "0", "", ""
     share = percent(leaf.count, leaf.total)
     if leaf.written:
-        return str(leaf.outcome), "by hand", share, ""
-    return str(leaf.outcome), f"{leaf.total:,}", share, certainty(leaf)
+        return leaf.outcome_text, "by hand", share, ""
+    return leaf.outcome_text, f"{leaf.total:,}", share, certainty(leaf)
 
 
 def certainty(leaf: Leaf) -> str:
@@ -201,7 +202,10 @@ def certainty(leaf: Leaf) -> str:
 
 def _sentences(summary: Summary) -> list[str]:
     """Return the sentences that apply to this model."""
-    once = [f"{title_of(key)}: {outcome}" for key, outcome in summary.seen_once]
+    once = [
+        f"{title_of(key)}: {outcome_text(outcome, summary.rules[key].attribute)}"
+        for key, outcome in summary.seen_once
+    ]
     sentences = [
         _constant(summary),
         _list("Looks like noise", _noise(summary)),
@@ -251,7 +255,8 @@ def _pinned(summary: Summary) -> list[str]:
 
 def _against(summary: Summary) -> list[str]:
     return [
-        f"{_where(leaf, named=True)}: {distribution(leaf.against)}, of {sum(leaf.met.values()):,}"
+        f"{_where(leaf, named=True)}: {distribution(leaf.against, leaf.attribute)},"
+        f" of {sum(leaf.met.values()):,}"
         for leaf in summary.leaves
         if leaf.against
     ]
