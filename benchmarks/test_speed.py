@@ -30,7 +30,7 @@ from treethink.repro.bench.workloads import (
     walk,
     walks,
 )
-from treethink.stream.random_play import Transition
+from treethink.stream.transition import AnyTransition
 from treethink.worlds import WORLDS as REGISTRY
 from treethink.worlds import make
 
@@ -45,13 +45,13 @@ def trained_model(name: str) -> TreeThink:
     return converged(make(name.split("-")[0]))
 
 
-def observe_each(model: Any, stream: list[Transition]) -> Any:
+def observe_each(model: Any, stream: list[AnyTransition]) -> Any:
     for before, action, after in stream:
         model.observe(before, action, after)
     return model
 
 
-def observe_at_once(model: TreeThink, stream: list[Transition]) -> TreeThink:
+def observe_at_once(model: TreeThink, stream: list[AnyTransition]) -> TreeThink:
     model.observe_many(stream)
     return model
 
@@ -109,7 +109,7 @@ def test_predict(benchmark: Any, name: str, setting: str) -> None:
     def fresh() -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (workload(),), {}
 
-    def predict(stream: list[Transition]) -> list[Any]:
+    def predict(stream: list[AnyTransition]) -> list[Any]:
         return [model.predict(before, action, **how).mode() for before, action, _ in stream]
 
     modes = benchmark.pedantic(predict, setup=fresh, rounds=5)

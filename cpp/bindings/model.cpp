@@ -239,14 +239,15 @@ void bind_learning(nb::class_<PyModel>& type) {
         .def("observe", &observe, nb::sig("def observe(self, before: State, action: str, after: State) -> None"),
              nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(), "Learn one transition.")
         .def("observe_many", &observe_many,
-             nb::sig("def observe_many(self, transitions: collections.abc.Iterable[tuple[State, str, State]]) -> int"),
+             nb::sig("def observe_many(self, transitions: collections.abc.Iterable[tuple[object, ...]]) -> int"),
              nb::arg("transitions").none(),
-             "Learn an iterable of (before, action, after); return how many there were.\n\n"
-             "The result is that of as many calls of `observe`. If an item is refused, those before it\n"
-             "are learned, and those after it are not read. Up to 256 items are read ahead of being\n"
-             "learned, so an iterable that queries this model sees it as it was then. None of them is\n"
-             "lost: after Ctrl-C or an error of `on_change`, the items that were read are learned, without\n"
-             "further calls of `on_change`, before the exception is raised.")
+             "Learn an iterable of transitions; return how many there were.\n\n"
+             "A transition is a `Transition`, or a tuple of (before, action, after). The result is that of\n"
+             "as many calls of `observe`. If an item is refused, those before it are learned, and those\n"
+             "after it are not read. Up to 256 items are read ahead of being learned, so an iterable that\n"
+             "queries this model sees it as it was then. None of them is lost: after Ctrl-C or an error of\n"
+             "`on_change`, the items that were read are learned, without further calls of `on_change`,\n"
+             "before the exception is raised.")
         .def("predict", &predict,
              nb::sig("def predict(self, state: State, action: str, facts: str = 'demand', bindings: str = 'first') "
                      "-> Prediction"),

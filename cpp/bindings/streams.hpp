@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,23 +21,24 @@ struct Transition {
     State after;
 };
 
-/// The items of a list or tuple of that length. Other iterables are refused: they may have no order.
-inline PyObject** items_of(nb::handle sequence, Py_ssize_t length, char const* what) {
-    bool const fits = (PyList_Check(sequence.ptr()) || PyTuple_Check(sequence.ptr())) &&
-                      PySequence_Fast_GET_SIZE(sequence.ptr()) == length;
-    if (!fits) throw WrongType(std::string(what) + ", got " + shown(sequence));
-    return PySequence_Fast_ITEMS(sequence.ptr());
+/// The items of a list or tuple of `min` to `max` items. Other iterables are refused: they may have no order.
+inline std::span<PyObject* const> items_of(nb::handle sequence, Py_ssize_t min, Py_ssize_t max, char const* what) {
+    bool const ordered = PyList_Check(sequence.ptr()) || PyTuple_Check(sequence.ptr());
+    Py_ssize_t const length = ordered ? PySequence_Fast_GET_SIZE(sequence.ptr()) : -1;
+    if (length < min || length > max) throw WrongType(std::string(what) + ", got " + shown(sequence));
+    return {PySequence_Fast_ITEMS(sequence.ptr()), static_cast<std::size_t>(length)};
 }
 
 inline Transition transition_of(Schema const& schema, nb::handle item) {
-    PyObject** const each = items_of(item, 3, "a transition must be (before, action, after)");
+    auto const each =
+        items_of(item, 3, 5, "a transition must be (before, action, after), or that with a reward and then an end");
     return {state_of(each[0], "before must be a State"), action_of(schema, each[1]),
             state_of(each[2], "after must be a State")};
 }
 
 /// A question to a model: (state, action).
 inline std::pair<State, ActionId> situation_of(Schema const& schema, nb::handle item) {
-    PyObject** const each = items_of(item, 2, "each item must be (state, action)");
+    auto const each = items_of(item, 2, 2, "each item must be (state, action)");
     return {state_of(each[0], "state must be a State"), action_of(schema, each[1])};
 }
 

@@ -9,7 +9,8 @@ import numpy as np
 from experiments.evidence.settings import DEFAULT, HELD_OUT_SEED, SETTINGS, markdown, median
 
 from treethink.model import TreeThink
-from treethink.stream.random_play import Transition, transitions
+from treethink.stream.random_play import transitions
+from treethink.stream.transition import AnyTransition
 from treethink.worlds import World, make
 
 STEPS = {"walls": 5_000, "maze": 20_000, "doors": 30_000, "coins": 30_000, "switches": 30_000}
@@ -27,7 +28,7 @@ def tasks(seeds: int) -> list[dict[str, Any]]:
     ]
 
 
-def noisy_transitions(world: World, steps: int, seed: int, noise: float) -> Iterator[Transition]:
+def noisy_transitions(world: World, steps: int, seed: int, noise: float) -> Iterator[AnyTransition]:
     """Yield random play in which the world sometimes performs another action."""
     rng = np.random.default_rng(seed)
     for step in range(steps):

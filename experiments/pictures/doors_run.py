@@ -8,7 +8,8 @@ from treethink.explain.why.explanation import Reason
 from treethink.model import Change, TreeThink
 from treethink.rules import Rule, RuleKey
 from treethink.state import State
-from treethink.stream.random_play import Transition, transitions
+from treethink.stream.random_play import transitions
+from treethink.stream.transition import AnyTransition
 from treethink.worlds import World, make
 
 STEPS, SEED = 2_000, 0
@@ -22,7 +23,7 @@ def world() -> World:
 
 
 @cache
-def stream() -> tuple[Transition, ...]:
+def stream() -> tuple[AnyTransition, ...]:
     """Return the observed transitions."""
     return tuple(transitions(world(), STEPS, SEED))
 
@@ -70,7 +71,7 @@ def reason_for(state: State, learner: TreeThink | None = None) -> Reason:
 
 
 @cache
-def first_step_with(answers: tuple[bool, ...]) -> Transition:
+def first_step_with(answers: tuple[bool, ...]) -> AnyTransition:
     """Return the first step to the right for which the rule's tests have these answers.
 
     Steps from a door are skipped, because the player is hard to see there.

@@ -38,6 +38,7 @@ from treethink.presets import Category, Derived, Flag, Number, Position, Score
 from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions
+from treethink.stream.transition import Transition
 from treethink.worlds import make
 
 _moved.install()
@@ -69,6 +70,7 @@ __all__ = [
     "Facts",
     "make",
     "transitions",
+    "Transition",
     "error",
     "plan",
     "Plan",

@@ -36,7 +36,8 @@ from treethink.metrics import (
 )
 from treethink.rules import RuleKey
 from treethink.state import State
-from treethink.stream.random_play import Transition, transitions
+from treethink.stream.random_play import transitions
+from treethink.stream.transition import AnyTransition
 from treethink.worlds import World
 
 #: A leaf that was shown otherwise this often and is still wrong is a defect of the learner.
@@ -164,8 +165,8 @@ class Examination:
 def examine(
     model: Model,
     world: World,
-    held_out: Iterable[Transition] | None = None,
-    training: Iterable[Transition] | None = None,
+    held_out: Iterable[AnyTransition] | None = None,
+    training: Iterable[AnyTransition] | None = None,
 ) -> Examination:
     """Evaluate a model on a held-out stream and on the world's scenes.
 
@@ -186,7 +187,7 @@ def examine(
     if held_out is None:
         held_out = transitions(world, _HELD_OUT_STEPS, _HELD_OUT_SEED)
     result, mistakes = Examination(), _MistakesByLeaf(model, world)
-    for before, action, after in held_out:
+    for before, action, after, *_ in held_out:
         prediction, truth = model.predict(before, action), world.truth(before, action, after)
         if not _add(result, prediction, truth):
             for mistake in mistakes.add(prediction, action, wrong_values(prediction, truth)):
@@ -273,7 +274,7 @@ class _MistakesByLeaf:
         """Return the mistakes, most frequent first."""
         return sorted(self._by_leaf.values(), key=lambda each: (-each.held_out, -len(each.scenes)))
 
-    def count_shown(self, training: Iterable[Transition], chance: bool) -> None:
+    def count_shown(self, training: Iterable[AnyTransition], chance: bool) -> None:
         """Count for each mistake how often training showed another outcome at its leaf."""
         likeliest: dict[str, dict[tuple[str, str], set[Value]]] = defaultdict(dict)
         for (class_name, attribute, action), says, _ in self._by_leaf:
@@ -290,13 +291,13 @@ class _MistakesByLeaf:
             mistake.shown = sum(n for truth, n in truths[leaf].items() if truth != nearest)
 
     def _reached(
-        self, transition: Transition, rules: Mapping[tuple[str, str], set[Value]]
+        self, transition: AnyTransition, rules: Mapping[tuple[str, str], set[Value]]
     ) -> Iterator[tuple[Leaf, Chances]]:
         """Yield the leaves that a certain transition reached, with the true outcome.
 
         Leaves whose most likely outcome is true are left out: finding a leaf takes time.
         """
-        before, action, after = transition
+        before, action, after, *_ = transition
         prediction: Prediction | None = None
         for (class_name, attribute), outcomes in rules.items():
             for each in before.of_class(class_name):
@@ -306,10 +307,10 @@ class _MistakesByLeaf:
                     yield _leaf(prediction, action, each.id, attribute), ((outcome, 1.0),)
 
     def _reached_by_chance(
-        self, transition: Transition, rules: Iterable[tuple[str, str]]
+        self, transition: AnyTransition, rules: Iterable[tuple[str, str]]
     ) -> Iterator[tuple[Leaf, Chances]]:
         """Yield the leaves that a random transition reached, with the true distribution."""
-        before, action, _ = transition
+        before, action, *_ = transition
         prediction = self._model.predict(before, action)
         true: dict[tuple[int, str], dict[Value, float]] | None = None
         for class_name, attribute in rules:
@@ -320,8 +321,8 @@ class _MistakesByLeaf:
                     values = true.get((each.id, attribute)) or {each.values[attribute]: 1.0}
                     yield leaf, _chances(before, each.id, attribute, values)
 
-    def _marginals(self, transition: Transition) -> dict[tuple[int, str], dict[Value, float]]:
-        return marginals(transition[0], _with_probabilities(self._world.truth(*transition)))
+    def _marginals(self, transition: AnyTransition) -> dict[tuple[int, str], dict[Value, float]]:
+        return marginals(transition[0], _with_probabilities(self._world.truth(*transition[:3])))
 
 
 def _nearest(says: Chances, truths: Iterable[Chances]) -> Chances | None:

@@ -237,14 +237,15 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         super().observe(before, action, after)
 
     @engine_method
-    def observe_many(self, transitions: Iterable[tuple[State, str, State]]) -> int:
-        """Learn an iterable of (before, action, after); return how many there were.
+    def observe_many(self, transitions: Iterable[tuple[object, ...]]) -> int:
+        """Learn an iterable of transitions; return how many there were.
 
-        The result is that of as many calls of `observe`. If an item is refused, those before it
-        are learned, and those after it are not read. Up to 256 items are read ahead of being
-        learned, so an iterable that queries this model sees it as it was then. None of them is
-        lost: after Ctrl-C or an error of `on_change`, the items that were read are learned, without
-        further calls of `on_change`, before the exception is raised.
+        A transition is a `Transition`, or a tuple of (before, action, after). The result is that of
+        as many calls of `observe`. If an item is refused, those before it are learned, and those
+        after it are not read. Up to 256 items are read ahead of being learned, so an iterable that
+        queries this model sees it as it was then. None of them is lost: after Ctrl-C or an error of
+        `on_change`, the items that were read are learned, without further calls of `on_change`,
+        before the exception is raised.
         """
         return super().observe_many(transitions)
 

@@ -13,7 +13,8 @@ import pytest
 from treethink.evaluation import ENOUGH, Examination, Mistake, examine
 from treethink.model import TreeThink
 from treethink.state import Attribute, Object, Schema, State
-from treethink.stream.random_play import Transition, transitions
+from treethink.stream.random_play import transitions
+from treethink.stream.transition import AnyTransition
 from treethink.stream.trial import Curve, trial
 from treethink.worlds import Scene, World, make
 from treethink.worlds.scene import Distribution
@@ -76,7 +77,7 @@ class Loaded(Coin):
 
 
 @cache
-def trained(world: World, steps: int, episode: int = 5) -> tuple[TreeThink, list[Transition]]:
+def trained(world: World, steps: int, episode: int = 5) -> tuple[TreeThink, list[AnyTransition]]:
     model, training = TreeThink(world.schema), list(transitions(world, steps, 0, episode))
     model.observe_many(training)
     return model, training
@@ -111,7 +112,7 @@ def test_a_mistake_on_rare_training_cases_is_no_defect() -> None:
 class Stubborn:
     """A learner that cannot see broken lamps, and so mixes both cases."""
 
-    def __init__(self, training: list[Transition]):
+    def __init__(self, training: list[AnyTransition]):
         self.model = TreeThink.paper(TRAP.schema, alpha=1e-300)
         for before, action, after in training:
             working = [State(TRAP.schema, [Object(0, "lamp", on=s[0].on, broken=0)])

@@ -24,10 +24,12 @@ from treethink.errors import (
     UnknownNameError,
     WrongTypeError,
 )
+from treethink.model import TreeThink
 from treethink.state import Object, Schema, State
 from treethink.stream import parallel
 from treethink.stream.parallel import TURN, parallel_transitions
-from treethink.stream.random_play import Transition, transitions
+from treethink.stream.random_play import transitions
+from treethink.stream.transition import AnyTransition, Transition, as_transition
 from treethink.worlds import World, make
 from treethink.worlds.scene import Distribution
 from treethink.worlds.walls import Walls
@@ -40,7 +42,7 @@ pytestmark = pytest.mark.slow
 def test_a_stream_is_determined_by_its_seed() -> None:
     """The slow reference: golden files and published numbers depend on this order of draws."""
     world, rng = make("maze"), np.random.default_rng(9)
-    expected: list[Transition] = []
+    expected: list[AnyTransition] = []
     for _ in range(3):
         state = world.reset(int(rng.integers(2**63)))
         for _ in range(20):
@@ -123,7 +125,7 @@ def test_a_stream_needs_a_world(wrong: Any) -> None:
 # ------------------------------------------------------------ in other processes
 
 
-def in_turn(serial: list[list[Transition]]) -> list[tuple[int, Transition]]:
+def in_turn(serial: list[list[AnyTransition]]) -> list[tuple[int, AnyTransition]]:
     """Return the expected order of parallel streams: some steps of each in turn."""
     order = []
     for first in range(0, len(serial[0]), TURN):
@@ -176,10 +178,10 @@ def test_processes_send_the_start_of_each_level_and_then_only_changes(
     stream = parallel_transitions([make("maze")], 200, [4], episode=60, processes=1)
     merged = [transition for _, transition in stream]
     starts = [0, 60, 120, 180]
-    assert [i for i, (start, _, _) in enumerate(steps) if start is not None] == starts
+    assert [i for i, (start, *_) in enumerate(steps) if start is not None] == starts
     assert len(built) == 4 and all(merged[i][0] is built[k] for k, i in enumerate(starts))
     assert all(merged[i][0] is merged[i - 1][2] for i in range(1, 200) if i not in starts)
-    assert [changes for _, _, changes in steps] == [
+    assert [changes for _, _, changes, _ in steps] == [
         before.changes_to(after) for before, _, after in merged
     ]
     assert merged == list(transitions(make("maze"), 200, 4, 60))
@@ -501,3 +503,23 @@ def test_a_script_without_a_main_guard_gets_a_clear_error(tmp_path: Path) -> Non
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "StreamError" in stderr and 'lacks `if __name__ == "__main__":`' in stderr
+
+
+def test_transitions_of_three_to_five_items_are_read_alike():
+    steps = list(transitions(make("walls"), steps=60, seed=0))
+    longer = [[*step, None, None][: 3 + i % 3] for i, step in enumerate(steps)]
+    models = [TreeThink(make("walls").schema) for _ in range(3)]
+    models[0].observe_many(steps)
+    models[1].observe_many(longer)
+    models[2].observe_many(Transition(*step) for step in steps)
+    assert len({model.to_bytes() for model in models}) == 1
+
+
+@pytest.mark.parametrize("length", [0, 2, 6])
+def test_a_transition_of_another_length_is_refused(length):
+    (step,) = transitions(make("walls"), steps=1, seed=0)
+    wrong = (*step, None, None, None)[:length]
+    with pytest.raises(WrongTypeError, match=r"must be \(before, action, after\), or"):
+        TreeThink(make("walls").schema).observe_many([wrong])
+    with pytest.raises(WrongTypeError, match=r"must be \(before, action, after\), or"):
+        as_transition(wrong)

@@ -15,12 +15,12 @@ import treethink as tt
 from treethink import file
 from treethink.checks import LEARNER_CHECKS
 from treethink.errors import ModelFileError, SettingError
-from treethink.stream.random_play import Transition
+from treethink.stream.transition import AnyTransition
 
 CRITERIA = ("wilson", "evidence", "proven")
 
 
-def stream(name: str = "coins", steps: int = 600, seed: int = 0) -> list[Transition]:
+def stream(name: str = "coins", steps: int = 600, seed: int = 0) -> list[AnyTransition]:
     return list(tt.transitions(tt.make(name), steps, seed))
 
 
@@ -115,7 +115,7 @@ def test_dependent_targets_are_known_after_loading(criterion: str, memory: int) 
     schema = tt.Schema({"lamp": ["heat", "on"]}, {"heat": 1, "on": 1}, ["go"])
     rng = random.Random(0)
 
-    def transition(step: int) -> Transition:
+    def transition(step: int) -> AnyTransition:
         lamps = [tt.Object(i, "lamp", heat=rng.randrange(2), on=0) for i in range(4)]
         before, coin = tt.State(schema, lamps), rng.randrange(2)
         on = {each.id: {"on": coin if step < 20 else each.heat} for each in before}

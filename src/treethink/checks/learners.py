@@ -18,13 +18,13 @@ from typing import Any
 
 from treethink.errors import CheckFailed, UnknownNameError, WrongTypeError, shown
 from treethink.state import Object, Schema, State
-from treethink.stream.random_play import Transition
+from treethink.stream.transition import AnyTransition
 
 Make = Callable[[Schema], Any]
-Check = Callable[[Make, Sequence[Transition], Path], None]
+Check = Callable[[Make, Sequence[AnyTransition], Path], None]
 
 
-def check_learner(make: Make, stream: Sequence[Transition]) -> None:
+def check_learner(make: Make, stream: Sequence[AnyTransition]) -> None:
     """Run all checks on a learner; raise a `CheckFailed` for the first one that fails.
 
     Checks that it lists in `cannot_keep` are skipped.
@@ -66,7 +66,7 @@ def _require(condition: bool, learner: Any, failure: str) -> None:
         raise CheckFailed(f"learner {getattr(learner, 'name', learner)!r}: {failure}")
 
 
-def trained(make: Make, stream: Iterable[Transition], schema: Schema) -> Any:
+def trained(make: Make, stream: Iterable[AnyTransition], schema: Schema) -> Any:
     """Return a learner that has observed the stream."""
     learner = make(schema)
     for transition in stream:
@@ -90,12 +90,12 @@ def all_outcomes(prediction: Any) -> dict[tuple[int, str], tuple[dict[Any, float
 
 
 def predicting_changes_nothing_and_can_be_repeated(
-    make: Make, stream: Sequence[Transition], folder: Path
+    make: Make, stream: Sequence[AnyTransition], folder: Path
 ) -> None:
     """A second prediction equals the first, and predicting does not change the learner."""
     learner = trained(make, stream, stream[0][0].schema)
     original = content_of(learner, folder)
-    for before, action, _ in stream[-20:]:
+    for before, action, *_ in stream[-20:]:
         first, second = learner.predict(before, action), learner.predict(before, action)
         same = all_outcomes(first) == all_outcomes(second) and first.mode() == second.mode()
         _require(same, learner, f"asked twice about {action!r} in {before!r}, it says two things")
@@ -103,7 +103,7 @@ def predicting_changes_nothing_and_can_be_repeated(
 
 
 def observing_leaves_its_input_alone(
-    make: Make, stream: Sequence[Transition], folder: Path
+    make: Make, stream: Sequence[AnyTransition], folder: Path
 ) -> None:
     """Observing does not change the states."""
 
@@ -116,7 +116,7 @@ def observing_leaves_its_input_alone(
 
 
 def other_names_and_another_order_of_objects_only_rename_the_prediction(
-    make: Make, stream: Sequence[Transition], folder: Path
+    make: Make, stream: Sequence[AnyTransition], folder: Path
 ) -> None:
     """Ids carry no meaning."""
     schema = stream[0][0].schema
@@ -126,7 +126,7 @@ def other_names_and_another_order_of_objects_only_rename_the_prediction(
         objects = [Object(most - each.id, each.class_name, **each.values) for each in state]
         return State(schema, objects[::-1])
 
-    other = [(renamed(before), action, renamed(after)) for before, action, after in stream]
+    other = [(renamed(before), action, renamed(after)) for before, action, after, *_ in stream]
     one_learner, other_learner = trained(make, stream, schema), trained(make, other, schema)
     for (before, action, _), (renamed_before, _, _) in zip(stream[-20:], other[-20:], strict=True):
         expected = all_outcomes(one_learner.predict(before, action))
@@ -138,10 +138,10 @@ def other_names_and_another_order_of_objects_only_rename_the_prediction(
         )
 
 
-def probabilities_sum_to_one(make: Make, stream: Sequence[Transition], folder: Path) -> None:
+def probabilities_sum_to_one(make: Make, stream: Sequence[AnyTransition], folder: Path) -> None:
     """Probabilities of every attribute sum to 1, and the mode has a probability above 0."""
     learner = trained(make, stream, stream[0][0].schema)
-    for before, action, _ in stream[-20:]:
+    for before, action, *_ in stream[-20:]:
         prediction = learner.predict(before, action)
         for (x, name), (outcomes, _) in all_outcomes(prediction).items():
             _require(
@@ -155,7 +155,7 @@ def probabilities_sum_to_one(make: Make, stream: Sequence[Transition], folder: P
 
 
 def an_unseen_action_gets_a_defined_answer(
-    make: Make, stream: Sequence[Transition], folder: Path
+    make: Make, stream: Sequence[AnyTransition], folder: Path
 ) -> None:
     """An unseen action is predicted to change nothing, with a support of 0."""
     schema = stream[0][0].schema
@@ -173,7 +173,7 @@ def an_unseen_action_gets_a_defined_answer(
 
 
 def an_unseen_class_gets_a_defined_answer(
-    make: Make, stream: Sequence[Transition], folder: Path
+    make: Make, stream: Sequence[AnyTransition], folder: Path
 ) -> None:
     """Objects of an unseen class are predicted to stay as they are, with a support of 0."""
     schema = stream[0][0].schema
@@ -183,7 +183,7 @@ def an_unseen_class_gets_a_defined_answer(
         return State(schema, [each for each in state if each.class_name != unseen])
 
     learner = trained(make, [(without(b), action, without(a)) for b, action, a in stream], schema)
-    for before, action, _ in stream[-5:]:
+    for before, action, *_ in stream[-5:]:
         predicted = all_outcomes(learner.predict(before, action))
         for each in before.of_class(unseen):
             for name, value in each.values.items():
@@ -196,7 +196,7 @@ def an_unseen_class_gets_a_defined_answer(
 
 
 def one_stream_gives_one_model_to_the_byte(
-    make: Make, stream: Sequence[Transition], folder: Path
+    make: Make, stream: Sequence[AnyTransition], folder: Path
 ) -> None:
     """Two learners that observed the same stream save the same file."""
     schema = stream[0][0].schema
@@ -208,7 +208,7 @@ def one_stream_gives_one_model_to_the_byte(
 
 
 def saving_loading_and_going_on_equals_going_on(
-    make: Make, stream: Sequence[Transition], folder: Path
+    make: Make, stream: Sequence[AnyTransition], folder: Path
 ) -> None:
     """A file holds everything that a learner knows."""
     schema = stream[0][0].schema
@@ -223,7 +223,7 @@ def saving_loading_and_going_on_equals_going_on(
 
 
 def memory_stays_flat_on_a_repeating_stream(
-    make: Make, stream: Sequence[Transition], folder: Path
+    make: Make, stream: Sequence[AnyTransition], folder: Path
 ) -> None:
     """Only the counts may grow: by one byte whenever a number needs another seven bits.
 

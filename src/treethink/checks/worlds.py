@@ -21,7 +21,8 @@ from treethink.errors import (
 from treethink.metrics import chi_square, chi_square_tail
 from treethink.state import Object, Schema, State
 from treethink.stream.parallel import parallel_transitions
-from treethink.stream.random_play import Transition, check_world_type, transitions
+from treethink.stream.random_play import check_world_type, transitions
+from treethink.stream.transition import AnyTransition
 from treethink.worlds import World
 from treethink.worlds.base import Cell
 from treethink.worlds.grid import beside
@@ -59,7 +60,7 @@ def _fail(world: World, why: str) -> NoReturn:
     raise CheckFailed(f"{world!r}: {why}")
 
 
-def _played(world: World, steps: int = 100) -> Iterator[Transition]:
+def _played(world: World, steps: int = 100) -> Iterator[AnyTransition]:
     """Play some levels for a few steps each."""
     return transitions(world, steps, _SEED, episode=20)
 
@@ -69,8 +70,8 @@ def _copy(world: World) -> World:
     return copied
 
 
-def _text(transition: Transition) -> str:
-    before, action, after = transition
+def _text(transition: AnyTransition) -> str:
+    before, action, after, *_ = transition
     return f"after {action!r} in {before!r} came {after!r}"
 
 
@@ -91,7 +92,7 @@ def rollouts_repeat_in_another_process(world: World) -> None:
     _compare(world, here, [each for _, each in there], f"another process, with seed {_SEED},")
 
 
-def _compare(world: World, one: list[Transition], other: list[Transition], who: str) -> None:
+def _compare(world: World, one: list[AnyTransition], other: list[AnyTransition], who: str) -> None:
     for step, (mine, theirs) in enumerate(zip(one, other, strict=True), 1):
         if mine != theirs:
             _fail(world, f"{who} differs at step {step}: {_text(mine)}, then {_text(theirs)}")
@@ -106,7 +107,7 @@ def steps_are_pure(world: World) -> None:
         return
     fresh = _copy(world)
     for transition in list(_played(world)):
-        before, action, _ = transition
+        before, action, *_ = transition
         original = before.to_dict()
         for verb, call in (("step", _step), ("distribution", _truth)):
             first, again, other = (call(each, transition) for each in (world, world, fresh))
@@ -120,18 +121,18 @@ def steps_are_pure(world: World) -> None:
                 _fail(world, f"{verb} of {action!r} changed the state it was given: {before!r}")
 
 
-def _step(world: World, transition: Transition) -> State:
-    before, action, _ = transition
+def _step(world: World, transition: AnyTransition) -> State:
+    before, action, *_ = transition
     return world.step(before, action, np.random.default_rng(_SEED))
 
 
-def _truth(world: World, transition: Transition) -> list[tuple[State, float]] | None:
+def _truth(world: World, transition: AnyTransition) -> list[tuple[State, float]] | None:
     """Return the stated distribution; None if the world does not state it."""
-    truth = world.truth(*transition)
+    truth = world.truth(*transition[:3])
     return None if isinstance(truth, State) else truth
 
 
-def _with_stated_truth(world: World) -> Iterator[tuple[Transition, list[tuple[State, float]]]]:
+def _with_stated_truth(world: World) -> Iterator[tuple[AnyTransition, list[tuple[State, float]]]]:
     """Play, and yield each step with its distribution; nothing more once one is not stated."""
     for transition in _played(world):
         truth = _truth(world, transition)
@@ -162,7 +163,7 @@ def steps_follow_the_distribution(world: World) -> None:
     rng = np.random.default_rng(_SEED)
     tested: set[tuple[State, str]] = set()
     statistic, freedom, worst = 0.0, 0, (0.0, "")
-    for (before, action, after), truth in _with_stated_truth(world):
+    for (before, action, after, *_), truth in _with_stated_truth(world):
         where = f"{action!r} in {before!r}"
         samples = 1 if len(truth) == 1 or len(tested) == _SITUATIONS else _SAMPLES
         drawn = [world.step(before, action, rng) for _ in range(samples)] if world.pure else [after]
@@ -190,7 +191,7 @@ def states_obey_the_schema(world: World) -> None:
     """Every state is a `State` of the world's own schema."""
     for seed in _LEVELS:
         _check_state(world, world.reset(seed), f"reset with seed {seed}")
-    for before, action, after in _played(world):
+    for before, action, after, *_ in _played(world):
         _check_state(world, after, f"{action!r} in {before!r}")
 
 
@@ -205,7 +206,7 @@ def _check_state(world: World, state: object, where: str) -> None:
 
 def objects_stay(world: World) -> None:
     """Every next state has the same objects, of the same classes."""
-    for before, action, after in _played(world):
+    for before, action, after, *_ in _played(world):
         truth = _truth(world, (before, action, after))
         for state in [after, *(state for state, _ in truth or ())]:
             try:
@@ -239,7 +240,7 @@ def values_keep_to_bounds(world: World) -> None:
     for key in world.bounds():
         if key not in known:
             _fail(world, f"bounds speaks of {key!r}, which is no attribute of its objects")
-    for before, action, after in _played(world):
+    for before, action, after, *_ in _played(world):
         for state in (before, after):
             beyond = world.beyond_bounds(state)
             if beyond:
@@ -394,7 +395,7 @@ def _wrong_calls(world: World) -> Iterable[Refusal]:
 
 def _steps_back(world: World) -> Iterable[Refusal]:
     """Yield a step of an impure world from a state that is no longer its current one."""
-    for before, action, after in _played(world):
+    for before, action, after, *_ in _played(world):
         if before != after:
             back = partial(world.step, before, action, np.random.default_rng(_SEED))
             yield "step from where it does not stand", StateError, back

@@ -31,7 +31,8 @@ from typing import Any, NamedTuple
 
 from treethink.errors import SettingError, StreamError, WrongTypeError, shown, whole_number
 from treethink.state import State
-from treethink.stream.random_play import Transition, check_world_type, transitions
+from treethink.stream.random_play import check_world_type, transitions
+from treethink.stream.transition import AnyTransition, Transition
 from treethink.worlds import World
 
 #: The number of steps of a stream before the next one has its turn.
@@ -40,8 +41,8 @@ TURN = 50
 _PATIENCE = 2.0
 
 #: A step as sent between processes: the start of a level as plain data, or None; the action; the
-#: changes.
-Step = tuple[dict[str, Any] | None, str, dict[int, dict[str, Any]]]
+#: changes; the reward and whether the episode ended, if the world states them.
+Step = tuple[dict[str, Any] | None, str, dict[int, dict[str, Any]], tuple[Any, ...]]
 
 
 class Job(NamedTuple):
@@ -59,7 +60,7 @@ def parallel_transitions(
     seeds: Sequence[int],
     episode: int = 50,
     processes: int | None = None,
-) -> Iterator[tuple[int, Transition]]:
+) -> Iterator[tuple[int, AnyTransition]]:
     """Play `steps` steps in each of the worlds, with the seed of the same place.
 
     Yields pairs (index in `worlds`, transition). `processes` is the number of processes: None, one
@@ -107,7 +108,7 @@ def _jobs(worlds: object, steps: int, seeds: object, episode: int) -> list[Job]:
     return jobs
 
 
-def _take_turns(streams: Iterator[Iterator[Transition]]) -> Iterator[tuple[int, Transition]]:
+def _take_turns(streams: Iterator[Iterator[AnyTransition]]) -> Iterator[tuple[int, AnyTransition]]:
     playing = list(streams)
     while True:
         for which, stream in enumerate(playing):
@@ -118,7 +119,7 @@ def _take_turns(streams: Iterator[Iterator[Transition]]) -> Iterator[tuple[int, 
                 yield which, transition
 
 
-def _play_here(i: int, job: Job) -> Iterator[Transition]:
+def _play_here(i: int, job: Job) -> Iterator[AnyTransition]:
     """Play a stream in this process; an impure world is copied, since it has a state."""
     own: Job = job if job.world.pure else pickle.loads(_pickle_job(i, job))
     return transitions(*own)
@@ -176,9 +177,9 @@ def _work(pipe: Connection, pickled: list[bytes]) -> None:
 def _encode(job: Job) -> Iterator[Step]:
     """Yield the steps of a stream as they are sent."""
     state: State | None = None
-    for before, action, after in transitions(*job):
+    for before, action, after, *rest in transitions(*job):
         start = None if before is state else before.to_dict()
-        yield start, action, before.changes_to(after)
+        yield start, action, before.changes_to(after), tuple(rest)
         state = after
 
 
@@ -199,7 +200,7 @@ def _report(pipe: Connection, failure: _Failure) -> None:
 # ----------------------------------------------------------------------- in this process
 
 
-def _play_with(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, Transition]]:
+def _play_with(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, AnyTransition]]:
     """Play job i in process i modulo `count`."""
     pickled = [_pickle_job(i, job) for i, job in enumerate(jobs)]
     workers: list[_Worker] = []
@@ -280,14 +281,14 @@ class _Worker:
         self._process.close()
 
 
-def _decode(job: Job, worker: _Worker) -> Iterator[Transition]:
+def _decode(job: Job, worker: _Worker) -> Iterator[AnyTransition]:
     """Yield the transitions of a stream from the steps that a worker sends."""
     schema, left = job.world.schema, job.steps
     after: State | None = None
     while left > 0:
-        for start, action, changes in worker.receive(job):
+        for start, action, changes, rest in worker.receive(job):
             before = after if start is None else State.from_dict(schema, start)
             assert before is not None
             after = before.replace_many(changes)
             left -= 1
-            yield before, action, after
+            yield Transition(before, action, after, *rest) if rest else (before, action, after)

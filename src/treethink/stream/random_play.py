@@ -14,12 +14,11 @@ import numpy as np
 
 from treethink.errors import WrongTypeError, shown, whole_number
 from treethink.state import State
+from treethink.stream.transition import AnyTransition
 from treethink.worlds import World
 
-Transition = tuple[State, str, State]
 
-
-def transitions(world: World, steps: int, seed: int, episode: int = 50) -> Iterator[Transition]:
+def transitions(world: World, steps: int, seed: int, episode: int = 50) -> Iterator[AnyTransition]:
     """Play at random: every action is equally likely, and a new level starts every `episode` steps.
 
     If the world ends an episode, a new level starts earlier.
@@ -35,7 +34,9 @@ def transitions(world: World, steps: int, seed: int, episode: int = 50) -> Itera
     return _play(world, steps, rng, episode)
 
 
-def _play(world: World, steps: int, rng: np.random.Generator, episode: int) -> Iterator[Transition]:
+def _play(
+    world: World, steps: int, rng: np.random.Generator, episode: int
+) -> Iterator[AnyTransition]:
     actions = world.actions
     while steps > 0:
         state = first_state(world, int(rng.integers(2**63)))

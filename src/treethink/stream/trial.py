@@ -39,7 +39,7 @@ def trial(
 
     The `first` steps are skipped, for a learner that has observed them before.
     """
-    for before, action, after in islice(transitions(world, steps, seed, episode), first, None):
+    for before, action, after, *_ in islice(transitions(world, steps, seed, episode), first, None):
         wrong_by = error(learner.predict(before, action), world.truth(before, action, after))
         learner.observe(before, action, after)
         yield wrong_by

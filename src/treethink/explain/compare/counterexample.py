@@ -196,7 +196,7 @@ def check(model: TreeThink, world: World, n: int, seed: int = 0) -> Check:
     n = whole_number("n", n, 1)
     smallest: dict[_Kind, tuple[State, str, Truth]] = {}
     unstated, wrong, tried = Unstated(), 0, 0
-    for before, action, after in transitions(world, n, seed):
+    for before, action, after, *_ in transitions(world, n, seed):
         tried += 1
         truth = world.truth(before, action, after)
         prediction = model.predict(before, action)

@@ -263,7 +263,7 @@ def _situations(
 
     check_world_type(world, "diff")
     check_fit(model.schema, world)
-    for before, action, _ in transitions(world, n, seed):
+    for before, action, *_ in transitions(world, n, seed):
         yield before, action
 
 

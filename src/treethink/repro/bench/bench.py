@@ -211,7 +211,7 @@ def _baselines(report: Report) -> None:
 def _networks(report: Report) -> None:
     """Measure predictions of the paper's smallest and largest networks, alone and in a batch."""
     world = maze_8()
-    asked = [(before, action) for before, action, _ in play(world, report.calls(200, least=50))()]
+    asked = [(before, action) for before, action, *_ in play(world, report.calls(200, least=50))()]
     learners = {"TreeThink": converged(world)}
     for width, layers in ((1, 1), (8, 3)):
         with suppress(MissingPackageError):  # _baselines has noted it

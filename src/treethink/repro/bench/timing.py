@@ -44,7 +44,7 @@ def time_observe(fresh: Fresh, workload: Workload, repeats: int = 1) -> Timing:
     def whole() -> float:
         stream, observe = workload(), fresh().observe
         with _clock() as clock:
-            for before, action, after in stream:
+            for before, action, after, *_ in stream:
                 observe(before, action, after)
         return clock.microseconds / len(stream)
 
@@ -52,7 +52,7 @@ def time_observe(fresh: Fresh, workload: Workload, repeats: int = 1) -> Timing:
         stream, observe = workload(), fresh().observe
         times = []
         with _clock():
-            for before, action, after in stream:
+            for before, action, after, *_ in stream:
                 start = perf_counter_ns()
                 observe(before, action, after)
                 times.append(perf_counter_ns() - start)
@@ -85,7 +85,7 @@ def time_both(
         stream, learner = workload(), fresh()
         predicting = observing = 0
         with _clock():
-            for before, action, after in stream:
+            for before, action, after, *_ in stream:
                 start = perf_counter_ns()
                 learner.predict(before, action).mode()
                 predicted = perf_counter_ns()
@@ -113,7 +113,7 @@ def time_predict(
     def whole() -> float:
         stream = workload()
         with _clock() as clock:
-            for before, action, _ in stream:
+            for before, action, *_ in stream:
                 predict(before, action, **how).mode()
         return clock.microseconds / len(stream)
 
@@ -121,18 +121,18 @@ def time_predict(
         times = []
         stream = workload()
         with _clock():
-            for before, action, _ in stream:
+            for before, action, *_ in stream:
                 start = perf_counter_ns()
                 predict(before, action, **how).mode()
                 times.append(perf_counter_ns() - start)
         return times
 
     def inside() -> float:
-        situations = [(before, action) for before, action, _ in workload()]
+        situations = [(before, action) for before, action, *_ in workload()]
         return statistics.fmean(model._time_predict(situations, **how)) / 1000
 
     stream = workload()
-    for before, action, after in stream:
+    for before, action, after, *_ in stream:
         if predict(before, action, **how).mode() != after:
             raise AssertionError(f"a wrong prediction of {action!r} from {before!r}")
     return _timing(stream, _best(whole, repeats), each(), _best(inside, repeats))

@@ -15,7 +15,8 @@ import numpy as np
 
 from treethink.model import TreeThink
 from treethink.state import Schema, State
-from treethink.stream.random_play import Transition, transitions
+from treethink.stream.random_play import transitions
+from treethink.stream.transition import AnyTransition
 from treethink.worlds import World, make
 
 #: Steps in each level.
@@ -76,7 +77,7 @@ def converged(world: World, steps: int = 20_000) -> TreeThink:
 # ---------------------------------------------------------------------------- random play
 
 
-class Stream(list[Transition]):
+class Stream(list[AnyTransition]):
     """Transitions; `starts` are the positions at which a level starts."""
 
     starts: Sequence[int] = ()

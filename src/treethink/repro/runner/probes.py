@@ -22,7 +22,8 @@ from treethink.model import TreeThink
 from treethink.repro.runner.measurements import Recording
 from treethink.repro.runner.spec import HELD_OUT, Run
 from treethink.state import State
-from treethink.stream.random_play import Transition, transitions
+from treethink.stream.random_play import transitions
+from treethink.stream.transition import AnyTransition
 from treethink.worlds import World, make
 
 #: The most transitions that are held in memory at a time.
@@ -35,8 +36,8 @@ def predictor(learner: Any, run: Run) -> Callable[[State, str], Any]:
 
 
 def timed_predictions(
-    learner: Any, run: Run, stream: Iterator[Transition], pause: GcPause
-) -> Iterator[tuple[Transition, Any, int]]:
+    learner: Any, run: Run, stream: Iterator[AnyTransition], pause: GcPause
+) -> Iterator[tuple[AnyTransition, Any, int]]:
     """Yield each transition with the learner's prediction of it, and the time in nanoseconds.
 
     Transitions are predicted one by one, each after those before were observed. A learner whose
@@ -138,7 +139,7 @@ class TransferProbe:
         steps = len(self._truths)
         return errors / steps, nanoseconds / steps / 1000
 
-    def _stream(self) -> Iterator[Transition]:
+    def _stream(self) -> Iterator[AnyTransition]:
         seed = HELD_OUT + self._run.seed
         return transitions(self.world, self._transfer.steps, seed, self._run.episode)
 

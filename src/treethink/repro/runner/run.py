@@ -32,7 +32,8 @@ from treethink.repro.runner.measurements import Recording
 from treethink.repro.runner.probes import GcPause, TransferProbe, predictor, timed_predictions
 from treethink.repro.runner.spec import HELD_OUT, Run
 from treethink.state import State
-from treethink.stream.random_play import Transition, transitions
+from treethink.stream.random_play import transitions
+from treethink.stream.transition import AnyTransition
 from treethink.worlds import World, make
 
 #: Called now and then with (steps observed, recent error, other activity if any); if it returns
@@ -208,7 +209,7 @@ class _Performance:
         next_played = self._player.next_due(recording.observed)
         with pause:
             stream = timed_predictions(self.learner, self.run, self._stream(), pause)
-            for (before, action, after), prediction, predicted in stream:
+            for (before, action, after, *_), prediction, predicted in stream:
                 start = clock()
                 wrong_by = error(prediction, truth(before, action, after))
                 pause.begin()
@@ -227,7 +228,7 @@ class _Performance:
                 if end >= self._next_report:
                     self._report()
 
-    def _stream(self) -> Iterator[Transition]:
+    def _stream(self) -> Iterator[AnyTransition]:
         """Return the rest of the stream, after the transitions that were observed before."""
         run = self.run
         stream = transitions(self.world, run.steps, run.seed, run.episode)
@@ -298,7 +299,7 @@ class _Performance:
         learner = _Examinee(predictor(self.learner, self.run))
         return _summary(examine(learner, world, self._reported(held_out)))
 
-    def _reported(self, stream: Iterator[Transition]) -> Iterator[Transition]:
+    def _reported(self, stream: Iterator[AnyTransition]) -> Iterator[AnyTransition]:
         for transition in stream:
             self._report_if_due()
             yield transition
