@@ -2,8 +2,8 @@
 
     world -> [ WorldEnv ] -> observation, reward, terminated, truncated, info
 
-With Gymnasium installed (``pip install 'treethink[gym]'``), importing `treethink` registers all
-worlds except those that come from Gymnasium: `maze` is ``treethink/Maze-v0``, `maze-scoreless` is
+With Gymnasium installed (the extra `gym`), importing `treethink` registers all worlds except those
+that come from Gymnasium: `maze` is ``treethink/Maze-v0``, `maze-scoreless` is
 ``treethink/MazeScoreless-v0``. Options of a world are arguments of `gymnasium.make`.
 
     env = gymnasium.make("treethink/Maze-v0", width=10, goals=3, render_mode="ansi")

@@ -104,6 +104,24 @@ class MissingPackageError(TreeThinkError, ImportError):
     """An optional package that is needed and not installed."""
 
 
+def how_to_install(extra: str) -> str:
+    """Return how the packages of an optional extra are installed.
+
+    >>> print(how_to_install("gym"))
+    pip install '.[gym]' in a clone of TreeThink
+    """
+    return f"pip install '.[{extra}]' in a clone of TreeThink"
+
+
+def missing_package(need: str, extra: str) -> MissingPackageError:
+    """Return an error that says what needs which package, and how to install it.
+
+    >>> print(missing_package("GIFs need Pillow", "experiments"))
+    GIFs need Pillow, which is not installed: pip install '.[experiments]' in a clone of TreeThink
+    """
+    return MissingPackageError(f"{need}, which is not installed: {how_to_install(extra)}")
+
+
 def whole_number(name: str, value: object, least: int = 0) -> int:
     """Return a setting as a plain int; raise a `SettingError` if it is not one, or too small."""
     is_bool = type(value).__name__ in ("bool", "bool_")  # NumPy 1 converts its bools, too

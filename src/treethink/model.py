@@ -347,7 +347,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         return summary_of(self, level)
 
     def to_dataframe(self) -> Any:
-        """Return a pandas data frame with one row per leaf. Needs ``treethink[notebook]``."""
+        """Return a pandas data frame with one row per leaf. Needs the extra ``notebook``."""
         from treethink.explain.summary.summary import frame_of
 
         return frame_of(self)

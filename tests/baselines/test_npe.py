@@ -510,7 +510,10 @@ except tt.MissingPackageError as error:
     process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert process.stdout == "learner 'npe' needs PyTorch: pip install 'treethink[neural]'\n"
+    assert process.stdout == (
+        "learner 'npe' needs PyTorch, which is not installed:"
+        " pip install '.[neural]' in a clone of TreeThink\n"
+    )
 
 
 def test_pytorch_is_not_imported_unless_asked_for() -> None:

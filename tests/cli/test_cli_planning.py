@@ -266,7 +266,7 @@ def test_missing_pillow_is_reported_before_playing(
 ) -> None:
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     result = run("plan maze --model maze.tt --gif maze.gif")
-    assert result.code == 1 and result.out == "" and "pip install pillow" in result.err
+    assert result.code == 1 and result.out == "" and "pip install '.[experiments]'" in result.err
     assert run("plan maze --model maze.tt --steps 2").code == 0
 
 

@@ -486,7 +486,7 @@ def test_without_matplotlib_only_png_and_pdf_are_refused(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for ending in ("png", "pdf"):
-        message = rf'a .{ending} of a rule .* pip install "treethink\[experiments\]"; an .svg needs'
+        message = rf"a .{ending} of a rule, unlike an .svg, .* pip install '\.\[experiments\]'"
         with pytest.raises(MissingPackageError, match=message):
             ODD_NAMES.draw(tmp_path / f"rule.{ending}")
         with pytest.raises(MissingPackageError, match=message):

@@ -342,7 +342,7 @@ def test_an_empty_leaf_has_no_share_in_the_data_frame():
 
 def test_without_pandas_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(tt.MissingPackageError, match=r'pip install "treethink\[notebook\]"'):
+    with pytest.raises(tt.MissingPackageError, match=r"pip install '\.\[notebook\]'"):
         learned("walls", steps=10).to_dataframe()
 
 

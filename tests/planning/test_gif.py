@@ -146,7 +146,7 @@ def test_without_pillow_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
 
     world, episode = play("maze")
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(MissingPackageError, match="pip install pillow"):
+    with pytest.raises(MissingPackageError, match=r"pip install '\.\[experiments\]'"):
         gif.gif(world, [episode])
 
 

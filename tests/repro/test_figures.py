@@ -229,18 +229,20 @@ def test_without_pytorch_all_says_what_is_left_out_in_one_line(
         return RunCounts()
 
     monkeypatch.setattr("treethink.repro.figures.reproduce.reproduce", record_names)
-    monkeypatch.setattr("treethink.cli.report.report", lambda folder: None)
+    monkeypatch.setattr("treethink.cli.repro.report.report", lambda folder: None)
     with pytest.raises(SystemExit) as exit_:
         cli.main(["reproduce", "all", "--quick", "--out", str(tmp_path)])
     assert not exit_.value.code and "neural" not in names and "planning" in names
     (line,) = [each for each in capsys.readouterr().out.splitlines() if "skipped" in each]
-    assert "pip install 'treethink[neural]'" in line
+    assert "pip install '.[neural]'" in line
     assert line.endswith(": neural, neural-planning")
 
 
 @pytest.mark.usefixtures("without_torch")
 def test_without_pytorch_a_network_by_name_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    with pytest.raises(MissingPackageError, match=r"^neural\.toml, learners\[0\]: .*PyTorch: pip"):
+    with pytest.raises(
+        MissingPackageError, match=r"^neural\.toml, learners\[0\]: .*PyTorch.*: pip"
+    ):
         reproduce(chosen(["walls", "neural"]), tmp_path, small=True, processes=0)
     assert list(tmp_path.iterdir()) == []
 
@@ -264,7 +266,9 @@ def test_the_list_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(re.search(rf"\b{re.escape(name)}\b", text) for name in FIGURES)
     for name, minutes in (("neural", 210), ("neural-planning", 75)):
         assert re.search(rf"\b{name} .*│ {minutes}, on a GPU", text)
-    need = "neural and neural-planning need PyTorch (pip install 'treethink[neural]')"
+    need = (
+        "neural and neural-planning need PyTorch (pip install '.[neural]' in a clone of TreeThink)"
+    )
     assert need in " ".join(text.split())
     assert str(list(listing().columns[-1].cells)[-1]).endswith(", and 285 on a GPU")
 

@@ -579,5 +579,5 @@ def test_the_error_without_pyarrow_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for call in (lambda: records.read(tmp_path), lambda: perform_all([RUN], tmp_path)):
-        with pytest.raises(MissingPackageError, match=r'pip install "treethink\[experiments\]"'):
+        with pytest.raises(MissingPackageError, match=r"pip install '\.\[experiments\]'"):
             call()

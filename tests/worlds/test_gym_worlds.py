@@ -770,7 +770,7 @@ def test_a_table_world_can_be_made_by_hand() -> None:
 def test_without_gymnasium_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     for make in (Taxi, lambda: GymWorld("Blackjack-v1", schema=CARDS, to_state=cards)):
-        with pytest.raises(MissingPackageError, match=r"pip install 'treethink\[gym\]'"):
+        with pytest.raises(MissingPackageError, match=r"pip install '\.\[gym\]'"):
             make()
 
 

@@ -21,10 +21,10 @@ from treethink.baselines.paper import Paper
 from treethink.baselines.qora import Qora
 from treethink.baselines.trivial import Oracle, Static
 from treethink.errors import (
-    MissingPackageError,
     SettingError,
     UnknownNameError,
     WrongTypeError,
+    missing_package,
     shown,
 )
 from treethink.model import TreeThink
@@ -69,9 +69,7 @@ def _import_class(name: str, location: str) -> type:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "torch":
             raise
-        raise MissingPackageError(
-            f"learner {name!r} needs PyTorch: pip install 'treethink[neural]'"
-        ) from None
+        raise missing_package(f"learner {name!r} needs PyTorch", "neural") from None
     return learner
 
 

@@ -4,8 +4,8 @@
 
 Commands parse their options, call the rest of the package and print the result. Modules that few
 commands need are imported inside the commands, so that `treethink` starts quickly. `_options`
-holds the options that several commands share, `_output` errors, exit codes and JSON, `_help` the
-layout of help pages; `session` is what `learn` and `plan` show while a model learns.
+holds the options that several commands share, `_output` errors, exit codes and JSON; `repro` are
+the commands of experiments; `session` is what is shown around a result: help pages, live learning.
 """
 
 from __future__ import annotations
@@ -17,26 +17,15 @@ from typing import Annotated
 import typer
 
 import treethink
-from treethink.cli import (
-    bench,
-    edit,
-    explain,
-    learn,
-    plan,
-    play,
-    report,
-    reproduce,
-    rules,
-    run,
-    worlds,
-)
-from treethink.cli._help import Command, CommandGroup
+from treethink.cli import edit, explain, learn, plan, play, rules, worlds
+from treethink.cli.repro import bench, report, reproduce, run
+from treethink.cli.session.help_page import Command, CommandGroup
 
 app = typer.Typer(
     name="treethink",
     cls=CommandGroup,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # _help.py lays out the help, and errors are plain text
+    rich_markup_mode=None,  # help_page.py lays out the help, and errors are plain text
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from treethink import file
-from treethink.errors import MissingPackageError, SettingError
+from treethink.errors import SettingError, missing_package
 from treethink.export import svg
 from treethink.file import check_picture_path, file_safe, format_of, number_duplicates
 from treethink.rules import Rule, RuleKey
@@ -42,10 +42,8 @@ def check_drawable(kind: str) -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
-        raise MissingPackageError(
-            f"a .{kind} of a rule is drawn by matplotlib, which is not installed:"
-            ' pip install "treethink[experiments]"; an .svg needs nothing'
-        ) from error
+        need = f"a .{kind} of a rule, unlike an .svg, needs matplotlib"
+        raise missing_package(need, "experiments") from error
 
 
 def check_target(path: Path) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treethink import file
-from treethink.errors import MissingPackageError, SettingError, shown, whole_number
+from treethink.errors import SettingError, missing_package, shown, whole_number
 from treethink.planning.agent import Episode
 from treethink.state import State
 from treethink.worlds.base import Pixels, World
@@ -71,10 +71,7 @@ def check_pillow() -> None:
     try:
         import PIL.Image  # noqa: F401
     except ImportError as error:
-        raise MissingPackageError(
-            "GIFs are written by Pillow, which is not installed: pip install pillow,"
-            ' or pip install "treethink[experiments]"'
-        ) from error
+        raise missing_package("GIFs need Pillow", "experiments") from error
 
 
 def check_size(world: World, state: State, states: int) -> None:

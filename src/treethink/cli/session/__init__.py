@@ -1,1 +1,1 @@
-"""What `learn` and `plan` share: a live display of learning, the final report, and Ctrl-C."""
+"""What commands show around their result: help pages, live learning, the final report; Ctrl-C."""

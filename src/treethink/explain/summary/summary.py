@@ -13,7 +13,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from treethink.errors import MissingPackageError, UnknownNameError, WrongTypeError, shown
+from treethink.errors import UnknownNameError, WrongTypeError, missing_package, shown
 from treethink.explain import notebook
 from treethink.explain.summary.leaves import (
     LEVEL,
@@ -240,7 +240,7 @@ def rule_of(key: RuleKey, rule: Rule, level: float = LEVEL) -> RuleSummary:
 
 # -------------------------------------------------------------------------------------- data frame
 #
-# All leaves of a model, one row for each. Only this needs pandas; ``treethink[notebook]`` installs
+# All leaves of a model, one row for each. Only this needs pandas; the extra ``notebook`` installs
 # it.
 
 #: The columns with their pandas types, which an empty frame has too.
@@ -297,7 +297,4 @@ def _pandas() -> Any:
     try:
         return import_module("pandas")
     except ImportError as error:
-        raise MissingPackageError(
-            "data frames are made by pandas, which is not installed:"
-            ' pip install "treethink[notebook]"'
-        ) from error
+        raise missing_package("data frames need pandas", "notebook") from error

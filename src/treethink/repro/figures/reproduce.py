@@ -16,7 +16,13 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from treethink.errors import MissingPackageError, RecordsError, SettingError, TreeThinkError
+from treethink.errors import (
+    RecordsError,
+    SettingError,
+    TreeThinkError,
+    how_to_install,
+    missing_package,
+)
 from treethink.model import TreeThink
 from treethink.repro.figures import FIGURES, QUICK, Figure, is_quick
 from treethink.repro.runner import records
@@ -277,9 +283,7 @@ def draw_states(folder: Path) -> None:
     try:
         from matplotlib.image import imsave
     except ImportError as error:
-        raise MissingPackageError(
-            'pictures need matplotlib, which is not installed: pip install "treethink[experiments]"'
-        ) from error
+        raise missing_package("pictures need matplotlib", "experiments") from error
     folder.mkdir(parents=True, exist_ok=True)
     for number, name in enumerate(STATES):
         world = make(name)
@@ -359,9 +363,7 @@ def _not_made() -> str:
 
 def _networks() -> str:
     names = " and ".join(name for name, each in FIGURES.items() if each.networks)
-    return (
-        f"{names} need PyTorch (pip install 'treethink[neural]') and, but for --quick, want a GPU."
-    )
+    return f"{names} need PyTorch ({how_to_install('neural')}) and, but for --quick, want a GPU."
 
 
 def cost(figure: Figure, small: bool = False) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from treethink.errors import MissingPackageError, RecordsError, SettingError
+from treethink.errors import RecordsError, SettingError, missing_package
 from treethink.metrics import TOLERANCE
 from treethink.repro.runner.store import read_bytes
 
@@ -165,10 +165,7 @@ def arrow() -> Any:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise MissingPackageError(
-            "records are kept as Parquet, for which pyarrow is not installed:"
-            ' pip install "treethink[experiments]"'
-        ) from error
+        raise missing_package("records need pyarrow", "experiments") from error
     return pyarrow
 
 

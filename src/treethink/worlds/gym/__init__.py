@@ -26,7 +26,7 @@ are included: `Taxi`, `FrozenLake` and `CliffWalking`. They are also examples of
 objects and attributes so that an action causes only a few different deltas.
 
 `treethink.envs` does the reverse and turns a world into a Gymnasium environment. Gymnasium is
-needed only to create one of these worlds: ``pip install 'treethink[gym]'``.
+needed only to create one of these worlds: ``pip install '.[gym]'`` in a clone of TreeThink.
 """
 
 from treethink.worlds.gym.adapter import GymWorld

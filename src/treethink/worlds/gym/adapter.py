@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from treethink.errors import (
-    MissingPackageError,
     SettingError,
     StateError,
     TreeThinkError,
     UnknownNameError,
     WrongTypeError,
+    missing_package,
     shown,
 )
 from treethink.state import Object, Schema, State
@@ -45,10 +45,7 @@ def gymnasium() -> Any:
     try:
         import gymnasium as package
     except ImportError as error:
-        raise MissingPackageError(
-            "this world is an environment of Gymnasium, which is not installed:"
-            " pip install 'treethink[gym]'"
-        ) from error
+        raise missing_package("this world needs Gymnasium", "gym") from error
     return package
 
 

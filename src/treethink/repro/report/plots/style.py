@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treethink.errors import MissingPackageError
+from treethink.errors import missing_package
 from treethink.model import TreeThink
 from treethink.repro.report.series import Run
 
@@ -62,9 +62,7 @@ def styled() -> Iterator[None]:
     try:
         import matplotlib
     except ImportError as error:
-        raise MissingPackageError(
-            'plots need matplotlib, which is not installed: pip install "treethink[experiments]"'
-        ) from error
+        raise missing_package("plots need matplotlib", "experiments") from error
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         for name, value in _SETTINGS.items():

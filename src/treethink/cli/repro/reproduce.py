@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from treethink.cli import report
 from treethink.cli._options import AsJson, Processes, Seeds, complete_names
 from treethink.cli._output import FAILED, print_json, resumable
+from treethink.cli.repro import report
+from treethink.errors import how_to_install
 from treethink.terminal import moves, say, say_wrapped, terminal
 from treethink.text import many
 
@@ -107,7 +108,7 @@ def _warn(console: Console, names: list[str], figures: Sequence[Figure], quick: 
     from treethink.repro.figures import left_out
 
     if skipped := ", ".join(each.name for each in left_out(names)):
-        missing = "PyTorch is not installed (pip install 'treethink[neural]')"
+        missing = f"PyTorch is not installed ({how_to_install('neural')})"
         say(console, f"skipped because {missing}: {skipped}")
     if not quick and (slow := ", ".join(each.name for each in figures if each.lacks_gpu)):
         say(console, f"{slow}: without a GPU, a run of the largest network takes about ten hours")

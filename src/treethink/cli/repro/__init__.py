@@ -1,0 +1,1 @@
+"""The commands of experiments: `run`, `reproduce`, `report` and `bench`."""
