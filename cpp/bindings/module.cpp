@@ -120,11 +120,31 @@ nb::object object_class() {
     return found;
 }
 
+namespace {
+
+// What compiled this extension, for reports of bugs.
+char const* compiler() {
+#if defined(__clang__)
+    return "clang " __clang_version__;
+#elif defined(__GNUC__)
+    return "gcc " __VERSION__;
+#elif defined(_MSC_FULL_VER)
+#define TREETHINK_TEXT(number) #number
+#define TREETHINK_TEXT_OF(macro) TREETHINK_TEXT(macro)
+    return "msvc " TREETHINK_TEXT_OF(_MSC_FULL_VER);
+#else
+    return "unknown";
+#endif
+}
+
+}  // namespace
+
 }  // namespace treethink::bindings
 
 NB_MODULE(_engine, module) {
     using namespace treethink::bindings;
     module.doc() = "The engine: states, facts, trees and whole-model learning, in C++.";
+    module.attr("compiler") = compiler();
     make_room_for_exceptions();
     nb::set_leak_warnings(false);  // what Python keeps until its end (a world's schema, say) is no leak
     nb::register_exception_translator(&translate, nullptr);

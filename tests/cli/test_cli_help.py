@@ -91,6 +91,7 @@ def test_the_examples_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     learned("maze", 1_500).save("maze.tt")
+    learned("maze", 1_600).save("large.tt")  # with the same rules
     monkeypatch.setenv("VISUAL", "true")  # an editor that changes nothing
     for each in examples(help_page(name)):
         command = shlex.split(each)[1:]

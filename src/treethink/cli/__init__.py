@@ -17,7 +17,20 @@ from typing import Annotated
 import typer
 
 import treethink
-from treethink.cli import edit, explain, learn, plan, play, rules, worlds
+from treethink.cli import (
+    check,
+    diff,
+    doctor,
+    edit,
+    explain,
+    export,
+    learn,
+    plan,
+    play,
+    rules,
+    summary,
+    worlds,
+)
 from treethink.cli.repro import bench, report, reproduce, run
 from treethink.cli.session.help_page import Command, CommandGroup
 
@@ -33,6 +46,10 @@ for command in (
     learn.learn,
     rules.rules,
     explain.explain,
+    check.check,
+    summary.summary,
+    diff.diff,
+    export.export,
     edit.edit,
     worlds.worlds,
     play.play,
@@ -41,6 +58,7 @@ for command in (
     reproduce.reproduce,
     report.report,
     bench.bench,
+    doctor.doctor,
 ):
     app.command(cls=Command)(command)
 

@@ -16,9 +16,10 @@ from typing import Annotated, Any
 import typer
 
 from treethink._engine import criterion_names
-from treethink.errors import SettingError, WrongTypeError
+from treethink.errors import SettingError, UnknownNameError, WrongTypeError
 from treethink.model import TreeThink
 from treethink.plugins import searched
+from treethink.rules import Rule, RuleKey
 from treethink.text import printable
 from treethink.worlds import WORLDS, World, make
 
@@ -50,9 +51,34 @@ def make_world(
         raise SettingError(str(error)) from None
 
 
+def make_optional_world(
+    name: str | None, pairs: Sequence[str] | None, no_plugins: bool, **sizes: int | None
+) -> World | None:
+    """Return the world of that name, or None without a name; then there must be no options."""
+    if name is not None:
+        return make_world(name, pairs, no_plugins, **sizes)
+    given = [f"--{option}" for option, value in {"set": pairs, **sizes}.items() if value]
+    if given:
+        raise SettingError(f"{given[0]} is an option of a world, and no world is given")
+    return None
+
+
 def plugins_allowed(allowed: bool) -> AbstractContextManager[None]:
     """Let modules in the working folder be loaded, such as a user's own world, or none at all."""
     return searched("working folder" if allowed else "none")
+
+
+# ------------------------------------------------------------------------- rules
+
+
+def select_rules(model: TreeThink, name: str | None, where: str) -> dict[RuleKey, Rule]:
+    """Return the rules of that name or below it; without a name, those that vary."""
+    if name is None:
+        return model.rules.varying()
+    keys = [key for key in model.rules if f"{'.'.join(key)}.".startswith(f"{name}.")]
+    if not keys:
+        raise UnknownNameError("rule", name, map(".".join, model.rules), where)
+    return {key: model.rules[key] for key in keys}
 
 
 # --------------------------------------------------------------------- completion
@@ -152,6 +178,15 @@ WorldName = Annotated[
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model, such as maze.tt.")]
+RuleName = Annotated[
+    str | None,
+    typer.Option(
+        "--rule",
+        metavar="NAME",
+        help="Only the rule CLASS.ATTRIBUTE.ACTION, or all rules below CLASS or CLASS.ATTRIBUTE.",
+        autocompletion=complete_rule,
+    ),
+]
 Width = Annotated[
     int | None, typer.Option(metavar="N", help="Grid width in cells.", rich_help_panel=WORLD)
 ]
@@ -180,6 +215,7 @@ Seeds = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Number of seeds, instead of the configured number."),
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the result.")]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")
 ]

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from rich.console import Console
 
 import treethink
 from treethink.errors import RuleError, SettingError, TreeThinkError, UnknownNameError
 from treethink.model import TreeThink
 from treethink.rules import Rule, RuleKey, Rules
+from treethink.terminal import moves, say
 from treethink.text import many, printable
 
 #: The command was valid, but something failed: a file, a run, a missing package.
@@ -36,6 +38,8 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 # If a signal arrives while Python writes more than its buffer holds, the rest is lost.
 _PIECE = 4_096
+
+_UNLIMITED_WIDTH = 10_000  # columns, where lines are not wrapped
 
 
 # ---------------------------------------------------------------------- errors
@@ -141,6 +145,24 @@ def learner_settings(model: TreeThink) -> dict[str, Any]:
 
 
 # ------------------------------------------------------------------------ text
+
+
+def print_page(
+    console: Console, page: Any, piped_width: int = _UNLIMITED_WIDTH, space: bool = False
+) -> None:
+    """Print what rich can print, after an empty line if there is to be `space`.
+
+    Terminals that cannot move their cursor, and pipes, get plain text; in a pipe of at most
+    `piped_width` columns.
+    """
+    if space:
+        say(console, "")
+    if moves(console) and console.encoding.lower().startswith("utf"):
+        console.print(page, markup=False, highlight=False)
+    else:
+        from treethink.explain.rich_text import plain
+
+        say(console, plain(page, console.width if moves(console) else piped_width))
 
 
 def rule_counts(rules: Rules) -> str:

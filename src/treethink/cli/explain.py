@@ -19,18 +19,16 @@ from treethink.cli._options import (
     complete_world,
     make_world,
 )
-from treethink.cli._output import check_writable, print_json
+from treethink.cli._output import check_writable, print_json, print_page
 from treethink.errors import SettingError, StateError
 from treethink.model import TreeThink
 from treethink.state import State
-from treethink.terminal import coloured, moves, say, terminal
+from treethink.terminal import coloured, say, terminal
 from treethink.worlds import draw
 from treethink.worlds.base import check_fit
 
 if TYPE_CHECKING:
     from treethink.explain.why.explanation import Asked
-
-_UNLIMITED_WIDTH = 10_000  # columns, where lines are not wrapped
 
 
 def explain(
@@ -96,12 +94,7 @@ def explain(
         return
     console = terminal()
     print(draw.ansi(place, state, colour=coloured(console)) + "\n")
-    if moves(console) and console.encoding.lower().startswith("utf"):
-        console.print(explanation, markup=False, highlight=False)
-    else:
-        from treethink.explain.rich_text import plain
-
-        say(console, plain(explanation, console.width if moves(console) else _UNLIMITED_WIDTH))
+    print_page(console, explanation)
     if picture is not None:
         say(console, f"drawn to {picture}")
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from treethink.cli._options import AsJson, ModelFile, complete_names, complete_rule
+from treethink.cli._options import AsJson, ModelFile, RuleName, complete_names, select_rules
 from treethink.cli._output import learner_settings, print_json, rule_counts, rules_to_json
 from treethink.errors import SettingError, UnknownNameError
 from treethink.model import TreeThink
@@ -29,15 +29,7 @@ STYLES: dict[str, Callable[[Rule], str]] = {
 
 def rules(
     model: ModelFile,
-    rule: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Only the rule CLASS.ATTRIBUTE.ACTION, or all rules below CLASS or"
-            " CLASS.ATTRIBUTE.",
-            autocompletion=complete_rule,
-        ),
-    ] = None,
+    rule: RuleName = None,
     style: Annotated[
         str,
         typer.Option(
@@ -73,7 +65,7 @@ def rules(
     if picture is not None:
         _check_drawing(picture, style, rule)
     loaded = TreeThink.load(model)
-    selected = loaded.rules.varying() if rule is None else _select(loaded, rule, str(model))
+    selected = select_rules(loaded, rule, str(model))
     console = terminal()
     if as_json:
         print_json(
@@ -92,15 +84,6 @@ def rules(
         (say if style == "text" else say_wrapped)(console, text)
     else:
         print("\n".join(STYLES[style](each) for each in selected.values()), end="")
-
-
-def _select(model: TreeThink, name: str, where: str) -> dict[RuleKey, Rule]:
-    """Return the rules of that name or below it."""
-    rules = model.rules
-    keys = [key for key in rules if f"{'.'.join(key)}.".startswith(f"{name}.")]
-    if not keys:
-        raise UnknownNameError("rule", name, map(".".join, rules), where)
-    return {key: rules[key] for key in keys}
 
 
 def _print_all(console: Console, model: TreeThink, path: Path) -> None:

@@ -64,8 +64,11 @@ def is_file(path: Path) -> bool:
     return bool(path.suffix) and not path.is_dir()
 
 
-def draw_all(rules: Mapping[RuleKey, Rule], path: Path) -> list[Path]:
-    """Draw a single rule to the file, or all rules into the folder, which is created if needed."""
+def draw_all(rules: Mapping[RuleKey, Rule], path: Path, kind: str = "svg") -> list[Path]:
+    """Draw a single rule to the file, or all rules into the folder, which is created if needed.
+
+    `kind` is the kind of the files in the folder.
+    """
     if is_file(path):
         if len(rules) != 1:
             raise SettingError(
@@ -74,7 +77,7 @@ def draw_all(rules: Mapping[RuleKey, Rule], path: Path) -> list[Path]:
         paths = [path]
     else:
         path.mkdir(exist_ok=True)
-        paths = [path / f"{name}.svg" for name in file_names(rules)]
+        paths = [path / f"{name}.{kind}" for name in file_names(rules)]
     for rule, each in zip(rules.values(), paths, strict=True):
         draw(rule, each)
     return paths
