@@ -14,6 +14,7 @@ from treethink import _moved
 from treethink.errors import (
     BrokenModelError,
     CheckFailed,
+    LogError,
     MissingPackageError,
     ModelFileError,
     NoiseWarning,
@@ -31,6 +32,16 @@ from treethink.errors import (
 )
 from treethink.explain import notebook
 from treethink.foldt import FOLDT, Facts
+from treethink.logs import (
+    Log,
+    LogSchema,
+    guess_schema,
+    read_csv,
+    read_frame,
+    read_jsonl,
+    read_schema,
+    write_schema,
+)
 from treethink.metrics import error
 from treethink.model import Change, Prediction, TreeThink
 from treethink.planning import Agent, Episode, Plan, plan
@@ -70,6 +81,14 @@ __all__ = [
     "Facts",
     "make",
     "transitions",
+    "read_csv",
+    "read_jsonl",
+    "read_frame",
+    "Log",
+    "LogSchema",
+    "guess_schema",
+    "read_schema",
+    "write_schema",
     "Transition",
     "error",
     "plan",
@@ -87,6 +106,7 @@ __all__ = [
     "ModelFileError",
     "NoiseWarning",
     "StreamError",
+    "LogError",
     "RecordsError",
     "ResourceError",
     "BrokenModelError",

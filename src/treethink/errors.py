@@ -80,6 +80,10 @@ class StreamError(TreeThinkError, RuntimeError):
     """A stream that failed in another process."""
 
 
+class LogError(TreeThinkError, ValueError):
+    """A log of transitions that cannot be read, or a schema file that is not valid."""
+
+
 class RecordsError(TreeThinkError, ValueError):
     """Records that are missing, damaged, or written by a newer version."""
 

@@ -1,0 +1,271 @@
+"""What a log contains: a schema, and which columns of a table its values are in.
+
+    schema, columns of a table -> [ bind ] -> Binding: the position of everything in a row
+
+A `LogSchema` may leave out what can be recognised by the names of columns, so a plain `Schema` is
+enough where they agree with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from treethink.errors import LogError, UnknownNameError
+from treethink.logs.names import (
+    AFTER,
+    OBJECT_ROLES,
+    SYSTEM,
+    find_roles,
+    plain,
+    split,
+    stem,
+    vectors,
+)
+from treethink.logs.table import Table
+from treethink.presets import Derived
+from treethink.state import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class LogSchema:
+    """A schema, and how to read its values from the columns of a log.
+
+    Parameters
+    ----------
+    schema
+        The classes, attributes and actions.
+    roles
+        The columns that are no attributes: ``{"action": "act", "step": "t"}``. None: they are
+        recognised by their names.
+    objects
+        For logs with one row per step, the class of each object. None: it is recognised by the
+        object's name.
+    columns
+        The columns of an attribute, where their names are not the attribute's.
+    scales
+        The number by which the values of an attribute are multiplied, so that they are integers.
+    ignored
+        The columns that are not read.
+    notes
+        Why it was guessed like this.
+    problems
+        Why the log cannot be read with this guess as it is.
+    suggestions
+        For an attribute, another one that its values look comparable with (`like`).
+    """
+
+    schema: Schema
+    roles: Mapping[str, str] | None = None
+    objects: Mapping[str, str] | None = None
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    scales: Mapping[str, int] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    problems: tuple[str, ...] = field(default=(), compare=False)
+    suggestions: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the value of an attribute is in a row; `after`, where its value after the action is."""
+
+    attribute: str
+    cells: tuple[int, ...]
+    after: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Where everything is in a row.
+
+    `objects` are the name, class and places of each object of a wide row; in rows of single
+    objects, they are the classes, without names.
+    """
+
+    roles: Mapping[str, int]
+    objects: Sequence[tuple[str, str, tuple[Place, ...]]]
+    has_after: bool = False
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a row is a step, with all its objects."""
+        return "class" not in self.roles
+
+
+def bind(log_schema: LogSchema, table: Table) -> Binding:
+    """Return where everything of a schema is in a table; raise an error if something is not."""
+    binder = _Binder(log_schema, table)
+    return binder.wide() if binder.is_wide else binder.rows_of_objects()
+
+
+class _Binder:
+    """The columns of one table, which are taken one after the other."""
+
+    def __init__(self, log_schema: LogSchema, table: Table):
+        self._log_schema, self._schema, self._table = log_schema, log_schema.schema, table
+        self._positions = {column: k for k, column in enumerate(table.columns)}
+        self._roles = self._find_roles()
+        self.is_wide = "class" not in self._roles
+        used = {*self._roles.values(), *log_schema.ignored, ""}
+        rest = [column for column in table.columns if column not in used]
+        self._after = after_columns(rest) if self.is_wide else {}
+        self._left = [column for column in rest if column not in self._after.values()]
+
+    def _find_roles(self) -> Mapping[str, str]:
+        roles = self._log_schema.roles
+        if roles is None:
+            ignored = self._log_schema.ignored
+            roles = find_roles(each for each in self._table.columns if each not in ignored)
+        for column in roles.values():
+            self._check_column(column)
+        check_roles(roles, self._table)
+        return roles
+
+    def _check_column(self, column: str) -> None:
+        if column not in self._positions:
+            raise self._unknown(column)
+
+    def _unknown(self, column: str) -> LogError:
+        table = self._table
+        known = [each for each in table.columns if each]
+        return LogError(str(UnknownNameError("column", column, known, table.name)))
+
+    def wide(self) -> Binding:
+        parts: dict[str, dict[str, str]] = {}
+        for column in self._left:
+            name, part = split(column, wide=True)
+            parts.setdefault(name, {})[part] = column
+        classes = {name: self._class_of(name, parts) for name in parts}
+        for name in self._log_schema.objects or ():
+            if name not in parts:
+                raise LogError(
+                    f"{self._table.name} has no column of the object {name!r}, such as"
+                    f" '{name}.{next(iter(self._schema.attributes), 'floor')}'"
+                )
+        ordered = sorted(parts, key=[*(self._log_schema.objects or parts)].index)
+        objects = [
+            (name, class_name, self._places(class_name, parts[name], name))
+            for name, class_name in ((name, classes[name]) for name in ordered)
+        ]
+        return Binding(self._role_positions(), objects, has_after=bool(self._after))
+
+    def rows_of_objects(self) -> Binding:
+        parts = {column: column for column in self._left}
+        unused = set(parts)
+        objects = []
+        for class_name in self._schema.classes:
+            places = self._places(class_name, parts, "", all_used=False)
+            objects.append(("", class_name, places))
+            unused -= {self._table.columns[k] for place in places for k in place.cells}
+        self._refuse_unused([column for column in parts if column in unused])
+        return Binding(self._role_positions(), objects)
+
+    def _role_positions(self) -> dict[str, int]:
+        return {role: self._positions[column] for role, column in self._roles.items()}
+
+    def _class_of(self, name: str, parts: Mapping[str, Mapping[str, str]]) -> str:
+        """Return the class of an object of a wide row."""
+        classes, objects = self._schema.classes, self._log_schema.objects
+        if objects is not None:
+            if name not in objects:
+                self._refuse_unused([*parts[name].values()])
+            return objects[name]
+        by_name = {plain(each): each for each in classes}
+        for each in (name, stem(name)) if name else (SYSTEM,):
+            if plain(each) in by_name:
+                return by_name[plain(each)]
+        if len(classes) == len(parts) == 1 and not name:
+            return next(iter(classes))
+        column = next(iter(parts[name].values()))
+        if not name:
+            self._refuse_unused([column])
+        error = UnknownNameError("class", name, classes, "the schema")
+        raise LogError(f"{self._table.name}, column {column!r}: {error}")
+
+    def _places(
+        self, class_name: str, parts: Mapping[str, str], name: str, all_used: bool = True
+    ) -> tuple[Place, ...]:
+        """Return the places of all attributes of a class, given the columns by part."""
+        places = []
+        for attribute in given_attributes(self._schema, class_name):
+            columns = self._columns_of(attribute, parts, f"{name}." if name else "")
+            cells = tuple(self._positions[column] for column in columns)
+            places.append(Place(attribute, cells, self._after_cells(columns)))
+        if all_used:
+            used = {self._table.columns[k] for place in places for k in place.cells}
+            self._refuse_unused([column for column in parts.values() if column not in used])
+        return tuple(places)
+
+    def _columns_of(self, name: str, parts: Mapping[str, str], prefix: str) -> Iterable[str]:
+        length = self._schema.attributes[name].length
+        if (given := self._log_schema.columns.get(name)) is not None:
+            for part in given:
+                if part not in parts:
+                    raise self._unknown(prefix + part)
+            return [parts[part] for part in given]
+        for part, column in parts.items():
+            if plain(part) == plain(name):
+                return [column]
+        if length > 1:
+            for each, members in vectors([*parts]):
+                if plain(each) == plain(name) and len(members) == length:
+                    return [parts[part] for part in members]
+        raise self._unknown(prefix + name)
+
+    def _after_cells(self, columns: Iterable[str]) -> tuple[int, ...] | None:
+        after = [self._after.get(column) for column in columns]
+        return None if None in after else tuple(self._positions[each] for each in after if each)
+
+    def _refuse_unused(self, columns: Sequence[str]) -> None:
+        if columns:
+            known = [*self._schema.attributes, *(self._log_schema.objects or ())]
+            _, part = split(columns[0], self.is_wide)
+            error = UnknownNameError("attribute", part, known, "the schema")
+            raise LogError(
+                f"{self._table.name}, column {columns[0]!r}: {error}"
+                " List the column under `ignore` in the schema file if it is not needed."
+            )
+
+
+def given_attributes(schema: Schema, class_name: str) -> list[str]:
+    """Return the attributes of a class whose values a log must have."""
+    return [
+        name
+        for name in schema.classes[class_name]
+        if getattr(schema.attributes[name], "function", None) is None
+        or not isinstance(schema.attributes[name], Derived)
+    ]
+
+
+def after_columns(columns: Sequence[str]) -> dict[str, str]:
+    """Return the columns with values after the action, by the columns with values before it.
+
+    >>> after_columns(["lift.floor", "next.lift.floor"])
+    {'lift.floor': 'next.lift.floor'}
+    """
+    found = {}
+    for column in columns:
+        for prefix in AFTER:
+            if plain(column).startswith(prefix) and column[len(prefix) :] in columns:
+                found[column[len(prefix) :]] = column
+    return found
+
+
+def check_roles(roles: Mapping[str, str], table: Table) -> None:
+    """Raise an error unless a table has the columns that every log needs."""
+    if "action" not in roles:
+        known = [each for each in table.columns if each]
+        error = UnknownNameError("column", "action", known, table.name)
+        raise LogError(
+            f"{error} A log needs a column with the action taken in each row; where nobody acts,"
+            " write the same word, such as wait, into every row."
+        )
+    needed = (*OBJECT_ROLES, "step")
+    if any(role in roles for role in OBJECT_ROLES):
+        for role in needed:
+            if role not in roles:
+                raise LogError(
+                    f"{table.name}: rows of single objects need the columns id, class, step and"
+                    f" action; there is none for {role!r}"
+                )
