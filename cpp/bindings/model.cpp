@@ -249,21 +249,20 @@ void bind_learning(nb::class_<PyModel>& type) {
              "`on_change`, the items that were read are learned, without further calls of `on_change`,\n"
              "before the exception is raised.")
         .def("predict", &predict,
-             nb::sig("def predict(self, state: State, action: str, facts: str = 'demand', bindings: str = 'first') "
-                     "-> Prediction"),
+             nb::sig("def predict(self, state: State, action: str, **ablation: str) -> Prediction"),
              nb::arg("state").none(), nb::arg("action").none(), nb::arg("facts").none() = "demand",
              nb::arg("bindings").none() = "first",
              "Return the distribution over next states.\n\n"
-             "`facts` (``\"demand\"`` or ``\"full\"``) and `bindings` (``\"first\"`` or ``\"all\"``) choose how\n"
-             "the trees are evaluated, as in the paper's ablation. All four combinations give the same\n"
-             "prediction.")
+             "`ablation` is for the paper's ablation only: ``facts=`` (``\"demand\"`` or ``\"full\"``) and\n"
+             "``bindings=`` (``\"first\"`` or ``\"all\"``) choose how the trees are evaluated. All four\n"
+             "combinations give the same prediction; the defaults are the fastest.")
         .def("predict_many", &predict_many,
              nb::sig("def predict_many(self, situations: collections.abc.Iterable[tuple[State, str]], "
-                     "facts: str = 'demand', bindings: str = 'first') -> list[Prediction]"),
+                     "**ablation: str) -> list[Prediction]"),
              nb::arg("situations").none(), nb::arg("facts").none() = "demand", nb::arg("bindings").none() = "first",
              "Return the predictions for an iterable of (state, action).\n\n"
-             "Up to 256 items are read ahead. After Ctrl-C or an error there are no predictions, but the\n"
-             "items that were read are taken from an iterator.");
+             "`ablation` is that of `predict`. Up to 256 items are read ahead. After Ctrl-C or an error\n"
+             "there are no predictions, but the items that were read are taken from an iterator.");
 }
 
 // Settings and state of a model.

@@ -94,6 +94,16 @@ nb::object exception_object(std::exception_ptr const& thrown) {
     }
 }
 
+// Sets an attribute of a type that Python holds immutable: nanobind's types of functions. Only that flag is put
+// back: setting an attribute also takes away the flag of a valid version tag.
+void set_on_type(nb::type_object type, nb::str name, nb::handle value) {
+    auto* const raw = reinterpret_cast<PyTypeObject*>(type.ptr());
+    raw->tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE;
+    int const failed = PyObject_SetAttr(type.ptr(), name.ptr(), value.ptr());
+    raw->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+    if (failed != 0) nb::raise_python_error();
+}
+
 void shut_down() {
     shutting_down = true;
     Py_CLEAR(kept_object_class);
@@ -149,6 +159,8 @@ NB_MODULE(_engine, module) {
     nb::set_leak_warnings(false);  // what Python keeps until its end (a world's schema, say) is no leak
     nb::register_exception_translator(&translate, nullptr);
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(&shut_down));
+    module.def("_set_on_type", &set_on_type, nb::arg("type"), nb::arg("name"), nb::arg("value"),
+               nb::sig("def _set_on_type(type: type, name: str, value: object) -> None"));
     bind_schema(module);
     bind_state(module);
     bind_prediction(module);

@@ -33,15 +33,16 @@ nb::dict outcomes(Prediction const& self, nb::handle id, nb::handle attribute) {
     return still;
 }
 
-nb::list changes(Prediction const& self) {
-    nb::list all;
+nb::dict changes(Prediction const& self) {
+    nb::dict all;
     State const& state = self.state();
     Schema const& schema = *state.schema();
     self.each([&](SlotId slot, Row row, std::vector<Prediction::Outcome> const& possible) {
         if (possible.size() == 1 && same(possible.front().value, state.value(slot, row))) return;
         auto const& place = schema.slots()[slot];
-        all.append(nb::make_tuple(state.roster()->id({place.class_id, row}), schema.attributes()[place.attribute].name,
-                                  outcomes_dict(possible)));
+        auto const id = nb::int_(state.roster()->id({place.class_id, row}));
+        if (!all.contains(id)) all[id] = nb::dict();
+        all[id][schema.attributes()[place.attribute].name.c_str()] = outcomes_dict(possible);
     });
     return all;
 }
@@ -55,10 +56,20 @@ double probability(Prediction const& self, nb::handle after_object) {
     return self.probability(after);
 }
 
-State sample(Prediction const& self, nb::handle rng) {
+/// A generator as it is; a new one for a seed, or for None.
+nb::object generator_of(nb::handle rng) {
+    Int seed = 0;
+    bool const is_seed = read_integer(rng, seed) == Reading::ok && seed >= 0;
+    if (rng.is_none() || is_seed) return nb::module_::import_("numpy.random").attr("default_rng")(rng);
+    if (nb::hasattr(rng, "random")) return nb::borrow(rng);
+    throw WrongType("rng must be a numpy.random.Generator, a seed (an integer that is not negative) or None, got " +
+                    shown(rng));
+}
+
+State sample(Prediction const& self, nb::handle rng_or_seed) {
+    nb::object const rng = generator_of(rng_or_seed);
     std::size_t const n = self.choices();
     std::vector<double> random;
-    if (!nb::hasattr(rng, "random")) throw WrongType("rng must be a numpy.random.Generator, got " + shown(rng));
     for (std::size_t i = 0; i < n; ++i) {
         nb::object const drawn = rng.attr("random")();
         double number = -1;
@@ -86,8 +97,9 @@ void bind_prediction(nb::module_& module) {
         .def("__repr__", &shown_prediction)
         .def_prop_ro("state", &Prediction::state, nb::rv_policy::copy, "The state that was asked about.")
         .def("mode", &Prediction::mode, "The most probable next state.")
-        .def("sample", &sample, nb::sig("def sample(self, rng: numpy.random.Generator) -> State"),
-             nb::arg("rng").none(), "One next state, drawn with a numpy Generator.")
+        .def("sample", &sample, nb::sig("def sample(self, rng: numpy.random.Generator | int | None = None) -> State"),
+             nb::arg("rng").none() = nb::none(),
+             "One next state, drawn with a numpy Generator, with a seed, or with a fresh generator.")
         .def("probability", &probability, nb::sig("def probability(self, after: State) -> float"),
              nb::arg("after").none(), "Probability of a next state.")
         .def("outcomes", &outcomes,
@@ -103,8 +115,9 @@ void bind_prediction(nb::module_& module) {
             nb::sig("def support(self, object_id: int, attribute: str) -> int"), nb::arg("object_id").none(),
             nb::arg("attribute").none(), "Observations behind the answer; 0: never seen.")
         .def("changes", &changes,
-             nb::sig("def changes(self) -> list[tuple[int, str, dict[int | tuple[int, ...], float]]]"),
-             "(object id, attribute, {value: probability}) for all that may not stay as it is.");
+             nb::sig("def changes(self) -> dict[int, dict[str, dict[int | tuple[int, ...], float]]]"),
+             "{object id: {attribute: {value: probability}}} of all that may not stay as it is.\n\n"
+             "The shape is that of `State.changes_to`, with probabilities of values in place of values.");
 }
 
 }  // namespace treethink::bindings

@@ -10,7 +10,7 @@ Out:  a `TreeThink` model, which predicts a distribution over next states. Its r
 from contextlib import suppress
 from importlib.metadata import version
 
-from treethink import _moved
+from treethink import _moved, signatures
 from treethink.errors import (
     BrokenModelError,
     CheckFailed,
@@ -21,6 +21,7 @@ from treethink.errors import (
     RecordsError,
     ResourceError,
     RuleError,
+    SceneError,
     SchemaError,
     SettingError,
     StateError,
@@ -50,9 +51,10 @@ from treethink.rules import Rule
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.stream.transition import Transition
-from treethink.worlds import make
+from treethink.worlds import World, make
 
 _moved.install()
+signatures.install()
 notebook.install()
 
 with suppress(ImportError, AttributeError):  # Gymnasium is missing or incomplete
@@ -79,6 +81,7 @@ __all__ = [
     "Change",
     "FOLDT",
     "Facts",
+    "World",
     "make",
     "transitions",
     "read_csv",
@@ -103,6 +106,7 @@ __all__ = [
     "TransitionError",
     "SettingError",
     "RuleError",
+    "SceneError",
     "ModelFileError",
     "NoiseWarning",
     "StreamError",

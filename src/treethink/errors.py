@@ -8,6 +8,26 @@ import operator
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+__all__ = [
+    "BrokenModelError",
+    "CheckFailed",
+    "MissingPackageError",
+    "ModelFileError",
+    "NoiseWarning",
+    "RecordsError",
+    "ResourceError",
+    "RuleError",
+    "SceneError",
+    "SchemaError",
+    "SettingError",
+    "StateError",
+    "StreamError",
+    "TransitionError",
+    "TreeThinkError",
+    "UnknownNameError",
+    "WrongTypeError",
+]
+
 
 class TreeThinkError(Exception):
     """Base of all errors of this package."""
@@ -98,6 +118,10 @@ class BrokenModelError(TreeThinkError, RuntimeError):
 
 class NoiseWarning(UserWarning):
     """A rule has had so many different outcomes that it looks like noise (`max_outcomes`)."""
+
+
+class SceneError(TreeThinkError, ValueError):
+    """A scene of a world with a syntax error."""
 
 
 class CheckFailed(TreeThinkError, AssertionError):  # noqa: N818  # reads as a verdict

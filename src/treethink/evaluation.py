@@ -31,6 +31,7 @@ from treethink.metrics import (
     chi_square,
     chi_square_tail,
     distance,
+    each_change,
     error,
     marginals,
 )
@@ -233,7 +234,7 @@ def wrong_values(prediction: Prediction, truth: Truth) -> Iterator[WrongValue]:
     """
     before = prediction.state
     true: dict[tuple[int, str], Distribution] = {**marginals(before, _with_probabilities(truth))}
-    for each, name, _ in prediction.changes():
+    for each, name, _ in each_change(prediction):
         true.setdefault((each, name), {before.value(each, name): 1.0})
     for key, values in true.items():
         predicted, support = prediction.outcomes(*key), prediction.support(*key)

@@ -78,13 +78,13 @@ class FOLDT:
         alpha: float = 0.01,
         criterion: str = DEFAULT_CRITERION,
         memory: int = 0,
-        branch_updates: bool = True,
         max_candidates: int = DEFAULT_MAX_CANDIDATES,
         max_outcomes: int = DEFAULT_MAX_OUTCOMES,
+        **ablation: bool,
     ):
         self.arg_classes = _check_classes(arg_classes)
         self._settings = check_settings(
-            alpha, criterion, memory, branch_updates, max_candidates, max_outcomes
+            alpha, criterion, memory, ablation, max_candidates, max_outcomes
         )
         if self._settings.pop("memory"):
             raise SettingError(f"memory must be 0: a FOLDT keeps no transitions, got {memory}")

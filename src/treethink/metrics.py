@@ -16,7 +16,7 @@ attributes (either both change or neither) from one that does not.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol, TypeVar
@@ -40,7 +40,14 @@ Category = TypeVar("Category", bound=Hashable)
 _FEWEST_EXPECTED = 5.0
 
 
-class Prediction(Protocol):
+class HasChanges(Protocol):
+    """What tells which values may change."""
+
+    def changes(self) -> Mapping[int, Mapping[str, Distribution]]:
+        """Return {object id: {attribute: distribution}} of every value that may change."""
+
+
+class Prediction(HasChanges, Protocol):
     """What the metric needs of a prediction."""
 
     @property
@@ -49,9 +56,6 @@ class Prediction(Protocol):
 
     def probability(self, after: State, /) -> float:
         """Return the probability of exactly this next state."""
-
-    def changes(self) -> Iterable[tuple[int, str, Distribution]]:
-        """Return (object id, attribute, distribution) for every value that may change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ def error(prediction: Prediction, truth: Truth) -> float:
     if len(states) == 1 and prediction.probability(states[0][0]) == 1.0:
         return 0.0
     before = prediction.state
-    predicted = {(each, name): values for each, name, values in prediction.changes()}
+    predicted = {(each, name): values for each, name, values in each_change(prediction)}
     true = marginals(before, states)
 
     def unchanged(key: tuple[int, str]) -> Distribution:
@@ -102,6 +106,13 @@ def error(prediction: Prediction, truth: Truth) -> float:
         distance(predicted.get(key) or unchanged(key), true.get(key) or unchanged(key))
         for key in predicted.keys() | true.keys()
     )
+
+
+def each_change(prediction: HasChanges) -> Iterator[tuple[int, str, Distribution]]:
+    """Yield (object id, attribute, distribution) for all that may not stay as it is."""
+    for each, attributes in prediction.changes().items():
+        for name, values in attributes.items():
+            yield each, name, values
 
 
 def distance(p: Distribution, q: Distribution) -> float:

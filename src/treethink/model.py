@@ -11,8 +11,9 @@ learning and predicting; `engine_method` binds the hot methods to it without a P
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -51,6 +52,9 @@ DEFAULT_MAX_OUTCOMES = 1_024
 _LARGEST_LIMIT = 2**63 - 1
 _LARGEST_MEMORY = 2**31 - 1
 _SHORTEST_RULE = 3  # bytes in a file: transitions, number of outcomes, whether it varies
+#: The settings that are for the paper's ablation only.
+ABLATION = ("branch_updates",)
+SETTINGS = ("alpha", "criterion", "memory", "max_candidates", "max_outcomes", *ABLATION)
 _CRITERIA = tuple(_engine.criterion_names())
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -93,11 +97,25 @@ def check_alpha(alpha: object) -> float:
     return float(alpha)
 
 
+def branch_updates_of(ablation: Mapping[str, object]) -> bool:
+    """Return the setting that `ablation` may change; raise an error for anything else."""
+    for name in ablation:
+        if name not in ABLATION:
+            close = get_close_matches(name, SETTINGS, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            listed = ", ".join(map(repr, SETTINGS))
+            raise WrongTypeError(f"unexpected keyword argument {name!r}.{hint} Known: {listed}.")
+    updates = ablation.get("branch_updates", True)
+    if not isinstance(updates, bool):
+        raise SettingError(f"branch_updates must be True or False, got {shown(updates)}")
+    return updates
+
+
 def check_settings(
     alpha: object,
     criterion: object,
     memory: object,
-    branch_updates: object,
+    ablation: Mapping[str, object],
     max_candidates: object,
     max_outcomes: object,
 ) -> dict[str, Any]:
@@ -110,12 +128,10 @@ def check_settings(
     size = whole_number("memory", memory)
     if size > _LARGEST_MEMORY:
         raise SettingError(f"memory must be at most {_LARGEST_MEMORY}, got {shown(size)}")
-    if not isinstance(branch_updates, bool):
-        raise SettingError(f"branch_updates must be True or False, got {shown(branch_updates)}")
     return {
         "alpha": level,
         "criterion": criterion,
-        "branch_updates": branch_updates,
+        "branch_updates": branch_updates_of(ablation),
         "max_candidates": _check_limit("max_candidates", max_candidates),
         "max_outcomes": _check_limit("max_outcomes", max_outcomes),
         "memory": size,
@@ -151,8 +167,6 @@ class TreeThink(file.CopiedByContent, _engine.Model):
     memory
         How many recent transitions to keep. They are replayed into new nodes. 0: none, as in the
         paper.
-    branch_updates
-        False freezes tests once they are chosen (the paper's ablation).
     max_candidates
         The most candidate tests of a node. Beyond it, an eighth of them is dropped: those that held
         least often.
@@ -160,6 +174,8 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         The most outcomes that a rule tells apart. A rule that has more looks like noise, which a
         `NoiseWarning` says once: from then on, outcomes that came only once and all new ones count
         as one.
+    ablation
+        For the paper's ablation only: ``branch_updates=False`` freezes tests once they are chosen.
 
     Examples
     --------
@@ -187,13 +203,11 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         alpha: float = 0.01,
         criterion: str = DEFAULT_CRITERION,
         memory: int = DEFAULT_MEMORY,
-        branch_updates: bool = True,
         max_candidates: int = DEFAULT_MAX_CANDIDATES,
         max_outcomes: int = DEFAULT_MAX_OUTCOMES,
+        **ablation: bool,
     ):
-        settings = check_settings(
-            alpha, criterion, memory, branch_updates, max_candidates, max_outcomes
-        )
+        settings = check_settings(alpha, criterion, memory, ablation, max_candidates, max_outcomes)
         super().__init__(schema, **settings)
         self._on_change: Callable[[Change], object] | None = None
         #: Single-object classes by action, valid for this number of observations.
@@ -205,9 +219,9 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         schema: Schema,
         *,
         alpha: float = 0.01,
-        branch_updates: bool = True,
         max_candidates: int = DEFAULT_MAX_CANDIDATES,
         max_outcomes: int = DEFAULT_MAX_OUTCOMES,
+        **ablation: bool,
     ) -> Self:
         """Return a model with the paper's settings: Wilson intervals and no memory.
 
@@ -224,9 +238,9 @@ class TreeThink(file.CopiedByContent, _engine.Model):
             alpha=alpha,
             criterion="wilson",
             memory=0,
-            branch_updates=branch_updates,
             max_candidates=max_candidates,
             max_outcomes=max_outcomes,
+            **ablation,
         )
 
     # ---- learning and predicting: bound to the engine ----
@@ -250,30 +264,25 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         return super().observe_many(transitions)
 
     @engine_method
-    def predict(
-        self, state: State, action: str, facts: str = "demand", bindings: str = "first"
-    ) -> Prediction:
+    def predict(self, state: State, action: str, **ablation: str) -> Prediction:
         """Return the distribution over next states.
 
-        `facts` (``"demand"`` or ``"full"``) and `bindings` (``"first"`` or ``"all"``) choose how
-        the trees are evaluated, as in the paper's ablation. All four combinations give the same
-        prediction.
+        `ablation` is for the paper's ablation only: ``facts=`` (``"demand"`` or ``"full"``) and
+        ``bindings=`` (``"first"`` or ``"all"``) choose how the trees are evaluated. All four
+        combinations give the same prediction; the defaults are the fastest.
         """
-        return super().predict(state, action, facts, bindings)
+        return super().predict(state, action, **ablation)
 
     @engine_method
     def predict_many(
-        self,
-        situations: Iterable[tuple[State, str]],
-        facts: str = "demand",
-        bindings: str = "first",
+        self, situations: Iterable[tuple[State, str]], **ablation: str
     ) -> list[Prediction]:
         """Return the predictions for an iterable of (state, action).
 
-        Up to 256 items are read ahead. After Ctrl-C or an error there are no predictions, but the
-        items that were read are taken from an iterator.
+        `ablation` is that of `predict`. Up to 256 items are read ahead. After Ctrl-C or an error
+        there are no predictions, but the items that were read are taken from an iterator.
         """
-        return super().predict_many(situations, facts, bindings)
+        return super().predict_many(situations, **ablation)
 
     @property
     def on_change(self) -> Callable[[Change], object] | None:
@@ -291,7 +300,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
     @property
     def rules(self) -> Rules:
-        """All rules, by (class, attribute, action)."""
+        """All rules, by name (``"player.pos.up"``) or by (class, attribute, action)."""
         schema = self.schema
         keys = [
             (class_name, attribute, action)
@@ -390,18 +399,19 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
     # ---- editing ----
 
-    def replace(self, rule: RuleKey, by: "Part", path: str = "", *, pin: bool = True) -> None:
+    def replace(self, rule: RuleKey | str, by: "Part", path: str = "", *, pin: bool = True) -> None:
         r"""Replace a rule, or the subtree at `path` (letters L for yes and R for no).
 
-        `by` is text as ``str(rule)`` prints it, a node of a rule, or counts by outcome. The new
-        part is pinned; with ``pin=False`` its leaves go on learning, starting from the transitions
-        in memory. Hand-written tests stay, and so do the tests above them; the rest of the rule
-        goes on learning. See docs/editing.md.
+        `rule` is a name, such as ``"player.pos.up"``, or (class, attribute, action). `by` is text
+        as ``str(rule)`` prints it, a node of a rule, or counts by outcome. The new part is pinned;
+        with ``pin=False`` its leaves go on learning, starting from the transitions in memory.
+        Hand-written tests stay, and so do the tests above them; the rest of the rule goes on
+        learning. See docs/editing.md.
 
         >>> from treethink import Object, Schema, State
         >>> schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
         >>> model = TreeThink(schema)
-        >>> model.replace(("lamp", "on", "press"), "X0[on] = 0 ? \n yes: 1 \n no: -1")
+        >>> model.replace("lamp.on.press", "X0[on] = 0 ? \n yes: 1 \n no: -1")
         >>> print(model.rules["lamp", "on", "press"])
         lamp.on when press    X0: lamp
         X0[on] = 0 ?  [pinned]
@@ -412,13 +422,13 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
         edits.replace(self, rule, by, path, pin)
 
-    def pin(self, rule: RuleKey, path: str = "") -> None:
+    def pin(self, rule: RuleKey | str, path: str = "") -> None:
         """Stop a rule, or the subtree at `path`, from learning."""
         from treethink.editing import edit as edits
 
         edits.pin(self, rule, path)
 
-    def unpin(self, rule: RuleKey, path: str = "") -> None:
+    def unpin(self, rule: RuleKey | str, path: str = "") -> None:
         """Let a rule, or the subtree at `path`, learn again; hand-written tests stay."""
         from treethink.editing import edit as edits
 

@@ -411,21 +411,49 @@ def title_of(key: RuleKey) -> str:
 
 
 class Rules(Mapping[RuleKey, Rule]):
-    """All rules of a model, by (class, attribute, action). Each look-up makes a new snapshot."""
+    """All rules of a model, by name or by (class, attribute, action).
+
+    ``rules["player.pos.up"]`` is ``rules["player", "pos", "up"]``. Each look-up makes a new
+    snapshot.
+    """
 
     def __init__(self, keys: list[RuleKey], read: Callable[[str, str, str], Rule]):
         self._keys = keys
         self._read = read
 
-    def __getitem__(self, key: RuleKey) -> Rule:
-        if not isinstance(key, tuple) or len(key) != 3:
-            raise WrongTypeError(f"a rule is found by (class, attribute, action), got {key!r}")
-        return self._read(*key)
+    def __getitem__(self, key: RuleKey | str) -> Rule:
+        return self._read(*self.key_of(key))
+
+    def key_of(self, key: RuleKey | str) -> RuleKey:
+        """Return the (class, attribute, action) of a rule that is given by them or by its name.
+
+        Names of classes and actions may have dots. A name that fits several rules is refused.
+        """
+        if isinstance(key, tuple) and len(key) == 3:
+            return key
+        if not isinstance(key, str):
+            raise WrongTypeError(
+                "a rule is found by (class, attribute, action), or by a name such as"
+                f" 'player.pos.up', got {shown(key)}"
+            )
+        fitting = self._named(key)
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            listed = " and ".join(repr(each) for each in fitting)
+            raise WrongTypeError(f"the name {key!r} fits several rules: {listed}")
+        if key.count(".") == 2:  # the error says which part is unknown
+            class_name, attribute, action = key.split(".")
+            return class_name, attribute, action
+        raise UnknownNameError("rule", key, [".".join(each) for each in self._keys], "the model")
+
+    def _named(self, name: object) -> list[RuleKey]:
+        return [each for each in self._keys if ".".join(each) == name]
 
     def __contains__(self, key: object) -> bool:
-        return key in self._keys
+        return key in self._keys or len(self._named(key)) == 1
 
-    def get(self, key: RuleKey, default: Any = None) -> Any:
+    def get(self, key: RuleKey | str, default: Any = None) -> Any:
         """Return the rule, or `default` if there is none."""
         if key in self:
             return self[key]

@@ -112,7 +112,8 @@ def refusals(prediction: Any) -> dict[str, Any]:
         ),
         "no state": answer_or_error(lambda: prediction.probability(None)),
         "another schema": answer_or_error(lambda: prediction.probability(OTHER)),
-        "no generator": answer_or_error(lambda: prediction.sample(3)),
+        "a bool for a seed": answer_or_error(lambda: prediction.sample(True)),
+        "no generator": answer_or_error(lambda: prediction.sample(-3)),
     }
 
 
@@ -156,7 +157,7 @@ def test_a_joint_prediction_keeps_attributes_together() -> None:
     prediction = Joint(state, [(state, 0.25), (won, 0.75)])
     assert prediction.outcomes(1, "face") == {0: 0.25, 1: 0.75}
     assert prediction.outcomes(2, "won") == {5: 1.0}
-    assert [(x, name) for x, name, _ in prediction.changes()] == [(1, "face"), (1, "won")]
+    assert prediction.changes() == {1: {"face": {0: 0.25, 1: 0.75}, "won": {0: 0.25, 1: 0.75}}}
     assert prediction.probability(state.replace(1, face=1)) == 0.0
     assert prediction.probability(won) == 0.75
     rng = np.random.default_rng(0)

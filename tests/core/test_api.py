@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import pickle
+import pydoc
 import re
 import runpy
 import subprocess
@@ -25,6 +26,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 #: The modules whose `__all__` people meet.
 MODULES = (
     "treethink",
+    "treethink.errors",
     "treethink.worlds",
     "treethink.worlds.gym",
     "treethink.planning",
@@ -129,10 +131,73 @@ def test_a_documented_signature_is_that_of_the_engine(name: str) -> None:
 @pytest.mark.parametrize("name", stubs())
 def test_a_documented_method_passes_its_arguments_on_in_order(name: str) -> None:
     stub = stubs()[name]
-    arguments = ", ".join(each.arg for each in stub.args.args[1:])
+    names = [each.arg for each in stub.args.args[1:]]
+    names += [f"**{stub.args.kwarg.arg}"] if stub.args.kwarg else []
+    arguments = ", ".join(names)
     docstring = ast.get_docstring(stub)
     assert docstring and docstring in (getattr(treethink.TreeThink, name).__doc__ or "")
     assert ast.unparse(stub.body[-1]).removeprefix("return ") == f"super().{name}({arguments})"
+
+
+# ------------------------------------------------------------------------- signatures
+
+
+def public_methods() -> Iterator[tuple[type, str]]:
+    """All methods of public classes, and their constructors where they have one."""
+    for path in public():
+        cls = object_at(path)
+        if not isinstance(cls, type):
+            continue
+        for name, method in inspect.getmembers(cls):
+            inherited = any(name in vars(each) for each in (BaseException, dict, object))
+            if not name.startswith("_") and callable(method) and not inherited:
+                yield cls, name
+
+
+METHODS = sorted(set(public_methods()), key=lambda each: (each[0].__qualname__, each[1]))
+
+
+def test_methods_of_the_engine_are_among_the_public_methods() -> None:
+    names = {f"{cls.__name__}.{name}" for cls, name in METHODS}
+    assert {"State.replace", "State.from_dict", "Prediction.sample", "TreeThink.observe"} <= names
+
+
+@pytest.mark.parametrize(("cls", "name"), METHODS)
+def test_every_public_method_has_a_signature_and_help(cls: type, name: str) -> None:
+    method = getattr(cls, name)
+    parameters = inspect.signature(method).parameters
+    text = pydoc.render_doc(method, renderer=pydoc.plaintext)  # type: ignore[attr-defined]
+    assert all(parameter in text for parameter in parameters)
+    first = (inspect.getdoc(method) or "").splitlines()
+    assert first and first[0].strip() in text
+
+
+@pytest.mark.parametrize("path", [path for path in public() if callable(object_at(path))])
+def test_every_public_class_and_function_has_a_signature_and_help(path: str) -> None:
+    what = object_at(path)
+    made_by_the_engine = what is treethink.Prediction  # nobody else makes one
+    of_python = isinstance(what, type) and issubclass(what, Exception)
+    if not made_by_the_engine and not of_python:
+        inspect.signature(what)
+    text = pydoc.render_doc(what, renderer=pydoc.plaintext)  # type: ignore[attr-defined]
+    assert (what.__doc__ or "").strip().splitlines()[0] in text
+
+
+def test_a_bound_method_of_the_engine_has_the_signature_without_self() -> None:
+    model = treethink.TreeThink(treethink.make("walls").schema)
+    assert str(inspect.signature(model.observe)).startswith("(before: 'State', action: 'str'")
+    state = treethink.make("walls").reset(seed=0)
+    assert str(inspect.signature(state.value)).startswith("(id: 'typing.SupportsIndex'")
+    sample = inspect.signature(model.predict(state, "up").sample)
+    assert sample.parameters["rng"].default is None
+    assert next(iter(inspect.signature(treethink.State.value).parameters)) == "self"
+    assert str(inspect.signature(treethink.State.from_json)).startswith("(schema: ")
+
+
+def test_the_types_of_the_engines_functions_are_still_immutable() -> None:
+    with pytest.raises(TypeError, match="immutable type"):
+        type(treethink.State.value).anything = 1  # type: ignore[attr-defined]
+    assert inspect.signature(treethink.State.value).parameters  # lookups are not mixed up
 
 
 # -------------------------------------------------------------------------- old paths

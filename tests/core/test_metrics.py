@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import permutations
 
@@ -133,8 +132,11 @@ class Told:
     state: State
     told: dict[tuple[int, str], Distribution] = field(default_factory=dict)
 
-    def changes(self) -> Iterable[tuple[int, str, Distribution]]:
-        return [(each, name, values) for (each, name), values in self.told.items()]
+    def changes(self) -> dict[int, dict[str, Distribution]]:
+        changes: dict[int, dict[str, Distribution]] = {}
+        for (each, name), values in self.told.items():
+            changes.setdefault(each, {})[name] = values
+        return changes
 
     def outcomes(self, each: int, name: str) -> Distribution:
         return self.told.get((each, name), {self.state.value(each, name): 1.0})

@@ -28,7 +28,7 @@ from treethink.errors import (
     WrongTypeError,
     shown,
 )
-from treethink.metrics import error
+from treethink.metrics import each_change, error
 from treethink.model import Change, Prediction, TreeThink
 from treethink.rules import Node, Test
 from treethink.state import Attribute, Object, Schema, State
@@ -71,7 +71,7 @@ def model_of_tosses(*counts: int) -> TreeThink:
 
 def possible(prediction: Prediction) -> list[State]:
     """Every state that may follow."""
-    uncertain = prediction.changes()
+    uncertain = list(each_change(prediction))
     states = []
     for values in product(*(outcomes for _, _, outcomes in uncertain)):
         changes: dict[int, dict[str, Any]] = {}
@@ -195,7 +195,7 @@ def test_probabilities_of_possible_next_states_sum_to_one(stream: Stream):
     for before, action, _ in stream.transitions[-15:]:
         prediction = model.predict(before, action)
         assert prediction.state == before
-        states = possible(prediction) if len(prediction.changes()) <= 5 else []
+        states = possible(prediction) if len(list(each_change(prediction))) <= 5 else []
         shares = {state: prediction.probability(state) for state in states}
         assert not states or math.isclose(math.fsum(shares.values()), 1.0)
         assert all(share > 0 for share in shares.values())
@@ -210,7 +210,7 @@ def test_only_what_may_change_is_listed_as_a_change(stream: Stream):
     model.observe_many(stream.transitions)
     for before, action, _ in stream.transitions[-15:]:
         prediction = model.predict(before, action)
-        changes = {(x, name): outcomes for x, name, outcomes in prediction.changes()}
+        changes = {(x, name): outcomes for x, name, outcomes in each_change(prediction)}
         for (x, name), (outcomes, support) in all_outcomes(prediction).items():
             now = before.value(x, name)
             assert (outcomes != {now: 1.0}) == ((x, name) in changes)
@@ -227,7 +227,7 @@ def test_probability_of_a_state_is_the_product_of_the_shares_of_its_values():
     assert prediction.probability(coins(7)) == 0
     assert prediction.outcomes(1, "face") == {0: 1 / 8, 1: 2 / 8, 2: 5 / 8}
     assert prediction.support(1, "face") == 8
-    assert prediction.changes() == [(x, "face", {0: 1 / 8, 1: 2 / 8, 2: 5 / 8}) for x in (0, 1)]
+    assert prediction.changes() == {x: {"face": {0: 1 / 8, 1: 2 / 8, 2: 5 / 8}} for x in (0, 1)}
     assert prediction.mode() == coins(2, 2)
 
 
@@ -248,6 +248,30 @@ def test_sampling_depends_on_nothing_but_the_random_numbers():
     one, other = (prediction.sample(np.random.default_rng(5)) for _ in range(2))
     assert one == other
     assert one != prediction.sample(np.random.default_rng(6))
+
+
+def test_a_sample_takes_a_seed_or_nothing_in_place_of_a_generator():
+    prediction = model_of_tosses(1, 1, 1).predict(coins(*[7] * 30), "toss")
+    for seed in (0, 5, np.int64(7)):
+        assert prediction.sample(seed) == prediction.sample(np.random.default_rng(seed))
+    assert prediction.sample() != prediction.sample(None)  # 3 ** 30 possible states
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_the_changes_of_a_prediction_have_the_shape_of_changes_to(certain: bool):
+    prediction = model_of_tosses(*((0, 3) if certain else (1, 1))).predict(coins(7, 7, 1), "toss")
+    changes = prediction.changes()
+    assert list(changes) == ([0, 1] if certain else [0, 1, 2])
+    after = prediction.state.replace_many(
+        {x: {name: max(values) for name, values in each.items()} for x, each in changes.items()}
+    )
+    assert after == coins(1, 1, 1)
+    if certain:
+        given = {
+            x: {name: {v: 1.0} for name, v in each.items()}
+            for x, each in prediction.state.changes_to(after).items()
+        }
+        assert given == changes
 
 
 def test_sampling_draws_one_number_for_each_uncertain_attribute():
@@ -274,7 +298,7 @@ def test_unseen_actions_are_predicted_to_change_nothing():
     assert prediction.mode() == prediction.sample(np.random.default_rng(0)) == OFF
     assert prediction.outcomes(1, "on") == {0: 1.0}
     assert prediction.support(1, "on") == 0
-    assert prediction.changes() == []
+    assert prediction.changes() == {}
     assert (prediction.probability(OFF), prediction.probability(ON)) == (1.0, 0.0)
 
 
@@ -392,7 +416,7 @@ def test_states_without_objects_are_counted_and_predicted():
     prediction = model.predict(empty, "press")
     assert prediction.mode() == empty
     assert prediction.probability(empty) == 1.0
-    assert prediction.changes() == []
+    assert prediction.changes() == {}
     model.observe_many(PRESSING * 20)
     model.observe(empty, "press", empty)
     assert model.predict(OFF, "press").mode() == ON
@@ -676,7 +700,7 @@ def test_arguments_that_cannot_be_iterated_are_refused(wrong):
 def test_an_item_that_is_no_transition_is_refused(item):
     model = model_of_presses()
     with assert_refused(
-        model, WrongTypeError, r"a transition must be \(before, action, after\), got "
+        model, WrongTypeError, r"a transition must be \(before, action, after\),.* got "
     ):
         model.observe_many([item])
     if not (isinstance(item, tuple) and len(item) == 2):
@@ -742,9 +766,11 @@ def test_unknown_ways_to_predict_are_refused(keyword, kind):
                 call(wrong)
 
 
-@pytest.mark.parametrize("rng", [None, 5, "random", object(), np.random.default_rng])
+@pytest.mark.parametrize("rng", [-1, True, 5.0, 2**70, "random", object(), np.random.default_rng])
 def test_objects_that_are_no_random_generators_are_refused(rng):
-    with pytest.raises(WrongTypeError, match=r"rng must be a numpy.random.Generator, got "):
+    with pytest.raises(
+        WrongTypeError, match=r"rng must be a numpy.random.Generator, a seed .* or None, got "
+    ):
         model_of_tosses(1, 1).predict(coins(7), "toss").sample(rng)
 
 
@@ -796,6 +822,13 @@ def test_a_setting_out_of_its_range_is_refused(name, value, says):
         TreeThink(LAMP, **{name: value})
 
 
+def test_an_unknown_setting_is_refused_with_the_nearest_name():
+    with pytest.raises(WrongTypeError, match=r"'brnch_updates'\. Did you mean 'branch_updates'"):
+        TreeThink(LAMP, brnch_updates=False)
+    with pytest.raises(WrongTypeError, match=r"'max_candidate'\. Did you mean 'max_candidates'"):
+        TreeThink.paper(LAMP, max_candidate=False)
+
+
 def test_an_unknown_criterion_is_refused_with_the_nearest_name():
     with pytest.raises(UnknownNameError, match=r"unknown criterion 'wilsom'.*'wilson'"):
         TreeThink(LAMP, criterion="wilsom")
@@ -826,7 +859,7 @@ def test_settings_are_kept_and_cannot_be_changed():
 
 def test_paper_creates_a_model_with_the_papers_settings():
     assert TreeThink.paper(LAMP).to_bytes() == TreeThink(LAMP, **LEARNERS["paper"]).to_bytes()
-    options = {"alpha": 0.2, "branch_updates": False, "max_candidates": 7}
+    options: dict[str, Any] = {"alpha": 0.2, "branch_updates": False, "max_candidates": 7}
     model = TreeThink.paper(LAMP, **options)
     assert model.to_bytes() == TreeThink(LAMP, **LEARNERS["paper"], **options).to_bytes()
     assert TreeThink.from_bytes(model.to_bytes()).criterion == "wilson"

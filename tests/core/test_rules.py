@@ -189,6 +189,46 @@ def test_rules_are_a_mapping_by_class_attribute_and_action():
     assert repr(rules[MAZE_RULE]).startswith("<Rule game.score when left: ")
 
 
+def test_a_rule_is_found_by_its_name_and_by_its_parts_alike():
+    rules = learned("maze", steps=1000).rules
+    for key in rules:
+        name = ".".join(key)
+        assert rules.key_of(name) == rules.key_of(key) == key
+        assert name in rules
+        assert str(rules[name]) == str(rules[key]) == str(rules.get(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("gane.score.left", "unknown class 'gane'.*Did you mean 'game'"),
+        ("game.scor.left", "unknown attribute 'scor' in class 'game'.*mean 'score'"),
+        ("game.score.lefft", "unknown action 'lefft'.*Did you mean 'left'"),
+        ("game.score", r"unknown rule 'game\.score' in the model\. Did you mean 'game\.score\."),
+        ("", "unknown rule ''"),
+        ("game.score.left.left", "unknown rule .*Did you mean 'game.score.left'"),
+    ],
+)
+def test_an_unknown_name_of_a_rule_is_refused_with_the_nearest_one(name, says):
+    rules = TreeThink(make("maze").schema).rules
+    with pytest.raises(UnknownNameError, match=says):
+        rules[name]
+    assert name not in rules
+    assert rules.get(name, 5) == 5
+
+
+def test_names_with_dots_find_their_rule_unless_they_fit_several():
+    schema = Schema({"a": ["b"], "a.b": ["b"]}, {"b": 1}, ["c", "b.c"])
+    rules = TreeThink(schema).rules
+    assert rules.key_of("a.b.c") == ("a", "b", "c")
+    assert rules.key_of("a.b.b.b.c") == ("a.b", "b", "b.c")
+    with pytest.raises(
+        WrongTypeError, match=r"fits several rules: .*'a', 'b', 'b\.c'.* and .*'a\.b'"
+    ):
+        rules["a.b.b.c"]
+    assert "a.b.b.c" not in rules
+
+
 def test_a_count_of_one_is_written_in_the_singular():
     schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
     off, on = (State(schema, [Object(1, "lamp", on=value)]) for value in (0, 1))
@@ -229,11 +269,23 @@ def test_an_unknown_rule_is_refused_with_the_nearest_name(key, says):
 
 
 @pytest.mark.parametrize(
-    "key", [None, 3, "game", (), ("game",), ("game", "score"), (*MAZE_RULE, 1), list(MAZE_RULE)]
+    "key",
+    [
+        None,
+        3,
+        b"game.score.left",
+        (),
+        ("game",),
+        ("game", "score"),
+        (*MAZE_RULE, 1),
+        list(MAZE_RULE),
+    ],
 )
 def test_a_key_of_another_shape_is_refused(key):
     rules = TreeThink(make("maze").schema).rules
-    with pytest.raises(WrongTypeError, match=r"found by \(class, attribute, action\), got "):
+    with pytest.raises(
+        WrongTypeError, match=r"found by \(class, attribute, action\), or by a name .*, got "
+    ):
         rules[key]
     assert key not in rules
 

@@ -666,8 +666,14 @@ def test_unknown_rules_are_refused() -> None:
     model = learned(10)
     with pytest.raises(tt.UnknownNameError, match="Did you mean 'right'"):
         model.pin(("player", "pos", "rigth"))
+    with pytest.raises(tt.UnknownNameError, match=r"unknown rule 'player'.*'player\.pos\."):
+        model.replace("player", {(0, 0): 1})
     with pytest.raises(tt.WrongTypeError, match=r"found by \(class, attribute, action\)"):
-        model.replace("player", {(0, 0): 1})  # type: ignore[arg-type]
+        model.replace(("player",), {(0, 0): 1})  # type: ignore[arg-type]
+    model.pin("player.pos.right")
+    assert model.rules[RIGHT].pinned
+    model.unpin("player.pos.right")
+    assert not model.rules[RIGHT].pinned
     with pytest.raises(tt.WrongTypeError, match="pin must be True or False"):
         model.replace(RIGHT, {(0, 0): 1}, pin=1)  # type: ignore[arg-type]
 

@@ -25,6 +25,7 @@ from strategies import Stream, streams
 from treethink.baselines.prediction import Certain, Joint, Product
 from treethink.explain import notebook, rich_text, state_picture
 from treethink.explain import notebook_html as html
+from treethink.metrics import each_change
 from treethink.rules import distribution, ranked
 from treethink.worlds import WORLDS
 from treethink.worlds.draw import svg
@@ -247,7 +248,7 @@ def test_a_prediction_is_two_pictures_and_a_table_of_changes():
         prediction = model.predict(state, action)
         text = prediction._repr_html_()
         assert text.count("<svg") == 2
-        for x, attribute, chances in prediction.changes():
+        for x, attribute, chances in each_change(prediction):
             (value,) = chances
             row = f"{state[x].class_name} {attribute} {state.value(x, attribute)} {value} 100%"
             assert row in visible_text(text)
@@ -257,7 +258,7 @@ def test_outcomes_are_listed_by_decreasing_probability():
     world, model = tt.make("fish"), learned("fish", steps=600)
     for seed in range(20):
         prediction = model.predict(world.reset(seed), "step")
-        for row in prediction.changes():
+        for row in each_change(prediction):
             chances = sorted(row[2].values(), reverse=True)
             listed = html.changes_table(prediction).rows
             assert len(listed) == len(chances)
@@ -285,7 +286,7 @@ def test_predictions_of_other_learners_look_the_same():
     ours = model.predict(state, "right")
     counts = {
         (x, name): {value: round(p * ours.support(x, name)) for value, p in chances.items()}
-        for x, name, chances in ours.changes()
+        for x, name, chances in each_change(ours)
     }
     product = Product(state, counts)
     assert html.changes_table(product).rows == html.changes_table(ours).rows

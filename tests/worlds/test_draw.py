@@ -45,8 +45,11 @@ class Guess:
         self.state = state
         self._changes = changes
 
-    def changes(self) -> Iterable[tuple[int, str, Mapping[Any, float]]]:
-        return [(each, name, values) for (each, name), values in self._changes.items()]
+    def changes(self) -> Mapping[int, Mapping[str, Mapping[Any, float]]]:
+        changes: dict[int, dict[str, Mapping[Any, float]]] = {}
+        for (each, name), values in self._changes.items():
+            changes.setdefault(each, {})[name] = values
+        return changes
 
     def mode(self) -> State:
         state = self.state

@@ -28,7 +28,7 @@ from treethink.errors import (
     UnknownNameError,
     WrongTypeError,
 )
-from treethink.metrics import marginals, p_value
+from treethink.metrics import each_change, marginals, p_value
 from treethink.model import TreeThink
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.parallel import parallel_transitions
@@ -216,7 +216,7 @@ def implausible(model: TreeThink, state: State, action: str, truth: Distribution
     many draws as the model's answer rests on."""
     prediction, far = model.predict(state, action), []
     true = marginals(state, truth)
-    keys = true.keys() | {(each, name) for each, name, _ in prediction.changes()}
+    keys = true.keys() | {(each, name) for each, name, _ in each_change(prediction)}
     for key in keys:
         outcomes, support = prediction.outcomes(*key), prediction.support(*key)
         values = true.get(key) or {state.value(*key): 1.0}

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from treethink.errors import SceneError
 from treethink.state import Object, Schema, State
 from treethink.worlds import scene as scenes
 from treethink.worlds.looks import BLUE, GREEN, GREY, Look
-from treethink.worlds.scene import SceneError, parse_scenes
+from treethink.worlds.scene import parse_scenes
 
 SCHEMA = Schema(
     classes={"wall": ["pos"], "door": ["pos", "open"], "player": ["pos"], "game": ["score"]},

@@ -27,7 +27,7 @@ from treethink.errors import (
     missing_package,
     shown,
 )
-from treethink.model import TreeThink
+from treethink.model import ABLATION, TreeThink
 from treethink.plugins import load_object
 from treethink.state import Schema
 from treethink.stream.random_play import check_world_type
@@ -112,6 +112,7 @@ def make_learner(name: str, world: World, **settings: Any) -> Any:
 def _check_settings(name: str, learner: type, settings: dict[str, Any]) -> None:
     parameters = inspect.signature(learner).parameters.values()
     known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    known += ABLATION if any(each.kind is each.VAR_KEYWORD for each in parameters) else ()
     for each in settings:
         if each not in known:
             close = get_close_matches(each, known, n=1)

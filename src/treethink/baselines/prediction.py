@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from treethink.errors import StateError, WrongTypeError, shown
 from treethink.explain import notebook
 from treethink.metrics import Distribution, Value, marginals
@@ -45,9 +47,9 @@ class Product:
             lambda counts: min(counts, key=lambda value: (-counts[value], value))
         )
 
-    def sample(self, rng: Any) -> State:
-        """Draw a next state with a numpy Generator."""
-        _check_generator(rng)
+    def sample(self, rng: Any = None) -> State:
+        """Draw a next state with a numpy Generator, with a seed, or with a fresh generator."""
+        rng = _generator(rng)
 
         def draw(counts: Mapping[Value, int]) -> Value:
             return next(iter(counts)) if len(counts) == 1 else _draw(rng, counts.items())
@@ -77,13 +79,13 @@ class Product:
         self.state.value(object_id, attribute)
         return sum(self._counts.get((int(object_id), attribute), {}).values())
 
-    def changes(self) -> list[tuple[int, str, Distribution]]:
-        """Return (object id, attribute, {value: probability}) for all that may change."""
-        return [
-            (*key, _probabilities(each))
+    def changes(self) -> dict[int, dict[str, Distribution]]:
+        """Return {object id: {attribute: {value: probability}}} of all that may change."""
+        return _nested(
+            (key, _probabilities(each))
             for key, each in self._counts.items()
             if len(each) > 1 or self.state.value(*key) not in each
-        ]
+        )
 
     def _with_values(self, choose: Callable[[Mapping[Value, int]], Value]) -> State:
         """Return the state in which `choose` picks each value from its counts."""
@@ -112,9 +114,9 @@ class Joint:
         likely = [state for state, probability in self.states if probability == most]
         return likely[0] if len(likely) == 1 else min(likely, key=_values)
 
-    def sample(self, rng: Any) -> State:
-        """Draw a next state with a numpy Generator."""
-        _check_generator(rng)
+    def sample(self, rng: Any = None) -> State:
+        """Draw a next state with a numpy Generator, with a seed, or with a fresh generator."""
+        rng = _generator(rng)
         return self.states[0][0] if len(self.states) == 1 else _draw(rng, self.states)
 
     def probability(self, after: State) -> float:
@@ -132,9 +134,9 @@ class Joint:
         self.state.value(object_id, attribute)
         return 0
 
-    def changes(self) -> list[tuple[int, str, Distribution]]:
-        """Return (object id, attribute, {value: probability}) for all that may change."""
-        return [(*key, dict(each)) for key, each in self._marginals.items()]
+    def changes(self) -> dict[int, dict[str, Distribution]]:
+        """Return {object id: {attribute: {value: probability}}} of all that may change."""
+        return _nested((key, dict(each)) for key, each in self._marginals.items())
 
     def __repr__(self) -> str:
         return _repr(self)
@@ -150,9 +152,9 @@ class Certain:
         """Return the next state."""
         return self.after
 
-    def sample(self, rng: Any) -> State:
+    def sample(self, rng: Any = None) -> State:
         """Return the next state."""
-        _check_generator(rng)
+        _generator(rng)
         return self.after
 
     def probability(self, after: State) -> float:
@@ -170,13 +172,12 @@ class Certain:
         self.state.value(object_id, attribute)
         return self.observations
 
-    def changes(self) -> list[tuple[int, str, Distribution]]:
-        """Return (object id, attribute, {value: 1.0}) for all that changes."""
-        return [
-            (x, name, {value: 1.0})
+    def changes(self) -> dict[int, dict[str, Distribution]]:
+        """Return {object id: {attribute: {value: 1.0}}} of all that changes."""
+        return {
+            x: {name: {value: 1.0} for name, value in values.items()}
             for x, values in self.state.changes_to(self.after).items()
-            for name, value in values.items()
-        ]
+        }
 
     def __repr__(self) -> str:
         return _repr(self)
@@ -185,6 +186,13 @@ class Certain:
 for _each in (Product, Certain):
     notebook.install_on(_each, _repr_html_="treethink.explain.notebook_html:prediction_html")
 notebook.install_on(Joint, _repr_html_="treethink.explain.notebook_html:uncounted_html")
+
+
+def _nested(changes: Iterable[tuple[Key, Distribution]]) -> dict[int, dict[str, Distribution]]:
+    nested: dict[int, dict[str, Distribution]] = {}
+    for (x, name), values in changes:
+        nested.setdefault(x, {})[name] = values
+    return nested
 
 
 def _probabilities(counts: Mapping[Value, int]) -> dict[Value, float]:
@@ -211,9 +219,17 @@ def _draw(rng: Any, weighted: Iterable[tuple[Any, float]]) -> Any:
     return things[-1][0]
 
 
-def _check_generator(rng: object) -> None:
+def _generator(rng: Any) -> Any:
+    """Return a generator as it is, and a new one for a seed or None."""
+    is_seed = isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0
+    if rng is None or is_seed:
+        return np.random.default_rng(rng)
     if not hasattr(rng, "random"):
-        raise WrongTypeError(f"rng must be a numpy.random.Generator, got {shown(rng)}")
+        raise WrongTypeError(
+            "rng must be a numpy.random.Generator, a seed (an integer that is not negative) or"
+            f" None, got {shown(rng)}"
+        )
+    return rng
 
 
 def _check_after(state: State, after: object) -> None:
@@ -225,5 +241,5 @@ def _check_after(state: State, after: object) -> None:
 
 def _repr(prediction: Product | Joint | Certain) -> str:
     attributes = sum(len(each.values) for each in prediction.state)
-    changing = len(prediction.changes())
+    changing = sum(map(len, prediction.changes().values()))
     return f"<Prediction: {changing} of {attributes} attributes may change>"

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 Part = str | Node | Mapping[Value, int]
 
 
-def replace(model: "TreeThink", key: RuleKey, part: Part, path: str, pin: bool) -> None:
+def replace(model: "TreeThink", name: RuleKey | str, part: Part, path: str, pin: bool) -> None:
     """Replace the part of a rule at the path by one that was written by hand."""
-    rule = model.rules[key]
+    key, rule = _rule_at(model, name)
     node = node_at(rule, path)
     if not isinstance(pin, bool):
         raise WrongTypeError(f"pin must be True or False, got {shown(pin)}")
@@ -36,9 +36,9 @@ def replace(model: "TreeThink", key: RuleKey, part: Part, path: str, pin: bool) 
         model._unpin(*key, path)
 
 
-def pin(model: "TreeThink", key: RuleKey, path: str) -> None:
+def pin(model: "TreeThink", name: RuleKey | str, path: str) -> None:
     """Stop the part at the path from learning."""
-    rule = model.rules[key]
+    key, rule = _rule_at(model, name)
     node_at(rule, path)
     if not rule.transitions and not rule.varies:
         raise RuleError(
@@ -47,10 +47,17 @@ def pin(model: "TreeThink", key: RuleKey, path: str) -> None:
     model._pin(*key, path)
 
 
-def unpin(model: "TreeThink", key: RuleKey, path: str) -> None:
+def unpin(model: "TreeThink", name: RuleKey | str, path: str) -> None:
     """Let the part at the path learn again."""
-    node_at(model.rules[key], path)
+    key, rule = _rule_at(model, name)
+    node_at(rule, path)
     model._unpin(*key, path)
+
+
+def _rule_at(model: "TreeThink", name: RuleKey | str) -> tuple[RuleKey, Rule]:
+    rules = model.rules
+    key = rules.key_of(name)
+    return key, rules[key]
 
 
 def simplified(model: "TreeThink") -> "TreeThink":

@@ -15,6 +15,7 @@ from treethink.explain.summary.summary import rules_of, summary_of
 from treethink.explain.summary.tables import Part, Table, page, rules_table
 from treethink.export import svg
 from treethink.foldt import FOLDT
+from treethink.metrics import each_change
 from treethink.model import TreeThink
 from treethink.rules import Node, Rule, Rules, distribution
 from treethink.state import State
@@ -88,7 +89,7 @@ def changes_table(prediction: Any) -> Table:
 
 def _changes(prediction: Any) -> Iterator[tuple[str, ...]]:
     state = prediction.state
-    for x, attribute, chances in prediction.changes():
+    for x, attribute, chances in each_change(prediction):
         now, seen = state.value(x, attribute), prediction.support(x, attribute)
         ordered = sorted(chances.items(), key=lambda each: (-each[1], each[0]))
         for i, (value, chance) in enumerate(ordered[:MAX_OUTCOMES]):

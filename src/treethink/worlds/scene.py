@@ -35,7 +35,7 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Any
 
-from treethink.errors import TreeThinkError
+from treethink.errors import SceneError
 from treethink.state import Object, Schema, State
 from treethink.worlds.looks import FLOOR, Look
 
@@ -45,10 +45,6 @@ Thing = tuple[str, Mapping[str, Any]]
 
 _THING = re.compile(r"(\w+)\((.*)\)")
 _VALUE = re.compile(r"\s*(\w+)=(-?\d+|\([-\d, ]*\))\s*(?:,|$)")
-
-
-class SceneError(TreeThinkError, ValueError):
-    """A scene with a syntax error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from treethink.explain.distributions import as_outcomes, differ_significantly, i
 from treethink.explain.english.tests import object_name
 from treethink.explain.english.words import article
 from treethink.explain.rich_text import RichText
-from treethink.metrics import Distribution
+from treethink.metrics import Distribution, each_change
 from treethink.outcome_text import outcome_text
 from treethink.rules import Rule, RuleKey, Value, lines_of, minus, plus
 from treethink.state import Attribute, Object, Schema, State
@@ -271,7 +271,7 @@ def _disagreements(
     model: TreeThink, other: TreeThink, state: State, action: str
 ) -> Iterator[Disagreement]:
     ours, theirs = model.predict(state, action), other.predict(state, action)
-    changing = {(x, attribute) for each in (ours, theirs) for x, attribute, _ in each.changes()}
+    changing = {(x, attribute) for each in (ours, theirs) for x, attribute, _ in each_change(each)}
     for x, attribute in sorted(changing):
         here, there = ours.outcomes(x, attribute), theirs.outcomes(x, attribute)
         support = (each.support(x, attribute) for each in (ours, theirs))

@@ -25,6 +25,7 @@ from treethink.explain.english.tests import object_name, statement
 from treethink.explain.path import Step, follow
 from treethink.explain.rich_text import RichText
 from treethink.explain.why.counterfactual import Counterfactual, nearest
+from treethink.metrics import each_change
 from treethink.rules import Node, Rule, RuleKey, Value
 from treethink.state import State
 from treethink.text import many
@@ -151,7 +152,7 @@ def _unseen(model: TreeThink, state: State, action: str) -> int:
 def _keys(prediction: Prediction, of: Asked) -> list[tuple[int, str]]:
     """Return the objects and attributes to explain."""
     if of is None:
-        return sorted((x, attribute) for x, attribute, _ in prediction.changes())
+        return sorted((x, attribute) for x, attribute, _ in each_change(prediction))
     state = prediction.state
     if isinstance(of, tuple) and len(of) == 2 and isinstance(of[1], str):
         state.value(*of)  # raises an error for a name that does not exist

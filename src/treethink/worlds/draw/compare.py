@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Literal, Protocol, overload
 
 from treethink.errors import TransitionError, UnknownNameError, WrongTypeError, shown
-from treethink.metrics import Distribution, WrongValue
+from treethink.metrics import Distribution, WrongValue, each_change
 from treethink.state import Object, State
 from treethink.text import percent
 from treethink.worlds.draw import pixels, text
@@ -50,8 +50,8 @@ class PredictionLike(Protocol):
     def mode(self) -> State:
         """Return the most likely next state."""
 
-    def changes(self) -> Iterable[tuple[int, str, Distribution]]:
-        """Return (object id, attribute, distribution) for every value that may change."""
+    def changes(self) -> Mapping[int, Mapping[str, Distribution]]:
+        """Return {object id: {attribute: distribution}} of every value that may change."""
 
 
 def difference_text(truth: State, wrong: WrongValue) -> str:
@@ -130,7 +130,7 @@ def differences(truth: State, prediction: PredictionLike) -> list[WrongValue]:
         raise TransitionError(f"the truth and the prediction have other objects: {others}")
     if truth == most_likely:
         return []
-    chances = {(each, name): values for each, name, values in prediction.changes()}
+    chances = {(each, name): values for each, name, values in each_change(prediction)}
     return [
         WrongValue(new.id, name, chances.get((new.id, name), {predicted: 1.0}), {actual: 1.0})
         for old, new in zip(most_likely, truth, strict=True)
@@ -144,7 +144,7 @@ def uncertain(truth: State, prediction: PredictionLike) -> list[WrongValue]:
     most_likely = prediction.mode()
     return [
         WrongValue(each, name, chances, {actual: 1.0})
-        for each, name, chances in prediction.changes()
+        for each, name, chances in each_change(prediction)
         if (actual := truth.value(each, name)) == most_likely.value(each, name)
         and chances.get(actual, 0.0) < 1.0
     ]
@@ -171,7 +171,7 @@ class _Pair:
     def captions(self, max_lines: int) -> tuple[list[CaptionLine], list[CaptionLine]]:
         """Return the captions: true and most likely values of objects without a place."""
         chances: dict[int, float] = {}
-        for each, name, values in self.prediction.changes():
+        for each, name, values in each_change(self.prediction):
             chance = values.get(self.most_likely.value(each, name), 0.0)
             chances[each] = chances.get(each, 1.0) * chance
         return (
@@ -249,9 +249,7 @@ def _as_pixels(pair: _Pair, cell: int, window: Window | None) -> pixels.Pixels:
 
 def _possible_items(world: Drawable, prediction: PredictionLike) -> list[Item]:
     """Return every object at each of its possible places, with its probability there."""
-    changes: defaultdict[int, dict[str, Distribution]] = defaultdict(dict)
-    for each, name, values in prediction.changes():
-        changes[each][name] = values
+    changes = prediction.changes()
     state = prediction.state
     drawn_items = items(world, (each for each in state if each.id not in changes))
     for each, distributions in changes.items():
