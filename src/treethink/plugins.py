@@ -8,9 +8,12 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from treethink.errors import SettingError, shown
@@ -56,9 +59,10 @@ def load_object(location: str, kind: str, example: str) -> Any:
     6.283185307179586
     """
     module_name, _, attribute = location.partition(":")
-    if not all(part.isidentifier() for part in module_name.split(".")):
+    if module_name.endswith(".py") or not all(map(str.isidentifier, module_name.split("."))):
         raise SettingError(
-            f"a {kind} of your own is given as module:name, such as {example}, got {location!r}"
+            f"a {kind} of your own is given as module:name, {_advice(location, example)},"
+            f" got {location!r}"
         )
     if _search.get() == "none":
         raise SettingError(
@@ -71,9 +75,34 @@ def load_object(location: str, kind: str, example: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise
-        raise SettingError(f"there is no {kind} at {location!r}: {error}") from error
+        hint = _did_you_mean(module_name, _modules_in_working_folder())
+        raise SettingError(f"there is no {kind} at {location!r}: {error}{hint}") from error
     for part in attribute.split("."):
         if not hasattr(value, part):
-            raise SettingError(f"there is no {kind} at {location!r}: no {part!r} in {shown(value)}")
+            hint = _did_you_mean(part, dir(value))
+            where = value.__name__ if isinstance(value, ModuleType) else shown(value)
+            raise SettingError(f"there is no {kind} at {location!r}: no {part!r} in {where}{hint}")
         value = getattr(value, part)
     return value
+
+
+def _advice(location: str, example: str) -> str:
+    """Return an example of a location; for a path, the location that it stands for."""
+    path, _, name = location.replace("\\", "/").rpartition(":")
+    folder, _, file = path.rpartition("/")
+    module = file.removesuffix(".py")
+    if not file.endswith(".py") or not module.isidentifier() or not name:
+        return f"such as {example}"
+    return f"here {module}:{name}" + (f" in the folder {folder}" if folder else "")
+
+
+def _modules_in_working_folder() -> list[str]:
+    if _search.get() != "working folder":
+        return []
+    return [each.stem for each in Path.cwd().glob("*.py")]
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint at the nearest public name, or nothing."""
+    close = get_close_matches(name, [each for each in known if not each.startswith("_")], n=1)
+    return f". Did you mean {close[0]!r}?" if close else ""

@@ -286,7 +286,7 @@ def test_a_custom_learner_is_loaded_and_created(own: Path) -> None:
     ("name", "kind", "says"),
     [
         ("no_such:Mine", SettingError, "no learner at 'no_such:Mine': No module named 'no_such'"),
-        ("own_learners:Yours", SettingError, "no 'Yours' in <module 'own_learners'"),
+        ("own_learners:Yours", SettingError, "no 'Yours' in own_learners"),
         ("own_learners:", SettingError, "no learner at 'own_learners:': no ''"),
         ("../own:Mine", SettingError, "given as module:name, such as .*, got '../own:Mine'"),
         ("own_learners:__name__", WrongTypeError, "must be a class of learners, got 'own_learn"),

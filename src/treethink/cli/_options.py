@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from treethink._engine import criterion_names
-from treethink.errors import SettingError, UnknownNameError, WrongTypeError
+from treethink.cli.session.own_code import own_frames
+from treethink.errors import ModelFileError, SettingError, UnknownNameError, WrongTypeError
 from treethink.model import TreeThink
 from treethink.plugins import searched
 from treethink.rules import Rule, RuleKey
@@ -44,11 +46,49 @@ def make_world(
             options[option.strip()] = int(value)
         except ValueError:
             raise SettingError(f"--set takes NAME=NUMBER, such as goals=3, got {pair!r}") from None
+    _check_no_file(name)
     try:
         with plugins_allowed(not no_plugins):
             return make(name, **options)
-    except WrongTypeError as error:  # the object of that name is not a world
+    except (SettingError, UnknownNameError, WrongTypeError) as error:
+        if any(each.name == "<module>" for each in own_frames(error)):
+            raise  # a mistake in the user's module, not in the command
         raise SettingError(str(error)) from None
+
+
+def _check_no_file(name: str) -> None:
+    """Raise an error for a file or folder in place of a world, which says what to do with it."""
+    path = Path(name)
+    if name in WORLDS or ":" in name or path.suffix == ".py":
+        return
+    advice = {
+        ".csv": f"it is a log: treethink learn --log {name}",
+        ".jsonl": f"it is a log: treethink learn --log {name}",
+        ".tt": f"it is a saved model; continue it with: treethink learn WORLD --from {name}",
+        ".toml": "it is a config; an experiment runs with: treethink run",
+    }.get(path.suffix.lower())
+    if path.is_dir():
+        advice = "it is a folder; `treethink worlds` lists the worlds"
+    elif advice is None and path.is_file():
+        advice = "it is a file; `treethink worlds` lists the worlds"
+    if advice is not None:
+        raise SettingError(f"{name!r} is no world: {advice}")
+
+
+def load_model(path: Path) -> TreeThink:
+    """Return the saved model; the error for a file that is missing suggests what was meant."""
+    try:
+        return TreeThink.load(path)
+    except ModelFileError as error:
+        if path.exists() or path.is_symlink():
+            raise
+        if str(path) in WORLDS:
+            advice = f"{path} is a world, which this command learns: treethink learn {path}"
+        else:
+            saved = sorted(each.name for each in path.parent.glob("*.tt"))
+            close = get_close_matches(path.name, saved, n=1)
+            advice = f"Did you mean {str(path.with_name(close[0]))!r}?" if close else ""
+        raise ModelFileError(f"{error}. {advice}" if advice else str(error)) from None
 
 
 def make_optional_world(

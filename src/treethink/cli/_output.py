@@ -19,6 +19,7 @@ import typer
 from rich.console import Console
 
 import treethink
+from treethink.cli.session.own_code import own_error_text
 from treethink.errors import RuleError, SettingError, TreeThinkError, UnknownNameError
 from treethink.model import TreeThink
 from treethink.rules import Rule, RuleKey, Rules
@@ -47,17 +48,25 @@ _UNLIMITED_WIDTH = 10_000  # columns, where lines are not wrapped
 
 @contextmanager
 def exit_on_error() -> Iterator[None]:
-    """Turn errors of our own types and Ctrl-C into a line on stderr and an exit code."""
+    """Turn errors of our own types and Ctrl-C into a line on stderr and an exit code.
+
+    An error in the user's own code gets a short traceback.
+    """
     try:
         yield
     except BrokenPipeError:
         raise  # the reader of our output has left and needs no message
-    except (TreeThinkError, OSError) as error:
-        print_error(error_message(error))
-        raise typer.Exit(USAGE if isinstance(error, _INVALID) else FAILED) from None
     except _UsageError as error:
         print_error(_usage_message(error))
         raise typer.Exit(USAGE) from None
+    except Exception as error:
+        if (text := own_error_text(error)) is not None:
+            print(f"treethink: {text}", file=sys.stderr)
+            raise typer.Exit(FAILED) from None
+        if not isinstance(error, TreeThinkError | OSError):
+            raise  # a mistake of this package, or the end of a command
+        print_error(error_message(error))
+        raise typer.Exit(USAGE if isinstance(error, _INVALID) else FAILED) from None
     except KeyboardInterrupt:
         newline = "\n" if sys.stderr.isatty() else ""  # the terminal has echoed ^C
         print(f"{newline}treethink: interrupted", file=sys.stderr)

@@ -15,10 +15,10 @@ from treethink.cli._options import (
     Width,
     WorldName,
     WorldOptions,
+    load_model,
     make_world,
 )
 from treethink.cli._output import FAILED, print_json, print_page
-from treethink.model import TreeThink
 from treethink.terminal import say, terminal
 from treethink.text import many
 from treethink.worlds.base import check_fit
@@ -51,7 +51,7 @@ def check(
       treethink check maze.tt maze --json | jq .wrong
     """
     place = make_world(world, set_, no_plugins, width=width, height=height)
-    loaded = TreeThink.load(model)
+    loaded = load_model(model)
     check_fit(loaded.schema, place, str(model))
     result = loaded.check(place, steps, seed)
     if as_json:

@@ -15,10 +15,10 @@ from treethink.cli._options import (
     Width,
     WorldOptions,
     complete_world,
+    load_model,
     make_optional_world,
 )
 from treethink.cli._output import FAILED, print_json, print_page
-from treethink.model import TreeThink
 from treethink.terminal import say, terminal
 from treethink.text import many
 from treethink.worlds.base import check_fit
@@ -58,7 +58,7 @@ def diff(
       treethink diff maze.tt large.tt --json | jq '.rules | length'
     """
     place = make_optional_world(world, set_, no_plugins, width=width, height=height)
-    first, second = TreeThink.load(model), TreeThink.load(other)
+    first, second = load_model(model), load_model(other)
     if place is not None:
         check_fit(first.schema, place, str(model))
     result = first.diff(second, place, steps, seed)

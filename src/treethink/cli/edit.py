@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from treethink.cli._options import AsJson, ModelFile, complete_rule
+from treethink.cli._options import AsJson, ModelFile, complete_rule, load_model
 from treethink.cli._output import USAGE, check_writable, print_error, print_json, rules_to_json
 from treethink.errors import ResourceError, RuleError, SettingError, UnknownNameError
 from treethink.model import TreeThink
@@ -82,7 +82,7 @@ def edit(
     """
     _check_options(rule, path, by, learn, pin, unpin, simplify)
     target = check_writable(out or model)
-    loaded = TreeThink.load(model)
+    loaded = load_model(model)
     if rule is None:
         leaves = _count_leaves(loaded)
         loaded = loaded.simplify()

@@ -17,11 +17,11 @@ from treethink.cli._options import (
     WorldOptions,
     complete_action,
     complete_world,
+    load_model,
     make_world,
 )
 from treethink.cli._output import check_writable, print_json, print_page
 from treethink.errors import SettingError, StateError
-from treethink.model import TreeThink
 from treethink.state import State
 from treethink.terminal import coloured, say, terminal
 from treethink.worlds import draw
@@ -75,7 +75,7 @@ def explain(
     """
     place = make_world(world, set_, no_plugins, width=width, height=height)
     target = _parse_target(of)
-    loaded = TreeThink.load(model)
+    loaded = load_model(model)
     check_fit(loaded.schema, place, str(model))
     state = place.reset(seed)
     _check_object(target, state)

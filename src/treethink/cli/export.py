@@ -15,6 +15,7 @@ from treethink.cli._options import (
     Quiet,
     RuleName,
     complete_names,
+    load_model,
     select_rules,
 )
 from treethink.cli._output import check_writable, print_json
@@ -77,7 +78,7 @@ def export(
     """
     form = _form(to, out)
     _check_options(form, rule, out, as_json)
-    loaded = TreeThink.load(model)
+    loaded = load_model(model)
     selected = select_rules(loaded, rule, str(model))
     written: list[Path] = []
     if out is None:

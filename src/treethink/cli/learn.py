@@ -16,6 +16,7 @@ from treethink.cli._options import (
     WorldName,
     WorldOptions,
     complete_criterion,
+    load_model,
     make_world,
 )
 from treethink.cli._output import INTERRUPTED, check_writable
@@ -158,7 +159,7 @@ def _new_model(world: World, settings: dict[str, Any], paper: bool) -> TreeThink
 def _load_model(path: Path, world: World, settings: dict[str, Any], paper: bool) -> TreeThink:
     if extra := " and ".join(f"--{name}" for name in [*settings, *(["paper"] if paper else [])]):
         raise SettingError(f"--from uses the settings of the saved model: leave out {extra}")
-    model = TreeThink.load(path)
+    model = load_model(path)
     check_fit(model.schema, world, str(path))
     return model
 

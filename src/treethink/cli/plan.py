@@ -18,6 +18,7 @@ from treethink.cli._options import (
     WorldName,
     WorldOptions,
     complete_names,
+    load_model,
     make_world,
 )
 from treethink.cli._output import INTERRUPTED, check_writable, print_json
@@ -180,7 +181,7 @@ def _model(world: World, path: Path | None, oracle: bool) -> Any:
         return world
     if path is None:
         return TreeThink(world.schema)
-    model = TreeThink.load(path)
+    model = load_model(path)
     check_fit(model.schema, world, str(path))
     return model
 

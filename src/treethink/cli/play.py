@@ -13,9 +13,16 @@ from typing import Annotated
 import typer
 from rich.control import Control
 
-from treethink.cli._options import Height, NoPlugins, Width, WorldName, WorldOptions, make_world
+from treethink.cli._options import (
+    Height,
+    NoPlugins,
+    Width,
+    WorldName,
+    WorldOptions,
+    load_model,
+    make_world,
+)
 from treethink.errors import SettingError
-from treethink.model import TreeThink
 from treethink.play import keyboard, screen
 from treethink.play.game import Game, Model
 from treethink.terminal import SafeConsole, say, terminal
@@ -48,7 +55,7 @@ def play(
       treethink play maze --width 12 --height 12 --set goals=5 --seed 3
     """
     place = make_world(world, set_, no_plugins, width=width, height=height)
-    loaded = None if model is None else TreeThink.load(model)
+    loaded = None if model is None else load_model(model)
     if loaded is not None:
         check_fit(loaded.schema, place, str(model))
     say(terminal(), play_in_terminal(place, seed, loaded).summary())

@@ -9,7 +9,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from treethink.cli._options import AsJson, ModelFile, RuleName, complete_names, select_rules
+from treethink.cli._options import (
+    AsJson,
+    ModelFile,
+    RuleName,
+    complete_names,
+    load_model,
+    select_rules,
+)
 from treethink.cli._output import learner_settings, print_json, rule_counts, rules_to_json
 from treethink.errors import SettingError, UnknownNameError
 from treethink.model import TreeThink
@@ -64,7 +71,7 @@ def rules(
         raise SettingError("--json cannot be combined with --style or --draw")
     if picture is not None:
         _check_drawing(picture, style, rule)
-    loaded = TreeThink.load(model)
+    loaded = load_model(model)
     selected = select_rules(loaded, rule, str(model))
     console = terminal()
     if as_json:

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from treethink.cli._options import AsJson, ModelFile, RuleName, select_rules
+from treethink.cli._options import AsJson, ModelFile, RuleName, load_model, select_rules
 from treethink.cli._output import learner_settings, print_json, print_page
-from treethink.model import TreeThink
 from treethink.terminal import terminal
 
 _TABLE_WIDTH = 80  # columns, where lines would not be wrapped
@@ -31,7 +30,7 @@ def summary(
       treethink summary maze.tt --rule player.pos     # every leaf of these rules
       treethink summary maze.tt --json | jq .never_seen
     """
-    loaded = TreeThink.load(model)
+    loaded = load_model(model)
     result = loaded.summary(confidence)
     keys = list(loaded.rules) if rule is None else list(select_rules(loaded, rule, str(model)))
     if as_json:

@@ -11,6 +11,7 @@ from typing import Any
 
 from treethink.errors import SettingError, UnknownNameError, WrongTypeError, shown
 from treethink.plugins import load_object
+from treethink.state import Schema
 from treethink.worlds.base import World
 from treethink.worlds.coins import Coins, CoinsScoreless, CoinsT
 from treethink.worlds.doors import Doors
@@ -125,10 +126,32 @@ def _load_world(name: str, options: dict[str, int]) -> World:
         world = _call(loaded, options, name)
     if not isinstance(world, World):
         raise WrongTypeError(f"{name!r} must be a World or make one, got {shown(world)}")
+    _check_complete(world, name)
     return world
 
 
+def _check_complete(world: World, name: str) -> None:
+    """Raise an error that says what a world of one's own lacks."""
+    if not isinstance(getattr(world, "schema", None), Schema):
+        got = f", got {shown(world.schema)}" if hasattr(world, "schema") else ""
+        raise WrongTypeError(
+            f"the world {name!r} needs a schema: state it in its class, as in"
+            f' schema = tt.Schema({{"player": ["pos"]}}, {{"pos": 2}}, ["left", "right"]){got}'
+        )
+    if not isinstance(getattr(world, "name", None), str):
+        raise WrongTypeError(
+            f"the world {name!r} needs a name: state it in its class, as in"
+            f' name = "{type(world).__name__.lower()}"'
+        )
+
+
+_SIGNATURES = {"reset": "reset(self, seed)", "dynamics": "dynamics(self, state, action)"}
+
+
 def _call(factory: Any, options: dict[str, int], name: str) -> Any:
+    if inspect.isabstract(factory):
+        missing = [_SIGNATURES.get(each, each) for each in sorted(factory.__abstractmethods__)]
+        raise WrongTypeError(f"the world {name!r} needs the method {' and '.join(missing)}")
     try:
         if isinstance(factory, type) and "self" in options:
             raise TypeError("there is no option 'self'")
