@@ -296,10 +296,10 @@ private:
         }
     }
 
-    // Facts about two objects can be said the other way round, with the negated value.
+    // Facts with two terms can be said the other way round, with the negated value.
     Vector read_value(FactType const& type) {
         Vector value = in_.vector(type.value_length);
-        if (type.arity == 2 && std::count(value.begin(), value.end(), std::numeric_limits<Int>::min()) > 0)
+        if (type.terms == 2 && std::count(value.begin(), value.end(), std::numeric_limits<Int>::min()) > 0)
             throw ModelFileError("the model file has a fact whose negation does not fit 64 bits");
         return value;
     }

@@ -21,17 +21,25 @@ nb::tuple tuple_of(VectorView value) {
     return nb::tuple(list);
 }
 
-/// (kind, attribute, classes, variables, value)
+/// attribute 'a', or attributes 'a' and 'b'
+std::string listed(std::vector<std::string> const& attributes) {
+    bool const two = attributes.size() == 2 && attributes[0] != attributes[1];
+    std::string const first = attributes.empty() ? "" : attributes[0];
+    return two ? "attributes '" + first + "' and '" + attributes[1] + "'" : "attribute '" + first + "'";
+}
+
+/// (kind, attributes, classes, variables, value)
 nb::tuple test_tuple(Schema const& schema, std::vector<FactType> const& types, Test const& test) {
     FactType const& type = types[test.type];
-    nb::list classes, variables;
+    nb::list attributes, classes, variables;
+    for (std::size_t k = 0; k < type.terms; ++k) attributes.append(schema.attributes()[type.attributes[k]].name);
     for (std::size_t k = 0; k < type.arity; ++k) {
         classes.append(schema.classes()[type.classes[k]].name);
         variables.append(test.variables[k]);
     }
     auto const kind = type.kind->name();
-    return nb::make_tuple(nb::str(kind.data(), kind.size()), schema.attributes()[type.attribute].name,
-                          nb::tuple(classes), nb::tuple(variables), tuple_of(test.value));
+    return nb::make_tuple(nb::str(kind.data(), kind.size()), nb::tuple(attributes), nb::tuple(classes),
+                          nb::tuple(variables), tuple_of(test.value));
 }
 
 template <class Numbers>
@@ -89,25 +97,27 @@ nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree) {
 
 std::vector<HandWrittenNode> written_nodes(Schema const& schema, nb::handle nodes) {
     using Outcomes = std::vector<std::pair<Vector, std::uint64_t>>;
-    using Told = std::tuple<std::string, std::string, std::vector<std::string>, std::vector<std::uint32_t>, Vector>;
+    using Names = std::vector<std::string>;
+    using Told = std::tuple<std::string, Names, Names, std::vector<std::uint32_t>, Vector>;
     auto const types = fact_types(schema);
     std::vector<HandWrittenNode> written;
     for (nb::handle const node : nodes) {
         auto const [test, outcomes] = nb::cast<std::pair<std::optional<Told>, Outcomes>>(node);
         written.push_back({std::nullopt, outcomes});
         if (!test) continue;
-        auto const& [kind, attribute, classes, variables, value] = *test;
-        auto const asks_so = [&, &kind = kind, &attribute = attribute, &classes = classes](FactType const& type) {
-            bool same = type.kind->name() == kind && schema.attributes()[type.attribute].name == attribute;
-            same = same && type.arity == classes.size();
+        auto const& [kind, attributes, classes, variables, value] = *test;
+        auto const asks_so = [&, &kind = kind, &attributes = attributes, &classes = classes](FactType const& type) {
+            bool same = type.kind->name() == kind && type.terms == attributes.size() && type.arity == classes.size();
+            for (std::size_t k = 0; same && k < type.terms; ++k)
+                same = schema.attributes()[type.attributes[k]].name == attributes[k];
             for (std::size_t k = 0; same && k < type.arity; ++k)
                 same = schema.classes()[type.classes[k]].name == classes[k];
             return same;
         };
         auto const type = std::find_if(types.begin(), types.end(), asks_so);
         if (type == types.end() || variables.size() != classes.size())
-            throw RuleError("there are no facts of the kind '" + kind + "' about the attribute '" + attribute +
-                            "' of those objects");
+            throw RuleError("there are no facts of the kind '" + kind + "' about the " + listed(attributes) +
+                            " of those objects");
         Test read{static_cast<std::size_t>(type - types.begin()), {}, value};
         std::copy(variables.begin(), variables.end(), read.variables.begin());
         written.back().test = std::move(read);

@@ -12,7 +12,7 @@ namespace treethink {
 using Code = std::uint32_t;
 inline constexpr Code no_code = ~Code{0};
 
-/// The box of an attribute's values, and the arithmetic code of each value in it.
+/// The box of all values of a unit (see Schema::unit), and the arithmetic code of each value in it.
 class Box {
 public:
     Box() = default;

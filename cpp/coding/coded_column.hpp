@@ -11,10 +11,10 @@ namespace treethink {
 
 struct CodedColumn {
     State::ColumnPtr column;
-    std::vector<Code> codes;     // by row: code of its value in the attribute's box; used only while that is dense
+    std::vector<Code> codes;     // by row: code of its value in the unit's box; used only while that is dense
     bool distinct = false;       // no two rows share a value; known only while the box is dense
     bool in_facts = false;       // some fact type is about this column
-    bool in_pair_facts = false;  // some fact type about two objects is
+    bool in_pair_facts = false;  // some fact type with two terms is
     std::uint64_t version = 0;   // changes whenever the values change
 
     [[nodiscard]] std::size_t rows() const { return column->rows(); }

@@ -1,6 +1,7 @@
 #include "coding/codes.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -9,9 +10,9 @@ namespace treethink {
 Codes::Codes(std::shared_ptr<Schema const> schema)
     : schema_(std::move(schema)), fact_codes_(*schema_), columns_(schema_->slots().size()), truth_(types().size()) {
     for (FactType const& type : types())
-        for (std::size_t k = 0; k < type.arity; ++k) {
+        for (std::size_t k = 0; k < type.terms; ++k) {
             columns_[type.slots[k]].in_facts = true;
-            columns_[type.slots[k]].in_pair_facts |= type.arity == 2;
+            columns_[type.slots[k]].in_pair_facts |= type.terms == 2;
         }
     for (std::size_t s = 0; s < columns_.size(); ++s)
         columns_[s].column = std::make_shared<Column>(schema_->length(SlotId(s)), std::vector<Int>{});
@@ -20,16 +21,16 @@ Codes::Codes(std::shared_ptr<Schema const> schema)
 std::vector<Recoding> Codes::set_state(State const& state) {
     find_changed_columns(state);
     if (changed_.empty()) return {};
-    std::vector<AttributeId> const outgrown = outgrown_attributes(state);
+    std::vector<AttributeId> const outgrown = outgrown_units(state);
     // In a box no difference can overflow, so only what leaves it needs the check.
-    for (AttributeId const attribute : outgrown) check_range(state, attribute);
+    for (AttributeId const unit : outgrown) check_range(state, unit);
     for (SlotId const slot : changed_) columns_[slot].column = state.column(slot);
     truth_.state_changed();
     std::vector<Recoding> recodings;
-    for (AttributeId const attribute : outgrown) grow_box(attribute, recodings);
+    for (AttributeId const unit : outgrown) grow_box(unit, recodings);
     for (SlotId const slot : changed_) {
         columns_[slot].version = ++column_version_;
-        if (fact_codes_.box(attribute_of(slot)).dense()) encode(slot);
+        if (fact_codes_.box(unit_of(slot)).dense()) encode(slot);
     }
     return recodings;
 }
@@ -38,9 +39,9 @@ void Codes::check(State const& state, State const* checked) const {
     std::vector<bool> is_checked(schema_->attributes().size(), false);
     for (std::size_t s = 0; s < columns_.size(); ++s) {
         if (checked != nullptr && state.column(SlotId(s)) == checked->column(SlotId(s))) continue;
-        AttributeId const attribute = attribute_of(s);
-        if (!is_checked[attribute]) check_range(state, attribute);
-        is_checked[attribute] = true;
+        AttributeId const unit = unit_of(s);
+        if (!is_checked[unit]) check_range(state, unit);
+        is_checked[unit] = true;
     }
 }
 
@@ -57,51 +58,61 @@ void Codes::find_changed_columns(State const& state) {
     }
 }
 
-/// Attributes of changed columns that have values outside of their box, or no dense box.
-std::vector<AttributeId> Codes::outgrown_attributes(State const& state) const {
+/// Units of changed columns that have values outside of their box, or no dense box.
+std::vector<AttributeId> Codes::outgrown_units(State const& state) const {
     std::vector<AttributeId> outgrown;
     for (SlotId const slot : changed_) {
-        AttributeId const attribute = attribute_of(slot);
-        bool const is_listed = std::find(outgrown.begin(), outgrown.end(), attribute) != outgrown.end();
-        if (!is_listed && !in_box(*state.column(slot), attribute)) outgrown.push_back(attribute);
+        AttributeId const unit = unit_of(slot);
+        bool const is_listed = std::find(outgrown.begin(), outgrown.end(), unit) != outgrown.end();
+        if (!is_listed && !in_box(*state.column(slot), unit)) outgrown.push_back(unit);
     }
     return outgrown;
 }
 
-bool Codes::in_box(Column const& column, AttributeId attribute) const {
-    Box const& box = fact_codes_.box(attribute);
+bool Codes::in_box(Column const& column, AttributeId unit) const {
+    Box const& box = fact_codes_.box(unit);
     if (!box.dense()) return false;
     for (std::size_t i = 0; i < column.rows(); ++i)
         if (!box.contains(column.row(i))) return false;
     return true;
 }
 
-void Codes::check_range(State const& state, AttributeId attribute) const {
-    Attribute const& checked = schema_->attributes()[attribute];
-    for (std::size_t d = 0; d < checked.length; ++d) {
-        Int low = 0, high = 0, range = 0;
-        bool first = true;
+void Codes::refuse_range(std::pair<Int, std::size_t> low, std::pair<Int, std::size_t> high) const {
+    auto const name = [&](std::size_t slot) {
+        return "'" + schema_->attributes()[schema_->slots()[slot].attribute].name + "'";
+    };
+    bool const same = name(low.second) == name(high.second);
+    throw StateError((same ? "attribute " + name(low.second) + " has"
+                           : "attributes " + name(low.second) + " and " + name(high.second) + ", of one unit, have") +
+                     " values so far apart (" + std::to_string(low.first) + " and " + std::to_string(high.first) +
+                     ") that their difference does not fit 64 bits; give " + (same ? "it" : "them") +
+                     " facts without 'difference'");
+}
+
+void Codes::check_range(State const& state, AttributeId unit) const {
+    using Extreme = std::pair<Int, std::size_t>;  // a value and its column
+    std::size_t const length = schema_->attributes()[unit].length;
+    for (std::size_t d = 0; d < length; ++d) {
+        std::optional<Extreme> low, high;
         for (std::size_t s = 0; s < columns_.size(); ++s) {
-            if (!columns_[s].in_pair_facts || attribute_of(s) != attribute) continue;
+            if (!columns_[s].in_pair_facts || unit_of(s) != unit) continue;
             std::vector<Int> const& values = state.column(SlotId(s))->values();
-            for (std::size_t i = d; i < values.size(); i += checked.length, first = false) {
-                low = first ? values[i] : std::min(low, values[i]);
-                high = first ? values[i] : std::max(high, values[i]);
+            for (std::size_t i = d; i < values.size(); i += length) {
+                if (!low || values[i] < low->first) low = {values[i], s};
+                if (!high || values[i] > high->first) high = {values[i], s};
             }
         }
-        if (!subtract(high, low, range))
-            throw StateError("attribute '" + checked.name + "' has values so far apart (" + std::to_string(low) +
-                             " and " + std::to_string(high) +
-                             ") that their difference does not fit 64 bits; give it facts without 'difference'");
+        Int range = 0;
+        if (low && !subtract(high->first, low->first, range)) refuse_range(*low, *high);
     }
 }
 
-/// Makes the attribute's box contain all values of the current state.
-void Codes::grow_box(AttributeId attribute, std::vector<Recoding>& recodings) {
+/// Makes the unit's box contain all values of the current state.
+void Codes::grow_box(AttributeId unit, std::vector<Recoding>& recodings) {
     Vector low, high;
     std::size_t values = 0;
     for (std::size_t s = 0; s < columns_.size(); ++s) {
-        if (!columns_[s].in_facts || attribute_of(s) != attribute) continue;
+        if (!columns_[s].in_facts || unit_of(s) != unit) continue;
         Column const& column = *columns_[s].column;
         values += column.rows();
         for (std::size_t i = 0; i < column.rows(); ++i) {
@@ -116,22 +127,22 @@ void Codes::grow_box(AttributeId attribute, std::vector<Recoding>& recodings) {
             }
         }
     }
-    if (values > 0) set_box(attribute, fact_codes_.box(attribute).grown(low, high, values), recodings);
+    if (values > 0) set_box(unit, fact_codes_.box(unit).grown(low, high, values), recodings);
 }
 
-void Codes::set_box(AttributeId attribute, Box box, std::vector<Recoding>& recodings) {
-    for (Recoding& recoding : fact_codes_.set_box(attribute, std::move(box))) {
+void Codes::set_box(AttributeId unit, Box box, std::vector<Recoding>& recodings) {
+    for (Recoding& recoding : fact_codes_.set_box(unit, std::move(box))) {
         truth_.clear(recoding.type);
         recodings.push_back(std::move(recoding));
     }
-    if (!fact_codes_.box(attribute).dense()) return;
+    if (!fact_codes_.box(unit).dense()) return;
     for (std::size_t s = 0; s < columns_.size(); ++s)
-        if (columns_[s].in_facts && attribute_of(s) == attribute) encode(SlotId(s));
+        if (columns_[s].in_facts && unit_of(s) == unit) encode(SlotId(s));
 }
 
 void Codes::encode(SlotId slot) {
     CodedColumn& coded = columns_[slot];
-    Box const& box = fact_codes_.box(attribute_of(slot));
+    Box const& box = fact_codes_.box(unit_of(slot));
     std::size_t const rows = coded.rows();
     coded.codes.resize(rows);
     coded.distinct = true;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "coding/coded_column.hpp"
@@ -56,6 +57,7 @@ public:
 
     /// Code of the fact about one object.
     [[nodiscard]] Code code(std::size_t type, Row x) {
+        if (types()[type].within_object()) return code(type, x, x);
         CodedColumn const& xs = columns_[types()[type].slots[0]];
         return arithmetic(type) ? xs.codes[x] : fact_codes_.intern_fact(type, xs.column->row(x), {});
     }
@@ -66,7 +68,7 @@ public:
         if (arithmetic(type)) return ys.codes[y] - xs.codes[x] + centre(type);
         return fact_codes_.intern_fact(type, xs.column->row(x), ys.column->row(y));
     }
-    /// Within a class: the code for the pair in the order that makes its value the larger one.
+    /// For objects that can change places: the code for the pair in the order that makes its value the larger one.
     [[nodiscard]] Code unordered_code(std::size_t type, Row x, Row y) {
         CodedColumn const& column = columns_[types()[type].slots[0]];
         if (!arithmetic(type))
@@ -83,13 +85,17 @@ public:
 
 private:
     void find_changed_columns(State const& state);
-    [[nodiscard]] std::vector<AttributeId> outgrown_attributes(State const& state) const;
-    [[nodiscard]] bool in_box(Column const& column, AttributeId attribute) const;
-    void check_range(State const& state, AttributeId attribute) const;
-    void grow_box(AttributeId attribute, std::vector<Recoding>& recodings);
-    void set_box(AttributeId attribute, Box box, std::vector<Recoding>& recodings);
+    [[nodiscard]] std::vector<AttributeId> outgrown_units(State const& state) const;
+    [[nodiscard]] bool in_box(Column const& column, AttributeId unit) const;
+    void check_range(State const& state, AttributeId unit) const;
+    /// Throws the StateError about two values, each with its slot, whose difference does not fit 64 bits.
+    [[noreturn]] void refuse_range(std::pair<Int, std::size_t> low, std::pair<Int, std::size_t> high) const;
+    void grow_box(AttributeId unit, std::vector<Recoding>& recodings);
+    void set_box(AttributeId unit, Box box, std::vector<Recoding>& recodings);
     void encode(SlotId slot);
-    [[nodiscard]] AttributeId attribute_of(std::size_t slot) const { return schema_->slots()[slot].attribute; }
+    [[nodiscard]] AttributeId unit_of(std::size_t slot) const {
+        return schema_->unit(schema_->slots()[slot].attribute);
+    }
 
     std::shared_ptr<Schema const> schema_;
     FactCodes fact_codes_;

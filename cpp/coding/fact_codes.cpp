@@ -9,16 +9,16 @@ namespace {
 // Fewer interned values than this are never cleaned up.
 constexpr Code min_crowd = 4096;
 
-// A box as the table of one fact type: of values (arity 1) or of differences (arity 2).
+// A box as the table of one fact type: of values (one term) or of differences (two).
 
-Code size_in(Box const& box, std::size_t arity) { return arity == 1 ? box.width() : box.table_size(); }
+Code size_in(Box const& box, std::size_t terms) { return terms == 1 ? box.width() : box.table_size(); }
 
-Vector value_in(Box const& box, std::size_t arity, Code code) {
-    return arity == 1 ? box.value(code) : box.difference(code);
+Vector value_in(Box const& box, std::size_t terms, Code code) {
+    return terms == 1 ? box.value(code) : box.difference(code);
 }
 
-Code find_in(Box const& box, std::size_t arity, VectorView value) {
-    return arity == 1 ? box.find(value) : box.find_difference(value);
+Code find_in(Box const& box, std::size_t terms, VectorView value) {
+    return terms == 1 ? box.find(value) : box.find_difference(value);
 }
 
 Vector copy_of(VectorView value) { return {value.begin(), value.end()}; }
@@ -33,12 +33,12 @@ FactCodes::FactCodes(Schema const& schema)
 
 Vector FactCodes::value(std::size_t type, Code code) const {
     if (!arithmetic(type)) return copy_of(interners_[type].value(code));
-    return value_in(box_of(type), types_[type].arity, code);
+    return value_in(box_of(type), types_[type].terms, code);
 }
 
 Code FactCodes::find(std::size_t type, VectorView value) const {
     if (!arithmetic(type)) return interners_[type].find(value);
-    return find_in(box_of(type), types_[type].arity, value);
+    return find_in(box_of(type), types_[type].terms, value);
 }
 
 // The box makes room although codes are not arithmetic yet. So it contains every value that was ever met, and none is
@@ -47,8 +47,8 @@ Code FactCodes::find(std::size_t type, VectorView value) const {
 Code FactCodes::admit(std::size_t type, VectorView value) {
     if (Code const known = interners_[type].find(value); known != no_code) return known;
     FactType const& fact = types_[type];
-    Box& box = boxes_[fact.attribute];
-    if (fact.linear) box = fact.arity == 1 ? box.stretched(value) : box.widened(value);
+    Box& box = boxes_[fact.unit];
+    if (fact.linear) box = fact.terms == 1 ? box.stretched(value) : box.widened(value);
     return interners_[type].intern(value);
 }
 
@@ -67,25 +67,25 @@ Code FactCodes::intern_unordered_fact(std::size_t type, VectorView x, VectorView
     return interners_[type].intern(less(value.view(), swapped.view()) ? swapped.view() : value.view());
 }
 
-std::vector<Recoding> FactCodes::set_box(AttributeId attribute, Box box) {
-    Box const old = std::exchange(boxes_[attribute], std::move(box));
+std::vector<Recoding> FactCodes::set_box(AttributeId unit, Box box) {
+    Box const old = std::exchange(boxes_[unit], std::move(box));
     std::vector<Recoding> recodings;
-    if (!old.dense() && !boxes_[attribute].dense()) return recodings;  // interned before and after
+    if (!old.dense() && !boxes_[unit].dense()) return recodings;  // interned before and after
     for (std::size_t t = 0; t < types_.size(); ++t)
-        if (types_[t].attribute == attribute && types_[t].linear) recodings.push_back(renumber(t, old));
+        if (types_[t].unit == unit && types_[t].linear) recodings.push_back(renumber(t, old));
     return recodings;
 }
 
 Recoding FactCodes::renumber(std::size_t type, Box const& old_box) {
-    std::size_t const arity = types_[type].arity;
+    std::size_t const terms = types_[type].terms;
     Box const& box = box_of(type);
     Interner& interner = interners_[type];
     Recoding recoding{type, {}};
-    Code const old_size = old_box.dense() ? size_in(old_box, arity) : interner.size();
+    Code const old_size = old_box.dense() ? size_in(old_box, terms) : interner.size();
     recoding.new_code.reserve(old_size);
     for (Code code = 0; code < old_size; ++code) {
-        Vector const value = old_box.dense() ? value_in(old_box, arity, code) : copy_of(interner.value(code));
-        recoding.new_code.push_back(box.dense() ? find_in(box, arity, value) : interner.intern(value));
+        Vector const value = old_box.dense() ? value_in(old_box, terms, code) : copy_of(interner.value(code));
+        recoding.new_code.push_back(box.dense() ? find_in(box, terms, value) : interner.intern(value));
     }
     return recoding;
 }

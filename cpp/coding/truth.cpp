@@ -28,6 +28,12 @@ void count_differences(std::vector<Code> const& xs, std::vector<Code> const& ys,
     }
 }
 
+/// Counts the differences y - x of the same row, or takes them back.
+void count_own_differences(std::vector<Code> const& xs, std::vector<Code> const& ys, Code centre, std::uint32_t* counts,
+                           int times = 1) {
+    for (std::size_t i = 0; i < xs.size(); ++i) counts[centre + ys[i] - xs[i]] += static_cast<std::uint32_t>(times);
+}
+
 /// Counts the difference of each pair within `xs` once: larger code minus smaller one.
 void count_unordered_differences(std::vector<Code> xs, Code centre, std::uint32_t* counts) {
     std::sort(xs.begin(), xs.end());
@@ -65,7 +71,7 @@ public:
     TruthUpdate(std::size_t type, FactCodes& codes, std::span<CodedColumn const> columns, TruthTable& table,
                 std::uint64_t& version)
         : type_(type), fact_(codes.types()[type]), arithmetic_(codes.arithmetic(type)),
-          sources_(fact_.same_class() ? 1 : fact_.arity), codes_(codes), columns_(columns), table_(table),
+          sources_(fact_.unordered() ? 1 : fact_.terms), codes_(codes), columns_(columns), table_(table),
           version_(version) {}
 
     void run() {
@@ -74,7 +80,7 @@ public:
     }
 
 private:
-    [[nodiscard]] CodedColumn const& column(std::size_t argument) const { return columns_[fact_.slots[argument]]; }
+    [[nodiscard]] CodedColumn const& column(std::size_t term) const { return columns_[fact_.slots[term]]; }
 
     [[nodiscard]] bool is_up_to_date() const {
         for (std::size_t k = 0; k < sources_; ++k)
@@ -101,21 +107,21 @@ private:
     }
 
     /// False when a rebuild is cheaper: rows came or went, or many have changed.
-    bool find_changed_rows(std::size_t argument, std::vector<Row>& changed) const {
-        CodedColumn const& now = column(argument);
-        TruthTable::Source const& then = table_.sources[argument];
+    bool find_changed_rows(std::size_t term, std::vector<Row>& changed) const {
+        CodedColumn const& now = column(term);
+        TruthTable::Source const& then = table_.sources[term];
         if (then.version == now.version) return true;
         std::size_t const rows = now.rows(), length = now.column->length();
         if (arithmetic_ ? then.codes.size() != rows : then.values.size() != rows * length) return false;
         for (Row i = 0; i < rows; ++i)
-            if (arithmetic_ ? then.codes[i] != now.codes[i] : !same(source_value(argument, i), now.column->row(i)))
+            if (arithmetic_ ? then.codes[i] != now.codes[i] : !same(source_value(term, i), now.column->row(i)))
                 changed.push_back(i);
         return changed.size() * 4 <= rows || rows <= 4;
     }
 
-    void take_row(std::size_t argument, Row row) {
-        CodedColumn const& now = column(argument);
-        TruthTable::Source& source = table_.sources[argument];
+    void take_row(std::size_t term, Row row) {
+        CodedColumn const& now = column(term);
+        TruthTable::Source& source = table_.sources[term];
         if (arithmetic_) {
             source.codes[row] = now.codes[row];
         } else {
@@ -125,33 +131,33 @@ private:
         }
     }
 
-    /// Calls visit(code) for the facts in which argument `argument` is `row`.
+    /// Calls visit(code) for the facts in which term `term` is of `row`.
     template <class Visit>
-    void for_each_fact_of(std::size_t argument, Row row, Visit&& visit) {
-        if (fact_.arity == 1) return visit(source_code(row, 0));
-        std::size_t const partners = column(1 - argument).rows();
+    void for_each_fact_of(std::size_t term, Row row, Visit&& visit) {
+        if (fact_.arity == 1) return visit(source_code(row, row));
+        std::size_t const partners = column(1 - term).rows();
         for (Row partner = 0; partner < partners; ++partner) {
             if (fact_.same_class() && partner == row) continue;
-            visit(argument == 0 ? source_code(row, partner) : source_code(partner, row));
+            visit(term == 0 ? source_code(row, partner) : source_code(partner, row));
         }
     }
 
-    [[nodiscard]] VectorView source_value(std::size_t argument, Row row) const {
-        std::size_t const length = column(argument).column->length();
-        return {table_.sources[argument].values.data() + row * length, length};
+    [[nodiscard]] VectorView source_value(std::size_t term, Row row) const {
+        std::size_t const length = column(term).column->length();
+        return {table_.sources[term].values.data() + row * length, length};
     }
 
-    /// Code of the fact about a row (arity 1: `y` is ignored) or a pair, by the values in `sources`.
+    /// Code of the fact whose terms are of these rows, by the values in `sources`. With one term `y` is ignored.
     [[nodiscard]] Code source_code(Row x, Row y) {
         if (!arithmetic_) {
-            if (fact_.arity == 1) return codes_.intern_fact(type_, source_value(0, x), {});
-            if (fact_.same_class()) return codes_.intern_unordered_fact(type_, source_value(0, x), source_value(0, y));
+            if (fact_.terms == 1) return codes_.intern_fact(type_, source_value(0, x), {});
+            if (fact_.unordered()) return codes_.intern_unordered_fact(type_, source_value(0, x), source_value(0, y));
             return codes_.intern_fact(type_, source_value(0, x), source_value(1, y));
         }
         Code const a = table_.sources[0].codes[x];
-        if (fact_.arity == 1) return a;
-        Code const b = table_.sources[fact_.same_class() ? 0 : 1].codes[y];
-        return (fact_.same_class() && a > b ? a - b : b - a) + codes_.centre(type_);
+        if (fact_.terms == 1) return a;
+        Code const b = table_.sources[fact_.unordered() ? 0 : 1].codes[y];
+        return (fact_.unordered() && a > b ? a - b : b - a) + codes_.centre(type_);
     }
 
     void add(Code code, int times) {
@@ -194,13 +200,20 @@ private:
     void count_codes() {
         std::uint32_t* const counts = table_.truth.counts.data();
         std::vector<Code> const& xs = table_.sources[0].codes;
-        if (fact_.arity == 1)
+        if (fact_.terms == 1)
             for (Code const x : xs) ++counts[x];
-        else if (fact_.same_class())
-            count_unordered_differences(xs, codes_.centre(type_), counts);
+        else if (fact_.within_object())
+            count_own_differences(xs, table_.sources[1].codes, codes_.centre(type_), counts);
         else
-            count_differences(xs, table_.sources[1].codes, codes_.centre(type_), counts);
+            count_pairs(xs, table_.sources[fact_.unordered() ? 0 : 1].codes, codes_.centre(type_), counts);
         set_bits();
+    }
+
+    /// Counts the differences of all pairs of different objects.
+    void count_pairs(std::vector<Code> const& xs, std::vector<Code> const& ys, Code centre, std::uint32_t* counts) {
+        if (fact_.unordered()) return count_unordered_differences(xs, centre, counts);
+        count_differences(xs, ys, centre, counts);
+        if (fact_.same_class()) count_own_differences(xs, ys, centre, counts, -1);
     }
 
     void set_bits() {
@@ -217,7 +230,7 @@ private:
     void intern_all() {
         std::size_t const rows = column(0).rows();
         for (Row x = 0; x < rows; ++x) {
-            if (fact_.same_class())
+            if (fact_.unordered())
                 for (Row y = x + 1; y < rows; ++y) add(source_code(x, y), 1);
             else
                 for_each_fact_of(0, x, [this](Code code) { add(code, 1); });
@@ -234,10 +247,7 @@ private:
         Box const box = box_around(xs, ys, std::min<std::uint64_t>(max_tally_table, 64 * xs.rows() * ys.rows()));
         if (!box.dense()) return false;
         std::vector<std::uint32_t> tally(box.table_size(), 0);
-        if (fact_.same_class())
-            count_unordered_differences(codes_in(box, xs), box.centre(), tally.data());
-        else
-            count_differences(codes_in(box, xs), codes_in(box, ys), box.centre(), tally.data());
+        count_pairs(codes_in(box, xs), codes_in(box, ys), box.centre(), tally.data());
         for (Code code = 0; code < tally.size(); ++code)
             if (tally[code] > 0) add(codes_.intern(type_, box.difference(code)), static_cast<int>(tally[code]));
         return true;

@@ -25,7 +25,7 @@ struct Truth {
 
 /// The truth of one fact type, and what it was computed from.
 struct TruthTable {
-    /// The column of one argument as it was when `truth` was computed.
+    /// The column of one term as it was when `truth` was computed.
     struct Source {
         std::vector<Code> codes;    // by row, where codes are arithmetic
         Vector values;              // otherwise: the values of all rows
@@ -33,7 +33,7 @@ struct TruthTable {
     };
 
     Truth truth;
-    std::array<Source, 2> sources;      // by argument; only the first where both are of the same class
+    std::array<Source, 2> sources;      // by term; only the first where both are of the same column
     bool built = false;                 // whether `truth` was ever computed
     std::uint64_t checked_in_step = 0;  // step (see TruthTables) in which it was last known to be up to date
 };

@@ -11,14 +11,14 @@ bool FactKind::solve(std::size_t, VectorView, VectorView, Int*) const { return f
 
 namespace {
 
-// Each pair of classes that share an attribute has a type of its own. No world needs as many.
+// Each pair of classes that share an attribute, or a unit, has a type of its own. No world needs as many.
 constexpr std::size_t max_fact_types = 100'000;
 
 /// `X[m] = v`
 class Equality final : public FactKind {
 public:
     [[nodiscard]] std::string_view name() const override { return "equality"; }
-    [[nodiscard]] std::size_t arity() const override { return 1; }
+    [[nodiscard]] std::size_t terms() const override { return 1; }
     [[nodiscard]] bool value(VectorView x, VectorView, Int* out) const override {
         std::copy(x.begin(), x.end(), out);
         return true;
@@ -39,7 +39,7 @@ public:
 class Difference final : public FactKind {
 public:
     [[nodiscard]] std::string_view name() const override { return "difference"; }
-    [[nodiscard]] std::size_t arity() const override { return 2; }
+    [[nodiscard]] std::size_t terms() const override { return 2; }
     [[nodiscard]] bool value(VectorView x, VectorView y, Int* out) const override {
         // The smallest Int has no negation, which swap() would need.
         for (std::size_t i = 0; i < x.size(); ++i)
@@ -80,26 +80,74 @@ bool takes_part(Attribute const& attribute, FactKind const& kind) {
     return std::find(attribute.facts.begin(), attribute.facts.end(), kind.name()) != attribute.facts.end();
 }
 
-/// Adds the fact types of one kind and attribute, by classes.
-void add_fact_types(Schema const& schema, FactKind const& kind, AttributeId m, std::vector<FactType>& types) {
-    Attribute const& attribute = schema.attributes()[m];
-    std::size_t const arity = kind.arity(), length = kind.value_length(attribute.length);
-    bool const linear = kind.linear();
-    for (std::size_t c = 0; c < schema.classes().size(); ++c) {
-        auto const first = schema.find_slot(ClassId(c), m);
-        if (!first) continue;
-        if (arity == 1) {
-            types.push_back({&kind, m, arity, {ClassId(c), {}}, {*first, {}}, length, linear});
-            continue;
-        }
-        for (std::size_t d = c; d < schema.classes().size(); ++d)
-            if (auto const second = schema.find_slot(ClassId(d), m))
-                types.push_back({&kind, m, arity, {ClassId(c), ClassId(d)}, {*first, *second}, length, linear});
-        if (types.size() > max_fact_types)
-            throw SchemaError("too many classes share attribute '" + attribute.name + "': beyond " +
-                              std::to_string(max_fact_types) + " types of fact");
+/// Collects the fact types of a schema.
+class FactTypes {
+public:
+    explicit FactTypes(Schema const& schema) : schema_(schema) {}
+
+    [[nodiscard]] std::vector<FactType> collect() && {
+        for (auto const& kind : fact_kinds())
+            for (std::size_t m = 0; m < schema_.attributes().size(); ++m)
+                if (takes_part(schema_.attributes()[m], *kind)) add_kind(*kind, AttributeId(m));
+        return std::move(types_);
     }
-}
+
+private:
+    /// Adds the types whose first term is of the attribute.
+    void add_kind(FactKind const& kind, AttributeId m) {
+        if (kind.terms() == 1) {
+            for_each_slot(m, 0, [&](SlotId slot) { add(kind, 1, {slot, {}}); });
+            return;
+        }
+        add_pairs(kind, m, m);
+        for (std::size_t n = m + 1; n < schema_.attributes().size(); ++n) {
+            AttributeId const other(n);
+            if (schema_.unit(other) != schema_.unit(m) || !takes_part(schema_.attributes()[n], kind)) continue;
+            for_each_slot(m, 0, [&](SlotId slot) {
+                if (auto const second = schema_.find_slot(class_of(slot), other)) add(kind, 1, {slot, *second});
+            });
+            add_pairs(kind, m, other);
+        }
+    }
+
+    /// Adds the types about two objects. Objects that can change places are listed once.
+    void add_pairs(FactKind const& kind, AttributeId m, AttributeId n) {
+        for_each_slot(m, 0, [&](SlotId first) {
+            for_each_slot(n, m == n ? class_of(first).index : 0, [&](SlotId second) { add(kind, 2, {first, second}); });
+            if (types_.size() > max_fact_types)
+                throw SchemaError("too many classes share attribute '" + schema_.attributes()[m].name + "': beyond " +
+                                  std::to_string(max_fact_types) + " types of fact");
+        });
+    }
+
+    void add(FactKind const& kind, std::size_t arity, std::array<SlotId, 2> slots) {
+        auto const& first = schema_.slots()[slots[0]];
+        FactType type{&kind,
+                      schema_.unit(first.attribute),
+                      {first.attribute},
+                      kind.terms(),
+                      arity,
+                      {first.class_id},
+                      slots,
+                      kind.value_length(schema_.length(slots[0])),
+                      kind.linear()};
+        if (type.terms == 2) type.attributes[1] = schema_.slots()[slots[1]].attribute;
+        if (arity == 2) type.classes[1] = class_of(slots[1]);
+        types_.push_back(type);
+    }
+
+    /// Calls visit(slot) for each class from `first_class` on that has the attribute.
+    template <class Visit>
+    void for_each_slot(AttributeId m, std::size_t first_class, Visit const& visit) const {
+        for (std::size_t c = first_class; c < schema_.classes().size(); ++c)
+            if (auto const slot = schema_.find_slot(ClassId(c), m)) visit(*slot);
+    }
+
+    [[nodiscard]] ClassId class_of(SlotId slot) const { return schema_.slots()[slot].class_id; }
+
+    Schema const& schema_;
+    std::vector<FactType> types_;
+};
 
 }  // namespace
 
@@ -109,13 +157,7 @@ FactKindRegistration::FactKindRegistration(std::unique_ptr<FactKind const> kind)
     registry().push_back(std::move(kind));
 }
 
-std::vector<FactType> fact_types(Schema const& schema) {
-    std::vector<FactType> types;
-    for (auto const& kind : fact_kinds())
-        for (std::size_t m = 0; m < schema.attributes().size(); ++m)
-            if (takes_part(schema.attributes()[m], *kind)) add_fact_types(schema, *kind, AttributeId(m), types);
-    return types;
-}
+std::vector<FactType> fact_types(Schema const& schema) { return FactTypes(schema).collect(); }
 
 std::size_t FactsInFull::VectorHash::operator()(Vector const& v) const {
     std::uint64_t hash = v.size();
@@ -136,7 +178,8 @@ void FactsInFull::extract(FactType const& type, FactTable& table) const {
     Vector value(type.value_length);
     for (Row x = 0; x < xs.rows(); ++x) {
         if (type.arity == 1) {
-            if (type.kind->value(xs.row(x), {}, value.data())) table[value].push_back({x, any_row});
+            VectorView const second = type.within_object() ? state_.value(type.slots[1], x) : VectorView{};
+            if (type.kind->value(xs.row(x), second, value.data())) table[value].push_back({x, any_row});
             continue;
         }
         Column const& ys = *state_.column(type.slots[1]);

@@ -1,8 +1,9 @@
 // facts.hpp - what is true of a state, in the form `kind(objects) = value`.
 //
-// A kind of fact (equality, difference, ...) computes a value from the attribute of one
-// or two objects. A fact type is a kind for given classes and a given attribute. Kinds are
-// an open set: a new one is a class derived from FactKind and one registration.
+// A kind of fact (equality, difference, ...) computes a value from one or two attribute values, its
+// terms. A fact type is a kind for given classes and attributes; its two terms belong to two objects, or to
+// one object that has two attributes of the same unit. Kinds are an open set: a new one is a class
+// derived from FactKind and one registration.
 #pragma once
 
 #include <array>
@@ -17,32 +18,33 @@
 
 namespace treethink {
 
-/// A way to compute a value from one attribute of one object (arity 1) or two (arity 2).
+/// A way to compute a value from one term or two.
 class FactKind {
 public:
     virtual ~FactKind() = default;
 
     [[nodiscard]] virtual std::string_view name() const = 0;
-    [[nodiscard]] virtual std::size_t arity() const = 0;
+    /// Number of terms, 1 or 2.
+    [[nodiscard]] virtual std::size_t terms() const = 0;
     /// Length of the fact's value for an attribute of the given length.
     [[nodiscard]] virtual std::size_t value_length(std::size_t attribute_length) const { return attribute_length; }
 
-    /// Writes the value for argument values `x` (and `y`); false when it does not fit 64 bits.
+    /// Writes the value for terms `x` (and `y`); false when it does not fit 64 bits.
     [[nodiscard]] virtual bool value(VectorView x, VectorView y, Int* out) const = 0;
-    /// Turns the value for (x, y) into the value for (y, x). Arity 2 only.
+    /// Turns the value for (x, y) into the value for (y, x). Two terms only.
     virtual void swap(Int* value, std::size_t length) const;
 
-    /// Finds the only value that argument `which` can have, given the other one's and the
+    /// Finds the only value that term `which` can have, given the other one's and the
     /// fact's value; false when there is none. Called only when `solvable()`.
     [[nodiscard]] virtual bool solve(std::size_t which, VectorView other, VectorView value, Int* out) const;
     [[nodiscard]] virtual bool solvable() const { return false; }
-    /// Whether the value is x (arity 1) or y - x (arity 2), so that value codes add up (see box.hpp).
+    /// Whether the value is x (one term) or y - x (two), so that value codes add up (see box.hpp).
     [[nodiscard]] virtual bool linear() const { return false; }
     /// Whether a test of this kind names a place rather than a relation: it then costs more
     /// when tests are equally good, for attributes that are vectors.
     [[nodiscard]] virtual bool absolute() const { return false; }
 
-    /// The formula, with the arguments and the value already written out.
+    /// The formula, with the terms and the value already written out.
     [[nodiscard]] virtual std::string text(std::string const& x, std::string const& y,
                                            std::string const& value) const = 0;
 };
@@ -55,20 +57,27 @@ struct FactKindRegistration {
     explicit FactKindRegistration(std::unique_ptr<FactKind const> kind);
 };
 
-/// A kind of fact about one attribute of objects of given classes.
+/// A kind of fact about given attributes, of one unit, of objects of given classes.
 struct FactType {
     FactKind const* kind;
-    AttributeId attribute;
-    std::size_t arity;
-    std::array<ClassId, 2> classes;  // ascending; the second only for arity 2
-    std::array<SlotId, 2> slots;
+    AttributeId unit;                         // of both attributes; see Schema::unit
+    std::array<AttributeId, 2> attributes{};  // by term, ascending; the second only for two terms
+    std::size_t terms;                        // kind->terms(), without the virtual call
+    std::size_t arity;                        // number of objects: 1 for two terms of the same object
+    std::array<ClassId, 2> classes{};         // by object; ascending if both terms are of the same attribute
+    std::array<SlotId, 2> slots{};            // by term
     std::size_t value_length;
     bool linear;  // kind->linear(), without the virtual call
 
+    /// Whether the two objects are of one class: they must be different.
     [[nodiscard]] bool same_class() const { return arity == 2 && classes[0] == classes[1]; }
+    /// Whether the two objects can change places: a pair is then one fact, not two.
+    [[nodiscard]] bool unordered() const { return arity == 2 && slots[0] == slots[1]; }
+    /// Whether it compares two attributes of one object.
+    [[nodiscard]] bool within_object() const { return terms > arity; }
 };
 
-/// Every fact type of a schema: by kind, then attribute, then classes.
+/// Every fact type of a schema: by kind, then attributes; those within an object first; then by classes.
 std::vector<FactType> fact_types(Schema const& schema);
 
 /// The rows of a fact's arguments; `any_row` where an argument is not given.
@@ -98,12 +107,13 @@ private:
         Column const& column = *state_.column(type.slots[0]);
         Buffer actual(type.value_length);
         auto check = [&](Row row) {
-            return !type.kind->value(column.row(row), {}, actual.data()) || !same(actual.view(), value) ||
+            VectorView const second = type.within_object() ? state_.value(type.slots[1], row) : VectorView{};
+            return !type.kind->value(column.row(row), second, actual.data()) || !same(actual.view(), value) ||
                    visit(row, any_row);
         };
         if (x != any_row) {
             check(x);
-        } else if (type.kind->solvable()) {
+        } else if (type.kind->solvable() && !type.within_object()) {
             Buffer wanted(column.length());
             if (type.kind->solve(0, {}, value, wanted.data()))
                 column.for_each_row_with(wanted.view(), [&](Row row) { return visit(row, any_row); });

@@ -75,9 +75,10 @@ void each_block(FactType const& type, std::vector<ClassId> const& classes, Visit
             visit(Variables{i, 0});
             continue;
         }
-        // Within a class the older variable comes first, so a new one never stands before an old one.
+        // Of objects that can change places the older variable comes first, so a new one never stands before an old
+        // one.
         for (std::uint32_t j = 0; j < n; ++j)
-            if (fits(j, 1) && (type.same_class() ? i < j && i < n : true)) visit(Variables{i, j});
+            if (fits(j, 1) && (type.unordered() ? i < j && i < n : i != j)) visit(Variables{i, j});
         visit(Variables{i, i < n ? n : n + 1});
     }
 }
@@ -96,8 +97,10 @@ std::size_t count_blocks(std::vector<FactType> const& types, std::size_t end, st
         std::size_t const first = known(type.classes[0]);
         if (type.arity == 1)
             blocks += first + 1;
-        else if (type.same_class())
+        else if (type.unordered())
             blocks += (first + 1) * first / 2 + 1;
+        else if (type.same_class())
+            blocks += (first + 1) * first + 1;
         else
             blocks += (first + 1) * (known(type.classes[1]) + 1);
     }

@@ -254,18 +254,20 @@ void NodeCounter::tally_bound_objects(Block& block, std::span<Row const> binding
         for (Row const x : xs) add(codes_.code(block.type, x));
         return;
     }
-    if (type.same_class()) {
+    if (type.unordered()) {
         std::size_t const rows = codes_.rows(type.slots[0]);
         for (Row const x : xs)
             for (Row y = 0; y < rows; ++y)
                 if (y > x || (y < x && !taken(y))) add(codes_.unordered_code(block.type, x, y));
         return;
     }
+    bool const different = type.same_class();
     for (Row const x : xs)
-        for (Row y = 0; y < codes_.rows(type.slots[1]); ++y) add(codes_.code(block.type, x, y));
+        for (Row y = 0; y < codes_.rows(type.slots[1]); ++y)
+            if (!different || x != y) add(codes_.code(block.type, x, y));
     for (Row const y : ys)
         for (Row x = 0; x < codes_.rows(type.slots[0]); ++x)
-            if (!taken(x)) add(codes_.code(block.type, x, y));
+            if (!taken(x) && (!different || x != y)) add(codes_.code(block.type, x, y));
 }
 
 // ---- bindings ----

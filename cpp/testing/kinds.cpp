@@ -14,7 +14,7 @@ namespace {
 class Parity final : public FactKind {
 public:
     [[nodiscard]] std::string_view name() const override { return "parity"; }
-    [[nodiscard]] std::size_t arity() const override { return 1; }
+    [[nodiscard]] std::size_t terms() const override { return 1; }
     [[nodiscard]] bool value(VectorView x, VectorView, Int* out) const override {
         for (std::size_t i = 0; i < x.size(); ++i) out[i] = x[i] & 1;
         return true;
@@ -28,7 +28,7 @@ public:
 class Distance final : public FactKind {
 public:
     [[nodiscard]] std::string_view name() const override { return "distance"; }
-    [[nodiscard]] std::size_t arity() const override { return 2; }
+    [[nodiscard]] std::size_t terms() const override { return 2; }
     [[nodiscard]] std::size_t value_length(std::size_t) const override { return 1; }
     [[nodiscard]] bool value(VectorView x, VectorView y, Int* out) const override {
         *out = 0;
@@ -49,7 +49,7 @@ public:
 class Exhausting final : public FactKind {
 public:
     [[nodiscard]] std::string_view name() const override { return "exhausting"; }
-    [[nodiscard]] std::size_t arity() const override { return 1; }
+    [[nodiscard]] std::size_t terms() const override { return 1; }
     [[nodiscard]] bool value(VectorView x, VectorView, Int* out) const override {
         if (x[0] == 1'000'000) throw std::bad_alloc();
         std::copy(x.begin(), x.end(), out);

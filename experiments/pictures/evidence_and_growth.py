@@ -19,9 +19,9 @@ from reference import (
     length_of_value,
     lengths_of_patterns,
 )
+from treethink.editing.edit import engine_test
 from treethink.model import Change
 from treethink.rules import Test as Read
-from treethink.rules import value_of
 
 Target = tuple[int, Scene, int, tuple[int, ...]]
 """Step, scene before it, id of the player, outcome."""
@@ -147,13 +147,11 @@ def _best(targets: Sequence[Target]) -> list[Test]:
 
 def as_twin(test: Read) -> Test:
     """Return a test of a rule as the twin has it."""
-    value = (test.value,) if isinstance(test.value, int) else test.value
-    return Test(test.kind, test.attribute, test.classes, test.variables, value)
+    return Test(*engine_test(test))
 
 
 def _as_read(test: Test) -> Read:
-    new = tuple((v, c) for v, c in zip(test.slots, test.classes, strict=True) if v >= 1)
-    return Read(test.kind, test.attribute, test.classes, test.slots, value_of(test.value), new)
+    return Read.from_engine(test, known=1)
 
 
 # -------------------------------------------------------------------------- stages

@@ -30,7 +30,7 @@ Value = int | tuple[int, ...]
 #: The forms in which `Rule.to_text` prints a rule.
 STYLES = ("formula", "english", "code")
 PINNED = "  [pinned]"
-EngineTest = tuple[str, str, tuple[str, ...], tuple[int, ...], tuple[int, ...]]
+EngineTest = tuple[str, tuple[str, ...], tuple[str, ...], tuple[int, ...], tuple[int, ...]]
 EngineCounts = dict[tuple[int, ...], int]
 #: In the engine's counts: all outcomes that are not told apart (`max_outcomes`).
 OTHERS: tuple[int, ...] = ()
@@ -61,9 +61,19 @@ class Test:
     `new` lists the variables that the test introduces. It holds if there are objects of their
     classes for which the fact is true.
 
+    `terms` lists what the fact is about: one attribute of an object, or two that are compared. They
+    are different attributes if the schema says that one is like the other: then `other` is the
+    second attribute, else it is None. Both can belong to the same object; then there is only one
+    variable, with its class.
+
     >>> test = Test("difference", "pos", ("player", "wall"), (0, 1), (1, 0), new=((1, "wall"),))
     >>> print(test)
     ∃ X1: wall.  X1[pos] - X0[pos] = (1, 0)
+    >>> arrived = Test("difference", "floor", ("lift",), (0,), 0, other="dest")
+    >>> print(arrived)
+    X0[dest] - X0[floor] = 0
+    >>> test.terms, arrived.terms
+    (((0, 'pos'), (1, 'pos')), ((0, 'floor'), (0, 'dest')))
     """
 
     __test__ = False  # not one of pytest's
@@ -74,11 +84,19 @@ class Test:
     variables: tuple[int, ...]
     value: Value
     new: tuple[tuple[int, str], ...] = ()
+    other: str | None = None
+
+    @property
+    def terms(self) -> tuple[tuple[int, str], ...]:
+        """The variable and attribute of each term."""
+        if self.other is None:
+            return tuple((variable, self.attribute) for variable in self.variables)
+        return (self.variables[0], self.attribute), (self.variables[-1], self.other)
 
     @property
     def formula(self) -> str:
         """The fact, without the quantifier of new variables."""
-        names = [f"X{variable}[{self.attribute}]" for variable in self.variables]
+        names = [f"X{variable}[{attribute}]" for variable, attribute in self.terms]
         value = [self.value] if isinstance(self.value, int) else list(self.value)
         # Newer variables are described relative to older ones: X1[pos] - X0[pos].
         backwards = self.variables[0] > self.variables[-1]
@@ -93,9 +111,10 @@ class Test:
     @classmethod
     def from_engine(cls, test: EngineTest, known: int) -> "Test":
         """Return the test of an engine's tuple, at a node with `known` variables."""
-        kind, attribute, classes, variables, value = test
+        kind, attributes, classes, variables, value = test
         new = tuple((v, c) for v, c in zip(variables, classes, strict=True) if v >= known)
-        return cls(kind, attribute, classes, variables, value_of(value), new)
+        other = attributes[-1] if len(set(attributes)) > 1 else None
+        return cls(kind, attributes[0], classes, variables, value_of(value), new, other)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -151,6 +151,12 @@ class Schema(_engine.Schema):
         """The names of the actions."""
         return self._actions
 
+    def unit(self, attribute: str) -> str:
+        """Return the attribute at the end of the chain of ``like``; equal units are compared."""
+        while (like := self._attributes[attribute].like) is not None:
+            attribute = like
+        return attribute
+
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as JSON data."""
         return {

@@ -173,9 +173,10 @@ def test_facts_are_those_of_the_twin(schema: Schema, shape: Shape) -> None:
 def reference(h: Hypothesis) -> Test:
     """The test as the twin says it: within a class the older variable first."""
     kind = "equality" if len(h.var_ids) == 1 else "difference"
+    attributes = (h.p.m,) * len(h.var_ids)
     if kind == "difference" and h.p.types[0] == h.p.types[1] and h.var_ids[0] > h.var_ids[1]:
-        return Test(kind, h.p.m, h.p.types, h.var_ids[::-1], negative(h.p.v))
-    return Test(kind, h.p.m, h.p.types, h.var_ids, h.p.v)
+        return Test(kind, attributes, h.p.types, h.var_ids[::-1], negative(h.p.v))
+    return Test(kind, attributes, h.p.types, h.var_ids, h.p.v)
 
 
 def test_attributes_take_part_in_the_facts_that_the_schema_says() -> None:
@@ -224,7 +225,7 @@ def converted(node: ReferenceNode, parent: Tree | None = None) -> Tree:
     """The twin's tree as the paper's."""
     t = Tree(Leaf(TrackingData(node.variables)), parent)
     if node.test and node.left and node.right:
-        p = Predicate(node.test.attribute, node.test.classes, node.test.value)
+        p = Predicate(node.test.attributes[0], node.test.classes, node.test.value)
         slots = node.test.slots
         if len(set(p.types)) < len(slots) and p.v < (0,) * len(p.v):
             p, slots = p._replace(v=negative(p.v)), slots[::-1]
@@ -256,14 +257,14 @@ def test_a_path_that_goes_left_earlier_wins() -> None:
         ],
     )
     first, second, third = (Predicate(m, ("lamp",), (1,)) for m in "abc")
-    test = Test("equality", "a", ("lamp",), (1,), (1,))
+    test = Test("equality", ("a",), ("lamp",), (1,), (1,))
     twin = ReferenceTree(["hand"])
     twin.root.become_branch(test)
     assert twin.root.left
-    twin.root.left.become_branch(Test("equality", "b", ("lamp",), (1,), (1,)))
+    twin.root.left.become_branch(Test("equality", ("b",), ("lamp",), (1,), (1,)))
     for child in (twin.root.left.left, twin.root.left.right):
         assert child
-        child.become_branch(Test("equality", "c", ("lamp",), (1,), (1,)))
+        child.become_branch(Test("equality", ("c",), ("lamp",), (1,), (1,)))
     t = converted(twin.root)
     s = NumberedState(state)
     hand = s.classes.index("hand")

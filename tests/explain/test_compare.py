@@ -280,7 +280,7 @@ def test_large_rules_are_compared_line_by_line_quickly() -> None:
     def rule(first: int) -> Rule:
         nodes: list[Any] = []
         for n in range(first, first + 900):
-            test = ("equality", "x", ("dot",), (0,), (3 * n % 1000,))
+            test = ("equality", ("x",), ("dot",), (0,), (3 * n % 1000,))
             nodes += [(len(nodes) + 1, len(nodes) + 2, ("dot",), {}, test)]
             nodes += [(None, None, ("dot",), {(n % 3,): 1}, None)]
         nodes.append((None, None, ("dot",), {(9,): 1}, None))

@@ -49,7 +49,7 @@ def leaf(counts: dict[Any, int]) -> Any:
 
 def branch(left: int, right: int, class_name: str, value: tuple[int, ...] = (1,)) -> Any:
     """Return a node that tests whether there is another object with that value."""
-    return (left, right, ("dot",), {}, ("equality", "x", (class_name,), (1,), value))
+    return (left, right, ("dot",), {}, ("equality", ("x",), (class_name,), (1,), value))
 
 
 def chain(depth: int) -> Rule:

@@ -529,7 +529,7 @@ def test_unusual_names_can_be_read_back(name: str) -> None:
     schema = tt.Schema({name: ["x"], "b": ["x"]}, {"x": 1}, ["go"])
     objects = [tt.Object(1, name, x=0), tt.Object(2, "b", x=1)]
     model, key = tt.TreeThink(schema), ("b", "x", "go")
-    model._replace(*key, "", [(("difference", "x", (name, "b"), (1, 0), (1,)), []), *LEAVES])
+    model._replace(*key, "", [(("difference", ("x", "x"), (name, "b"), (1, 0), (1,)), []), *LEAVES])
     text = str(model.rules[key])
     model.replace(key, text)
     assert str(model.rules[key]) == text

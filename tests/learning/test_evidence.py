@@ -565,7 +565,7 @@ def test_the_lengths_of_all_tests_of_a_node_are_a_prior(schema, data):
     assume(lengths)
     assert sum(map(share, lengths.values())) == pytest.approx(1, abs=2 / NAT)
     assert min(lengths.values()) >= 0
-    values = {each: VALUES[schema.attributes[each.attribute].length] for each in lengths}
+    values = {each: VALUES[schema.attributes[each.attributes[0]].length] for each in lengths}
     assert sum(share(length) * values[each] for each, length in lengths.items()) < 1
 
 
@@ -616,7 +616,7 @@ def observe_light(
 
 
 def equality_test(attribute: str, value: int, slot: int = 0) -> Test:
-    return Test("equality", attribute, ("lamp",), (slot,), (value,))
+    return Test("equality", (attribute,), ("lamp",), (slot,), (value,))
 
 
 def root(twins: Twins) -> Node:
@@ -980,8 +980,8 @@ def test_the_test_with_the_higher_score_wins_among_tests_of_equal_worth():
         twins.observe(before, "go", before.replace(0, light=value))
     twins.observe(before, "wait", before)  # all were counted when the light began to vary
     root_node, tree = root(twins), twins.twin.tree(*RULE)
-    simple = Test("equality", "hue", ("lamp",), (0,), (0,))
-    telling = Test("equality", "heat", ("stove",), (1,), (1,))
+    simple = Test("equality", ("hue",), ("lamp",), (0,), (0,))
+    telling = Test("equality", ("heat",), ("stove",), (1,), (1,))
     scores, worths = {}, {}
     for test in (simple, telling):
         scores[test] = tree.criterion.score(root_node, root_node.candidates[test].counts)

@@ -95,7 +95,7 @@ def chain_rule(depth: int) -> Rule:
     """Return a rule that asks: is it 0? If not, is it 1? If not, ... The last leaf is empty."""
     nodes: list[Any] = []
     for x in range(depth):
-        test = ("equality", "x", ("dot",), (0,), (x,))
+        test = ("equality", ("x",), ("dot",), (0,), (x,))
         nodes.append((2 * x + 1, 2 * x + 2, ("dot",), {(0,): 1}, test))
         nodes.append((None, None, ("dot",), {(x,): x + 1}, None))
     nodes.append((None, None, ("dot",), {}, None))

@@ -90,14 +90,13 @@ def as_value_tests(part: WrittenPart, known: Test) -> WrittenPart:
     if isinstance(part, dict) or known.kind != "equality":
         return part
     test, yes, no = part
-    if (test.kind, test.attribute) == ("difference", known.attribute) and known.slots[
-        0
-    ] in test.slots:
+    same = test.kind == "difference" and set(test.attributes) == set(known.attributes)
+    if same and known.slots[0] in test.slots:
         place = test.slots.index(known.slots[0])
         sign = 1 if place == 0 else -1
         value = tuple(v + sign * d for v, d in zip(known.value, test.value, strict=True))
         slot = slice(1 - place, 2 - place)
-        test = Test("equality", test.attribute, test.classes[slot], test.slots[slot], value)
+        test = Test("equality", test.attributes[:1], test.classes[slot], test.slots[slot], value)
     return test, as_value_tests(yes, known), as_value_tests(no, known)
 
 

@@ -99,13 +99,25 @@ def attributes(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN) -> tt.Attribute
 
 
 @st.composite
-def schemas(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN) -> tt.Schema:
-    """One to three classes; attributes that several of them share, or only one has."""
+def schemas(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN, units: bool = False) -> tt.Schema:
+    """One to three classes; attributes that several of them share, or only one has.
+
+    With `units`, attributes may be like others.
+    """
     names = ["place", "color", "mood"][: draw(st.integers(1, 3))]
     owned = st.lists(st.sampled_from(names), min_size=1, unique=True)
     classes = {name: draw(owned) for name in ["walker", "stone", "lamp"][: draw(st.integers(1, 3))]}
     used = {name: draw(attributes(kinds)) for name in names}
+    for i, name in enumerate(names):
+        if units and i > 0 and draw(st.sampled_from([True, True, True, False])):
+            used[name] = alike(used[name], draw(st.sampled_from(names[:i])), used)
     return tt.Schema(classes=classes, attributes=used, actions=["go", "wait"])
+
+
+def alike(attribute: tt.Attribute, name: str, others: dict[str, tt.Attribute]) -> tt.Attribute:
+    """The attribute, in the unit of another one."""
+    length = others[name].length
+    return tt.Attribute(length, attribute.facts, attribute.outcomes, like=name)
 
 
 def settings_of_learner(
@@ -207,14 +219,18 @@ def streams(
     criteria: Sequence[str] = ("wilson",),
     memories: Sequence[str] = ("none",),
     mostly: st.SearchStrategy[Shape] | None = None,
+    units: bool = False,
 ) -> Stream:
     """Schema, settings and transitions.
 
     `kinds` are those that attributes may list; `criteria` and `memories` (names of MEMORIES)
-    those that a learner may have. Two thirds of the streams are of shapes that are given.
+    those that a learner may have. Two thirds of the streams are of shapes that are given. With
+    `units`, attributes may be like others.
     """
     shape = shapes() if mostly is None else st.one_of(mostly, mostly, shapes())
-    return Stream(draw(schemas(kinds)), draw(settings_of_learner(criteria, memories)), draw(shape))
+    return Stream(
+        draw(schemas(kinds, units)), draw(settings_of_learner(criteria, memories)), draw(shape)
+    )
 
 
 # --- made from a seed --------------------------------------------------------------

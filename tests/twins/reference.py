@@ -46,21 +46,22 @@ MAX_L1 = 2**64 - 1
 
 @dataclass(frozen=True)
 class Kind:
-    """How a fact gets its value from one attribute of `arity` different objects.
+    """How a fact gets its value from as many attribute values as it has terms.
 
-    `swap` turns the value for (x, y) into that for (y, x): within a class the two are
-    one and the same fact, so that nothing depends on which object comes first.
+    `swap` turns the value for (x, y) into that for (y, x): where the same attribute of two
+    objects of a class is compared, the two are one and the same fact, so that nothing depends
+    on which object comes first.
     """
 
-    arity: int
+    terms: int
     value: Callable[..., Vector]
     swap: Callable[[Vector], Vector] = lambda value: value
 
 
 KINDS: dict[str, Kind] = {
-    "equality": Kind(arity=1, value=lambda x: x),
+    "equality": Kind(terms=1, value=lambda x: x),
     "difference": Kind(
-        arity=2,
+        terms=2,
         value=lambda x, y: tuple(b - a for a, b in zip(x, y, strict=True)),
         swap=lambda value: tuple(-component for component in value),
     ),
@@ -71,11 +72,19 @@ BUILT_IN = tuple(KINDS)
 
 
 class FactType(NamedTuple):
-    """What facts have in common: the kind, the attribute, the classes of the objects."""
+    """What facts have in common: the kind, an attribute for each term, the classes of the objects.
+
+    Both terms may be of the same object; then there is one class.
+    """
 
     kind: str
-    attribute: str
+    attributes: tuple[str, ...]
     classes: tuple[str, ...]
+
+    @property
+    def interchangeable(self) -> bool:
+        """Whether its two objects can change places."""
+        return len(self.classes) == 2 and len(set(self.classes)) == len(set(self.attributes)) == 1
 
 
 class Fact(NamedTuple):
@@ -93,14 +102,14 @@ class Test(NamedTuple):
     """
 
     kind: str
-    attribute: str
+    attributes: tuple[str, ...]
     classes: tuple[str, ...]
     slots: tuple[int, ...]
     value: Vector
 
     @property
     def type(self) -> FactType:
-        return FactType(self.kind, self.attribute, self.classes)
+        return FactType(self.kind, self.attributes, self.classes)
 
 
 Test.__test__ = False  # type: ignore[attr-defined]  # pytest: no tests in here
@@ -110,13 +119,37 @@ def fact_types(schema: Any) -> list[FactType]:
     """Every type of fact that the schema allows, in canonical order."""
     types = []
     for name, kind in KINDS.items():
-        for attribute, meaning in schema.attributes.items():
-            if name in (BUILT_IN if meaning.facts is None else meaning.facts):
-                owners = [c for c, attributes in schema.classes.items() if attribute in attributes]
-                pairs = [(a, b) for i, a in enumerate(owners) for b in owners[i:]]
-                groups = [(c,) for c in owners] if kind.arity == 1 else pairs
-                types += [FactType(name, attribute, group) for group in groups]
+        members = [m for m, each in schema.attributes.items() if name in (each.facts or ())]
+        for i, m in enumerate(members):
+            if kind.terms == 1:
+                types += [FactType(name, (m,), (c,)) for c in owners(schema, m)]
+                continue
+            types += [
+                FactType(name, (m, n), group)
+                for n in members[i:]
+                if unit(schema, n) == unit(schema, m)
+                for group in groups(schema, m, n)
+            ]
     return types
+
+
+def owners(schema: Any, attribute: str) -> list[str]:
+    return [c for c, attributes in schema.classes.items() if attribute in attributes]
+
+
+def unit(schema: Any, attribute: str) -> str:
+    """The attribute at the end of the chain of `like`s: those of one unit are compared."""
+    like = schema.attributes[attribute].like
+    return attribute if like is None else unit(schema, like)
+
+
+def groups(schema: Any, m: str, n: str) -> list[tuple[str, ...]]:
+    """The classes of the objects whose `m` and `n` are compared; first those within one object."""
+    if m == n:
+        classes = owners(schema, m)
+        return [(a, b) for i, a in enumerate(classes) for b in classes[i:]]
+    both = [(c,) for c in owners(schema, m) if c in owners(schema, n)]
+    return [*both, *product(owners(schema, m), owners(schema, n))]
 
 
 # --- what is true in a state -------------------------------------------------------
@@ -152,16 +185,18 @@ class Scene:
 
     def value_of(self, fact_type: FactType, objects: Iterable[int]) -> Vector:
         """The value that makes the fact true of these objects."""
-        return KINDS[fact_type.kind].value(*(self.values[x][fact_type.attribute] for x in objects))
+        of_terms = list(objects) * (len(fact_type.attributes) // len(fact_type.classes))
+        values = (self.values[x][m] for x, m in zip(of_terms, fact_type.attributes, strict=True))
+        return KINDS[fact_type.kind].value(*values)
 
     def _facts_of(self, fact_type: FactType) -> list[Fact]:
-        """One fact for each group of objects; a pair within a class is one group."""
+        """One fact for each group of different objects; if they can change places, one for both."""
         first, *rest = (self.of_class(each) for each in fact_type.classes)
-        if len(set(fact_type.classes)) < len(fact_type.classes):
-            groups: Iterable[tuple[int, ...]] = combinations(first, 2)
+        if fact_type.interchangeable:
+            chosen: Iterable[tuple[int, ...]] = combinations(first, 2)
         else:
-            groups = product(first, *rest)
-        facts = [Fact(fact_type, group, self.value_of(fact_type, group)) for group in groups]
+            chosen = (each for each in product(first, *rest) if len(set(each)) == len(each))
+        facts = [Fact(fact_type, each, self.value_of(fact_type, each)) for each in chosen]
         swap = KINDS[fact_type.kind].swap
         return [fact for fact in facts if fits(fact.value) and fits(swap(fact.value))]
 
@@ -188,8 +223,8 @@ def as_test(fact: Fact, binding: Binding) -> Test:
     """The one way in which a fact is a test for a binding.
 
     Each of its objects is either bound already, and the test names that variable, or
-    it is not, and the test introduces a variable for it. Within a class, the older
-    variable comes first; of two new ones, the value is the greater of both directions.
+    it is not, and the test introduces a variable for it. Of objects that can change places, the
+    older variable comes first; of two new ones, the value is the greater of both directions.
     """
     slots: list[int] = []
     new = len(binding)
@@ -199,16 +234,15 @@ def as_test(fact: Fact, binding: Binding) -> Test:
         else:
             slots.append(new)
             new += 1
-    kind, attribute, classes = fact.type
     value = fact.value
-    if len(classes) == 2 and classes[0] == classes[1]:
-        swapped = KINDS[kind].swap(value)
+    if fact.type.interchangeable:
+        swapped = KINDS[fact.type.kind].swap(value)
         if new == len(binding) + 2:
             value = max(value, swapped)
         elif slots[0] > slots[1]:
             slots.reverse()
             value = swapped
-    return Test(kind, attribute, classes, tuple(slots), value)
+    return Test(*fact.type, tuple(slots), value)
 
 
 def extensions(scene: Scene, test: Test, bindings: Iterable[Binding]) -> list[Binding]:
@@ -238,7 +272,7 @@ def cost(scene: Scene, test: Test, n_variables: int) -> int:
     """New variables cost, twice if tied to none that there are; so do absolute vectors."""
     new = [slot for slot in test.slots if slot >= n_variables]
     unrelated = new if len(new) == len(test.slots) else []
-    absolute = test.kind == "equality" and scene.schema.attributes[test.attribute].length > 1
+    absolute = test.kind == "equality" and scene.schema.attributes[test.attributes[0]].length > 1
     return len(new) + len(unrelated) + absolute
 
 
@@ -385,10 +419,10 @@ def hindsight(counts: Counts) -> int:
 def patterns(scene: Scene, variables: tuple[str, ...]) -> list[Test]:
     """All that can be asked at a node with these variables, but for the value."""
     result = []
-    for kind, attribute, classes in scene.types:
+    for each in scene.types:
         choices = [
             [*(i for i, name in enumerate(variables) if name == class_name), None]
-            for class_name in classes
+            for class_name in each.classes
         ]
         for chosen in product(*choices):  # an old variable each, or None: a new one
             new = len(variables)
@@ -397,9 +431,9 @@ def patterns(scene: Scene, variables: tuple[str, ...]) -> list[Test]:
                 slots.append(new if slot is None else slot)
                 new += slot is None
             twice = len(set(slots)) < len(slots)
-            one_class = len(set(classes)) < len(classes)
-            if not twice and not (one_class and slots != sorted(slots)):  # the older one first
-                result.append(Test(kind, attribute, classes, tuple(slots), ()))
+            older_first = slots == sorted(slots)
+            if not twice and (older_first or not each.interchangeable):
+                result.append(Test(*each, tuple(slots), ()))
     return result
 
 

@@ -34,7 +34,7 @@ GRID = tt.Schema(
 LINE = tt.Schema(classes={"dot": ["x"]}, attributes={"x": 1}, actions=["go"])
 
 STAYS, MOVES = (0, 0), (1, 0)
-WALL_AHEAD = Test("difference", "pos", ("player", "wall"), (0, 1), (1, 0))
+WALL_AHEAD = Test("difference", ("pos", "pos"), ("player", "wall"), (0, 1), (1, 0))
 
 
 def grid(player: tuple[int, int], *walls: tuple[int, int]) -> Scene:
@@ -63,14 +63,14 @@ def train(tree: ReferenceTree, *lessons: tuple[Scene, tuple[int, ...]]) -> Refer
 
 def test_a_fact_names_the_variables_that_are_bound_and_introduces_the_others():
     assert BLOCKED.true_tests([(0,)]) == {
-        Test("equality", "pos", ("player",), (0,), (0, 0)),
-        Test("equality", "pos", ("wall",), (1,), (1, 0)),
+        Test("equality", ("pos",), ("player",), (0,), (0, 0)),
+        Test("equality", ("pos",), ("wall",), (1,), (1, 0)),
         WALL_AHEAD,
     }
     assert BLOCKED.true_tests([(1,)]) == {
-        Test("equality", "pos", ("player",), (1,), (0, 0)),
-        Test("equality", "pos", ("wall",), (0,), (1, 0)),
-        Test("difference", "pos", ("player", "wall"), (1, 0), (1, 0)),
+        Test("equality", ("pos",), ("player",), (1,), (0, 0)),
+        Test("equality", ("pos",), ("wall",), (0,), (1, 0)),
+        Test("difference", ("pos", "pos"), ("player", "wall"), (1, 0), (1, 0)),
     }
 
 
@@ -86,11 +86,11 @@ def test_within_a_class_the_older_variable_comes_first_and_two_new_ones_differ_p
 
 
 def test_two_variables_never_share_an_object():
-    same_place = Test("difference", "x", ("dot", "dot"), (0, 1), (0,))
+    same_place = Test("difference", ("x", "x"), ("dot", "dot"), (0, 1), (0,))
     assert extensions(line(4), same_place, [(0,)]) == []
     assert extensions(line(4, 4), same_place, [(0,)]) == [(0, 1)]
     assert differences(line(4), (0,)) == set()
-    two_more = Test("difference", "x", ("dot", "dot"), (1, 2), (0,))
+    two_more = Test("difference", ("x", "x"), ("dot", "dot"), (1, 2), (0,))
     assert extensions(line(4, 4), two_more, [(0,)]) == []
     assert extensions(line(4, 4, 4), two_more, [(0,)]) == [(0, 1, 2), (0, 2, 1)]
 
@@ -102,7 +102,7 @@ def test_a_difference_beyond_64_bits_is_no_fact():
 
 
 def test_a_test_narrows_the_bindings_to_those_that_it_can_extend():
-    one_left = Test("difference", "x", ("dot", "dot"), (1, 2), (-1,))
+    one_left = Test("difference", ("x", "x"), ("dot", "dot"), (1, 2), (-1,))
     assert extensions(line(0, 5, 4, 7), one_left, [(0, 1), (0, 3)]) == [(0, 1, 2)]
 
 
@@ -110,7 +110,7 @@ def test_too_many_bindings_are_cut_in_the_order_of_the_objects_values():
     scene = line(0, *reversed(range(65)))  # objects 1..65 stand at 64..0
     pairs = [(0, x, y) for x in range(1, 66) for y in range(1, 66) if x != y]
     assert len(pairs) == MAX_BINDINGS + 64
-    always = Test("equality", "x", ("dot",), (0,), (0,))
+    always = Test("equality", ("x",), ("dot",), (0,), (0,))
     result = extensions(scene, always, pairs)
     assert len(result) == MAX_BINDINGS
     assert result[:2] == [(0, 65, 64), (0, 65, 63)]
@@ -155,13 +155,13 @@ def test_wilson_without_a_square_root_agrees_with_the_formula(n, data, alpha):
 @pytest.mark.parametrize(
     ("test", "cost"),
     [
-        (Test("equality", "open", ("door",), (0,), (1,)), 0),
-        (Test("equality", "pos", ("door",), (0,), (1, 2)), 1),
-        (Test("equality", "open", ("door",), (2,), (1,)), 2),
-        (Test("equality", "pos", ("door",), (2,), (1, 2)), 3),
-        (Test("difference", "pos", ("door", "door"), (0, 1), (1, 2)), 0),
-        (Test("difference", "pos", ("door", "door"), (1, 2), (1, 2)), 1),
-        (Test("difference", "pos", ("door", "door"), (2, 3), (1, 2)), 4),
+        (Test("equality", ("open",), ("door",), (0,), (1,)), 0),
+        (Test("equality", ("pos",), ("door",), (0,), (1, 2)), 1),
+        (Test("equality", ("open",), ("door",), (2,), (1,)), 2),
+        (Test("equality", ("pos",), ("door",), (2,), (1, 2)), 3),
+        (Test("difference", ("pos", "pos"), ("door", "door"), (0, 1), (1, 2)), 0),
+        (Test("difference", ("pos", "pos"), ("door", "door"), (1, 2), (1, 2)), 1),
+        (Test("difference", ("pos", "pos"), ("door", "door"), (2, 3), (1, 2)), 4),
     ],
 )
 def test_absolute_vectors_and_new_variables_cost(test, cost):
@@ -244,7 +244,7 @@ def test_a_surely_better_test_takes_over_and_its_children_start_anew():
         return Scene(tt.State(schema, [tt.Object(0, "lamp", heat=heat, light=light)]))
 
     def cold_or_dark(attribute: str) -> Test:
-        return Test("equality", attribute, ("lamp",), (0,), (0,))
+        return Test("equality", (attribute,), ("lamp",), (0,), (0,))
 
     events: list[tuple[str, str]] = []
     tree = ReferenceTree(["lamp"], alpha=0.5, on_change=lambda *event: events.append(event))
@@ -294,8 +294,8 @@ def test_the_least_often_true_is_evicted_then_the_oldest_then_the_least_preferre
     tree.observe(line(8, 9), [((0,), (0,)), ((1,), (1,))])
     # All tests about 8 and 9 were true once; "this dot is at 8" is the simplest of them.
     assert set(tree.root.candidates) == {
-        Test("equality", "x", ("dot",), (0,), (8,)),
-        Test("equality", "x", ("dot",), (0,), (3,)),
+        Test("equality", ("x",), ("dot",), (0,), (8,)),
+        Test("equality", ("x",), ("dot",), (0,), (3,)),
     }
 
 
@@ -311,7 +311,7 @@ def test_the_current_test_is_never_evicted():
 
 def test_targets_of_one_transition_form_a_pair_at_every_node_they_share():
     tree = ReferenceTree(["dot"], criterion="evidence")
-    tree.root.become_branch(Test("equality", "x", ("dot",), (0,), (0,)))
+    tree.root.become_branch(Test("equality", ("x",), ("dot",), (0,), (0,)))
     tree.seen.update([(0,), (1,)])
     tree.branch_updates = False
     assert tree.root.left and tree.root.right
@@ -465,7 +465,7 @@ def test_new_children_count_what_is_kept_and_the_transition_that_made_them_once(
     assert tree.root.left.totals + tree.root.right.totals == tree.root.totals
     assert tree.root.totals.total() == step
     assert set(tree.root.left.totals) == {(7,)} and set(tree.root.right.totals) == {(8,)}
-    assert tree.root.left.candidates.keys() == {Test("equality", "x", ("dot",), (0,), (0,))}
+    assert tree.root.left.candidates.keys() == {Test("equality", ("x",), ("dot",), (0,), (0,))}
 
 
 def test_seeded_nodes_decide_in_the_next_transition_of_any_action():
@@ -475,7 +475,7 @@ def test_seeded_nodes_decide_in_the_next_transition_of_any_action():
             show(model, x, x)
     assert model.events == [("split", ("dot", "x", "go"), "")]
     tree = model.tree("dot", "x", "go")
-    assert tree.root.test == Test("equality", "x", ("dot",), (0,), (0,))
+    assert tree.root.test == Test("equality", ("x",), ("dot",), (0,), (0,))
     assert tree.awaiting_decision == [tree.root.left, tree.root.right]
 
     show(model, 5, 5, "wait")  # another rule's business

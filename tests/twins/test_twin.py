@@ -48,9 +48,9 @@ from strategies import (
 from treethink import _engine, file
 
 # The engine's test build has two kinds of fact more. Each is one file there, one entry here.
-KINDS["parity"] = Kind(arity=1, value=lambda x: tuple(each % 2 for each in x))
+KINDS["parity"] = Kind(terms=1, value=lambda x: tuple(each % 2 for each in x))
 KINDS["distance"] = Kind(
-    arity=2,
+    terms=2,
     value=lambda x, y: (sum(abs(b - a) for a, b in zip(x, y, strict=True)),),
 )
 
@@ -94,6 +94,10 @@ class Twins:
             self.happened["elsewhere"] += rule[-1] != action
             copies = node_at(self.twin.tree(*rule), path).design_effect()
             self.happened[f"{kind} of copies"] += copies > 1
+            test = node_at(self.twin.tree(*rule), path).test
+            two = test is not None and len(set(test.attributes)) == 2
+            self.happened["tests of two attributes"] += two
+            self.happened["tests within an object"] += two and len(test.classes) == 1
         for tree in self.twin.trees.values():
             self.happened["seeded"] += any(
                 each.path and each.totals for each in tree.awaiting_decision
@@ -193,8 +197,8 @@ def pairs_in(
             next(numbers)
 
     def length_of_value(test: Test) -> int:
-        zeros = (0,) * schema.attributes[test.attribute].length
-        return len(KINDS[test.kind].value(*[zeros] * KINDS[test.kind].arity))
+        zeros = (0,) * schema.attributes[test.attributes[0]].length
+        return len(KINDS[test.kind].value(*[zeros] * KINDS[test.kind].terms))
 
     skip(1)  # transitions
     outcomes = next(numbers)
@@ -259,6 +263,18 @@ def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_event
         assert share_with["seeded"] >= 0.5
     if memory == "long" and not hard_to_move:
         assert share_with["elsewhere"] >= 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_engine_and_twin_agree_on_attributes_that_are_like_others(criterion):
+    mostly = mistaken_shapes() if criterion == "proven" else restless_shapes()
+    share_with = shares(
+        32, streams(tuple(KINDS), [criterion], list(MEMORIES), mostly=mostly, units=True)
+    )
+    assert share_with["tests of two attributes"] >= 0.1
+    assert share_with["tests within an object"] >= 0.03
+    assert share_with["split"] >= 0.5
 
 
 @pytest.mark.slow
@@ -429,9 +445,9 @@ def test_engine_and_twin_cut_bindings_at_the_same_limit(younger, older, path):
     assert tree.root.left and tree.root.left.left
     tests = [each.test for each in (tree.root, tree.root.left, tree.root.left.left)]
     assert tests == [
-        ("equality", "tribe", ("person",), (1,), (1,)),
-        ("equality", "tribe", ("person",), (2,), (1,)),
-        ("equality", "age", ("person",), (1,), (9,)),
+        ("equality", ("tribe",), ("person",), (1,), (1,)),
+        ("equality", ("tribe",), ("person",), (2,), (1,)),
+        ("equality", ("age",), ("person",), (1,), (9,)),
     ]
 
     people = younger + 1 + older

@@ -137,7 +137,8 @@ def _leaf(counts: Mapping[Value, int], length: int) -> Leaf:
 
 def engine_test(test: Test) -> EngineTest:
     """Return the test as the engine's tuple."""
-    return test.kind, test.attribute, test.classes, test.variables, _vector(test.value)
+    attributes = tuple(attribute for _, attribute in test.terms)
+    return test.kind, attributes, test.classes, test.variables, _vector(test.value)
 
 
 def _vector(value: object) -> tuple[int, ...]:

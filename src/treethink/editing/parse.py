@@ -14,13 +14,14 @@ lines that draw the tree may have any form: every line is a test, which ends in 
 a leaf, and the branch for yes comes first.
 
 In the text, a difference may be written either way round, and new variables may have any number.
-The engine has one canonical form for each test: classes in the schema's order, within a class the
-older variable first, and for two new ones the positive difference; new variables are numbered in
-order of appearance. So variables are renumbered, and `Names` maps those of the text.
+The engine has one canonical form for each test: attributes in the schema's order, if they differ;
+else classes in that order, within a class the older variable first, and for two new ones the
+positive difference. New variables are numbered in order of appearance. So variables are
+renumbered, and `Names` maps those of the text.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from treethink.errors import RuleError, UnknownNameError, shown
@@ -32,9 +33,10 @@ from treethink.text import printable
 MAX_COUNT = 2**53
 Vector = tuple[int, ...]
 Leaf = list[tuple[Vector, int]]  # outcomes with their counts
+Term = tuple[str, str]  # a variable and an attribute
 WrittenNode = tuple[EngineTest | None, Leaf]
 
-_KINDS = {1: "equality", 2: "difference"}  # by the number of objects
+_KINDS = {1: "equality", 2: "difference"}  # by the number of terms
 _EXISTS = re.compile(r"(?:∃|exists\b)\s*(.*)", re.DOTALL)
 _INTEGER = r"[+-]?\d{1,99}"  # Python refuses to convert much longer numbers
 _VALUE = rf"{_INTEGER}|\(\s*{_INTEGER}(?:\s*,\s*{_INTEGER})*\s*,?\s*\)"
@@ -182,14 +184,16 @@ def vector_of(text: str) -> Vector:
 def read_test(text: str, schema: Schema, names: Names, where: str) -> tuple[EngineTest, Names]:
     """Return the test, and the variables that are bound where it holds."""
     new, formula = _introduced(text.strip(), schema, names, where)
-    attribute, variables, value = _formula(formula, schema, where)
-    _check_variables(variables, new, names.extended(new), where)
-    _check_fact(attribute, variables, value, schema, names.extended(new), where)
-    variables, value = _canonical(variables, value, schema, names.extended(new), len(names.classes))
+    terms, value = _formula(formula, schema, where)
+    _check_variables(terms, new, names.extended(new), where)
+    _check_fact(terms, value, schema, names.extended(new), where)
+    terms, value = _canonical(terms, value, schema, names.extended(new), len(names.classes))
+    variables = list(dict.fromkeys(variable for variable, _ in terms))
     known = names.extended({name: new[name] for name in variables if name in new})
+    attributes = tuple(attribute for _, attribute in terms)
     classes = tuple(known.class_of(name) for name in variables)
     numbers = tuple(known.numbers[name] for name in variables)
-    return (_KINDS[len(variables)], attribute, classes, numbers, value), known
+    return (_KINDS[len(terms)], attributes, classes, numbers, value), known
 
 
 def _introduced(text: str, schema: Schema, names: Names, where: str) -> tuple[dict[str, str], str]:
@@ -219,15 +223,16 @@ def _introduced(text: str, schema: Schema, names: Names, where: str) -> tuple[di
             return new, rest.strip()
 
 
-def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[str], Vector]:
-    """Return attribute, variables in the engine's order (the subtrahend first), and value."""
+def _formula(text: str, schema: Schema, where: str) -> tuple[list[Term], Vector]:
+    """Return the terms, the subtrahend first, and the value."""
     name = "|".join(re.escape(each) for each in _longest_first(schema.attributes))
-    one = re.fullmatch(rf"(X\d+)\[({name})\]\s*=\s*(?P<value>{_VALUE})", text)
+    term = rf"(X\d+)\[({name})\]"
+    one = re.fullmatch(rf"{term}\s*=\s*(?P<value>{_VALUE})", text)
     if one is not None:
-        return one[2], [one[1]], vector_of(one["value"])
-    two = re.fullmatch(rf"(X\d+)\[({name})\]\s*[-−]\s*(X\d+)\[\2\]\s*=\s*(?P<value>{_VALUE})", text)
+        return [(one[1], one[2])], vector_of(one["value"])
+    two = re.fullmatch(rf"{term}\s*[-−]\s*{term}\s*=\s*(?P<value>{_VALUE})", text)
     if two is not None:
-        return two[2], [two[3], two[1]], vector_of(two["value"])
+        return [(two[3], two[4]), (two[1], two[2])], vector_of(two["value"])
     for each in re.findall(r"X\d+\[([^]]*)\]", text):
         if each not in schema.attributes:
             raise UnknownNameError("attribute", each, schema.attributes, where)
@@ -240,12 +245,13 @@ def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[str], Vec
 
 
 def _check_variables(
-    variables: list[str], new: Mapping[str, str], names: Names, where: str
+    terms: Sequence[Term], new: Mapping[str, str], names: Names, where: str
 ) -> None:
+    variables = [variable for variable, _ in terms]
     for name in variables:
         if name not in names.numbers:
             raise UnknownNameError("variable", name, names.numbers, where)
-    if len(set(variables)) < len(variables):
+    if len(set(terms)) < len(terms):
         raise RuleError(f"{where} asks about {variables[0]} twice; a fact is about two objects")
     for name in new:
         if name not in variables:
@@ -253,42 +259,55 @@ def _check_variables(
 
 
 def _check_fact(
-    name: str, variables: list[str], value: Vector, schema: Schema, names: Names, where: str
+    terms: Sequence[Term], value: Vector, schema: Schema, names: Names, where: str
 ) -> None:
-    for variable in variables:
+    kind = _KINDS[len(terms)]
+    for variable, name in terms:
         owned = schema.classes[names.class_of(variable)]
         if name not in owned:
             raise UnknownNameError("attribute", name, owned, f"{where}, of {variable}")
-    attribute, kind = schema.attributes[name], _KINDS[len(variables)]
-    if attribute.facts is not None and kind not in attribute.facts:
+        facts = schema.attributes[name].facts
+        if kind not in facts:
+            raise RuleError(
+                f"{where} asks for the {kind} of {name!r}, which the schema keeps out of tests "
+                f"(facts={facts!r})"
+            )
+    first, last = terms[0][1], terms[-1][1]
+    if schema.unit(first) != schema.unit(last):
         raise RuleError(
-            f"{where} asks for the {kind} of {name!r}, which the schema keeps out of tests "
-            f"(facts={attribute.facts!r})"
+            f"{where} compares {last!r} with {first!r}, which are not of one unit; "
+            f"the schema must say that one is like the other (like={first!r})"
         )
-    if len(value) != attribute.length:
+    if len(value) != schema.attributes[first].length:
         raise RuleError(
-            f"{where} must name a value of length {attribute.length}, got {shown(value)}"
+            f"{where} must name a value of length {schema.attributes[first].length}, "
+            f"got {shown(value)}"
         )
-    least = -(2**63) + (len(variables) == 2)  # a difference may have to be negated
+    least = -(2**63) + (len(terms) == 2)  # a difference may have to be negated
     if not all(least <= each < 2**63 for each in value):
         raise RuleError(f"{where} names a value that does not fit 64 bits: {shown(value)}")
 
 
 def _canonical(
-    variables: list[str], value: Vector, schema: Schema, names: Names, known: int
-) -> tuple[list[str], Vector]:
-    """Return variables and value of a test in the engine's canonical form."""
-    if len(variables) == 1:
-        return variables, value
-    classes = list(schema.classes)
+    terms: list[Term], value: Vector, schema: Schema, names: Names, known: int
+) -> tuple[list[Term], Vector]:
+    """Return terms and value of a test in the engine's canonical form."""
+    if len(terms) == 1:
+        return terms, value
+    attributes, classes = list(schema.attributes), list(schema.classes)
     # New variables, those from `known` on, all have the same age.
     first, second = (
-        (classes.index(names.class_of(name)), min(names.numbers[name], known)) for name in variables
+        (
+            attributes.index(attribute),
+            classes.index(names.class_of(name)),
+            min(names.numbers[name], known),
+        )
+        for name, attribute in terms
     )
     negative = tuple(-each for each in value)
     if first > second or (first == second and negative > value):
-        return variables[::-1], negative
-    return variables, value
+        return terms[::-1], negative
+    return terms, value
 
 
 def _longest_first(names: Mapping[str, object]) -> list[str]:

@@ -216,9 +216,10 @@ def _list_nodes(t: FOLDT, node: Tree, nodes: list[EngineNode]) -> int:
 def as_test(h: Hypothesis) -> EngineTest:
     """Return the test in the engine's form: within a class, the older variable comes first."""
     kind = "equality" if len(h.var_ids) == 1 else "difference"
+    attributes = (h.p.m,) * len(h.var_ids)
     if len(set(h.p.types)) < len(h.p.types) and h.var_ids[0] > h.var_ids[1]:
-        return kind, h.p.m, h.p.types, h.var_ids[::-1], negative(h.p.v)
-    return kind, h.p.m, h.p.types, h.var_ids, h.p.v
+        return kind, attributes, h.p.types, h.var_ids[::-1], negative(h.p.v)
+    return kind, attributes, h.p.types, h.var_ids, h.p.v
 
 
 # ------------------------------------------------------------------------------------------- files
