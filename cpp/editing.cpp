@@ -111,14 +111,14 @@ void TreeEditor::finish() {
 
 void TreeEditor::replace(NodeId at, std::vector<HandWrittenNode> const& nodes) {
     bool const varies = tree_.varies();
-    check_tree(nodes, types_, varies ? tree_.nodes_[at].variable_classes : tree_.arguments_,
+    check_tree(nodes, types_, varies ? std::vector<ClassId>(tree_.nodes_[at].variable_classes) : tree_.arguments_,
                varies ? tree_.nodes_[at].depth : 0);
     std::vector<Vector> outcomes;
     for (HandWrittenNode const& each : nodes)
         for (auto const& [outcome, n] : each.outcomes) outcomes.push_back(outcome);
     check_size(nodes.size(), outcomes);
     tree_.add_outcomes(std::move(outcomes));
-    if (!varies) (void)tree_.add_node(kNoNode, tree_.arguments_);
+    if (!varies) (void)tree_.add_node(kNoNode, VariableClasses(tree_.arguments_));
     write_nodes(at, nodes);
     sum_priors(at);
     pin(at);
@@ -169,7 +169,7 @@ void TreeEditor::sum_priors(NodeId at) {
 void TreeEditor::pin(NodeId at) {
     if (!tree_.varies()) {
         if (tree_.transitions_ == 0) throw RuleError("it has never been seen: there is nothing to pin");
-        (void)tree_.add_node(kNoNode, tree_.arguments_);
+        (void)tree_.add_node(kNoNode, VariableClasses(tree_.arguments_));
         tree_.nodes_[kRoot].edits.hand_written = true;
         add_prior(kRoot, tree_.seen_);
     }
@@ -187,7 +187,7 @@ void TreeEditor::pin(NodeId at) {
         Node& node = tree_.nodes_[each];
         NodeEdits& edits = node.edits;
         if (node.is_leaf() && !edits.pinned) edits.seen_since_pinned.assign(tree_.outcomes_.size(), 0);
-        if (node.is_leaf() && edits.hand_written) node.candidates.blocks.clear();  // it has not counted anything
+        if (node.is_leaf() && edits.hand_written) node.candidates.stop();  // it has not counted anything
         edits.pinned = true;
     }
     finish();
@@ -218,7 +218,7 @@ void TreeEditor::unpin_leaf(NodeId at, bool replay) {
     std::vector<std::uint64_t> const seen = std::exchange(node.edits.seen_since_pinned, {});
     bool const has_seen = std::any_of(seen.begin(), seen.end(), [](std::uint64_t n) { return n > 0; });
     if (node.edits.hand_written) {
-        node.candidates.blocks = make_blocks(types_, node.variable_classes);
+        tree_.count_candidates(at, types_);
         if (replay) TreeReplay(tree_).add(at);
         if (!has_seen) return;
         node.edits.clear_prior();

@@ -8,7 +8,8 @@ namespace treethink {
 
 Foldt::Foldt(std::shared_ptr<Schema const> schema, std::vector<ClassId> arguments, Settings settings)
     : schema_(std::move(schema)), settings_(std::move(settings)),
-      criterion_(make_criterion(settings_.criterion, settings_.alpha)), codes_(schema_), tree_(std::move(arguments)) {
+      criterion_(make_criterion(settings_.criterion, settings_.alpha)), codes_(schema_),
+      tree_(std::move(arguments), std::make_shared<BlockTables>()) {
     std::size_t const n = tree_.arguments().size();
     if (n < 1 || n > max_arguments)
         throw SettingError("a tree takes 1 to " + std::to_string(max_arguments) + " arguments, got " +
@@ -61,7 +62,7 @@ void Foldt::load(std::span<std::uint8_t const> bytes) {
     auto const lock = lock_.for_writing();
     Reader in(bytes);
     Codes codes(schema_);
-    Tree tree(tree_.arguments());
+    Tree tree = tree_;
     load_tree(in, tree, codes, *criterion_, 1, settings_.branch_updates);
     if (!in.at_end()) throw ModelFileError("the tree has bytes left over");
     codes_ = std::move(codes);

@@ -15,8 +15,10 @@ Model::Model(std::shared_ptr<Schema const> schema, Settings settings)
       effects_(schema_->slots().size()) {
     if (settings_.max_candidates < 1) throw SettingError("max_candidates must be at least 1, got 0");
     if (settings_.max_outcomes < 1) throw SettingError("max_outcomes must be at least 1, got 0");
+    trees_.reserve(schema_->slots().size() * schema_->actions().size());
     for (auto const& slot : schema_->slots())
-        for (std::size_t a = 0; a < schema_->actions().size(); ++a) trees_.emplace_back(std::vector{slot.class_id});
+        for (std::size_t a = 0; a < schema_->actions().size(); ++a)
+            trees_.emplace_back(std::vector{slot.class_id}, tables_);
 }
 
 std::uint64_t Model::observations() const {
@@ -249,7 +251,7 @@ void Model::predict_object(Prediction& prediction, SlotId slot, Row row, Tree co
 ModelSize Model::size() const {
     auto const lock = lock_.for_reading();
     ModelSize size;
-    size.bytes = sizeof *this + codes_.bytes() + window_.bytes();
+    size.bytes = sizeof *this + codes_.bytes() + tables_->bytes() + window_.bytes();
     size.kept = window_.transitions().size();
     for (Tree const& tree : trees_) {
         size.bytes += tree.bytes();
@@ -290,35 +292,35 @@ void Model::save_undecided(Writer& out) const {
     }
 }
 
-std::vector<Model::RuleId> Model::load_undecided(Reader& in, std::vector<Tree>& trees) const {
+std::vector<Model::RuleId> Model::load_undecided(Reader& in) {
     std::vector<RuleId> undecided;
     std::size_t const count = in.count("a number of rules with seeded nodes");
     for (std::size_t i = 0; i < count; ++i) {
-        std::uint64_t const max_index = trees.empty() ? 0 : trees.size() - 1;
+        std::uint64_t const max_index = trees_.empty() ? 0 : trees_.size() - 1;
         auto const t = static_cast<std::size_t>(in.number(max_index, "a rule"));
         std::vector<std::size_t> places;
         for (std::size_t k = in.count("a number of seeded nodes"); k > 0; --k)
             places.push_back(static_cast<std::size_t>(in.number()));
-        if (t >= trees.size() || places.empty() || !std::is_sorted(places.begin(), places.end(), std::less_equal<>()))
+        if (t >= trees_.size() || places.empty() || !std::is_sorted(places.begin(), places.end(), std::less_equal<>()))
             throw ModelFileError(
                 "the model file has seeded nodes out of order, or none of a rule that should have some");
         RuleId const rule(t / schema_->actions().size(), t % schema_->actions().size());
         if (!undecided.empty() && !(undecided.back() < rule))
             throw ModelFileError("the model file has rules with seeded nodes out of order");
-        TreeReplay(trees[t]).set_undecided(places);
+        TreeReplay(trees_[t]).set_undecided(places);
         undecided.push_back(rule);
     }
     return undecided;
 }
 
 // A transition that observe() would have refused, or that no rule has counted, cannot have been kept.
-void Model::load_window(Reader& in, Window& window, std::vector<Tree> const& trees) const {
+void Model::load_window(Reader& in, Window& window) const {
     try {
         window.load(in, schema_);
         State const* last = nullptr;
         for (KeptTransition const& kept : window.transitions()) {
             codes_.check(kept.before, std::exchange(last, &kept.before));
-            check_kept(kept, trees);
+            check_kept(kept);
         }
     } catch (StateError const& error) {
         throw ModelFileError(std::string("the model file has kept a state that cannot be: ") + error.what());
@@ -327,13 +329,13 @@ void Model::load_window(Reader& in, Window& window, std::vector<Tree> const& tre
     }
 }
 
-void Model::check_kept(KeptTransition const& kept, std::vector<Tree> const& trees) const {
+void Model::check_kept(KeptTransition const& kept) const {
     Effect effect;
     for (std::size_t s = 0; s < effects_.size(); ++s) {
         std::size_t const rows = kept.before.column(SlotId(s))->rows();
         if (rows == 0) continue;
         find_effect(SlotId(s), kept.before, kept.after, effect);
-        Tree const& tree = trees[s * schema_->actions().size() + kept.action];
+        Tree const& tree = this->tree(SlotId(s), kept.action);
         for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row)
             if (!tree.outcomes().find_or_others(effect.outcome(row, schema_->length(SlotId(s)))))
                 throw ModelFileError("the model file has kept a transition that no rule has seen");
@@ -342,23 +344,30 @@ void Model::check_kept(KeptTransition const& kept, std::vector<Tree> const& tree
 
 void Model::load(std::span<std::uint8_t const> bytes) {
     auto const lock = lock_.for_writing();
+    try {
+        load_all(bytes);
+    } catch (...) {
+        for (Tree& tree : trees_) tree.clear();
+        throw;
+    }
+}
+
+void Model::load_all(std::span<std::uint8_t const> bytes) {
     Reader in(bytes);
     Codes codes(schema_);
-    std::vector<Tree> trees = trees_;
     std::uint64_t const observations = in.number();
-    for (std::size_t t = 0; t < trees.size(); ++t) {
+    for (std::size_t t = 0; t < trees_.size(); ++t) {
         SlotId const slot(t / schema_->actions().size());
-        load_tree(in, trees[t], codes, *criterion_, schema_->length(slot), settings_.branch_updates);
+        load_tree(in, trees_[t], codes, *criterion_, schema_->length(slot), settings_.branch_updates);
     }
     Window window(settings_.memory);
     std::vector<RuleId> undecided;
     if (window.keeps()) {
-        undecided = load_undecided(in, trees);
-        load_window(in, window, trees);
+        undecided = load_undecided(in);
+        load_window(in, window);
     }
     if (!in.at_end()) throw ModelFileError("the model file has bytes left over after its last rule");
     codes_ = std::move(codes);
-    trees_ = std::move(trees);
     window_ = std::move(window);
     undecided_ = std::move(undecided);
     observations_ = observations;

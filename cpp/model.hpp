@@ -121,14 +121,16 @@ private:
     void predict_object(Prediction& prediction, SlotId slot, Row row, Tree const& tree, NodeId node) const;
 
     void save_undecided(Writer& out) const;
-    [[nodiscard]] std::vector<RuleId> load_undecided(Reader& in, std::vector<Tree>& trees) const;
-    void load_window(Reader& in, Window& window, std::vector<Tree> const& trees) const;
-    void check_kept(KeptTransition const& kept, std::vector<Tree> const& trees) const;
+    void load_all(std::span<std::uint8_t const> bytes);
+    [[nodiscard]] std::vector<RuleId> load_undecided(Reader& in);
+    void load_window(Reader& in, Window& window) const;
+    void check_kept(KeptTransition const& kept) const;
 
     std::shared_ptr<Schema const> schema_;
     Settings settings_;
     std::unique_ptr<Criterion const> criterion_;
     Codes codes_;
+    std::shared_ptr<BlockTables> tables_ = std::make_shared<BlockTables>();
     std::vector<Tree> trees_;  // [slot][action]
     std::uint64_t observations_ = 0, edits_ = 0;
     Window window_;

@@ -77,27 +77,29 @@ constexpr std::uint64_t max_loss = std::uint64_t{1} << 56;
 
 struct Entry {
     Vector value;
-    Block::Column column;
+    BlockCounters::Column column;
 };
 
-std::vector<Entry> sorted_entries(Codes const& codes, Block const& block) {
+std::vector<Entry> sorted_entries(Codes const& codes, std::size_t type, BlockCounters const& counters) {
     std::vector<Entry> entries;
-    entries.reserve(block.size());
-    for (Block::Column column = 0; column < block.size(); ++column)
-        entries.push_back({codes.value(block.type, block.codes[column]), column});
+    entries.reserve(counters.size());
+    for (BlockCounters::Column column = 0; column < counters.size(); ++column)
+        entries.push_back({codes.value(type, counters.codes[column]), column});
     std::sort(entries.begin(), entries.end(), [](Entry const& a, Entry const& b) { return a.value < b.value; });
     return entries;
 }
 
 void save_candidates(Writer& out, Codes const& codes, Node const& node) {
     std::vector<Count> counts;
-    for (Block const& block : node.candidates.blocks) {
-        auto const entries = sorted_entries(codes, block);
-        out.number(entries.size());
-        for (Entry const& entry : entries) {
+    BlockTable const& table = node.candidates.table();
+    for (std::size_t b = 0; b < table.size(); ++b) {
+        BlockCounters const* const counters = node.candidates.find(b);
+        out.number(counters == nullptr ? 0 : counters->size());
+        if (counters == nullptr) continue;
+        for (Entry const& entry : sorted_entries(codes, table[b].type, *counters)) {
             out.vector(entry.value);
-            out.number(block.births[entry.column]);
-            block.read_column(entry.column, node.stats.totals, counts);
+            out.number(counters->births[entry.column]);
+            counters->read_column(entry.column, node.stats.totals, counts);
             for (Count const count : counts) out.number(count);
         }
     }
@@ -123,9 +125,8 @@ void save_node(Writer& out, Codes const& codes, Node const& node) {
     for (std::uint64_t const count : node.edits.prior_counts) out.number(count);
     if (node.edits.pinned && node.is_leaf())
         for (std::uint64_t const count : node.edits.seen_since_pinned) out.number(count);
-    bool const has_candidates = !node.candidates.blocks.empty();
-    out.number(has_candidates);
-    if (has_candidates) save_candidates(out, codes, node);
+    out.number(node.candidates.are_counted());
+    if (node.candidates.are_counted()) save_candidates(out, codes, node);
     if (!node.is_leaf()) save_test(out, node.test);
 }
 
@@ -222,7 +223,7 @@ private:
 
     void read_nodes() {
         tree_.forgotten_ = in_.number();
-        std::vector<NodeId> open{tree_.add_node(kNoNode, tree_.arguments_)};
+        std::vector<NodeId> open{tree_.add_node(kNoNode, VariableClasses(tree_.arguments_))};
         while (!open.empty()) {
             NodeId const at = open.back();
             open.pop_back();
@@ -283,14 +284,16 @@ private:
         // Each block takes at least one byte, for its number of candidates.
         if (count_blocks(codes_.types(), node.variable_classes) > in_.left())
             throw ModelFileError("the model file ends in the middle of a node's candidates");
-        node.candidates.blocks = make_blocks(codes_.types(), node.variable_classes);
-        for (Block& block : node.candidates.blocks) {
+        tree_.count_candidates(at, codes_.types());
+        BlockTable const& table = node.candidates.table();
+        for (std::size_t b = 0; b < table.size(); ++b) {
+            std::size_t const type = table[b].type;
             std::size_t const entries = in_.count("a number of candidates");
             Vector last;
             for (std::size_t e = 0; e < entries; ++e) {
-                Vector value = read_value(codes_.types()[block.type]);
+                Vector value = read_value(codes_.types()[type]);
                 if (e > 0 && !(last < value)) throw ModelFileError("the model file has candidates out of order");
-                read_counters(node, block, codes_.admit(block.type, value));
+                read_counters(node, node.candidates.find_or_make(b), codes_.admit(type, value));
                 last = std::move(value);
             }
         }
@@ -304,12 +307,12 @@ private:
         return value;
     }
 
-    void read_counters(Node& node, Block& block, Code code) {
+    void read_counters(Node& node, BlockCounters& block, Code code) {
         Counts const totals = node.stats.totals;
         std::uint64_t const birth = in_.number(std::numeric_limits<std::uint32_t>::max(), "a birth");
         if (birth == 0 || birth > tree_.transitions_)
             throw ModelFileError("the model file has a candidate from no known transition");
-        Block::Column const column = block.add(code, static_cast<std::uint32_t>(birth));
+        BlockCounters::Column const column = block.add(code, static_cast<std::uint32_t>(birth));
         block.fit_outcomes(totals.size());
         ++node.candidates.size;
         std::uint64_t times_true = 0;
@@ -335,10 +338,10 @@ private:
         auto const block_of_test = find_block(types, node.variable_classes, test);
         if (!block_of_test) throw ModelFileError("the model file has a test about variables it cannot have");
         node.test_candidate.block = *block_of_test;
-        if (node.candidates.blocks.empty()) return;
+        if (!node.candidates.are_counted()) return;
         Code const code = codes_.find(test.type, test.value);
-        Block const& block = node.candidates.blocks[*block_of_test];
-        if (code == no_code || block.find_column(code) == Block::kNoColumn)
+        BlockCounters const* const block = node.candidates.find(*block_of_test);
+        if (code == no_code || block == nullptr || block->find_column(code) == BlockCounters::kNoColumn)
             throw ModelFileError("the model file has a test that is none of its node's candidates");
         node.test_candidate.code = code;
     }

@@ -8,13 +8,12 @@ namespace {
 
 std::vector<TreeSnapshot::Candidate> copy_candidates(Codes const& codes, Node const& node) {
     std::vector<TreeSnapshot::Candidate> all;
-    auto const& blocks = node.candidates.blocks;
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-        for (Block::Column column = 0; column < blocks[b].size(); ++column) {
-            all.push_back({test_of(codes, node, {b, blocks[b].codes[column]}), {}});
-            blocks[b].read_column(column, node.stats.totals, all.back().counts);
+    node.candidates.each([&](std::size_t b, BlockCounters const& block) {
+        for (BlockCounters::Column column = 0; column < block.size(); ++column) {
+            all.push_back({test_of(codes, node, {b, block.codes[column]}), {}});
+            block.read_column(column, node.stats.totals, all.back().counts);
         }
-    }
+    });
     std::sort(all.begin(), all.end(), [&](auto const& a, auto const& b) {
         return canonical_order(codes.types(), node.variable_classes.size(), a.test, b.test) < 0;
     });

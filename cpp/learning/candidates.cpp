@@ -12,159 +12,34 @@
 
 namespace treethink {
 
-// ---- blocks ----
-
-namespace {
-
-// A test is described in two parts: its block, and its value (length_of_value). Blocks share one prior: the share
-// halves for each new variable, for each that is not tied to an older one, and for an absolute vector. So rules come
-// out as a person would write them.
-void set_description_lengths(std::vector<FactType> const& types, std::vector<Block>& blocks) {
-    auto const share = [&](Block const& block) {
-        FactType const& type = types[block.type];
-        std::size_t const introduced = static_cast<std::size_t>(block.is_new[0]) + (type.arity == 2 && block.is_new[1]);
-        return std::uint64_t{1} << (max_cost - cost_of(type, introduced));
-    };
-    std::uint64_t all = 0;
-    for (Block const& block : blocks) all += share(block);
-    for (Block& block : blocks)
-        block.description_length = log_of(static_cast<double>(all)) - log_of(static_cast<double>(share(block)));
-}
-
-Block make_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes, std::size_t type_id,
-                 std::array<std::uint32_t, 2> variables) {
-    FactType const& type = types[type_id];
-    auto const n = static_cast<std::uint32_t>(classes.size());
-    Block block;
-    block.type = type_id;
-    block.variables = variables;
-    std::vector<bool> read(n, false);
-    std::size_t introduced = 0;
-    for (std::size_t k = 0; k < type.arity; ++k) {
-        block.is_new[k] = variables[k] >= n;
-        introduced += block.is_new[k];
-        if (!block.is_new[k]) read[variables[k]] = true;
-        for (std::uint32_t v = 0; v < n && block.is_new[k]; ++v) {
-            if (classes[v] != type.classes[k]) continue;
-            block.same_class_variables[k].push_back(v);
-            read[v] = true;
-        }
-    }
-    for (std::uint32_t v = 0; v < n; ++v)
-        if (read[v]) block.read_variables.push_back(v);
-    block.mentions = introduced == 0            ? Block::Mentions::bound
-                     : introduced == type.arity ? Block::Mentions::only_new
-                                                : Block::Mentions::bound_and_new;
-    return block;
-}
-
-}  // namespace
-
-namespace {
-
-using Variables = std::array<std::uint32_t, 2>;
-
-// Calls visit(variables) for each block of a fact type, in order.
-template <class Visit>
-void each_block(FactType const& type, std::vector<ClassId> const& classes, Visit const& visit) {
-    auto const n = static_cast<std::uint32_t>(classes.size());
-    auto fits = [&](std::uint32_t v, std::size_t k) { return v < n && classes[v] == type.classes[k]; };
-    for (std::uint32_t i = 0; i <= n; ++i) {
-        if (i < n && !fits(i, 0)) continue;
-        if (type.arity == 1) {
-            visit(Variables{i, 0});
-            continue;
-        }
-        // Of objects that can change places the older variable comes first, so a new one never stands before an old
-        // one.
-        for (std::uint32_t j = 0; j < n; ++j)
-            if (fits(j, 1) && (type.unordered() ? i < j && i < n : i != j)) visit(Variables{i, j});
-        visit(Variables{i, i < n ? n : n + 1});
-    }
-}
-
-// How many blocks the first `end` fact types have: as many as each_block() visits.
-std::size_t count_blocks(std::vector<FactType> const& types, std::size_t end, std::vector<ClassId> const& classes) {
-    std::vector<std::size_t> variables;  // by class
-    for (ClassId const each : classes) {
-        if (variables.size() <= each) variables.resize(each + 1, 0);
-        ++variables[each];
-    }
-    auto const known = [&](ClassId c) { return c < variables.size() ? variables[c] : 0; };
-    std::size_t blocks = 0;
-    for (std::size_t t = 0; t < end; ++t) {
-        FactType const& type = types[t];
-        std::size_t const first = known(type.classes[0]);
-        if (type.arity == 1)
-            blocks += first + 1;
-        else if (type.unordered())
-            blocks += (first + 1) * first / 2 + 1;
-        else if (type.same_class())
-            blocks += (first + 1) * first + 1;
-        else
-            blocks += (first + 1) * (known(type.classes[1]) + 1);
-    }
-    return blocks;
-}
-
-}  // namespace
-
-std::size_t count_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
-    return count_blocks(types, types.size(), classes);
-}
-
-std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
-    std::vector<Block> blocks;
-    blocks.reserve(count_blocks(types, classes));
-    for (std::size_t t = 0; t < types.size(); ++t)
-        each_block(types[t], classes,
-                   [&](Variables variables) { blocks.push_back(make_block(types, classes, t, variables)); });
-    assert(blocks.size() == count_blocks(types, classes));
-    set_description_lengths(types, blocks);
-    return blocks;
-}
-
-std::optional<std::size_t> find_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
-                                      Test const& test) {
-    std::optional<std::size_t> place;
-    std::size_t at = count_blocks(types, test.type, classes);
-    each_block(types[test.type], classes, [&](Variables variables) {
-        if (variables == test.variables) place = at;
-        ++at;
-    });
-    return place;
-}
-
 // ---- counters ----
 
-void Block::grow(Codes const& all_codes, std::size_t outcomes) {
+void BlockCounters::grow(Codes const& all_codes, std::size_t type, std::size_t outcomes) {
     Code const size = all_codes.size(type);
     index_columns();
     if (size > column_of.size()) {
         // Interned codes grow one by one; leave room.
         std::size_t const room = all_codes.arithmetic(type) ? size : size + size / 2;
         column_of.resize(room, kNoColumn);
-        true_bits.resize(room / 64 + 1, 0);
     }
     fit_outcomes(outcomes);
 }
 
-void Block::index_columns() {
+void BlockCounters::index_columns() {
     if (!column_of.empty() || codes.empty()) return;
     std::size_t const size = std::size_t{*std::max_element(codes.begin(), codes.end())} + 1;
     column_of.assign(size, kNoColumn);
-    true_bits.assign(size / 64 + 1, 0);
     for (std::size_t column = 0; column < codes.size(); ++column)
         column_of[codes[column]] = static_cast<Column>(column);
 }
 
-Block::Column Block::find_column(Code code) const {
+BlockCounters::Column BlockCounters::find_column(Code code) const {
     if (!column_of.empty()) return code < column_of.size() ? column_of[code] : kNoColumn;
     auto const place = std::find(codes.begin(), codes.end(), code);
     return place == codes.end() ? kNoColumn : static_cast<Column>(place - codes.begin());
 }
 
-void Block::set_stride(std::size_t new_stride) {
+void BlockCounters::set_stride(std::size_t new_stride) {
     std::size_t const outcomes = stride == 0 ? 0 : counts.size() / stride;
     std::vector<Count> new_counts(outcomes * new_stride, 0);
     for (std::size_t y = 0; y < outcomes; ++y)
@@ -174,7 +49,7 @@ void Block::set_stride(std::size_t new_stride) {
     stride = new_stride;
 }
 
-Block::Column Block::add(Code code, std::uint32_t birth) {
+BlockCounters::Column BlockCounters::add(Code code, std::uint32_t birth) {
     if (codes.size() == stride) set_stride(std::max<std::size_t>(8, stride + stride / 2));
     auto const column = static_cast<Column>(codes.size());
     codes.push_back(code);
@@ -183,7 +58,7 @@ Block::Column Block::add(Code code, std::uint32_t birth) {
     return column;
 }
 
-void Block::apply_pending(Counts totals) {
+void BlockCounters::apply_pending(Counts totals) {
     if (!has_pending) return;
     if (counts.size() < totals.size() * stride) counts.resize(totals.size() * stride, 0);
     for (std::size_t w = 0; w < true_bits.size(); ++w) {
@@ -196,10 +71,10 @@ void Block::apply_pending(Counts totals) {
     has_pending = has_exclusions = false;
 }
 
-void Block::read_column(Column column, Counts totals, std::vector<Count>& out) const {
+void BlockCounters::read_column(Column column, Counts totals, std::vector<Count>& out) const {
     out.resize(totals.size());
     Code const code = codes[column];
-    bool const pending = !true_bits.empty() && (true_bits[code / 64] >> (code % 64) & 1) != 0;
+    bool const pending = code / 64 < true_bits.size() && (true_bits[code / 64] >> (code % 64) & 1) != 0;
     for (std::size_t y = 0; y < totals.size(); ++y) {
         std::size_t const at = y * stride + column;
         Count const stored = at < counts.size() ? counts[at] : 0;
@@ -207,7 +82,7 @@ void Block::read_column(Column column, Counts totals, std::vector<Count>& out) c
     }
 }
 
-Count const* Block::all_counts(Counts totals, std::vector<Count>& room) const {
+Count const* BlockCounters::all_counts(Counts totals, std::vector<Count>& room) const {
     bool const complete = counts.size() == totals.size() * stride;
     if (complete && std::all_of(true_bits.begin(), true_bits.end(), [](auto word) { return word == 0; }))
         return counts.data();
@@ -221,21 +96,21 @@ Count const* Block::all_counts(Counts totals, std::vector<Count>& room) const {
     return room.data();
 }
 
-void Block::recode(std::vector<Code> const& new_code, Code size, Counts totals) {
+void BlockCounters::recode(std::vector<Code> const& new_code, Code size, Counts totals) {
     apply_pending(totals);
     truth_version = kNoVersion;
     for (Code& code : codes) {
         code = new_code[code];
         if (code == no_code) throw std::logic_error("a candidate's fact has lost its code");
     }
+    true_bits.clear();
     if (column_of.empty()) return;
     column_of.assign(size, kNoColumn);
-    true_bits.assign(size / 64 + 1, 0);
     for (std::size_t column = 0; column < codes.size(); ++column)
         column_of[codes[column]] = static_cast<Column>(column);
 }
 
-void Block::merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size_t outcomes, Counts totals) {
+void BlockCounters::merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size_t outcomes, Counts totals) {
     apply_pending(totals);
     truth_version = kNoVersion;
     std::vector<Count> merged(outcomes * stride, 0);
@@ -244,11 +119,11 @@ void Block::merge_outcomes(std::vector<std::uint32_t> const& new_place, std::siz
     counts = std::move(merged);
 }
 
-void Block::erase(std::vector<Column> const& columns, Counts totals) {
+void BlockCounters::erase(std::vector<Column> const& columns, Counts totals) {
     apply_pending(totals);
     truth_version = kNoVersion;  // so that the whole truth is followed again
     for (Column const column : columns) column_of[codes[column]] = kNoColumn;
-    Block const old = *this;
+    BlockCounters const old = *this;
     codes.clear();
     births.clear();
     for (std::size_t column = 0; column < old.size(); ++column) {
@@ -267,24 +142,33 @@ void Block::erase(std::vector<Column> const& columns, Counts totals) {
     if (std::size_t const room = std::max<std::size_t>(8, size() + size() / 2); stride > 2 * room) set_stride(room);
 }
 
-std::size_t Block::bytes() const {
-    std::size_t const words = same_class_variables[0].capacity() + same_class_variables[1].capacity() +
-                              read_variables.capacity() + column_of.capacity() + codes.capacity() + births.capacity() +
-                              counts.capacity();
+std::size_t BlockCounters::bytes() const {
+    std::size_t const words = column_of.capacity() + codes.capacity() + births.capacity() + counts.capacity();
     return words * 4 + true_bits.capacity() * 8;
 }
 
+// ---- candidates ----
+
+BlockCounters& Candidates::find_or_make(std::size_t block) {
+    if (place_of_.empty()) place_of_.assign(table_->size(), kNoPlace);
+    if (place_of_[block] == kNoPlace) {
+        counters_.emplace_back();
+        place_of_[block] = static_cast<std::uint32_t>(counters_.size() - 1);
+    }
+    return counters_[place_of_[block]];
+}
+
 std::size_t Candidates::bytes() const {
-    std::size_t bytes = blocks.capacity() * sizeof(Block);
-    for (Block const& block : blocks) bytes += block.bytes();
+    std::size_t bytes = counters_.capacity() * sizeof(BlockCounters) + place_of_.capacity() * sizeof(std::uint32_t);
+    for (BlockCounters const& counters : counters_) bytes += counters.bytes();
     return bytes;
 }
 
 void mark_used_codes(Candidates const& candidates, std::size_t type, std::vector<bool>& used) {
-    for (Block const& block : candidates.blocks) {
-        if (block.type != type) continue;
-        for (Code const code : block.codes) used[code] = true;
-    }
+    candidates.each([&](std::size_t block, BlockCounters const& counters) {
+        if (candidates.table()[block].type != type) return;
+        for (Code const code : counters.codes) used[code] = true;
+    });
 }
 
 // ---- tests ----
@@ -324,7 +208,7 @@ Log description_length(Codes const& codes, Block const& block, Code code) {
 }
 
 Test test_of(Codes const& codes, Node const& node, CandidateId candidate) {
-    Block const& block = node.candidates.blocks[candidate.block];
+    Block const& block = node.candidates.table()[candidate.block];
     return {block.type, block.variables, codes.value(block.type, candidate.code)};
 }
 
@@ -359,8 +243,7 @@ std::vector<Entry> removable_candidates(LearningContext& context, Node const& no
     entries.reserve(node.candidates.size);
     Counts const totals = node.stats.totals;
     std::vector<std::uint64_t> times_true;
-    for (std::size_t b = 0; b < node.candidates.blocks.size(); ++b) {
-        Block const& block = node.candidates.blocks[b];
+    node.candidates.each([&](std::size_t b, BlockCounters const& block) {
         Count const* const counts = block.all_counts(totals, context.scratch.counts);
         times_true.assign(block.size(), 0);
         for (std::size_t y = 0; y < totals.size(); ++y)
@@ -369,7 +252,7 @@ std::vector<Entry> removable_candidates(LearningContext& context, Node const& no
             CandidateId const id{b, block.codes[i]};
             if (node.is_leaf() || node.test_candidate != id) entries.push_back({times_true[i], block.births[i], id});
         }
-    }
+    });
     return entries;
 }
 
@@ -408,14 +291,15 @@ std::uint64_t forget_candidates(LearningContext& context, Node& node, std::size_
     std::vector<Entry> entries = removable_candidates(context, node);
     std::uint64_t const surplus = std::min<std::uint64_t>(candidates.size - (limit - limit / 8), entries.size());
     put_least_first(context, node, entries, surplus);
-    std::vector<std::vector<Block::Column>> dropped(candidates.blocks.size());  // by block
+    std::vector<std::vector<BlockCounters::Column>> dropped(candidates.table().size());  // by block
     for (std::uint64_t i = 0; i < surplus; ++i) {
         auto const [block, code] = entries[i].id;
-        candidates.blocks[block].index_columns();
-        dropped[block].push_back(candidates.blocks[block].column_of[code]);
+        BlockCounters& counters = *candidates.find(block);
+        counters.index_columns();
+        dropped[block].push_back(counters.column_of[code]);
     }
     for (std::size_t b = 0; b < dropped.size(); ++b)
-        if (!dropped[b].empty()) candidates.blocks[b].erase(dropped[b], node.stats.totals);
+        if (!dropped[b].empty()) candidates.find(b)->erase(dropped[b], node.stats.totals);
     candidates.size -= surplus;
     return surplus;
 }

@@ -1,18 +1,18 @@
 // candidates.hpp - the tests that a node counts, and their counters.
 //
-// Candidates that ask the same fact type of the same variables form a block; within a block, a candidate is
-// known by the code of its value. A candidate exists from the transition in which its test was first true
-// (its birth) until it is forgotten.
+// Within a block (blocks.hpp), a candidate is known by the code of its value. It exists from the transition in which
+// its test was first true (its birth) until it is forgotten.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstdint>
-#include <optional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "coding/codes.hpp"
 #include "inference/routing.hpp"
+#include "learning/blocks.hpp"
 #include "learning/criterion.hpp"
 #include "learning/fixed_point_log.hpp"
 
@@ -32,55 +32,44 @@ inline constexpr std::uint64_t max_node_counters = std::uint64_t{1} << 20;
 /// every value it ever had, and each of them would count all values.
 inline constexpr std::uint64_t max_rule_counters = std::uint64_t{1} << 22;
 
-/// All candidates of a node that ask the same fact type of the same variables.
+/// The counters of a block in a node.
 ///
 /// Each candidate has a column of counters, and each outcome a row: memory is only used for tests that have
 /// been true. A test that mentions no variable of the node mostly keeps its truth from one visit to the
 /// next, so its counters are only touched when that changes: while its bit is set, the true count is
 /// `counter + totals`, and the totals at the moment of change were subtracted.
-struct Block {
-    /// Which variables the tests mention: those of the node, new ones, or one of each.
-    enum class Mentions : std::uint8_t { bound, bound_and_new, only_new };
+struct BlockCounters {
     using Column = std::uint32_t;
     static constexpr Column kNoColumn = ~Column{0};
     static constexpr std::uint64_t kNoVersion = 0;  // versions are counted from 1
 
-    std::size_t type = 0;                      // position in fact_types(schema)
-    std::array<std::uint32_t, 2> variables{};  // by argument; those from the node's own number on are new
-    Mentions mentions = Mentions::bound;
-    std::array<bool, 2> is_new{};  // by argument: whether the variable is new
-    Log description_length = 0;    // of the choice of this block among the node's, in units of a Log
-    // By argument, if its variable is new: the node's variables of the same class, from which it must differ.
-    std::array<std::vector<std::uint32_t>, 2> same_class_variables;
-    // The node's variables whose objects decide which tests are true: arguments and same-class variables.
-    std::vector<std::uint32_t> read_variables;
-
-    // By code; kNoColumn: no candidate. Empty in a block from a file until it is counted in, because it is as long as
-    // there are codes, however few candidates the block has.
-    std::vector<Column> column_of;
-    std::vector<Code> codes;                   // by column: the candidate's code
-    std::vector<std::uint32_t> births;         // by column: transition in which the test was first true
-    std::size_t stride = 0;                    // columns that there is room for: length of a row of counters
-    std::vector<Count> counts;                 // observations in which the test held, [outcome][column]
-    std::vector<std::uint64_t> true_bits;      // by code: whether the test held at the last visit (only_new)
+    // What every visit reads comes first.
     std::uint64_t truth_version = kNoVersion;  // Truth::version that `true_bits` follow
     bool has_pending = false;                  // whether any of `true_bits` may be set
     bool has_exclusions = false;               // whether same-class variables made some of that truth false
+    std::size_t stride = 0;                    // columns that there is room for: length of a row of counters
+    // By code; kNoColumn: no candidate. Empty in a block from a file until it is counted in, because it is as long as
+    // there are codes, however few candidates the block has.
+    std::vector<Column> column_of;
+    std::vector<Count> counts;             // observations in which the test held, [outcome][column]
+    std::vector<Code> codes;               // by column: the candidate's code
+    std::vector<std::uint32_t> births;     // by column: transition in which the test was first true
+    std::vector<std::uint64_t> true_bits;  // by code: whether the test held at the last visit (only_new)
 
-    [[nodiscard]] bool has_same_class_variables() const {
-        return !same_class_variables[0].empty() || !same_class_variables[1].empty();
-    }
     [[nodiscard]] std::size_t size() const { return codes.size(); }  // number of candidates
     /// The candidate's column; kNoColumn: the code is no candidate.
     [[nodiscard]] Column find_column(Code code) const;
 
-    /// Makes room for every code there is, and for so many outcomes.
-    void fit(Codes const& all_codes, std::size_t outcomes) {
-        if (column_of.size() < all_codes.size(type) || counts.size() < outcomes * stride) grow(all_codes, outcomes);
+    /// Makes room for every code of the block's fact type, and for so many outcomes.
+    void fit(Codes const& all_codes, std::size_t type, std::size_t outcomes) {
+        if (column_of.size() < all_codes.size(type) || counts.size() < outcomes * stride)
+            grow(all_codes, type, outcomes);
     }
     void fit_outcomes(std::size_t outcomes) {
         if (counts.size() < outcomes * stride) counts.resize(outcomes * stride, 0);
     }
+    /// Makes room for a bit of every code that `column_of` has room for.
+    void fit_true_bits() { true_bits.resize(column_of.size() / 64 + 1, 0); }
     /// Makes `column_of`, if there is none yet.
     void index_columns();
     /// Makes the code a candidate, with counters at zero; returns its column. Rows of counters may move.
@@ -104,7 +93,7 @@ struct Block {
     [[nodiscard]] std::size_t bytes() const;  // on the heap
 
 private:
-    void grow(Codes const& all_codes, std::size_t outcomes);
+    void grow(Codes const& all_codes, std::size_t type, std::size_t outcomes);
     void set_stride(std::size_t new_stride);
 };
 
@@ -116,27 +105,48 @@ struct CandidateId {
     bool operator==(CandidateId const&) const = default;
 };
 
-/// All candidates of a node.
-struct Candidates {
-    std::vector<Block> blocks;  // none: the node does not count candidates
-    std::uint64_t size = 0;     // tests that have a counter
+/// All candidates of a node. Blocks in which no test was ever true have no counters, and cost nothing.
+class Candidates {
+public:
+    /// Counts candidates of these blocks from now on.
+    void start(std::shared_ptr<BlockTable const> table) { table_ = std::move(table); }
+    /// Forgets all candidates, and counts none any more.
+    void stop() { *this = {}; }
+    [[nodiscard]] bool are_counted() const { return table_ != nullptr; }
 
-    void clear() {
-        blocks.clear();
-        size = 0;
+    /// Only while candidates are counted.
+    [[nodiscard]] BlockTable const& table() const { return *table_; }
+    /// The counters of a block; null: it has none.
+    [[nodiscard]] BlockCounters const* find(std::size_t block) const {
+        return place_of_.empty() || place_of_[block] == kNoPlace ? nullptr : &counters_[place_of_[block]];
     }
-    [[nodiscard]] std::size_t bytes() const;  // on the heap
+    [[nodiscard]] BlockCounters* find(std::size_t block) {
+        return const_cast<BlockCounters*>(std::as_const(*this).find(block));
+    }
+    /// The same; makes them if there are none. Those of other blocks may move.
+    BlockCounters& find_or_make(std::size_t block);
+    /// Calls visit(block, counters) for each block that has counters, in order.
+    template <class Visit>
+    void each(Visit&& visit) const {
+        for (std::size_t block = 0; block < place_of_.size(); ++block)
+            if (BlockCounters const* const counters = find(block)) visit(block, *counters);
+    }
+    template <class Visit>
+    void each(Visit&& visit) {
+        for (std::size_t block = 0; block < place_of_.size(); ++block)
+            if (BlockCounters* const counters = find(block)) visit(block, *counters);
+    }
+    [[nodiscard]] std::size_t bytes() const;  // on the heap; the table is shared
+
+    std::uint64_t size = 0;  // tests that have a counter
+
+private:
+    static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
+
+    std::shared_ptr<BlockTable const> table_;  // null: the node does not count candidates
+    std::vector<BlockCounters> counters_;      // in the order in which they were made
+    std::vector<std::uint32_t> place_of_;      // by block: place in `counters_`; empty while there are none
 };
-
-/// The blocks of a node whose variables have these classes.
-std::vector<Block> make_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes);
-
-/// How many there are; they are not made.
-[[nodiscard]] std::size_t count_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes);
-
-/// Which of these a test belongs to, or nothing if it asks about variables that it cannot have.
-[[nodiscard]] std::optional<std::size_t> find_block(std::vector<FactType> const& types,
-                                                    std::vector<ClassId> const& classes, Test const& test);
 
 /// The test of a candidate.
 [[nodiscard]] Test test_of(Codes const& codes, Node const& node, CandidateId candidate);

@@ -36,12 +36,13 @@ struct Event {
 /// Scratch space that learning uses again and again.
 struct Scratch {
     // Counting (NodeCounter).
-    std::vector<std::uint32_t> marks;      // by code: epoch in which it was counted last
-    std::uint32_t epoch = 0;               // current one
-    std::vector<std::uint32_t> tally;      // by code: groundings; zero between uses
-    std::vector<Code> tallied;             // codes with a tally
-    std::vector<Code> excluded;            // codes that hold only for objects which are bound already
-    std::vector<std::uint32_t> chosen;     // indices of distinct bindings
+    std::vector<std::uint32_t> marks;   // by code: epoch in which it was counted last
+    std::uint32_t epoch = 0;            // current one
+    std::vector<std::uint32_t> tally;   // by code: groundings; zero between uses
+    std::vector<Code> tallied;          // codes with a tally
+    std::vector<Code> excluded;         // codes that hold only for objects which are bound already
+    std::vector<std::uint32_t> chosen;  // indices of distinct bindings
+    std::vector<std::uint32_t> read_variables;
     std::array<std::vector<Row>, 2> rows;  // by argument: objects that a new variable cannot be
     // Routing.
     Bindings bindings, extended;

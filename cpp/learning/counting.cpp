@@ -28,7 +28,11 @@ void count_target(LearningContext& context, Node& node, std::uint32_t outcome, C
 // ---- candidates ----
 
 void NodeCounter::count() {
-    for (Block& block : candidates_.blocks) {
+    if (!candidates_.are_counted()) return;
+    BlockTable const& table = candidates_.table();
+    for (block_ = 0; block_ < table.size(); ++block_) {
+        Block const& block = table[block_];
+        counters_ = candidates_.find(block_);
         switch (block.mentions) {
             case Block::Mentions::bound:
                 count_bound(block);
@@ -45,7 +49,7 @@ void NodeCounter::count() {
 
 // ---- tests that mention a bound object ----
 
-void NodeCounter::count_bound(Block& block) {
+void NodeCounter::count_bound(Block const& block) {
     auto const chosen = distinct_bindings(block);
     bool const once = chosen.size() > 1;
     if (once) next_epoch(block.type);
@@ -58,7 +62,7 @@ void NodeCounter::count_bound(Block& block) {
     }
 }
 
-void NodeCounter::count_partners(Block& block) {
+void NodeCounter::count_partners(Block const& block) {
     std::size_t const bound = block.is_new[0] ? 1 : 0;
     SlotId const slot = type_of(block).slots[1 - bound];
     if (codes_.rows(slot) == 0) return;
@@ -71,7 +75,7 @@ void NodeCounter::count_partners(Block& block) {
     }
 }
 
-void NodeCounter::add_partners(Block& block, std::size_t bound_argument, Row row, std::span<Row const> skip,
+void NodeCounter::add_partners(Block const& block, std::size_t bound_argument, Row row, std::span<Row const> skip,
                                bool once) {
     FactType const& type = type_of(block);
     std::size_t const type_id = block.type;
@@ -98,15 +102,15 @@ void NodeCounter::add_partners(Block& block, std::size_t bound_argument, Row row
 }
 
 template <bool Once, class CodeOf>
-void NodeCounter::add_rows(Block& block, std::size_t rows, std::span<Row const> skip, CodeOf code_of) {
+void NodeCounter::add_rows(Block const& block, std::size_t rows, std::span<Row const> skip, CodeOf code_of) {
     if (!codes_.arithmetic(block.type)) {
         for (Row row = 0; row < rows; ++row)
             if (std::find(skip.begin(), skip.end(), row) == skip.end()) add_one(block, code_of(row), Once);
         return;
     }
-    block.fit(codes_, totals_.size());
-    Count* counts = block.counts.data() + std::size_t{outcome_} * block.stride;
-    Block::Column const* const column_of = block.column_of.data();
+    make_counters(block);
+    Count* counts = counters_->counts.data() + std::size_t{outcome_} * counters_->stride;
+    BlockCounters::Column const* const column_of = counters_->column_of.data();
     std::uint32_t* const marks = scratch_.marks.data();
     std::uint32_t const epoch = scratch_.epoch;
     Row row = 0;
@@ -118,10 +122,10 @@ void NodeCounter::add_rows(Block& block, std::size_t rows, std::span<Row const> 
                 if (marks[code] == epoch) continue;
                 marks[code] = epoch;
             }
-            Block::Column column = column_of[code];
-            if (column == Block::kNoColumn) {
+            BlockCounters::Column column = column_of[code];
+            if (column == BlockCounters::kNoColumn) {
                 column = add_candidate(block, code);
-                counts = block.counts.data() + std::size_t{outcome_} * block.stride;
+                counts = counters_->counts.data() + std::size_t{outcome_} * counters_->stride;
             }
             ++counts[column];
         }
@@ -129,47 +133,57 @@ void NodeCounter::add_rows(Block& block, std::size_t rows, std::span<Row const> 
     }
 }
 
-void NodeCounter::add_one(Block& block, Code code, bool once) {
+void NodeCounter::add_one(Block const& block, Code code, bool once) {
     if (code == no_code) return;
     if (once) {
         if (code >= scratch_.marks.size()) scratch_.marks.resize(code + 1 + code / 2, 0);
         if (scratch_.marks[code] == scratch_.epoch) return;
         scratch_.marks[code] = scratch_.epoch;
     }
-    block.fit(codes_, totals_.size());
-    Block::Column const column = column_or_new(block, code);
-    ++block.counts[outcome_ * block.stride + column];
+    make_counters(block);
+    BlockCounters::Column const column = column_or_new(block, code);
+    ++counters_->counts[outcome_ * counters_->stride + column];
 }
 
-Block::Column NodeCounter::add_candidate(Block& block, Code code) {
+BlockCounters::Column NodeCounter::add_candidate(Block const& block, Code code) {
     ++candidates_.size;
-    Block::Column const column = block.add(code, birth_);
-    block.fit(codes_, totals_.size());
+    BlockCounters::Column const column = counters_->add(code, birth_);
+    counters_->fit(codes_, block.type, totals_.size());
     return column;
+}
+
+// Makes counters, if there are none yet, and room in them.
+void NodeCounter::make_counters(Block const& block) {
+    if (counters_ == nullptr) counters_ = &candidates_.find_or_make(block_);
+    counters_->fit(codes_, block.type, totals_.size());
+}
+
+void NodeCounter::apply_pending() {
+    if (counters_ != nullptr) counters_->apply_pending(totals_);
 }
 
 // ---- tests about new variables only ----
 
-void NodeCounter::count_only_new(Block& block) {
+void NodeCounter::count_only_new(Block const& block) {
     FactType const& type = type_of(block);
     std::size_t const wanted = type.same_class() ? 2 : 1;
     bool possible = true;
     for (std::size_t k = 0; k < type.arity; ++k)
-        possible = possible && codes_.rows(type.slots[k]) >= wanted + block.same_class_variables[k].size();
+        possible = possible && codes_.rows(type.slots[k]) >= wanted + block.same_class_size[k];
     if (!possible)
-        block.apply_pending(totals_);
+        apply_pending();
     else if (!add_only_pair(block))
         follow_truth(block);
 }
 
 // Handles a class that has one object left, which is as good as bound: its facts change whenever it moves, so
 // adding them up is cheaper than following them. False when there is no such class.
-bool NodeCounter::add_only_pair(Block& block) {
+bool NodeCounter::add_only_pair(Block const& block) {
     FactType const& type = type_of(block);
     if (bindings_.size() != 1 || type.same_class()) return false;
     for (std::size_t k = 0; k < type.arity; ++k) {
-        if (codes_.rows(type.slots[k]) != block.same_class_variables[k].size() + 1) continue;
-        block.apply_pending(totals_);
+        if (codes_.rows(type.slots[k]) != std::size_t{block.same_class_size[k]} + 1) continue;
+        apply_pending();
         auto const taken = taken_rows(block, k, bindings_[0]);
         Row only = 0;
         while (only < taken.size() && taken[only] == only) ++only;  // they ascend
@@ -186,38 +200,43 @@ bool NodeCounter::add_only_pair(Block& block) {
     return false;
 }
 
-void NodeCounter::follow_truth(Block& block) {
+void NodeCounter::follow_truth(Block const& block) {
     Truth const& truth = codes_.truth(block.type);
     scratch_.excluded.clear();
     if (block.has_same_class_variables()) find_excluded(block, truth);
     bool const exact = scratch_.excluded.empty();
-    if (exact && !block.has_exclusions && block.truth_version == truth.version) return;
-    block.fit(codes_, totals_.size());
+    if (counters_ != nullptr && exact && !counters_->has_exclusions && counters_->truth_version == truth.version)
+        return;
+    make_counters(block);
+    counters_->fit_true_bits();
+    auto& true_bits = counters_->true_bits;
     auto next = scratch_.excluded.begin();
-    for (std::size_t w = 0; w < block.true_bits.size(); ++w) {
+    for (std::size_t w = 0; w < true_bits.size(); ++w) {
         std::uint64_t want = w < truth.bits.size() ? truth.bits[w] : 0;
         for (; next != scratch_.excluded.end() && *next / 64 == w; ++next) want &= ~(std::uint64_t{1} << (*next % 64));
-        for (std::uint64_t rest = want ^ block.true_bits[w]; rest != 0; rest &= rest - 1) {
+        for (std::uint64_t rest = want ^ true_bits[w]; rest != 0; rest &= rest - 1) {
             auto const place = static_cast<unsigned>(std::countr_zero(rest));
             flip(block, static_cast<Code>(w * 64) + place, (want >> place & 1) != 0);
         }
-        block.true_bits[w] = want;
+        true_bits[w] = want;
     }
-    block.truth_version = truth.version;
-    block.has_pending = true;
-    block.has_exclusions = !exact;
+    counters_->truth_version = truth.version;
+    counters_->has_pending = true;
+    counters_->has_exclusions = !exact;
 }
 
-void NodeCounter::flip(Block& block, Code code, bool on) {
-    Block::Column const column = column_or_new(block, code);
-    for (std::size_t y = 0; y < totals_.size(); ++y) {
-        Count& count = block.counts[y * block.stride + column];
-        count = on ? count - totals_[y] : count + totals_[y];  // modulo 2^32, and exact once applied
+void NodeCounter::flip(Block const& block, Code code, bool on) {
+    std::size_t at = column_or_new(block, code);
+    BlockCounters& counters = *counters_;
+    for (Count const total : totals_) {
+        Count& count = counters.counts[at];
+        count = on ? count - total : count + total;  // modulo 2^32, and exact once applied
+        at += counters.stride;
     }
 }
 
 // Finds the facts that hold only of objects which the node's variables already stand for, in every binding.
-void NodeCounter::find_excluded(Block& block, Truth const& truth) {
+void NodeCounter::find_excluded(Block const& block, Truth const& truth) {
     auto& excluded = scratch_.excluded;
     bool first = true;
     for (std::uint32_t const i : distinct_bindings(block)) {
@@ -235,7 +254,7 @@ void NodeCounter::find_excluded(Block& block, Truth const& truth) {
 }
 
 // Counts, for each fact, the groundings that involve an object which this binding already uses.
-void NodeCounter::tally_bound_objects(Block& block, std::span<Row const> binding, Truth const& truth) {
+void NodeCounter::tally_bound_objects(Block const& block, std::span<Row const> binding, Truth const& truth) {
     FactType const& type = type_of(block);
     auto& tally = scratch_.tally;
     if (tally.size() < truth.counts.size()) tally.resize(truth.counts.size(), 0);
@@ -272,15 +291,28 @@ void NodeCounter::tally_bound_objects(Block& block, std::span<Row const> binding
 
 // ---- bindings ----
 
+// The node's variables whose objects decide which tests are true: arguments and same-class variables.
+void NodeCounter::find_read_variables(Block const& block, std::vector<std::uint32_t>& read) const {
+    read.clear();
+    for (std::size_t k = 0; k < type_of(block).arity; ++k) {
+        auto const excluded = candidates_.table().same_class_variables(block, k);
+        if (!block.is_new[k]) read.push_back(block.variables[k]);
+        read.insert(read.end(), excluded.begin(), excluded.end());
+    }
+}
+
 // One binding for each choice of the objects that the block reads.
 std::span<std::uint32_t const> NodeCounter::distinct_bindings(Block const& block) {
     static constexpr std::uint32_t first = 0;
-    if (bindings_.size() == 1 || block.read_variables.empty()) return {&first, 1};
+    if (bindings_.size() == 1) return {&first, 1};
+    auto& read = scratch_.read_variables;
+    find_read_variables(block, read);
+    if (read.empty()) return {&first, 1};
     auto& chosen = scratch_.chosen;
     chosen.resize(bindings_.size());
     std::iota(chosen.begin(), chosen.end(), 0u);
     auto compare = [&](std::uint32_t a, std::uint32_t b) -> std::strong_ordering {
-        for (std::uint32_t const v : block.read_variables)
+        for (std::uint32_t const v : read)
             if (auto const order = bindings_[a][v] <=> bindings_[b][v]; order != 0) return order;
         return std::strong_ordering::equal;
     };
@@ -294,7 +326,7 @@ std::span<std::uint32_t const> NodeCounter::distinct_bindings(Block const& block
 std::span<Row const> NodeCounter::taken_rows(Block const& block, std::size_t argument, std::span<Row const> binding) {
     auto& rows = scratch_.rows[argument];
     rows.clear();
-    for (std::uint32_t const v : block.same_class_variables[argument]) rows.push_back(binding[v]);
+    for (std::uint32_t const v : candidates_.table().same_class_variables(block, argument)) rows.push_back(binding[v]);
     if (rows.size() > 1) std::sort(rows.begin(), rows.end());
     return rows;
 }

@@ -3,7 +3,7 @@
 // Only what is true, or what changed its truth, is touched. Three cases by what a test mentions:
 //   bound variables only       one fact per binding: add one
 //   a bound and a new one      one fact per partner object: add one to each
-//   new ones only              the truth of the state itself: follow its changes (see Block)
+//   new ones only              the truth of the state itself: follow its changes (see BlockCounters)
 #pragma once
 
 #include "learning/context.hpp"
@@ -33,26 +33,29 @@ public:
     void count();
 
 private:
-    void count_bound(Block& block);
-    void count_partners(Block& block);
-    void count_only_new(Block& block);
+    void count_bound(Block const& block);
+    void count_partners(Block const& block);
+    void count_only_new(Block const& block);
 
-    void add_partners(Block& block, std::size_t bound_argument, Row row, std::span<Row const> skip, bool once);
+    void add_partners(Block const& block, std::size_t bound_argument, Row row, std::span<Row const> skip, bool once);
     template <bool Once, class CodeOf>
-    void add_rows(Block& block, std::size_t rows, std::span<Row const> skip, CodeOf code_of);
-    void add_one(Block& block, Code code, bool once);
-    Block::Column add_candidate(Block& block, Code code);
-    Block::Column column_or_new(Block& block, Code code) {
-        Block::Column const column = block.column_of[code];
-        return column != Block::kNoColumn ? column : add_candidate(block, code);
+    void add_rows(Block const& block, std::size_t rows, std::span<Row const> skip, CodeOf code_of);
+    void add_one(Block const& block, Code code, bool once);
+    BlockCounters::Column add_candidate(Block const& block, Code code);
+    BlockCounters::Column column_or_new(Block const& block, Code code) {
+        BlockCounters::Column const column = counters_->column_of[code];
+        return column != BlockCounters::kNoColumn ? column : add_candidate(block, code);
     }
-    bool add_only_pair(Block& block);
+    bool add_only_pair(Block const& block);
 
-    void follow_truth(Block& block);
-    void find_excluded(Block& block, Truth const& truth);
-    void tally_bound_objects(Block& block, std::span<Row const> binding, Truth const& truth);
-    void flip(Block& block, Code code, bool on);
+    void follow_truth(Block const& block);
+    void find_excluded(Block const& block, Truth const& truth);
+    void tally_bound_objects(Block const& block, std::span<Row const> binding, Truth const& truth);
+    void flip(Block const& block, Code code, bool on);
 
+    void make_counters(Block const& block);
+    void apply_pending();
+    void find_read_variables(Block const& block, std::vector<std::uint32_t>& read) const;
     [[nodiscard]] std::span<std::uint32_t const> distinct_bindings(Block const& block);
     [[nodiscard]] std::span<Row const> taken_rows(Block const& block, std::size_t argument,
                                                   std::span<Row const> binding);
@@ -66,6 +69,8 @@ private:
     Bindings const& bindings_;
     std::uint32_t outcome_;
     std::uint32_t birth_;
+    std::size_t block_ = 0;              // that is counted now
+    BlockCounters* counters_ = nullptr;  // its counters; null: it has none yet
 };
 
 }  // namespace treethink

@@ -182,14 +182,14 @@ double Evidence::explained_below(Codes const& codes, std::vector<Node> const& no
             n += node.stats.n;
         } else if (at != branch) {
             auto const [block, code] = node.test_candidate;
-            explained -= treethink::description_length(codes, node.candidates.blocks[block], code);
+            explained -= treethink::description_length(codes, node.candidates.table()[block], code);
         }
     }
     if (n == 0) return 0;
     Node const& node = nodes[branch];
     auto const [block, code] = node.test_candidate;
     std::vector<Count> trues;
-    node.candidates.blocks[block].read_counts(code, node.stats.totals, trues);
+    node.candidates.find(block)->read_counts(code, node.stats.totals, trues);
     double const scaled = static_cast<double>(explained) * static_cast<double>(node.stats.n) / static_cast<double>(n);
     return std::max(0.0, scaled - score(trues, Sample{node.stats.totals}));
 }

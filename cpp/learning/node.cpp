@@ -27,7 +27,8 @@ void Node::fit_outcomes(std::size_t outcomes) {
 }
 
 void Node::merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size_t outcomes) {
-    for (Block& block : candidates.blocks) block.merge_outcomes(new_place, outcomes, stats.totals);
+    candidates.each(
+        [&](std::size_t, BlockCounters& block) { block.merge_outcomes(new_place, outcomes, stats.totals); });
     auto const merge = [&](auto& counts) {
         auto const old = std::exchange(counts, std::remove_reference_t<decltype(counts)>(outcomes, 0));
         for (std::size_t y = 0; y < old.size(); ++y) counts[new_place[y]] += old[y];
@@ -42,7 +43,7 @@ void Node::merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size
 }
 
 std::size_t Node::bytes() const {
-    return sizeof *this + variable_classes.capacity() * 4 + stats.totals.capacity() * 4 + stats.clusters.bytes() +
+    return sizeof *this + variable_classes.bytes() + stats.totals.capacity() * 4 + stats.clusters.bytes() +
            (edits.prior_counts.capacity() + edits.seen_since_pinned.capacity()) * 8 + candidates.bytes();
 }
 

@@ -99,9 +99,9 @@ struct Node {
     std::uint16_t depth = 0;                 // tests above it; at most max_depth
     bool settled = false;                    // a branch below which everything is explained (see Tree::count_targets)
     ReplayStage replay = ReplayStage::done;
-    std::vector<ClassId> variable_classes;  // of the variables that are bound when the node is reached
-    Test test;                              // of a branch
-    CandidateId test_candidate;             // position of the test among the candidates, if they are counted
+    VariableClasses variable_classes;  // of the variables that are bound when the node is reached
+    Test test;                         // of a branch
+    CandidateId test_candidate;        // position of the test among the candidates, if they are counted
 
     // ---- learning ----
     std::uint64_t last_reached = kNever;  // transition (Tree::transitions) in which a target last reached it

@@ -27,9 +27,9 @@ private:
     // Of two candidates whose scores are close: exact order, then canonical order.
     bool is_preferred(CandidateId candidate) {
         CandidateId const old = best_->candidate;
-        auto const& blocks = node_.candidates.blocks;
-        blocks[candidate.block].read_counts(candidate.code, node_.stats.totals, new_counts_);
-        blocks[old.block].read_counts(old.code, node_.stats.totals, old_counts_);
+        Candidates const& all = node_.candidates;
+        all.find(candidate.block)->read_counts(candidate.code, node_.stats.totals, new_counts_);
+        all.find(old.block)->read_counts(old.code, node_.stats.totals, old_counts_);
         if (new_counts_ != old_counts_) {
             auto const order = context_.criterion.compare(new_counts_, old_counts_, node_.stats.sample());
             if (order != 0) return order > 0;
@@ -50,18 +50,18 @@ std::optional<BestCandidate> best_candidate(LearningContext& context, Node const
     Criterion const& criterion = context.criterion;
     Selection selection(context, node);
     auto& scores = context.scratch.scores;
-    auto const& blocks = node.candidates.blocks;
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-        Block const& block = blocks[b];
-        if (block.size() == 0) continue;
-        Count const* const counts = block.all_counts(node.stats.totals, context.scratch.counts);
-        criterion.scores(counts, block.stride, block.size(), node.stats.sample(), scores);
-        for (std::size_t i = 0; i < block.size(); ++i) {
-            CandidateId const candidate{b, block.codes[i]};
+    node.candidates.each([&](std::size_t b, BlockCounters const& counters) {
+        if (counters.size() == 0) return;
+        Block const& block = node.candidates.table()[b];
+        Count const* const counts = counters.all_counts(node.stats.totals, context.scratch.counts);
+        criterion.scores(counts, counters.stride, counters.size(), node.stats.sample(), scores);
+        for (std::size_t i = 0; i < counters.size(); ++i) {
+            Code const code = counters.codes[i];
+            CandidateId const candidate{b, code};
             if (scores[i] < selection.floor() || (!node.is_leaf() && node.test_candidate == candidate)) continue;
-            selection.offer(candidate, scores[i] - criterion.description_length(context.codes, block, block.codes[i]));
+            selection.offer(candidate, scores[i] - criterion.description_length(context.codes, block, code));
         }
-    }
+    });
     return selection.best();
 }
 
@@ -73,9 +73,9 @@ NodeScores score_node(LearningContext& context, Node const& node) {
     double const no_test = criterion.score(counts, sample);
     if (node.is_leaf()) return {no_test, no_test, criterion.threshold(counts, sample, no_test)};
     auto const [b, code] = node.test_candidate;
-    Block const& block = node.candidates.blocks[b];
-    block.read_counts(code, sample.totals, counts);
-    double const test = criterion.score(counts, sample) - criterion.description_length(context.codes, block, code);
+    node.candidates.find(b)->read_counts(code, sample.totals, counts);
+    double const length = criterion.description_length(context.codes, node.candidates.table()[b], code);
+    double const test = criterion.score(counts, sample) - length;
     return {no_test, test, criterion.threshold(counts, sample, test)};
 }
 

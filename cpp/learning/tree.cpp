@@ -106,7 +106,7 @@ void Tree::observe(LearningContext& context, std::span<Target const> targets) {
     for (Target const& target : targets) ++seen_[target.outcome];
     if (!varies()) {
         if (outcomes_.size() < 2) return;
-        nodes_[add_node(kNoNode, arguments_)].candidates.blocks = make_blocks(context.codes.types(), arguments_);
+        count_candidates(add_node(kNoNode, VariableClasses(arguments_)), context.codes.types());
         if (context.settings.memory > 0) return TreeReplay(*this).add(kRoot);  // this transition will be replayed
     }
     ++stamp_;
@@ -228,10 +228,10 @@ void Tree::set_test(LearningContext& context, NodeId at, CandidateId candidate, 
     node.test_candidate = candidate;
     // The test that was in place is a candidate again.
     if (kind == Decision::change) node.stats.score_bound = std::numeric_limits<double>::infinity();
-    if (!context.settings.branch_updates) node.candidates.clear();
+    if (!context.settings.branch_updates) node.candidates.stop();
     add_children(at, types);
     for (NodeId const child : {nodes_[at].left, nodes_[at].right}) {
-        nodes_[child].candidates.blocks = make_blocks(types, nodes_[child].variable_classes);
+        count_candidates(child, types);
         if (context.settings.memory > 0) TreeReplay(*this).add(child);
     }
     context.criterion.update_settled(nodes_);
@@ -255,7 +255,7 @@ void Tree::record_event(LearningContext& context, NodeId at, Decision kind) cons
 
 // ---- nodes ----
 
-NodeId Tree::add_node(NodeId parent, std::vector<ClassId> variable_classes) {
+NodeId Tree::add_node(NodeId parent, VariableClasses variable_classes) {
     Node node;
     node.parent = parent;
     node.depth = parent == kNoNode ? std::uint16_t{0} : static_cast<std::uint16_t>(nodes_[parent].depth + 1);
@@ -271,10 +271,16 @@ NodeId Tree::add_node(NodeId parent, std::vector<ClassId> variable_classes) {
     return at;
 }
 
+void Tree::count_candidates(NodeId at, std::vector<FactType> const& types) {
+    if (!types.empty()) nodes_[at].candidates.start(tables_->find_or_make(types, nodes_[at].variable_classes));
+}
+
 void Tree::add_children(NodeId at, std::vector<FactType> const& types) {
-    std::vector<ClassId> const classes = nodes_[at].variable_classes;
+    VariableClasses const classes = nodes_[at].variable_classes;
     Test const& test = nodes_[at].test;
-    NodeId const left = add_node(at, extended_classes(types[test.type], test, classes));
+    FactType const& type = types[test.type];
+    bool const introduces = new_variables(type, test, classes.size()) > 0;
+    NodeId const left = add_node(at, introduces ? VariableClasses(extended_classes(type, test, classes)) : classes);
     NodeId const right = add_node(at, classes);
     nodes_[at].left = left;
     nodes_[at].right = right;
@@ -340,14 +346,13 @@ std::size_t Tree::bytes() const {
 
 void Tree::recode(std::vector<NewCodes> const& by_type) {
     for (Node& node : nodes_) {
-        auto& blocks = node.candidates.blocks;
-        for (std::size_t b = 0; b < blocks.size(); ++b) {
-            auto const& [new_code, size] = by_type[blocks[b].type];
-            if (new_code == nullptr || (blocks[b].column_of.empty() && blocks[b].size() == 0)) continue;
-            blocks[b].recode(*new_code, size, node.stats.totals);
+        node.candidates.each([&](std::size_t b, BlockCounters& block) {
+            auto const& [new_code, size] = by_type[node.candidates.table()[b].type];
+            if (new_code == nullptr) return;
+            block.recode(*new_code, size, node.stats.totals);
             CandidateId& test = node.test_candidate;
             if (!node.is_leaf() && test.block == b) test.code = (*new_code)[test.code];
-        }
+        });
     }
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,7 +47,9 @@ public:
         std::uint32_t outcome;
     };
 
-    explicit Tree(std::vector<ClassId> arguments = {}) : arguments_(std::move(arguments)) {}
+    /// Trees of one model share the tables of blocks.
+    Tree(std::vector<ClassId> arguments, std::shared_ptr<BlockTables> tables)
+        : arguments_(std::move(arguments)), tables_(std::move(tables)) {}
 
     // ---- learning ----
 
@@ -59,6 +62,9 @@ public:
     void observe_constant(std::uint64_t n);
     /// Learns from one transition. All outcomes have been added before.
     void observe(LearningContext& context, std::span<Target const> targets);
+
+    /// Forgets everything that was learned.
+    void clear() { *this = Tree(std::move(arguments_), std::move(tables_)); }
 
     // ---- inference ----
 
@@ -129,12 +135,14 @@ private:
     void make_leaf(LearningContext& context, NodeId branch);
     void record_event(LearningContext& context, NodeId node, Decision kind) const;
 
-    [[nodiscard]] NodeId add_node(NodeId parent, std::vector<ClassId> variable_classes);
+    [[nodiscard]] NodeId add_node(NodeId parent, VariableClasses variable_classes);
+    void count_candidates(NodeId node, std::vector<FactType> const& types);
     void add_children(NodeId node, std::vector<FactType> const& types);
     void remove_children(NodeId node);
     [[nodiscard]] std::string path(NodeId node) const;
 
     std::vector<ClassId> arguments_;  // classes of the objects that it is asked about
+    std::shared_ptr<BlockTables> tables_;
     Outcomes outcomes_;
     std::vector<std::uint64_t> seen_;      // observations, by outcome
     std::uint64_t transitions_ = 0;        // observed so far

@@ -140,6 +140,14 @@ def empty_blocks(size: int) -> bytes:
     return packed(schema(1, 1, 1, facts=["difference"]), body, branch_updates=False)
 
 
+def small_blocks(size: int) -> bytes:
+    """Leaves that know 125 objects, with one candidate for each pair of them."""
+    leaf = node(0, candidate(1) * (125 * 126 // 2 + 1))
+    tree = grown(node(BRANCH, None) + differs(0, 1, 1), leaf, size)
+    body = number(2) + varying_rule() + below_a_chain(tree, 62)
+    return packed(schema(1, 1, 1, facts=["difference"]), body, branch_updates=False)
+
+
 def missing_blocks(size: int) -> bytes:
     """A leaf could have candidates for each pair of many classes, and there the file ends."""
     classes = min(size // 20, 446)
@@ -243,6 +251,7 @@ KINDS: list[Callable[[int], bytes]] = [
     too_many_fact_types,
     deep_rule,
     empty_blocks,
+    small_blocks,
     missing_blocks,
     many_fact_types_used,
     code_tables,

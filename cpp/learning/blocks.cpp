@@ -1,0 +1,162 @@
+#include "learning/blocks.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+namespace treethink {
+
+namespace {
+
+// A test is described in two parts: its block, and its value (description_length in candidates.cpp). Blocks share one
+// prior: the share halves for each new variable, for each that is not tied to an older one, and for an absolute vector.
+// So rules come out as a person would write them.
+void set_description_lengths(std::vector<FactType> const& types, std::vector<Block>& blocks) {
+    auto const share = [&](Block const& block) {
+        FactType const& type = types[block.type];
+        std::size_t const introduced = static_cast<std::size_t>(block.is_new[0]) + (type.arity == 2 && block.is_new[1]);
+        return std::uint64_t{1} << (max_cost - cost_of(type, introduced));
+    };
+    std::uint64_t all = 0;
+    for (Block const& block : blocks) all += share(block);
+    for (Block& block : blocks)
+        block.description_length = log_of(static_cast<double>(all)) - log_of(static_cast<double>(share(block)));
+}
+
+using Variables = std::array<std::uint32_t, 2>;
+
+// Calls visit(variables) for each block of a fact type, in order.
+template <class Visit>
+void each_block(FactType const& type, std::vector<ClassId> const& classes, Visit const& visit) {
+    auto const n = static_cast<std::uint32_t>(classes.size());
+    auto fits = [&](std::uint32_t v, std::size_t k) { return v < n && classes[v] == type.classes[k]; };
+    for (std::uint32_t i = 0; i <= n; ++i) {
+        if (i < n && !fits(i, 0)) continue;
+        if (type.arity == 1) {
+            visit(Variables{i, 0});
+            continue;
+        }
+        // Of objects that can change places the older variable comes first, so a new one never stands before an old
+        // one.
+        for (std::uint32_t j = 0; j < n; ++j)
+            if (fits(j, 1) && (type.unordered() ? i < j && i < n : i != j)) visit(Variables{i, j});
+        visit(Variables{i, i < n ? n : n + 1});
+    }
+}
+
+// How many blocks the first `end` fact types have: as many as each_block() visits.
+std::size_t count_blocks(std::vector<FactType> const& types, std::size_t end, std::vector<ClassId> const& classes) {
+    std::vector<std::size_t> variables;  // by class
+    for (ClassId const each : classes) {
+        if (variables.size() <= each) variables.resize(each + 1, 0);
+        ++variables[each];
+    }
+    auto const known = [&](ClassId c) { return c < variables.size() ? variables[c] : 0; };
+    std::size_t blocks = 0;
+    for (std::size_t t = 0; t < end; ++t) {
+        FactType const& type = types[t];
+        std::size_t const first = known(type.classes[0]);
+        if (type.arity == 1)
+            blocks += first + 1;
+        else if (type.unordered())
+            blocks += (first + 1) * first / 2 + 1;
+        else if (type.same_class())
+            blocks += (first + 1) * first + 1;
+        else
+            blocks += (first + 1) * (known(type.classes[1]) + 1);
+    }
+    return blocks;
+}
+
+}  // namespace
+
+std::vector<ClassId> const& VariableClasses::none() {
+    static auto const& none = *new std::vector<ClassId> const();  // never destroyed, see thread_exit.cpp
+    return none;
+}
+
+std::size_t VariableClasses::bytes() const {
+    return classes_ ? size() * sizeof(ClassId) / static_cast<std::size_t>(classes_.use_count()) : 0;
+}
+
+// ---- tables ----
+
+BlockTable::BlockTable(std::vector<FactType> const& types, std::vector<ClassId> const& classes)
+    : by_class_(classes.size()) {
+    std::iota(by_class_.begin(), by_class_.end(), 0u);
+    std::stable_sort(by_class_.begin(), by_class_.end(), [&](auto a, auto b) { return classes[a] < classes[b]; });
+    std::size_t const count = treethink::count_blocks(types, classes);
+    blocks_.reserve(count);
+    for (std::size_t t = 0; t < types.size(); ++t)
+        each_block(types[t], classes,
+                   [&](Variables variables) { blocks_.push_back(make_block(types, classes, t, variables)); });
+    assert(blocks_.size() == count);
+    set_description_lengths(types, blocks_);
+}
+
+Block BlockTable::make_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
+                             std::size_t type_id, Variables variables) const {
+    FactType const& type = types[type_id];
+    Block block;
+    block.type = static_cast<std::uint32_t>(type_id);
+    block.variables = variables;
+    std::size_t introduced = 0;
+    for (std::size_t k = 0; k < type.arity; ++k) {
+        block.is_new[k] = variables[k] >= classes.size();
+        if (!block.is_new[k]) continue;
+        ++introduced;
+        auto const begin = std::partition_point(by_class_.begin(), by_class_.end(),
+                                                [&](auto v) { return classes[v] < type.classes[k]; });
+        auto const end =
+            std::partition_point(begin, by_class_.end(), [&](auto v) { return classes[v] == type.classes[k]; });
+        block.same_class_begin[k] = static_cast<std::uint16_t>(begin - by_class_.begin());
+        block.same_class_size[k] = static_cast<std::uint16_t>(end - begin);
+    }
+    block.mentions = introduced == 0            ? Block::Mentions::bound
+                     : introduced == type.arity ? Block::Mentions::only_new
+                                                : Block::Mentions::bound_and_new;
+    return block;
+}
+
+std::size_t BlockTable::bytes() const {
+    return sizeof *this + blocks_.capacity() * sizeof(Block) + by_class_.capacity() * sizeof(std::uint32_t);
+}
+
+std::shared_ptr<BlockTable const> BlockTables::find_or_make(std::vector<FactType> const& types,
+                                                            std::vector<ClassId> const& classes) {
+    auto const known = tables_.find(classes);
+    if (known != tables_.end())
+        if (auto table = known->second.lock()) return table;
+    auto table = std::make_shared<BlockTable const>(types, classes);
+    std::erase_if(tables_, [](auto const& each) { return each.second.expired(); });
+    tables_[classes] = table;
+    return table;
+}
+
+std::size_t BlockTables::bytes() const {
+    std::size_t bytes = sizeof *this;
+    for (auto const& [classes, weak] : tables_) {
+        bytes += sizeof(classes) + sizeof(weak) + classes.capacity() * sizeof(ClassId);
+        if (auto const table = weak.lock()) bytes += table->bytes();
+    }
+    return bytes;
+}
+
+// ---- blocks by number ----
+
+std::size_t count_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
+    return count_blocks(types, types.size(), classes);
+}
+
+std::optional<std::size_t> find_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
+                                      Test const& test) {
+    std::optional<std::size_t> place;
+    std::size_t at = count_blocks(types, test.type, classes);
+    each_block(types[test.type], classes, [&](Variables variables) {
+        if (variables == test.variables) place = at;
+        ++at;
+    });
+    return place;
+}
+
+}  // namespace treethink
