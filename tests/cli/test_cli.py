@@ -178,9 +178,66 @@ def test_learn_passes_the_options_on(run: Any) -> None:
 def test_learn_takes_the_settings_of_the_learner(
     run: Any, options: str, criterion: str, memory: int
 ) -> None:
-    run("learn", "walls", "--steps", "60", "--alpha", "0.2", "--quiet", *options.split())
+    command = "learn walls --steps 60 --alpha 0.2 --quiet --out walls.tt"
+    run(*command.split(), *options.split())
     model = TreeThink.load("walls.tt")
     assert (model.alpha, model.criterion, model.memory) == (0.2, criterion, memory)
+
+
+@pytest.mark.parametrize(
+    ("options", "file"),
+    [
+        ("maze", "maze.tt"),
+        ("maze --width 8 --set goals=2 --memory 5000 --alpha 0.01 --seed 3", "maze.tt"),
+        ("maze --width 5 --height 6", "maze-5x6.tt"),
+        ("maze --height 6", "maze-8x6.tt"),
+        ("maze --set goals=1 --set wall_percent=10", "maze-goals1-wall_percent10.tt"),
+        ("maze --set width=5 --paper", "maze-5x8-paper.tt"),
+        ("maze --alpha 0.1 --criterion proven --memory 0", "maze-alpha0-1-proven-memory0.tt"),
+        ("scale(1,2)", "scale-1-2.tt"),
+        ("maze --width 5 --out it.tt", "it.tt"),
+    ],
+)
+def test_the_file_is_named_after_the_world_and_what_is_not_the_default(
+    run: Any, options: str, file: str
+) -> None:
+    result = run("learn", *options.split(), "--steps", "20", "--quiet")
+    assert result.code == 0 and result.out.endswith(f"saved to {file}\n")
+    assert [each.name for each in Path().iterdir()] == [file]
+
+
+def test_the_same_command_replaces_its_own_file(run: Any) -> None:
+    command = ["learn", "maze", "--steps", "60", "--quiet"]
+    assert run(*command).code == 0
+    before = Path("maze.tt").read_bytes()
+    assert run(*command).code == 0 and Path("maze.tt").read_bytes() == before
+    assert run(*command[:3], "80", "--quiet").code == 0
+    assert TreeThink.load("maze.tt").observations == 80
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("keys --out maze.tt", "maze.tt is a model of another world"),
+        ("maze --memory 9 --out maze.tt", "maze.tt is a model with other settings"),
+        ("maze --steps 9", "maze.tt has 60 observations, and the new model can have 9 at most"),
+        ("maze --out notes.txt", "notes.txt exists and is no model that can be read"),
+        ("maze --from other.tt --out notes.txt", "notes.txt exists and is no model"),
+    ],
+)
+def test_learn_replaces_no_other_model_and_no_other_file(
+    run: Any, options: str, message: str
+) -> None:
+    for file in ("maze.tt", "other.tt"):
+        run("learn", "maze", "--steps", "60", "--quiet", "--out", file)
+    Path("notes.txt").write_text("to be kept")
+    before = {each: each.read_bytes() for each in Path().iterdir()}
+    command = ["learn", *options.split(), *([] if "--steps" in options else ["--steps", "60"])]
+    result = run(*command)
+    assert (result.code, result.out) == (2, "") and result.err.count("\n") == 1
+    assert message in result.err and "replace it with --force" in result.err
+    assert {each: each.read_bytes() for each in Path().iterdir()} == before
+    assert run(*command, "--quiet", "--force").code == 0
 
 
 def test_learn_with_zero_steps(run: Any) -> None:
@@ -346,7 +403,7 @@ def test_learn_says_whether_the_world_was_learned(run: Any) -> None:
     scenes = len(make("walls").scenes())
     assert "\nlearned\n1,000 of 1,000 held-out transitions predicted exactly" in out
     assert f"; {scenes} of {scenes} scenes of its rules right" in out
-    out = run("learn", "walls", "--steps", "20").out
+    out = run("learn", "walls", "--steps", "20", "--force").out
     assert "\nNOT learned\n" in out
     assert out.count("wrong: ") == 5 and re.search(r"\n  and \d+ more\n", out)
 

@@ -20,6 +20,7 @@ import treethink
 from command_line import Ran, called, started
 from models import learned
 from treethink import cli
+from treethink.worlds import make
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 NAMES = list(get_command(cli.app).commands)
@@ -92,11 +93,12 @@ def test_the_examples_run(
     monkeypatch.chdir(tmp_path)
     learned("maze", 1_500).save("maze.tt")
     learned("maze", 1_600).save("large.tt")  # with the same rules
+    Path("state.json").write_text(make("maze").reset(0).to_json(), encoding="utf-8")
     monkeypatch.setenv("VISUAL", "true")  # an editor that changes nothing
     for each in examples(help_page(name)):
         command = shlex.split(each)[1:]
         if name == "learn":
-            command += ["--steps", "300"]
+            command += ["--steps", "2000", "--force"]
         if name == "plan":
             command += ["--steps", "2"]
         result = called(capsys, *command)

@@ -107,7 +107,7 @@ def test_the_object_of_learn(run: Any) -> None:
 
 
 def test_learn_with_zero_steps_has_no_last_error(run: Any) -> None:
-    object_ = parse_json(run("learn maze --steps 0 --json --quiet"))
+    object_ = parse_json(run("learn maze --steps 0 --json --quiet --force"))
     assert object_["last_error"] is None and object_["learned"] is False
 
 
@@ -135,7 +135,7 @@ def test_the_object_of_explain(run: Any) -> None:
     object_ = parse_json(run("explain maze.tt --world maze --seed 3 --action up --json"))
     reasons = TreeThink.load("maze.tt").explain(make("maze").reset(3), "up").to_dict()["reasons"]
     assert object_["reasons"] == json.loads(json.dumps(reasons))
-    assert (object_["world"], object_["seed"], object_["action"]) == ("maze", 3, "up")
+    assert (object_["world"], object_["level"], object_["action"]) == ("maze", 3, "up")
 
 
 def test_the_objects_of_run_and_report_have_paths(run: Any) -> None:

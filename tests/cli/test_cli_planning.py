@@ -90,7 +90,7 @@ def test_without_a_model_it_first_learns_the_world_in_its_default_size(run: Any)
     result = run("plan maze --width 12 --height 12 --steps 5")
     assert result.code == 0
     first, second, third, *_ = result.out.splitlines()
-    assert first.startswith("no --model given: learning Maze(width=8, height=8,")
+    assert first.startswith("no model given: learning Maze(width=8, height=8,")
     assert first.endswith("first, as `treethink learn maze` does")
     observed = re.search(r"observed ([\d,]+) transitions", second)[1]  # type: ignore[index]
     assert "5,000 without an error since" in third
@@ -105,7 +105,7 @@ def test_it_learns_the_given_world_if_the_default_one_has_another_schema(
 ) -> None:
     worlds = []
 
-    def learn_live(model: TreeThink, world: World) -> live.LearningRun:
+    def learn_live(model: TreeThink, world: World, quiet: bool) -> live.LearningRun:
         worlds.append(world)
         return live.LearningRun()
 
@@ -132,7 +132,7 @@ def test_with_json_only_the_object_goes_to_the_output(run: Any) -> None:
     first = data["episodes"][0]
     assert first["finished"] and first["exact"] is True and first["by_chance"] is False
     assert first["pessimal"] <= first["trivial"] <= first["optimal"] and first["seconds"] > 0
-    assert "no --model" in result.err and "GIF saved to two.gif" in result.err
+    assert "no model given" in result.err and "GIF saved to two.gif" in result.err
     of_saved_model = json.loads(run("plan maze --model maze.tt --json --steps 4").out)
     assert of_saved_model["model"] == "maze.tt" and of_saved_model["observations"] == 3_000
 

@@ -723,7 +723,7 @@ def test_a_failure_restores_the_terminal(
     game.wait_to_see("q: quit")
     game.send("\x1b[C\x1b[D\x1b[D")
     assert game.exit_code() == 1
-    assert b"treethink: no place" in game.out
+    assert b"treethink: StateError in your own code: no place" in game.out
 
 
 @posix

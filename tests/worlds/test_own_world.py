@@ -57,7 +57,7 @@ def test_the_commands_of_the_page_work_in_its_order(
     assert [each.split()[0] for each in commands] == ["learn", "plan", "learn"]
     for each in commands:
         assert run(shlex.split(each)) == 0
-    assert (folder / "Hall.tt").exists() and (folder / "LongHall.tt").exists()
+    assert (folder / "Hall.tt").exists() and (folder / "LongHall-length30.tt").exists()
     assert "score" in capsys.readouterr().out
 
 

@@ -95,8 +95,8 @@ def _main_options(
       treethink worlds                     # list the available worlds
       treethink learn maze                 # learn a world; saves maze.tt
       treethink rules maze.tt              # print the learned rules
-      treethink play maze --model maze.tt  # play it and compare predictions
-      treethink plan maze --model maze.tt  # play it by planning with the model
+      treethink play maze maze.tt  # play it and compare predictions
+      treethink plan maze maze.tt  # play it by planning with the model
     """
     if ctx.invoked_subcommand is None:
         print(ctx.get_help())

@@ -39,13 +39,7 @@ def make_world(
 
     `pairs` are the NAME=NUMBER of `--set`; `sizes` are `--width` and `--height`.
     """
-    options = {option: value for option, value in sizes.items() if value is not None}
-    for pair in pairs or ():
-        option, _, value = pair.partition("=")
-        try:
-            options[option.strip()] = int(value)
-        except ValueError:
-            raise SettingError(f"--set takes NAME=NUMBER, such as goals=3, got {pair!r}") from None
+    options = given_options(pairs, **sizes)
     _check_no_file(name)
     try:
         with plugins_allowed(not no_plugins):
@@ -54,6 +48,18 @@ def make_world(
         if any(each.name == "<module>" for each in own_frames(error)):
             raise  # a mistake in the user's module, not in the command
         raise SettingError(str(error)) from None
+
+
+def given_options(pairs: Sequence[str] | None, **sizes: int | None) -> dict[str, int]:
+    """Return the options of a world that were given on the command line."""
+    options = {option: value for option, value in sizes.items() if value is not None}
+    for pair in pairs or ():
+        option, _, value = pair.partition("=")
+        try:
+            options[option.strip()] = int(value)
+        except ValueError:
+            raise SettingError(f"--set takes NAME=NUMBER, such as goals=3, got {pair!r}") from None
+    return options
 
 
 def _check_no_file(name: str) -> None:
@@ -106,6 +112,32 @@ def make_optional_world(
 def plugins_allowed(allowed: bool) -> AbstractContextManager[None]:
     """Let modules in the working folder be loaded, such as a user's own world, or none at all."""
     return searched("working folder" if allowed else "none")
+
+
+def model_and_world(
+    model_first: bool, words: tuple[str | None, str | None], model: Path | None, world: str | None
+) -> tuple[Path | None, str | None]:
+    """Return the model and the world, each given as an argument or as an option.
+
+    `words` are the arguments; `model_first` says which comes first. They may be in the other order,
+    if the one is evidently a model and the other is not.
+    """
+    given = [each for each in words if each is not None]
+    if len(given) == 2 and [_is_model(each) for each in given] == [not model_first, model_first]:
+        given.reverse()
+    roles = ["MODEL", "WORLD"] if model_first else ["WORLD", "MODEL"]
+    options = {"MODEL": model, "WORLD": world}
+    left = [role for role in roles if options[role] is None]
+    if len(given) > len(left):
+        twice = next(role for role in roles if role not in left)
+        raise SettingError(f"the {twice} is given twice: as an argument and as an option")
+    values = dict(zip(left, given, strict=False))
+    found_model = values.get("MODEL", model)
+    return None if found_model is None else Path(found_model), values.get("WORLD", world)
+
+
+def _is_model(word: str) -> bool:
+    return word.endswith(".tt") or (word not in WORLDS and ":" not in word and Path(word).is_file())
 
 
 # ------------------------------------------------------------------------- rules
@@ -174,7 +206,7 @@ def complete_action(ctx: typer.Context, incomplete: str) -> Iterator[Offer]:
 
 
 def _actions(ctx: typer.Context) -> Iterator[Offer]:
-    model = _typed(ctx, "model")
+    model = _typed_model(ctx)
     known = _typed_world(ctx) if model is None else TreeThink.load(model)
     yield from ((name, "") for name in known.schema.actions)
 
@@ -185,12 +217,17 @@ def complete_rule(ctx: typer.Context, incomplete: str) -> Iterator[Offer]:
 
 
 def _rules(ctx: typer.Context) -> Iterator[Offer]:
-    for key, rule in TreeThink.load(_typed(ctx, "model")).rules.items():
+    for key, rule in TreeThink.load(str(_typed_model(ctx))).rules.items():
         yield ".".join(key), f"{rule.n_leaves} leaves" if rule.varies else "constant"
 
 
 def _typed_world(ctx: typer.Context) -> World:
-    return make_world(_typed(ctx, "world"), no_plugins=bool(ctx.params.get("no_plugins")))
+    name = ctx.params.get("world_option") or _typed(ctx, "world")
+    return make_world(name, no_plugins=bool(ctx.params.get("no_plugins")))
+
+
+def _typed_model(ctx: typer.Context) -> Any:
+    return ctx.params.get("model_option") or _typed(ctx, "model")
 
 
 def _typed(ctx: typer.Context, parameter: str) -> Any:
@@ -199,7 +236,8 @@ def _typed(ctx: typer.Context, parameter: str) -> Any:
     An option that still lacks its value ends the parsing before the arguments got their values;
     those are then in `ctx.args`.
     """
-    if ctx.params.get(parameter) is None and ctx.args and ctx.command.params[0].name == parameter:
+    arguments = [each for each in ctx.command.params if each.param_type_name == "argument"]
+    if ctx.params.get(parameter) is None and ctx.args and arguments[0].name == parameter:
         return ctx.args[0]
     return ctx.params.get(parameter)
 
@@ -215,6 +253,34 @@ WorldName = Annotated[
         metavar="WORLD",
         help="A world listed by `treethink worlds`, or your own as module:name.",
         autocompletion=complete_world,
+    ),
+]
+OptionalWorld = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="WORLD",
+        help="A world listed by `treethink worlds`, or your own as module:name.",
+        autocompletion=complete_world,
+    ),
+]
+WorldOption = Annotated[
+    str | None,
+    typer.Option(
+        "--world", metavar="WORLD", help="The same as the argument WORLD.", hidden=True,
+        autocompletion=complete_world,
+    ),
+]  # fmt: skip
+OptionalModel = Annotated[
+    str | None, typer.Argument(metavar="MODEL", help="A saved model, such as maze.tt.")
+]
+ModelOption = Annotated[
+    Path | None,
+    typer.Option("--model", metavar="MODEL", help="The same as the argument MODEL.", hidden=True),
+]
+Level = Annotated[
+    int,
+    typer.Option(
+        "--level", "--seed", metavar="N", min=0, help="Number of the level; a random seed."
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model, such as maze.tt.")]

@@ -23,7 +23,7 @@ from treethink.cli.session.own_code import own_error_text
 from treethink.errors import RuleError, SettingError, TreeThinkError, UnknownNameError
 from treethink.model import TreeThink
 from treethink.rules import Rule, RuleKey, Rules
-from treethink.terminal import moves, say
+from treethink.terminal import moves, say, terminal
 from treethink.text import many, printable
 
 #: The command was valid, but something failed: a file, a run, a missing package.
@@ -108,6 +108,11 @@ def _usage_message(error: Exception) -> str:
     return f"{text[:1].lower()}{text[1:]}. Try '{command} --help'."
 
 
+def missing_argument(ctx: typer.Context, name: str) -> Exception:
+    """Return the error for an argument that was not given."""
+    return _UsageError(f"Missing argument '{name}'.", ctx)
+
+
 def check_writable(path: Path) -> Path:
     """Return the path, or raise an error now if it could not be written after all the work."""
     # A symbolic link is followed: its target is what gets written.
@@ -154,6 +159,13 @@ def learner_settings(model: TreeThink) -> dict[str, Any]:
 
 
 # ------------------------------------------------------------------------ text
+
+
+def progress_console(quiet: bool, console: Console | None = None) -> Console:
+    """Return the console for progress and messages, stderr by default; silent with `--quiet`."""
+    if quiet:
+        return Console(quiet=True, force_terminal=False)
+    return console or terminal(stderr=True)
 
 
 def print_page(

@@ -9,24 +9,30 @@ import typer
 from treethink.cli._options import (
     AsJson,
     Height,
-    ModelFile,
+    ModelOption,
     NoPlugins,
+    OptionalModel,
+    OptionalWorld,
     Quiet,
     Width,
-    WorldName,
+    WorldOption,
     WorldOptions,
     load_model,
     make_world,
+    model_and_world,
 )
-from treethink.cli._output import FAILED, print_json, print_page
+from treethink.cli._output import FAILED, missing_argument, print_json, print_page
 from treethink.terminal import say, terminal
 from treethink.text import many
 from treethink.worlds.base import check_fit
 
 
 def check(
-    model: ModelFile,
-    world: WorldName,
+    ctx: typer.Context,
+    model: OptionalModel = None,
+    world: OptionalWorld = None,
+    model_option: ModelOption = None,
+    world_option: WorldOption = None,
     steps: Annotated[
         int, typer.Option(metavar="N", min=1, help="Number of transitions to check.")
     ] = 1_000,
@@ -50,13 +56,16 @@ def check(
       treethink check maze.tt maze --width 16 --height 16 --steps 5000
       treethink check maze.tt maze --json | jq .wrong
     """
-    place = make_world(world, set_, no_plugins, width=width, height=height)
-    loaded = load_model(model)
-    check_fit(loaded.schema, place, str(model))
+    path, name = model_and_world(True, (model, world), model_option, world_option)
+    if path is None or name is None:
+        raise missing_argument(ctx, "MODEL" if path is None else "WORLD")
+    place = make_world(name, set_, no_plugins, width=width, height=height)
+    loaded = load_model(path)
+    check_fit(loaded.schema, place, str(path))
     result = loaded.check(place, steps, seed)
     if as_json:
         fields = {**result.to_dict(), "world": place.name, "options": place.options, "seed": seed}
-        print_json("check", model=str(model), right=not result, **fields)
+        print_json("check", model=str(path), right=not result, **fields)
     elif quiet:
         wrong = f"{result.wrong:,}" if result.wrong else "none"
         say(terminal(), f"{wrong} of {many(result.tried, 'transition')} predicted wrongly")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,20 +12,25 @@ import typer
 from treethink.cli._options import (
     AsJson,
     Height,
-    ModelFile,
+    Level,
+    ModelOption,
     NoPlugins,
+    OptionalModel,
+    OptionalWorld,
     Width,
+    WorldOption,
     WorldOptions,
     complete_action,
-    complete_world,
     load_model,
-    make_world,
+    make_optional_world,
+    model_and_world,
 )
-from treethink.cli._output import check_writable, print_json, print_page
-from treethink.errors import SettingError, StateError
+from treethink.cli._output import check_writable, missing_argument, print_json, print_page
+from treethink.errors import SettingError, StateError, TreeThinkError
+from treethink.model import TreeThink
 from treethink.state import State
 from treethink.terminal import coloured, say, terminal
-from treethink.worlds import draw
+from treethink.worlds import World, draw
 from treethink.worlds.base import check_fit
 
 if TYPE_CHECKING:
@@ -32,20 +38,34 @@ if TYPE_CHECKING:
 
 
 def explain(
-    model: ModelFile,
-    world: Annotated[
-        str,
-        typer.Option(
-            metavar="WORLD", help="World that the state is from.", autocompletion=complete_world
-        ),
-    ],
+    ctx: typer.Context,
     action: Annotated[
         str,
         typer.Option(
             metavar="NAME", help="Action to be explained.", autocompletion=complete_action
         ),
     ],
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the level.")] = 0,
+    model: OptionalModel = None,
+    world: OptionalWorld = None,
+    model_option: ModelOption = None,
+    world_option: WorldOption = None,
+    level: Level = 0,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="State as JSON, as State.to_json writes it, instead of a level; - reads it from"
+            " standard input.",
+        ),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Actions with commas between them; explain the state that the model predicts"
+            " after them.",
+        ),
+    ] = None,
     of: Annotated[
         str | None,
         typer.Option(
@@ -64,39 +84,75 @@ def explain(
 ) -> None:
     """Explain a prediction of a saved model.
 
-    The prediction is for the first state of a level. The explanation shows which tests hold there,
-    for which objects, and which changes to the state would change the prediction.
+    The prediction is for the first state of a level, or for any state in a file. The explanation
+    shows which tests hold there, for which objects, and which changes to the state would change the
+    prediction.
 
     Examples:
-      treethink explain maze.tt --world maze --action right
-      treethink explain maze.tt --world maze --action left --of 40.pos
-      treethink explain maze.tt --world maze --action up --seed 3 --draw why.png
-      treethink explain maze.tt --world maze --action up --json | jq '.reasons[0]'
+      treethink explain maze.tt maze --action right
+      treethink explain maze.tt maze --action left --of 40.pos
+      treethink explain maze.tt maze --action up --after up,left
+      treethink explain maze.tt maze --action up --level 3 --draw why.png
+      treethink explain maze.tt maze --action up --json | jq .state > state.json
+      treethink explain maze.tt --state state.json --action down
     """
-    place = make_world(world, set_, no_plugins, width=width, height=height)
+    path, name = model_and_world(True, (model, world), model_option, world_option)
+    if path is None:
+        raise missing_argument(ctx, "MODEL")
+    if name is None and state is None:
+        raise SettingError(
+            "say which state to explain: that of a level of a WORLD, or a --state FILE"
+        )
     target = _parse_target(of)
-    loaded = load_model(model)
-    check_fit(loaded.schema, place, str(model))
-    state = place.reset(seed)
-    _check_object(target, state)
-    explanation = loaded.explain(state, action, target)
+    place = make_optional_world(name, set_, no_plugins, width=width, height=height)
+    loaded = load_model(path)
+    if place is not None:
+        check_fit(loaded.schema, place, str(path))
+    start = _start(loaded, place, level, state)
+    actions = [each.strip() for each in after.split(",")] if after else []
+    shown = _after(loaded, start, actions)
+    _check_object(target, shown)
+    explanation = loaded.explain(shown, action, target)
     if picture is not None:
         explanation.draw(check_writable(picture), place)
     if as_json:
         print_json(
             "explain",
-            model=str(model),
-            world=place.name,
-            options=place.options,
-            seed=seed,
+            model=str(path),
+            world=None if place is None else place.name,
+            options=None if place is None else place.options,
+            level=level if state is None else None,
+            after=actions,
             **explanation.to_dict(),
         )
         return
     console = terminal()
-    print(draw.ansi(place, state, colour=coloured(console)) + "\n")
+    if place is not None:
+        print(draw.ansi(place, shown, colour=coloured(console)) + "\n")
     print_page(console, explanation)
     if picture is not None:
         say(console, f"drawn to {picture}")
+
+
+def _start(model: TreeThink, world: World | None, level: int, file: Path | None) -> State:
+    """Return the state in the file, or else the first one of the level."""
+    if file is None:
+        assert world is not None  # one of the two is given
+        return world.reset(level)
+    standard_input = str(file) == "-"
+    where = "standard input" if standard_input else str(file)
+    try:
+        text = sys.stdin.read() if standard_input else file.read_text(encoding="utf-8")
+        return State.from_json(model.schema, text)
+    except (TreeThinkError, UnicodeDecodeError) as error:
+        raise StateError(f"{where} holds no state of this model: {error}") from None
+
+
+def _after(model: TreeThink, state: State, actions: list[str]) -> State:
+    """Return the state that the model predicts after the actions: always the most likely one."""
+    for each in actions:
+        state = model.predict(state, each).mode()
+    return state
 
 
 def _parse_target(of: str | None) -> Asked:

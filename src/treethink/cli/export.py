@@ -19,7 +19,7 @@ from treethink.cli._options import (
     select_rules,
 )
 from treethink.cli._output import check_writable, print_json
-from treethink.cli.rules import STYLES
+from treethink.cli.rules import OTHER_STYLES, STYLES
 from treethink.errors import SettingError, UnknownNameError
 from treethink.file import format_of, write
 from treethink.model import TreeThink
@@ -31,11 +31,11 @@ from treethink.text import many
 _PROGRAMS = ("python", "prolog")
 #: Forms that are drawn: one file for each rule.
 _PICTURES = ("svg", "png", "pdf")
-_FOR_PEOPLE = ("text", "english")
+_FOR_PEOPLE = ("formula", "english")
 FORMS = (*_PROGRAMS, *STYLES, *_PICTURES)
 #: The form that an ending of --out stands for.
 _ENDINGS = {
-    "py": "python", "pl": "prolog", "txt": "text", "dot": "dot", "gv": "dot", "mmd": "mermaid",
+    "py": "python", "pl": "prolog", "txt": "formula", "dot": "dot", "gv": "dot", "mmd": "mermaid",
     **{form: form for form in _PICTURES},
 }  # fmt: skip
 
@@ -105,6 +105,7 @@ def _form(to: str | None, out: Path | None) -> str:
                 f" ends in .{', .'.join(_ENDINGS)}"
             )
         return _ENDINGS[ending]
+    to = OTHER_STYLES.get(to, to)
     if to not in FORMS:
         raise UnknownNameError("form", to, FORMS, "--to")
     return to

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,10 +17,11 @@ from treethink.cli._options import (
     WorldName,
     WorldOptions,
     complete_criterion,
+    given_options,
     load_model,
     make_world,
 )
-from treethink.cli._output import INTERRUPTED, check_writable
+from treethink.cli._output import INTERRUPTED, check_writable, learner_settings
 from treethink.cli.session.interrupt import InterruptGuard
 from treethink.cli.session.live import EPISODE, PATIENCE, STEPS, learn_live
 from treethink.cli.session.report import LearnReport
@@ -30,6 +32,9 @@ from treethink.model import TreeThink
 from treethink.terminal import say_wrapped, terminal
 from treethink.worlds import World
 from treethink.worlds.base import check_fit
+
+#: Settings of a learner that are not in the name of a file.
+_DEFAULTS = {"alpha": 0.01, "criterion": "evidence", "memory": 5_000}
 
 
 def learn(
@@ -49,8 +54,13 @@ def learn(
     ] = EPISODE,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="File to save the model to.", show_default="WORLD.tt"),
+        typer.Option(
+            metavar="FILE", help="File to save the model to.", show_default="WORLD[-OPTIONS].tt"
+        ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace any file, also another model.")
+    ] = False,
     start: Annotated[
         Path | None,
         typer.Option("--from", metavar="MODEL", help="Continue from a saved model and update it."),
@@ -104,10 +114,13 @@ def learn(
     Actions are random. The model predicts each transition before it observes it. Learning
     stops when no prediction has been wrong for a while. Ctrl-C also stops it, and saves the model.
 
+    The file is named after the world and all options that are not the defaults. An existing file is
+    replaced only if it is a model of the same world and settings that has no more observations.
+
     Examples:
       treethink learn maze                          # saves maze.tt
       treethink learn keys --seed 7 --out keys7.tt
-      treethink learn maze --width 16 --height 16 --set goals=4
+      treethink learn maze --width 16 --height 16   # saves maze-16x16.tt
       treethink learn maze --paper                  # use the paper's settings
       treethink learn maze --from maze.tt           # continue learning
       treethink learn maze --quiet --json | jq .learned
@@ -119,9 +132,10 @@ def learn(
         model = _new_model(place, settings, paper)
     else:
         model = _load_model(start, place, settings, paper)
-    path = check_writable(out or start or Path(f"{file_safe(world.rpartition(':')[2])}.tt"))
-    if path != start:
-        _check_no_edits(path)
+    given = given_options(set_, width=width, height=height)
+    path = check_writable(out or start or _default_path(world, place, given, settings, paper))
+    if path != start and not force:
+        _check_replaceable(path, model, model.observations + steps)
     if not quiet:
         _announce(place, steps, patience)
     earlier = model.observations
@@ -164,16 +178,52 @@ def _load_model(path: Path, world: World, settings: dict[str, Any], paper: bool)
     return model
 
 
-def _check_no_edits(path: Path) -> None:
-    """Refuse to overwrite a model with rules edited by hand: those cannot be learned again."""
+def _default_path(
+    name: str, world: World, given: Mapping[str, int], settings: Mapping[str, Any], paper: bool
+) -> Path:
+    """Return the file for a world, named after it and all options that are not the defaults.
+
+    `given` are the world's options on the command line.
+    """
+    changed = {each: value for each, value in given.items() if world.defaults.get(each) != value}
+    size = {each: world.options.get(each) for each in ("width", "height")}
+    parts = [name.rpartition(":")[2]]
+    if changed.keys() & size.keys() and None not in size.values():
+        parts.append("x".join(map(str, size.values())))
+        changed = {each: value for each, value in changed.items() if each not in size}
+    parts += [f"{each}{value}" for each, value in changed.items()]
+    parts += ["paper"] * paper
+    for each, value in settings.items():
+        if value != _DEFAULTS[each]:
+            parts.append(str(value) if each == "criterion" else f"{each}{value}")
+    return Path(f"{'-'.join(map(file_safe, parts))}.tt")
+
+
+def _check_replaceable(path: Path, model: TreeThink, most: int) -> None:
+    """Refuse to replace anything but a model that the same command may have saved.
+
+    `most` is the largest number of observations that the new model can have.
+    """
+    if not path.exists():
+        return
+    advice = "save to another file with --out, or replace it with --force"
     try:
-        edited = [key for key, rule in TreeThink.load(path).rules.items() if rule.edited]
+        old = TreeThink.load(path)
     except TreeThinkError:
-        return  # there is no file, or it is no model
-    if edited:
+        raise SettingError(f"{path} exists and is no model that can be read: {advice}") from None
+    if edited := [key for key, rule in old.rules.items() if rule.edited]:
         raise SettingError(
             f"{path} has rules edited by hand, such as {'.'.join(edited[0])}: continue with"
-            f" --from {path}, or save to another file with --out"
+            f" --from {path}, {advice}"
+        )
+    if old.schema != model.schema:
+        raise SettingError(f"{path} is a model of another world: {advice}")
+    if learner_settings(old) != learner_settings(model):
+        raise SettingError(f"{path} is a model with other settings: {advice}")
+    if old.observations > most:
+        raise SettingError(
+            f"{path} has {old.observations:,} observations, and the new model can have"
+            f" {most:,} at most: continue with --from {path}, {advice}"
         )
 
 

@@ -13,15 +13,25 @@ from treethink.cli._options import (
     SEARCH,
     AsJson,
     Height,
+    ModelOption,
     NoPlugins,
+    OptionalWorld,
+    Quiet,
     Width,
-    WorldName,
+    WorldOption,
     WorldOptions,
     complete_names,
     load_model,
     make_world,
+    model_and_world,
 )
-from treethink.cli._output import INTERRUPTED, check_writable, print_json
+from treethink.cli._output import (
+    INTERRUPTED,
+    check_writable,
+    missing_argument,
+    print_json,
+    progress_console,
+)
 from treethink.cli.session import live
 from treethink.cli.session.report import print_run
 from treethink.errors import SettingError
@@ -39,13 +49,16 @@ _SIMULATIONS = 100
 
 
 def plan(
-    world: WorldName,
+    ctx: typer.Context,
+    world: OptionalWorld = None,
     model: Annotated[
-        Path | None,
-        typer.Option(
+        str | None,
+        typer.Argument(
             metavar="MODEL", help="Saved model to plan with.", show_default="learn one first"
         ),
     ] = None,
+    model_option: ModelOption = None,
+    world_option: WorldOption = None,
     oracle: Annotated[
         bool, typer.Option("--oracle", help="Plan with the world itself instead of a model.")
     ] = False,
@@ -70,7 +83,8 @@ def plan(
     episodes: Annotated[int, typer.Option(metavar="N", min=1, help="Number of levels.")] = 1,
     steps: Annotated[int, typer.Option(metavar="N", min=1, help="Steps per level.")] = 50,
     level: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Random seed of the first level.")
+        int,
+        typer.Option(metavar="N", min=0, help="Number of the first level; a random seed."),
     ] = 0,
     seed: Annotated[
         int,
@@ -113,6 +127,7 @@ def plan(
         Path | None,
         typer.Option(metavar="FILE", help="Save an animated GIF of the episodes (needs Pillow)."),
     ] = None,
+    quiet: Quiet = False,
     no_plugins: NoPlugins = False,
     as_json: AsJson = False,
 ) -> None:
@@ -121,13 +136,16 @@ def plan(
     It shows each step and the score, and compares the score with the best and the worst possible.
 
     Examples:
-      treethink plan maze --model maze.tt
+      treethink plan maze maze.tt
       treethink plan maze                         # learns the maze first
       treethink plan coins --width 10 --height 10 --set coins=8 --gif coins.gif
       treethink plan keys --oracle --episodes 20  # how a perfect model would do
-      treethink plan maze --model maze.tt --json | jq '.episodes[].score'
+      treethink plan maze maze.tt --json | jq '.episodes[].score'
     """
-    place = make_world(world, set_, no_plugins, width=width, height=height)
+    path, name = model_and_world(False, (world, model), model_option, world_option)
+    if name is None:
+        raise missing_argument(ctx, "WORLD")
+    place = make_world(name, set_, no_plugins, width=width, height=height)
     _check_score(place, level)
     by_time = simulations is None and milliseconds is not None
     search = SearchSettings(
@@ -138,22 +156,22 @@ def plan(
         exploration=exploration,
         choose=choose,
     )
-    agent = Agent.from_settings(_model(place, model, oracle), search, seed=seed)
+    agent = Agent.from_settings(_model(place, path, oracle), search, seed=seed)
     if gif is not None:
         _check_gif(check_writable(gif), place, level, episodes * (steps + 1))
     console = terminal(stderr=as_json)
-    if model is None and not oracle:
-        _learn(console, agent.model, world, place)
-    output = Console(quiet=True, force_terminal=False) if as_json else console
+    if path is None and not oracle:
+        _learn(progress_console(quiet, console), agent.model, name, place, quiet)
+    output = progress_console(as_json, console)
     accounts, interrupted = _play(
-        agent, place, range(level, level + episodes), steps, pause, output
+        agent, place, range(level, level + episodes), steps, pause, output, quiet
     )
     for text in summary_lines(accounts):
         say_wrapped(output, text)
     if gif is not None and accounts:
-        _save_gif(console, gif, place, accounts)
+        _save_gif(progress_console(quiet, console), gif, place, accounts)
     if as_json:
-        print_json("plan", **_to_json(place, agent, model, oracle, accounts))
+        print_json("plan", **_to_json(place, agent, path, oracle, accounts))
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -174,9 +192,7 @@ def _check_score(world: World, level: int) -> None:
 def _model(world: World, path: Path | None, oracle: bool) -> Any:
     """Return the model to plan with: the world itself, a saved model, or a new, untrained one."""
     if oracle and path is not None:
-        raise SettingError(
-            "--oracle plans with the world itself, not with a --model: leave out one"
-        )
+        raise SettingError("--oracle plans with the world itself, not with a model: leave out one")
     if oracle:
         return world
     if path is None:
@@ -196,12 +212,12 @@ def _check_gif(path: Path, world: World, level: int, states: int) -> None:
 # -------------------------------------------------------------------- learn and play
 
 
-def _learn(console: Console, model: TreeThink, name: str, place: World) -> None:
+def _learn(console: Console, model: TreeThink, name: str, place: World, quiet: bool) -> None:
     """Learn the world as `treethink learn` does, and print a summary."""
     world = _default_world(name, place)
     command = f"`treethink learn {name}`"
-    say_wrapped(console, f"no --model given: learning {world!r} first, as {command} does")
-    run = live.learn_live(model, world)
+    say_wrapped(console, f"no model given: learning {world!r} first, as {command} does")
+    run = live.learn_live(model, world, quiet=quiet)
     print_run(console, world, run, run.interrupted)
     if run.interrupted:
         say(console, "interrupted before the first episode")
@@ -218,12 +234,19 @@ def _default_world(name: str, place: World) -> World:
 
 
 def _play(
-    agent: Agent, world: World, levels: range, steps: int, pause: float, console: Console
+    agent: Agent,
+    world: World,
+    levels: range,
+    steps: int,
+    pause: float,
+    console: Console,
+    quiet: bool,
 ) -> tuple[list[EpisodeSummary], bool]:
     """Play the levels, and return an account of each and whether Ctrl-C stopped it."""
     accounts: list[EpisodeSummary] = []
     for level in levels:
-        viewer = Viewer(console, world, steps, level, pause=pause, lines=len(levels) == 1)
+        screen = progress_console(quiet, console)
+        viewer = Viewer(screen, world, steps, level, pause=pause, lines=len(levels) == 1)
         account, interrupted = _play_level(agent, world, steps, level, viewer)
         if account is not None:
             accounts.append(account)

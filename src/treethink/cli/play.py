@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,13 +14,18 @@ from rich.control import Control
 
 from treethink.cli._options import (
     Height,
+    Level,
+    ModelOption,
     NoPlugins,
+    OptionalWorld,
     Width,
-    WorldName,
+    WorldOption,
     WorldOptions,
     load_model,
     make_world,
+    model_and_world,
 )
+from treethink.cli._output import missing_argument
 from treethink.errors import SettingError
 from treethink.play import keyboard, screen
 from treethink.play.game import Game, Model
@@ -31,14 +35,15 @@ from treethink.worlds.base import check_fit
 
 
 def play(
-    world: WorldName,
-    seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Random seed; it selects the level.")
-    ] = 0,
+    ctx: typer.Context,
+    world: OptionalWorld = None,
     model: Annotated[
-        Path | None,
-        typer.Option(metavar="MODEL", help="Show the predictions of this saved model, too."),
+        str | None,
+        typer.Argument(metavar="MODEL", help="Show the predictions of this saved model, too."),
     ] = None,
+    model_option: ModelOption = None,
+    world_option: WorldOption = None,
+    level: Level = 0,
     width: Width = None,
     height: Height = None,
     set_: WorldOptions = None,
@@ -51,14 +56,17 @@ def play(
 
     Examples:
       treethink play keys
-      treethink play maze --model maze.tt
-      treethink play maze --width 12 --height 12 --set goals=5 --seed 3
+      treethink play maze maze.tt
+      treethink play maze --width 12 --height 12 --set goals=5 --level 3
     """
-    place = make_world(world, set_, no_plugins, width=width, height=height)
-    loaded = None if model is None else load_model(model)
+    path, name = model_and_world(False, (world, model), model_option, world_option)
+    if name is None:
+        raise missing_argument(ctx, "WORLD")
+    place = make_world(name, set_, no_plugins, width=width, height=height)
+    loaded = None if path is None else load_model(path)
     if loaded is not None:
-        check_fit(loaded.schema, place, str(model))
-    say(terminal(), play_in_terminal(place, seed, loaded).summary())
+        check_fit(loaded.schema, place, str(path))
+    say(terminal(), play_in_terminal(place, level, loaded).summary())
 
 
 def play_in_terminal(world: World, seed: int = 0, model: Model | None = None) -> Game:

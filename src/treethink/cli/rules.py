@@ -26,12 +26,14 @@ from treethink.text import many
 
 #: The forms in which a rule can be printed. Code and diagrams are for programs: printed unchanged.
 STYLES: dict[str, Callable[[Rule], str]] = {
-    "text": str,
+    "formula": str,
     "english": lambda rule: rule.to_text("english"),
     "code": lambda rule: rule.to_text("code"),
     "dot": Rule.to_dot,
     "mermaid": Rule.to_mermaid,
 }
+#: Other names of these forms.
+OTHER_STYLES = {"text": "formula"}
 
 
 def rules(
@@ -41,10 +43,10 @@ def rules(
         str,
         typer.Option(
             metavar="NAME",
-            help="Output format: text, english, code, dot or mermaid.",
+            help="Output format: formula, english, code, dot or mermaid.",
             autocompletion=complete_names(lambda: list(STYLES)),
         ),
-    ] = "text",
+    ] = "formula",
     picture: Annotated[
         Path | None,
         typer.Option(
@@ -65,9 +67,10 @@ def rules(
       treethink rules maze.tt --draw pictures          # one picture per rule
       treethink rules maze.tt --json | jq -r '.rules[].english'
     """
+    style = OTHER_STYLES.get(style, style)
     if style not in STYLES:
         raise UnknownNameError("style", style, STYLES, "--style")
-    if as_json and (picture is not None or style != "text"):
+    if as_json and (picture is not None or style != "formula"):
         raise SettingError("--json cannot be combined with --style or --draw")
     if picture is not None:
         _check_drawing(picture, style, rule)
@@ -84,11 +87,11 @@ def rules(
         )
     elif picture is not None:
         _draw(console, selected, picture)
-    elif style == "text" and rule is None:
+    elif style == "formula" and rule is None:
         _print_all(console, loaded, model)
-    elif style in ("text", "english"):
+    elif style in ("formula", "english"):
         text = "\n\n".join(STYLES[style](each).rstrip() for each in selected.values())
-        (say if style == "text" else say_wrapped)(console, text)
+        (say if style == "formula" else say_wrapped)(console, text)
     else:
         print("\n".join(STYLES[style](each) for each in selected.values()), end="")
 
@@ -105,7 +108,7 @@ def _check_drawing(picture: Path, style: str, rule: str | None) -> None:
     """Raise an error for what can be refused before the model is read."""
     from treethink.export import files
 
-    if style != "text":
+    if style != "formula":
         raise SettingError("--style prints the rules, --draw draws them: leave out one")
     files.check_target(picture)
     if files.is_file(picture) and rule is None:

@@ -40,7 +40,7 @@ def worlds(
         listed = [_entry(each) for each in WORLDS.values()] if world is None else [_details(world)]
         print_json("worlds", worlds=listed)
     elif world is None:
-        _list_worlds(terminal(width=120))
+        _list_worlds(terminal())
     else:
         _describe_world(terminal(), world)
 

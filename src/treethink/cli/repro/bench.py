@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from treethink.cli._options import AsJson
-from treethink.cli._output import print_json
+from treethink.cli._options import AsJson, Quiet
+from treethink.cli._output import print_json, progress_console
 from treethink.terminal import say, terminal
 
 
@@ -16,6 +16,7 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Measure roughly, in about a minute.")
     ] = False,
+    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure the speed of learning, prediction and planning.
@@ -29,7 +30,7 @@ def bench(
     from treethink.repro.bench import bench as benchmark
 
     console = terminal(width=140)
-    progress = terminal(stderr=True) if as_json else console
+    progress = progress_console(quiet, terminal(stderr=True) if as_json else console)
     measured = benchmark.run(quick=quick, tell=lambda text: say(progress, text))
     if as_json:
         print_json("bench", **json.loads(measured.to_json()))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from treethink.cli._options import AsJson, Processes, Seeds, complete_names
-from treethink.cli._output import FAILED, print_json, resumable
+from treethink.cli._options import AsJson, Processes, Quiet, Seeds, complete_names
+from treethink.cli._output import FAILED, print_json, progress_console, resumable
 from treethink.cli.repro import report
 from treethink.errors import how_to_install
 from treethink.terminal import moves, say, say_wrapped, terminal
@@ -57,6 +57,7 @@ def reproduce(
             metavar="K/N", help="Do only part K of N, to share the work between machines."
         ),
     ] = None,
+    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Reproduce figures and tables of the paper, and write a report.
@@ -78,10 +79,10 @@ def reproduce(
     from treethink.repro.report import write
     from treethink.repro.runner.progress import Display
 
-    errors = terminal(stderr=True)
-    console = errors if as_json else terminal()
+    errors = progress_console(quiet)
+    console = terminal(stderr=True) if as_json else terminal()
     figures = chosen(figure)
-    _warn(console, figure, figures, quick)
+    _warn(progress_console(quiet, console), figure, figures, quick)
     share = None if part is None else Part.read(part)
     folder = out or Path("reproduced-quick" if quick else "reproduced")
     with resumable(folder):

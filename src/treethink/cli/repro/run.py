@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from treethink.cli._options import AsJson, NoPlugins, Processes, Seeds, plugins_allowed
-from treethink.cli._output import FAILED, print_json, resumable
+from treethink.cli._options import AsJson, NoPlugins, Processes, Quiet, Seeds, plugins_allowed
+from treethink.cli._output import FAILED, print_json, progress_console, resumable
 from treethink.terminal import say, terminal
 
 
@@ -25,6 +25,7 @@ def run(
     ] = None,
     processes: Processes = None,
     seeds: Seeds = None,
+    quiet: Quiet = False,
     no_plugins: NoPlugins = False,
     as_json: AsJson = False,
 ) -> None:
@@ -48,7 +49,7 @@ def run(
     if seeds is not None:
         experiment = experiment.with_seeds(seeds)
     folder = out or Path("runs") / config.stem
-    with resumable(folder), Display(terminal(stderr=True)) as display:
+    with resumable(folder), Display(progress_console(quiet)) as display:
         entries = perform_all(
             experiment.runs(), folder, processes, display,
             title=experiment.title, config=experiment.raw,
@@ -57,7 +58,7 @@ def run(
     if as_json:
         print_json("run", folder=str(folder), failed=len(failed), runs=entries)
     else:
-        console = terminal(width=120)
+        console = terminal()
         console.print(table(entries), markup=False, highlight=False)
         for each in failed:
             say(console, f"{each['key']} failed: {each['message'].splitlines()[0]}")

@@ -25,10 +25,20 @@ _EXAMPLES = "Examples:\n"
 
 
 class Command(TyperCommand):
-    """A command with a help page in our layout."""
+    """A command with a help page in our layout.
+
+    An option may have several long names; all but the first are older spellings, which work and are
+    neither shown nor completed.
+    """
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(_render(_page(self, ctx)))
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        options = [each for each in self.get_params(ctx) if each.param_type_name == "option"]
+        shown = {name for each in options for name in _shown_names(each)}
+        older = {name for each in options for name in each.opts} - shown
+        return [each for each in super().shell_complete(ctx, incomplete) if each.value not in older]
 
 
 class CommandGroup(TyperGroup):
@@ -112,9 +122,14 @@ def _section(title: str, rows: Sequence[tuple[str, str]]) -> Iterator[Renderable
 def _name(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         return str(parameter.metavar or parameter.name.upper())
-    return " ".join(
-        [", ".join(sorted(parameter.opts, key=len)), *filter(None, [parameter.metavar])]
-    )
+    names = ", ".join(sorted(_shown_names(parameter), key=len))
+    return " ".join([names, *filter(None, [parameter.metavar])])
+
+
+def _shown_names(option: Any) -> list[str]:
+    """Return the names of an option without its older spellings."""
+    older = [each for each in option.opts if each.startswith("--")][1:]
+    return [each for each in option.opts if each not in older]
 
 
 def _description(parameter: Any) -> str:

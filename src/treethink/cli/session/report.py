@@ -115,16 +115,16 @@ class LearnReport:
         """Return three commands, each with its purpose."""
         path = str(self.path)
         rules = (["rules", path], "print the rules (see also --style)")
-        play = (["play", *self.world_arguments, "--model", path], "play it and compare predictions")
+        play = (["play", *self.world_arguments, path], "play it and compare predictions")
         if self.evaluation is None or (self.evaluation.stated and not self.evaluation.learned):
             learn = ["learn", *self.world_arguments, *self.stream_options, "--from", path]
             return [(learn, "continue learning"), play, rules]
         if "score" in self.world.schema.classes.get("game", ()):
-            plan = (["plan", *self.world_arguments, "--model", path], "play it by planning")
+            plan = (["plan", *self.world_arguments, path], "play it by planning")
             return [play, plan, rules]
         name, *options = self.world_arguments
         action = self._changing_action()
-        explain = ["explain", path, "--world", name, *options, "--action", action]
+        explain = ["explain", path, name, *options, "--action", action]
         return [play, (explain, "explain a prediction"), rules]
 
     def _changing_action(self) -> str:
