@@ -152,3 +152,38 @@ def test_older_spellings_are_not_in_the_help(run: Any) -> None:
         text = run(f"{command} --help").out
         assert not [each for each in hidden if each in text]
     assert "--level" in run("explain --help").out
+
+
+# ----------------------------------------------------------------------------- quiet
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("plan maze maze.tt --steps 3", 3),
+        ("plan maze --steps 3", 3),  # learns without a word
+        ("check maze.tt maze --steps 50", 1),
+        ("diff maze.tt maze.tt --steps 50", 1),
+        ("export maze.tt --out it.pl", 0),
+        ("doctor", 1),
+        ("learn maze --steps 300 --out new.tt", 11),
+    ],
+)
+def test_quiet_prints_only_the_result(run: Any, line: str, lines: int) -> None:
+    loud, quiet = run(line), run(f"{line} --quiet")
+    assert quiet.code == loud.code == 0 and quiet.err == ""
+    assert len(quiet.out.splitlines()) <= lines
+    assert len(quiet.out + quiet.err) < len(loud.out + loud.err) or lines == 1
+
+
+def test_a_quiet_run_shows_its_table_alone(run: Any) -> None:
+    config = 'steps = 60\nseeds = 1\nworlds = ["walls"]\nlearners = ["treethink"]\n'
+    Path("small.toml").write_text(config, encoding="utf-8")
+    result = run("run small.toml --processes 1 --quiet")
+    assert result.code == 0 and result.err == "" and "walls" in result.out
+    assert max(map(len, result.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("line", ["worlds", "summary maze.tt"])
+def test_lists_and_tables_fit_80_columns_in_a_pipe(run: Any, line: str) -> None:
+    assert max(map(len, run(line).out.splitlines())) <= 80

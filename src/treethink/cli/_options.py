@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from treethink._engine import criterion_names
+from treethink.cli.session.help_page import REQUIRED
 from treethink.cli.session.own_code import own_frames
 from treethink.errors import ModelFileError, SettingError, UnknownNameError, WrongTypeError
 from treethink.model import TreeThink
@@ -255,6 +256,19 @@ WorldName = Annotated[
         autocompletion=complete_world,
     ),
 ]
+RequiredWorld = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="WORLD",
+        help="A world listed by `treethink worlds`, or your own as module:name.",
+        show_default=REQUIRED,
+        autocompletion=complete_world,
+    ),
+]
+RequiredModel = Annotated[
+    str | None,
+    typer.Argument(metavar="MODEL", help="A saved model, such as maze.tt.", show_default=REQUIRED),
+]
 OptionalWorld = Annotated[
     str | None,
     typer.Argument(
@@ -270,9 +284,6 @@ WorldOption = Annotated[
         autocompletion=complete_world,
     ),
 ]  # fmt: skip
-OptionalModel = Annotated[
-    str | None, typer.Argument(metavar="MODEL", help="A saved model, such as maze.tt.")
-]
 ModelOption = Annotated[
     Path | None,
     typer.Option("--model", metavar="MODEL", help="The same as the argument MODEL.", hidden=True),

@@ -11,9 +11,9 @@ from treethink.cli._options import (
     Height,
     ModelOption,
     NoPlugins,
-    OptionalModel,
-    OptionalWorld,
     Quiet,
+    RequiredModel,
+    RequiredWorld,
     Width,
     WorldOption,
     WorldOptions,
@@ -29,8 +29,8 @@ from treethink.worlds.base import check_fit
 
 def check(
     ctx: typer.Context,
-    model: OptionalModel = None,
-    world: OptionalWorld = None,
+    model: RequiredModel = None,
+    world: RequiredWorld = None,
     model_option: ModelOption = None,
     world_option: WorldOption = None,
     steps: Annotated[

@@ -15,8 +15,8 @@ from treethink.cli._options import (
     Level,
     ModelOption,
     NoPlugins,
-    OptionalModel,
     OptionalWorld,
+    RequiredModel,
     Width,
     WorldOption,
     WorldOptions,
@@ -45,7 +45,7 @@ def explain(
             metavar="NAME", help="Action to be explained.", autocompletion=complete_action
         ),
     ],
-    model: OptionalModel = None,
+    model: RequiredModel = None,
     world: OptionalWorld = None,
     model_option: ModelOption = None,
     world_option: WorldOption = None,

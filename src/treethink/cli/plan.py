@@ -15,8 +15,8 @@ from treethink.cli._options import (
     Height,
     ModelOption,
     NoPlugins,
-    OptionalWorld,
     Quiet,
+    RequiredWorld,
     Width,
     WorldOption,
     WorldOptions,
@@ -50,7 +50,7 @@ _SIMULATIONS = 100
 
 def plan(
     ctx: typer.Context,
-    world: OptionalWorld = None,
+    world: RequiredWorld = None,
     model: Annotated[
         str | None,
         typer.Argument(

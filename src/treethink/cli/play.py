@@ -17,7 +17,7 @@ from treethink.cli._options import (
     Level,
     ModelOption,
     NoPlugins,
-    OptionalWorld,
+    RequiredWorld,
     Width,
     WorldOption,
     WorldOptions,
@@ -36,7 +36,7 @@ from treethink.worlds.base import check_fit
 
 def play(
     ctx: typer.Context,
-    world: OptionalWorld = None,
+    world: RequiredWorld = None,
     model: Annotated[
         str | None,
         typer.Argument(metavar="MODEL", help="Show the predictions of this saved model, too."),

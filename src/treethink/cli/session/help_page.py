@@ -23,6 +23,9 @@ from treethink.terminal import terminal
 _MAX_WIDTH = 100
 _EXAMPLES = "Examples:\n"
 
+#: The `show_default` of an argument that is required, but can be given as an option instead.
+REQUIRED = "required"
+
 
 class Command(TyperCommand):
     """A command with a help page in our layout.
@@ -93,7 +96,7 @@ def _page(command: Any, ctx: Any) -> Iterator[RenderableType]:
 
 
 def _usage(command: Any, ctx: Any, arguments: Sequence[Any]) -> str:
-    names = [_name(each) if each.required else f"[{_name(each)}]" for each in arguments]
+    names = [_name(each) if _is_required(each) else f"[{_name(each)}]" for each in arguments]
     if isinstance(command, TyperGroup):
         names = ["COMMAND"]
     return " ".join([ctx.command_path, *names, "[OPTIONS]"])
@@ -126,6 +129,10 @@ def _name(parameter: Any) -> str:
     return " ".join([names, *filter(None, [parameter.metavar])])
 
 
+def _is_required(argument: Any) -> bool:
+    return bool(argument.required) or argument.show_default == REQUIRED
+
+
 def _shown_names(option: Any) -> list[str]:
     """Return the names of an option without its older spellings."""
     older = [each for each in option.opts if each.startswith("--")][1:]
@@ -137,7 +144,7 @@ def _description(parameter: Any) -> str:
     if parameter.param_type_name == "option" and parameter.required:
         return f"{parameter.help} (required)"
     default = parameter.default if parameter.show_default is True else parameter.show_default
-    has_default = default is not None and default is not False
+    has_default = default is not None and default is not False and default != REQUIRED
     return f"{parameter.help or ''}{f' [{default}]' if has_default else ''}"
 
 
