@@ -1,6 +1,8 @@
 // common.cpp - see common.hpp.
 #include "bindings/common.hpp"
 
+#include <algorithm>
+
 namespace treethink::bindings {
 
 namespace {
@@ -24,11 +26,6 @@ Reading read_int_object(PyObject* value, Int& out) {
     int overflow = 0;
     out = PyLong_AsLongLongAndOverflow(value, &overflow);
     return overflow == 0 ? Reading::ok : Reading::out_of_range;
-}
-
-// NumPy 2 refuses to convert its bools to integers; NumPy 1 only warns.
-bool is_bool(PyObject* value) {
-    return PyBool_Check(value) != 0 || std::string_view(Py_TYPE(value)->tp_name) == "numpy.bool_";
 }
 
 // Text and raw bytes are sequences too, but never vectors.
@@ -55,6 +52,23 @@ std::string expected(std::size_t length) {
     return std::to_string(length) + " integers";
 }
 
+Reading read_name(std::vector<std::string> const& names, nb::handle value, Vector& out) {
+    Py_ssize_t size = 0;
+    char const* text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+    if (text == nullptr) PyErr_Clear();  // a lone surrogate, which no name has
+    auto const name = std::string_view(text == nullptr ? "" : text, static_cast<std::size_t>(size));
+    auto const found = std::find(names.begin(), names.end(), name);
+    if (text == nullptr || found == names.end()) return Reading::not_a_name;
+    out.assign(1, found - names.begin());
+    return Reading::ok;
+}
+
+/// An integer of the first `count` ones from 0.
+Reading read_code(std::size_t count, nb::handle value, Reading refusal, Vector& out) {
+    if (read_vector(value, 1, out) != Reading::ok) return refusal;
+    return out[0] >= 0 && out[0] < static_cast<Int>(count) ? Reading::ok : refusal;
+}
+
 }  // namespace
 
 std::string shown(nb::handle value) {
@@ -73,9 +87,16 @@ std::string_view text_of(nb::handle value, char const* demand) {
                     shown(value));
 }
 
+// NumPy 2 refuses to convert its bools to integers; NumPy 1 only warns.
+bool is_bool(nb::handle value) {
+    if (PyBool_Check(value.ptr()) != 0) return true;
+    std::string_view const type = Py_TYPE(value.ptr())->tp_name;
+    return type == "numpy.bool" || type == "numpy.bool_";
+}
+
 Reading read_integer(nb::handle value, Int& out) {
     if (PyLong_CheckExact(value.ptr())) return read_int_object(value.ptr(), out);
-    if (is_bool(value.ptr()) || PyIndex_Check(value.ptr()) == 0) return Reading::not_an_integer;
+    if (is_bool(value) || PyIndex_Check(value.ptr()) == 0) return Reading::not_an_integer;
     auto const integer = nb::steal(PyNumber_Index(value.ptr()));
     if (integer.is_valid()) return read_int_object(integer.ptr(), out);
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) nb::raise_python_error();
@@ -100,12 +121,29 @@ Reading read_vector(nb::handle value, std::size_t length, Vector& out) {
     return read_items(value.ptr(), size, out);
 }
 
-void refuse_value(Reading reason, std::string const& owner, std::string_view attribute, std::size_t length,
-                  nb::handle value) {
-    auto const place = owner + ": attribute '" + std::string(attribute) + "' ";
+Reading read_attribute(Attribute const& attribute, nb::handle value, Vector& out) {
+    if (attribute.names.empty() && !attribute.is_flag()) return read_vector(value, attribute.length, out);
+    if (!attribute.is_flag()) {
+        if (PyUnicode_Check(value.ptr()) != 0) return read_name(attribute.names, value, out);
+        return read_code(attribute.names.size(), value, Reading::not_a_name, out);
+    }
+    if (!is_bool(value)) return read_code(2, value, Reading::not_a_flag, out);
+    auto const truth = PyObject_IsTrue(value.ptr());
+    if (truth < 0) nb::raise_python_error();
+    out.assign(1, truth);
+    return Reading::ok;
+}
+
+void refuse_value(Reading reason, std::string const& owner, Attribute const& attribute, nb::handle value) {
+    auto const place = owner + ": attribute '" + attribute.name + "' ";
     if (reason == Reading::out_of_range)
         throw StateError(place + "must fit in a signed 64-bit integer, got " + shown(value));
-    throw StateError(place + "takes " + expected(length) + ", got the value " + shown(value));
+    if (reason == Reading::not_a_flag) throw StateError(place + "takes True, False, 1 or 0, got " + shown(value));
+    if (reason == Reading::not_a_name) {  // Python looks for the nearest name
+        auto const advice = nb::module_::import_("treethink.errors").attr("names_accepted")(attribute.names, value);
+        throw StateError(place + "takes " + nb::cast<std::string>(advice) + ", got " + shown(value));
+    }
+    throw StateError(place + "takes " + expected(attribute.length) + ", got the value " + shown(value));
 }
 
 Int read_id(nb::handle value) {
@@ -127,6 +165,15 @@ nb::object value_object(VectorView value) {
         PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(k), item);
     }
     return tuple;
+}
+
+nb::object value_object(Attribute const& attribute, VectorView value) {
+    if (value.size() != 1 || value[0] < 0) return value_object(value);
+    auto const code = static_cast<std::size_t>(value[0]);
+    if (attribute.is_flag() && code < 2) return nb::bool_(code == 1);
+    if (code >= attribute.names.size()) return value_object(value);
+    auto const& name = attribute.names[code];
+    return nb::str(name.data(), name.size());
 }
 
 State const& state_of(nb::handle value, char const* demand) {

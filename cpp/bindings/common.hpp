@@ -26,7 +26,7 @@ struct WrongType : Error {
     using Error::Error;
 };
 
-enum class Reading { ok, not_an_integer, out_of_range, wrong_length };
+enum class Reading { ok, not_an_integer, out_of_range, wrong_length, not_a_name, not_a_flag };
 
 /// Python's repr of a value, for messages: shortened, and never failing.
 std::string shown(nb::handle value);
@@ -43,14 +43,19 @@ void raise_errors(std::exception_ptr const& error, std::exception_ptr const& ear
 Reading read_integer(nb::handle value, Int& out);
 /// An integer or a sequence of them. `length` 0: any but none.
 Reading read_vector(nb::handle value, std::size_t length, Vector& out);
-/// Throws StateError: `value` cannot be the attribute `attribute` (of `length`, 0: unknown) of `owner`.
-[[noreturn]] void refuse_value(Reading reason, std::string const& owner, std::string_view attribute, std::size_t length,
-                               nb::handle value);
+/// A value of an attribute: a name of its, a bool for a flag, else as `read_vector`. Integers are accepted for both.
+Reading read_attribute(Attribute const& attribute, nb::handle value, Vector& out);
+/// Throws StateError: `value` cannot be the attribute (of length 0: nothing but its name is known) of `owner`.
+[[noreturn]] void refuse_value(Reading reason, std::string const& owner, Attribute const& attribute, nb::handle value);
+/// Whether it is a bool of Python or NumPy.
+bool is_bool(nb::handle value);
 /// An object id. Throws StateError.
 Int read_id(nb::handle value);
 
 /// How a value looks in Python: an int when its length is 1, else a tuple of ints.
 nb::object value_object(VectorView value);
+/// How a value of an attribute looks: the name if it has names, a bool if it is a flag, else as above.
+nb::object value_object(Attribute const& attribute, VectorView value);
 
 /// The state in a Python object. Throws WrongType that begins with `demand`, such as
 /// "before must be a State".

@@ -58,11 +58,21 @@ nb::object slot_of_object(nb::handle object, PyObject* name) {
 template <class Owner>
 Vector read_in_slot(Schema const& schema, SlotId slot, nb::handle value, Owner const& owner) {
     Vector result;
-    auto const reading = read_vector(value, schema.length(slot), result);
-    if (reading != Reading::ok)
-        refuse_value(reading, owner(), schema.attributes()[schema.slots()[slot].attribute].name, schema.length(slot),
-                     value);
+    auto const& attribute = schema.attribute(slot);
+    auto const reading = read_attribute(attribute, value, result);
+    if (reading != Reading::ok) refuse_value(reading, owner(), attribute, value);
     return result;
+}
+
+/// A value without a schema, which says later what it means: a str, a bool, or integers.
+template <class Refuse>
+nb::object plain_value(nb::handle value, Refuse const& refuse) {
+    if (PyUnicode_Check(value.ptr()) != 0) return nb::str(value);
+    if (is_bool(value)) return nb::bool_(PyObject_IsTrue(value.ptr()) == 1);
+    Vector read;
+    auto const reading = read_vector(value, 0, read);
+    if (reading != Reading::ok) refuse(reading);
+    return value_object(read);
 }
 
 /// Collects the values of one object, in any order, and checks that none is missing.
@@ -111,9 +121,13 @@ nb::object ObjectWriter::id(std::uint32_t row) const {
     return nb::steal(PyLong_FromLongLong(state_.roster()->id({class_id_, row})));
 }
 
+nb::object ObjectWriter::value(SlotId slot, std::uint32_t row) const {
+    return value_object(state_.schema()->attribute(slot), state_.value(slot, row));
+}
+
 nb::object ObjectWriter::object(std::uint32_t row) const {
     nb::dict values;
-    for (auto const& [slot, name] : names_) set_item(values, name, value_object(state_.value(slot, row)));
+    for (auto const& [slot, name] : names_) set_item(values, name, value(slot, row));
     auto* type = reinterpret_cast<PyTypeObject*>(object_class().ptr());
     auto result = nb::steal(PyType_GenericAlloc(type, 0));
     if (!result.is_valid()) nb::raise_python_error();
@@ -126,7 +140,7 @@ nb::dict ObjectWriter::plain(std::uint32_t row) const {
     data["id"] = id(row);
     data["class"] = class_name_;
     for (auto const& [slot, name] : names_) {
-        auto value = value_object(state_.value(slot, row));
+        auto value = this->value(slot, row);
         set_item(data, name, PyTuple_Check(value.ptr()) ? nb::object(nb::list(value)) : value);
     }
     return data;
@@ -137,12 +151,13 @@ void fill_object(nb::handle object, nb::handle id, nb::handle class_name, nb::ha
     auto const name = text_of(class_name, "a class name must be a str");
     nb::dict plain;
     for_each_item(values, [&](nb::handle attribute, nb::handle value) {
-        Vector read;
-        auto const reading = read_vector(value, 0, read);
-        if (reading != Reading::ok)
-            refuse_value(reading, "object " + std::to_string(number) + " ('" + std::string(name) + "')",
-                         text_of(attribute, "an attribute's name must be a str"), 0, value);
-        set_item(plain, attribute, value_object(read));
+        set_item(plain, attribute, plain_value(value, [&](Reading reading) {
+                     Attribute unknown;
+                     unknown.name = text_of(attribute, "an attribute's name must be a str");
+                     unknown.length = 0;
+                     refuse_value(reading, "object " + std::to_string(number) + " ('" + std::string(name) + "')",
+                                  unknown, value);
+                 }));
     });
     fill_slots(object, nb::steal(PyLong_FromLongLong(number)), class_name, plain);
 }

@@ -27,6 +27,7 @@ public:
 
 private:
     [[nodiscard]] nb::object id(std::uint32_t row) const;
+    [[nodiscard]] nb::object value(SlotId slot, std::uint32_t row) const;
 
     State const& state_;
     ClassId class_id_;

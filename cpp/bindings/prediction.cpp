@@ -15,21 +15,22 @@ std::pair<Place, SlotId> attribute_of(Prediction const& self, nb::handle id, nb:
             slot_named(*self.state().schema(), place.class_id, text_of(attribute, "an attribute name must be a str"))};
 }
 
-nb::dict outcomes_dict(std::vector<Prediction::Outcome> const& outcomes) {
+nb::dict outcomes_dict(Attribute const& attribute, std::vector<Prediction::Outcome> const& outcomes) {
     std::uint64_t total = 0;
     for (auto const& outcome : outcomes) total += outcome.count;
     nb::dict dict;
     for (auto const& outcome : outcomes)
-        dict[value_object(outcome.value)] = static_cast<double>(outcome.count) / static_cast<double>(total);
+        dict[value_object(attribute, outcome.value)] = static_cast<double>(outcome.count) / static_cast<double>(total);
     return dict;
 }
 
 nb::dict outcomes(Prediction const& self, nb::handle id, nb::handle attribute) {
     auto const [place, slot] = attribute_of(self, id, attribute);
     auto const possible = self.outcomes(slot, place.row);
-    if (!possible.empty()) return outcomes_dict(possible);
+    auto const& meaning = self.state().schema()->attribute(slot);
+    if (!possible.empty()) return outcomes_dict(meaning, possible);
     nb::dict still;
-    still[value_object(self.state().value(slot, place.row))] = 1.0;
+    still[value_object(meaning, self.state().value(slot, place.row))] = 1.0;
     return still;
 }
 
@@ -42,7 +43,7 @@ nb::dict changes(Prediction const& self) {
         auto const& place = schema.slots()[slot];
         auto const id = nb::int_(state.roster()->id({place.class_id, row}));
         if (!all.contains(id)) all[id] = nb::dict();
-        all[id][schema.attributes()[place.attribute].name.c_str()] = outcomes_dict(possible);
+        all[id][schema.attributes()[place.attribute].name.c_str()] = outcomes_dict(schema.attribute(slot), possible);
     });
     return all;
 }
@@ -103,7 +104,7 @@ void bind_prediction(nb::module_& module) {
         .def("probability", &probability, nb::sig("def probability(self, after: State) -> float"),
              nb::arg("after").none(), "Probability of a next state.")
         .def("outcomes", &outcomes,
-             nb::sig("def outcomes(self, object_id: int, attribute: str) -> dict[int | tuple[int, ...], float]"),
+             nb::sig("def outcomes(self, object_id: int, attribute: str) -> dict[PlainValue, float]"),
              nb::arg("object_id").none(), nb::arg("attribute").none(),
              "Possible new values of one attribute, with their probabilities.")
         .def(
@@ -114,8 +115,7 @@ void bind_prediction(nb::module_& module) {
             },
             nb::sig("def support(self, object_id: int, attribute: str) -> int"), nb::arg("object_id").none(),
             nb::arg("attribute").none(), "Observations behind the answer; 0: never seen.")
-        .def("changes", &changes,
-             nb::sig("def changes(self) -> dict[int, dict[str, dict[int | tuple[int, ...], float]]]"),
+        .def("changes", &changes, nb::sig("def changes(self) -> dict[int, dict[str, dict[PlainValue, float]]]"),
              "{object id: {attribute: {value: probability}}} of all that may not stay as it is.\n\n"
              "The shape is that of `State.changes_to`, with probabilities of values in place of values.");
 }

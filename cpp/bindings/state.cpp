@@ -142,7 +142,8 @@ nb::dict changes_to(State const& before, nb::handle other) {
             if (std::ranges::equal(before.value(slot, row), after.value(slot, row))) continue;
             auto const id = nb::int_(before.roster()->id({class_id, row}));
             if (!changes.contains(id)) changes[id] = nb::dict();
-            changes[id][schema.attributes()[attribute].name.c_str()] = value_object(after.value(slot, row));
+            changes[id][schema.attributes()[attribute].name.c_str()] =
+                value_object(schema.attribute(slot), after.value(slot, row));
         }
     }
     return changes;
@@ -152,7 +153,7 @@ nb::object value_of(State const& state, nb::handle id, nb::handle attribute) {
     auto const place = place_of(state, read_id(id));
     auto const slot =
         slot_named(*state.schema(), place.class_id, text_of(attribute, "an attribute's name must be a str"));
-    return value_object(state.value(slot, place.row));
+    return value_object(state.schema()->attribute(slot), state.value(slot, place.row));
 }
 
 // ---------------------------------------------------------- dict and JSON
@@ -216,11 +217,11 @@ void bind_changes(nb::class_<State>& type) {
                      "collections.abc.Mapping[int, collections.abc.Mapping[str, Value]], /) -> State"),
              "A copy with new values for several objects: {id: {attribute: value}}.")
         .def("changes_to", &changes_to, nb::arg("after").none(),
-             nb::sig("def changes_to(self, after: State, /) -> dict[int, dict[str, int | tuple[int, ...]]]"),
+             nb::sig("def changes_to(self, after: State, /) -> dict[int, dict[str, PlainValue]]"),
              "What `replace_many` needs to make `after` out of this state.")
         .def("value", &value_of, nb::arg("id").none(), nb::arg("attribute").none(),
              nb::sig("def value(self, id: typing.SupportsIndex, attribute: str, /) -> typing.Any"),
-             "One value of one object: an int when its length is 1, else a tuple of ints.");
+             "One value of one object: an int, a tuple of ints, a name of a category, or a bool of a flag.");
 }
 
 // Objects of a state.
@@ -281,7 +282,7 @@ void bind_state(nb::module_& module) {
     // full, because the stub is written before those can be imported.
     nb::class_<State> type(
         module, "State",
-        nb::sig("from .state import Object, Value\nfrom .state import Schema as FullSchema\nclass State()"),
+        nb::sig("from .state import Object, PlainValue, Value\nfrom .state import Schema as FullSchema\nclass State()"),
         R"(A set of objects with their values: immutable, hashable, free of order.
 
 A changed copy shares what did not change. Objects come out by class, then id.)");

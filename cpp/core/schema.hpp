@@ -82,8 +82,9 @@ public:
         auto const slot = slot_of_[c * attributes_.size() + a];
         return slot == no_slot ? std::nullopt : std::optional<SlotId>(SlotId(slot));
     }
+    [[nodiscard]] Attribute const& attribute(SlotId slot) const { return attributes_[slots_[slot].attribute]; }
     /// Number of integers in a value of the slot.
-    [[nodiscard]] std::size_t length(SlotId slot) const { return attributes_[slots_[slot].attribute].length; }
+    [[nodiscard]] std::size_t length(SlotId slot) const { return attribute(slot).length; }
 
     /// The first attribute of the chain of `like`s: attributes of the same unit can be compared.
     [[nodiscard]] AttributeId unit(AttributeId a) const { return units_[a]; }

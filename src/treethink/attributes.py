@@ -14,9 +14,14 @@ from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 from treethink import _engine
-from treethink.errors import SchemaError, UnknownNameError, WrongTypeError
+from treethink.errors import SchemaError, UnknownNameError, WrongTypeError, names_accepted, shown
 
 _BUILT_IN_KINDS = ("equality", "difference")
+
+#: A number of an attribute in the engine: an int if its length is 1, else a tuple of ints.
+Code = int | tuple[int, ...]
+#: A value as people see it: a name of a category, a bool of a flag, else as in the engine.
+PlainValue = int | tuple[int, ...] | str
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -34,7 +39,7 @@ class Attribute:
         The kinds of fact it takes part in. None: every built-in kind.
     outcomes
         Whether rules predict the change (``"delta"``) or the new value (``"value"``, which suits
-        categories and teleports).
+        categories and teleports). None: the new value if there are names, else the change.
     like
         The name of an attribute with the same unit: the two are compared with each other.
     names
@@ -58,11 +63,13 @@ class Attribute:
         self,
         length: SupportsIndex = 1,
         facts: Iterable[str] | None = None,
-        outcomes: str = "delta",
+        outcomes: str | None = None,
         *,
         like: str | None = None,
         names: Iterable[str] | None = None,
     ) -> None:
+        if outcomes is None:
+            outcomes = "delta" if names is None else "value"
         if not isinstance(outcomes, str) or outcomes not in ("delta", "value"):
             raise SchemaError(f"outcomes must be 'delta' or 'value', got {outcomes!r}")
         fill_fields(
@@ -75,6 +82,43 @@ class Attribute:
         )
         if self.names is not None and self.length != 1:
             raise SchemaError(f"an attribute with names must have length 1, got {self.length}")
+        if self.names is not None and outcomes != "value":
+            raise SchemaError("outcomes of an attribute with names must be 'value', got 'delta'")
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether values are names or bools, which people read and the engine numbers."""
+        return self.names is not None or self.kind == "flag"
+
+    def decode(self, code: Code) -> PlainValue:
+        """Return the value that people see for a number of the engine.
+
+        >>> Attribute(names=["cola", "water"]).decode(1), Attribute(2).decode((3, 4))
+        ('water', (3, 4))
+        """
+        if not isinstance(code, int) or not self.is_symbolic:
+            return code
+        if self.names is None:
+            return bool(code) if code in (0, 1) else code
+        return self.names[code] if 0 <= code < len(self.names) else code
+
+    def encode(self, value: PlainValue) -> Code:
+        """Return the number of the engine for a value; the inverse of `decode`.
+
+        >>> Attribute(names=["cola", "water"]).encode("water")
+        1
+        """
+        if self.names is None:
+            if isinstance(value, str) or (self.kind == "flag" and value not in (0, 1)):
+                accepted = "True or False" if self.kind == "flag" else "a number"
+                raise SchemaError(f"a value must be {accepted}, got {shown(value)}")
+            return int(value) if isinstance(value, bool) else value
+        if value in self.names:
+            return self.names.index(value)
+        if isinstance(value, bool) or value not in range(len(self.names)):
+            accepted = names_accepted(self.names, value)
+            raise SchemaError(f"a value must be {accepted}, got {shown(value)}")
+        return value  # type: ignore[return-value]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Attribute):

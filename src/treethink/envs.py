@@ -235,7 +235,7 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
             return {name: self._padded_class(state, name) for name in classes}
         return {
             name: tuple(
-                {name: _vector(value) for name, value in each.values.items()}
+                {name: _vector(value) for name, value in self.world.schema.numbers(each).items()}
                 for each in state.of_class(name)
             )
             for name in classes
@@ -250,7 +250,9 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
             length = schema.attributes[attribute].length
             column = columns[attribute] = np.zeros((len(present), length), dtype=np.int64)
             if objects:
-                column[: len(objects)] = [_vector(each.values[attribute]) for each in objects]
+                encode = schema.attributes[attribute].encode
+                values = [encode(each.values[attribute]) for each in objects]
+                column[: len(objects)] = [_vector(value) for value in values]
         return columns
 
 

@@ -5,7 +5,7 @@ is also a suitable built-in error.
 """
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 __all__ = [
@@ -28,6 +28,8 @@ __all__ = [
     "WrongTypeError",
 ]
 
+_MOST_NAMES = 20
+
 
 class TreeThinkError(Exception):
     """Base of all errors of this package."""
@@ -42,6 +44,29 @@ def shown(value: object) -> str:
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most similar to a name; None if none is similar."""
+    known = sorted(known)
+    folded = {each.casefold(): each for each in known}  # case-insensitive
+    close = get_close_matches(name, known, n=1) or [
+        folded[each] for each in get_close_matches(name.casefold(), folded, n=1)
+    ]
+    return close[0] if close else None
+
+
+def names_accepted(names: Sequence[str], value: object) -> str:
+    """Return the names that an attribute takes, with the one most similar to a wrong value.
+
+    >>> names_accepted(["cola", "water"], "Colla")
+    "one of 'cola', 'water' or a number from 0 to 1 (did you mean 'cola'?)"
+    """
+    listed = ", ".join(map(repr, names[:_MOST_NAMES]))
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    close = nearest_name(value, names) if isinstance(value, str) else None
+    advice = f" (did you mean {close!r}?)" if close else ""
+    return f"one of {listed}{more} or a number from 0 to {len(names) - 1}{advice}"
+
+
 class UnknownNameError(TreeThinkError, LookupError):
     """A name that is not in the schema, the registry or the file.
 
@@ -50,11 +75,8 @@ class UnknownNameError(TreeThinkError, LookupError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], where: str, advice: str = ""):
         known = sorted(known)
-        folded = {each.casefold(): each for each in known}  # case-insensitive
-        close = get_close_matches(name, known, n=1) or [
-            folded[each] for each in get_close_matches(name.casefold(), folded, n=1)
-        ]
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        close = nearest_name(name, known)
+        hint = f" Did you mean {close!r}?" if close else ""
         listed = ", ".join(repr(each) for each in known) or "none"
         more = f" {advice}" if advice and not close else ""
         super().__init__(f"unknown {kind} {name!r} in {where}.{hint} Known: {listed}.{more}")

@@ -5,7 +5,7 @@
 In:   a prediction: for each attribute of each object, a distribution over its next value.
       The truth: the state that follows, or a list of (state, probability).
 Out:  the earth mover's distance between the two for each object and attribute, with the
-      L1 distance between values, summed.
+      L1 distance between values, summed; names are 1 apart.
 
 A prediction treats attributes as independent. So the sum is a lower bound of the distance
 between the joint distributions. The two are equal when the truth is a single state, or
@@ -21,11 +21,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
+from treethink.attributes import PlainValue
 from treethink.errors import SettingError, WrongTypeError, shown
 from treethink.state import State
 
-#: The value of one attribute: an int if its length is 1, else a tuple of ints.
-Value = int | tuple[int, ...]
+#: The value of one attribute: a name of a category, a bool, an int, or a tuple of ints.
+Value = PlainValue
 Distribution = Mapping[Value, float]
 Truth = State | Sequence[tuple[State, float]]
 
@@ -118,9 +119,13 @@ def each_change(prediction: HasChanges) -> Iterator[tuple[int, str, Distribution
 def distance(p: Distribution, q: Distribution) -> float:
     """Return the earth mover's distance of two distributions, with L1 between values.
 
+    Two different names are 1 apart, as the two values of a flag are.
+
     >>> distance({0: 0.5, 4: 0.5}, {1: 1.0})
     2.0
     >>> distance({(0, 0): 0.5, (1, 1): 0.5}, {(0, 1): 0.5, (1, 0): 0.5})
+    1.0
+    >>> distance({"cola": 0.75, "water": 0.25}, {"tea": 1.0})
     1.0
     """
     # L1 obeys the triangle inequality, so mass that both have at a value can stay there.
@@ -128,6 +133,8 @@ def distance(p: Distribution, q: Distribution) -> float:
     deficit = {v: mass - p.get(v, 0.0) for v, mass in q.items() if mass > p.get(v, 0.0)}
     if not surplus or not deficit:
         return 0.0
+    if isinstance(next(iter(surplus)), str):
+        return math.fsum(surplus.values())  # all names are equally far from each other
     if len(surplus) == 1 or len(deficit) == 1:
         return _all_to_one(surplus, deficit)
     if isinstance(next(iter(surplus)), int):
@@ -136,6 +143,8 @@ def distance(p: Distribution, q: Distribution) -> float:
 
 
 def _l1(a: Value, b: Value) -> int:
+    assert not isinstance(a, str)
+    assert not isinstance(b, str)
     if isinstance(a, int) or isinstance(b, int):
         assert isinstance(a, int) and isinstance(b, int)
         return abs(a - b)

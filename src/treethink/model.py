@@ -294,7 +294,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         if callback is not None and not callable(callback):
             raise WrongTypeError(f"on_change must be callable or None, got {callback!r}")
         self._on_change = callback
-        self._hook = None if callback is None else _ChangeHook(callback)
+        self._hook = None if callback is None else _ChangeHook(callback, self.schema)
 
     # ---- reading the model ----
 
@@ -520,14 +520,15 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 class _ChangeHook:
     """The engine's hook: it turns the engine's arguments into a `Change`."""
 
-    def __init__(self, callback: Callable[[Change], object]):
+    def __init__(self, callback: Callable[[Change], object], schema: Schema):
         self._callback = callback
+        self._schema = schema
 
     def __call__(
         self, class_name: str, attribute: str, action: str, event: Any, observation: int
     ) -> None:
         kind, path, engine_test, variables = event
-        test = None if engine_test is None else Test.from_engine(engine_test, variables)
+        test = engine_test and Test.from_engine(engine_test, variables, self._schema)
         rule = (class_name, attribute, action)
         self._callback(Change(kind, rule, path, test, observation))
 

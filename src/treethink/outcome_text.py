@@ -5,27 +5,66 @@
 A change is ``+1``, ``-2`` or ``+(1, 0)``, no change is ``stays``, and a new value is ``= 2``. So a
 leaf cannot be misread: the text says whether it is a change or a value. The outcomes of a single
 tree (`FOLDT`) have no attribute; they can be anything, and are written as they are.
+
+A name of a category is written as it is if it is one word, and as a JSON string otherwise.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from treethink.state import Attribute
 
 STAYS = "stays"
+#: Matches the text of a name, in one word or quoted.
+NAME_PATTERN = r'[^\W\d][\w-]*|"(?:[^"\\]|\\.)*"'
+_WORD = re.compile(r"[^\W\d][\w-]*")
+_TWO_SPACES = " \\u0020"
 
 
 def value_text(value: object, attribute: Attribute | None = None) -> str:
     """Return a value of an attribute as people read it.
 
-    >>> value_text(2), value_text((3, 4)), value_text(True)
-    ('2', '(3, 4)', 'yes')
+    >>> value_text(2), value_text((3, 4)), value_text(True), value_text("cola")
+    ('2', '(3, 4)', 'yes', 'cola')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value)
+    return name_text(value) if isinstance(value, str) else str(value)
+
+
+def name_text(name: str) -> str:
+    r"""Return the name of a category: as it is if it is one word, else as a JSON string.
+
+    The text is printable, and has no two spaces in a row.
+
+    >>> print(name_text("water"), name_text("ice tea"), name_text(""), name_text("  "))
+    water "ice tea" "" "  "
+    """
+    if _WORD.fullmatch(name) and name.isprintable() and name != STAYS:
+        return name
+    written = "".join(
+        c if c.isprintable() and c not in '"\\' else json.dumps(c)[1:-1] for c in name
+    )
+    return f'"{written.replace("  ", _TWO_SPACES)}"'
+
+
+def name_in(text: str) -> str | None:
+    r"""Return the name that `name_text` wrote; None if the text is not one.
+
+    >>> name_in("water"), name_in('"ice tea"'), name_in("two words")
+    ('water', 'ice tea', None)
+    """
+    if _WORD.fullmatch(text):
+        return text
+    try:
+        name = json.loads(text, strict=False) if text.startswith('"') else None
+    except ValueError:
+        return None
+    return name if isinstance(name, str) else None
 
 
 def outcome_text(outcome: object, attribute: Attribute | None = None) -> str:

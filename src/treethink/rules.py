@@ -16,8 +16,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treethink import _engine
+from treethink.attributes import Code, PlainValue
 from treethink.errors import UnknownNameError, WrongTypeError, shown
-from treethink.outcome_text import outcome_text
+from treethink.outcome_text import outcome_text, value_text
 from treethink.text import many, percent, printable
 
 if TYPE_CHECKING:
@@ -25,19 +26,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Node", "Rule", "Rules", "Test", "Value"]
 
-#: An outcome or a value: an int, or a tuple of them.
-Value = int | tuple[int, ...]
+#: An outcome or a value: an int, a tuple of them, a name of a category or a bool of a flag.
+Value = PlainValue
 #: The forms in which `Rule.to_text` prints a rule.
 STYLES = ("formula", "english", "code")
 PINNED = "  [pinned]"
 EngineTest = tuple[str, tuple[str, ...], tuple[str, ...], tuple[int, ...], tuple[int, ...]]
-EngineCounts = dict[tuple[int, ...], int]
+EngineCounts = dict[tuple[Any, ...], int]
 #: In the engine's counts: all outcomes that are not told apart (`max_outcomes`).
 OTHERS: tuple[int, ...] = ()
 
 
 class EngineNode(NamedTuple):
-    """A node in the engine's list, which is in preorder; children are indices."""
+    """A node in the engine's list, which is in preorder; children are indices.
+
+    In a `Rule`, outcomes are names of categories and bools of flags; values of tests are numbers.
+    """
 
     left: int | None
     right: int | None
@@ -49,8 +53,8 @@ class EngineNode(NamedTuple):
     others: int = 0  # observations of outcomes that are not told apart
 
 
-def value_of(vector: tuple[int, ...]) -> Value:
-    """Return a vector of length 1 as a plain int."""
+def value_of(vector: tuple[Any, ...]) -> Value:
+    """Return a vector of length 1 as a plain value."""
     return vector[0] if len(vector) == 1 else vector
 
 
@@ -85,6 +89,8 @@ class Test:
     value: Value
     new: tuple[tuple[int, str], ...] = ()
     other: str | None = None
+    #: The engine's number for a value that is a name.
+    code: int | None = field(default=None, repr=False, compare=False)
 
     @property
     def terms(self) -> tuple[tuple[int, str], ...]:
@@ -94,9 +100,16 @@ class Test:
         return (self.variables[0], self.attribute), (self.variables[-1], self.other)
 
     @property
+    def number(self) -> Value:
+        """The value as a number, where that is known."""
+        return self.value if self.code is None else self.code
+
+    @property
     def formula(self) -> str:
         """The fact, without the quantifier of new variables."""
         names = [f"X{variable}[{attribute}]" for variable, attribute in self.terms]
+        if isinstance(self.value, str | bool):
+            return f"{names[0]} = {value_text(self.value)}"
         value = [self.value] if isinstance(self.value, int) else list(self.value)
         # Newer variables are described relative to older ones: X1[pos] - X0[pos].
         backwards = self.variables[0] > self.variables[-1]
@@ -109,12 +122,15 @@ class Test:
         return printable(f"∃ {exists}.  {self.formula}")
 
     @classmethod
-    def from_engine(cls, test: EngineTest, known: int) -> "Test":
+    def from_engine(cls, test: EngineTest, known: int, schema: "Schema | None" = None) -> "Test":
         """Return the test of an engine's tuple, at a node with `known` variables."""
-        kind, attributes, classes, variables, value = test
+        kind, attributes, classes, variables, vector = test
         new = tuple((v, c) for v, c in zip(variables, classes, strict=True) if v >= known)
         other = attributes[-1] if len(set(attributes)) > 1 else None
-        return cls(kind, attributes[0], classes, variables, value_of(value), new, other)
+        value, code = value_of(vector), None
+        if kind == "equality" and schema is not None and isinstance(value, int):
+            value, code = schema.attributes[attributes[0]].decode(value), value
+        return cls(kind, attributes[0], classes, variables, value, new, other, code)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,12 +194,12 @@ def node_of(preorder: list[NodeParts]) -> Node:
     return built[0]
 
 
-def by_value(counts: Mapping[tuple[int, ...], int]) -> dict[Value, int]:
+def by_value(counts: Mapping[tuple[Any, ...], int]) -> dict[Value, int]:
     """Return counts by plain values instead of vectors."""
     return {value_of(vector): n for vector, n in counts.items()}
 
 
-def build(nodes: list[EngineNode]) -> Node:
+def build(nodes: list[EngineNode], schema: "Schema | None" = None) -> Node:
     """Return the tree of the engine's list of nodes, in which children come after their parent."""
     built: dict[int, Node] = {}
     for index in range(len(nodes) - 1, -1, -1):
@@ -195,7 +211,7 @@ def build(nodes: list[EngineNode]) -> Node:
             yes, no = built.pop(left), built.pop(right)
             below = Counter(yes.counts) + Counter(no.counts)
             most = dict(below) if below.total() > sum(own.values()) else own
-            read = Test.from_engine(test, len(classes))
+            read = Test.from_engine(test, len(classes), schema)
             built[index] = Node(classes, most, read, yes, no, *marks)
     return built[0]
 
@@ -211,7 +227,7 @@ class Rule:
         title: str,
         classes: tuple[str, ...],
         transitions: int,
-        seen: Mapping[tuple[int, ...], int],
+        seen: Mapping[tuple[Any, ...], int],
         nodes: Sequence[tuple[Any, ...]],
         key: "RuleKey | None" = None,
         schema: "Schema | None" = None,
@@ -224,15 +240,16 @@ class Rule:
         self.classes = classes
         self.transitions = transitions
         self.others = seen.get(OTHERS, 0)  # observations of outcomes that are not told apart
-        seen = _without_others(seen)
+        seen = _decoded(_without_others(seen), self.attribute)
         self.seen: Mapping[Value, int] = by_value(seen)
         self.varies = bool(nodes)
-        self.nodes = _with_all_counts([_split(EngineNode(*each)) for each in nodes], classes, seen)
+        read = [_with_names(_split(EngineNode(*each)), self.attribute) for each in nodes]
+        self.nodes = _with_all_counts(read, classes, seen)
 
     @cached_property
     def root(self) -> Node:
         """The tree's first node. A leaf has all observations of its rule, unless hand-written."""
-        return build(self.nodes)
+        return build(self.nodes, self.schema)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes for pickling and copying; `root` is made again from `nodes`."""
@@ -369,12 +386,25 @@ def _split(node: EngineNode) -> EngineNode:
     return node._replace(counts=counts, met=met, others=node.counts.get(OTHERS, 0))
 
 
-def _without_others(counts: Mapping[tuple[int, ...], int]) -> EngineCounts:
+def _with_names(node: EngineNode, attribute: "Attribute | None") -> EngineNode:
+    """Return the node with names and bools as outcomes, where the attribute has them."""
+    if attribute is None or not attribute.is_symbolic:
+        return node
+    return node._replace(counts=_decoded(node.counts, attribute), met=_decoded(node.met, attribute))
+
+
+def _decoded(counts: EngineCounts, attribute: "Attribute | None") -> EngineCounts:
+    if attribute is None or not attribute.is_symbolic:
+        return counts
+    return {tuple(map(attribute.decode, vector)): n for vector, n in counts.items()}
+
+
+def _without_others(counts: Mapping[tuple[Any, ...], int]) -> EngineCounts:
     return {vector: n for vector, n in counts.items() if vector != OTHERS}
 
 
 def _with_all_counts(
-    nodes: list[EngineNode], classes: tuple[str, ...], seen: Mapping[tuple[int, ...], int]
+    nodes: list[EngineNode], classes: tuple[str, ...], seen: Mapping[tuple[Any, ...], int]
 ) -> list[EngineNode]:
     """Return the nodes; a single leaf gets all observations, unless it has prior counts."""
     if len(nodes) == 1 and nodes[0].edited[1] and _was_seen(nodes[0], seen):
@@ -385,7 +415,7 @@ def _with_all_counts(
     return [only._replace(counts=dict(seen))]
 
 
-def _was_seen(only: EngineNode, seen: Mapping[tuple[int, ...], int]) -> bool:
+def _was_seen(only: EngineNode, seen: Mapping[tuple[Any, ...], int]) -> bool:
     """Return whether a leaf's counts are observations: a constant rule that was pinned."""
     return Counter(only.counts) + Counter(only.met) == Counter(seen)
 
@@ -496,12 +526,14 @@ class Rules(Mapping[RuleKey, Rule]):
 # ------------------------------------------------------------------------------------------- values
 
 
-def plus(a: Value, b: Value) -> Value:
+def plus(a: Value, b: Value) -> Code:
     """Return the sum of two values of the same length.
 
     >>> plus((3, 3), (1, 0)), plus(2, -2)
     ((4, 3), 0)
     """
+    assert not isinstance(a, str)
+    assert not isinstance(b, str)
     if isinstance(a, int) or isinstance(b, int):
         assert isinstance(a, int)
         assert isinstance(b, int)
@@ -509,7 +541,7 @@ def plus(a: Value, b: Value) -> Value:
     return tuple(x + y for x, y in zip(a, b, strict=True))
 
 
-def minus(a: Value, b: Value) -> Value:
+def minus(a: Value, b: Value) -> Code:
     """Return the difference `a - b`.
 
     >>> minus((3, 3), (1, 0)), minus(2, -2)
@@ -518,12 +550,13 @@ def minus(a: Value, b: Value) -> Value:
     return plus(a, negative(b))
 
 
-def negative(value: Value) -> Value:
+def negative(value: Value) -> Code:
     """Return the value with its sign reversed.
 
     >>> negative((1, -2)), negative(3)
     ((-1, 2), -3)
     """
+    assert not isinstance(value, str)
     return -value if isinstance(value, int) else tuple(-each for each in value)
 
 
@@ -533,4 +566,4 @@ def is_zero(value: Value) -> bool:
     >>> is_zero((0, 0)), is_zero((0, 1)), is_zero(0)
     (True, False, True)
     """
-    return value == 0 if isinstance(value, int) else not any(value)
+    return value == 0 if isinstance(value, int) else not (isinstance(value, str) or any(value))

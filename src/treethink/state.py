@@ -16,11 +16,11 @@ from typing import Any, NoReturn, Protocol, SupportsIndex, cast
 
 from treethink import _engine
 from treethink._engine import State
-from treethink.attributes import Attribute, check_keys, check_name, read_texts
+from treethink.attributes import Attribute, Code, PlainValue, check_keys, check_name, read_texts
 from treethink.errors import SchemaError, UnknownNameError, WrongTypeError
 from treethink.presets import attribute_from_dict, attribute_to_dict
 
-__all__ = ["Attribute", "Object", "Schema", "State", "Value"]
+__all__ = ["Attribute", "Object", "PlainValue", "Schema", "State", "Value"]
 
 State.__module__ = "treethink"
 
@@ -32,14 +32,16 @@ class _Integers(Protocol):
     def __getitem__(self, index: int, /) -> SupportsIndex: ...
 
 
-#: A value of an attribute, as an argument: one or several integers, of Python or NumPy.
-Value = SupportsIndex | _Integers
+#: A value of an attribute, as an argument: one or several integers, of Python or NumPy; a name of
+#: a category; a bool of a flag.
+Value = SupportsIndex | _Integers | str
 
 
 class Object:
     """One object of a state: an id, a class, and a value for each attribute.
 
-    Immutable and hashable. Values of length 1 are plain ints, longer ones tuples.
+    Immutable and hashable. Values of length 1 are plain ints, longer ones tuples. A state gives
+    names for categories, and bools for flags.
 
     >>> door = Object(51, "door", pos=[3, 4], open=0)
     >>> door.pos, door.open, door
@@ -55,7 +57,7 @@ class Object:
         _engine.fill_object(self, id, class_name, values)
 
     @property
-    def values(self) -> Mapping[str, int | tuple[int, ...]]:
+    def values(self) -> Mapping[str, PlainValue]:
         """The values by attribute; read-only."""
         return MappingProxyType(self.__dict__)
 
@@ -156,6 +158,10 @@ class Schema(_engine.Schema):
         while (like := self._attributes[attribute].like) is not None:
             attribute = like
         return attribute
+
+    def numbers(self, each: Object) -> dict[str, Code]:
+        """Return the values of an object as the engine's numbers: no names and no bools."""
+        return {name: self._attributes[name].encode(value) for name, value in each.values.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as JSON data."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import permutations
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
@@ -19,7 +21,7 @@ from treethink.worlds import make
 # ------------------------------------------------- one attribute of one object
 
 
-def l1(a: Value, b: Value) -> int:
+def l1(a: Any, b: Any) -> int:
     a, b = (v if isinstance(v, tuple) else (v,) for v in (a, b))
     return sum(abs(x - y) for x, y in zip(a, b, strict=True))
 
@@ -87,7 +89,7 @@ def test_distance_satisfies_the_triangle_inequality(three: list[Distribution]) -
 def test_shifting_both_distributions_does_not_change_their_distance(
     two: list[Distribution], by: int
 ) -> None:
-    def shifted(p: Distribution) -> Distribution:
+    def shifted(p: Mapping[Any, float]) -> Distribution:
         return {
             value + by if isinstance(value, int) else tuple(x + by for x in value): mass
             for value, mass in p.items()

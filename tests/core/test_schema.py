@@ -142,7 +142,7 @@ def test_facts_are_a_list_of_names(facts: Any) -> None:
         Attribute(1, facts=facts)
 
 
-@pytest.mark.parametrize("outcomes", ["values", None, 1, ["delta"]])
+@pytest.mark.parametrize("outcomes", ["values", 1, ["delta"]])
 def test_outcomes_are_deltas_or_values(outcomes: Any) -> None:
     with pytest.raises(SchemaError, match="'delta' or 'value'"):
         Attribute(1, outcomes=outcomes)

@@ -231,7 +231,7 @@ def counterfactual_state(reason: Reason) -> State | None:
     if len(others) != 1:
         return None
     sign = 1 if step.test.classes[-1] == others[0] else -1
-    where = tuple(a + sign * b for a, b in zip(player.pos, step.test.value, strict=True))  # type: ignore[arg-type]
+    where = tuple(a + sign * b for a, b in zip(player.pos, step.test.value, strict=True))  # type: ignore[arg-type,operator]
     rest = dict.fromkeys(set(state.schema.classes[others[0]]) - {"pos"}, 0)
     return State(state.schema, [*state, Object(999, others[0], pos=where, **rest)])
 

@@ -8,11 +8,11 @@ Everything is checked before anything is changed.
 import copy
 import operator
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treethink.editing.parse import Leaf, WrittenNode, check_outcome, read_rule
 from treethink.editing.simplify import steps_of
-from treethink.errors import RuleError, WrongTypeError, shown, whole_number
+from treethink.errors import RuleError, SchemaError, WrongTypeError, shown, whole_number
 from treethink.rules import EngineTest, Node, Rule, RuleKey, Test, Value
 from treethink.state import Attribute, Schema
 
@@ -99,9 +99,9 @@ def nodes_of(
     if isinstance(part, str):
         nodes = read_rule(part, schema, classes, attribute)
     elif isinstance(part, Mapping):
-        nodes = [(None, _leaf(part, attribute.length))]
+        nodes = [(None, _leaf(part, attribute))]
     elif isinstance(part, Node):
-        nodes = _from_node(part, classes, attribute.length)
+        nodes = _from_node(part, schema, classes, attribute)
     else:
         raise WrongTypeError(
             "a part of a rule must be its text, a node of a rule or outcomes with how often each "
@@ -112,36 +112,45 @@ def nodes_of(
     return nodes
 
 
-def _from_node(root: Node, classes: tuple[str, ...], length: int) -> list[WrittenNode]:
+def _from_node(
+    root: Node, schema: Schema, classes: tuple[str, ...], attribute: Attribute
+) -> list[WrittenNode]:
     if root.classes != classes:
         raise RuleError(
             f"the node has the variables {_variables(root.classes)}; at the path there are "
             f"{_variables(classes)}"
         )
     return [
-        (None, _leaf(node.counts, length)) if node.test is None else (engine_test(node.test), [])
+        (None, _leaf(node.counts, attribute))
+        if node.test is None
+        else (engine_test(node.test, schema), [])
         for node in root.walk()
     ]
 
 
-def _leaf(counts: Mapping[Value, int], length: int) -> Leaf:
+def _leaf(counts: Mapping[Value, int], attribute: Attribute) -> Leaf:
     leaf: dict[tuple[int, ...], int] = {}
     for value, n in counts.items():
-        outcome = _vector(value)
+        outcome = _vector(value, attribute)
         if outcome in leaf:
             raise RuleError(f"the leaf has the outcome {shown(value)} twice")
         leaf[outcome] = whole_number("how often an outcome was seen", n, least=1)
-        check_outcome(outcome, leaf[outcome], length, "the leaf")
+        check_outcome(outcome, leaf[outcome], attribute.length, "the leaf")
     return list(leaf.items())
 
 
-def engine_test(test: Test) -> EngineTest:
+def engine_test(test: Test, schema: Schema | None = None) -> EngineTest:
     """Return the test as the engine's tuple."""
     attributes = tuple(attribute for _, attribute in test.terms)
-    return test.kind, attributes, test.classes, test.variables, _vector(test.value)
+    known = schema.attributes if schema is not None and test.kind == "equality" else {}
+    value = _vector(test.value, known.get(test.attribute))
+    return test.kind, attributes, test.classes, test.variables, value
 
 
-def _vector(value: object) -> tuple[int, ...]:
+def _vector(value: object, attribute: Attribute | None) -> tuple[int, ...]:
+    """Return the numbers of an outcome, or of the value of a test."""
+    if attribute is not None and attribute.is_symbolic:
+        value = _code(value, attribute)
     components = value if isinstance(value, tuple | list) else (value,)
     try:
         numbers = [operator.index(each) for each in components if not isinstance(each, bool)]
@@ -150,6 +159,13 @@ def _vector(value: object) -> tuple[int, ...]:
     if len(numbers) < len(components):
         raise RuleError(f"an outcome must be a whole number or a tuple of them, got {shown(value)}")
     return tuple(numbers)
+
+
+def _code(value: Any, attribute: Attribute) -> object:
+    try:
+        return attribute.encode(value)
+    except SchemaError as error:
+        raise RuleError(str(error)) from None
 
 
 def _variables(classes: tuple[str, ...]) -> str:

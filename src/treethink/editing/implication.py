@@ -27,11 +27,13 @@ class Equation(NamedTuple):
 
 
 def equation_of(test: Test) -> Equation | None:
-    """Return the test as an equation; None for other kinds of fact."""
+    """Return the test as an equation; None for other kinds of fact and names without a number."""
     if test.kind not in ("equality", "difference"):
         return None
     first, second = (ORIGIN, *test.variables) if test.kind == "equality" else test.variables
-    return Equation((first, test.attribute), (second, test.attribute), test.value)
+    if isinstance(test.number, str):
+        return None
+    return Equation((first, test.attribute), (second, test.attribute), test.number)
 
 
 class Differences:
@@ -89,7 +91,7 @@ class Knowledge:
         known = self._copy(self.classes + tuple(name for _, name in test.new))
         equation = equation_of(test)
         if equation is None:
-            known._values = {**self._values, _subject(test): test.value}
+            known._values = {**self._values, _subject(test): test.number}
         else:
             known._differences = self._differences.copy()
             known._differences.add(equation)
@@ -103,7 +105,7 @@ class Knowledge:
 
     def implies(self, test: Test) -> bool:
         """Whether the test holds for every binding. Nothing is known about new objects."""
-        return self._known(test) == test.value
+        return self._known(test) == test.number
 
     def equates(self, one: Test, other: Test) -> bool:
         """Whether the tests are equivalent for every binding."""
@@ -116,14 +118,14 @@ class Knowledge:
         """Whether the test holds for no binding."""
         known = self._known(test)
         if known is not None:
-            return known != test.value
+            return known != test.number
         classes = self.classes + tuple(name for _, name in test.new)
         equation = equation_of(test)
         if equation is None:
             return any(_is_case(each, since, test, classes) for each, since in self._failed)
         failed: dict[Value, list[tuple[Test, int]]] = {}
         for each in self._failed:
-            failed.setdefault(each[0].value, []).append(each)
+            failed.setdefault(each[0].number, []).append(each)
         return any(
             _is_instance(*each, classes, implied)
             for implied in self._consequences(equation)
@@ -170,7 +172,7 @@ def _is_instance(failed: Test, since: int, classes: tuple[str, ...], implied: Eq
 
 def _is_case(failed: Test, since: int, test: Test, classes: tuple[str, ...]) -> bool:
     """Whether the test is what a failed test of another kind asked for."""
-    if (failed.kind, failed.attribute, failed.value) != (test.kind, test.attribute, test.value):
+    if (failed.kind, failed.attribute, failed.number) != (test.kind, test.attribute, test.number):
         return False
     pairs = zip(failed.variables, test.variables, strict=True)
     terms = (((one, test.attribute), (other, test.attribute)) for one, other in pairs)

@@ -9,7 +9,8 @@
 
 The first line is optional; `exists` may stand for ∃ and `x` for ×, and an outcome without a count
 was seen once. An outcome may also be the bare number, without the sign that says whether it is a
-change or a new value: `(1, 0) × 75`. Shares, marks and lines that begin with # are ignored. The
+change or a new value: `(1, 0) × 75`. A name of a category that is not a single word is a JSON
+string: `= "ice tea" × 75`. Shares, marks and lines that begin with # are ignored. The
 lines that draw the tree may have any form: every line is a test, which ends in a question mark, or
 a leaf, and the branch for yes comes first.
 
@@ -24,13 +25,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from treethink.errors import RuleError, UnknownNameError, shown
-from treethink.outcome_text import STAYS, outcome_text
+from treethink.errors import RuleError, UnknownNameError, names_accepted, shown
+from treethink.outcome_text import NAME_PATTERN, STAYS, name_in, outcome_text
 from treethink.rules import EngineTest
 from treethink.state import Attribute, Schema
 from treethink.text import printable
 
 MAX_COUNT = 2**53
+_FLAGS = {"no": 0, "yes": 1, "false": 0, "true": 1, "False": 0, "True": 1}
 Vector = tuple[int, ...]
 Leaf = list[tuple[Vector, int]]  # outcomes with their counts
 Term = tuple[str, str]  # a variable and an attribute
@@ -44,10 +46,9 @@ _DRAWN = re.compile(  # box-drawing characters, or ASCII; "-" only before an ans
     r"(?:[\s│├└─|`-]*(?P<answer>yes|no)\s*:|[\s│├└─|]*)\s*(?P<rest>.*)"
 )
 _OUTCOME = rf"{STAYS}\b|=\s*(?:{_VALUE})|\+\s*(?=\()(?:{_VALUE})|{_VALUE}"
-_LEAF = re.compile(
-    rf"\s*(?P<outcome>{_OUTCOME})(?:\s*[×x*]\s*(?P<n>\d{{1,99}}))?"
-    r"(?:\s*\([<>]?[\d.e-]+%\))?\s*(?P<end>,|$)"
-)
+_COUNT = r"(?:\s*[×x*]\s*(?P<n>\d{1,99}))?(?:\s*\([<>]?[\d.e-]+%\))?\s*(?P<end>,|$)"
+_LEAF = re.compile(rf"\s*(?P<outcome>{_OUTCOME}){_COUNT}")
+_LEAF_OF_NAMES = re.compile(rf"\s*(?P<outcome>=?\s*(?:{NAME_PATTERN}|{_INTEGER})){_COUNT}")
 _TITLE = re.compile(r".*\S\s{2,}X0: .*[^?\s]\s*")
 _MARK = re.compile(r"\s*\[pinned\]\s*$")
 
@@ -111,9 +112,9 @@ def _leaf(text: str, attribute: Attribute, where: str) -> Leaf:
     counts: dict[Vector, int] = {}
     if text == "not seen yet":
         return []
-    rest = text
+    rest, pattern = text, _LEAF_OF_NAMES if attribute.is_symbolic else _LEAF
     while rest.strip():
-        match = _LEAF.match(rest)
+        match = pattern.match(rest)
         if match is None:
             break
         outcome = _outcome(match["outcome"], attribute, where)
@@ -142,11 +143,31 @@ def _outcome(text: str, attribute: Attribute, where: str) -> Vector:
             f"{where}: {shown(text)} is a new value, but this rule predicts changes, "
             f"such as {_examples(attribute)}"
         )
+    if attribute.is_symbolic:
+        return _symbol(text.removeprefix("=").strip(), attribute, where)
     return (0,) * attribute.length if text == STAYS else vector_of(text)
+
+
+def _symbol(text: str, attribute: Attribute, where: str) -> Vector:
+    """Return the number of a name of a category or of a flag's yes or no; numbers are accepted."""
+    if attribute.names is None:
+        known, accepted = _FLAGS, "yes or no"
+    else:
+        known = {name: code for code, name in enumerate(attribute.names)}
+        accepted = names_accepted(attribute.names, name_in(text))
+    name = name_in(text)
+    code = int(text) if re.fullmatch(_INTEGER, text) else known.get(name or "", -1)
+    if code not in known.values():
+        raise RuleError(f"{where}: a value must be {accepted}, got {shown(text)}")
+    return (code,)
 
 
 def _examples(attribute: Attribute) -> str:
     """Return two outcomes that a leaf may have."""
+    if attribute.is_symbolic:
+        last = 1 if attribute.names is None else len(attribute.names) - 1
+        first, other = (outcome_text(attribute.decode(code), attribute) for code in (last, 0))
+        return f"'{first} × 3'" if last == 0 else f"'{first} × 3, {other} × 1'"
     ones = (*(0,) * (attribute.length - 1), 1) if attribute.length > 1 else 1
     zeros = (0,) * attribute.length if attribute.length > 1 else 0
     return f"'{outcome_text(ones, attribute)} × 3, {outcome_text(zeros, attribute)} × 1'"
@@ -227,8 +248,10 @@ def _formula(text: str, schema: Schema, where: str) -> tuple[list[Term], Vector]
     """Return the terms, the subtrahend first, and the value."""
     name = "|".join(re.escape(each) for each in _longest_first(schema.attributes))
     term = rf"(X\d+)\[({name})\]"
-    one = re.fullmatch(rf"{term}\s*=\s*(?P<value>{_VALUE})", text)
-    if one is not None:
+    one = re.fullmatch(rf"{term}\s*=\s*(?P<value>{_VALUE}|{NAME_PATTERN})", text)
+    if one is not None and schema.attributes[one[2]].is_symbolic:
+        return [(one[1], one[2])], _symbol(one["value"], schema.attributes[one[2]], where)
+    if one is not None and re.fullmatch(_VALUE, one["value"]):
         return [(one[1], one[2])], vector_of(one["value"])
     two = re.fullmatch(rf"{term}\s*[-−]\s*{term}\s*=\s*(?P<value>{_VALUE})", text)
     if two is not None:

@@ -64,7 +64,11 @@ def _subtree_of(rule: Rule) -> Subtree:
     for node, answer in zip(rule.nodes, answers_of(rule), strict=True):
         total = sum(answer.values())
         shares = frozenset((value, Fraction(n, total)) for value, n in answer.items())
-        test = None if node.test is None else Test.from_engine(node.test, len(node.classes))
+        test = (
+            None
+            if node.test is None
+            else Test.from_engine(node.test, len(node.classes), rule.schema)
+        )
         subtrees.append(Subtree(node.classes, shares, node.edited[:2], test))
     for subtree, node in zip(subtrees, rule.nodes, strict=True):
         if node.left is not None and node.right is not None:

@@ -105,5 +105,5 @@ def as_outcomes(state: State, object_id: int, attribute: str, values: Distributi
     if meaning.outcomes == "value":
         return in_words(values, meaning, outcome_text)
     was: Value = state.value(object_id, attribute)
-    changes = {minus(value, was): chance for value, chance in values.items()}
+    changes: dict[Value, float] = {minus(value, was): chance for value, chance in values.items()}
     return in_words(changes, meaning, outcome_text)

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from treethink.attributes import Code
 from treethink.errors import SettingError
 from treethink.rules import Node, Test, Value, minus, plus
-from treethink.state import State
+from treethink.state import Attribute, State
 
 #: Object ids, one for each variable X0, X1, ...; None stands for a hypothetical object.
 Binding = tuple[int | None, ...]
@@ -89,12 +90,15 @@ def _by_equality(state: State, test: Test, binding: Binding) -> Iterator[tuple[i
     if variable >= len(binding):
         for each in _having(state, test.classes[0], test.attribute, test.value, binding):
             yield (each,)
-    elif value_of(state, binding[variable], test.attribute) == test.value:
+    elif plain_value_of(state, binding[variable], test.attribute) == test.value:
         yield ()
 
 
 def _by_difference(state: State, test: Test, binding: Binding) -> Iterator[tuple[int, ...]]:
-    """Iterate over the objects of one variable, and look the other one up by its value."""
+    """Iterate over the objects of one variable, and look the other one up by its value.
+
+    A difference is one of the engine's numbers, also for names and flags.
+    """
     one, other = test.variables
     known = len(binding)
     if one >= known > other:
@@ -126,29 +130,43 @@ def _having(
     state: State, class_name: str, attribute: str, value: Value, bound: Sequence[int | None]
 ) -> list[int]:
     """Look up the objects that have the value and are not bound yet."""
-    if not _fits(value):
+    if not _fits(state.schema.attributes[attribute], value):
         return []
     if attribute in _RESERVED:
-        objects = state.of_class(class_name)
-        matches = [each for each in objects if value_of(state, each.id, attribute) == value]
+        objects, wanted = state.of_class(class_name), state.schema.attributes[attribute]
+        code = wanted.encode(value)
+        matches = [each for each in objects if value_of(state, each.id, attribute) == code]
     else:
         matches = list(state.find(class_name, **{attribute: value}))
     return [each.id for each in matches if each.id not in bound]
 
 
-def _fits(value: Value) -> bool:
-    """Whether an object can have the value: its numbers fit 64 bits."""
+def _fits(attribute: Attribute, value: Value) -> bool:
+    """Whether an object can have the value: a number of its own, or one that fits 64 bits."""
+    if attribute.is_symbolic:
+        return isinstance(value, str) or value in range(len(attribute.names or (0, 1)))
+    assert not isinstance(value, str)
     numbers = (value,) if isinstance(value, int) else value
     return all(-(2**63) <= each < 2**63 for each in numbers)
 
 
-def _by_values(state: State, binding: Binding) -> list[tuple[list[Value], int]]:
-    """Return the sort key of a binding: object by object, its values, then its id."""
-    return [(list(state[each].values.values()), each) for each in binding if each is not None]
+def _by_values(state: State, binding: Binding) -> list[tuple[list[Code], int]]:
+    """Return the sort key of a binding: object by object, its numbers, then its id."""
+    return [
+        ([value_of(state, each, name) for name in state[each].values], each)
+        for each in binding
+        if each is not None
+    ]
 
 
-def value_of(state: State, object_id: int | None, attribute: str) -> Value:
+def plain_value_of(state: State, object_id: int | None, attribute: str) -> Value:
     """Return a value of an object that is not hypothetical."""
     assert object_id is not None
     value: Value = state.value(object_id, attribute)
     return value
+
+
+def value_of(state: State, object_id: int | None, attribute: str) -> Code:
+    """Return the engine's numbers for a value of an object that is not hypothetical."""
+    plain = plain_value_of(state, object_id, attribute)
+    return state.schema.attributes[attribute].encode(plain)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from treethink.errors import UnknownNameError
 from treethink.rules import EngineNode, Rule, Test, Value, by_value, negative
+from treethink.state import Schema
 
 KINDS = ("equality", "difference")
 """The kinds of fact that can be exported to another language."""
@@ -36,12 +37,12 @@ def answers_of(rule: Rule) -> list[Counts]:
     return [{} if noise[i] or noise[a] else counts[a] for i, a in enumerate(answering)]
 
 
-def branch_test(node: EngineNode, where: str) -> Test:
+def branch_test(node: EngineNode, where: str, schema: Schema | None) -> Test:
     """Return the test of a branch; `where` names the form, for the error about unknown kinds."""
     assert node.test is not None
     if node.test[0] not in KINDS:
         raise UnknownNameError("kind of fact", node.test[0], KINDS, where)
-    return Test.from_engine(node.test, len(node.classes))
+    return Test.from_engine(node.test, len(node.classes), schema)
 
 
 def by_age(test: Test) -> tuple[int, int, Value]:

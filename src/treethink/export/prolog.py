@@ -109,7 +109,7 @@ def clauses_of(rule: Rule) -> Iterator[str]:
         index, passed = stack.pop()
         left, right = nodes[index][:2]
         if left is not None and right is not None:
-            goal = _goal(branch_test(nodes[index], "the Prolog form"), nodes[index][2])
+            goal = _goal(branch_test(nodes[index], "the Prolog form", rule.schema), nodes[index][2])
             stack += [(right, passed), (left, (*passed, goal))]
             continue
         borrowed = index and is_never_seen(nodes[index], answers[index])

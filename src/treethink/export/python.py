@@ -183,7 +183,7 @@ class _Writer:
         self, node: EngineNode, to_leaf: bool, level: int, swapped: bool
     ) -> tuple[list[str], int]:
         """Return the lines of the test, and the number of the bindings where it holds."""
-        test, bound = branch_test(node, "the code form"), node[2]
+        test, bound = branch_test(node, "the code form", self.rule.schema), node[2]
         n = len(self.arguments)
         asks_bound = any(n <= variable < len(bound) for variable in test.variables)
         if not test.new and not asks_bound:
@@ -230,6 +230,7 @@ class _Writer:
             return literal(outcome)
         if self.rule.schema and self.rule.schema.attributes[self.rule.key[1]].outcomes == "value":
             return repr(outcome)
+        assert not isinstance(outcome, str)  # names are never changes
         if not any([outcome] if isinstance(outcome, int) else outcome):
             return self._value_now()
         if not isinstance(outcome, int):

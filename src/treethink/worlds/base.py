@@ -183,7 +183,8 @@ class World(ABC):
             for attribute in attributes:
                 if (within := self.range_of(name, attribute)) is not None:
                     for each in state.of_class(name):
-                        if not _in_range(value := each.values[attribute], *within):
+                        value = self.schema.attributes[attribute].encode(each.values[attribute])
+                        if not _in_range(value, *within):
                             what = f"{attribute} of {name} {each.id}"
                             return f"{what} is {value}, not from {within[0]} to {within[1]}"
         return None

@@ -54,26 +54,23 @@ class NumberedState:
         each_after = state if after is None else after
 
         def key(each: Object) -> tuple[int, list[Vector], list[Vector]]:
-            return order[each.class_name], vectors(each), vectors(each_after[each.id])
+            first, then = by_member(state, each), by_member(each_after, each_after[each.id])
+            return order[each.class_name], list(first.values()), list(then.values())
 
         self.schema: Schema = state.schema
         self.objects = sorted(state, key=key)
         self.classes = [each.class_name for each in self.objects]
-        self.values = [by_member(each) for each in self.objects]
-        self.values_after = [by_member(each_after[each.id]) for each in self.objects]
+        self.values = [by_member(state, each) for each in self.objects]
+        self.values_after = [by_member(each_after, each_after[each.id]) for each in self.objects]
 
 
-def by_member(each: Object) -> dict[str, Vector]:
-    return {m: vector(value) for m, value in each.values.items()}
+def by_member(state: State, each: Object) -> dict[str, Vector]:
+    return {m: vector(value) for m, value in state.schema.numbers(each).items()}
 
 
 def vector(value: int | tuple[int, ...]) -> Vector:
     """Return a value as a vector; values of length 1 are plain ints elsewhere."""
     return value if isinstance(value, tuple) else (value,)
-
-
-def vectors(each: Object) -> list[Vector]:
-    return [vector(value) for value in each.values.values()]
 
 
 class AbstractPredicateSet(Protocol):

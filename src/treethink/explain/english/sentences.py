@@ -29,6 +29,7 @@ from treethink.explain.english.phrases import (
 )
 from treethink.explain.english.tests import conditions
 from treethink.explain.english.words import Nouns, article, is_noun, is_position, owner, steps
+from treethink.outcome_text import value_text
 from treethink.rules import Rule, Value, is_zero, ranked
 from treethink.text import percent, printable
 
@@ -266,16 +267,19 @@ class Predicate:
         ('moves 1 right', 'does not move', 'falls by 2', 'does not change', 'becomes 5')
         >>> Predicate("pos", "value", "", "").verb((3, 4))
         'goes to (3, 4)'
+        >>> Predicate("drink", "value", "", "").verb("cola")
+        'becomes cola'
         """
         if self.means == "outcome":
             return f"is {outcome}"
         moves = is_position(self.attribute, outcome)
         if self.means == "value":
-            return f"goes to {outcome}" if moves else f"becomes {outcome}"
+            return f"goes to {outcome}" if moves else f"becomes {value_text(outcome)}"
         if isinstance(outcome, tuple):
             if moves:
                 return f"moves {steps(outcome)}" if any(outcome) else "does not move"
             return f"changes by {outcome}" if any(outcome) else "does not change"
+        assert isinstance(outcome, int)  # names are never changes
         return _scalar(outcome, was)
 
     def is_nothing(self, leaf: Leaf) -> bool:

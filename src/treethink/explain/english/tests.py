@@ -23,7 +23,8 @@ from itertools import groupby
 from treethink import _engine
 from treethink.explain.english.phrases import Condition, Conjunction
 from treethink.explain.english.words import Nouns, article, is_position, owner, place
-from treethink.explain.path import Binding, Step, value_of
+from treethink.explain.path import Binding, Step, plain_value_of, value_of
+from treethink.outcome_text import value_text
 from treethink.rules import Test, Value, is_zero, negative, plus
 from treethink.state import State
 
@@ -127,7 +128,10 @@ def _has(subject: str, what: str, holds: bool) -> Clause:
 def _equality(test: Test, subject: str, holds: bool) -> Clause:
     if _is_place(test):
         return _is(subject, f"at {test.value}", holds)
-    return _is(f"{owner(subject)} `{test.attribute}`", str(test.value), holds)
+    value = test.value
+    if isinstance(value, bool) and not holds and not subject.startswith("no "):
+        value, holds = not value, True
+    return _is(f"{owner(subject)} `{test.attribute}`", value_text(value), holds)
 
 
 def _difference(attribute: str, subject: str, other: str, by: Value, holds: bool) -> Clause:
@@ -135,6 +139,7 @@ def _difference(attribute: str, subject: str, other: str, by: Value, holds: bool
         return _is(subject, place(by, other), holds)
     if is_zero(by):
         return _has(subject, f"the same `{attribute}` as {other}", holds)
+    assert not isinstance(by, str)  # names are values of equality tests
     than = "its own" if other == "it" else owner(other)
     if isinstance(by, tuple):
         return _is(f"{owner(subject)} `{attribute}`", f"{than} plus {by}", holds)
@@ -147,6 +152,7 @@ def _formula(condition: Condition, nouns: Nouns) -> Clause:
     test = condition.test
     owners = [owner(_noun(condition, i, nouns, last=i - 1)) for i in range(len(test.variables))]
     names = [f"{each} `{test.attribute}`" for each in owners]
+    assert not isinstance(test.value, str)  # names are values of equality tests
     value = list(test.value) if isinstance(test.value, tuple) else [test.value]
     text = _engine.formula(test.kind, names[0], names[-1], value, False)
     if condition.holds:
@@ -178,7 +184,7 @@ def requirements(state: State, test: Test, bindings: Sequence[Binding]) -> list[
         which, anchor = _anchor(state, test, binding)
         if anchor is not None:
             by = _offset(test, which)
-            value = plus(value_of(state, anchor, test.attribute), by)
+            value = _plus(state, anchor, test.attribute, by)
             required = Requirement(test.classes[1 - which], test.attribute, value, anchor, by)
             by_value.setdefault(value, required)
     return list(by_value.values())
@@ -229,7 +235,7 @@ def _held(state: State, step: Step) -> str:
         return f"{object_name(state, binding[test.variables[0]])} {_has_value(test, test.value)}"
     which, _ = _anchor(state, test, step.before[0])
     subject = binding[test.variables[1 - which]]
-    has = _has_value(test, value_of(state, subject, test.attribute))
+    has = _has_value(test, plain_value_of(state, subject, test.attribute))
     anchor = object_name(state, binding[test.variables[which]])
     relative = _relative(anchor, test.attribute, _offset(test, which))
     return f"{object_name(state, subject)} {has}, {relative}"
@@ -242,11 +248,12 @@ def _failed(state: State, step: Step) -> str:
     if test.kind == "difference":
         which, anchor = _anchor(state, test, binding)
         by, subject = _offset(test, which), test.variables[1 - which]
-        required = plus(value_of(state, anchor, test.attribute), by)
+        required = _plus(state, anchor, test.attribute, by)
         relative = f", {_relative(object_name(state, anchor), test.attribute, by)}"
-    has = _has_value(test, value_of(state, binding[subject], test.attribute))
+    has = _has_value(test, plain_value_of(state, binding[subject], test.attribute))
     at = "at " if is_position(test.attribute, required) else ""
-    return f"{object_name(state, binding[subject])} {has}, not {at}{required}{relative}"
+    who = object_name(state, binding[subject])
+    return f"{who} {has}, not {at}{value_text(required)}{relative}"
 
 
 def _absent(state: State, test: Test, bindings: Sequence[Binding]) -> str:
@@ -256,8 +263,8 @@ def _absent(state: State, test: Test, bindings: Sequence[Binding]) -> str:
     required = requirements(state, test, bindings)
     if not required:
         return _pair(test)
-    values = _some([str(each.value) for each in required])
-    what = f"{required[0].class_name} {_has_value(test, values)}"
+    values = _some([value_text(each.value) for each in required])
+    what = f"{required[0].class_name} {_has_text(test, values)}"
     if len(required) > 1:
         return what
     anchor = object_name(state, required[0].anchor)
@@ -272,8 +279,12 @@ def _pair(test: Test) -> str:
     return f"{one} and {'another' if one == other else other} have {_relation(test)}"
 
 
-def _has_value(test: Test, value: Value | str) -> str:
+def _has_value(test: Test, value: Value) -> str:
     """Return a verb for a value of the test's attribute: `is at (4, 3)`, `has open 1`."""
+    return _has_text(test, value_text(value))
+
+
+def _has_text(test: Test, value: str) -> str:
     return f"is at {value}" if _is_place(test) else f"has {test.attribute} {value}"
 
 
@@ -291,7 +302,7 @@ def supposition(
         other = "other " if _is_another(test, classes) else ""
         start = "there were" if holds else "there were no"
         return f"{start} {_supposed_objects(state, test, holds, bindings, other)}"
-    subject, value = 0, _at(test, str(test.value))
+    subject, value = 0, _at(test, value_text(test.value))
     if test.kind == "difference":
         anchor = _older(test)
         subject, value = 1 - anchor, _supposed_value(state, test, bindings, anchor)
@@ -313,9 +324,9 @@ def _supposed_objects(
 
     having = "" if _is_place(test) else f"with {test.attribute} "
     if test.kind == "equality":
-        return f"{one(test.classes[0])} {having}{_at(test, str(test.value))}"
+        return f"{one(test.classes[0])} {having}{_at(test, value_text(test.value))}"
     if required := requirements(state, test, bindings):
-        value = _at(test, _some([str(each.value) for each in required]))
+        value = _at(test, _some([value_text(each.value) for each in required]))
         if _is_place(test) and len(required) == 1:
             anchor = object_name(state, required[0].anchor)
             value = _relative(anchor, test.attribute, required[0].by)
@@ -337,8 +348,14 @@ def _supposed_value(state: State, test: Test, bindings: Sequence[Binding], ancho
     if None in ids or (_is_place(test) and len(ids) == 1):
         noun = _name_or_that(state, None if None in ids else ids[0], test.classes[anchor])
         return _relative(noun, test.attribute, by)
-    values = dict.fromkeys(plus(value_of(state, x, test.attribute), by) for x in ids)
-    return _at(test, _some([str(each) for each in values]))
+    values = dict.fromkeys(_plus(state, x, test.attribute, by) for x in ids)
+    return _at(test, _some([value_text(each) for each in values]))
+
+
+def _plus(state: State, object_id: int | None, attribute: str, by: Value) -> Value:
+    """Return the value that differs by so much from an object's."""
+    code = plus(value_of(state, object_id, attribute), by)
+    return state.schema.attributes[attribute].decode(code)
 
 
 def _at(test: Test, values: str) -> str:

@@ -116,7 +116,7 @@ class Leaf:
         }
 
 
-def outcome_to_json(outcome: Value | None) -> int | list[int] | None:
+def outcome_to_json(outcome: Value | None) -> int | list[int] | str | None:
     """Return an outcome as JSON can hold it."""
     return list(outcome) if isinstance(outcome, tuple) else outcome
 

@@ -26,6 +26,7 @@ from treethink.explain.path import Step, follow
 from treethink.explain.rich_text import RichText
 from treethink.explain.why.counterfactual import Counterfactual, nearest
 from treethink.metrics import each_change
+from treethink.outcome_text import value_text
 from treethink.rules import Node, Rule, RuleKey, Value
 from treethink.state import State
 from treethink.text import many
@@ -261,7 +262,7 @@ class Reason(RichText):
     def title(self) -> str:
         """The prediction, in one line."""
         then = in_words(self.outcomes)
-        becomes = "stays" if self.outcomes.keys() == {self.was} else f"{self.was} ->"
+        becomes = "stays" if self.outcomes.keys() == {self.was} else f"{value_text(self.was)} ->"
         subject = f"{object_name(self.state, self.object_id)}, {self.attribute}"
         return f"{subject}: {becomes} {then}, {times_seen(self.support, self.written)}"
 
