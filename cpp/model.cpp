@@ -33,6 +33,10 @@ void Model::check_schema(State const& state, char const* role) const {
     throw StateError(std::string("the ") + role + " state is of another schema than the model");
 }
 
+bool Model::is_predicted(SlotId slot, State const& before) const {
+    return before.column(slot)->rows() > 0 && !attribute(slot).derived;
+}
+
 void Model::find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const {
     Column const& old_column = *before.column(slot);
     Column const& new_column = *after.column(slot);
@@ -61,6 +65,7 @@ void Model::check(State const& before, State const& after) const {
         Column const& old_column = *before.column(SlotId(s));
         Column const& new_column = *after.column(SlotId(s));
         if (&old_column == &new_column || attribute(SlotId(s)).outcomes_are_values) continue;
+        if (!is_predicted(SlotId(s), before)) continue;
         Int difference = 0;
         for (std::size_t i = 0; i < old_column.values().size(); ++i)
             if (!subtract(new_column.values()[i], old_column.values()[i], difference))
@@ -83,8 +88,8 @@ bool Model::will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::
 bool Model::find_effects(State const& before, ActionId action, State const& after) {
     bool facts_needed = window_.keeps();
     for (std::size_t s = 0; s < effects_.size(); ++s) {
+        if (!is_predicted(SlotId(s), before)) continue;
         std::size_t const rows = before.column(SlotId(s))->rows();
-        if (rows == 0) continue;
         find_effect(SlotId(s), before, after, effects_[s]);
         facts_needed = facts_needed || will_vary(tree(SlotId(s), action), SlotId(s), effects_[s], rows);
     }
@@ -109,7 +114,7 @@ std::vector<ModelEvent> Model::learn_transition(State const& before, ActionId ac
     std::vector<ModelEvent> events;
     LearningContext learning = context(before);
     for (std::size_t s = 0; s < effects_.size(); ++s) {
-        if (before.column(SlotId(s))->rows() == 0) continue;
+        if (!is_predicted(SlotId(s), before)) continue;
         learn(SlotId(s), action, learning, effects_[s]);
         take_events(SlotId(s), action, events);
     }
@@ -332,8 +337,8 @@ void Model::load_window(Reader& in, Window& window) const {
 void Model::check_kept(KeptTransition const& kept) const {
     Effect effect;
     for (std::size_t s = 0; s < effects_.size(); ++s) {
+        if (!is_predicted(SlotId(s), kept.before)) continue;
         std::size_t const rows = kept.before.column(SlotId(s))->rows();
-        if (rows == 0) continue;
         find_effect(SlotId(s), kept.before, kept.after, effect);
         Tree const& tree = this->tree(SlotId(s), kept.action);
         for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row)

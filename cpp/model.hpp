@@ -103,6 +103,8 @@ private:
     [[noreturn]] void refuse_difference(SlotId slot, State const& before, State const& after, std::size_t i) const;
     template <class Edit>
     void edit(SlotId slot, ActionId action, std::string_view path, Edit const& edit);
+    /// Whether rules predict the slot: it has objects, and is not derived from other ones.
+    [[nodiscard]] bool is_predicted(SlotId slot, State const& before) const;
     void find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const;
     [[nodiscard]] bool find_effects(State const& before, ActionId action, State const& after);
     [[nodiscard]] bool will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const;

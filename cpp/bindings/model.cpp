@@ -153,6 +153,9 @@ std::pair<SlotId, ActionId> rule_named(PyModel const& self, nb::handle class_nam
     Schema const& schema = *self.model.schema();
     ClassId const c = schema.class_named(text_of(class_name, "a class name must be a str"));
     SlotId const slot = slot_named(schema, c, text_of(attribute, "an attribute name must be a str"));
+    if (schema.attribute(slot).derived)
+        throw RuleError("attribute '" + schema.attribute(slot).name +
+                        "' is derived: it is computed from the rest of the state, and has no rules");
     return {slot, action_of(schema, action)};
 }
 

@@ -89,13 +89,19 @@ public:
     State::ObjectData finish() {
         auto const& attributes = schema_.classes()[data_.class_id].attributes;
         for (std::size_t k = 0; k < attributes.size(); ++k)
-            if (data_.values[k].empty())
-                throw StateError(described(schema_, data_.id, data_.class_id) + " lacks the attribute '" +
-                                 schema_.attributes()[attributes[k]].name + "'");
+            if (data_.values[k].empty()) data_.values[k] = default_of(attributes[k]);
         return std::move(data_);
     }
 
 private:
+    /// The value before an attribute is computed. Throws StateError for one that must be given.
+    [[nodiscard]] Vector default_of(AttributeId a) const {
+        Attribute const& attribute = schema_.attributes()[a];
+        if (schema_.computes(*schema_.find_slot(data_.class_id, a))) return Vector(attribute.length, 0);
+        throw StateError(described(schema_, data_.id, data_.class_id) + " lacks the attribute '" + attribute.name +
+                         (attribute.derived ? "', and its schema has no function that computes it" : "'"));
+    }
+
     // Slots of a class follow each other in the order of its attributes.
     [[nodiscard]] std::size_t position(SlotId slot) const {
         auto const first = schema_.classes()[data_.class_id].attributes.front();

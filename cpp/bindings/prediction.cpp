@@ -10,9 +10,13 @@ namespace treethink::bindings {
 namespace {
 
 std::pair<Place, SlotId> attribute_of(Prediction const& self, nb::handle id, nb::handle attribute) {
+    Schema const& schema = *self.state().schema();
     Place const place = place_of(self.state(), read_id(id));
-    return {place,
-            slot_named(*self.state().schema(), place.class_id, text_of(attribute, "an attribute name must be a str"))};
+    SlotId const slot = slot_named(schema, place.class_id, text_of(attribute, "an attribute name must be a str"));
+    if (!schema.attribute(slot).derived) return {place, slot};
+    throw StateError("attribute '" + schema.attribute(slot).name + "' of class '" +
+                     schema.classes()[place.class_id].name +
+                     "' is derived: it is not predicted, but computed from the predicted state, as in `mode()`");
 }
 
 nb::dict outcomes_dict(Attribute const& attribute, std::vector<Prediction::Outcome> const& outcomes) {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "bindings/common.hpp"
+#include "bindings/gil.hpp"
 
 namespace treethink::bindings {
 
@@ -43,12 +44,30 @@ void make_schema(Schema* self, std::vector<ClassEntry> const& classes, std::vect
     new (self) Schema(std::move(read_own), std::move(read), actions);
 }
 
+/// Calls `_derive` of the Python object of the state's schema. Search predicts without the GIL. That object is looked
+/// up and not kept: it has the functions, and they may lead back to it.
+class PythonDerivation final : public Derivation {
+public:
+    [[nodiscard]] State apply(State const& state) const override {
+        AcquireGil const acquire;
+        return nb::cast<State>(nb::cast(state.schema()).attr("_derive")(state));
+    }
+};
+
+void compute(Schema& schema, std::vector<std::string> const& names) {
+    std::vector<AttributeId> computed;
+    for (auto const& name : names) computed.push_back(schema.attribute_named(name));
+    schema.compute_by(std::make_shared<PythonDerivation>(), computed);
+}
+
 }  // namespace
 
 void bind_schema(nb::module_& module) {
     module.attr("longest_vector") = max_vector_length;
     nb::class_<Schema>(module, "Schema", "The engine's side of treethink.Schema.")
         .def("__init__", &make_schema, nb::arg("classes"), nb::arg("attributes"), nb::arg("actions"))
+        .def("_compute", &compute, nb::arg("names"),
+             "Let `_derive`, which takes a state and returns it with these attributes computed, make every state.")
         .def(
             "__eq__", [](Schema const& a, Schema const& b) { return a == b; }, nb::is_operator(),
             nb::sig("def __eq__(self, other: object, /) -> bool"));

@@ -86,7 +86,7 @@ void make_state(State* self, nb::handle schema_object, nb::handle objects) {
     std::vector<State::ObjectData> data;
     while (auto const object = nb::steal(PyIter_Next(iterator.ptr()))) data.push_back(read_object(*schema, object));
     if (PyErr_Occurred() != nullptr) nb::raise_python_error();
-    new (self) State(std::move(schema), std::move(data));
+    new (self) State(derived(State(std::move(schema), std::move(data))));
 }
 
 // ---------------------------------------------------------------- changes
@@ -97,6 +97,17 @@ State::Replacement read_change(State const& state, Int id, Place place, nb::hand
     return {slot, place.row, read_value(schema, id, slot, value)};
 }
 
+/// The same for a value that people give.
+State::Replacement read_given_change(State const& state, Int id, Place place, nb::handle name, nb::handle value) {
+    auto change = read_change(state, id, place, name, value);
+    Schema const& schema = *state.schema();
+    if (schema.computes(change.slot))
+        throw StateError("object " + std::to_string(id) + " ('" + schema.classes()[place.class_id].name +
+                         "'): attribute '" + schema.attribute(change.slot).name +
+                         "' is derived: it is computed from the rest of the state, and cannot be replaced");
+    return change;
+}
+
 State replace(State const& state, nb::handle id_object, nb::kwargs const& values) {
     auto const id = read_id(id_object);
     auto const place = place_of(state, id);
@@ -104,12 +115,14 @@ State replace(State const& state, nb::handle id_object, nb::kwargs const& values
     // Nobody else holds the keywords, so they need no copy.
     PyObject *name = nullptr, *value = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(values.ptr(), &at, &name, &value) != 0;)
-        changes.push_back(read_change(state, id, place, name, value));
-    if (changes.size() == 1) return state.with(changes[0].slot, changes[0].row, changes[0].value);
-    return state.with(changes);
+        changes.push_back(read_given_change(state, id, place, name, value));
+    if (changes.size() == 1) return derived(state.with(changes[0].slot, changes[0].row, changes[0].value));
+    return derived(state.with(changes));
 }
 
-State replace_many(State const& state, nb::handle replacements) {
+/// Calls read(state, id, place, name, value) for each replacement.
+template <class Read>
+std::vector<State::Replacement> read_changes(State const& state, nb::handle replacements, Read const& read) {
     if (!is_mapping(replacements))
         throw WrongType("replace_many takes {id: {attribute: value}}, got " + shown(replacements));
     std::vector<State::Replacement> changes;
@@ -119,10 +132,21 @@ State replace_many(State const& state, nb::handle replacements) {
         if (!is_mapping(values))
             throw WrongType("replace_many takes {attribute: value} for object " + std::to_string(id) + ", got " +
                             shown(values));
-        for_each_item(values, [&](nb::handle name, nb::handle value) {
-            changes.push_back(read_change(state, id, place, name, value));
-        });
+        for_each_item(
+            values, [&](nb::handle name, nb::handle value) { changes.push_back(read(state, id, place, name, value)); });
     });
+    return changes;
+}
+
+State replace_many(State const& state, nb::handle replacements) {
+    return derived(state.with(read_changes(state, replacements, read_given_change)));
+}
+
+/// A copy with these derived values; columns in which none is new stay shared.
+State with_derived(State const& state, nb::handle replacements) {
+    auto changes = read_changes(state, replacements, read_change);
+    std::erase_if(changes,
+                  [&](auto const& each) { return std::ranges::equal(state.value(each.slot, each.row), each.value); });
     return state.with(changes);
 }
 
@@ -136,7 +160,7 @@ nb::dict changes_to(State const& before, nb::handle other) {
     nb::dict changes;
     for (std::size_t s = 0; s < schema.slots().size(); ++s) {
         auto const slot = SlotId(s);
-        if (before.column(slot) == after.column(slot)) continue;
+        if (before.column(slot) == after.column(slot) || schema.computes(slot)) continue;
         auto const [class_id, attribute] = schema.slots()[s];
         for (std::uint32_t row = 0; row < before.rows(class_id); ++row) {
             if (std::ranges::equal(before.value(slot, row), after.value(slot, row))) continue;
@@ -177,7 +201,7 @@ State from_dict(nb::handle schema_object, nb::handle data) {
     std::vector<State::ObjectData> objects;
     for (auto const entry : nb::tuple(entries))
         objects.push_back(read_entry(*schema, entry, "objects[" + std::to_string(objects.size()) + "]"));
-    return {std::move(schema), std::move(objects)};
+    return derived(State(std::move(schema), std::move(objects)));
 }
 
 nb::object to_json(State const& state) {
@@ -216,9 +240,13 @@ void bind_changes(nb::class_<State>& type) {
              nb::sig("def replace_many(self, replacements: "
                      "collections.abc.Mapping[int, collections.abc.Mapping[str, Value]], /) -> State"),
              "A copy with new values for several objects: {id: {attribute: value}}.")
+        .def("_with_derived", &with_derived, nb::arg("values"),
+             nb::sig("def _with_derived(self, values: collections.abc.Mapping[int, "
+                     "collections.abc.Mapping[str, typing.Any]], /) -> State"),
+             "A copy with derived values, from which nothing else is computed: {id: {attribute: value}}.")
         .def("changes_to", &changes_to, nb::arg("after").none(),
              nb::sig("def changes_to(self, after: State, /) -> dict[int, dict[str, PlainValue]]"),
-             "What `replace_many` needs to make `after` out of this state.")
+             "What `replace_many` needs to make `after` out of this state. Computed values are left out.")
         .def("value", &value_of, nb::arg("id").none(), nb::arg("attribute").none(),
              nb::sig("def value(self, id: typing.SupportsIndex, attribute: str, /) -> typing.Any"),
              "One value of one object: an int, a tuple of ints, a name of a category, or a bool of a flag.");

@@ -95,6 +95,12 @@ void Schema::add_slots(ClassId class_id) {
     }
 }
 
+void Schema::compute_by(std::shared_ptr<Derivation const> derivation, std::vector<AttributeId> const& computed) {
+    computed_.assign(attributes_.size(), false);
+    for (AttributeId const a : computed) computed_[a] = true;
+    derivation_ = std::move(derivation);
+}
+
 ClassId Schema::class_named(std::string_view name) const {
     return find_name<ClassId>(class_names_, name, "class", [&] { return names_of(classes_); });
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,6 +61,8 @@ struct Class {
     bool operator==(Class const&) const = default;
 };
 
+class Derivation;  // see state.hpp
+
 /// Which classes, attributes and actions there are. Immutable; shared by states and models.
 class Schema {
 public:
@@ -85,6 +88,15 @@ public:
     [[nodiscard]] Attribute const& attribute(SlotId slot) const { return attributes_[slots_[slot].attribute]; }
     /// Number of integers in a value of the slot.
     [[nodiscard]] std::size_t length(SlotId slot) const { return attribute(slot).length; }
+
+    /// What computes derived values; null where they are all given. No part of the schema's value.
+    [[nodiscard]] Derivation const* derivation() const { return derivation_.get(); }
+    /// Whether the values of the slot are computed.
+    [[nodiscard]] bool computes(SlotId slot) const {
+        return derivation_ != nullptr && computed_[slots_[slot].attribute];
+    }
+    /// Sets what computes these attributes. Only before the schema is shared.
+    void compute_by(std::shared_ptr<Derivation const> derivation, std::vector<AttributeId> const& computed);
 
     /// The first attribute of the chain of `like`s: attributes of the same unit can be compared.
     [[nodiscard]] AttributeId unit(AttributeId a) const { return units_[a]; }
@@ -117,6 +129,8 @@ private:
     std::vector<Attribute> attributes_;
     std::vector<std::string> actions_;
     std::vector<AttributeId> units_;
+    std::shared_ptr<Derivation const> derivation_;
+    std::vector<bool> computed_;  // by attribute; empty without a derivation
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> slot_of_;  // [class * attributes + attribute]; no_slot: the class lacks it
     Names class_names_, attribute_names_, action_names_;

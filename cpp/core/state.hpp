@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/column.hpp"
@@ -96,6 +97,23 @@ private:
     std::shared_ptr<Roster const> roster_;
     std::vector<ColumnPtr> columns_;
 };
+
+/// Computes the values of derived attributes from the other ones.
+class Derivation {
+public:
+    Derivation() = default;
+    virtual ~Derivation() = default;
+    Derivation(Derivation const&) = delete;
+    Derivation& operator=(Derivation const&) = delete;
+
+    [[nodiscard]] virtual State apply(State const& state) const = 0;
+};
+
+/// The state with its derived values computed, where its schema says how.
+[[nodiscard]] inline State derived(State state) {
+    Derivation const* const derivation = state.schema()->derivation();
+    return derivation == nullptr ? std::move(state) : derivation->apply(state);
+}
 
 /// Throws TransitionError, which names ids, when the two do not have the same objects.
 void check_same_objects(State const& before, State const& after);

@@ -64,7 +64,7 @@ State Prediction::choose(Choose&& choose) const {
         }
         if (!values.empty()) columns[slot] = std::make_shared<Column const>(length, std::move(values));
     }
-    return {state_.schema(), state_.roster(), std::move(columns)};
+    return derived(State(state_.schema(), state_.roster(), std::move(columns)));
 }
 
 State Prediction::mode() const {
@@ -99,6 +99,7 @@ double Prediction::probability(State const& after) const {
     std::size_t e = 0;  // the next entry
     for (std::size_t s = 0; s < state_.columns().size(); ++s) {
         SlotId const slot(s);
+        if (state_.schema()->attribute(slot).derived) continue;  // follows from the others
         bool const has_entries = e < entries_.size() && entries_[e].slot == slot;
         if (!has_entries && state_.columns()[s] == after.columns()[s]) continue;
         for (Row row = 0; row < after.columns()[s]->rows(); ++row) {

@@ -24,8 +24,12 @@ SlotId find_score(Schema const& schema) {
     throw SettingError("there is nothing to plan for: the schema has no class 'game' with a 'score' of length 1");
 }
 
-// Predictions do not depend on a score that no fact is about and that changes by differences.
-bool can_ignore(Attribute const& score) { return score.facts.empty() && !score.outcomes_are_values; }
+// Predictions do not depend on a score that no fact is about, that changes by differences, and that no derived value
+// can depend on.
+bool can_ignore(Schema const& schema, SlotId slot) {
+    Attribute const& score = schema.attribute(slot);
+    return score.facts.empty() && !score.outcomes_are_values && schema.derivation() == nullptr;
+}
 
 std::size_t argmax_with_random_ties(std::vector<double> const& scores, Random& random) {
     double const highest = *std::max_element(scores.begin(), scores.end());
@@ -41,8 +45,7 @@ std::size_t argmax_with_random_ties(std::vector<double> const& scores, Random& r
 
 Search::Search(State const& state, SearchSettings settings, std::uint64_t seed)
     : schema_(state.schema()), settings_(settings), score_(find_score(*schema_)),
-      ignores_score_(can_ignore(schema_->attributes()[schema_->slots()[score_].attribute])), tie_breaks_(seed),
-      samples_(~seed), root_state_(state) {
+      ignores_score_(can_ignore(*schema_, score_)), tie_breaks_(seed), samples_(~seed), root_state_(state) {
     if (schema_->actions().empty()) throw SettingError("there is nothing to choose from: the schema has no actions");
     reset(state);
 }

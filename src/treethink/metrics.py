@@ -256,6 +256,7 @@ def marginals(
         for after, _ in states
         for each, values in before.changes_to(after).items()
         for name in values
+        if not before.schema.attributes[name].derived
     }
     distributions: dict[tuple[int, str], dict[Value, float]] = {key: {} for key in changed}
     for after, probability in states:

@@ -304,8 +304,8 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         schema = self.schema
         keys = [
             (class_name, attribute, action)
-            for class_name, attributes in schema.classes.items()
-            for attribute in attributes
+            for class_name in schema.classes
+            for attribute in schema.predicted(class_name)
             for action in schema.actions
         ]
         return Rules(keys, self._rule)
@@ -322,7 +322,8 @@ class TreeThink(file.CopiedByContent, _engine.Model):
             self._single_classes = (self.observations, {})  # cached: every rule needs it
         by_action = self._single_classes[1]
         if action not in by_action:
-            classes = [(name, own[0]) for name, own in self.schema.classes.items() if own]
+            predicted = [(name, self.schema.predicted(name)) for name in self.schema.classes]
+            classes = [(name, own[0]) for name, own in predicted if own]
             by_action[action] = frozenset(
                 name for name, attribute in classes if self._has_one_object(name, attribute, action)
             )

@@ -136,9 +136,10 @@ class Derived(Attribute):
     Parameters
     ----------
     function
-        ``function(state, object)`` returns the value for one object. The state that it is given
-        has no valid values of derived attributes. None: values are given with the objects, and a
-        predicted state keeps the old ones.
+        ``function(state, object)`` returns the value for one object. Derived attributes are
+        computed in the schema's order, so it may use earlier ones. None: values are given with the
+        objects, and a predicted state keeps the old ones; so it is in the schema of a model that
+        was read from a file.
     attribute
         The definition of the value.
 

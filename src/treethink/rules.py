@@ -129,7 +129,7 @@ class Test:
         other = attributes[-1] if len(set(attributes)) > 1 else None
         value, code = value_of(vector), None
         if kind == "equality" and schema is not None and isinstance(value, int):
-            value, code = schema.attributes[attributes[0]].decode(value), value
+            code, value = value, schema.attributes[attributes[0]].decode(value)
         return cls(kind, attributes[0], classes, variables, value, new, other, code)
 
 

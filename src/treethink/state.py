@@ -17,8 +17,8 @@ from typing import Any, NoReturn, Protocol, SupportsIndex, cast
 from treethink import _engine
 from treethink._engine import State
 from treethink.attributes import Attribute, Code, PlainValue, check_keys, check_name, read_texts
-from treethink.errors import SchemaError, UnknownNameError, WrongTypeError
-from treethink.presets import attribute_from_dict, attribute_to_dict
+from treethink.errors import SchemaError, StateError, UnknownNameError, WrongTypeError, shown
+from treethink.presets import Derivation, Derived, attribute_from_dict, attribute_to_dict
 
 __all__ = ["Attribute", "Object", "PlainValue", "Schema", "State", "Value"]
 
@@ -137,6 +137,26 @@ class Schema(_engine.Schema):
         self._attributes = known
         self._classes = {name: tuple(a for a in known if a in each) for name, each in own.items()}
         self._actions = names
+        self._functions = {
+            name: each.function
+            for name, each in known.items()
+            if isinstance(each, Derived) and each.function is not None
+        }
+        if self._functions:
+            self._compute(list(self._functions))
+
+    def _derive(self, state: State) -> State:
+        """Return the state with its derived attributes computed, in the schema's order."""
+        for attribute, function in self._functions.items():
+            state = state._with_derived(
+                {
+                    each.id: {attribute: _derived_value(attribute, function, state, each)}
+                    for class_name, own in self._classes.items()
+                    if attribute in own
+                    for each in state.of_class(class_name)
+                }
+            )
+        return state
 
     @property
     def classes(self) -> Mapping[str, tuple[str, ...]]:
@@ -158,6 +178,11 @@ class Schema(_engine.Schema):
         while (like := self._attributes[attribute].like) is not None:
             attribute = like
         return attribute
+
+    def predicted(self, class_name: str) -> tuple[str, ...]:
+        """Return the names of the attributes of a class that have rules: all but derived ones."""
+        own = self._classes[class_name]
+        return tuple(name for name in own if not self._attributes[name].derived)
 
     def numbers(self, each: Object) -> dict[str, Code]:
         """Return the values of an object as the engine's numbers: no names and no bools."""
@@ -199,7 +224,32 @@ class Schema(_engine.Schema):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
+        for name, function in self._functions.items():
+            _check_importable(name, function)
         return type(self), (self._classes, self._attributes, self._actions)
+
+
+def _derived_value(name: str, function: Derivation, state: State, each: Object) -> Any:
+    """Return the value of a derived attribute; an error of the function is the cause of ours."""
+    try:
+        return function(state, each)
+    except RecursionError:
+        raise
+    except Exception as error:
+        raise StateError(
+            f"object {each.id} ({each.class_name!r}): the derived attribute {name!r} cannot be"
+            f" computed: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _check_importable(name: str, function: Derivation) -> None:
+    """Raise an error if no other process can find the function of a derived attribute."""
+    qualified = getattr(function, "__qualname__", "")
+    if "<lambda>" in qualified or "<locals>" in qualified:
+        raise SchemaError(
+            f"the function of the derived attribute {name!r} cannot be sent to another process:"
+            f" write it with def at the top level of a module, got {shown(function)}"
+        )
 
 
 _RESERVED = {"id", "class_name", "values", "replace"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ from strategies import (
 from treethink.export import prolog
 from treethink.model import TreeThink
 from treethink.rules import Rule, RuleKey, title_of, value_of
-from treethink.state import Object, Schema, State
+from treethink.state import Attribute, Object, Schema, State
 
 Answers = dict[int, dict[str, dict[Any, float]]]
 
@@ -38,7 +39,7 @@ quick = settings(
 @st.composite
 def trained(draw: st.DrawFn) -> tuple[Stream, TreeThink]:
     """A stream and a model that has seen it; now and then one action never, or nothing at all."""
-    stream = draw(streams(criteria=["evidence", "wilson"], memories=list(MEMORIES)))
+    stream = draw(streams(criteria=["evidence", "wilson"], memories=list(MEMORIES), presets=True))
     actions = draw(st.sampled_from([("go", "wait"), ("go", "wait"), ("go",), ()]))
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many([each for each in stream.transitions if each[1] in actions])
@@ -58,7 +59,8 @@ def states_of(stream: Stream, n: int) -> list[State]:
 def answers_of(model: TreeThink, state: State, action: str) -> Answers:
     """What the engine says."""
     prediction = model.predict(state, action)
-    return {x.id: {m: prediction.outcomes(x.id, m) for m in x.values} for x in state}
+    predicted = state.schema.predicted
+    return {x.id: {m: prediction.outcomes(x.id, m) for m in predicted(x.class_name)} for x in state}
 
 
 def loaded(text: str) -> dict[str, Any]:
@@ -74,11 +76,19 @@ def proven(program: Program, state: State, action: str) -> Answers:
     answers: Answers = {}
     for x in state:
         answers[x.id] = {}
-        for name in x.values:
+        for name in state.schema.predicted(x.class_name):
             goal = f"predict({prolog.atom(action)}, {x.id}, {prolog.atom(name)}, Chances)."
             (found,) = program.ask(goal, "Chances")
-            answers[x.id][name] = {as_value(vector): chance for vector, chance in found}
+            names = as_plain(state.schema.attributes[name])
+            answers[x.id][name] = {names(as_value(vector)): chance for vector, chance in found}
     return answers
+
+
+def as_plain(attribute: Attribute) -> Callable[[Any], Any]:
+    """What people write for a value in Prolog: yes and no for a flag."""
+    if attribute.kind != "flag":
+        return lambda value: value
+    return {"yes": True, "no": False}.__getitem__
 
 
 def as_value(vector: list[int]) -> Any:
@@ -110,7 +120,8 @@ class Grown:
         scene = Scene(state)
         answers: dict[int, Any] = {x.id: {} for x in state}
         for x in state:
-            for name, now in x.values.items():
+            for name in self.schema.predicted(x.class_name):
+                now = x.values[name]
                 counts = self.trees[x.class_name, name, action].predict(scene, (x.id,))
                 total = sum(counts.values())
                 answers[x.id][name] = {
@@ -120,21 +131,21 @@ class Grown:
 
     def after(self, attribute: str, now: Any, outcome: tuple[int, ...]) -> Any:
         if self.schema.attributes[attribute].outcomes == "value":
-            return value_of(outcome)
+            return self.schema.attributes[attribute].decode(value_of(outcome))
         return value_of(tuple(a + b for a, b in zip(as_vector(now), outcome, strict=True)))
 
 
 @st.composite
 def grown(draw: st.DrawFn) -> Grown:
     """Trees of tests that say something, with counts that do not: many nodes have none."""
-    schema, depth = draw(schemas()), draw(st.integers(2, 4))
+    schema, depth = draw(schemas(presets=True)), draw(st.integers(2, 4))
     values = st.sampled_from(["bits", "small", "huge"])
     shape = draw(st.builds(Shape, seed=st.integers(0, 2**32), values=values, objects=st.just(4)))
     rng = random.Random(shape.seed)
     scenes = [Scene(random_state(rng, schema, shape)) for _ in range(24)]
     trees = {}
-    for class_name, attributes in schema.classes.items():
-        for attribute in attributes:
+    for class_name in schema.classes:
+        for attribute in schema.predicted(class_name):
             tree = random_tree(rng, class_name, scenes, depth)
             choices = random_outcomes(rng, schema, shape, attribute)
             count(tree, rng, choices)

@@ -23,7 +23,17 @@ from typing import Any
 from hypothesis import strategies as st
 
 import treethink as tt
-from reference import BUILT_IN, Node, Outcome, ReferenceTree, RuleKey, Scene, Test, Vector
+from reference import (
+    BUILT_IN,
+    Node,
+    Outcome,
+    ReferenceTree,
+    RuleKey,
+    Scene,
+    Test,
+    Vector,
+    as_vector,
+)
 
 Transition = tuple[tt.State, str, tt.State]
 
@@ -99,10 +109,16 @@ def attributes(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN) -> tt.Attribute
 
 
 @st.composite
-def schemas(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN, units: bool = False) -> tt.Schema:
+def schemas(
+    draw: st.DrawFn,
+    kinds: Sequence[str] = BUILT_IN,
+    units: bool = False,
+    presets: bool = False,
+) -> tt.Schema:
     """One to three classes; attributes that several of them share, or only one has.
 
-    With `units`, attributes may be like others.
+    With `units`, attributes may be like others. With `presets`, some are names of a category,
+    flags, or derived; use at most one of the two.
     """
     names = ["place", "color", "mood"][: draw(st.integers(1, 3))]
     owned = st.lists(st.sampled_from(names), min_size=1, unique=True)
@@ -111,6 +127,13 @@ def schemas(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN, units: bool = Fals
     for i, name in enumerate(names):
         if units and i > 0 and draw(st.sampled_from([True, True, True, False])):
             used[name] = alike(used[name], draw(st.sampled_from(names[:i])), used)
+    if not presets:
+        return tt.Schema(classes=classes, attributes=used, actions=["go", "wait"])
+    symbolic = st.sampled_from([None, None, tt.Category(COLORS), tt.Flag()])
+    used = {name: draw(symbolic) or each for name, each in used.items()}
+    if draw(st.booleans()):
+        used["even"] = tt.Derived(is_even)
+        classes = {name: [*own, "even"] for name, own in classes.items()}
     return tt.Schema(classes=classes, attributes=used, actions=["go", "wait"])
 
 
@@ -118,6 +141,22 @@ def alike(attribute: tt.Attribute, name: str, others: dict[str, tt.Attribute]) -
     """The attribute, in the unit of another one."""
     length = others[name].length
     return tt.Attribute(length, attribute.facts, attribute.outcomes, like=name)
+
+
+COLORS = ["red", "ice blue", "yes"]
+
+
+def is_even(state: tt.State, each: tt.Object) -> bool:
+    """A derived attribute: whether all the numbers of an object sum up to an even one."""
+    numbers = state.schema.numbers(each)
+    return sum(sum(as_vector(numbers[m])) for m in numbers if m != "even") % 2 == 0
+
+
+def possible(attribute: tt.Attribute, value: Vector) -> Vector:
+    """The value, as one of the numbers of the names or of a flag if there are any."""
+    if not attribute.is_symbolic:
+        return value
+    return (value[0] % len(attribute.names or (False, True)),)
 
 
 def settings_of_learner(
@@ -220,6 +259,7 @@ def streams(
     memories: Sequence[str] = ("none",),
     mostly: st.SearchStrategy[Shape] | None = None,
     units: bool = False,
+    presets: bool = False,
 ) -> Stream:
     """Schema, settings and transitions.
 
@@ -229,7 +269,9 @@ def streams(
     """
     shape = shapes() if mostly is None else st.one_of(mostly, mostly, shapes())
     return Stream(
-        draw(schemas(kinds, units)), draw(settings_of_learner(criteria, memories)), draw(shape)
+        draw(schemas(kinds, units, presets)),
+        draw(settings_of_learner(criteria, memories)),
+        draw(shape),
     )
 
 
@@ -246,11 +288,12 @@ def random_state(rng: random.Random, schema: tt.Schema, shape: Shape, step: int 
         values: dict[str, Vector] = {}
         for _ in range(count):
             if not values or rng.random() < 0.7:
-                lengths = {m: schema.attributes[m].length for m in schema.classes[name]}
+                lengths = {m: schema.attributes[m].length for m in schema.predicted(name)}
                 values = {m: random_value(rng, shape, n, step) for m, n in lengths.items()}
                 if 0 < step < shape.alike:
                     only = rng.choice(VALUES[shape.values])
                     values = {m: (only,) * n for m, n in lengths.items()}
+                values = {m: possible(schema.attributes[m], each) for m, each in values.items()}
             objects.append(tt.Object(ids.pop(), name, **values))
     return tt.State(schema, objects)
 
@@ -350,7 +393,7 @@ def hidden_rules(
     same: Iterable[RuleKey] | None = None,
 ) -> dict[RuleKey, HiddenRule]:
     """Rules for one or two random attributes, or for the `same` ones as before."""
-    slots = [(name, m) for name, owned in schema.classes.items() for m in owned]
+    slots = [(name, m) for name in schema.classes for m in schema.predicted(name)]
     chosen = rng.sample(slots, min(len(slots), rng.randint(1, 2)))
     keys = [(*slot, action) for slot in chosen for action in schema.actions]
     rules = {}
@@ -367,7 +410,8 @@ def random_outcomes(
     length = schema.attributes[attribute].length
     values = schema.attributes[attribute].outcomes == "value"
     components = VALUES[shape.values] if values else (-1, 0, 1)
-    choices = list(product(components, repeat=length))
+    every = product(components, repeat=length)
+    choices = list(dict.fromkeys(possible(schema.attributes[attribute], each) for each in every))
     return rng.sample(choices, min(len(choices), rng.randint(2, 4)))
 
 

@@ -173,7 +173,7 @@ class Scene:
         self.schema = state.schema
         self.class_of = {each.id: each.class_name for each in objects}
         self.values: dict[int, dict[str, Vector]] = {
-            each.id: {name: as_vector(value) for name, value in each.values.items()}
+            each.id: {name: as_vector(n) for name, n in self.schema.numbers(each).items()}
             for each in objects
         }
         self.types = fact_types(self.schema)
@@ -1085,9 +1085,10 @@ class ReferenceModel:
         return self.trees[rule]
 
     def slots(self) -> list[tuple[str, str]]:
-        """All (class, attribute) pairs, in the schema's order."""
+        """All (class, attribute) pairs that are predicted, in the schema's order."""
         classes, attributes = self.schema.classes, self.schema.attributes
-        return [(c, m) for c in classes for m in attributes if m in classes[c]]
+        predicted = [m for m, each in attributes.items() if not each.derived]
+        return [(c, m) for c in classes for m in predicted if m in classes[c]]
 
     def observe(self, before: Any, action: str, after: Any) -> None:
         scene, then = Scene(before), Scene(after)

@@ -126,7 +126,8 @@ class Twins:
             prediction = self.engine.predict(state, action, facts=facts, bindings=bindings)
             for (x, attribute), values in expected.items():
                 outcomes = prediction.outcomes(x, attribute)
-                assert {as_vector(value): p for value, p in outcomes.items()} == {
+                encode = state.schema.attributes[attribute].encode
+                assert {as_vector(encode(value)): p for value, p in outcomes.items()} == {
                     value: float(p) for value, p in values.items()
                 }, (facts, bindings, x, attribute)
                 assert prediction.support(x, attribute) == support[x, attribute]
@@ -320,6 +321,12 @@ def test_a_new_kind_of_fact_is_learned_from_like_the_built_in_ones():
     assert tuple(_engine.fact_kinds())[: len(BUILT_IN)] == BUILT_IN
     share_with = shares(40, streams(tuple(KINDS), list(CRITERIA), list(MEMORIES)))
     assert share_with["split"] >= 0.5
+
+
+@pytest.mark.slow
+def test_engine_and_twin_agree_on_names_flags_and_derived_attributes():
+    share_with = shares(12, streams(BUILT_IN, list(CRITERIA), list(MEMORIES), presets=True))
+    assert share_with["split"] >= 0.3
 
 
 @settings(thorough, max_examples=25)

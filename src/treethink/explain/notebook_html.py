@@ -17,6 +17,7 @@ from treethink.export import svg
 from treethink.foldt import FOLDT
 from treethink.metrics import each_change
 from treethink.model import TreeThink
+from treethink.outcome_text import value_text
 from treethink.rules import Node, Rule, Rules, distribution
 from treethink.state import State
 from treethink.text import escaped, percent
@@ -41,7 +42,11 @@ def state_html(state: State) -> str:
 def objects_table(state: State) -> Table:
     """Return a row for each object."""
     rows = [
-        (str(each.id), each.class_name, ", ".join(f"{n} = {v}" for n, v in each.values.items()))
+        (
+            str(each.id),
+            each.class_name,
+            ", ".join(f"{n} = {value_text(v)}" for n, v in each.values.items()),
+        )
         for each in state
     ]
     return _cut(Table("", (">id", "class", "values"), rows))
@@ -93,8 +98,10 @@ def _changes(prediction: Any) -> Iterator[tuple[str, ...]]:
         now, seen = state.value(x, attribute), prediction.support(x, attribute)
         ordered = sorted(chances.items(), key=lambda each: (-each[1], each[0]))
         for i, (value, chance) in enumerate(ordered[:MAX_OUTCOMES]):
-            subject = (str(x), state[x].class_name, attribute, str(now)) if not i else ("",) * 4
-            yield *subject, str(value), percent(chance), "" if i else f"{seen:,}"
+            subject = (
+                (str(x), state[x].class_name, attribute, value_text(now)) if not i else ("",) * 4
+            )
+            yield *subject, value_text(value), percent(chance), "" if i else f"{seen:,}"
         if len(ordered) > MAX_OUTCOMES:
             rest = ordered[MAX_OUTCOMES:]
             share = sum(chance for _, chance in rest)
@@ -104,7 +111,10 @@ def _changes(prediction: Any) -> Iterator[tuple[str, ...]]:
 def _unseen(prediction: Any) -> list[str]:
     """Say how many attributes stay as they are only because nothing is known about them."""
     state = prediction.state
-    support = [prediction.support(each.id, name) for each in state for name in each.values]
+    predicted = state.schema.predicted
+    support = [
+        prediction.support(each.id, name) for each in state for name in predicted(each.class_name)
+    ]
     never = sum(not seen for seen in support)
     if not never:
         return []

@@ -32,9 +32,11 @@ _OPENING = """\
 %   ?- predict(right, 50, pos, Chances).
 %   Chances = [[5, 2]-1.0].
 %
-% Vectors are lists of integers, also those of length 1.
+% Vectors are lists of integers, also those of length 1. Names of a category are atoms, as are the
+% yes and no of a flag: [drink-[cola], open-[no]].
 """
 
+_DYNAMIC = ("class/2", "outcomes/2", "names/2", "action/1", "seen/5")
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t"}
 
 
@@ -90,12 +92,18 @@ def _schema(model: TreeThink) -> Iterator[str]:
     yield ":- encoding(utf8)."
     yield ":- dynamic(object/2)."
     yield ":- dynamic(value/3)."
-    yield from (f":- dynamic({name})." for name in ("class/2", "outcomes/2", "action/1", "seen/5"))
+    yield from (f":- dynamic({name})." for name in _DYNAMIC)
     yield ""
     for name, attributes in schema.classes.items():
         yield f"class({atom(name)}, {_list([atom(each) for each in attributes])})."
     for name, each in schema.attributes.items():
-        yield f"outcomes({atom(name)}, {'values' if each.outcomes == 'value' else 'differences'})."
+        if not each.derived:  # those that are given have no outcomes
+            kind = "values" if each.outcomes == "value" else "differences"
+            yield f"outcomes({atom(name)}, {kind})."
+    for name, each in schema.attributes.items():
+        if each.is_symbolic:
+            values = (False, True) if each.names is None else each.names
+            yield f"names({atom(name)}, {_list(map(_term, values))})."
     yield from (f"action({atom(name)})." for name in schema.actions)
 
 
@@ -153,7 +161,14 @@ def _values(values: Mapping[str, Value]) -> str:
 
 
 def _vector(value: Value) -> str:
-    return _list(map(str, [value] if isinstance(value, int) else value))
+    return _list(map(_term, value if isinstance(value, tuple) else [value]))
+
+
+def _term(value: int | str) -> str:
+    """Return a number, the name of a category, or yes or no for a flag."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return atom(value) if isinstance(value, str) else str(value)
 
 
 def _list(items: Iterable[str]) -> str:

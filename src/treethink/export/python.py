@@ -31,6 +31,7 @@ from treethink.export.answers import (
     is_never_seen,
 )
 from treethink.rules import EngineNode, Rule, Test, Value, is_zero, ranked
+from treethink.state import Attribute, Schema
 from treethink.text import printable
 
 if TYPE_CHECKING:
@@ -92,6 +93,15 @@ def kept(bindings):
     return sorted(found, key=order)[:4096]
 '''
 
+NUMBER = '''
+def number(name, value):
+    """Return the number of a name or of a flag; anything else as it is."""
+    return NAMES[name].index(value) if name in NAMES else value
+'''
+
+# In the order of the engine, names are numbers.
+_BY_NUMBER = ("x[name] for name", "number(name, x[name]) for name")
+
 
 def text_of(rule: Rule, helpers: bool = True) -> str:
     """Return the function as text, ending with a newline; `helpers`: with the functions it calls.
@@ -119,7 +129,13 @@ def _helpers(rule: Rule, text: str) -> str:
     called = {name for name in ("minus", "plus", "kept") if re.search(rf"\b{name}\(", text)}
     needed = [READ, *(MINUS for _ in called & {"minus"}), *(PLUS for _ in called & {"plus"})]
     if "kept" in called:
-        needed.append(KEPT.replace("ATTRIBUTES = {}", f"ATTRIBUTES = {_attributes(rule)!r}"))
+        attributes, known = _attributes(rule), rule.schema.attributes if rule.schema else {}
+        kept = KEPT.replace("ATTRIBUTES = {}", f"ATTRIBUTES = {attributes!r}")
+        owned = {name: known[name] for own in attributes.values() for name in own}
+        if names := [f"{string(k)}: {_values_of(v)}" for k, v in owned.items() if v.is_symbolic]:
+            kept = kept.replace(*_BY_NUMBER)
+            needed += ["\n".join(_table("NAMES", names)), NUMBER]
+        needed.append(kept)
     return "".join(f"\n\n{helper.strip()}\n" for helper in needed)
 
 
@@ -187,13 +203,13 @@ class _Writer:
         n = len(self.arguments)
         asks_bound = any(n <= variable < len(bound) for variable in test.variables)
         if not test.new and not asks_bound:
-            return [f"if {condition(test, '!=' if swapped else '==')}:"], level
+            return [f"if {condition(test, self.rule.schema, '!=' if swapped else '==')}:"], level
         clash = any(name in bound[n:] for _, name in test.new)
         loops = [f"for {variables(n, len(bound))} in b{level}"] if len(bound) > n else []
         if to_leaf and not asks_bound and not clash:
             loops = []  # the answer is the same for all bindings
         loops += [f"for x{variable} in of[{string(name)}]" for variable, name in test.new]
-        conditions = " and ".join([*others(test, bound), condition(test)])
+        conditions = " and ".join([*others(test, bound), condition(test, self.rule.schema)])
         if to_leaf:
             return wrapped("if any(", [conditions, *loops], "):"), level
         pieces = [variables(n, len(bound) + len(test.new)), *loops, f"if {conditions}"]
@@ -257,7 +273,7 @@ def _indents(nodes: list[EngineNode]) -> list[tuple[int, int]]:
 # --------------------------------------------------------------- pieces of Python as text
 
 
-def condition(test: Test, relation: str = "==") -> str:
+def condition(test: Test, schema: Schema | None = None, relation: str = "==") -> str:
     """Return the condition of a test; with != as its relation, the negation."""
     name = string(test.attribute)
     if test.kind == "equality":
@@ -266,6 +282,15 @@ def condition(test: Test, relation: str = "==") -> str:
     older, newer = f"x{old}[{name}]", f"x{new}[{name}]"
     if is_zero(value):
         return f"{newer} {relation} {older}"
+    attribute = None if schema is None else schema.attributes[test.attribute]
+    if attribute is not None and attribute.names is not None and isinstance(value, int):
+        pairs = [
+            (one, other)
+            for i, one in enumerate(attribute.names)
+            for j, other in enumerate(attribute.names)
+            if j - i == value
+        ]
+        return f"({older}, {newer}) {'in' if relation == '==' else 'not in'} {pairs!r}"
     if isinstance(value, int):
         return f"{newer} - {older} {relation} {value}"
     return f"minus({newer}, {older}) {relation} {value!r}"
@@ -333,7 +358,18 @@ def wrapped(start: str, pieces: list[str], end: str) -> list[str]:
 # answers what the model answers, and one function for each rule that varies. The part that all
 # modules share is in `python_module.txt`.
 
-_MODULE_NAMES = {"predict", "mode", "read", "minus", "plus", "kept", "outcomes", "order", "fitting"}
+_MODULE_NAMES = {
+    "predict",
+    "mode",
+    "read",
+    "minus",
+    "plus",
+    "kept",
+    "outcomes",
+    "order",
+    "fitting",
+    "number",
+}
 
 
 def module_text(model: TreeThink) -> str:
@@ -344,7 +380,10 @@ def module_text(model: TreeThink) -> str:
     parts = [
         _opening(model, len(varying)),
         resources.files("treethink.export").joinpath("python_module.txt").read_text("utf-8"),
-        KEPT.replace("ATTRIBUTES = {}\n\n\n", "").replace("ATTRIBUTES", "CLASSES"),
+        KEPT.replace("ATTRIBUTES = {}\n\n\n", "")
+        .replace("ATTRIBUTES", "CLASSES")
+        .replace(*_BY_NUMBER),
+        NUMBER,
         MINUS,
         PLUS,
         *(function_of(rule, names[key], reads=False) for key, rule in varying.items()),
@@ -370,6 +409,8 @@ def _opening(model: TreeThink, varying: int) -> str:
     """Return the docstring and the schema."""
     schema = model.schema
     values = [name for name, each in schema.attributes.items() if each.outcomes == "value"]
+    named = {name: each for name, each in schema.attributes.items() if each.is_symbolic}
+    derived = [name for name, each in schema.attributes.items() if each.derived]
     lines = [
         '"""Rules of a world, learned by TreeThink and written as Python.',
         "",
@@ -384,7 +425,9 @@ def _opening(model: TreeThink, varying: int) -> str:
         "",
         *_table("CLASSES", [f"{string(k)}: {_list(v)}" for k, v in schema.classes.items()]),
         *_table("LENGTHS", [f"{string(k)}: {v.length}" for k, v in schema.attributes.items()]),
+        *_table("NAMES", [f"{string(k)}: {_values_of(v)}" for k, v in named.items()]),
         f"ACTIONS = {_list(schema.actions)}",
+        f"DERIVED = {_list(derived)}  # attributes that are given, and not predicted",
         f"VALUES = {_list(values)}  # attributes whose rules predict the new value, not the change",
     ]
     return "\n".join(lines)
@@ -406,6 +449,11 @@ def _table(name: str, entries: list[str]) -> list[str]:
 
 def _list(names: tuple[str, ...] | list[str]) -> str:
     return f"[{', '.join(map(string, names))}]"
+
+
+def _values_of(attribute: Attribute) -> str:
+    """Return the values of a category or a flag, in the order of their numbers."""
+    return "[False, True]" if attribute.names is None else _list(attribute.names)
 
 
 def _key(key: RuleKey) -> str:

@@ -21,13 +21,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from treethink.errors import SettingError, WrongTypeError, shown, whole_number
-from treethink.explain.compare.minimize import minimize
+from treethink.explain.compare.minimize import minimize, state_or_none
 from treethink.explain.distributions import as_outcomes, differ_significantly, in_words, to_json
 from treethink.explain.english.tests import object_name
 from treethink.explain.english.words import article
 from treethink.explain.rich_text import RichText
 from treethink.metrics import Distribution, each_change
-from treethink.outcome_text import outcome_text
+from treethink.outcome_text import outcome_text, value_text
 from treethink.rules import Rule, RuleKey, Value, lines_of, minus, plus
 from treethink.state import Attribute, Object, Schema, State
 from treethink.text import many
@@ -183,7 +183,7 @@ def _n_situations(n: int) -> str:
 
 
 def _object(state: State, object_id: int) -> str:
-    values = ", ".join(f"{m} {value}" for m, value in state[object_id].values.items())
+    values = ", ".join(f"{m} {value_text(value)}" for m, value in state[object_id].values.items())
     return f"{object_name(state, object_id)} ({values})"
 
 
@@ -322,15 +322,20 @@ _LIMIT = 2**40  # sums of larger values might not fit
 def situations(
     schema: Schema, rules: Iterable[Rule], n: int, seed: int
 ) -> Iterator[tuple[State, str]]:
-    """Yield `n` states with an action each; the same seed gives the same ones."""
+    """Yield `n` states with an action each; the same seed gives the same ones.
+
+    States for which derived values cannot be computed are left out.
+    """
     rng = random.Random(seed)
     values: defaultdict[str, list[Value]] = defaultdict(list)
     distances: defaultdict[str, list[Value]] = defaultdict(list)
     tests = (node.test for rule in rules for node in rule.root.walk() if node.test is not None)
     for test in dict.fromkeys(tests):
-        (values if test.kind == "equality" else distances)[test.attribute].append(test.value)
+        (values if test.kind == "equality" else distances)[test.attribute].append(test.number)
     for _ in range(n if schema.actions else 0):
-        yield _state(rng, schema, values, distances), rng.choice(schema.actions)
+        state, action = _state(rng, schema, values, distances), rng.choice(schema.actions)
+        if state is not None:
+            yield state, action
 
 
 def _state(
@@ -338,7 +343,7 @@ def _state(
     schema: Schema,
     values: dict[str, list[Value]],
     distances: dict[str, list[Value]],
-) -> State:
+) -> State | None:
     objects: list[Object] = []
     used: defaultdict[str, list[Value]] = defaultdict(list)
     counts = {name: rng.randint(0, _MAX_PER_CLASS) for name in schema.classes}
@@ -347,11 +352,14 @@ def _state(
         own: dict[str, Value] = {}
         for attribute in schema.classes[name]:
             near = [(a, d) for a in used[attribute][-4:] for d in distances.get(attribute, ())]
-            length = schema.attributes[attribute].length
-            own[attribute] = _value(rng, length, values.get(attribute, []), near)
+            definition = schema.attributes[attribute]
+            value = _value(rng, definition.length, values.get(attribute, []), near)
+            if definition.is_symbolic and isinstance(value, int):
+                value %= len(definition.names or (0, 1))
+            own[attribute] = value
             used[attribute].append(own[attribute])
         objects.append(Object(i, name, **own))
-    return State(schema, objects)
+    return state_or_none(schema, objects)
 
 
 def _value(

@@ -6,9 +6,10 @@ once while that works, until none of the rest can be removed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from treethink.state import State
+from treethink.errors import StateError
+from treethink.state import Object, Schema, State
 
 
 def minimize(state: State, holds: Callable[[State], bool]) -> State:
@@ -26,10 +27,23 @@ def minimize(state: State, holds: Callable[[State], bool]) -> State:
         start, before = 0, len(objects)
         while start < len(objects):
             fewer = objects[:start] + objects[start + chunk :]
-            if holds(State(state.schema, fewer)):
+            smaller = state_or_none(state.schema, fewer)
+            if smaller is not None and holds(smaller):
                 objects = fewer
             else:
                 start += chunk
         if chunk == 1 and len(objects) == before:
             return State(state.schema, objects)
         chunk = max(chunk // 2, 1)
+
+
+def state_or_none(schema: Schema, objects: Iterable[Object]) -> State | None:
+    """Return the state of objects that fit the schema; None if no derived value fits them.
+
+    The functions of derived attributes are for states of the world: one that expects a machine
+    raises an error where there is none.
+    """
+    try:
+        return State(schema, objects)
+    except StateError:
+        return None

@@ -144,8 +144,8 @@ def _unseen(model: TreeThink, state: State, action: str) -> int:
     objects = {name: len(state.of_class(name)) for name in schema.classes}
     return sum(
         objects[name]
-        for name, attributes in schema.classes.items()
-        for attribute in attributes
+        for name in schema.classes
+        for attribute in schema.predicted(name)
         if objects[name] and not rules[name, attribute, action].answers
     )
 
@@ -164,7 +164,8 @@ def _keys(prediction: Prediction, of: Asked) -> list[tuple[int, str]]:
         raise WrongTypeError(
             f"of must be an object's id, or (id, attribute) such as (50, 'pos'), got {shown(of)}"
         ) from None
-    return [(object_id, attribute) for attribute in state[object_id].values]
+    class_name = state[object_id].class_name
+    return [(object_id, attribute) for attribute in state.schema.predicted(class_name)]
 
 
 def _reason(prediction: Prediction, rule: Rule, object_id: int, attribute: str) -> Reason:
@@ -201,8 +202,9 @@ def _unchanged(model: TreeThink, state: State, action: str, changing: set[int]) 
     """Return the objects that do not change although a rule of their class depends on the state."""
     varying = [
         name
-        for name, attributes in model.schema.classes.items()
-        if state.of_class(name) and any(model.rules[name, m, action].varies for m in attributes)
+        for name in model.schema.classes
+        if state.of_class(name)
+        and any(model.rules[name, m, action].varies for m in model.schema.predicted(name))
     ]
     return [
         f"{class_name} {each.id}"

@@ -135,7 +135,7 @@ def differences(truth: State, prediction: PredictionLike) -> list[WrongValue]:
         WrongValue(new.id, name, chances.get((new.id, name), {predicted: 1.0}), {actual: 1.0})
         for old, new in zip(most_likely, truth, strict=True)
         for name, predicted in old.values.items()
-        if predicted != (actual := new.values[name])
+        if predicted != (actual := new.values[name]) and not truth.schema.attributes[name].derived
     ]
 
 

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from treethink.outcome_text import value_text
 from treethink.state import Object, Schema, State
 from treethink.text import percent
 from treethink.worlds.draw.shapes import TILES, WHOLE, Slot, slot
@@ -188,7 +189,7 @@ def outside(
 
 def in_words(schema: Schema, state: State, each: Object) -> str:
     """Return an object as text, without its class if the attributes identify it: `score 7`."""
-    values = ", ".join(f"{name} {value}" for name, value in each.values.items())
+    values = ", ".join(f"{name} {value_text(value)}" for name, value in each.values.items())
     owners = [own for own in schema.classes.values() if set(own) & set(each.values)]
     alone = len(state.of_class(each.class_name)) == 1
     if alone and len(owners) == 1:

@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from treethink.attributes import PlainValue
+from treethink.outcome_text import value_text
 from treethink.state import Object, State
 from treethink.text import printable
 from treethink.worlds.draw.layout import (
@@ -178,13 +180,13 @@ def legend_entries(world: Drawable) -> list[str]:
 
 
 def _meaning(look: Look) -> str:
-    values = ", ".join(f"{name} {value}" for name, value in look.values.items())
+    values = ", ".join(f"{name} {value_text(value)}" for name, value in look.values.items())
     return f"{look.sign} {look.class_name}" + (f" ({values})" if values else "")
 
 
 def _has_place(world: Drawable, look: Look) -> bool:
     """Return whether objects with this look have a place, tested with an object of zeros."""
-    schema, values = world.schema, dict[str, int | tuple[int, ...]](look.values)
+    schema, values = world.schema, dict[str, PlainValue](look.values)
     for name in schema.classes[look.class_name]:
         length = schema.attributes[name].length
         values.setdefault(name, 0 if length == 1 else (0,) * length)

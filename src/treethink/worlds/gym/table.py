@@ -102,7 +102,7 @@ class TableWorld(GymWorld):
         values_by_attribute: defaultdict[tuple[str, str], set[Any]] = defaultdict(set)
         for state in self._states:
             for each in state:
-                for name, value in each.values.items():
+                for name, value in state.schema.numbers(each).items():
                     values_by_attribute[each.class_name, name].add(value)
         if self._is_scored:
             del values_by_attribute["game", "score"]
