@@ -161,7 +161,18 @@ class Node:
 
     @property
     def is_leaf(self) -> bool:
+        """Whether it has no test."""
         return self.test is None
+
+    @property
+    def yes(self) -> "Node | None":
+        """The child if the test holds: another name of `left`."""
+        return self.left
+
+    @property
+    def no(self) -> "Node | None":
+        """The child if the test does not hold: another name of `right`."""
+        return self.right
 
     def walk(self) -> "Iterator[Node]":
         """Yield this node and all below it, in preorder."""

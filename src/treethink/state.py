@@ -19,6 +19,7 @@ from treethink._engine import State
 from treethink.attributes import Attribute, Code, PlainValue, check_keys, check_name, read_texts
 from treethink.errors import SchemaError, StateError, UnknownNameError, WrongTypeError, shown
 from treethink.presets import Derivation, Derived, attribute_from_dict, attribute_to_dict
+from treethink.text import printable
 
 __all__ = ["Attribute", "Object", "PlainValue", "Schema", "State", "Value"]
 
@@ -118,6 +119,12 @@ class Schema(_engine.Schema):
     >>> schema = Schema({"player": ["pos"]}, {"pos": 2}, ["left", "right"])
     >>> schema.classes["player"], schema.attributes["pos"].length, schema.actions
     (('pos',), 2, ('left', 'right'))
+    >>> print(Schema({"player": ["pos"]}, {"pos": Position(2)}, ["left", "right"]))
+    Classes:
+      player  pos
+    Attributes:
+      pos     Position(2)
+    Actions: left, right
     """
 
     def __init__(
@@ -216,6 +223,14 @@ class Schema(_engine.Schema):
 
     def __repr__(self) -> str:
         return f"Schema({self._classes!r}, {self._attributes!r}, {list(self._actions)!r})"
+
+    def __str__(self) -> str:
+        wide = max(map(len, [*self._classes, *self._attributes]), default=0)
+        classes = [f"  {name:<{wide}}  {', '.join(own)}" for name, own in self._classes.items()]
+        attributes = [f"  {name:<{wide}}  {each!r}" for name, each in self._attributes.items()]
+        actions = f"Actions: {', '.join(self._actions) or 'none'}"
+        lines = ["Classes:", *classes, "Attributes:", *attributes, actions]
+        return "\n".join(printable(line.rstrip()) for line in lines)
 
     def __copy__(self) -> "Schema":
         return self

@@ -272,7 +272,7 @@ def dot_lines(label: str) -> list[str]:
 
 
 NODE = re.compile(r'    (n\d+)(?:\["(.*)"\]|\("(.*)"\)):::(\w+)')
-LINK = re.compile(r"    (n\d+) -->(?:\|(true|false)\|)? (n\d+)")
+LINK = re.compile(r"    (n\d+) -->(?:\|(yes|no)\|)? (n\d+)")
 CLASS = re.compile(r"    classDef (\w+) (?:[\w-]+:#?\w+,?)+")
 
 
@@ -315,7 +315,7 @@ def check_complete(boxes: list[Box], nodes: Any, edges: Any) -> None:
         (f"n{number}", f"n{child}", answer)
         for number, box in enumerate(boxes)
         for child, answer in zip(
-            box.children, ("true", "false") if box.kind == "branch" else ("",), strict=False
+            box.children, ("yes", "no") if box.kind == "branch" else ("",), strict=False
         )
     ]
 
@@ -364,7 +364,7 @@ def texts_in(svg: str) -> list[str]:
 
 def expected_texts(rule: Rule) -> list[str]:
     boxes = boxes_of(rule)
-    answers = ["true", "false"] * sum(box.kind == "branch" for box in boxes)
+    answers = ["yes", "no"] * sum(box.kind == "branch" for box in boxes)
     return answers + [text.text for box in boxes for text in texts_of(box, Place(0, 0, 0, 0, 0))]
 
 

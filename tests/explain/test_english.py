@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import reference
+import treethink as tt
 from golden import check_golden
 from models import crowded_room, deep_tree, learned
 from plain_english import follow, result
@@ -35,7 +36,7 @@ from treethink.explain.english.tests import conditions
 from treethink.explain.english.words import Nouns, article
 from treethink.foldt import FOLDT, Facts
 from treethink.model import TreeThink
-from treethink.rules import Rule, RuleKey, Test, Value
+from treethink.rules import Rule, RuleKey, Test, Value, value_of
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import World, make
@@ -72,8 +73,13 @@ def counts_by_tree(rule: Rule, scene: Scene, x: int) -> Mapping[Value, int]:
     return rule.seen if node is rule.root else node.counts
 
 
-def counts_by_phrase(phrase: Phrase, scene: Scene, x: int) -> Mapping[Value, int]:
-    """Return the counts of the leaf that the object reaches by the phrase, read literally."""
+def counts_by_phrase(
+    phrase: Phrase, scene: Scene, x: int, own: Value | None = None
+) -> Mapping[Value, int]:
+    """Return the counts of the leaf that the object reaches by the phrase, read literally.
+
+    `own` is the value that it has: that of a leaf which says that it does not change.
+    """
     bindings = [(x,)]
     while isinstance(phrase, Choice):
         for conjunction in phrase.alternatives:
@@ -82,7 +88,7 @@ def counts_by_phrase(phrase: Phrase, scene: Scene, x: int) -> Mapping[Value, int
                 break
         else:
             phrase = phrase.no
-    return phrase.counts
+    return phrase.counts if own is None or not phrase.unchanged else {own: 1}
 
 
 def bindings_after(conjunction: Conjunction, scene: Scene, bindings: list[Any]) -> list[Any] | None:
@@ -106,11 +112,12 @@ def test_a_phrase_and_its_tree_lead_to_the_same_counts(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)
     scenes = [Scene(before) for before, _, _ in stream.transitions[:60:10]]
-    for (class_name, _, _), rule in model.rules.varying().items():
+    for (class_name, attribute, _), rule in model.rules.varying().items():
         phrase = phrase_of(rule)
         for scene in scenes:
             for x in scene.of_class(class_name):
-                counts = counts_by_phrase(phrase, scene, x)
+                own = value_of(scene.values[x][attribute])
+                counts = counts_by_phrase(phrase, scene, x, own)
                 assert shares(counts) == shares(counts_by_tree(rule, scene, x))
 
 
@@ -418,6 +425,47 @@ def model_of_a_guest() -> TreeThink:
     before = State(schema, [Object(1, "guest", pos=(0, 0), mood=5, size=(1, 1, 1))])
     model.observe(before, "ring", before.replace(1, pos=(7, 8), mood=2, size=(1, 2, 0)))
     return model
+
+
+STAYING = """
+X0[mode] = 0 ?
+├─ yes: = 0
+└─ no:  X0[mode] = 1 ?
+   ├─ yes: = 1
+   └─ no:  X0[on] = 1 ?
+      ├─ yes: = 0
+      └─ no:  = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [
+        (
+            tt.Category(["low", "middle", "high"]),
+            [
+                "When `press` is chosen, a lamp's `mode` becomes 0 if",
+                "; otherwise it does not change.",
+            ],
+        ),
+        (
+            Attribute(1, outcomes="value"),
+            ["If its `mode` is 0, or its `mode` is 1, its `mode` does not change.", "becomes 2."],
+        ),
+    ],
+    ids=["names of all values", "any numbers"],
+)
+def test_what_stays_as_it_is_is_said_once(mode: Attribute, text: list[str]):
+    model = TreeThink(Schema({"lamp": ["mode", "on"]}, {"mode": mode, "on": 1}, ["press"]))
+    model.replace("lamp.mode.press", STAYING)
+    said = english(model.rules["lamp.mode.press"])
+    assert all(each in said for each in text), said
+    model.replace("lamp.mode.press", {2: 1}, "RRL")
+    said = english(model.rules["lamp.mode.press"])
+    if mode.names:  # whatever it is, it stays
+        assert said == "When `press` is chosen, a lamp's `mode` does not change."
+    else:
+        assert said.count("does not change") == 1
 
 
 def test_the_wording_of_values_and_vectors():

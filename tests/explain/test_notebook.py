@@ -22,8 +22,9 @@ import treethink as tt
 from golden import check_golden
 from models import chain_rule, learned, learned_from
 from strategies import Stream, streams
+from treethink.baselines import Oracle
 from treethink.baselines.prediction import Certain, Joint, Product
-from treethink.explain import notebook, rich_text, state_picture
+from treethink.explain import notebook, object_html, rich_text, state_picture
 from treethink.explain import notebook_html as html
 from treethink.metrics import each_change
 from treethink.rules import distribution, ranked
@@ -45,6 +46,10 @@ def parse_xml(text: str | None) -> ElementTree.Element:
     """Parse our HTML strictly, as XML."""
     assert text is not None
     return ElementTree.fromstring(text)
+
+
+def to_text(element: ElementTree.Element) -> str:
+    return ElementTree.tostring(element, encoding="unicode")
 
 
 def visible_text(text: str | None) -> str:
@@ -238,6 +243,55 @@ def test_every_shape_has_an_outline_and_other_names_are_refused():
         svg.outline("stra")
 
 
+# ---------------------------------------------------- schemas, worlds, plans, episodes
+
+
+def test_a_schema_lists_its_classes_attributes_and_actions():
+    schema = tt.Schema(
+        {"lamp": ["on"], "<b>": []}, {"on": tt.Attribute(1, outcomes="value")}, ["press & hold"]
+    )
+    text = visible_text(schema._repr_html_())
+    assert "lamp on <b> attribute definition on Attribute(length=1" in text
+    assert text.endswith("Actions: press & hold")
+    lines = str(schema).splitlines()
+    assert lines[:3] == ["Classes:", "  lamp  on", "  <b>"]
+    assert lines[-1] == "Actions: press & hold"
+    assert str(tt.Schema({}, {}, [])) == "Classes:\nAttributes:\nActions: none"
+    assert eval(repr(schema), {"Schema": tt.Schema, "Attribute": tt.Attribute}) == schema
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_world_shows_its_first_level_and_its_schema(name: str):
+    world = tt.make(name)
+    text = world._repr_html_()
+    assert world.summary() in visible_text(text)
+    assert visible_text(world.schema._repr_html_()) in visible_text(text)
+    assert text.count("<svg") == (1 if world.pure else 0)
+    assert str(world) == f"{world!r}: {world.summary()}"
+
+
+def test_a_plan_shows_its_actions_and_what_it_expects():
+    world = tt.make("maze")
+    plan = tt.plan(Oracle(world), world.reset(5), simulations=50, horizon=5)
+    text = plan._repr_html_()
+    assert f"{plan.action} (chosen) {plan.visits[plan.action]}" in visible_text(text)
+    captions = [each.text for each in parse_xml(text).iter("figcaption")]
+    assert captions[:3] == ["now", "after right", "after right right"]
+    assert text.count("<svg") == len(captions) == object_html.MAX_STATES
+
+
+def test_an_episode_shows_its_ends_and_its_steps():
+    world = tt.make("maze")
+    episode = tt.Agent(Oracle(world)).play(world, steps=5, level=5)
+    text = episode._repr_html_()
+    assert [each.text for each in parse_xml(text).iter("figcaption")] == ["start", "after 5 steps"]
+    assert "Episode: 5 steps, score +1" in visible_text(text)
+    assert "1 right -1 2 right -1 3 right +1" in visible_text(text)
+    assert str(episode) == "5 steps, score +1: right right right stay stay"
+    unplayed = type(episode)(episode.states[:1])
+    assert (repr(unplayed), str(unplayed)) == ("<Episode: 0 steps, score +0>", "0 steps, score +0")
+
+
 # ---------------------------------------------------- predictions
 
 
@@ -248,6 +302,8 @@ def test_a_prediction_is_two_pictures_and_a_table_of_changes():
         prediction = model.predict(state, action)
         text = prediction._repr_html_()
         assert text.count("<svg") == 2
+        captions = [each.text for each in parse_xml(text).iter("figcaption")]
+        assert captions == ["now", "next, most likely"]
         for x, attribute, chances in each_change(prediction):
             (value,) = chances
             row = f"{state[x].class_name} {attribute} {state.value(x, attribute)} {value} 100%"
@@ -335,7 +391,7 @@ def test_a_rule_is_drawn_without_matplotlib(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setitem(sys.modules, name, None)
     rule = learned("walls", 2000).rules["player", "pos", "left"]
     assert visible_text(rule._repr_svg_()).startswith(
-        "true false player.pos when left X0: player X1: wall"
+        "yes no player.pos when left X0: player X1: wall"
     )
 
 
@@ -358,6 +414,30 @@ def test_a_large_rule_is_a_foldable_list_of_any_depth():
     assert "dot.x when go" in text
 
 
+def test_each_varying_rule_can_be_unfolded():
+    model = learned("maze", 2000)
+    for shown in (model.rules._repr_html_(), model._repr_html_()):
+        folded = parse_xml(shown).findall("details") or parse_xml(shown).findall("div/details")
+        titles = [each.findtext("summary/b") for each in folded]
+        assert titles == [rule.title for rule in model.rules.varying().values()]
+        assert not any("open" in each.attrib for each in folded)
+        assert "<script" not in shown
+    texts = [visible_text(to_text(each)) for each in folded]
+    (text,) = (each for each in texts if each.startswith("player.pos when up"))
+    assert "yes: stays × " in text and "no: +(0, -1) × " in text
+
+
+def test_many_rules_are_cut():
+    names = [f"a{i}" for i in range(html.MAX_RULES + 7)]
+    schema = tt.Schema({"dot": names}, dict.fromkeys(names, 1), ["go"])
+    model, dot = tt.TreeThink(schema), tt.Object(1, "dot", **dict.fromkeys(names, 0))
+    before = tt.State(schema, [dot])
+    for value in (1, 2):
+        model.observe(before, "go", before.replace(1, **dict.fromkeys(names, value)))
+    assert model.rules._repr_html_().count("<details") == html.MAX_RULES
+    assert "and 7 more rules" in visible_text(model.rules._repr_html_())
+
+
 def test_rules_are_shown_as_a_table_of_varying_rules():
     model = learned("maze", 2000)
     text = visible_text(model.rules._repr_html_())
@@ -368,7 +448,7 @@ def test_rules_are_shown_as_a_table_of_varying_rules():
 
 def test_a_model_shows_its_summary():
     model = learned("maze", 2000)
-    assert model._repr_html_() == model.summary()._repr_html_()
+    assert str(model.summary()._repr_html_()) in str(model._repr_html_())
     assert visible_text(model._repr_html_()).startswith("2,000 observations, 9 of 20 rules vary")
     assert "Memory: " in visible_text(model._repr_html_())
 

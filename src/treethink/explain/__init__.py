@@ -6,6 +6,7 @@ compare/         where a model is wrong about a world, and where two models disa
 summary/         a model in numbers: sizes, confidence, what was never seen, what was dropped
 notebook         what notebooks show of states, predictions, rules and models
 notebook_html    the same as HTML
+object_html      schemas, worlds, plans and episodes as HTML
 
 path             the path of an object through a tree, test by test
 distributions    distributions over values: as text, and when two of them count as different

@@ -1,6 +1,6 @@
-"""What notebooks show of states, predictions, rules and models, instead of one line of text.
+"""What notebooks show of our objects, instead of one line of text.
 
-    state, prediction, rule, model -> [ notebook ] -> HTML, SVG
+    state, prediction, rule, model, schema, world -> [ notebook ] -> HTML, SVG
 
 Jupyter and similar programs call `_repr_html_` and `_repr_svg_`. Some of our classes belong to the
 engine, so this module adds the methods to all of them, in one place. The functions behind them
@@ -19,7 +19,8 @@ from typing import Any
 from treethink.foldt import FOLDT
 from treethink.model import Prediction, TreeThink
 from treethink.rules import Rule, Rules
-from treethink.state import State
+from treethink.state import Schema, State
+from treethink.worlds.base import World
 
 #: The methods of each class, and the function that each of them calls.
 METHODS: dict[type, dict[str, str]] = {
@@ -34,6 +35,8 @@ METHODS: dict[type, dict[str, str]] = {
     },
     Rules: {"_repr_html_": "treethink.explain.notebook_html:rules_html"},
     TreeThink: {"_repr_html_": "treethink.explain.notebook_html:model_html"},
+    Schema: {"_repr_html_": "treethink.explain.object_html:schema_html"},
+    World: {"_repr_html_": "treethink.explain.object_html:world_html"},
     FOLDT: {
         "_repr_html_": "treethink.explain.notebook_html:tree_html",
         "_repr_svg_": "treethink.explain.notebook_html:tree_svg",

@@ -6,13 +6,13 @@ pictures have their own background.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from treethink.explain.state_picture import has_places, state_svg
 from treethink.explain.summary import tables
 from treethink.explain.summary.summary import rules_of, summary_of
-from treethink.explain.summary.tables import Part, Table, page, rules_table
+from treethink.explain.summary.tables import MAX_RULES, Part, Table, page, rules_table
 from treethink.export import svg
 from treethink.foldt import FOLDT
 from treethink.metrics import each_change
@@ -20,7 +20,7 @@ from treethink.model import TreeThink
 from treethink.outcome_text import value_text
 from treethink.rules import Node, Rule, Rules, distribution
 from treethink.state import State
-from treethink.text import escaped, percent
+from treethink.text import escaped, many, percent
 
 MAX_ROWS = 60  # in a table of objects, or of changes
 MAX_OUTCOMES = 8  # of a leaf, or of a change; the others are counted together
@@ -49,10 +49,10 @@ def objects_table(state: State) -> Table:
         )
         for each in state
     ]
-    return _cut(Table("", (">id", "class", "values"), rows))
+    return cut(Table("", (">id", "class", "values"), rows))
 
 
-def _cut(whole: Table) -> Table:
+def cut(whole: Table) -> Table:
     """Return at most `MAX_ROWS` rows, and one that counts the others."""
     more = len(whole.rows) - MAX_ROWS
     if more <= 1:
@@ -81,15 +81,25 @@ def _with_pictures(prediction: Any, changes: list[Table], remarks: list[str]) ->
     if not prediction.changes():
         return page(["Nothing changes.", *remarks])
     if has_places(state):
-        both = (state_svg(each) for each in (state, prediction.mode()))
-        pictures = f"<div {_SIDE_BY_SIDE}>{''.join(f'<div>{each}</div>' for each in both)}</div>"
+        pictures = boards([("now", state), ("next, most likely", prediction.mode())])
     return f"<div>{pictures}{page([*changes, *remarks])}</div>"
+
+
+def boards(captioned: Iterable[tuple[str, State]]) -> str:
+    """Return pictures of states side by side, each below its caption; none without positions."""
+    pictures = (
+        f'<figure style="margin:0"><figcaption>{escaped(caption)}</figcaption>'
+        f"{state_svg(state)}</figure>"
+        for caption, state in captioned
+        if has_places(state)
+    )
+    return f"<div {_SIDE_BY_SIDE}>{''.join(pictures)}</div>"
 
 
 def changes_table(prediction: Any) -> Table:
     """Return a row for each possible new value, likeliest first."""
     columns = (">id", "class", "attribute", "now", "next", ">chance", ">seen")
-    return _cut(Table("", columns, list(_changes(prediction))))
+    return cut(Table("", columns, list(_changes(prediction))))
 
 
 def _changes(prediction: Any) -> Iterator[tuple[str, ...]]:
@@ -125,10 +135,26 @@ def _unseen(prediction: Any) -> list[str]:
 
 
 def rules_html(rules: Rules) -> str:
-    """Return a table of the rules that vary, and how many there are."""
+    """Return how many rules vary, a table of them, and each of them to be unfolded."""
     varying = [each for each in rules_of(rules).values() if each.varies]
     parts: list[Part] = [f"{len(varying):,} of {len(rules):,} rules vary"]
-    return page([*parts, rules_table(varying)] if varying else parts)
+    table = page([*parts, rules_table(varying)] if varying else parts)
+    return f"<div>{table}{expandable(rules)}</div>"
+
+
+def expandable(rules: Rules) -> str:
+    """Return each rule that varies, folded: its title opens it."""
+    shown = [*rules.varying().values()]
+    folded = "".join(map(_folded, shown[:MAX_RULES]))
+    more = len(shown) - MAX_RULES
+    return folded + (f"<p>and {more:,} more rules</p>" if more > 0 else "")
+
+
+def _folded(rule: Rule) -> str:
+    leaves = f"{many(rule.n_leaves, 'leaf', 'leaves')}, depth {rule.depth}"
+    title = f"<summary><b>{escaped(rule.title)}</b> ({leaves})</summary>"
+    tree = "".join(_nested(rule))
+    return f'<details>{title}<div style="margin-left:1.5em">{tree}</div></details>'
 
 
 def rule_html(rule: Rule) -> str:
@@ -177,5 +203,5 @@ def tree_svg(tree: FOLDT) -> str | None:
 
 
 def model_html(model: TreeThink) -> str:
-    """Return the summary of a model."""
-    return tables.html(summary_of(model))
+    """Return the summary of a model, and each rule that varies to be unfolded."""
+    return f"<div>{tables.html(summary_of(model))}{expandable(model.rules)}</div>"

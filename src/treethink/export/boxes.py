@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 WIDTH = 48  # characters in a line
 MAX_OUTCOMES = 8  # in a leaf; the others are counted together
-ANSWERS = ("true", "false")  # labels of the edges to a branch's children, from left to right
+ANSWERS = ("yes", "no")  # labels of the edges to a branch's children, from left to right
 
 # Pale colours, on which dark text is easy to read.
 PAPER, INK, GREY, LINE = "#ffffff", "#20262e", "#66707c", "#98a2ae"
 HEADER, HEADER_LINE = "#cdeacb", "#4c9a52"
 BRANCH, STRIP = "#ffffff", "#e9edf2"
 LEAF = "#ffffff"  # a leaf with exactly one outcome has the tone of that outcome instead
-EDGES = ("#2f7d4f", "#b0483c")  # true, false
+EDGES = ("#2f7d4f", "#b0483c")  # yes, no
 TONES = (
     "#d3e5f7", "#fde8bf", "#f8d7d5", "#e3daf3", "#cfebe6", "#f0e2d0", "#f7d9ea", "#dde2e8",
 )  # fmt: skip

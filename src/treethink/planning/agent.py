@@ -13,9 +13,18 @@ from typing import Any, Self, Unpack
 import numpy as np
 
 from treethink.errors import SettingError, StateError, WrongTypeError, shown, whole_number
-from treethink.planning.search import Plan, Search, SearchOptions, SearchSettings, with_settings
+from treethink.explain import notebook
+from treethink.planning.search import (
+    SHOWN,
+    Plan,
+    Search,
+    SearchOptions,
+    SearchSettings,
+    with_settings,
+)
 from treethink.state import State
 from treethink.stream.random_play import check_world_type, first_state
+from treethink.text import many
 from treethink.worlds.base import World
 
 #: A callback that gets, after each step, the episode so far and the plan of that step.
@@ -47,7 +56,12 @@ class Episode:
         return sum(self.rewards)
 
     def __repr__(self) -> str:
-        return f"<Episode: {len(self.actions)} steps, score {self.score:+}>"
+        return f"<Episode: {many(len(self.actions), 'step')}, score {self.score:+}>"
+
+    def __str__(self) -> str:
+        more = ["..."] if len(self.actions) > SHOWN else []
+        did = " ".join([*self.actions[:SHOWN], *more])
+        return f"{many(len(self.actions), 'step')}, score {self.score:+}: {did}".rstrip(": ")
 
     def add(self, action: str, state: State, seconds: float) -> None:
         """Append a step."""
@@ -55,6 +69,9 @@ class Episode:
         self.actions.append(action)
         self.states.append(state)
         self.seconds += seconds
+
+
+notebook.install_on(Episode, _repr_html_="treethink.explain.object_html:episode_html")
 
 
 class Agent:

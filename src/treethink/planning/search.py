@@ -26,6 +26,7 @@ from treethink.errors import (
     shown,
     whole_number,
 )
+from treethink.explain import notebook
 from treethink.model import TreeThink
 from treethink.state import State
 from treethink.worlds.base import World
@@ -38,7 +39,7 @@ HORIZON = 50
 _LARGEST_COUNT = 2**63 - 1
 _CHOICES = ("visits", "value")
 #: How many of the expected actions are printed.
-_SHOWN = 12
+SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -79,11 +80,14 @@ class Plan:
             mark = "*" if each == self.action else " "
             tried = "not tried" if value is None else f"{value:9.3f}"
             lines.append(f"{mark} {each:<{wide}} {visits:9,} {tried:>9}")
-        more = ["..."] if len(self.actions) > _SHOWN else []
-        return "\n".join([*lines, " ".join(["expected:", *self.actions[:_SHOWN], *more])])
+        more = ["..."] if len(self.actions) > SHOWN else []
+        return "\n".join([*lines, " ".join(["expected:", *self.actions[:SHOWN], *more])])
 
     def __repr__(self) -> str:
         return f"<Plan: {self.action}, {self.simulations:,} simulations>"
+
+
+notebook.install_on(Plan, _repr_html_="treethink.explain.object_html:plan_html")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ an outcome that the tree would have given (tests/explain/test_english.py checks 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from treethink.rules import Rule, Test, Value
+from treethink.rules import Node, Rule, Test, Value
 
 __all__ = ["Choice", "Condition", "Conjunction", "Leaf", "Phrase", "is_certain", "phrase_of"]
 
@@ -35,11 +35,13 @@ class Leaf:
     """How often each outcome was seen, or `by_hand` was declared to be.
 
     `others` is the number of observations whose outcomes are not told apart (`max_outcomes`).
+    `unchanged`: the only outcome is the value that the tests above say it had before.
     """
 
     counts: Mapping[Value, int]
     by_hand: bool = False
     others: int = 0
+    unchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +62,46 @@ Phrase = Leaf | Choice
 def phrase_of(rule: Rule) -> Phrase:
     """Return the rule's tree as a phrase, built from the leaves up so that depth is no limit."""
     phrases: dict[int, Phrase] = {}
+    before = _values_before(rule)
     for node in reversed([*rule.root.walk()]):
         if node.test is None:
-            phrases[id(node)] = Leaf(node.counts, node.written, node.others)
+            unchanged = not node.others and bool(node.counts)
+            unchanged = unchanged and [*node.counts] == before.get(id(node))
+            phrases[id(node)] = Leaf(node.counts, node.written, node.others, unchanged)
         else:
             condition = Condition(node.test, node.classes)
             yes, no = phrases.pop(id(node.left)), phrases.pop(id(node.right))
-            phrases[id(node)] = _joined(condition, yes, no)
+            phrases[id(node)] = yes if _unchanged(yes, no) else _joined(condition, yes, no)
     return phrases[id(rule.root)]
+
+
+def _unchanged(*phrases: Phrase) -> bool:
+    return all(isinstance(each, Leaf) and each.unchanged for each in phrases)
+
+
+def _values_before(rule: Rule) -> dict[int, list[Value]]:
+    """Return the values that the attribute may have had at each leaf, if the tests say which.
+
+    A test states a value, or excludes one. Only a rule that predicts values needs them.
+    """
+    attribute = rule.attribute
+    if rule.key is None or attribute is None or attribute.outcomes != "value":
+        return {}
+    names = ("no", "yes") if attribute.kind == "flag" else attribute.names or ()
+    about_itself = ("equality", rule.key[1], (0,))
+    before: dict[int, list[Value]] = {}
+    pending: list[tuple[Node, list[Value]]] = [(rule.root, [*range(len(names))])]
+    while pending:
+        node, values = pending.pop()
+        test = node.test
+        if test is None or node.yes is None or node.no is None:
+            before[id(node)] = values
+        elif (test.kind, test.attribute, test.variables) == about_itself:
+            others = [each for each in values if each != test.value]
+            pending += [(node.yes, [test.value]), (node.no, others)]
+        else:
+            pending += [(node.yes, values), (node.no, values)]
+    return before
 
 
 def _joined(condition: Condition, yes: Phrase, no: Phrase) -> Choice:
@@ -114,7 +148,8 @@ def _same(one: Phrase, other: Phrase) -> bool:
         both
         and isinstance(one, Leaf)
         and isinstance(other, Leaf)
-        and set(one.counts) == set(other.counts)
+        and (one.unchanged == other.unchanged)
+        and (one.unchanged or set(one.counts) == set(other.counts))
     )
 
 

@@ -236,7 +236,7 @@ class Predicate:
         total = sum(leaf.counts.values()) + leaf.others
         if is_certain(leaf):
             (outcome,) = leaf.counts
-            return f"{subject} {self.verb(outcome, was)}"
+            return f"{subject} {self.unchanged if leaf.unchanged else self.verb(outcome, was)}"
         parts = [
             f"{self.verb(outcome, was)} in {percent(n, total)}"
             for outcome, n in ranked(leaf.counts)
@@ -251,6 +251,11 @@ class Predicate:
         joined = ", ".join(parts[:-1]) + f" and {parts[-1]}"
         source = "written by hand" if leaf.by_hand else f"of {total:,} observations"
         return f"{subject} {joined} ({source})"
+
+    @property
+    def unchanged(self) -> str:
+        """Say that nothing happens to the subject."""
+        return "does not change"
 
     @property
     def noise(self) -> str:
@@ -284,6 +289,8 @@ class Predicate:
 
     def is_nothing(self, leaf: Leaf) -> bool:
         """Whether it is certain that nothing changes there."""
+        if leaf.unchanged:
+            return True
         if self.means != "delta" or not is_certain(leaf):
             return False
         (outcome,) = leaf.counts
