@@ -165,8 +165,8 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         ``"wilson"``, the paper's confidence intervals, which need far more observations. See
         docs/evidence.md.
     memory
-        How many recent transitions to keep. They are replayed into new nodes. 0: none, as in the
-        paper.
+        How many recent transitions to keep. The kept transitions are replayed into new nodes. 0:
+        none, as in the paper.
     max_candidates
         The most candidate tests of a node. Beyond it, an eighth of them is dropped: those that held
         least often.
@@ -339,7 +339,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         return self._size()[-1]
 
     def memory_use(self) -> dict[str, int]:
-        """Return totals: bytes, nodes, candidates, dropped candidates, transitions in memory."""
+        """Return totals: bytes, nodes, candidates, dropped candidates, kept transitions."""
         names = ("bytes", "nodes", "candidates", "forgotten", "kept")
         return dict(zip(names, self._size(), strict=False))
 
@@ -405,7 +405,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
         `rule` is a name, such as ``"player.pos.up"``, or (class, attribute, action). `by` is text
         as ``str(rule)`` prints it, a node of a rule, or counts by outcome. The new part is pinned;
-        with ``pin=False`` its leaves go on learning, starting from the transitions in memory.
+        with ``pin=False`` its leaves go on learning, starting from the kept transitions.
         Hand-written tests stay, and so do the tests above them; the rest of the rule goes on
         learning. See docs/editing.md.
 
@@ -467,7 +467,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
     # ---- files ----
 
     def to_bytes(self, memory: bool = True) -> bytes:
-        """Return the content of a model file; `memory`: including the transitions in memory."""
+        """Return the content of a model file; `memory`: including the kept transitions."""
         if not isinstance(memory, bool):
             raise WrongTypeError(
                 f"memory must be True (with what is kept) or False, got {shown(memory)}"
@@ -500,7 +500,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         return model
 
     def save(self, path: str | os.PathLike[str], memory: bool = True) -> None:
-        """Write the model to a file, atomically; `memory`: including the transitions in memory.
+        """Write the model to a file, atomically; `memory`: including the kept transitions.
 
         The content is loaded once before it replaces an old file: a file that cannot be loaded is
         never written.

@@ -119,6 +119,7 @@ class Schema(_engine.Schema):
     >>> schema = Schema({"player": ["pos"]}, {"pos": 2}, ["left", "right"])
     >>> schema.classes["player"], schema.attributes["pos"].length, schema.actions
     (('pos',), 2, ('left', 'right'))
+    >>> from treethink import Position
     >>> print(Schema({"player": ["pos"]}, {"pos": Position(2)}, ["left", "right"]))
     Classes:
       player  pos

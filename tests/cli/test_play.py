@@ -543,7 +543,7 @@ def test_the_prediction_is_shown_beside_the_truth() -> None:
     assert game.last is not None and game.last.prediction is not None
     assert game.last.prediction.state == game.last.before == world.reset(1)
     title, *rows = render(game, 80, 30).plain.splitlines()[4:13]
-    assert title.split() == ["truth", "prediction"]
+    assert title.split() == ["now", "predicted"]
     assert all(row[:15] == row[20:35] for row in rows[:8])
 
 

@@ -327,3 +327,53 @@ def test_examples_with_a_heading_are_left_alone(fenced: Callable[[str], str]) ->
     text = "A number.\n\nExamples\n--------\n>>> 1 + 1\n2"
     assert fenced(text) == text
     assert fenced("Nothing to see.") == "Nothing to see."
+
+
+class ExprName(str):
+    """A name in a signature, as griffe has it."""
+
+
+@pytest.fixture
+def value_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    """What the site shows for a default; the constants are those of a pretended package."""
+    griffe = SimpleNamespace(Extension=object, ExprName=ExprName, GriffeError=LookupError)
+    monkeypatch.setitem(sys.modules, "griffe", griffe)
+    value: Callable[..., Any] = runpy.run_path(str(PAGE.parent / "site" / "defaults.py"))[
+        "value_of"
+    ]
+    number = SimpleNamespace(is_alias=False, is_attribute=True, value="5_000")
+    constants = {
+        "package.MEMORY": number,
+        "package.IMPORTED": SimpleNamespace(is_alias=True, final_target=number),
+        "package.print_it": SimpleNamespace(is_alias=False, is_attribute=False),
+    }
+    function = SimpleNamespace(resolve=lambda name: f"package.{name}")
+    loader = SimpleNamespace(modules_collection=constants)
+    return lambda name: value(function, ExprName(name), loader)
+
+
+def test_the_site_shows_values_of_defaults(value_of: Callable[[str], Any]) -> None:
+    assert value_of("MEMORY") == value_of("IMPORTED") == "5_000"
+    assert value_of("print_it") == "print_it"
+    assert value_of("unknown") == "unknown"
+
+
+def test_the_site_has_a_version_and_a_repository_only_where_it_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    about = runpy.run_path(str(PAGE.parent / "site" / "about.py"))
+    monkeypatch.delenv(about["VARIABLE"], raising=False)
+
+    def configured() -> dict[str, Any]:
+        file = str(PAGE.parents[1] / "mkdocs.yml")
+        return dict(about["on_config"]({"config_file_path": file, "site_name": "TreeThink"}))
+
+    assert configured()["copyright"] == f"TreeThink {treethink.__version__}"
+    assert "repo_url" not in configured()
+    monkeypatch.setenv(about["VARIABLE"], "https://example.org/code/treethink/")
+    assert configured()["repo_url"] == "https://example.org/code/treethink/"
+    assert configured()["repo_name"] == "treethink"
+    monkeypatch.delenv(about["VARIABLE"])
+    listed = {"urls": {"Repository": "https://example.org/other"}}
+    assert about["repository_of"](listed) == "https://example.org/other"
+    assert about["repository_of"]({}) == ""

@@ -227,7 +227,7 @@ def table_lines(text: str) -> list[str]:
 
 def without_size(text: str) -> str:
     """Remove the size of the memory and the line breaks after it, which depend on the machine."""
-    start, memory, size = text.partition("Memory: ")
+    start, memory, size = text.partition("Size: ")
     return start + memory + " ".join(re.sub(r"^[\d,.]+ \w+", "...", size).split())
 
 

@@ -14,6 +14,7 @@ from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
 from treethink.text import percent
 from treethink.worlds import WORLDS, World, draw, make
+from treethink.worlds.draw import svg
 from treethink.worlds.draw.compare import PredictionLike, compare, difference_text, differences
 from treethink.worlds.draw.layout import MAX_CELLS, Item, Window, extent, items
 from treethink.worlds.draw.shapes import SHAPES, TILES, slot, stamp, text_mask
@@ -630,3 +632,38 @@ def test_only_certain_probabilities_are_written_as_0_or_100_percent() -> None:
         ">99.99%",
         "100%",
     ]
+
+
+# ---------------------------------------------------- boards
+
+
+def test_boards_show_states_side_by_side_below_their_captions() -> None:
+    world, state = maze_scene()
+    after = world.distribution(state, "right")[0][0]
+    text = draw.boards(world, [("now", state), ("next", after)], colour=False)
+    title, *rows = text.splitlines()
+    assert title.split() == ["now", "next"]
+    here, there = (draw.ansi(world, each, colour=False).splitlines() for each in (state, after))
+    start = title.index("next")
+    assert [row[:start].rstrip() for row in rows[: len(here)]] == here
+    assert [row[start:] for row in rows[: len(there)]] == there
+    assert draw.boards(world, [("now", state)], colour=False).splitlines() == ["now", *here]
+    assert draw.boards(world, []) == ""
+    assert ESCAPES.sub("", draw.boards(world, [("now", state), ("next", after)])).split() == (
+        text.split()
+    )
+
+
+def test_boards_as_svg_contain_each_picture_and_its_caption() -> None:
+    world, state = maze_scene()
+    after = world.distribution(state, "right")[0][0]
+    whole = ElementTree.fromstring(draw.boards_svg(world, [("now", state), ("<b>", after)]))
+    namespace = "{http://www.w3.org/2000/svg}"
+    pictures = whole.findall(f"{namespace}svg")
+    assert [each.text for each in whole.findall(f"{namespace}text")] == ["now", "<b>"]
+    assert [ElementTree.tostring(each).count(b"<ns0:path") for each in pictures] == [
+        svg.svg(world, each).count("<path") for each in (state, after)
+    ]
+    (left, right) = (int(each.attrib["x"]) for each in pictures)
+    assert left + int(pictures[0].attrib["width"]) < right
+    assert right + int(pictures[1].attrib["width"]) < int(whole.attrib["width"])

@@ -128,7 +128,10 @@ def explain(
         return
     console = terminal()
     if place is not None:
-        print(draw.ansi(place, shown, colour=coloured(console)) + "\n")
+        after = loaded.predict(shown, action).mode()
+        captioned = [("now", shown), ("next, most likely", after)]
+        print(draw.boards(place, captioned, colour=coloured(console)) + "
+")
     print_page(console, explanation)
     if picture is not None:
         say(console, f"drawn to {picture}")

@@ -34,7 +34,7 @@ def world_html(world: World) -> str:
 
     A world that can only step from its current state is not reset for a picture.
     """
-    title = page([str(world)])
+    title = page([repr(world), *filter(None, [world.summary()])])
     picture = svg(world, world.reset(0)) if world.pure else ""
     schema = f"<details><summary>Schema</summary>{schema_html(world.schema)}</details>"
     return f"<div>{title}{picture}{schema}</div>"

@@ -81,8 +81,9 @@ def _board(game: Game, width: int, height: int) -> Text | None:
 def _draw(game: Game, predicted: Prediction | None, window: draw.Window, lines: int) -> Text:
     options: Any = {"window": window, "lines": lines}
     if predicted is None:
-        return Text.from_ansi(draw.ansi(game.world, game.state, **options))
-    return Text.from_ansi(draw.compare(game.world, game.state, predicted, **options))
+        return Text.from_ansi(draw.boards(game.world, [("now", game.state)], **options))
+    both = draw.compare(game.world, game.state, predicted, titles=("now", "predicted"), **options)
+    return Text.from_ansi(both)
 
 
 def _focus(game: Game) -> tuple[int, int]:

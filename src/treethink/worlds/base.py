@@ -247,9 +247,6 @@ class World(ABC):
         arguments += [f"{name}={shown(value)}" for name, value in keywords.items()]
         return f"{type(self).__name__}({', '.join(arguments)})"
 
-    def __str__(self) -> str:
-        return f"{self!r}: {self.summary()}" if self.summary() else repr(self)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return self._constructor_call, ()
 

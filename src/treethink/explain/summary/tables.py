@@ -134,7 +134,7 @@ def of_model(summary: Summary) -> list[Part]:
     parts: list[Part] = [f"{seen}, {vary}"]
     if summary.varying:
         parts += [rules_table(summary.varying), weakest_table(summary)]
-    return [*parts, *_sentences(summary), _memory(summary)]
+    return [*parts, *_sentences(summary), _size(summary)]
 
 
 def of_rule(summary: RuleSummary) -> list[Part]:
@@ -268,15 +268,15 @@ def _empty(count: int) -> str:
     return f"{many(count, 'leaf', 'leaves')} that no observation has reached yet."
 
 
-def _memory(summary: Summary) -> str:
-    """Say what the model keeps, and what it has dropped."""
+def _size(summary: Summary) -> str:
+    """Say how large the model is, which transitions it keeps, and what it has dropped."""
     use = summary.memory
     holds = f"{many(use['nodes'], 'node')} and {many(use['candidates'], 'candidate')}"
     dropped = (
         f"{many(use['forgotten'], 'candidate')} dropped" if use["forgotten"] else "none dropped"
     )
     kept = _kept(use["kept"], use["no_longer_kept"], use["most_kept"])
-    return f"Memory: {_bytes(use['bytes'])} for {holds}, {dropped}. {kept}"
+    return f"Size: {_bytes(use['bytes'])} for {holds}, {dropped}. {kept}"
 
 
 def _kept(kept: int, dropped: int, most: int) -> str:

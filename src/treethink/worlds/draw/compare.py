@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice, product
 from typing import Literal, Protocol, overload
 
@@ -34,7 +34,7 @@ from treethink.worlds.draw.layout import (
     items,
 )
 
-_TITLES = ("truth", "prediction")
+TITLES = ("truth", "prediction")
 _MAX_DIFFERENCES = 8
 _MAX_VALUES = 4
 _MAX_OUTCOMES = 64
@@ -83,6 +83,7 @@ def compare(
     cell: int = pixels.CELL,
     window: Window | None = None,
     lines: int = MAX_LINES,
+    titles: tuple[str, str] = TITLES,
 ) -> str: ...
 @overload
 def compare(
@@ -95,6 +96,7 @@ def compare(
     cell: int = pixels.CELL,
     window: Window | None = None,
     lines: int = MAX_LINES,
+    titles: tuple[str, str] = TITLES,
 ) -> pixels.Pixels: ...
 def compare(
     world: Drawable,
@@ -106,19 +108,20 @@ def compare(
     cell: int = pixels.CELL,
     window: Window | None = None,
     lines: int = MAX_LINES,
+    titles: tuple[str, str] = TITLES,
 ) -> str | pixels.Pixels:
     """Draw truth and prediction side by side with differences marked.
 
     `mode` is that of `World.render`. `colour` and `lines` (the maximum number of lines about
     objects without a place) apply to text, `cell` (its size in pixels) to pixels, and `window`
-    to both.
+    to both. `titles` stand above the two.
     """
     if not isinstance(truth, State):
         raise WrongTypeError(f"the truth must be a State, got {shown(truth)}")
     if mode == "ansi":
-        return text.encode(_as_text(_Pair(world, truth, prediction), window, lines), colour)
+        return text.encode(_as_text(_Pair(world, truth, prediction), window, lines, titles), colour)
     if mode == "rgb_array":
-        return _as_pixels(_Pair(world, truth, prediction), cell, window)
+        return _as_pixels(_Pair(world, truth, prediction), cell, window, titles)
     raise UnknownNameError("mode", str(mode), ["ansi", "rgb_array"], "compare")
 
 
@@ -192,7 +195,9 @@ class _Pair:
 # ------------------------------------------------------------------------- as text
 
 
-def _as_text(pair: _Pair, window: Window | None, lines: int) -> list[text.Line]:
+def _as_text(
+    pair: _Pair, window: Window | None, lines: int, titles: tuple[str, str]
+) -> list[text.Line]:
     drawn_items = [items(pair.world, state) for state in (pair.truth, pair.most_likely)]
     if window is None:
         window = extent([*drawn_items[0], *drawn_items[1]], frame=pair.world.frame())
@@ -203,36 +208,25 @@ def _as_text(pair: _Pair, window: Window | None, lines: int) -> list[text.Line]:
             *text.caption_rows([*caption_lines, *text.stack_captions(each, window)]),
         ]
         for title, each, caption_lines in zip(
-            _TITLES, drawn_items, pair.captions(lines), strict=True
+            titles, drawn_items, pair.captions(lines), strict=True
         )
     ]
-    rows = _side_by_side(panels[0], panels[1])
+    rows = text.side_by_side(panels)
     return [*rows, *([text.Span(line)] for line in pair.verdict())]
-
-
-def _side_by_side(left: Sequence[text.Line], right: Sequence[text.Line]) -> list[text.Line]:
-    width = max(text.width_of(line) for line in left) + 4
-    rows = max(len(left), len(right))
-    return [
-        [
-            *(left[i] if i < len(left) else []),
-            text.Span(" " * (width - (text.width_of(left[i]) if i < len(left) else 0))),
-            *(right[i] if i < len(right) else []),
-        ]
-        for i in range(rows)
-    ]
 
 
 # ----------------------------------------------------------------------- as pixels
 
 
-def _as_pixels(pair: _Pair, cell: int, window: Window | None) -> pixels.Pixels:
+def _as_pixels(
+    pair: _Pair, cell: int, window: Window | None, titles: tuple[str, str]
+) -> pixels.Pixels:
     limit = pixels.max_cells(cell)
     drawn_items = [items(pair.world, pair.truth), _possible_items(pair.world, pair.prediction)]
     if window is None:
         window = extent([*drawn_items[0], *drawn_items[1]], limit, pair.world.frame())
     columns = []
-    for title, each, lines in zip(_TITLES, drawn_items, pair.captions(FEW_LINES), strict=True):
+    for title, each, lines in zip(titles, drawn_items, pair.captions(FEW_LINES), strict=True):
         board = pixels.board(each, window, cell, pair.wrong_cells)
         width = board.shape[1]
         columns.append(

@@ -10,6 +10,7 @@ pictures.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -46,6 +47,8 @@ SAMPLES = 32  # points per side of a cell
 _EDGE = 1 / 12  # the width of the dark edge of a shape, as a share of a cell
 _LETTER = 0.62  # the width of a letter, as a share of its height; monospaced fonts differ a little
 _TEXT, _LINE = 12, 18  # pixels: the height of letters and of lines
+_GAP = 8  # pixels: between pictures
+_SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
 _MIN_WIDTH = 8  # cells: the width of a caption without a picture
 
 
@@ -67,6 +70,20 @@ def svg(world: Drawable, state: State, cell: int = CELL, window: Window | None =
         ink = _hex(INK_WRONG if each.wrong else INK_COLOUR)
         parts.append(_text(each.text, height + (i + 0.72) * _LINE, ink))
     return _document(parts, width, height + len(lines) * _LINE)
+
+
+def beside(pictures: Sequence[tuple[str, str]]) -> str:
+    """Return pictures that `svg` made as one, side by side below their captions."""
+    parts, left, height = [], _GAP, 0
+    for caption_text, picture in pictures:
+        size = _SIZE.search(picture)
+        assert size is not None
+        wide, high = int(size[1]), int(size[2])
+        wide = max(wide, round(_TEXT * _LETTER * (len(caption_text) + 2)))
+        parts.append(_text(caption_text, 0.72 * _LINE, _hex(INK_COLOUR), left))
+        parts.append(picture.replace("<svg ", f'<svg x="{left}" y="{_LINE}" ', 1))
+        left, height = left + wide + _GAP, max(height, high)
+    return _document(parts, left, height + _LINE + _GAP)
 
 
 def _document(parts: Iterable[str], width: int, height: int) -> str:
@@ -124,9 +141,9 @@ def _path_data(loop: Loop, x: int, y: int, cell: int) -> str:
     return f"M{x + points[0][0] / 100:g} {y + points[0][1] / 100:g}l{' '.join(steps)}z"
 
 
-def _text(text: str, y: float, ink: str) -> str:
+def _text(text: str, y: float, ink: str, x: float = _TEXT / 2) -> str:
     font = f'font-family="monospace" font-size="{_TEXT}" xml:space="preserve"'
-    return f'<text x="{_TEXT / 2:g}" y="{y:g}" {font} fill="{ink}">{escaped(text)}</text>'
+    return f'<text x="{x:g}" y="{y:g}" {font} fill="{ink}">{escaped(text)}</text>'
 
 
 def _hex(colour: Colour) -> str:

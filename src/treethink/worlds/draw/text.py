@@ -150,6 +150,19 @@ def caption_rows(caption_lines: Iterable[CaptionLine]) -> list[Line]:
     ]
 
 
+def side_by_side(panels: Iterable[Sequence[Line]], gap: int = 4) -> list[Line]:
+    """Return the lines of panels beside each other, with empty columns between them."""
+    rows: list[Line] = []
+    width = 0
+    for part in panels:
+        rows += [[] for _ in range(len(part) - len(rows))]
+        for row, line in zip(rows, part, strict=False):
+            row += [Span(" " * (width - width_of(row)))] if width > width_of(row) else []
+            row += line
+        width = max(map(width_of, rows), default=0) + gap
+    return rows
+
+
 # -------------------------------------------------------------------------- signs
 
 
