@@ -103,7 +103,8 @@ def bindings_after(conjunction: Conjunction, scene: Scene, bindings: list[Any]) 
 
 def as_reference(test: Test) -> reference.Test:
     value = test.value if isinstance(test.value, tuple) else (test.value,)
-    return reference.Test(test.kind, test.attribute, test.classes, test.variables, value)
+    attributes = tuple(attribute for _, attribute in test.terms)
+    return reference.Test(test.kind, attributes, test.classes, test.variables, value)
 
 
 @SOME
