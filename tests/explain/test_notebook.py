@@ -26,6 +26,7 @@ from treethink.baselines import Oracle
 from treethink.baselines.prediction import Certain, Joint, Product
 from treethink.explain import notebook, object_html, rich_text, state_picture
 from treethink.explain import notebook_html as html
+from treethink.explain.compare.boards import states_of
 from treethink.metrics import each_change
 from treethink.rules import distribution, ranked
 from treethink.worlds import WORLDS
@@ -373,6 +374,32 @@ def test_a_prediction_counts_unknown_attributes():
     )
     model.observe(state, "left", state)
     assert visible_text(model.predict(state, "left")._repr_html_()) == "Nothing changes."
+
+
+# ---------------------------------------------------- counterexamples
+
+
+def test_a_counterexample_is_shown_as_boards() -> None:
+    world, model = tt.make("maze"), learned("maze", 50)
+    check = model.check(world, 300)
+    assert check.example is not None
+    page, picture = parse_xml(check._repr_html_()), parse_xml(check._repr_svg_())
+    captions = ["now", "next", "next, as predicted"]
+    assert [each.text for each in page.iter("figcaption")] == captions
+    namespace = "{http://www.w3.org/2000/svg}"
+    assert [each.text for each in picture.findall(f"{namespace}text")] == captions
+    assert len(picture.findall(f"{namespace}svg")) == 3
+    assert page.findtext("pre") == str(check)
+    (_, now), (_, after), (_, predicted) = states_of(model, check.example)
+    truth = world.distribution(now, check.example.action)
+    assert now == check.example.state and [state for state, _ in truth] == [after]
+    assert predicted == model.predict(now, check.example.action).mode() != after
+
+
+def test_a_check_that_found_nothing_has_no_boards() -> None:
+    check = learned("maze", 5000).check(tt.make("maze"), 100)
+    assert check._repr_html_() == f"<pre>{check}</pre>"
+    assert check._repr_svg_() is None
 
 
 # ---------------------------------------------------- rules
