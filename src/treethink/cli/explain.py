@@ -128,10 +128,9 @@ def explain(
         return
     console = terminal()
     if place is not None:
-        after = loaded.predict(shown, action).mode()
-        captioned = [("now", shown), ("next, most likely", after)]
-        print(draw.boards(place, captioned, colour=coloured(console)) + "
-")
+        following = loaded.predict(shown, action).mode()
+        captioned = [("now", shown), ("next, most likely", following)]
+        print(draw.boards(place, captioned, colour=coloured(console)) + "\n")
     print_page(console, explanation)
     if picture is not None:
         say(console, f"drawn to {picture}")

@@ -87,10 +87,11 @@ def _values_before(rule: Rule) -> dict[int, list[Value]]:
     attribute = rule.attribute
     if rule.key is None or attribute is None or attribute.outcomes != "value":
         return {}
-    names = ("no", "yes") if attribute.kind == "flag" else attribute.names or ()
+    known = 2 if attribute.kind == "flag" else len(attribute.names or ())
+    possible: list[Value] = [attribute.decode(code) for code in range(known)]
     about_itself = ("equality", rule.key[1], (0,))
     before: dict[int, list[Value]] = {}
-    pending: list[tuple[Node, list[Value]]] = [(rule.root, [*range(len(names))])]
+    pending: list[tuple[Node, list[Value]]] = [(rule.root, possible)]
     while pending:
         node, values = pending.pop()
         test = node.test
