@@ -17,7 +17,9 @@ import pytest
 from typer.main import get_command
 
 import treethink
+import treethink as tt
 from command_line import Ran, called, started
+from log_files import copy_logs
 from models import learned
 from treethink import cli
 from treethink.worlds import make
@@ -94,6 +96,14 @@ def test_the_examples_run(
     learned("maze", 1_500).save("maze.tt")
     learned("maze", 1_600).save("large.tt")  # with the same rules
     Path("state.json").write_text(make("maze").reset(0).to_json(), encoding="utf-8")
+    copy_logs(tmp_path)
+    if name == "explain":
+        log = tt.read_jsonl("vending.jsonl")
+        model = tt.TreeThink(log.schema)
+        model.observe_many(log)
+        model.save("vending.tt")
+    if name == "learn":
+        tt.write_schema(tt.guess_schema("elevator.csv"), "schema.toml")
     monkeypatch.setenv("VISUAL", "true")  # an editor that changes nothing
     for each in examples(help_page(name)):
         command = shlex.split(each)[1:]
@@ -136,7 +146,7 @@ def test_an_unknown_command_suggests_the_nearest(capsys: Any, typed: str, neares
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("learn", "missing argument 'WORLD'"),
+        ("play", "missing argument 'WORLD'"),
         ("learn maze --stepps 3", "no such option: --stepps"),
         ("learn maze --steps many", "--steps"),
         ("explain maze.tt --world maze", "--action"),

@@ -109,6 +109,8 @@ def test_columns_that_say_nothing_are_ignored() -> None:
     assert guess(n=[1] * 300, note=texts).ignored == ("lift.note",)
     columns = {"step": [0, 1], "time": ["9:00", "9:01"], "action": ["a", ""], "b.c": [1, 2]}
     assert tt.read_frame(columns).log_schema.ignored == ("time",)
+    columns = {"action": ["a", ""], "b.c": [1, 2], "Truncated": [False, True]}
+    assert tt.read_frame(columns).log_schema.ignored == ("Truncated",)
 
 
 def test_names_that_no_attribute_can_have() -> None:

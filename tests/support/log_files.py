@@ -151,6 +151,13 @@ def _columns(rows: Sequence[dict[str, Any]]) -> Columns:
 # ----------------------------------------------------------------------------- files
 
 
+def copy_logs(folder: Path) -> None:
+    """Copy the example logs into a folder."""
+    for each in (Path(__file__).parents[2] / "examples" / "logs").iterdir():
+        if each.suffix != ".py":
+            (folder / each.name).write_bytes(each.read_bytes())
+
+
 def write_csv(path: Path, columns: Columns, **options: Any) -> Path:
     """Write columns as CSV."""
     with open(path, "w", newline="", encoding=options.pop("encoding", "utf-8")) as file:

@@ -28,6 +28,7 @@ from treethink.cli import (
     plan,
     play,
     rules,
+    schema,
     summary,
     worlds,
 )
@@ -44,6 +45,7 @@ app = typer.Typer(
 
 for command in (
     learn.learn,
+    schema.schema,
     rules.rules,
     explain.explain,
     check.check,

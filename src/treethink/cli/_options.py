@@ -20,6 +20,7 @@ from treethink._engine import criterion_names
 from treethink.cli.session.help_page import REQUIRED
 from treethink.cli.session.own_code import own_frames
 from treethink.errors import ModelFileError, SettingError, UnknownNameError, WrongTypeError
+from treethink.logs import Log, read_file
 from treethink.model import TreeThink
 from treethink.plugins import searched
 from treethink.rules import Rule, RuleKey
@@ -152,6 +153,48 @@ def select_rules(model: TreeThink, name: str | None, where: str) -> dict[RuleKey
     if not keys:
         raise UnknownNameError("rule", name, map(".".join, model.rules), where)
     return {key: model.rules[key] for key in keys}
+
+
+# --------------------------------------------------------------------------- logs
+
+
+def read_log(log: Path, schema: Path | None, of_worlds: Sequence[str] = ()) -> Log:
+    """Return the log of `--log`, read with the schema file of `--schema`, if there is one.
+
+    `of_worlds` are arguments that have a meaning only with a world; they are refused.
+    """
+    if of_worlds:
+        raise SettingError(f"{of_worlds[0]} has no meaning with a log: leave out it or --log {log}")
+    return read_file(log, schema)
+
+
+def as_typed(**options: int | str | list[str] | None) -> list[str]:
+    """Return options as they are typed on the command line, without those that are None."""
+    return [
+        f"--{name}={value}"
+        for name, values in options.items()
+        if values is not None
+        for value in (values if isinstance(values, list) else [values])
+    ]
+
+
+def check_log_fits(model: TreeThink, log: Log, path: str) -> None:
+    """Raise an error if a model's schema is not that of a log."""
+    if model.schema != log.schema:
+        raise SettingError(
+            f"{path} was learned with another schema than that of {log.name}; give the schema file"
+            " that it was learned with (--schema FILE; treethink schema writes one)"
+        )
+
+
+def check_source(world: str | None, log: Path | None, schema: Path | None) -> None:
+    """Raise an error unless there is a world or a log."""
+    if world is None and log is None:
+        raise SettingError(
+            "name a WORLD, such as maze (treethink worlds lists them), or a log with --log FILE"
+        )
+    if log is None and schema is not None:
+        raise SettingError("--schema says what the columns of a log mean: give the --log, too")
 
 
 # --------------------------------------------------------------------- completion
@@ -292,6 +335,19 @@ Level = Annotated[
     int,
     typer.Option(
         "--level", "--seed", metavar="N", min=0, help="Number of the level; a random seed."
+    ),
+]
+LogFile = Annotated[
+    Path | None,
+    typer.Option("--log", metavar="FILE", help="A log (.csv or .jsonl) to use instead of a world."),
+]
+SchemaFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--schema",
+        metavar="FILE",
+        help="What the columns of the log mean, as written by `treethink schema`.",
+        show_default="guessed",
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model, such as maze.tt.")]

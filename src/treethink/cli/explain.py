@@ -13,17 +13,22 @@ from treethink.cli._options import (
     AsJson,
     Height,
     Level,
+    LogFile,
     ModelOption,
     NoPlugins,
     OptionalWorld,
     RequiredModel,
+    SchemaFile,
     Width,
     WorldOption,
     WorldOptions,
+    as_typed,
+    check_log_fits,
     complete_action,
     load_model,
     make_optional_world,
     model_and_world,
+    read_log,
 )
 from treethink.cli._output import check_writable, missing_argument, print_json, print_page
 from treethink.errors import SettingError, StateError, TreeThinkError
@@ -81,12 +86,14 @@ def explain(
     width: Width = None,
     height: Height = None,
     set_: WorldOptions = None,
+    log: LogFile = None,
+    schema: SchemaFile = None,
 ) -> None:
     """Explain a prediction of a saved model.
 
-    The prediction is for the first state of a level, or for any state in a file. The explanation
-    shows which tests hold there, for which objects, and which changes to the state would change the
-    prediction.
+    The prediction is for the first state of a level, for any state in a file, or for the last state
+    of a log. The explanation shows which tests hold there, for which objects, and which changes to
+    the state would change the prediction.
 
     Examples:
       treethink explain maze.tt maze --action right
@@ -95,20 +102,28 @@ def explain(
       treethink explain maze.tt maze --action up --level 3 --draw why.png
       treethink explain maze.tt maze --action up --json | jq .state > state.json
       treethink explain maze.tt --state state.json --action down
+      treethink explain vending.tt --log vending.jsonl --action coin
     """
     path, name = model_and_world(True, (model, world), model_option, world_option)
     if path is None:
         raise missing_argument(ctx, "MODEL")
-    if name is None and state is None:
+    if name is None and state is None and log is None:
         raise SettingError(
-            "say which state to explain: that of a level of a WORLD, or a --state FILE"
+            "say which state to explain: that of a level of a WORLD, a --state FILE, or the last"
+            " one of a --log FILE"
         )
     target = _parse_target(of)
     place = make_optional_world(name, set_, no_plugins, width=width, height=height)
     loaded = load_model(path)
     if place is not None:
         check_fit(loaded.schema, place, str(path))
-    start = _start(loaded, place, level, state)
+    if log is not None:
+        typed = as_typed(state=None if state is None else str(state), level=level or None)
+        given = read_log(log, schema, [*filter(None, [name]), *typed])
+        check_log_fits(loaded, given, str(path))
+        start = given.last_state
+    else:
+        start = _start(loaded, place, level, state)
     actions = [each.strip() for each in after.split(",")] if after else []
     shown = _after(loaded, start, actions)
     _check_object(target, shown)
@@ -121,7 +136,7 @@ def explain(
             model=str(path),
             world=None if place is None else place.name,
             options=None if place is None else place.options,
-            level=level if state is None else None,
+            level=level if state is None and log is None else None,
             after=actions,
             **explanation.to_dict(),
         )

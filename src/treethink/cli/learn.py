@@ -12,23 +12,32 @@ from treethink.cli._options import (
     LEARNER,
     AsJson,
     Height,
+    LogFile,
     NoPlugins,
+    OptionalWorld,
+    SchemaFile,
     Width,
-    WorldName,
     WorldOptions,
+    as_typed,
+    check_log_fits,
+    check_source,
     complete_criterion,
     given_options,
     load_model,
     make_world,
+    read_log,
 )
 from treethink.cli._output import INTERRUPTED, check_writable, learner_settings
+from treethink.cli.session.from_log import LogReport, announce, learn_log
 from treethink.cli.session.interrupt import InterruptGuard
 from treethink.cli.session.live import EPISODE, PATIENCE, STEPS, learn_live
 from treethink.cli.session.report import LearnReport
 from treethink.errors import SettingError, TreeThinkError
 from treethink.evaluation import examine
 from treethink.file import file_safe
+from treethink.logs import Log
 from treethink.model import TreeThink
+from treethink.state import Schema
 from treethink.terminal import say_wrapped, terminal
 from treethink.worlds import World
 from treethink.worlds.base import check_fit
@@ -38,7 +47,9 @@ _DEFAULTS = {"alpha": 0.01, "criterion": "evidence", "memory": 5_000}
 
 
 def learn(
-    world: WorldName,
+    world: OptionalWorld = None,
+    log: LogFile = None,
+    schema: SchemaFile = None,
     steps: Annotated[
         int, typer.Option(metavar="N", min=0, help="Maximum number of transitions.")
     ] = STEPS,
@@ -55,7 +66,9 @@ def learn(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="File to save the model to.", show_default="WORLD[-OPTIONS].tt"
+            metavar="FILE",
+            help="File to save the model to.",
+            show_default="WORLD[-OPTIONS].tt or LOG.tt",
         ),
     ] = None,
     force: Annotated[
@@ -109,10 +122,11 @@ def learn(
     height: Height = None,
     set_: WorldOptions = None,
 ) -> None:
-    """Learn a world, print its rules and save the model.
+    """Learn a world or a log, print the rules and save the model.
 
-    Actions are random. The model predicts each transition before it observes it. Learning
-    stops when no prediction has been wrong for a while. Ctrl-C also stops it, and saves the model.
+    Actions in a world are random. The model predicts each transition before it observes it.
+    Learning stops when no prediction has been wrong for a while, or at the end of a log. Ctrl-C
+    also stops it, and saves the model.
 
     The file is named after the world and all options that are not the defaults. An existing file is
     replaced only if it is a model of the same world and settings that has no more observations.
@@ -123,19 +137,36 @@ def learn(
       treethink learn maze --width 16 --height 16   # saves maze-16x16.tt
       treethink learn maze --paper                  # use the paper's settings
       treethink learn maze --from maze.tt           # continue learning
+      treethink learn --log elevator.csv            # learn a log; saves elevator.tt
+      treethink learn --log elevator.csv --schema schema.toml
       treethink learn maze --quiet --json | jq .learned
     """
-    place = make_world(world, set_, no_plugins, width=width, height=height)
+    check_source(world, log, schema)
     options = {"alpha": alpha, "criterion": criterion, "memory": memory}
     settings = {name: value for name, value in options.items() if value is not None}
-    if start is None:
-        model = _new_model(place, settings, paper)
-    else:
-        model = _load_model(start, place, settings, paper)
-    given = given_options(set_, width=width, height=height)
-    path = check_writable(out or start or _default_path(world, place, given, settings, paper))
-    if path != start and not force:
-        _check_replaceable(path, model, model.observations + steps)
+    typed = as_typed(seed=seed or None, episode=None if episode == EPISODE else episode)
+    if log is not None:
+        typed += as_typed(
+            patience=None if patience == PATIENCE else patience,
+            width=width,
+            height=height,
+            set=set_,
+        )
+        given = read_log(log, schema, [*filter(None, [world]), *typed])
+        model = _model(start, given.schema, settings, paper)
+        check_log_fits(model, given, str(start))
+        default = _file_of([log.stem], settings, paper)
+        most = model.observations + min(steps, len(given))
+        path = _path(out or start or default, start, model, most, force)
+        _learn_log(model, given, schema, path, steps, quiet, as_json)
+        return
+    assert world is not None  # there is no log
+    place = make_world(world, set_, no_plugins, width=width, height=height)
+    model = _model(start, place.schema, settings, paper)
+    check_fit(model.schema, place, str(start))
+    of_world = given_options(set_, width=width, height=height)
+    default = _default_path(world, place, of_world, settings, paper)
+    path = _path(out or start or default, start, model, model.observations + steps, force)
     if not quiet:
         _announce(place, steps, patience)
     earlier = model.observations
@@ -149,10 +180,8 @@ def learn(
             run=run,
             evaluation=guard.run(lambda: examine(model, place)),
             earlier_observations=earlier,
-            world_arguments=[world, *_typed(width=width, height=height, set=set_)],
-            stream_options=_typed(
-                seed=seed or None, episode=None if episode == EPISODE else episode
-            ),
+            world_arguments=[world, *as_typed(width=width, height=height, set=set_)],
+            stream_options=typed,
         )
         if as_json:
             report.print_json(seed)
@@ -162,20 +191,62 @@ def learn(
         raise typer.Exit(INTERRUPTED)
 
 
-def _new_model(world: World, settings: dict[str, Any], paper: bool) -> TreeThink:
-    if not paper:
-        return TreeThink(world.schema, **settings)
-    if extra := " and ".join(f"--{name}" for name in settings if name != "alpha"):
-        raise SettingError(f"--paper means --criterion wilson --memory 0: leave out {extra}")
-    return TreeThink.paper(world.schema, **settings)
+def _learn_log(
+    model: TreeThink,
+    log: Log,
+    schema: Path | None,
+    path: Path,
+    steps: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Learn a log, print the report and save the model."""
+    if not quiet:
+        announce(log, guessed=schema is None)
+    earlier = model.observations
+    with InterruptGuard() as guard:
+        run, evaluation = learn_log(model, log, steps, quiet, guard)
+        model.save(path)
+        report = LogReport(
+            model=model,
+            path=path,
+            run=run,
+            evaluation=evaluation,
+            earlier_observations=earlier,
+            log=log,
+            arguments=["--log", log.name, *([] if schema is None else ["--schema", str(schema)])],
+        )
+        if as_json:
+            report.print_json()
+        else:
+            report.print(terminal(), quiet)
+    if guard.interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
-def _load_model(path: Path, world: World, settings: dict[str, Any], paper: bool) -> TreeThink:
+def _model(start: Path | None, schema: Schema, settings: dict[str, Any], paper: bool) -> TreeThink:
+    """Return the model of `--from`, or a new one."""
+    if start is None:
+        return _new_model(schema, settings, paper)
     if extra := " and ".join(f"--{name}" for name in [*settings, *(["paper"] if paper else [])]):
         raise SettingError(f"--from uses the settings of the saved model: leave out {extra}")
-    model = load_model(path)
-    check_fit(model.schema, world, str(path))
-    return model
+    return load_model(start)
+
+
+def _new_model(schema: Schema, settings: dict[str, Any], paper: bool) -> TreeThink:
+    if not paper:
+        return TreeThink(schema, **settings)
+    if extra := " and ".join(f"--{name}" for name in settings if name != "alpha"):
+        raise SettingError(f"--paper means --criterion wilson --memory 0: leave out {extra}")
+    return TreeThink.paper(schema, **settings)
+
+
+def _path(path: Path, start: Path | None, model: TreeThink, most: int, force: bool) -> Path:
+    """Return the file to save to, once it is sure that it can be written and replaced."""
+    check_writable(path)
+    if path != start and not force:
+        _check_replaceable(path, model, most)
+    return path
 
 
 def _default_path(
@@ -192,6 +263,11 @@ def _default_path(
         parts.append("x".join(map(str, size.values())))
         changed = {each: value for each, value in changed.items() if each not in size}
     parts += [f"{each}{value}" for each, value in changed.items()]
+    return _file_of(parts, settings, paper)
+
+
+def _file_of(parts: list[str], settings: Mapping[str, Any], paper: bool) -> Path:
+    """Return the file named after these parts and the settings that are not the defaults."""
     parts += ["paper"] * paper
     for each, value in settings.items():
         if value != _DEFAULTS[each]:
@@ -217,7 +293,7 @@ def _check_replaceable(path: Path, model: TreeThink, most: int) -> None:
             f" --from {path}, {advice}"
         )
     if old.schema != model.schema:
-        raise SettingError(f"{path} is a model of another world: {advice}")
+        raise SettingError(f"{path} is a model of another world or log: {advice}")
     if learner_settings(old) != learner_settings(model):
         raise SettingError(f"{path} is a model with other settings: {advice}")
     if old.observations > most:
@@ -237,13 +313,3 @@ def _announce(world: World, steps: int, patience: int) -> None:
         console,
         f"Observes random transitions{until} at most {steps:,}. Press Ctrl-C to stop and save.",
     )
-
-
-def _typed(**options: int | list[str] | None) -> list[str]:
-    """Return options as they are typed on the command line, without those that are None."""
-    return [
-        f"--{name}={value}"
-        for name, values in options.items()
-        if values is not None
-        for value in (values if isinstance(values, list) else [values])
-    ]

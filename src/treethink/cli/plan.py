@@ -218,7 +218,7 @@ def _learn(console: Console, model: TreeThink, name: str, place: World, quiet: b
     command = f"`treethink learn {name}`"
     say_wrapped(console, f"no model given: learning {world!r} first, as {command} does")
     run = live.learn_live(model, world, quiet=quiet)
-    print_run(console, world, run, run.interrupted)
+    print_run(console, repr(world), run, run.interrupted)
     if run.interrupted:
         say(console, "interrupted before the first episode")
         raise typer.Exit(INTERRUPTED)

@@ -94,6 +94,10 @@ class _Guess:
                 self._ignored.append(column)
                 step = self._roles["step"]
                 self._notes.append(f"{column!r} is ignored: the order is that of {step!r}")
+        for column in [each for each in rest if plain(each) == "truncated"]:
+            rest.remove(column)
+            self._ignored.append(column)
+            self._notes.append(f"{column!r} is ignored: an episode that was cut off has not ended")
         if "" in rest:
             self._notes.append("a column without a name is ignored")
         return [each for each in rest if each]

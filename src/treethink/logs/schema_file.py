@@ -230,6 +230,7 @@ def _attribute_lines(log_schema: LogSchema, name: str, attribute: Attribute) -> 
             f"attribute {name!r} is derived by a function, which is code and cannot be written to"
             " a schema file: use the Schema itself"
         )
+    yield ""
     yield f"[attributes.{_key(name)}]"
     data = attribute_to_dict(attribute)
     implied = _IMPLIED.get(data.get("kind", ""), ())
@@ -243,7 +244,6 @@ def _attribute_lines(log_schema: LogSchema, name: str, attribute: Attribute) -> 
         yield f"columns = {_list(columns)}"
     if (scale := log_schema.scales.get(name)) is not None:
         yield f"scale = {scale}  # values are multiplied by it when they are read"
-    yield ""
 
 
 def _pairs(names: Mapping[str, str]) -> Iterator[str]:

@@ -26,7 +26,8 @@ STEPS, PATIENCE, EPISODE = 100_000, 5_000, 50
 
 _REFRESH = 0.1  # seconds between two updates of the live display
 _FIRST_LINE = 1_000  # transitions before the first line of progress, without a live display
-_SHOW_EVERY = 50  # transitions
+#: Transitions between two looks at whether the display must be updated.
+SHOW_EVERY = 50
 
 
 @dataclass(slots=True)
@@ -58,7 +59,7 @@ def learn_live(
     def observe() -> None:
         for error in trial(model, world, first + steps, seed, episode, first):
             curve.add(error)
-            if curve.steps % _SHOW_EVERY == 0:
+            if curve.steps % SHOW_EVERY == 0:
                 display.update(curve, model.n_varying)
             if patience and curve.steps - curve.last_error >= patience:
                 break

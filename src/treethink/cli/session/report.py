@@ -29,23 +29,32 @@ _MAX_RULE_LINES = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LearnReport:
-    """A model that has observed a world, and how well it has learned it.
+class Report:
+    """A model that has learned from something, and how well it has learned it.
 
-    `evaluation` is None if learning was interrupted. `world_arguments` are the world's name and
-    options as typed on the command line, and `stream_options` the options that select the
-    transitions; the suggested commands repeat them. `earlier_observations` is the number of
-    observations that the model had before.
+    `evaluation` is None if learning was interrupted, or if nothing was held out.
+    `earlier_observations` is the number of observations that the model had before.
     """
 
     model: TreeThink
-    world: World
     path: Path
     run: LearningRun
     evaluation: Examination | None
     earlier_observations: int
-    world_arguments: list[str]
-    stream_options: list[str]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C stopped it, before or after everything was learned."""
+        return self.evaluation is None
+
+    @property
+    def source(self) -> str:
+        """What it learned from."""
+        raise NotImplementedError
+
+    def next_commands(self) -> list[tuple[list[str], str]]:
+        """Return three commands, each with its purpose."""
+        raise NotImplementedError
 
     # ------------------------------------------------------------------------ text
 
@@ -55,7 +64,7 @@ class LearnReport:
             self._print_chart(console)
             self._print_rules(console)
             say(console, "")
-        print_run(console, self.world, self.run, interrupted=self.evaluation is None)
+        print_run(console, self.source, self.run, self.interrupted)
         if self.earlier_observations:
             say(console, f"the model has {self.model.observations:,} observations in total")
         if self.evaluation is not None:
@@ -80,7 +89,7 @@ class LearnReport:
             lines += len(text.splitlines())
             if lines > _MAX_RULE_LINES:
                 rest = f"{len(rules) - number} more; " if number else ""
-                command = _command("rules", str(self.path), "--style", "english")
+                command = command_line("rules", str(self.path), "--style", "english")
                 say(console, f"  {rest}print all rules with: {command}")
                 return
             if group != (group := f"{class_name}.{attribute}"):
@@ -99,19 +108,55 @@ class LearnReport:
             against = sum(sum(leaf.against.values()) for leaf in rule.leaves)
             if against:
                 text = f"{rule.title} is pinned, but {many(against, 'observation')} contradict it"
-                command = _command("edit", str(self.path), ".".join(key), "--unpin")
+                command = command_line("edit", str(self.path), ".".join(key), "--unpin")
                 say_wrapped(console, f"{text}; unpin it with: {command}")
 
     def _print_next_commands(self, console: Console) -> None:
         say(console, "\nnext", "heading")
-        rows = [(_command(*parts), purpose) for parts, purpose in self._next_commands()]
+        rows = [(command_line(*parts), purpose) for parts, purpose in self.next_commands()]
         width = max(len(command) for command, _ in rows)
         fits = width + max(len(purpose) for _, purpose in rows) + 5 <= console.width
         for command, purpose in rows:  # a command stays on one line, to be copied
             text = Text(f"  {command:<{width}}  " if fits else f"  {command}\n    ", style="name")
             console.print(text + Text(purpose, style="quiet"), soft_wrap=True)
 
-    def _next_commands(self) -> list[tuple[list[str], str]]:
+    # ------------------------------------------------------------------------ JSON
+
+    def results(self) -> dict[str, Any]:
+        """Return the results as JSON data, whatever it learned from."""
+        model, evaluation, curve = self.model, self.evaluation, self.run.curve
+        return {
+            "settings": learner_settings(model),
+            "observations": model.observations,
+            "seconds": self.run.seconds,
+            "interrupted": self.interrupted,
+            "learned": None if evaluation is None else evaluation.learned,
+            "last_error": curve.last_error or None,
+            "recent_error": curve.recent(),
+            "examined": None if evaluation is None else _to_dict(evaluation),
+            "rules": rules_to_json(model, model.rules.varying()),
+            "saved": str(self.path),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnReport(Report):
+    """A model that has observed a world, and how well it has learned it.
+
+    `world_arguments` are the world's name and options as typed on the command line, and
+    `stream_options` the options that select the transitions; the suggested commands repeat them.
+    """
+
+    world: World
+    world_arguments: list[str]
+    stream_options: list[str]
+
+    @property
+    def source(self) -> str:
+        """The world, with its options."""
+        return repr(self.world)
+
+    def next_commands(self) -> list[tuple[list[str], str]]:
         """Return three commands, each with its purpose."""
         path = str(self.path)
         rules = (["rules", path], "print the rules (see also --style)")
@@ -137,26 +182,11 @@ class LearnReport:
 
     def print_json(self, seed: int) -> None:
         """Print the report as one JSON object."""
-        model, evaluation, curve = self.model, self.evaluation, self.run.curve
-        print_json(
-            "learn",
-            world=self.world.name,
-            options=self.world.options,
-            seed=seed,
-            settings=learner_settings(model),
-            observations=model.observations,
-            seconds=self.run.seconds,
-            interrupted=evaluation is None,
-            learned=None if evaluation is None else evaluation.learned,
-            last_error=curve.last_error or None,
-            recent_error=curve.recent(),
-            examined=None if evaluation is None else _to_dict(evaluation),
-            rules=rules_to_json(model, model.rules.varying()),
-            saved=str(self.path),
-        )
+        source = {"world": self.world.name, "options": self.world.options, "seed": seed}
+        print_json("learn", **source, **self.results())
 
 
-def _command(*parts: str) -> str:
+def command_line(*parts: str) -> str:
     """Return a `treethink` command, quoted for a shell."""
     return printable(shlex.join(["treethink", *parts]))
 
@@ -167,11 +197,11 @@ def _to_dict(evaluation: Examination) -> dict[str, Any]:
     return fields
 
 
-def print_run(console: Console, world: World, run: LearningRun, interrupted: bool) -> None:
+def print_run(console: Console, source: str, run: LearningRun, interrupted: bool) -> None:
     """Print how many transitions were observed, and when the last error occurred."""
     curve = run.curve
     verb = "interrupted after" if interrupted else "observed"
-    say_wrapped(console, f"{world!r}: {verb} {curve.steps:,} transitions in {run.seconds:.1f} s")
+    say_wrapped(console, f"{source}: {verb} {curve.steps:,} transitions in {run.seconds:.1f} s")
     if not curve.last_error:
         say_wrapped(console, "no errors")
         return
