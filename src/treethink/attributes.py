@@ -41,7 +41,8 @@ class Attribute:
         Whether rules predict the change (``"delta"``) or the new value (``"value"``, which suits
         categories and teleports). None: the new value if there are names, else the change.
     like
-        The name of an attribute with the same unit: the two are compared with each other.
+        The name of an attribute with the same unit: rules compare the two with each other, in two
+        objects or in one, as they compare equal names.
     names
         The names of the values 0, 1, and so on. None: values are numbers.
 

@@ -101,7 +101,7 @@ def plain(schema: Schema, **settings_: Any) -> TreeThink:
 @pytest.mark.slow
 @settings(thorough, max_examples=60)
 @given(
-    streams(criteria=list(CRITERIA), memories=list(MEMORIES), mostly=crowded_shapes()),
+    streams(criteria=list(CRITERIA), memories=list(MEMORIES), mostly=crowded_shapes(), units=True),
     st.lists(st.sampled_from(list(WAYS)), min_size=4, max_size=4),
 )
 def test_saving_loading_and_continuing_equals_learning_without_a_break(

@@ -188,7 +188,7 @@ def test_no_node_has_more_candidates_than_max_candidates():
 
 
 @settings(thorough, max_examples=25)
-@given(streams())
+@given(streams(units=True))
 def test_probabilities_of_possible_next_states_sum_to_one(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)
@@ -204,7 +204,7 @@ def test_probabilities_of_possible_next_states_sum_to_one(stream: Stream):
 
 
 @settings(thorough, max_examples=25)
-@given(streams())
+@given(streams(units=True))
 def test_only_what_may_change_is_listed_as_a_change(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)

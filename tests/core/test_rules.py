@@ -123,7 +123,7 @@ def test_a_test_is_a_value():
     max_examples=25,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-@given(streams())
+@given(streams(units=True))
 def test_walking_the_tree_agrees_with_the_text_of_the_rule(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)

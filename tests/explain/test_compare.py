@@ -31,7 +31,7 @@ from treethink.worlds import World
 
 MANY = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FEW = settings(MANY, max_examples=4)
-any_stream = streams(criteria=("wilson", "evidence"), memories=("none", "long"))
+any_stream = streams(criteria=("wilson", "evidence"), memories=("none", "long"), units=True)
 
 
 # ------------------------------------------------------------------------- minimizing

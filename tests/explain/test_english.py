@@ -108,7 +108,7 @@ def as_reference(test: Test) -> reference.Test:
 
 
 @SOME
-@given(streams(criteria=("evidence", "wilson"), memories=("none", "long")))
+@given(streams(criteria=("evidence", "wilson"), memories=("none", "long"), units=True))
 def test_a_phrase_and_its_tree_lead_to_the_same_counts(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)
@@ -123,7 +123,7 @@ def test_a_phrase_and_its_tree_lead_to_the_same_counts(stream: Stream):
 
 
 @SOME
-@given(streams(KINDS, criteria=("evidence",), memories=("none", "long")))
+@given(streams(KINDS, criteria=("evidence",), memories=("none", "long"), units=True))
 def test_every_rule_has_an_english_text_without_variables(stream: Stream):
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many(stream.transitions)

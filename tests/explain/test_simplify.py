@@ -80,7 +80,7 @@ def test_a_simplified_rule_predicts_the_same_in_every_small_state(seed: int, dep
 
 
 @settings(deadline=None, max_examples=60)
-@given(schemas(), st.integers(0, 2**32), st.sampled_from(["bits", "small", "huge"]))
+@given(schemas(units=True), st.integers(0, 2**32), st.sampled_from(["bits", "small", "huge"]))
 def test_a_simplified_rule_predicts_the_same_in_random_states(
     schema: tt.Schema, seed: int, values: str
 ) -> None:

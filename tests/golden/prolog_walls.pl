@@ -81,11 +81,13 @@ fits(N) :- throw(error(representation_error(int64_t), N)).
 
 equality(Attribute, X, Vector) :- value(X, Attribute, Vector).
 
-difference(Attribute, X, Y, Vector) :-
+difference(Attribute, X, Y, Vector) :- difference(Attribute, X, Attribute, Y, Vector).
+
+difference(Attribute, X, Other, Y, Vector) :-
     value(X, Attribute, From),
-    value(Y, Attribute, To),
+    value(Y, Other, To),
     numbers(Attribute, From, Minus),
-    numbers(Attribute, To, Plus),
+    numbers(Other, To, Plus),
     subtracted(Plus, Minus, Vector).
 
 % The number of a name; other vectors as they are.

@@ -557,7 +557,7 @@ VALUES = {length: shares_of_values(length) for length in BOX}
 
 
 @settings(deadline=None)
-@given(schemas(), st.data())
+@given(schemas(units=True), st.data())
 def test_the_lengths_of_all_tests_of_a_node_are_a_prior(schema, data):
     names = list(schema.classes)
     variables = tuple(data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=5)))
@@ -569,7 +569,7 @@ def test_the_lengths_of_all_tests_of_a_node_are_a_prior(schema, data):
     assert sum(share(length) * values[each] for each, length in lengths.items()) < 1
 
 
-@given(schemas(), st.data())
+@given(schemas(units=True), st.data())
 def test_patterns_of_equal_cost_have_equal_length_and_each_unit_of_cost_adds_a_bit(schema, data):
     names = list(schema.classes)
     variables = tuple(data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=4)))

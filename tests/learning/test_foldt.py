@@ -71,7 +71,7 @@ def arguments_of(scene: Scene, classes: tuple[str, ...], rng: random.Random) -> 
 
 @pytest.mark.slow
 @settings(thorough, max_examples=40)
-@given(streams(criteria=list(CRITERIA)), st.integers(1, 2))
+@given(streams(criteria=list(CRITERIA), units=True), st.integers(1, 2))
 def test_a_tree_equals_its_slow_twin(stream: Stream, n_arguments: int):
     rng = random.Random(stream.shape.seed)
     classes = tuple(rng.choices(list(stream.schema.classes), k=n_arguments))
@@ -107,7 +107,7 @@ def test_streams_for_the_twin_produce_trees():
     trees = 0
 
     @settings(thorough, max_examples=20)
-    @given(streams())
+    @given(streams(units=True))
     def learn(stream: Stream) -> None:
         nonlocal trees
         name = next(iter(stream.schema.classes))

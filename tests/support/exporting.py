@@ -39,7 +39,9 @@ quick = settings(
 @st.composite
 def trained(draw: st.DrawFn) -> tuple[Stream, TreeThink]:
     """A stream and a model that has seen it; now and then one action never, or nothing at all."""
-    stream = draw(streams(criteria=["evidence", "wilson"], memories=list(MEMORIES), presets=True))
+    units = draw(st.booleans())
+    wide = {"criteria": ["evidence", "wilson"], "memories": list(MEMORIES)}
+    stream = draw(streams(**wide, units=units, presets=not units))
     actions = draw(st.sampled_from([("go", "wait"), ("go", "wait"), ("go",), ()]))
     model = TreeThink(stream.schema, **stream.settings)
     model.observe_many([each for each in stream.transitions if each[1] in actions])
@@ -138,7 +140,8 @@ class Grown:
 @st.composite
 def grown(draw: st.DrawFn) -> Grown:
     """Trees of tests that say something, with counts that do not: many nodes have none."""
-    schema, depth = draw(schemas(presets=True)), draw(st.integers(2, 4))
+    units = draw(st.booleans())
+    schema, depth = draw(schemas(units=units, presets=not units)), draw(st.integers(2, 4))
     values = st.sampled_from(["bits", "small", "huge"])
     shape = draw(st.builds(Shape, seed=st.integers(0, 2**32), values=values, objects=st.just(4)))
     rng = random.Random(shape.seed)

@@ -123,7 +123,12 @@ SHAPES = st.one_of(shapes(), restless_shapes(), explained_shapes())
 @pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
-    streams(criteria=("wilson", "evidence"), memories=("none", "short", "long"), mostly=SHAPES),
+    streams(
+        criteria=("wilson", "evidence"),
+        memories=("none", "short", "long"),
+        mostly=SHAPES,
+        units=True,
+    ),
     st.integers(0, 2**32),
 )
 def test_engine_and_twin_agree_while_people_edit(stream: Stream, seed: int) -> None:
@@ -133,7 +138,7 @@ def test_engine_and_twin_agree_while_people_edit(stream: Stream, seed: int) -> N
 @pytest.mark.filterwarnings("ignore::treethink.errors.NoiseWarning")
 @settings(deadline=None, max_examples=10)
 @given(
-    streams(criteria=("wilson", "evidence"), memories=("none", "short"), mostly=SHAPES),
+    streams(criteria=("wilson", "evidence"), memories=("none", "short"), mostly=SHAPES, units=True),
     st.integers(0, 2**32),
     st.integers(1, 4),
 )
@@ -150,7 +155,9 @@ def test_streams_contain_every_kind_of_edit() -> None:
 
     @settings(deadline=None, max_examples=20)
     @given(
-        streams(criteria=("evidence",), memories=("none", "short", "long"), mostly=SHAPES),
+        streams(
+            criteria=("evidence",), memories=("none", "short", "long"), mostly=SHAPES, units=True
+        ),
         st.integers(0, 2**32),
     )
     def follow(stream: Stream, seed: int) -> None:

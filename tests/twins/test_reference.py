@@ -396,7 +396,7 @@ def test_outcomes_are_differences_or_new_values():
 
 
 @settings(max_examples=20, deadline=None)
-@given(schemas(), st.integers(0, 999))
+@given(schemas(units=True), st.integers(0, 999))
 def test_renaming_objects_renames_predictions_and_changes_nothing_else(schema, seed):
     stream = list(transitions(schema, Shape(seed, length=40)))
     rename = dict(zip(range(-9, 99), random.Random(seed).sample(range(1000), 108), strict=True))
@@ -502,7 +502,7 @@ def paths_of_single_bindings(scene: Scene, node: Node, binding: Binding) -> Iter
 
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
-@given(schemas(), st.integers(0, 2**32))
+@given(schemas(units=True), st.integers(0, 2**32))
 def test_narrowing_a_set_of_bindings_finds_the_most_left_path_of_single_bindings(schema, seed):
     rng = random.Random(seed)
     shape = Shape(seed, objects=3, values=rng.choice(["bits", "small"]))

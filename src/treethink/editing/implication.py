@@ -15,7 +15,7 @@ from typing import NamedTuple
 from treethink.rules import Test, Value, minus, plus
 
 Term = tuple[int, str]  # a variable's attribute
-ORIGIN = -1  # stands for a variable that is always zero
+ORIGIN = -1  # stands for a variable whose attributes are always zero
 
 
 class Equation(NamedTuple):
@@ -30,10 +30,13 @@ def equation_of(test: Test) -> Equation | None:
     """Return the test as an equation; None for other kinds of fact and names without a number."""
     if test.kind not in ("equality", "difference"):
         return None
-    first, second = (ORIGIN, *test.variables) if test.kind == "equality" else test.variables
     if isinstance(test.number, str):
         return None
-    return Equation((first, test.attribute), (second, test.attribute), test.number)
+    # There is one origin for all attributes of a length, since those of one unit are compared.
+    length = 1 if isinstance(test.number, int) else len(test.number)
+    origin: Term = (ORIGIN, str(length))
+    start, end = (origin, *test.terms) if test.kind == "equality" else test.terms
+    return Equation(start, end, test.number)
 
 
 class Differences:
@@ -83,7 +86,7 @@ class Knowledge:
     def __init__(self, classes: tuple[str, ...]):
         self.classes = classes
         self._differences = Differences()
-        self._values: dict[tuple[str, str, tuple[int, ...]], Value] = {}  # of other kinds
+        self._values: dict[tuple[str, tuple[Term, ...]], Value] = {}  # of other kinds
         self._failed: tuple[tuple[Test, int], ...] = ()  # with the number of variables there
 
     def holding(self, test: Test) -> "Knowledge":
@@ -157,8 +160,8 @@ class Knowledge:
         return same
 
 
-def _subject(test: Test) -> tuple[str, str, tuple[int, ...]]:
-    return test.kind, test.attribute, test.variables
+def _subject(test: Test) -> tuple[str, tuple[Term, ...]]:
+    return test.kind, test.terms
 
 
 def _is_instance(failed: Test, since: int, classes: tuple[str, ...], implied: Equation) -> bool:
@@ -166,17 +169,28 @@ def _is_instance(failed: Test, since: int, classes: tuple[str, ...], implied: Eq
     equation = equation_of(failed)
     if equation is None:
         return False
-    pairs = ((equation.start, implied.start), (equation.end, implied.end))
-    return all(_stands_for(failed, since, classes, *pair) for pair in pairs)
+    pairs = [(equation.start, implied.start), (equation.end, implied.end)]
+    return _stand_for(failed, since, classes, pairs)
 
 
 def _is_case(failed: Test, since: int, test: Test, classes: tuple[str, ...]) -> bool:
     """Whether the test is what a failed test of another kind asked for."""
-    if (failed.kind, failed.attribute, failed.number) != (test.kind, test.attribute, test.number):
+    if (failed.kind, failed.number) != (test.kind, test.number):
         return False
-    pairs = zip(failed.variables, test.variables, strict=True)
-    terms = (((one, test.attribute), (other, test.attribute)) for one, other in pairs)
-    return all(_stands_for(failed, since, classes, *pair) for pair in terms)
+    pairs = list(zip(failed.terms, test.terms, strict=True))
+    return _stand_for(failed, since, classes, pairs)
+
+
+def _stand_for(
+    failed: Test, since: int, classes: tuple[str, ...], pairs: list[tuple[Term, Term]]
+) -> bool:
+    """Whether each other term is the test's own, or belongs to an object it could have bound.
+
+    One variable is one object, and two are two.
+    """
+    objects = {(one[0], other[0]) for one, other in pairs}
+    alike = all(len(set(each)) == len(objects) for each in zip(*objects, strict=True))
+    return alike and all(_stands_for(failed, since, classes, *pair) for pair in pairs)
 
 
 def _stands_for(

@@ -99,23 +99,34 @@ def _by_difference(state: State, test: Test, binding: Binding) -> Iterator[tuple
 
     A difference is one of the engine's numbers, also for names and flags.
     """
-    one, other = test.variables
+    (one, attribute), (other, other_attribute) = test.terms
     known = len(binding)
+    if one == other:
+        yield from _by_own_difference(state, test, binding)
+        return
     if one >= known > other:
-        there = value_of(state, binding[other], test.attribute)
+        there = value_of(state, binding[other], other_attribute)
         here = minus(there, test.value)
-        for x in _having(state, test.classes[0], test.attribute, here, binding):
+        for x in _having(state, test.classes[0], attribute, here, binding):
             yield (x,)
         return
     for x in _first_objects(state, test, binding):
-        there = plus(value_of(state, x, test.attribute), test.value)
+        there = plus(value_of(state, x, attribute), test.value)
         if other < known:
-            if value_of(state, binding[other], test.attribute) == there:
+            if value_of(state, binding[other], other_attribute) == there:
                 yield ()
             continue
         bound = (*binding, x)
-        for y in _having(state, test.classes[1], test.attribute, there, bound):
+        for y in _having(state, test.classes[1], other_attribute, there, bound):
             yield (x, y) if one >= known else (y,)
+
+
+def _by_own_difference(state: State, test: Test, binding: Binding) -> Iterator[tuple[int, ...]]:
+    """Iterate over the objects whose two attributes differ by the value."""
+    (variable, attribute), (_, other) = test.terms
+    for x in _first_objects(state, test, binding):
+        if minus(value_of(state, x, other), value_of(state, x, attribute)) == test.value:
+            yield (x,) if variable >= len(binding) else ()
 
 
 def _first_objects(state: State, test: Test, binding: Binding) -> list[int]:

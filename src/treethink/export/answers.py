@@ -19,6 +19,7 @@ KINDS = ("equality", "difference")
 """The kinds of fact that can be exported to another language."""
 
 Counts = Mapping[Value, int]
+Term = tuple[int, str]  # a variable and one of its attributes
 
 
 def answers_of(rule: Rule) -> list[Counts]:
@@ -45,10 +46,10 @@ def branch_test(node: EngineNode, where: str, schema: Schema | None) -> Test:
     return Test.from_engine(node.test, len(node.classes), schema)
 
 
-def by_age(test: Test) -> tuple[int, int, Value]:
-    """Return a difference as older variable, newer variable, and newer minus older value."""
-    first, second = test.variables
-    if first < second:
+def by_age(test: Test) -> tuple[Term, Term, Value]:
+    """Return a difference as two terms, the older variable first, and their difference."""
+    first, second = test.terms
+    if first[0] <= second[0]:
         return first, second, test.value
     return second, first, negative(test.value)
 

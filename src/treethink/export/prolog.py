@@ -152,8 +152,10 @@ def _goal(test: Test, bound: tuple[str, ...]) -> str:
 def _fact(test: Test) -> str:
     if test.kind == "equality":
         return f"equality({atom(test.attribute)}, X{test.variables[0]}, {_vector(test.value)})"
-    old, new, value = by_age(test)
-    return f"difference({atom(test.attribute)}, X{old}, X{new}, {_vector(value)})"
+    (old, attribute), (new, other), value = by_age(test)
+    if attribute == other:
+        return f"difference({atom(attribute)}, X{old}, X{new}, {_vector(value)})"
+    return f"difference({atom(attribute)}, X{old}, {atom(other)}, X{new}, {_vector(value)})"
 
 
 def _values(values: Mapping[str, Value]) -> str:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from treethink import file
 from treethink.errors import WrongTypeError, shown
 from treethink.export.answers import (
+    Term,
     answers_of,
     branch_test,
     by_age,
@@ -275,11 +276,10 @@ def _indents(nodes: list[EngineNode]) -> list[tuple[int, int]]:
 
 def condition(test: Test, schema: Schema | None = None, relation: str = "==") -> str:
     """Return the condition of a test; with != as its relation, the negation."""
-    name = string(test.attribute)
     if test.kind == "equality":
-        return f"x{test.variables[0]}[{name}] {relation} {test.value!r}"
+        return f"{_read(test.terms[0])} {relation} {test.value!r}"
     old, new, value = by_age(test)
-    older, newer = f"x{old}[{name}]", f"x{new}[{name}]"
+    older, newer = _read(old), _read(new)
     if is_zero(value):
         return f"{newer} {relation} {older}"
     attribute = None if schema is None else schema.attributes[test.attribute]
@@ -294,6 +294,11 @@ def condition(test: Test, schema: Schema | None = None, relation: str = "==") ->
     if isinstance(value, int):
         return f"{newer} - {older} {relation} {value}"
     return f"minus({newer}, {older}) {relation} {value!r}"
+
+
+def _read(term: Term) -> str:
+    variable, attribute = term
+    return f"x{variable}[{string(attribute)}]"
 
 
 def others(test: Test, bound: tuple[str, ...]) -> list[str]:

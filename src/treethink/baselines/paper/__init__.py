@@ -5,7 +5,8 @@
 Names and order are the paper's, so that it can be read beside it: `combinatorics.py`, `ftable.py`,
 `predicates.py` and `foldt.py` are appendix A; this file is appendix B (its facts are in
 `predicates.py`). It is written to be readable, not fast. docs/differences.md lists the corrections
-with their reasons.
+with their reasons. As in the paper, only attributes of the same name are compared: `like` is
+ignored.
 """
 
 from __future__ import annotations

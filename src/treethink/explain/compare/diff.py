@@ -331,7 +331,8 @@ def situations(
     distances: defaultdict[str, list[Value]] = defaultdict(list)
     tests = (node.test for rule in rules for node in rule.root.walk() if node.test is not None)
     for test in dict.fromkeys(tests):
-        (values if test.kind == "equality" else distances)[test.attribute].append(test.number)
+        known = values if test.kind == "equality" else distances
+        known[schema.unit(test.attribute)].append(test.number)
     for _ in range(n if schema.actions else 0):
         state, action = _state(rng, schema, values, distances), rng.choice(schema.actions)
         if state is not None:
@@ -351,13 +352,13 @@ def _state(
     for i, name in enumerate(rng.sample(names, len(names))):
         own: dict[str, Value] = {}
         for attribute in schema.classes[name]:
-            near = [(a, d) for a in used[attribute][-4:] for d in distances.get(attribute, ())]
-            definition = schema.attributes[attribute]
-            value = _value(rng, definition.length, values.get(attribute, []), near)
+            unit, definition = schema.unit(attribute), schema.attributes[attribute]
+            near = [(a, d) for a in used[unit][-4:] for d in distances.get(unit, ())]
+            value = _value(rng, definition.length, values.get(unit, []), near)
             if definition.is_symbolic and isinstance(value, int):
                 value %= len(definition.names or (0, 1))
             own[attribute] = value
-            used[attribute].append(own[attribute])
+            used[unit].append(own[attribute])
         objects.append(Object(i, name, **own))
     return state_or_none(schema, objects)
 

@@ -88,12 +88,14 @@ def clause(condition: Condition, nouns: Nouns) -> Clause:
         return _equality(test, _noun(condition, 0, nouns, holds), holds)
     if test.kind != "difference":
         return _formula(condition, nouns)
+    if len(test.variables) == 1:
+        return _comparison(test, 1, _noun(condition, 0, nouns, holds), "it", holds)
     first = _subject(test, nouns)
     subject = _noun(condition, first, nouns, holds)
     other = _noun(condition, 1 - first, nouns, last=first)
-    # A test's value leads from its first object to its last; ours, from the other to the subject.
-    by = test.value if first == 1 else negative(test.value)
-    return _difference(test.attribute, subject, other, by, holds)
+    if test.other is not None:
+        return _comparison(test, first, subject, other, holds)
+    return _difference(test.attribute, subject, other, _offset(test, 1 - first), holds)
 
 
 def _subject(test: Test, nouns: Nouns) -> int:
@@ -126,7 +128,7 @@ def _has(subject: str, what: str, holds: bool) -> Clause:
 
 
 def _equality(test: Test, subject: str, holds: bool) -> Clause:
-    if _is_place(test):
+    if is_position(test.attribute, test.value):
         return _is(subject, f"at {test.value}", holds)
     value = test.value
     if isinstance(value, bool) and not holds and not subject.startswith("no "):
@@ -147,11 +149,33 @@ def _difference(attribute: str, subject: str, other: str, by: Value, holds: bool
     return _is(f"{owner(subject)} `{attribute}`", f"{much} than {than}", holds)
 
 
+def _comparison(test: Test, first: int, subject: str, other: str, holds: bool) -> Clause:
+    """Return a difference of two different attributes; `first` is the term of the subject."""
+    by, (own, its) = _offset(test, 1 - first), _attributes(test, first)
+    one, than = _owned(subject, own, by), _owned(other, its, by)
+    if isinstance(by, tuple) and (is_position(own, by) or is_position(its, by)):
+        return _is(one, place(by, than), holds)
+    if is_zero(by):
+        negated = not holds and not subject.startswith("no ")
+        return one, f"does not equal {than}" if negated else f"equals {than}"
+    assert not isinstance(by, str)  # names are values of equality tests
+    if isinstance(by, tuple):
+        return _is(one, f"{than} plus {by}", holds)
+    return _is(one, f"{by} more than {than}" if by > 0 else f"{-by} less than {than}", holds)
+
+
+def _owned(noun: str, attribute: str, value: Value) -> str:
+    """Name an attribute of an object; its position is the object itself."""
+    return noun if is_position(attribute, value) else f"{owner(noun)} `{attribute}`"
+
+
 def _formula(condition: Condition, nouns: Nouns) -> Clause:
     """Return the formula of a fact for whose kind there are no words, with names for objects."""
     test = condition.test
     owners = [owner(_noun(condition, i, nouns, last=i - 1)) for i in range(len(test.variables))]
-    names = [f"{each} `{test.attribute}`" for each in owners]
+    if len(test.terms) > len(owners):
+        owners.append("its")
+    names = [f"{each} `{m}`" for each, (_, m) in zip(owners, test.terms, strict=True)]
     assert not isinstance(test.value, str)  # names are values of equality tests
     value = list(test.value) if isinstance(test.value, tuple) else [test.value]
     text = _engine.formula(test.kind, names[0], names[-1], value, False)
@@ -167,14 +191,15 @@ def _formula(condition: Condition, nouns: Nouns) -> Clause:
 class Requirement:
     """An object that a test with a new variable asks for: its class and one of its values.
 
-    `anchor` is the object relative to which the value is given, `by` the difference from it.
+    `anchor` is the object relative to which the value is given, and `term` the test's term that
+    belongs to it.
     """
 
     class_name: str
     attribute: str
     value: Value
     anchor: int
-    by: Value
+    term: int
 
 
 def requirements(state: State, test: Test, bindings: Sequence[Binding]) -> list[Requirement]:
@@ -183,15 +208,15 @@ def requirements(state: State, test: Test, bindings: Sequence[Binding]) -> list[
     for binding in bindings if test.kind == "difference" else ():
         which, anchor = _anchor(state, test, binding)
         if anchor is not None:
-            by = _offset(test, which)
-            value = _plus(state, anchor, test.attribute, by)
-            required = Requirement(test.classes[1 - which], test.attribute, value, anchor, by)
+            own, base = _attributes(test, 1 - which)
+            value = _plus(state, anchor, base, _offset(test, which))
+            required = Requirement(test.classes[1 - which], own, value, anchor, which)
             by_value.setdefault(value, required)
     return list(by_value.values())
 
 
 def _anchor(state: State, test: Test, binding: Binding) -> tuple[int, int | None]:
-    """Return which of the two variables of a difference is the anchor, 0 or 1, and its object.
+    """Return which of the two terms of a difference is the anchor, 0 or 1, and its object.
 
     The anchor is the older variable. If both are new, it is one whose class has a single object;
     of two such, the one that the schema lists later, since movers mostly come last.
@@ -199,7 +224,7 @@ def _anchor(state: State, test: Test, binding: Binding) -> tuple[int, int | None
     older = _older(test)
     if test.variables[older] < len(binding):
         return older, binding[test.variables[older]]
-    for each in (1, 0):
+    for each in (1, 0) if len(test.variables) > 1 else ():
         free = [x.id for x in state.of_class(test.classes[each]) if x.id not in binding]
         if len(free) == 1 and test.classes[0] != test.classes[1]:
             return each, free[0]
@@ -207,8 +232,13 @@ def _anchor(state: State, test: Test, binding: Binding) -> tuple[int, int | None
 
 
 def _older(test: Test) -> int:
-    """Return which of the test's variables was bound first."""
+    """Return which of the test's terms is about the variable that was bound first."""
     return test.variables.index(min(test.variables))
+
+
+def _attributes(test: Test, which: int) -> tuple[str, str]:
+    """Return the attribute of a difference's term, 0 or 1, and that of the other one."""
+    return test.terms[which][1], test.terms[1 - which][1]
 
 
 def _offset(test: Test, anchor: int) -> Value:
@@ -232,26 +262,27 @@ def statement(state: State, step: Step) -> str:
 def _held(state: State, step: Step) -> str:
     test, binding = step.test, step.after[0]
     if test.kind == "equality":
-        return f"{object_name(state, binding[test.variables[0]])} {_has_value(test, test.value)}"
+        has = _has_value(test.attribute, test.value)
+        return f"{object_name(state, binding[test.variables[0]])} {has}"
     which, _ = _anchor(state, test, step.before[0])
-    subject = binding[test.variables[1 - which]]
-    has = _has_value(test, plain_value_of(state, subject, test.attribute))
-    anchor = object_name(state, binding[test.variables[which]])
-    relative = _relative(anchor, test.attribute, _offset(test, which))
+    variable, own = test.terms[1 - which]
+    subject = binding[variable]
+    has = _has_value(own, plain_value_of(state, subject, own))
+    relative = _relative(_anchor_name(state, test, binding[test.terms[which][0]]), test, which)
     return f"{object_name(state, subject)} {has}, {relative}"
 
 
 def _failed(state: State, step: Step) -> str:
     """Return what is so instead, for a test whose objects are all bound."""
     test, binding = step.test, step.before[0]
-    required, relative, subject = test.value, "", test.variables[0]
+    required, relative, (subject, attribute) = test.value, "", test.terms[0]
     if test.kind == "difference":
         which, anchor = _anchor(state, test, binding)
-        by, subject = _offset(test, which), test.variables[1 - which]
-        required = _plus(state, anchor, test.attribute, by)
-        relative = f", {_relative(object_name(state, anchor), test.attribute, by)}"
-    has = _has_value(test, plain_value_of(state, binding[subject], test.attribute))
-    at = "at " if is_position(test.attribute, required) else ""
+        subject, attribute = test.terms[1 - which]
+        required = _plus(state, anchor, test.terms[which][1], _offset(test, which))
+        relative = f", {_relative(_anchor_name(state, test, anchor), test, which)}"
+    has = _has_value(attribute, plain_value_of(state, binding[subject], attribute))
+    at = "at " if is_position(attribute, required) else ""
     who = object_name(state, binding[subject])
     return f"{who} {has}, not {at}{value_text(required)}{relative}"
 
@@ -259,33 +290,43 @@ def _failed(state: State, step: Step) -> str:
 def _absent(state: State, test: Test, bindings: Sequence[Binding]) -> str:
     """Return what was not found: `wall is at (4, 3), directly above player 50`."""
     if test.kind == "equality":
-        return f"{test.classes[0]} {_has_value(test, test.value)}"
+        return f"{test.classes[0]} {_has_value(test.attribute, test.value)}"
     required = requirements(state, test, bindings)
     if not required:
         return _pair(test)
+    first = required[0]
     values = _some([value_text(each.value) for each in required])
-    what = f"{required[0].class_name} {_has_text(test, values)}"
+    what = f"{first.class_name} {_has_text(first.attribute, first.value, values)}"
     if len(required) > 1:
         return what
-    anchor = object_name(state, required[0].anchor)
-    return f"{what}, {_relative(anchor, test.attribute, required[0].by)}"
+    return f"{what}, {_relative(object_name(state, first.anchor), test, first.term)}"
 
 
 def _pair(test: Test) -> str:
     """Return what was not found of two new objects: `wall is directly above a door`."""
+    if len(test.variables) == 1:
+        return f"{test.classes[0]} has {test.other} {_relative('it', test, 0)}"
     one, other = test.classes
-    if _is_place(test):
-        return f"{other} is {_relative(_another(one, other), test.attribute, test.value)}"
+    own, relative = test.terms[1][1], _relative(_another(one, other), test, 0)
+    if is_position(own, test.value):
+        return f"{other} is {relative}"
+    if test.other is not None:
+        return f"{other} has {own} {relative}"
     return f"{one} and {'another' if one == other else other} have {_relation(test)}"
 
 
-def _has_value(test: Test, value: Value) -> str:
-    """Return a verb for a value of the test's attribute: `is at (4, 3)`, `has open 1`."""
-    return _has_text(test, value_text(value))
+def _has_value(attribute: str, value: Value) -> str:
+    """Return a verb for a value of an attribute: `is at (4, 3)`, `has open 1`."""
+    return _has_text(attribute, value, value_text(value))
 
 
-def _has_text(test: Test, value: str) -> str:
-    return f"is at {value}" if _is_place(test) else f"has {test.attribute} {value}"
+def _has_text(attribute: str, example: Value, values: str) -> str:
+    """Return a verb for values that are given as text; `example` is one of them."""
+    return f"is at {values}" if is_position(attribute, example) else f"has {attribute} {values}"
+
+
+def _anchor_name(state: State, test: Test, anchor: int | None) -> str:
+    return "it" if len(test.variables) == 1 else object_name(state, anchor)
 
 
 # -------------------------------------------------------------------- suppositions
@@ -302,15 +343,17 @@ def supposition(
         other = "other " if _is_another(test, classes) else ""
         start = "there were" if holds else "there were no"
         return f"{start} {_supposed_objects(state, test, holds, bindings, other)}"
-    subject, value = 0, _at(test, value_text(test.value))
+    subject, value = 0, _at(test.attribute, test.value, value_text(test.value))
     if test.kind == "difference":
         anchor = _older(test)
         subject, value = 1 - anchor, _supposed_value(state, test, bindings, anchor)
-    ids = dict.fromkeys(binding[test.variables[subject]] for binding in bindings)
-    who = _some([_name_or_that(state, each, test.classes[subject]) for each in ids])
-    if _is_place(test):
+    variable, attribute = test.terms[subject]
+    ids = dict.fromkeys(binding[variable] for binding in bindings)
+    class_name = test.classes[test.variables.index(variable)]
+    who = _some([_name_or_that(state, each, class_name) for each in ids])
+    if is_position(attribute, test.value):
         return f"{who} were {'' if holds else 'not '}{value}"
-    had = test.attribute if holds else f"another {test.attribute} than"
+    had = attribute if holds else f"another {attribute} than"
     return f"{who} had {had} {value}"
 
 
@@ -322,34 +365,44 @@ def _supposed_objects(
     def one(noun: str) -> str:
         return (article(other + noun) if holds else other + noun).replace("an other", "another")
 
-    having = "" if _is_place(test) else f"with {test.attribute} "
+    def having(attribute: str) -> str:
+        return "" if is_position(attribute, test.value) else f"with {attribute} "
+
     if test.kind == "equality":
-        return f"{one(test.classes[0])} {having}{_at(test, value_text(test.value))}"
+        value = _at(test.attribute, test.value, value_text(test.value))
+        return f"{one(test.classes[0])} {having(test.attribute)}{value}"
+    if len(test.variables) == 1:
+        return f"{one(test.classes[0])} with {test.other} {_relative('it', test, 0)}"
     if required := requirements(state, test, bindings):
-        value = _at(test, _some([value_text(each.value) for each in required]))
-        if _is_place(test) and len(required) == 1:
-            anchor = object_name(state, required[0].anchor)
-            value = _relative(anchor, test.attribute, required[0].by)
-        return f"{one(required[0].class_name)} {having}{value}"
+        own = required[0].attribute
+        value = _at(own, test.value, _some([value_text(each.value) for each in required]))
+        if is_position(own, test.value) and len(required) == 1:
+            value = _relative(object_name(state, required[0].anchor), test, required[0].term)
+        return f"{one(required[0].class_name)} {having(own)}{value}"
     if len(test.new) == 1:  # relative to an object that does not exist either
-        value = _supposed_value(state, test, bindings, _older(test))
-        return f"{one(test.new[0][1])} {having}{value}"
+        anchor = _older(test)
+        value = _supposed_value(state, test, bindings, anchor)
+        return f"{one(test.new[0][1])} {having(test.terms[1 - anchor][1])}{value}"
     first, second = test.classes
-    if _is_place(test):
-        return f"{one(second)} {_relative(_another(first, second), test.attribute, test.value)}"
+    own = test.terms[1][1]
+    if test.other is not None or is_position(own, test.value):
+        return f"{one(second)} {having(own)}{_relative(_another(first, second), test, 0)}"
     also = "another" if first == second else one(second) if holds else second
     return f"{one(first)} and {also} with {_relation(test)}"
 
 
 def _supposed_value(state: State, test: Test, bindings: Sequence[Binding], anchor: int) -> str:
     """Return the value that a difference asks for: relative to its anchor, or as it is."""
+    own, base = _attributes(test, 1 - anchor)
+    variable = test.terms[anchor][0]
+    ids = list(dict.fromkeys(binding[variable] for binding in bindings))
+    if None in ids or (is_position(own, test.value) and len(ids) == 1):
+        class_name = test.classes[test.variables.index(variable)]
+        noun = _name_or_that(state, None if None in ids else ids[0], class_name)
+        return _relative("it" if len(test.variables) == 1 else noun, test, anchor)
     by = _offset(test, anchor)
-    ids = list(dict.fromkeys(binding[test.variables[anchor]] for binding in bindings))
-    if None in ids or (_is_place(test) and len(ids) == 1):
-        noun = _name_or_that(state, None if None in ids else ids[0], test.classes[anchor])
-        return _relative(noun, test.attribute, by)
-    values = dict.fromkeys(_plus(state, x, test.attribute, by) for x in ids)
-    return _at(test, _some([value_text(each) for each in values]))
+    values = dict.fromkeys(_plus(state, x, base, by) for x in ids)
+    return _at(own, test.value, _some([value_text(each) for each in values]))
 
 
 def _plus(state: State, object_id: int | None, attribute: str, by: Value) -> Value:
@@ -358,15 +411,11 @@ def _plus(state: State, object_id: int | None, attribute: str, by: Value) -> Val
     return state.schema.attributes[attribute].decode(code)
 
 
-def _at(test: Test, values: str) -> str:
-    return f"at {values}" if _is_place(test) else values
+def _at(attribute: str, example: Value, values: str) -> str:
+    return f"at {values}" if is_position(attribute, example) else values
 
 
 # ------------------------------------------------------------------------ shared words
-
-
-def _is_place(test: Test) -> bool:
-    return is_position(test.attribute, test.value)
 
 
 def _relation(test: Test) -> str:
@@ -380,12 +429,18 @@ def _another(class_name: str, than: str) -> str:
     return f"another {class_name}" if class_name == than else article(class_name)
 
 
-def _relative(anchor: str, attribute: str, by: Value) -> str:
-    """Return a value relative to another object's: `as player 50 has`, `directly above it`."""
-    if isinstance(by, tuple) and is_position(attribute, by):
-        return place(by, anchor)
+def _relative(anchor: str, test: Test, which: int) -> str:
+    """Return a value relative to the anchor's, which has the test's term 0 or 1.
+
+    So `as player 50 has`, `directly above it`; of different attributes, `equal to its floor`.
+    """
+    by, (base, own) = _offset(test, which), _attributes(test, which)
+    if isinstance(by, tuple) and (is_position(base, by) or is_position(own, by)):
+        return place(by, anchor if is_position(base, by) else f"{owner(anchor)} {base}")
+    if test.other is not None:
+        anchor = f"{owner(anchor)} {base}"
     if is_zero(by):
-        return f"as {anchor} has"
+        return f"as {anchor} has" if test.other is None else f"equal to {anchor}"
     if isinstance(by, int):
         return f"{abs(by)} {'more' if by > 0 else 'less'} than {anchor}"
     return f"{by} from {anchor}"

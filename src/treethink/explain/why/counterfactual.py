@@ -104,9 +104,10 @@ def _counterfactual(
 ) -> Counterfactual:
     """Return what follows at a leaf, from the value that the attribute would have had before."""
     counts, support = route.node.counts, sum(route.node.counts.values())
-    own, by_hand = ("equality", attribute, (0,)), route.node.written
-    about_own = [each for each in route.assumed if _subject(each.test) == own]
-    value = next((each.test.value for each in about_own if each.holds), None)
+    by_hand = route.node.written
+    about_own = [each for each in route.assumed if _is_about_own(each.test, (0, attribute))]
+    stated = [each.test.value for each in about_own if each.holds and each.test.kind == "equality"]
+    value = stated[0] if stated else None
     if value is not None:
         state = state.replace_many({object_id: {attribute: value}})
     elif about_own and state.schema.attributes[attribute].outcomes == "delta":
@@ -173,20 +174,23 @@ def _assumed_answer(route: _Route, test: Test) -> bool | None:
 
 
 def _states_value(test: Test) -> bool:
-    return test.kind == "equality" and not test.new
+    """Whether the test asks for a value of a bound object, or for a difference of two of them."""
+    return len(test.variables) == 1 and not test.new
 
 
-def _subject(test: Test) -> tuple[str, str, tuple[int, ...]]:
+def _is_about_own(test: Test, term: tuple[int, str]) -> bool:
+    return _states_value(test) and term in test.terms
+
+
+def _subject(test: Test) -> tuple[str, tuple[tuple[int, str], ...]]:
     """Return what the test asks about, without the value that it asks for."""
-    return test.kind, test.attribute, test.variables
+    return test.kind, test.terms
 
 
 def _is_about_assumed(test: Test, route: _Route) -> bool:
     """Whether the test asks about a value that has been assumed to differ."""
     return any(
-        _states_value(each.test)
-        and each.test.attribute == test.attribute
-        and each.test.variables[0] in test.variables
+        _states_value(each.test) and not set(each.test.terms).isdisjoint(test.terms)
         for each in route.assumed
     )
 
