@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "learning/replay.hpp"
+#include "novelty.hpp"
 #include "serialize.hpp"
 
 namespace treethink {
@@ -249,6 +250,23 @@ void Model::predict_object(Prediction& prediction, SlotId slot, Row row, Tree co
                 throw StateError("a predicted value of '" + attribute(slot).name + "' does not fit 64 bits");
         prediction.add(next.view(), count);
     }
+}
+
+std::optional<Novelty> Model::novelty(State const& state, ActionId action, SlotId slot, Row row) const {
+    auto const lock = lock_.for_reading();
+    return find_novelty(tree(slot, action), codes_, state, row, counted_objects(action));
+}
+
+// By class: how many objects it had in every transition with that action; 0: their number differed, or is not known.
+std::vector<std::size_t> Model::counted_objects(ActionId action) const {
+    std::vector<std::size_t> counted(schema_->classes().size(), 0);
+    for (std::size_t s = 0; s < effects_.size(); ++s) {
+        Tree const& tree = this->tree(SlotId(s), action);
+        std::uint64_t const n = std::accumulate(tree.seen().begin(), tree.seen().end(), std::uint64_t{0});
+        bool const same = tree.transitions() > 0 && n % tree.transitions() == 0;
+        counted[schema_->slots()[s].class_id] = same ? static_cast<std::size_t>(n / tree.transitions()) : 0;
+    }
+    return counted;
 }
 
 // ---- size ----

@@ -37,7 +37,7 @@ struct ModelSize {
     std::size_t varying = 0;    // rules that have seen more than one outcome, or were written by hand
 };
 
-class Model {
+class Model final : public PredictionSource {
 public:
     /// Throws SettingError.
     Model(std::shared_ptr<Schema const> schema, Settings settings);
@@ -53,6 +53,15 @@ public:
     std::vector<ModelEvent> observe(State const& before, ActionId action, State const& after);
 
     [[nodiscard]] Prediction predict(State const& state, ActionId action, FactsMode facts, BindingsMode bindings) const;
+
+    /// What an answer rests on that the model, as it is now, has never seen (novelty.hpp).
+    [[nodiscard]] std::optional<Novelty> novelty(State const& state, ActionId action, SlotId slot,
+                                                 Row row) const override;
+    /// The transitions in memory, oldest first.
+    [[nodiscard]] std::vector<KeptTransition> kept() const {
+        auto const lock = lock_.for_reading();
+        return {window_.transitions().begin(), window_.transitions().end()};
+    }
 
     [[nodiscard]] TreeSnapshot snapshot(SlotId slot, ActionId action, bool with_candidates) const {
         auto const lock = lock_.for_reading();
@@ -99,6 +108,7 @@ private:
     [[nodiscard]] LearningContext context(State const& state) {
         return {codes_, *criterion_, settings_, scratch_, state, events_};
     }
+    [[nodiscard]] std::vector<std::size_t> counted_objects(ActionId action) const;
     void check_schema(State const& state, char const* role) const;
     [[noreturn]] void refuse_difference(SlotId slot, State const& before, State const& after, std::size_t i) const;
     template <class Edit>

@@ -18,9 +18,21 @@ namespace {
 
 /// A model with its Python callback.
 struct PyModel {
-    Model model;
+    PyModel(std::shared_ptr<Schema const> schema, Settings settings)
+        : shared(std::make_shared<Model>(std::move(schema), std::move(settings))), model(*shared),
+          on_change(nb::none()) {}
+
+    std::shared_ptr<Model> shared;  // with its predictions
+    Model& model;
     nb::object on_change;
 };
+
+Prediction predict_one(PyModel const& self, State const& state, ActionId action, FactsMode facts,
+                       BindingsMode bindings) {
+    Prediction prediction = self.model.predict(state, action, facts, bindings);
+    prediction.set_source(self.shared, action);
+    return prediction;
+}
 
 // ------------------------------------------------------------ model
 
@@ -116,7 +128,7 @@ Prediction predict(PyModel const& self, nb::handle state_object, nb::handle acti
     FactsMode const facts_how = facts_mode(facts);
     BindingsMode const bindings_how = bindings_mode(bindings);
     nb::gil_scoped_release const release;
-    return self.model.predict(state, action, facts_how, bindings_how);
+    return predict_one(self, state, action, facts_how, bindings_how);
 }
 
 nb::list predict_many(PyModel const& self, nb::handle situations, nb::handle facts, nb::handle bindings) {
@@ -137,7 +149,7 @@ nb::list predict_many(PyModel const& self, nb::handle situations, nb::handle fac
         {
             nb::gil_scoped_release const release;
             for (auto const& [state, action] : items) {
-                predictions.push_back(self.model.predict(state, action, facts_how, bindings_how));
+                predictions.push_back(predict_one(self, state, action, facts_how, bindings_how));
                 watch.look();
             }
         }
@@ -235,7 +247,7 @@ void bind_learning(nb::class_<PyModel>& type) {
             [](PyModel* self, nb::handle schema, double alpha, std::string criterion, bool branch_updates,
                std::uint64_t max_candidates, std::uint64_t max_outcomes, std::uint64_t memory) {
                 Settings settings{alpha, std::move(criterion), branch_updates, max_candidates, max_outcomes, memory};
-                new (self) PyModel{Model(schema_of(schema), std::move(settings)), nb::none()};
+                new (self) PyModel(schema_of(schema), std::move(settings));
             },
             nb::arg("schema").none(), nb::arg("alpha"), nb::arg("criterion"), nb::arg("branch_updates"),
             nb::arg("max_candidates"), nb::arg("max_outcomes"), nb::arg("memory"))
@@ -317,6 +329,21 @@ void bind_rules(nb::class_<PyModel>& type) {
 // Memory, files and timing.
 void bind_storage(nb::class_<PyModel>& type) {
     type.def_prop_ro("_edits", [](PyModel const& self) { return self.model.edits(); })
+        .def(
+            "_kept",
+            [](PyModel const& self) {
+                std::vector<KeptTransition> kept;
+                {
+                    nb::gil_scoped_release const release;
+                    kept = self.model.kept();
+                }
+                nb::list all;
+                for (KeptTransition& each : kept)
+                    all.append(nb::make_tuple(std::move(each.before), self.model.schema()->actions()[each.action],
+                                              std::move(each.after)));
+                return all;
+            },
+            "The transitions in memory, oldest first.")
         .def("_size",
              [](PyModel const& self) {
                  nb::gil_scoped_release const release;

@@ -85,6 +85,31 @@ State sample(Prediction const& self, nb::handle rng_or_seed) {
     return self.sample(random);
 }
 
+/// None, ("rule",), ("leaf",), or ("value", kind of fact, ((object id, attribute), ...), value).
+nb::object novelty(Prediction const& self, nb::handle id, nb::handle attribute) {
+    auto const [place, slot] = attribute_of(self, id, attribute);
+    std::optional<Novelty> found;
+    {
+        nb::gil_scoped_release const release;
+        found = self.novelty(slot, place.row);
+    }
+    if (!found) return nb::none();
+    if (found->kind == Novelty::Kind::rule) return nb::make_tuple("rule");
+    if (found->kind == Novelty::Kind::leaf) return nb::make_tuple("leaf");
+    State const& state = self.state();
+    Schema const& schema = *state.schema();
+    nb::list objects;
+    for (auto const& [where, row] : found->objects) {
+        auto const& each = schema.slots()[where];
+        objects.append(
+            nb::make_tuple(state.roster()->id({each.class_id, row}), schema.attributes()[each.attribute].name));
+    }
+    bool const named = found->objects.size() == 1;  // a value of the attribute itself, and no difference
+    nb::object const value =
+        named ? value_object(schema.attribute(found->objects.front().first), found->value) : value_object(found->value);
+    return nb::make_tuple("value", found->fact, nb::tuple(objects), value);
+}
+
 std::string shown_prediction(Prediction const& self) {
     std::size_t changing = 0, attributes = 0;
     for (auto const& column : self.state().columns()) attributes += column->rows();
@@ -118,7 +143,23 @@ void bind_prediction(nb::module_& module) {
                 return self.support(slot, place.row);
             },
             nb::sig("def support(self, object_id: int, attribute: str) -> int"), nb::arg("object_id").none(),
-            nb::arg("attribute").none(), "Observations behind the answer; 0: never seen.")
+            nb::arg("attribute").none(),
+            "Observations behind the leaf that answers; 0: never seen.\n\n"
+            "They need not be of this situation: a leaf answers for every state that reaches it, also for one with a\n"
+            "value that was never seen. `novel` tells.")
+        .def(
+            "novel",
+            [](Prediction const& self, nb::handle id, nb::handle attribute) {
+                return !novelty(self, id, attribute).is_none();
+            },
+            nb::sig("def novel(self, object_id: int, attribute: str) -> bool"), nb::arg("object_id").none(),
+            nb::arg("attribute").none(),
+            "Whether the answer rests on a value or a situation that was never seen.\n\n"
+            "That is so if its rule or its leaf has no observations, or if a test on the path asks about an\n"
+            "attribute of a certain object and the value that holds now never held there. It is computed when it\n"
+            "is asked for, from the model as it is then.")
+        .def("_novelty", &novelty, nb::arg("object_id").none(), nb::arg("attribute").none(),
+             "What was never seen: None, ('rule',), ('leaf',) or ('value', kind, ((id, attribute), ...), value).")
         .def("changes", &changes, nb::sig("def changes(self) -> dict[int, dict[str, dict[PlainValue, float]]]"),
              "{object id: {attribute: {value: probability}}} of all that may not stay as it is.\n\n"
              "The shape is that of `State.changes_to`, with probabilities of values in place of values.");

@@ -41,6 +41,11 @@ std::uint64_t Prediction::support(SlotId slot, Row row) const {
     return entry ? entries_[*entry].total : support_[slot];
 }
 
+std::optional<Novelty> Prediction::novelty(SlotId slot, Row row) const {
+    if (source_) return source_->novelty(state_, action_, slot, row);
+    return support(slot, row) > 0 ? std::nullopt : std::optional(Novelty{Novelty::Kind::rule, {}, {}, {}});
+}
+
 std::size_t Prediction::choices() const {
     std::size_t n = 0;
     for (std::size_t e = 0; e < entries_.size(); ++e) n += count_end(e) - entries_[e].first_count > 1;

@@ -2,13 +2,35 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/facts.hpp"
 
 namespace treethink {
+
+/// Why an answer rests on something that was never seen.
+struct Novelty {
+    /// The rule was never observed; its leaf was not; or a value that a test on the path asks about has never held.
+    enum class Kind : std::uint8_t { rule, leaf, value };
+    Kind kind;
+    std::string fact;                             // of a value: the name of the kind of fact
+    std::vector<std::pair<SlotId, Row>> objects;  // of a value: what the test asks about
+    Vector value;                                 // of a value: the one that holds now
+};
+
+/// Whoever made a prediction, and can say more about it later.
+class PredictionSource {
+public:
+    virtual ~PredictionSource() = default;
+    /// What the source, as it is now, has never seen of what decides about one attribute.
+    [[nodiscard]] virtual std::optional<Novelty> novelty(State const& state, ActionId action, SlotId slot,
+                                                         Row row) const = 0;
+};
 
 class Prediction {
 public:
@@ -25,6 +47,11 @@ public:
     /// Starts the distribution of one attribute; slots and rows must ascend.
     void begin(SlotId slot, Row row, std::uint64_t total);
     void add(VectorView value, std::uint64_t count);
+    /// Shares the ownership of the source, which is asked only when somebody asks the prediction.
+    void set_source(std::shared_ptr<PredictionSource const> source, ActionId action) {
+        source_ = std::move(source);
+        action_ = action;
+    }
 
     // ---- asking ----
     [[nodiscard]] State const& state() const { return state_; }
@@ -40,6 +67,10 @@ public:
     [[nodiscard]] std::vector<Outcome> outcomes(SlotId slot, Row row) const;
     /// Number of observations behind the distribution; 0: the rule was never observed.
     [[nodiscard]] std::uint64_t support(SlotId slot, Row row) const;
+
+    /// What the answer rests on that its source, as it is now, has never seen. Without a source: whether there are
+    /// observations at all.
+    [[nodiscard]] std::optional<Novelty> novelty(SlotId slot, Row row) const;
 
     /// Calls visit(slot, row, outcomes) for every attribute that has a distribution of its own.
     template <class Visit>
@@ -72,6 +103,8 @@ private:
     [[nodiscard]] State choose(Choose&& choose) const;
 
     State state_;
+    std::shared_ptr<PredictionSource const> source_;
+    ActionId action_;
     std::vector<Entry> entries_;          // by slot, then row
     std::vector<Int> values_;             // of all entries' outcomes, one after the other
     std::vector<std::uint64_t> counts_;   // of all entries' outcomes

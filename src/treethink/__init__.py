@@ -31,6 +31,7 @@ from treethink.errors import (
     UnknownNameError,
     WrongTypeError,
 )
+from treethink.evaluation import Evaluation, evaluate
 from treethink.explain import notebook
 from treethink.foldt import FOLDT, Facts
 from treethink.logs import (
@@ -94,6 +95,8 @@ __all__ = [
     "write_schema",
     "Transition",
     "error",
+    "evaluate",
+    "Evaluation",
     "plan",
     "Plan",
     "Agent",

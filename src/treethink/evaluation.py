@@ -1,6 +1,6 @@
-"""Evaluate a model on held-out transitions and on the scenes of a world's rules.
+"""Evaluate a model: on a world, on its scenes, or on any transitions.
 
-    model, world, held-out stream, training -> [ examine ] -> Examination, with Mistakes
+    model, world or transitions -> [ evaluate ] -> Evaluation, with Mistakes
 
 A model has learned a world when it predicts every transition of a held-out stream exactly as
 `world.truth` states it, and every scene of the world's rules. Where chance decides what follows,
@@ -9,9 +9,14 @@ test of the counts behind it does not reject the true distribution.
 
 A `Mistake` is a leaf of a rule that predicts something wrong. Such a leaf has met more than one
 truth, and predicts a mixture of them. What matters is how often training showed another truth
-there than the one that the leaf comes nearest to: if it did so often, the learner has a defect; if
-not, the situation was not seen enough. To count that, the training stream is predicted once more
-with the final model, so transitions from before the leaf was created count too.
+there than the one that the leaf comes nearest to: if it did so often, something is missing that
+the leaf's rule cannot express (see `model.doubts`); if not, the situation was not seen enough. To
+count that, the training stream is predicted once more with the final model, so transitions from
+before the leaf was created count too.
+
+Transitions without a world state only what followed. A prediction of them that is not exact is
+either wrong (it gave what followed no chance), unsure (it gave it some chance), or rests on
+something that was never seen.
 """
 
 from __future__ import annotations
@@ -19,9 +24,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Protocol
 
 from treethink import metrics
+from treethink.errors import WrongTypeError, shown, whole_number
 from treethink.metrics import (
     TOLERANCE,
     Distribution,
@@ -38,17 +45,20 @@ from treethink.metrics import (
 from treethink.rules import RuleKey
 from treethink.state import State
 from treethink.stream.random_play import transitions
-from treethink.stream.transition import AnyTransition
+from treethink.stream.transition import AnyTransition, Transition, as_transition
 from treethink.worlds import World
 
-#: A leaf that was shown otherwise this often and is still wrong is a defect of the learner.
+#: A leaf that was shown otherwise this often and is still wrong cannot express what it was shown.
 ENOUGH = 30
 
 # One leaf predicts thousands of transitions, so few tests are made, and none fails by chance.
 _IMPLAUSIBLE = 1e-6
 _MOST_LISTED = 5
-_HELD_OUT_STEPS, _HELD_OUT_SEED = 1_000, 1_000_000
+_HELD_OUT_STEPS = 1_000
+#: A seed of held-out transitions that is unlikely to be one of yours.
+HELD_OUT_SEED = 1_000_000
 _UNSTATED = "this world does not state its chances: what looks wrong may be its own randomness"
+_UNSTATED_LOG = "transitions do not state their chances: what is unsure may be random"
 
 #: Outcomes and their probabilities, most likely first.
 Chances = tuple[tuple[Value, float], ...]
@@ -94,7 +104,7 @@ class Mistake:
 
     @property
     def is_defect(self) -> bool:
-        """Whether training showed it often enough for the learner to be right."""
+        """Whether training showed it often enough: then something is missing, not more data."""
         return self.shown is not None and self.shown >= ENOUGH
 
     def __str__(self) -> str:
@@ -105,19 +115,22 @@ class Mistake:
         )
         if self.shown is None:
             return text
-        verdict = "a defect" if self.is_defect else "not seen enough"
+        verdict = "its rule lacks something" if self.is_defect else "not seen enough"
         return f"{text}, shown otherwise {self.shown:,} times: {verdict}"
 
 
 @dataclass(slots=True)
-class Examination:
+class Evaluation:
     """The result of an evaluation.
 
     Of `held_out` transitions, `exact` were predicted exactly, `plausible` as well as chance
-    allows, and `right_mode` with a most likely state as the mode. `chance` says whether any
-    transition was random. `stated` says whether the world states its true distribution; otherwise
-    predictions were compared with the state that followed. `mean_error` is the mean distance to
-    the truth.
+    allows, and `right_mode` with a most likely state as the mode. The others, which are not
+    plausible, are `wrong` (the truth was given no chance), `never_seen` (the answer rests on
+    something that was never seen, see `Prediction.novel`) or `unsure` (the truth was given some
+    chance: a leaf that mixes outcomes). `chance` says whether any transition was random. `stated`
+    says whether the truth is a distribution that a world states; otherwise predictions were
+    compared with the state that followed, of a world or of `given` transitions. `mean_error` is
+    the mean distance to the truth.
     """
 
     held_out: int = 0
@@ -130,37 +143,113 @@ class Examination:
     scenes: int = 0
     wrong_scenes: list[str] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
+    wrong: int = 0
+    unsure: int = 0
+    never_seen: int = 0
+    given: bool = False
 
     @property
     def learned(self) -> bool:
-        """Whether the model has learned the world."""
+        """Whether the model predicts everything as well as chance allows."""
         right = self.plausible if self.chance else self.exact
         tested = self.held_out + self.scenes > 0
         return tested and right == self.held_out and not self.wrong_scenes
 
     def __str__(self) -> str:
         """Return the verdict and the main numbers in a few lines."""
-        lines = [f"{self.exact:,} of {self.held_out:,} held-out transitions predicted exactly"]
-        if self.chance:
-            lines[0] += f", {self.plausible:,} as well as chance allows"
-        elif not self.stated and self.exact < self.held_out:
-            lines[0] += f", of {self.right_mode:,} the most likely outcome followed"
-        if self.scenes:
-            right = self.scenes - len(self.wrong_scenes)
-            lines[0] += f"; {right:,} of {self.scenes:,} scenes of its rules right"
+        lines = [self._numbers(), *self._failures()]
         lines += [f"  wrong: {scene}" for scene in self.wrong_scenes[:_MOST_LISTED]]
         if len(self.wrong_scenes) > _MOST_LISTED:
             lines.append(f"  and {len(self.wrong_scenes) - _MOST_LISTED:,} more")
         if self.learned:
             return "\n".join(["learned", *lines])
-        if not self.stated:
-            return "\n".join([*lines, _UNSTATED])
-        return "\n".join(["NOT learned", *lines])
+        if self.stated or (self.given and self.wrong + self.never_seen):
+            return "\n".join(["NOT learned", *lines])
+        return "\n".join([*lines, _UNSTATED_LOG if self.given else _UNSTATED])
+
+    def _numbers(self) -> str:
+        what = "transitions" if self.given else "held-out transitions"
+        text = f"{self.exact:,} of {self.held_out:,} {what} predicted exactly"
+        if self.chance:
+            text += f", {self.plausible:,} as well as chance allows"
+        elif not self.stated and self.exact < self.held_out:
+            text += f", of {self.right_mode:,} the most likely outcome followed"
+        if self.scenes:
+            right = self.scenes - len(self.wrong_scenes)
+            text += f"; {right:,} of {self.scenes:,} scenes of its rules right"
+        return text
+
+    def _failures(self) -> Iterator[str]:
+        if self.wrong:
+            yield f"  {self.wrong:,} wrong: what followed was given no chance"
+        if self.never_seen:
+            yield f"  {self.never_seen:,} never seen: the answer rests on nothing that was observed"
+        if self.unsure:
+            yield f"  {self.unsure:,} unsure: what followed was one of several possible outcomes"
 
     @property
     def defects(self) -> list[Mistake]:
-        """The mistakes of the learner: those that training showed often enough."""
+        """The mistakes that training showed often enough: more of it would not help."""
         return [each for each in self.mistakes if each.is_defect]
+
+
+#: The name that `examine` gives to its result.
+Examination = Evaluation
+
+
+def evaluate(
+    model: Model,
+    world_or_transitions: World | Iterable[AnyTransition],
+    n: int | None = None,
+    seed: int = HELD_OUT_SEED,
+    training: Iterable[AnyTransition] | None = None,
+) -> Evaluation:
+    """Compare a model's predictions with a world, or with any transitions.
+
+    A world is played at random, `n` transitions (1,000 by default) with a seed that is unlikely to
+    be one of yours, and its scenes are predicted too. Of an iterable of transitions, such as a
+    log, the first `n` are used, or all; they are compared with the states that followed.
+    `training` is what the model learned from. It is read only if there are mistakes, to count how
+    often each was shown.
+
+    >>> from treethink.model import TreeThink
+    >>> from treethink.worlds import make
+    >>> world = make("walls")
+    >>> log = list(transitions(world, steps=1_000, seed=0))
+    >>> model = TreeThink(world.schema)
+    >>> model.observe_many(log[:20])
+    20
+    >>> print(evaluate(model, log[500:]))  # doctest: +ELLIPSIS
+    NOT learned
+    ... of 500 transitions predicted exactly...
+    >>> model.observe_many(log[20:500])
+    480
+    >>> print(evaluate(model, log[500:]))
+    learned
+    500 of 500 transitions predicted exactly
+    """
+    if isinstance(world_or_transitions, World):
+        steps = _HELD_OUT_STEPS if n is None else whole_number("n", n, 1)
+        stream = transitions(world_or_transitions, steps, seed)
+        return examine(model, world_or_transitions, stream, training)
+    result, mistakes = Evaluation(given=True), _MistakesByLeaf(model, None)
+    given = given_transitions(world_or_transitions, n, "an evaluation")
+    _add_all(result, mistakes, ((*each[:3], each[2]) for each in given))
+    _finish(result, mistakes, training)
+    return result
+
+
+def given_transitions(
+    transitions: object, n: int | None = None, who: str = "this"
+) -> Iterator[Transition]:
+    """Return the first `n` transitions of an iterable, or all; raise an error if it is none."""
+    if isinstance(transitions, (str, bytes, State)) or not isinstance(transitions, Iterable):
+        raise WrongTypeError(
+            f"{who} needs a World, such as make('maze'), or transitions (before, action, after),"
+            f" got {shown(transitions)}"
+        )
+    most = None if n is None else whole_number("n", n, 1)
+    return map(as_transition, islice(transitions, most))
 
 
 def examine(
@@ -168,12 +257,12 @@ def examine(
     world: World,
     held_out: Iterable[AnyTransition] | None = None,
     training: Iterable[AnyTransition] | None = None,
-) -> Examination:
+) -> Evaluation:
     """Evaluate a model on a held-out stream and on the world's scenes.
 
     Without `held_out`, 1,000 transitions of random play are used, with a seed that is unlikely to
     be one of yours. `training` is what the model learned from. It is read only if there are
-    mistakes, to count how often each was shown.
+    mistakes, to count how often each was shown. See `evaluate` for transitions without a world.
 
     >>> from treethink.model import TreeThink
     >>> from treethink.worlds import make
@@ -186,15 +275,10 @@ def examine(
     1,000 of 1,000 held-out transitions predicted exactly; 12 of 12 scenes of its rules right
     """
     if held_out is None:
-        held_out = transitions(world, _HELD_OUT_STEPS, _HELD_OUT_SEED)
-    result, mistakes = Examination(), _MistakesByLeaf(model, world)
-    for before, action, after, *_ in held_out:
-        prediction, truth = model.predict(before, action), world.truth(before, action, after)
-        if not _add(result, prediction, truth):
-            for mistake in mistakes.add(prediction, action, wrong_values(prediction, truth)):
-                mistake.held_out += 1
-    if result.held_out:
-        result.mean_error /= result.held_out
+        held_out = transitions(world, _HELD_OUT_STEPS, HELD_OUT_SEED)
+    result, mistakes = Evaluation(), _MistakesByLeaf(model, world)
+    stream = ((*each[:3], world.truth(*each[:3])) for each in held_out)
+    _add_all(result, mistakes, stream)
     for scene in world.scenes():
         result.scenes += 1
         prediction = model.predict(scene.before, scene.action)
@@ -203,27 +287,75 @@ def examine(
             result.wrong_scenes.append(scene.says)
         for mistake in mistakes.add(prediction, scene.action, wrong):
             mistake.scenes.append(scene.says)
-    if training is not None:
-        mistakes.count_shown(training, result.chance)
-    result.mistakes = mistakes.sorted()
+    _finish(result, mistakes, training)
     return result
 
 
-def _add(result: Examination, prediction: Prediction, truth: Truth) -> bool:
-    """Add one prediction to the result; return whether it is right."""
+def _add_all(
+    result: Evaluation,
+    mistakes: _MistakesByLeaf,
+    stream: Iterable[tuple[State, str, State, Truth]],
+) -> None:
+    """Predict transitions, each with the truth about it, and count them."""
+    for before, action, _, truth in stream:
+        prediction = mistakes.model.predict(before, action)
+        if wrong := _add(result, prediction, truth):
+            for mistake in mistakes.add(prediction, action, wrong):
+                mistake.held_out += 1
+    if result.held_out:
+        result.mean_error /= result.held_out
+
+
+def _finish(
+    result: Evaluation, mistakes: _MistakesByLeaf, training: Iterable[AnyTransition] | None
+) -> None:
+    if training is not None:
+        mistakes.count_shown(training, result.chance)
+    result.mistakes = mistakes.sorted()
+
+
+def _add(result: Evaluation, prediction: Prediction, truth: Truth) -> list[WrongValue]:
+    """Add one prediction to the result; return the values that are wrong."""
     distance_to_truth = error(prediction, truth)
     states = _with_probabilities(truth)
     most = max(probability for _, probability in states)
     exact = distance_to_truth <= TOLERANCE
-    right = exact or not any(wrong_values(prediction, truth))
+    wrong = [] if exact else list(wrong_values(prediction, truth))
     result.held_out += 1
     result.stated &= not isinstance(truth, State)
     result.chance |= len(states) > 1
     result.mean_error += distance_to_truth
     result.exact += exact
-    result.plausible += right
+    result.plausible += not wrong
     result.right_mode += prediction.mode() in [s for s, p in states if p > most - TOLERANCE]
-    return right
+    if wrong:
+        _add_failure(result, [_kind_of_failure(prediction, each) for each in wrong])
+    return wrong
+
+
+def _add_failure(result: Evaluation, kinds: list[str]) -> None:
+    """Count a prediction by the worst of its wrong values."""
+    worst = min(kinds, key=_FAILURES.index)
+    setattr(result, worst, getattr(result, worst) + 1)
+
+
+#: The kinds of failure, worst first: they are fields of an `Evaluation`.
+_FAILURES = ("wrong", "never_seen", "unsure")
+
+
+def _kind_of_failure(prediction: Prediction, each: WrongValue) -> str:
+    if is_novel(prediction, each.object_id, each.attribute):
+        return "never_seen"
+    possible = any(each.predicted.get(value, 0.0) > 0 for value in each.true)
+    return "unsure" if possible else "wrong"
+
+
+def is_novel(prediction: Prediction, object_id: int, attribute: str) -> bool:
+    """Return whether an answer rests on something never seen, as far as the prediction knows."""
+    novel = getattr(prediction, "novel", None)  # predictions of baselines do not have it
+    if novel is None:
+        return prediction.support(object_id, attribute) == 0
+    return bool(novel(object_id, attribute))
 
 
 def wrong_values(prediction: Prediction, truth: Truth) -> Iterator[WrongValue]:
@@ -259,8 +391,8 @@ def _with_probabilities(truth: Truth) -> list[tuple[State, float]]:
 class _MistakesByLeaf:
     """The mistakes of one model, by leaf."""
 
-    def __init__(self, model: Model, world: World):
-        self._model = model
+    def __init__(self, model: Model, world: World | None):
+        self.model = model
         self._world = world
         self._by_leaf: dict[Leaf, Mistake] = {}
 
@@ -304,7 +436,7 @@ class _MistakesByLeaf:
             for each in before.of_class(class_name):
                 outcome = _outcome(before, each.id, attribute, after.value(each.id, attribute))
                 if outcomes != {outcome}:
-                    prediction = prediction or self._model.predict(before, action)
+                    prediction = prediction or self.model.predict(before, action)
                     yield _leaf(prediction, action, each.id, attribute), ((outcome, 1.0),)
 
     def _reached_by_chance(
@@ -312,7 +444,7 @@ class _MistakesByLeaf:
     ) -> Iterator[tuple[Leaf, Chances]]:
         """Yield the leaves that a random transition reached, with the true distribution."""
         before, action, *_ = transition
-        prediction = self._model.predict(before, action)
+        prediction = self.model.predict(before, action)
         true: dict[tuple[int, str], dict[Value, float]] | None = None
         for class_name, attribute in rules:
             for each in before.of_class(class_name):
@@ -322,8 +454,12 @@ class _MistakesByLeaf:
                     values = true.get((each.id, attribute)) or {each.values[attribute]: 1.0}
                     yield leaf, _chances(before, each.id, attribute, values)
 
+    def _truth(self, transition: AnyTransition) -> Truth:
+        before, action, after = transition[:3]
+        return after if self._world is None else self._world.truth(before, action, after)
+
     def _marginals(self, transition: AnyTransition) -> dict[tuple[int, str], dict[Value, float]]:
-        return marginals(transition[0], _with_probabilities(self._world.truth(*transition[:3])))
+        return marginals(transition[0], _with_probabilities(self._truth(transition)))
 
 
 def _nearest(says: Chances, truths: Iterable[Chances]) -> Chances | None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from treethink.editing.edit import Part
     from treethink.explain.compare.counterexample import Check
     from treethink.explain.compare.diff import Diff
+    from treethink.explain.doubts import Doubts
     from treethink.explain.summary.summary import Summary
     from treethink.explain.why.explanation import Asked, Explanation
     from treethink.worlds import World
@@ -372,11 +373,43 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
         return explain(self, state, action, of)
 
-    def check(self, world: "World", n: int = 1_000, seed: int = 0) -> "Check":
-        """Search `n` transitions of random play for a state in which the model is wrong."""
+    def check(
+        self,
+        world_or_transitions: "World | Iterable[tuple[Any, ...]]",
+        n: int | None = None,
+        seed: int = 0,
+    ) -> "Check":
+        """Search for a state in which the model is wrong; show the smallest one found.
+
+        A world is played at random, `n` transitions (1,000 by default). Of given transitions, such
+        as a log, the first `n` are used, or all; they are compared with what followed.
+        """
         from treethink.explain.compare.counterexample import check
 
-        return check(self, world, n, seed)
+        return check(self, world_or_transitions, n, seed)
+
+    def doubts(self, transitions: "World | Iterable[tuple[Any, ...]] | None" = None) -> "Doubts":
+        """Return the rules that err or are unsure, each with what may be missing, worst first.
+
+        What may be missing: a comparison of attributes with different names, less-than, two
+        conditions together, something that is not in the state, more data, or nothing but chance.
+        The transitions in memory are searched, or those that are given. See docs/explain.md.
+
+        >>> from treethink import Object, Schema, State
+        >>> schema = Schema({"coin": ["up"]}, {"up": 1}, ["look"])
+        >>> coin = State(schema, [Object(1, "coin", up=0)])
+        >>> model = TreeThink(schema)
+        >>> model.observe(coin, "look", coin)
+        >>> print(model.doubts())
+        no doubts: every rule is sure of what it has seen
+        """
+        from treethink.explain.doubts.diagnose import doubts_of
+
+        return doubts_of(self, transitions)
+
+    def kept(self) -> list[tuple[State, str, State]]:
+        """Return the transitions in memory, oldest first; at most `memory` of them."""
+        return self._kept()
 
     def diff(
         self, other: "TreeThink", world: "World | None" = None, n: int = 1_000, seed: int = 0

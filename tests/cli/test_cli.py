@@ -120,7 +120,8 @@ def test_learn_shows_some_rules_and_how_to_print_the_others(run: Any) -> None:
     )
     n_shown = out.count("    When `")
     assert more and n_shown + int(more[1]) == len(TreeThink.load("gates.tt").rules.varying())
-    assert n_shown > 5 and len(out.splitlines()) < 80
+    above = out.partition("\nwhere it is wrong\n")[0]
+    assert n_shown > 5 and len(above.splitlines()) < 80
 
 
 def test_continuing_a_saved_model_gives_the_same_bytes_as_one_run(run: Any) -> None:
@@ -405,7 +406,7 @@ def test_learn_says_whether_the_world_was_learned(run: Any) -> None:
     assert f"; {scenes} of {scenes} scenes of its rules right" in out
     out = run("learn", "walls", "--steps", "20", "--force").out
     assert "\nNOT learned\n" in out
-    assert out.count("wrong: ") == 5 and re.search(r"\n  and \d+ more\n", out)
+    assert out.count("\n  wrong: ") == 5 and re.search(r"\n  and \d+ more\n", out)
 
 
 def test_learn_reports_the_error_of_a_random_world(run: Any) -> None:
@@ -554,3 +555,34 @@ def test_a_curve_knows_its_recent_error() -> None:
     assert curve.last_error == 50
     assert curve.recent(windows=3) == 0.0
     assert curve.recent(windows=100) == pytest.approx(50 / 95)
+
+
+def test_learn_shows_where_it_is_wrong_and_what_may_be_missing(run: Any) -> None:
+    """`doubtful_worlds` is a module of the tests: any world named module:name can be learned."""
+    out = run("learn", "doubtful_worlds:Elevator", "--steps", "1500", "--out", "lift.tt").out
+    assert "\nNOT learned\n" in out and "\nwhere it is wrong\n" in out
+    missing = " ".join(out.partition("\nwhat may be missing\n")[2].split())
+    assert "passenger.out when open" in missing and "yes X0[out] = 0" in missing
+    assert (
+        "missing: a comparison of attributes with different names: X0[dest] = lift[floor]"
+        in missing
+    )
+    assert 'Number(like="floor")' in missing and "a defect" not in out
+    quiet = run(
+        "learn", "doubtful_worlds:Elevator", "--steps", "1500", "--out", "l2.tt", "--quiet"
+    ).out
+    assert "where it is wrong" not in quiet and "missing: a comparison" in " ".join(quiet.split())
+
+
+def test_learn_lists_doubts_as_json(run: Any) -> None:
+    arguments = ("doubtful_worlds:Vending", "--steps", "1500", "--out", "v.tt", "--json")
+    report = json.loads(run("learn", *arguments).out)
+    assert report["learned"] is False
+    assert [each["suggestions"][0]["kind"] for each in report["doubts"]] == ["order"]
+    report = json.loads(run("learn", "walls", "--steps", "2000", "--json").out)
+    assert report["learned"] is True and report["doubts"] == []
+
+
+def test_a_paper_model_has_doubts_about_fresh_transitions(run: Any) -> None:
+    out = run("learn", "doubtful_worlds:Elevator", "--steps", "400", "--out", "p.tt", "--paper").out
+    assert "missing: a comparison" in " ".join(out.split())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treethink.evaluation import ENOUGH, Examination, Mistake, examine
+from treethink.evaluation import ENOUGH, Examination, Mistake, evaluate, examine
 from treethink.model import TreeThink
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions
@@ -133,7 +133,7 @@ def test_a_mistake_on_frequent_training_cases_is_a_defect() -> None:
     (worst, *_) = report.mistakes
     assert worst.rule == ("lamp", "on", "press") and worst.is_defect
     assert worst.shown >= n_shown and "unless it is broken" in worst.scenes
-    assert str(worst).endswith("a defect")
+    assert str(worst).endswith("its rule lacks something")
     assert worst.held_out == sum(action == "press" for _, action, _ in held_out)
 
 
@@ -312,3 +312,84 @@ def test_a_leaf_that_mixes_two_distributions_is_wrong_about_the_rarer_one() -> N
     dark = sum(not before[1].lit for before, _, _ in training)
     assert mistake.shown == dark and 300 < dark < 700
     assert report.plausible < report.held_out == 200
+
+
+# ---------------------------------------------------------------------- any transitions
+
+
+def test_transitions_without_a_world_are_compared_with_what_followed() -> None:
+    world = make("walls")
+    model, _ = trained(world, 2_000)
+    log = [
+        (*each[:3], -1.0, False)[: 3 + i % 3] for i, each in enumerate(transitions(world, 300, 7))
+    ]
+    report = evaluate(model, iter(log))
+    assert report.learned and report.given and not report.stated and report.scenes == 0
+    assert report.held_out == report.exact == 300
+    assert str(report) == "learned\n300 of 300 transitions predicted exactly"
+    assert evaluate(model, log, n=100).held_out == 100
+
+
+def lamp(on: int, broken: int = 0) -> State:
+    return State(TRAP.schema, [Object(0, "lamp", on=on, broken=broken)])
+
+
+def test_what_fails_is_wrong_unsure_or_never_seen() -> None:
+    model = TreeThink(TRAP.schema)
+    model.observe_many([(lamp(0), "press", lamp(1))] * 9 + [(lamp(0), "press", lamp(0))])
+    unsure = (lamp(0), "press", lamp(1))
+    wrong = (lamp(0), "press", lamp(5))
+    never = (lamp(0), "wait", lamp(1))
+    report = evaluate(model, [unsure] * 3 + [wrong] * 2 + [never])
+    assert (report.wrong, report.unsure, report.never_seen) == (2, 3, 1)
+    assert not report.learned and report.plausible == report.exact == 0
+    text = str(report)
+    assert text.startswith("NOT learned\n0 of 6 transitions predicted exactly")
+    for line in ("2 wrong", "3 unsure", "1 never seen"):
+        assert f"\n  {line}" in text
+
+
+def test_unsure_transitions_alone_may_be_random() -> None:
+    model = TreeThink(TRAP.schema)
+    model.observe_many([(lamp(0), "press", lamp(1)), (lamp(0), "press", lamp(0))] * 5)
+    text = str(evaluate(model, [(lamp(0), "press", lamp(1))]))
+    assert "NOT learned" not in text and "may be random" in text
+
+
+def test_every_prediction_is_right_or_fails_in_one_way() -> None:
+    for world, steps in ((TRAP, 60), (COIN, 100), (make("maze"), 300)):
+        model, _ = trained(world, steps)
+        report = evaluate(model, world)
+        failed = report.wrong + report.unsure + report.never_seen
+        assert report.plausible + failed == report.held_out == 1_000
+
+
+def test_evaluating_a_world_is_examining_it() -> None:
+    model, training = trained(TRAP, 80)
+    held_out = transitions(TRAP, 200, seed=3)
+    assert evaluate(model, TRAP, 200, 3, training) == examine(model, TRAP, held_out, training)
+
+
+def test_mistakes_on_transitions_are_counted_by_leaf() -> None:
+    model, training = trained(TRAP, 80)
+    report = evaluate(model, transitions(TRAP, 1_000, seed=1, episode=5), training=training)
+    assert sum(each.held_out for each in report.mistakes) == report.held_out - report.exact > 0
+    assert all(each.shown is not None for each in report.mistakes)
+
+
+@pytest.mark.parametrize("what", ["walls", None, 3, lamp(0)])
+def test_an_evaluation_needs_a_world_or_transitions(what: Any) -> None:
+    with pytest.raises(TypeError, match="an evaluation needs a World"):
+        evaluate(TreeThink(TRAP.schema), what)
+
+
+@pytest.mark.parametrize("item", [(1, 2), "abc", (1,) * 6])
+def test_a_transition_has_three_to_five_items(item: Any) -> None:
+    with pytest.raises(TypeError, match="a transition must be"):
+        evaluate(TreeThink(TRAP.schema), [item])
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5])
+def test_an_evaluation_takes_at_least_one_transition(n: Any) -> None:
+    with pytest.raises(ValueError, match="n must be"):
+        evaluate(TreeThink(TRAP.schema), TRAP, n)

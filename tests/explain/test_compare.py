@@ -74,7 +74,7 @@ def test_check_finds_nothing_wrong_with_an_exact_model() -> None:
     assert not report and report.example is None
     assert (report.tried, report.wrong) == (500, 0)
     assert str(report) == "nothing wrong in 500 transitions of maze"
-    unstated = {"times": 0, "likely": 0, "expected": 0.0}
+    unstated = {"times": 0, "likely": 0, "expected": 0.0, "unsure": 0, "never_seen": 0}
     expected = {"world": "maze", "tried": 500, "wrong": 0, "example": None, "unstated": unstated}
     assert report.to_dict() == expected
     assert report.explanations() == []
@@ -360,3 +360,43 @@ def coin(heads: int, n: int = 1_000) -> TreeThink:
 def test_only_models_that_differ_by_more_than_chance_disagree() -> None:
     assert coin(62).diff(coin(38)) and not coin(62).diff(coin(62))
     assert not coin(51).diff(coin(50))
+
+
+# ---------------------------------------------------------------------- transitions
+
+
+def test_a_counterexample_of_a_log_has_only_what_the_answer_depends_on() -> None:
+    world = tt.make("maze")
+    blind = TreeThink(world.schema)
+    blind.observe_many(tt.transitions(tt.make("maze", goals=0), 3_000, seed=0))
+    log = list(tt.transitions(world, 1_000, seed=0))
+    check = blind.check(log)
+    assert check and check.world is None and check.tried == len(log) > check.wrong > 0
+    example = check.example
+    assert example is not None and 1 <= len(example.state) < len(example.met)
+    wrong = [(each.object_id, each.attribute, dict(each.predicted)) for each in example.wrong]
+    assert wrong
+    for object_id, attribute, predicted in wrong:
+        (_, _, after, *_) = next(each for each in log if each[0] == example.met)
+        assert after.value(object_id, attribute) not in predicted
+        answer = blind.predict(example.state, example.action).outcomes(object_id, attribute)
+        assert answer == predicted
+    text = str(check)
+    assert "of 1,000 transitions; the smallest state found has" in text
+    assert check.to_dict()["world"] is None
+
+
+def test_a_log_that_agrees_has_no_counterexample() -> None:
+    world = tt.make("walls")
+    model = TreeThink(world.schema)
+    model.observe_many(tt.transitions(world, 2_000, seed=0))
+    log = tt.transitions(world, 300, seed=5)
+    check = model.check(((*each[:3], 0.0, False) for each in log), n=200)
+    assert not check and check.tried == 200
+    assert str(check) == "nothing wrong in 200 transitions"
+
+
+def test_a_check_needs_a_world_or_transitions() -> None:
+    model = TreeThink(tt.make("walls").schema)
+    with pytest.raises(TypeError, match="a check needs a World, such as"):
+        model.check("walls")

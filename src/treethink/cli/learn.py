@@ -31,7 +31,7 @@ from treethink.cli._output import INTERRUPTED, check_writable, learner_settings
 from treethink.cli.session.from_log import LogReport, announce, learn_log
 from treethink.cli.session.interrupt import InterruptGuard
 from treethink.cli.session.live import EPISODE, PATIENCE, STEPS, learn_live
-from treethink.cli.session.report import LearnReport
+from treethink.cli.session.report import LearnReport, failure_of
 from treethink.errors import SettingError, TreeThinkError
 from treethink.evaluation import examine
 from treethink.file import file_safe
@@ -173,12 +173,17 @@ def learn(
     with InterruptGuard() as guard:
         run = learn_live(model, place, steps, seed, patience, episode, quiet, guard)
         model.save(path)
+        evaluation = guard.run(lambda: examine(model, place))
+        failure = None
+        if evaluation is not None:
+            failure = guard.run(lambda: failure_of(model, place, evaluation))
         report = LearnReport(
             model=model,
             world=place,
             path=path,
             run=run,
-            evaluation=guard.run(lambda: examine(model, place)),
+            evaluation=evaluation,
+            failure=failure,
             earlier_observations=earlier,
             world_arguments=[world, *as_typed(width=width, height=height, set=set_)],
             stream_options=typed,

@@ -11,36 +11,67 @@ from __future__ import annotations
 import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
-from treethink.cli._output import learner_settings, print_json, rule_counts, rules_to_json
+from treethink.cli._output import (
+    learner_settings,
+    print_json,
+    print_page,
+    rule_counts,
+    rules_to_json,
+)
 from treethink.cli.session.live import LearningRun
-from treethink.evaluation import Examination
+from treethink.evaluation import HELD_OUT_SEED, Evaluation
 from treethink.model import TreeThink
+from treethink.rules import title_of
 from treethink.terminal import chart, say, say_wrapped
 from treethink.text import many, printable
 from treethink.worlds import World
 
+if TYPE_CHECKING:
+    from treethink.explain.compare import Check
+    from treethink.explain.doubts import Doubts
+
 # Rules are printed up to this many lines, so that the verdict below them stays in view.
 _MAX_RULE_LINES = 40
+_MAX_DOUBTS = 2
+_WIDTH = 80  # of pages, where lines would not be wrapped
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a world was not learned: the smallest state that is wrong, and what may be missing."""
+
+    check: Check
+    doubts: Doubts
+
+
+def failure_of(model: TreeThink, world: World, evaluation: Evaluation) -> Failure | None:
+    """Return why the world was not learned; None if it was."""
+    if evaluation.learned:
+        return None
+    doubts = (model.doubts() if model.memory else None) or model.doubts(world)
+    return Failure(model.check(world, seed=HELD_OUT_SEED), doubts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A model that has learned from something, and how well it has learned it.
 
-    `evaluation` is None if learning was interrupted, or if nothing was held out.
+    `evaluation` is None if learning was interrupted, or if nothing was held out, and `failure` if
+    all was learned.
     `earlier_observations` is the number of observations that the model had before.
     """
 
     model: TreeThink
     path: Path
     run: LearningRun
-    evaluation: Examination | None
+    evaluation: Evaluation | None
     earlier_observations: int
+    failure: Failure | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -69,6 +100,8 @@ class Report:
             say(console, f"the model has {self.model.observations:,} observations in total")
         if self.evaluation is not None:
             self._print_verdict(console, self.evaluation)
+        if self.failure is not None:
+            _print_failure(console, self.failure, quiet)
         self._print_contradictions(console)
         say(console, f"saved to {self.path}")
         if not quiet:
@@ -96,7 +129,7 @@ class Report:
                 say(console, f"  {group}", "name")
             say_wrapped(console, text, indent="    ")
 
-    def _print_verdict(self, console: Console, evaluation: Examination) -> None:
+    def _print_verdict(self, console: Console, evaluation: Evaluation) -> None:
         verdict, *lines = str(evaluation).splitlines()
         style = {"learned": "learned", "NOT learned": "not learned"}.get(verdict)
         say_wrapped(console, verdict, style=style)
@@ -134,6 +167,7 @@ class Report:
             "last_error": curve.last_error or None,
             "recent_error": curve.recent(),
             "examined": None if evaluation is None else _to_dict(evaluation),
+            "doubts": [] if self.failure is None else [x.to_dict() for x in self.failure.doubts],
             "rules": rules_to_json(model, model.rules.varying()),
             "saved": str(self.path),
         }
@@ -186,12 +220,31 @@ class LearnReport(Report):
         print_json("learn", **source, **self.results())
 
 
+def _print_failure(console: Console, failure: Failure, quiet: bool) -> None:
+    """Print what may be missing and, unless quiet, where the model is wrong."""
+    if quiet:
+        for doubt in failure.doubts[:1]:
+            say_wrapped(console, f"{title_of(doubt.rule)}: missing: {doubt.suggestions[0]}")
+        return
+    if failure.check:
+        say(console, "\nwhere it is wrong", "heading")
+        print_page(console, failure.check, _WIDTH)
+    if failure.doubts:
+        say(console, "\nwhat may be missing", "heading")
+        for number, doubt in enumerate(failure.doubts[:_MAX_DOUBTS]):
+            print_page(console, doubt, _WIDTH, space=number > 0)
+    if len(failure.doubts) > _MAX_DOUBTS:
+        more = len(failure.doubts) - _MAX_DOUBTS
+        say_wrapped(console, f"and {many(more, 'more rule')}: print(model.doubts()) shows all")
+    say(console, "")
+
+
 def command_line(*parts: str) -> str:
     """Return a `treethink` command, quoted for a shell."""
     return printable(shlex.join(["treethink", *parts]))
 
 
-def _to_dict(evaluation: Examination) -> dict[str, Any]:
+def _to_dict(evaluation: Evaluation) -> dict[str, Any]:
     fields = asdict(evaluation)
     del fields["mistakes"]  # their values are states
     return fields

@@ -1,6 +1,6 @@
-"""Where a model is wrong about a world, in as few objects as possible: `model.check(world, n)`.
+"""Where a model is wrong, in as few objects as possible: `model.check(world_or_transitions)`.
 
-    model, world -> random transitions -> [ counterexample ] -> Check (the smallest state found)
+    model, world or transitions -> [ counterexample ] -> Check (the smallest state found)
 
 A prediction is right if it is consistent with the true distribution (see `evaluation`). A state
 with a wrong prediction is minimized: objects are removed as long as the world can still say what
@@ -9,11 +9,14 @@ follows, and the same leaf is still wrong in the same way.
 A world that does not state its chances only shows what did follow. There a prediction is wrong if
 it gave that no probability; whether its probabilities are right can only be judged over all
 transitions together.
+
+Given transitions, too, only show what did follow, and nothing can be asked about smaller states.
+There the objects are left out on which the model's wrong answer does not depend.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,23 +24,27 @@ from rich.console import Group
 from rich.text import Text
 
 from treethink.errors import whole_number
-from treethink.evaluation import wrong_values
+from treethink.evaluation import given_transitions, is_novel, wrong_values
 from treethink.explain.compare.minimize import minimize
 from treethink.explain.distributions import as_outcomes, in_words, times_seen, to_json
 from treethink.explain.english.tests import object_name
 from treethink.explain.rich_text import RichText
+from treethink.explain.state_picture import drawable
 from treethink.explain.why.explanation import Explanation, explain
 from treethink.metrics import Truth, WrongValue
 from treethink.rules import RuleKey
 from treethink.state import State
-from treethink.stream.random_play import check_world_type, transitions
+from treethink.stream.random_play import transitions
+from treethink.stream.transition import AnyTransition
 from treethink.text import many
 from treethink.worlds import World, draw
 from treethink.worlds.base import check_fit
+from treethink.worlds.draw.layout import Drawable
 
 if TYPE_CHECKING:
     from treethink.model import Prediction, TreeThink
 
+_STEPS = 1_000
 _MAX_MINIMIZED = 8
 _TOLERANCE = 1e-6
 _MAX_CELLS = 40  # in a line of text, where each cell has two columns
@@ -73,15 +80,19 @@ class Example:
 
 @dataclass(slots=True)
 class Unstated:
-    """Transitions for which the world did not state the chances, only what followed.
+    """Transitions for which only what followed is known, not the chances.
 
     In `times` transitions the most likely state followed `likely` times; the model's own
-    probabilities say that it should have followed `expected` times.
+    probabilities say that it should have followed `expected` times. In `unsure` of them, what
+    followed was one of several possible outcomes, and in `never_seen` the answer rested on
+    something that was never seen.
     """
 
     times: int = 0
     likely: int = 0
     expected: float = 0.0
+    unsure: int = 0
+    never_seen: int = 0
 
     def add(self, prediction: Prediction, followed: State) -> None:
         """Count one transition."""
@@ -89,16 +100,23 @@ class Unstated:
         self.times += 1
         self.likely += mode == followed
         self.expected += prediction.probability(mode)
+        failed = list(wrong_values(prediction, followed))
+        novel = any(is_novel(prediction, each.object_id, each.attribute) for each in failed)
+        self.never_seen += novel
+        self.unsure += bool(failed) and not novel and prediction.probability(followed) > 0
 
     @property
     def is_certain(self) -> bool:
         """Whether the model was certain of everything, so that unstated chances do not matter."""
         return self.times - self.expected < _TOLERANCE
 
-    def __str__(self) -> str:
+    def text(self, source: str) -> str:
+        """Say what can be known although chances are not stated; `source` says where."""
+        counts = [(self.unsure, "unsure"), (self.never_seen, "answered from nothing that was seen")]
+        more = "".join(f", {n:,} {what}" for n, what in counts if n)
         return (
-            "this world does not state its chances: only what the model held impossible counts as"
-            f" wrong; the most likely state followed {self.likely:,} of {self.times:,} times;"
+            f"{source}: only what the model held impossible counts as wrong;"
+            f" the most likely state followed {self.likely:,} of {self.times:,} times{more};"
             f" by the model's own chances, {self.expected:,.1f} were to be expected"
         )
 
@@ -108,12 +126,12 @@ class Check(RichText):
     """The result of a search for mistakes. It is true, as a bool, if there are any.
 
     Of `tried` transitions, `wrong` were predicted wrongly; `example` is the smallest state in
-    which that happens, or None. `unstated` counts the transitions for which the world does not
-    state the chances.
+    which that happens, or None. `unstated` counts the transitions for which the chances are not
+    stated. `world` is None if transitions were given.
     """
 
     model: TreeThink = field(repr=False)
-    world: World
+    world: World | None
     tried: int
     wrong: int
     example: Example | None
@@ -133,7 +151,7 @@ class Check(RichText):
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
         return {
-            "world": self.world.name,
+            "world": None if self.world is None else self.world.name,
             "tried": self.tried,
             "wrong": self.wrong,
             "example": None if self.example is None else self.example.to_dict(),
@@ -141,24 +159,30 @@ class Check(RichText):
         }
 
     def __rich__(self) -> Group:
-        tried = f"{many(self.tried, 'transition')} of {self.world.name}"
+        of_world = "" if self.world is None else f" of {self.world.name}"
+        tried = f"{many(self.tried, 'transition')}{of_world}"
         example = self.example
         if example is None:
-            note = [] if self.unstated.is_certain else [Text(str(self.unstated))]
+            note = [] if self.unstated.is_certain else [Text(self._unstated())]
             return Group(Text(f"nothing wrong in {tried}"), *note)
         less = f"of {len(example.met)}" if example.state != example.met else "as it was met"
         size = f"{many(len(example.state), 'object')} ({less})"
         heading = f"wrong in {self.wrong:,} of {tried}; the smallest state found has {size}:"
-        level = _level(self.world, example.state)
+        level = _level(self.world or drawable(self.model.schema), example.state)
         parts: list[Any] = [Text(heading, style="bold"), Text(f"\n{level}\n")]
         for each, why in zip(example.wrong, self.explanations(), strict=True):
             parts += [Text(_verdict(example, each), style="red"), *why.reasons]
         if self.unstated.times:
-            parts.append(Text(f"\n{self.unstated}"))
+            parts.append(Text(f"\n{self._unstated()}"))
         return Group(*parts)
 
+    def _unstated(self) -> str:
+        given = self.world is None
+        it = "transitions do not state their" if given else "this world does not state its"
+        return self.unstated.text(f"{it} chances")
 
-def _level(world: World, state: State) -> str:
+
+def _level(world: Drawable, state: State) -> str:
     """Return the state as text: its objects, with one cell around them."""
     cells = [item.cell for item in draw.items(world, state)]
     if not cells:
@@ -189,16 +213,22 @@ class _Kind:
     outright: bool
 
 
-def check(model: TreeThink, world: World, n: int, seed: int = 0) -> Check:
-    """Look for a state in which the model is wrong, in `n` transitions of random play."""
-    check_world_type(world, "a check")
-    check_fit(model.schema, world)
-    n = whole_number("n", n, 1)
+def check(
+    model: TreeThink,
+    world_or_transitions: World | Iterable[AnyTransition],
+    n: int | None = None,
+    seed: int = 0,
+) -> Check:
+    """Look for a state in which the model is wrong.
+
+    A world is played at random, `n` transitions (1,000 by default). Of given transitions the first
+    `n` are used, or all.
+    """
+    world = world_or_transitions if isinstance(world_or_transitions, World) else None
     smallest: dict[_Kind, tuple[State, str, Truth]] = {}
     unstated, wrong, tried = Unstated(), 0, 0
-    for before, action, after, *_ in transitions(world, n, seed):
+    for before, action, truth in _truths(model, world_or_transitions, n, seed):
         tried += 1
-        truth = world.truth(before, action, after)
         prediction = model.predict(before, action)
         kinds = _kinds(prediction, action, truth)
         wrong += bool(kinds)
@@ -213,6 +243,20 @@ def check(model: TreeThink, world: World, n: int, seed: int = 0) -> Check:
     return Check(model, world, tried, wrong, example, unstated)
 
 
+def _truths(
+    model: TreeThink, source: World | Iterable[AnyTransition], n: int | None, seed: int
+) -> Iterator[tuple[State, str, Truth]]:
+    """Yield states and actions, each with the truth about what follows."""
+    if isinstance(source, World):
+        check_fit(model.schema, source)
+        steps = _STEPS if n is None else whole_number("n", n, 1)
+        for before, action, after, *_ in transitions(source, steps, seed):
+            yield before, action, source.truth(before, action, after)
+        return
+    for before, action, after, *_ in given_transitions(source, n, "a check"):
+        yield before, action, after
+
+
 def _rank(pair: tuple[_Kind, Example]) -> tuple[bool, int]:
     """Order examples: wrong values before wrong probabilities, then by size."""
     kind, example = pair
@@ -220,9 +264,11 @@ def _rank(pair: tuple[_Kind, Example]) -> tuple[bool, int]:
 
 
 def _minimized(
-    model: TreeThink, world: World, kind: _Kind, met: State, action: str, truth: Truth
+    model: TreeThink, world: World | None, kind: _Kind, met: State, action: str, truth: Truth
 ) -> Example:
-    """Return the example without the objects that it does not need, if the world allows that."""
+    """Return the example without the objects that it does not need, if that can be known."""
+    if world is None:
+        return _minimized_answer(model, kind, met, action, truth)
     if not world.pure or isinstance(truth, State):
         return Example(met, action, tuple(_wrong(model.predict(met, action), truth)), met)
 
@@ -236,6 +282,24 @@ def _minimized(
     state = minimize(met, still_wrong)
     truth = world.distribution(state, action)
     return Example(state, action, tuple(_wrong(model.predict(state, action), truth)), met)
+
+
+def _minimized_answer(
+    model: TreeThink, kind: _Kind, met: State, action: str, truth: Truth
+) -> Example:
+    """Leave out the objects on which the wrong answer does not depend; what followed stays true."""
+    assert isinstance(truth, State)
+    after = truth
+
+    def followed(state: State) -> State:
+        return State(state.schema, [after[each.id] for each in state])
+
+    def same_answer(state: State) -> bool:
+        return kind in _kinds(model.predict(state, action), action, followed(state))
+
+    state = minimize(met, same_answer)
+    wrong = tuple(_wrong(model.predict(state, action), followed(state)))
+    return Example(state, action, wrong, met)
 
 
 def _wrong(prediction: Prediction, truth: Truth) -> Iterable[WrongValue]:

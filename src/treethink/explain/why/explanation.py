@@ -22,6 +22,7 @@ from rich.tree import Tree
 from treethink.errors import UnknownNameError, WrongTypeError, shown
 from treethink.explain.distributions import in_words, times_seen, to_json
 from treethink.explain.english.tests import object_name, statement
+from treethink.explain.novelty import novelty_text
 from treethink.explain.path import Step, follow
 from treethink.explain.rich_text import RichText
 from treethink.explain.why.counterfactual import Counterfactual, nearest
@@ -189,6 +190,7 @@ def _reason(prediction: Prediction, rule: Rule, object_id: int, attribute: str) 
         sum(leaf.met.values()),
         against,
         leaf.others,
+        novelty_text(prediction, object_id, attribute),
     )
 
 
@@ -228,8 +230,8 @@ class Reason(RichText):
     no observations, `seen` is False: the answer is then what was written there or, if nothing was
     (`borrowed`), that of the nearest branch above. A `pinned` leaf does not learn; `met` counts
     the observations since it was pinned, and `against` those that contradict it. `others` counts
-    the observations of the leaf whose outcomes are not told apart (`max_outcomes`). `otherwise` is
-    the nearest counterfactual.
+    the observations of the leaf whose outcomes are not told apart (`max_outcomes`). `novel` says
+    what the answer rests on that was never seen. `otherwise` is the nearest counterfactual.
     """
 
     state: State = field(repr=False)
@@ -246,6 +248,7 @@ class Reason(RichText):
     met: int = 0
     against: int = 0
     others: int = 0
+    novel: str = ""
 
     @property
     def was(self) -> Value:
@@ -283,6 +286,7 @@ class Reason(RichText):
             "pinned": self.pinned,
             "met": self.met,
             "against": self.against,
+            "novel": self.novel or None,
             "steps": [_step(self.state, each) for each in self.steps],
             "bound": {variable: list(ids) for variable, ids in self.bound.items()},
             "otherwise": None if self.otherwise is None else self.otherwise.to_dict(),
@@ -306,6 +310,8 @@ class Reason(RichText):
             return f"pinned; {self._since_pinned()}"
         if self.written:
             return "used until there are observations"
+        if self.novel:
+            return self.novel
         if not self.steps and len(self.outcomes) == 1:
             return "the rule has seen no other outcome so far"
         if not self.steps:

@@ -1,0 +1,386 @@
+"""What is missing where a model is in doubt: `model.doubts()`.
+
+    model, transitions -> cases of each doubtful rule -> hypotheses -> [ diagnose ] -> Doubts
+
+For each rule with leaves that mix outcomes, or that err, every hypothesis is scored on the cases of
+these leaves, and also in place of the part of the tree that leads to them. A hypothesis counts if
+its Bayes factor exceeds 1/alpha times the number of hypotheses that were tried, and exceeds what
+the rule's own tests explain by 1/alpha: noise gives no suggestions. The work is bounded by the
+limits in `cases`, `terms` and `conditions`, and the result depends on nothing but the input.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treethink.errors import SettingError
+from treethink.evaluation import ENOUGH, given_transitions, wrong_values
+from treethink.explain.doubts.cases import Case, Cases, Triple
+from treethink.explain.doubts.conditions import about_bound_objects, known_tests, pair_text
+from treethink.explain.doubts.doubt import Doubt, Doubts, Situation, Suggestion
+from treethink.explain.doubts.evidence import Bools, Group, Numbers, in_bits
+from treethink.explain.doubts.history import Repeats, partitions, repeats
+from treethink.explain.doubts.terms import (
+    Hypothesis,
+    comparisons,
+    never_compared,
+    orders,
+    terms_of,
+)
+from treethink.explain.path import follow
+from treethink.rules import Node, RuleKey
+from treethink.stream.random_play import transitions as random_play
+from treethink.text import many
+from treethink.worlds import World
+from treethink.worlds.base import check_fit
+
+if TYPE_CHECKING:
+    from treethink.model import TreeThink
+
+#: Limits of the work.
+MAX_TRANSITIONS = 20_000
+MAX_RULES = 12
+MAX_LEAVES = 8
+MAX_NODES = 8
+_STEPS = 2_000
+_MAX_COMPARED = 100
+_KEPT_SHARE = 0.5  # of the bits of the first suggestion, for others to be shown
+
+
+def doubts_of(
+    model: TreeThink, transitions: World | Iterable[Sequence[Any]] | None = None
+) -> Doubts:
+    """Return the rules that err or are unsure, with what may be missing, worst first."""
+    data = _data(model, transitions)
+    keys = _mixed_rules(model) | (_erring_rules(model, data) if transitions is not None else set())
+    doubts = []
+    for key in sorted(keys):
+        cases = Cases(model.rules[key], data)
+        if len(cases) and (doubt := _diagnose(model, cases)) is not None:
+            doubts.append(doubt)
+    return Doubts(sorted(doubts, key=lambda each: (-each.wrong, each.rule))[:MAX_RULES])
+
+
+def _data(model: TreeThink, source: World | Iterable[Sequence[Any]] | None) -> list[Triple]:
+    if source is None:
+        if not model.memory:
+            raise SettingError(
+                "this model keeps no transitions (memory=0): give some, model.doubts(transitions)"
+            )
+        return [(each[0], each[1], each[2]) for each in model.kept()]
+    if isinstance(source, World):
+        check_fit(model.schema, source)
+        source = random_play(source, _STEPS, 0)
+    given = deque(given_transitions(source, None, "a diagnosis"), maxlen=MAX_TRANSITIONS)
+    return [each[:3] for each in given]
+
+
+def _mixed_rules(model: TreeThink) -> set[RuleKey]:
+    """Return the rules with a leaf that has seen more than one outcome; the worst of them."""
+    unsure = {}
+    for key, rule in model.rules.items():
+        leaves = [node for node in rule.root.walk() if node.is_leaf and len(node.counts) > 1]
+        if leaves:
+            unsure[key] = sum(_others(leaf) for leaf in leaves)
+    return set(sorted(unsure, key=lambda key: (-unsure[key], key))[:MAX_RULES])
+
+
+def _others(leaf: Node) -> int:
+    return sum(leaf.counts.values()) - max(leaf.counts.values())
+
+
+def _erring_rules(model: TreeThink, data: Sequence[Triple]) -> set[RuleKey]:
+    """Return the rules that err most often on these transitions."""
+    errors: dict[RuleKey, int] = {}
+    for before, action, after in data:
+        for each in wrong_values(model.predict(before, action), after):
+            key = (before[each.object_id].class_name, each.attribute, action)
+            errors[key] = errors.get(key, 0) + 1
+    return set(sorted(errors, key=lambda key: (-errors[key], key))[:MAX_RULES])
+
+
+# -------------------------------------------------------------------------- one rule
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """A hypothesis with its log Bayes factor."""
+
+    kind: str
+    text: str
+    advice: str
+    gain: float
+
+
+def _diagnose(model: TreeThink, cases: Cases) -> Doubt | None:
+    """Return the doubt about a rule, or None if there is none."""
+    wrong = {path: cases.wrong(path) for path in cases.rows_by_path}
+    paths = sorted((p for p in wrong if wrong[p]), key=lambda p: (-wrong[p], p))[:MAX_LEAVES]
+    if not paths:
+        return None
+    worst = paths[0]
+    same = repeats(cases, np.sort(np.concatenate([cases.rows_by_path[p] for p in paths])))
+    suggestions = _Diagnosis(model, cases, paths, same).suggestions()
+    counts = cases.counts(worst)
+    return Doubt(
+        rule=(cases.class_name, cases.attribute, cases.action),
+        path=worst,
+        tests=_tests(cases, worst),
+        cases=len(cases),
+        reached=counts.total(),
+        wrong=wrong[worst],
+        outcomes=dict(sorted(counts.items(), key=lambda each: (-each[1], repr(each[0])))),
+        leaves=sum(n > 0 for n in wrong.values()),
+        examples=_examples(cases, worst, same),
+        suggestions=suggestions,
+        never_compared=never_compared(cases),
+        definition=cases.schema.attributes[cases.attribute],
+    )
+
+
+def _tests(cases: Cases, path: str) -> tuple[str, ...]:
+    """Return the tests on the path, with their answers."""
+    case = cases.all[int(cases.rows_by_path[path][0])]
+    steps, _ = follow(cases.rule.root, case.state, case.object_id)
+    return tuple(f"{'yes' if step.holds else 'no '}  {step.test}" for step in steps)
+
+
+class _Diagnosis:
+    """The scores of all hypotheses about the doubtful leaves of one rule."""
+
+    def __init__(self, model: TreeThink, cases: Cases, paths: list[str], same: Repeats):
+        self.cases, self.paths, self.same = cases, paths, same
+        self.required = math.log(1 / model.alpha)
+        self.groups = [cases.group(cases.rows_by_path[path]) for path in paths]
+        self.samples = {path: cases.group(cases.sample(path)) for path in paths}
+        self.nodes = self._replaceable_nodes()
+        self.tried = 1
+        self.candidates = self._candidates(model)
+
+    def _replaceable_nodes(self) -> list[tuple[Group, float]]:
+        """Return nodes above the worst leaf, each with what the tree below it explains."""
+        worst, leaves = self.paths[0], self.cases.rows_by_path
+        number = {path: i for i, path in enumerate(sorted(leaves))}
+        leaf_of = np.array([number[case.path] for case in self.cases], dtype=np.int64)
+        nodes = []
+        for depth in range(min(len(worst), MAX_NODES)):
+            group = self.cases.group(self.cases.under(worst[:depth]))
+            nodes.append((group, group.gain_of_cells(leaf_of)))
+        return nodes
+
+    def _candidates(self, model: TreeThink) -> dict[str, dict[Any, Any]]:
+        """Return the candidates of the doubtful leaves that the engine counts, by path."""
+        key = (self.cases.class_name, self.cases.attribute, self.cases.action)
+        listed = model._candidates(*key)
+        found, place = {}, 0
+        stack = [("", self.cases.rule.root)]
+        while stack:  # in preorder, as the engine lists its nodes
+            path, node = stack.pop()
+            if path in self.paths and place < len(listed):
+                found[path] = listed[place]
+            place += 1
+            if node.left is not None and node.right is not None:
+                stack += [(path + "R", node.right), (path + "L", node.left)]
+        return found
+
+    # ------------------------------------------------------------------ suggestions
+
+    def suggestions(self) -> tuple[Suggestion, ...]:
+        """Return what may be missing, likeliest first; there is always something to say."""
+        scored = [*self._of_terms(), *self._of_history()]
+        known = _Known([], [0.0], "") if self._is_rare() else self._known()
+        if known.tests:
+            scored += self._of_conditions(known)
+        explained = sum(max(0.0, best) for best in known.explained)
+        least = max(math.log(self.tried), explained) + self.required
+        good = sorted((each for each in scored if each.gain > least), key=lambda each: -each.gain)
+        best: dict[str, _Scored] = {}
+        for each in good:
+            if each.gain >= _KEPT_SHARE * good[0].gain:
+                best.setdefault(each.kind, each)
+        if best:
+            return tuple(self._suggestion(each) for each in best.values())
+        return (self._without_hypothesis(known),)
+
+    def _suggestion(self, each: _Scored) -> Suggestion:
+        bits = in_bits(each.gain - math.log(self.tried))
+        return Suggestion(each.kind, each.text, each.advice, bits)
+
+    def _without_hypothesis(self, known: _Known) -> Suggestion:
+        """Return why no hypothesis explains it: too few data, chance, or something else."""
+        otherwise = sum(self.cases.wrong(path) for path in self.paths)
+        seen = sum(len(group.rows) for group in self.groups)
+        often = f"{many(otherwise, 'time')} of {seen:,} it went otherwise"
+        learn_more = "go on learning"
+        possible = sum(group.best_possible for group in self.groups)
+        if self._is_rare() or possible - math.log(self.tried) < self.required:
+            return Suggestion("data", f"{often}, too few to tell why", learn_more)
+        if known.best and max(known.explained) > self.required / 2:
+            bits = in_bits(max(known.explained))
+            text = f"{known.best} explains it so far, with {bits:.1f} bits"
+            return Suggestion("data", text, learn_more)
+        if self._follows_from_state():
+            text = f"{often}, and equal states had equal outcomes"
+            return Suggestion("unknown", text, "derive an attribute that tells them apart")
+        if self.same.differing:
+            text = f"equal states had different outcomes, {many(self.same.differing, 'time')}"
+        else:
+            text = f"{often}, no state came twice"
+        return Suggestion("chance", f"{text}; the frequencies are stable", "")
+
+    def _is_rare(self) -> bool:
+        """Whether the rule went otherwise too rarely to tell chance from a missing condition."""
+        otherwise = sum(self.cases.wrong(path) for path in self.paths)
+        return otherwise < ENOUGH and not self.same.differing
+
+    def _follows_from_state(self) -> bool:
+        """Whether equal states have equal outcomes, more often than chance would have it."""
+        groups = [np.array(each, dtype=np.int64) for each in self.same.groups]
+        if not groups:
+            return False
+        cells = np.zeros(len(self.cases), dtype=np.int64)
+        for number, rows in enumerate(groups):
+            cells[rows] = number
+        return (
+            self.cases.group(np.sort(np.concatenate(groups))).gain_of_cells(cells) > self.required
+        )
+
+    # ------------------------------------------------------------------- hypotheses
+
+    def _of_terms(self) -> list[_Scored]:
+        terms = terms_of(self.cases)
+        hypotheses = [*comparisons(self.cases, terms), *orders(self.cases, terms)]
+        return self._scored(hypotheses)
+
+    def _scored(self, hypotheses: list[Hypothesis]) -> list[_Scored]:
+        self.tried += len(hypotheses)
+        if not hypotheses:
+            return []
+        gains = self._gains(np.stack([each.truth for each in hypotheses]))
+        return [
+            _Scored(each.kind, each.text, each.advice, float(gain))
+            for each, gain in zip(hypotheses, gains, strict=True)
+        ]
+
+    def _gains(self, truths: Bools) -> Numbers:
+        """Return how much better each hypothesis explains: beside the rule's tests, or in place."""
+        beside = sum(_optional(group.gain_of_tests(truths)) for group in self.groups)
+        gains = np.asarray(beside, dtype=np.float64)
+        for group, explained in self.nodes:
+            gains = np.maximum(gains, group.gain_of_tests(truths) - explained)
+        result: Numbers = gains - math.log(1 + len(self.nodes))
+        return result
+
+    def _known(self) -> _Known:
+        """Return the tests that the doubtful leaves count already, with what each explains."""
+        tests: list[list[Hypothesis]] = []
+        explained: list[float] = []
+        best = ""
+        for group, path in zip(self.groups, self.paths, strict=True):
+            own = known_tests(self.cases, path, self.candidates.get(path, {}))
+            tests.append(own)
+            if not own:
+                continue
+            sample = self.samples[path]
+            gains = sample.gain_of_tests(np.stack([each.truth for each in own])) - math.log(
+                len(own)
+            )
+            gains = gains * (len(group.rows) / len(sample.rows))  # of all cases, if they are alike
+            if not explained or gains.max() > max(explained):
+                best = own[int(gains.argmax())].text
+            explained.append(float(gains.max()))
+        return _Known(tests, explained or [0.0], best)
+
+    def _of_conditions(self, known: _Known) -> list[_Scored]:
+        """Return the best pair of known tests, and tests about an object that another binds."""
+        scored: list[_Scored] = []
+        for path, tests in zip(self.paths, known.tests, strict=True):
+            group = self.samples[path]
+            scored += self._of_bound_objects(group, path)
+            if len(tests) < 2:
+                continue
+            truths = np.stack([each.truth for each in tests])
+            alone = np.maximum(group.gain_of_tests(truths), 0)
+            gains = np.triu(group.gain_of_pairs(truths) - alone[:, None] - alone[None, :], 1)
+            self.tried += len(tests) * (len(tests) - 1) // 2
+            first, second = np.unravel_index(int(gains.argmax()), gains.shape)
+            both = pair_text(tests[int(first)], tests[int(second)])
+            gain = float(gains[first, second])
+            scored.append(_Scored(both.kind, both.text, both.advice, gain))
+        return scored
+
+    def _of_bound_objects(self, group: Group, path: str) -> list[_Scored]:
+        hypotheses = list(about_bound_objects(self.cases, path, self.candidates.get(path, {})))
+        self.tried += len(hypotheses)
+        if not hypotheses:
+            return []
+        gains = group.gain_of_tests(np.stack([each.truth for each in hypotheses]))
+        return [
+            _Scored(each.kind, each.text, each.advice, float(gain))
+            for each, gain in zip(hypotheses, gains, strict=True)
+        ]
+
+    def _of_history(self) -> list[_Scored]:
+        scored = []
+        for each in partitions(self.cases):
+            self.tried += 1
+            gains = np.array([group.gain_of_cells(each.cells) for group in self.groups])
+            text = f"it depends on {each.text}"
+            if self.same.pair is not None:
+                text += "; equal states had different outcomes"
+            advice = "add an attribute that holds what is remembered"
+            scored.append(_Scored("hidden", text, advice, float(_optional(gains).sum())))
+        return scored
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The tests that doubtful leaves count: by leaf, what the best explains, and its text."""
+
+    tests: list[list[Hypothesis]]
+    explained: list[float]
+    best: str
+
+
+def _optional(gains: Numbers) -> Numbers:
+    """Return the log Bayes factors if a leaf uses the hypothesis or not, with equal chances."""
+    result: Numbers = np.logaddexp(0.0, gains) - math.log(2)
+    return result
+
+
+# -------------------------------------------------------------------------- examples
+
+
+def _examples(cases: Cases, path: str, same: Repeats) -> tuple[Situation, ...]:
+    """Return two cases of a leaf that differ in their outcome and in as little else as possible."""
+    rows = cases.rows_by_path[path].tolist()
+    if same.pair is not None:
+        return tuple(_situation(cases, each) for each in same.pair)
+    counts = cases.counts(path)
+    if len(counts) < 2:
+        return (_situation(cases, cases.all[rows[-1]]),)
+    rarest = min(counts, key=lambda outcome: (counts[outcome], repr(outcome)))
+    rare = [cases.all[i] for i in rows if cases.all[i].outcome == rarest][-_MAX_COMPARED:]
+    others = [cases.all[i] for i in rows if cases.all[i].outcome != rarest][-_MAX_COMPARED:]
+    pairs = ((_distance(a, b), i, j) for i, a in enumerate(rare) for j, b in enumerate(others))
+    _, i, j = min(pairs)
+    return _situation(cases, others[j]), _situation(cases, rare[i])
+
+
+def _distance(one: Case, other: Case) -> int:
+    """Return how many values and objects differ, with a little more for larger states."""
+    if one.object_id == other.object_id and one.state.ids == other.state.ids:
+        different = sum(a != b for a, b in zip(one.state, other.state, strict=True))
+    else:
+        different = len(set(one.state) ^ set(other.state))
+    return 1_000 * different + len(one.state)
+
+
+def _situation(cases: Cases, case: Case) -> Situation:
+    return Situation(case.state, cases.action, case.object_id, cases.attribute, case.outcome)

@@ -1,0 +1,190 @@
+"""A doubt: a rule that errs or is unsure, and what may be missing.
+
+rule, cases, hypotheses -> [ doubt ] -> text, dict
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
+
+from treethink.explain.english.tests import object_name
+from treethink.explain.rich_text import RichText
+from treethink.outcome_text import outcome_text
+from treethink.rules import RuleKey, Value, title_of
+from treethink.state import Attribute, State
+from treethink.text import many
+
+#: What may be missing, by the kind of a suggestion.
+KINDS: Mapping[str, str] = {
+    "comparison": "a comparison of attributes with different names",
+    "order": "less-than, an order of numbers",
+    "conditions": "two conditions together",
+    "hidden": "something that is not in the state",
+    "chance": "nothing: the outcome is random",
+    "data": "more data",
+    "unknown": "nothing was found that explains it",
+}
+_MAX_OBJECTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """An observation: the state, the action, the object, and its outcome."""
+
+    state: State
+    action: str
+    object_id: int
+    attribute: str
+    outcome: Value
+
+    def __str__(self) -> str:
+        state = self.state
+        others = [x for x in state.ids if x != self.object_id]
+        named = [self.object_id, *others][:_MAX_OBJECTS]
+        objects = "; ".join(_object(state, each) for each in named)
+        rest = (
+            f"; {many(len(others) - len(named) + 1, 'more object')}"
+            if len(others) >= len(named)
+            else ""
+        )
+        definition = state.schema.attributes[self.attribute]
+        return f"{outcome_text(self.outcome, definition)}: {objects}{rest}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {
+            "state": self.state.to_dict(),
+            "action": self.action,
+            "object": self.object_id,
+            "outcome": self.outcome,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What may be missing: its kind (see `KINDS`), what it is, what to do, and the evidence.
+
+    `bits` is by how much it explains the outcomes better than the rule does, after the price of
+    having tried so many hypotheses; 0 for kinds that explain nothing.
+    """
+
+    kind: str
+    text: str
+    advice: str
+    bits: float = 0.0
+
+    def __str__(self) -> str:
+        evidence = f" ({self.bits:,.0f} bits)" if self.bits else ""
+        return f"{KINDS[self.kind]}: {self.text}{evidence}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "advice": self.advice,
+            "bits": round(self.bits, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt(RichText):
+    """A rule that errs or is unsure, and what may be missing, likeliest first.
+
+    `path` leads from the rule's root to the leaf that errs most, as letters L (yes) and R (no), and
+    `tests` are the tests on it with their answers. Of `cases` observations of the rule, `reached`
+    came to that leaf, with these `outcomes`; in `wrong` of them the likeliest one did not follow.
+    `leaves` counts the leaves of the rule that are in doubt. `examples` are two situations that
+    the model cannot tell apart. `never_compared` lists attributes that have values in common and
+    are never compared.
+    """
+
+    rule: RuleKey
+    path: str
+    tests: tuple[str, ...]
+    cases: int
+    reached: int
+    wrong: int
+    outcomes: Mapping[Value, int]
+    leaves: int
+    examples: tuple[Situation, ...] = field(repr=False)
+    suggestions: tuple[Suggestion, ...]
+    never_compared: tuple[tuple[str, str], ...] = ()
+    definition: Attribute | None = field(default=None, repr=False)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the first suggestion: what is most likely missing."""
+        return self.suggestions[0].kind
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {
+            "rule": list(self.rule),
+            "path": self.path,
+            "tests": list(self.tests),
+            "cases": self.cases,
+            "reached": self.reached,
+            "wrong": self.wrong,
+            "outcomes": [{"outcome": y, "times": n} for y, n in self.outcomes.items()],
+            "leaves": self.leaves,
+            "examples": [each.to_dict() for each in self.examples],
+            "suggestions": [each.to_dict() for each in self.suggestions],
+            "never_compared": [list(each) for each in self.never_compared],
+        }
+
+    def __rich__(self) -> Group:
+        outcomes = ", ".join(
+            f"{outcome_text(y, self.definition)} × {n:,}" for y, n in self.outcomes.items()
+        )
+        heading = f"{title_of(self.rule)}: {self.wrong:,} of {self.reached:,} went otherwise"
+        parts: list[Any] = [Text(f"{heading} ({outcomes})", style="bold")]
+        parts += [_indented(each, 2, "dim") for each in self.tests]
+        if self.leaves > 1:
+            parts.append(_indented(f"and {many(self.leaves - 1, 'other leaf', 'other leaves')}", 2))
+        for number, each in enumerate(self.suggestions):
+            parts.append(_indented(f"{'missing' if not number else 'or'}: {each}", 2, "yellow"))
+            if each.advice:
+                parts.append(_indented(each.advice, 4))
+        if self.never_compared and self.kind in ("data", "unknown"):
+            pairs = "; ".join(f"{a} and {b}" for a, b in self.never_compared)
+            parts.append(_indented(f"never compared, although their values overlap: {pairs}", 2))
+        if self.examples:
+            parts.append(_indented("the model cannot tell these apart:", 2))
+            parts += [_indented(str(each), 4) for each in self.examples]
+        return Group(*parts)
+
+
+class Doubts(list[Doubt]):
+    """The doubts of a model, worst first; `print` shows them all."""
+
+    def __init__(self, doubts: Iterable[Doubt] = ()):
+        super().__init__(doubts)
+
+    def __rich__(self) -> Group:
+        if not self:
+            return Group(Text("no doubts: every rule is sure of what it has seen"))
+        parts: list[Any] = []
+        for each in self:
+            parts += [Text("")] * bool(parts) + [each]
+        return Group(*parts)
+
+    def __str__(self) -> str:
+        return RichText.__str__(self)  # type: ignore[arg-type]  # it only needs `__rich__`
+
+
+def _indented(text: str, by: int, style: str = "") -> Padding:
+    return Padding(Text(text, style=style), (0, 0, 0, by))
+
+
+def _object(state: State, object_id: int) -> str:
+    values = ", ".join(f"{name} {value}" for name, value in state[object_id].values.items())
+    return (
+        f"{object_name(state, object_id)} ({values})" if values else object_name(state, object_id)
+    )

@@ -1,0 +1,316 @@
+"""The numbers that a rule could compare, and hypotheses that compare them.
+
+    cases -> [ terms ] -> yes-no hypotheses: comparisons of unlike attributes, and orders
+
+A term is an attribute of a determined object: the target X0, an object of a class with a single
+one, or an object that the tests above the leaf have bound. Hypotheses about "any object" of a class
+compare its attributes with a term.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from treethink.explain.doubts.cases import Case, Cases
+from treethink.explain.doubts.evidence import Bools, Integers
+from treethink.state import Attribute, Schema, State
+
+#: Limits of the work for one rule.
+MAX_TERMS = 16
+MAX_DIFFERENCES = 9
+MAX_THRESHOLDS = 24
+MAX_NEAR = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A yes-no question about a case, its answers, and what to do if it is what is missing."""
+
+    kind: str
+    text: str
+    advice: str
+    truth: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """An attribute of a determined object: its values, one row for each case."""
+
+    text: str
+    attribute: str
+    owner: str  # its class
+    values: Integers
+
+
+def terms_of(cases: Cases) -> list[Term]:
+    """Return the terms that every case has."""
+    schema = cases.schema
+    terms = [
+        _term(cases, "X0", cases.class_name, name, 0)
+        for name in _facts_of(schema, cases.class_name)
+    ]
+    for class_name in schema.classes:
+        if class_name != cases.class_name and _is_single(cases, class_name):
+            ids = [case.state.of_class(class_name)[0].id for case in cases]
+            terms += [
+                _term_of(cases, class_name, class_name, m, ids)
+                for m in _facts_of(schema, class_name)
+            ]
+    for variable, class_name in _common_variables(cases):
+        if not _is_single(cases, class_name):
+            names = _facts_of(schema, class_name)
+            terms += [_term(cases, f"X{variable}", class_name, m, variable) for m in names]
+    return terms[:MAX_TERMS]
+
+
+def _facts_of(schema: Schema, class_name: str) -> list[str]:
+    """Return the attributes of a class that take part in facts."""
+    return [name for name in schema.classes[class_name] if schema.attributes[name].facts]
+
+
+def _is_single(cases: Cases, class_name: str) -> bool:
+    return all(len(case.state.of_class(class_name)) == 1 for case in cases)
+
+
+def _common_variables(cases: Cases) -> Iterator[tuple[int, str]]:
+    """Yield variables that stand for one object of the same class in every case."""
+    shortest = min((case.bindings for case in cases), key=lambda each: len(each[0]))
+    for variable in range(1, len(shortest[0])):
+        bound = [_bound(case, variable) for case in cases]
+        if all(each is not None for each in bound):
+            pairs = zip(cases, bound, strict=True)
+            classes = {case.state[x].class_name for case, x in pairs if x is not None}
+            if len(classes) == 1:
+                yield variable, classes.pop()
+
+
+def _bound(case: Case, variable: int) -> int | None:
+    """Return the object of a variable, if all bindings agree on it."""
+    objects = {binding[variable] for binding in case.bindings}
+    return objects.pop() if len(objects) == 1 else None
+
+
+def _term(cases: Cases, name: str, class_name: str, attribute: str, variable: int) -> Term:
+    ids = [case.bindings[0][variable] for case in cases]
+    return _term_of(cases, name, class_name, attribute, ids)
+
+
+def _term_of(
+    cases: Cases, name: str, owner: str, attribute: str, ids: Sequence[int | None]
+) -> Term:
+    rows = [_vector(case.state, x, attribute) for case, x in zip(cases, ids, strict=True)]
+    return Term(f"{name}[{attribute}]", attribute, owner, np.array(rows, dtype=np.int64))
+
+
+def _vector(state: State, object_id: int | None, attribute: str) -> tuple[int, ...]:
+    assert object_id is not None
+    value = raw_value(state, object_id, attribute)
+    return (value,) if isinstance(value, int) else value
+
+
+def raw_value(state: State, object_id: int, attribute: str) -> int | tuple[int, ...]:
+    """Return a value as numbers, also that of a category or a flag."""
+    value = state.value(object_id, attribute)
+    names = state.schema.attributes[attribute].names
+    if isinstance(value, str) and names is not None:
+        return names.index(value)
+    return int(value) if isinstance(value, bool) else value
+
+
+def are_comparable(schema: Schema, a: str, b: str) -> bool:
+    """Whether rules compare the two attributes: equal names, or the same unit."""
+    return a == b or _unit(schema, a) == _unit(schema, b)
+
+
+def _unit(schema: Schema, name: str) -> str:
+    return schema.attributes[name].like or name
+
+
+# -------------------------------------------------------------------------- comparisons
+
+
+def comparisons(cases: Cases, terms: list[Term]) -> Iterator[Hypothesis]:
+    """Yield comparisons of attributes that rules never compare."""
+    for one, other in combinations(terms, 2):
+        both = _is_quantity(one) and _is_quantity(other)
+        if both and _is_unlike(cases.schema, one, other):
+            yield from _by_difference(cases.schema, one, other)
+    for term in terms:
+        for class_name, attribute in _others(cases):
+            definition = cases.schema.attributes[attribute]
+            same_length = definition.length == term.values.shape[1]
+            if same_length and not are_comparable(cases.schema, term.attribute, attribute):
+                yield from _any_object(cases, term, class_name, attribute)
+
+
+def _is_unlike(schema: Schema, one: Term, other: Term) -> bool:
+    same_length = one.values.shape[1] == other.values.shape[1]
+    return same_length and not are_comparable(schema, one.attribute, other.attribute)
+
+
+def _is_quantity(term: Term) -> bool:
+    """Whether the term has more than two values; one that has two is a condition."""
+    return len(np.unique(term.values, axis=0)) > 2
+
+
+def _by_difference(schema: Schema, one: Term, other: Term) -> Iterator[Hypothesis]:
+    differences = one.values - other.values
+    common = Counter(map(tuple, differences.tolist())).most_common(MAX_DIFFERENCES)
+    zero = (0,) * differences.shape[1]
+    advice = like_advice(schema, one.attribute, other.attribute)
+    for difference in dict.fromkeys([zero, *(each for each, _ in common)]):
+        truth = (differences == np.array(difference)).all(axis=1)
+        text = f"{one.text} - {other.text} = {_shown(difference)}"
+        yield Hypothesis(
+            "comparison", text if any(difference) else f"{one.text} = {other.text}", advice, truth
+        )
+
+
+def _any_object(cases: Cases, term: Term, class_name: str, attribute: str) -> Iterator[Hypothesis]:
+    held = [_values_of_others(case, class_name, attribute) for case in cases]
+    near: Counter[tuple[int, ...]] = Counter()
+    rows: list[set[tuple[int, ...]]] = []
+    for values, own in zip(held, term.values.tolist(), strict=True):
+        differences = {tuple(a - b for a, b in zip(each, own, strict=True)) for each in values}
+        rows.append(differences)
+        near.update(differences)
+    zero = (0,) * term.values.shape[1]
+    advice = like_advice(cases.schema, term.attribute, attribute)
+    for difference in dict.fromkeys([zero, *(each for each, _ in near.most_common(MAX_NEAR))]):
+        truth = np.array([difference in each for each in rows], dtype=bool)
+        relation = f"- {term.text} = {_shown(difference)}" if any(difference) else f"= {term.text}"
+        yield Hypothesis("comparison", f"some {class_name}[{attribute}] {relation}", advice, truth)
+
+
+def _others(cases: Cases) -> list[tuple[str, str]]:
+    """Return classes that may have several objects, each with an attribute in facts."""
+    schema = cases.schema
+    several = [name for name in schema.classes if not _is_single(cases, name)]
+    return [(name, attribute) for name in several for attribute in _facts_of(schema, name)]
+
+
+def _values_of_others(case: Case, class_name: str, attribute: str) -> set[tuple[int, ...]]:
+    objects = case.state.of_class(class_name)
+    return {_vector(case.state, x.id, attribute) for x in objects if x.id != case.object_id}
+
+
+def like_advice(schema: Schema, one: str, other: str) -> str:
+    """Return how to make two attributes comparable: the later one takes the unit of the earlier."""
+    order = list(schema.attributes)
+    first, second = sorted((one, other), key=order.index)
+    unit = schema.attributes[first].like or first
+    return f'give {second} the unit of {first}: {_preset(schema.attributes[second])}like="{unit}")'
+
+
+def _preset(attribute: Attribute) -> str:
+    """Return the beginning of an attribute's definition."""
+    if attribute.kind == "number" or (attribute.length == 1 and attribute.outcomes != "value"):
+        return "Number("
+    return f"Attribute({attribute.length}, " if attribute.kind != "position" else "Position(2, "
+
+
+# ------------------------------------------------------------------------------- orders
+
+
+def orders(cases: Cases, terms: list[Term]) -> Iterator[Hypothesis]:
+    """Yield thresholds of numbers, of their differences, and of other objects' numbers."""
+    numbers = [each for each in terms if not _is_named(cases, each.attribute)]
+    scalars = [each for each in numbers if each.values.shape[1] == 1 and _is_quantity(each)]
+    for term in scalars:
+        yield from _thresholds(term.text, term.values[:, 0])
+    for one, other in combinations(scalars, 2):
+        yield from _thresholds_of_difference(one, other)
+    for term in scalars:
+        for class_name, attribute in _others(cases):
+            definition = cases.schema.attributes[attribute]
+            if definition.length == 1 and not _is_named(cases, attribute):
+                yield from _any_order(cases, term, class_name, attribute)
+
+
+def _is_named(cases: Cases, attribute: str) -> bool:
+    """Whether the values are names or yes and no, which have no order."""
+    definition = cases.schema.attributes[attribute]
+    return definition.names is not None or definition.kind == "flag"
+
+
+_ORDER_ADVICE = (
+    "rules know equality and differences, no order: derive an attribute that tells it"
+    " (tt.Derived), or wait until every case has been seen"
+)
+
+
+def _cuts(values: Integers) -> list[int]:
+    """Return thresholds between the values: all, or some at equal distances in rank."""
+    distinct = np.unique(values)[1:]
+    if len(distinct) > MAX_THRESHOLDS:
+        places = np.linspace(0, len(distinct) - 1, MAX_THRESHOLDS).astype(int)
+        distinct = distinct[places]
+    return [int(each) for each in distinct]
+
+
+def _thresholds(text: str, values: Integers) -> Iterator[Hypothesis]:
+    for cut in _cuts(values):
+        yield Hypothesis("order", f"{text} >= {cut}", _ORDER_ADVICE, values >= cut)
+
+
+def _thresholds_of_difference(one: Term, other: Term) -> Iterator[Hypothesis]:
+    differences = (one.values - other.values)[:, 0]
+    for cut in dict.fromkeys([0, 1, *_cuts(differences)]):
+        yield Hypothesis(
+            "order", _order_text(one.text, other.text, cut), _ORDER_ADVICE, differences >= cut
+        )
+
+
+def _order_text(one: str, other: str, cut: int) -> str:
+    if cut == 0:
+        return f"{one} >= {other}"
+    return f"{one} > {other}" if cut == 1 else f"{one} - {other} >= {cut}"
+
+
+def _any_order(cases: Cases, term: Term, class_name: str, attribute: str) -> Iterator[Hypothesis]:
+    own = term.values[:, 0]
+    held = [
+        [value for (value,) in _values_of_others(case, class_name, attribute)] for case in cases
+    ]
+    largest = np.array([max(values, default=None) for values in held], dtype=object)
+    smallest = np.array([min(values, default=None) for values in held], dtype=object)
+    some = np.array([each is not None for each in largest], dtype=bool)
+    top, low = (np.where(some, each, 0).astype(np.int64) for each in (largest, smallest))
+    what = f"some {class_name}[{attribute}]"
+    for sign, truth in (
+        (">", top > own), (">=", top >= own), ("<", low < own), ("<=", low <= own)
+    ):  # fmt: skip
+        yield Hypothesis("order", f"{what} {sign} {term.text}", _ORDER_ADVICE, truth & some)
+
+
+def _shown(difference: tuple[int, ...]) -> str:
+    return str(difference[0]) if len(difference) == 1 else str(difference)
+
+
+# ---------------------------------------------------------------------- never compared
+
+
+def never_compared(cases: Cases) -> tuple[tuple[str, str], ...]:
+    """Return pairs of attributes of one length whose values overlap and that no rule compares."""
+    schema = cases.schema
+    seen: dict[str, set[tuple[int, ...]]] = {}
+    for case in list(cases)[-_SEEN:]:
+        for each in case.state:
+            for name in _facts_of(schema, each.class_name):
+                seen.setdefault(name, set()).add(_vector(case.state, each.id, name))
+    named = [name for name in seen if len(seen[name]) > 2 and not _is_named(cases, name)]
+    return tuple(
+        (a, b)
+        for a, b in combinations(named, 2)
+        if schema.attributes[a].length == schema.attributes[b].length
+        and not are_comparable(schema, a, b)
+        and len(seen[a] & seen[b]) > 1
+    )
+
+
+_SEEN = 200

@@ -1,0 +1,131 @@
+"""Whether an answer rests on something that was never seen."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+import treethink as tt
+from doubtful_worlds import FixedPrice, log_of, taught
+from models import learned
+from treethink.explain.novelty import novelty_text
+
+
+def buying(credit: int, model: tt.TreeThink) -> tt.Prediction:
+    state = FixedPrice().reset(0).replace(0, credit=credit)
+    return model.predict(state, "buy")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_credit_that_was_never_seen_is_novel(seed: int) -> None:
+    model = taught(FixedPrice(), 1_500, seed)
+    seen = {each[0][0].credit for each in log_of(FixedPrice(), 1_500, seed) if each[1] == "buy"}
+    assert seen == set(range(6))
+    for credit in seen:
+        assert not buying(credit, model).novel(1, "cans")
+    for credit in (6, 20, -1):
+        prediction = buying(credit, model)
+        assert prediction.support(1, "cans") > 30  # of the leaf, not of this credit
+        assert prediction.novel(1, "cans")
+        text = novelty_text(prediction, 1, "cans")
+        assert text.endswith(f"machine 0, credit = {credit}") and "never seen" in text
+
+
+def test_a_rule_that_asks_nothing_about_a_value_does_not_find_it_novel() -> None:
+    model = taught(FixedPrice(), 1_500, 0)
+    state = FixedPrice().reset(0).replace(1, price=77)  # it was always 3, so no test asks for it
+    assert not model.predict(state, "coin").novel(1, "price")
+    assert not model.predict(state, "buy").novel(1, "price")
+
+
+@pytest.mark.parametrize(
+    ("name", "larger"),
+    [("maze", {"width": 32, "height": 32}), ("keys", {"width": 12}), ("walls", {})],
+)
+def test_new_places_are_not_novel(name: str, larger: dict[str, int]) -> None:
+    model = tt.TreeThink(tt.make(name).schema)
+    model.observe_many(tt.transitions(tt.make(name), 5_000, seed=0))
+    novel = 0
+    log = list(tt.transitions(tt.make(name, **larger), 60, seed=5))
+    for before, action, *_ in log:
+        prediction = model.predict(before, action)
+        novel += any(prediction.novel(x.id, m) for x in before for m in x.values)
+    assert novel <= len(log) // 50
+
+
+def test_what_was_observed_is_not_novel() -> None:
+    for world in (FixedPrice(), tt.make("doors"), tt.make("lights")):
+        model = tt.TreeThink(world.schema)
+        log = list(tt.transitions(world, 400, seed=1))
+        model.observe_many(log)
+        for before, action, *_ in log[::20]:
+            prediction = model.predict(before, action)
+            found = [prediction._novelty(x.id, m) for x in before for m in x.values]
+            assert [each for each in found if each is not None and each[0] == "value"] == []
+
+
+def test_a_model_that_saw_nothing_finds_everything_novel() -> None:
+    prediction = buying(3, tt.TreeThink(FixedPrice.schema))
+    assert prediction.novel(1, "cans") and prediction.support(1, "cans") == 0
+    assert "never observed" in novelty_text(prediction, 1, "cans")
+
+
+def test_a_prediction_asks_the_model_as_it_is_now() -> None:
+    model = taught(FixedPrice(), 1_500, 0)
+    prediction = buying(20, model)
+    assert prediction.novel(1, "cans")
+    state = prediction.state
+    model.observe(state, "buy", state.replace(1, cans=state[1].cans + 1))
+    assert not prediction.novel(1, "cans")
+
+
+def test_a_prediction_keeps_what_it_asks() -> None:
+    prediction = buying(20, taught(FixedPrice(), 1_500, 0))
+    gc.collect()
+    assert prediction.novel(1, "cans")
+    (same,) = taught(FixedPrice(), 1_500, 0).predict_many([(prediction.state, "buy")])
+    gc.collect()
+    assert same.novel(1, "cans")
+
+
+def test_saving_keeps_what_was_seen() -> None:
+    model = taught(FixedPrice(), 1_500, 0)
+    loaded = tt.TreeThink.from_bytes(model.to_bytes(memory=False))
+    for credit in range(-1, 9):
+        assert buying(credit, loaded).novel(1, "cans") == buying(credit, model).novel(1, "cans")
+
+
+def test_unknown_names_are_refused() -> None:
+    prediction = buying(3, taught(FixedPrice(), 100, 0))
+    with pytest.raises(tt.UnknownNameError, match="cans"):
+        prediction.novel(1, "can")
+    with pytest.raises(tt.StateError):
+        prediction.novel(99, "cans")
+
+
+def test_an_explanation_says_what_was_never_seen() -> None:
+    model = taught(FixedPrice(), 1_500, 0)
+    state = FixedPrice().reset(0).replace(0, credit=20)
+    reason = model.explain(state, "buy", (1, "cans"))[1, "cans"]
+    assert "this answer rests on a value never seen: machine 0, credit = 20" in " ".join(
+        str(reason).split()
+    )
+    assert (
+        reason.to_dict()["novel"]
+        == "this answer rests on a value never seen: machine 0, credit = 20"
+    )
+
+
+def test_an_evaluation_counts_what_was_never_seen() -> None:
+    model = taught(FixedPrice(), 1_500, 0)
+    state = FixedPrice().reset(0).replace(0, credit=20)
+    bought = state.replace(1, cans=state[1].cans + 1)
+    result = tt.evaluate(model, [(state, "buy", bought)])
+    assert (result.never_seen, result.wrong) == (1, 0)
+
+
+def test_explaining_a_learned_maze_finds_nothing_novel() -> None:
+    world = tt.make("maze")
+    for reason in learned("maze", 5000).explain(world.reset(3), "up"):
+        assert reason.novel == ""

@@ -1,0 +1,199 @@
+"""Small worlds that a model cannot learn, each for another reason, and some that it can.
+
+`model.doubts()` must say the reason (tests/explain/test_doubts.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import treethink as tt
+from treethink.state import Attribute, Object, Schema, State
+from treethink.worlds import World
+from treethink.worlds.scene import Distribution
+
+
+class _Level(World):
+    """A world whose next state is certain, and whose levels are random."""
+
+    def objects(self, draw: Any) -> list[Object]:
+        raise NotImplementedError
+
+    def reset(self, seed: int) -> State:
+        rng = self.generator(seed)
+        return State(self.schema, self.objects(lambda n: int(rng.integers(n))))
+
+    def after(self, state: State, action: str) -> State:
+        raise NotImplementedError
+
+    def dynamics(self, state: State, action: str) -> Distribution:
+        return [(self.after(state, action), 1.0)]
+
+
+class Vending(_Level):
+    """Prices vary from level to level: whoever has enough credit gets a can."""
+
+    name = "vending"
+    schema = Schema(
+        {"machine": ["credit"], "slot": ["price", "cans"]},
+        {"credit": Attribute(1, outcomes="value"), "price": 1, "cans": Attribute(1, ())},
+        ["coin", "buy"],
+    )
+    most = 30
+
+    def objects(self, draw: Any) -> list[Object]:
+        price, credit = 1 + draw(self.most), draw(self.most)
+        return [Object(0, "machine", credit=credit), Object(1, "slot", price=price, cans=0)]
+
+    def after(self, state: State, action: str) -> State:
+        machine, slot = state[0], state[1]
+        if action == "coin":
+            return state.replace(0, credit=(machine.credit + 1) % (self.most + 1))
+        if machine.credit < slot.price:
+            return state
+        return state.replace(1, cans=slot.cans + 1)
+
+
+class FixedPrice(Vending):
+    """A machine with one price, which can be learned."""
+
+    name = "fixed_price"
+    most = 5
+
+    def objects(self, draw: Any) -> list[Object]:
+        return [
+            Object(0, "machine", credit=draw(6)),
+            Object(1, "slot", price=3, cans=0),
+        ]
+
+
+class Cards(_Level):
+    """The higher rank wins."""
+
+    name = "cards"
+    schema = Schema(
+        {"mine": ["rank"], "theirs": ["rank"], "game": ["won"]},
+        {"rank": 1, "won": Attribute(1, ())},
+        ["show"],
+    )
+
+    def objects(self, draw: Any) -> list[Object]:
+        ranks = [Object(i, name, rank=draw(40)) for i, name in enumerate(("mine", "theirs"))]
+        return [*ranks, Object(2, "game", won=0)]
+
+    def after(self, state: State, action: str) -> State:
+        more = state[0].rank > state[1].rank
+        return state.replace(2, won=state[2].won + (1 if more else -1))
+
+
+class Elevator(_Level):
+    """Whoever is at the floor of their destination gets out when the door opens."""
+
+    name = "elevator"
+    floors = 12
+    schema = Schema(
+        {"lift": ["floor"], "passenger": ["dest", "out"]},
+        {"floor": 1, "dest": 1, "out": Attribute(1, outcomes="value")},
+        ["up", "open"],
+    )
+
+    def objects(self, draw: Any) -> list[Object]:
+        passengers = [Object(i, "passenger", dest=draw(self.floors), out=0) for i in (1, 2)]
+        return [Object(0, "lift", floor=draw(self.floors)), *passengers]
+
+    def after(self, state: State, action: str) -> State:
+        floor = state[0].floor
+        if action == "up":
+            return state.replace(0, floor=(floor + 1) % self.floors)
+        there = [x.id for x in state.of_class("passenger") if x.dest == floor]
+        return state.replace_many({x: {"out": 1} for x in there})
+
+
+class Either(_Level):
+    """A press scores if exactly one of two switches is on."""
+
+    name = "either"
+    schema = Schema(
+        {"box": ["left", "right", "noise", "score"]},
+        {"left": 1, "right": 1, "noise": 1, "score": Attribute(1, ())},
+        ["press"],
+    )
+
+    def objects(self, draw: Any) -> list[Object]:
+        return [Object(0, "box", left=draw(2), right=draw(2), noise=draw(3), score=0)]
+
+    def after(self, state: State, action: str) -> State:
+        box = state[0]
+        return state.replace(0, score=box.score + (box.left != box.right))
+
+
+class Third(World):
+    """Every third press lights the lamp; nothing in the state counts them."""
+
+    name = "third"
+    schema = Schema({"lamp": ["lit"]}, {"lit": Attribute(1, outcomes="value")}, ["press"])
+    pure = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._presses = 0
+
+    def reset(self, seed: int) -> State:
+        self._presses = 0
+        return State(self.schema, [Object(0, "lamp", lit=0)])
+
+    def truth(self, before: State, action: str, after: State) -> State:
+        return after
+
+    def dynamics(self, state: State, action: str) -> Distribution:
+        self._presses += 1
+        return [(state.replace(0, lit=int(self._presses % 3 == 0)), 1.0)]
+
+
+class Coin(_Level):
+    """A coin that is tossed."""
+
+    name = "coin"
+    schema = Schema(
+        {"coin": ["up"], "table": ["size"]},
+        {"up": Attribute(1, outcomes="value"), "size": 1},
+        ["toss"],
+    )
+
+    def objects(self, draw: Any) -> list[Object]:
+        return [Object(0, "coin", up=0), Object(1, "table", size=draw(20))]
+
+    def dynamics(self, state: State, action: str) -> Distribution:
+        return [(state.replace(0, up=1), 0.3), (state.replace(0, up=0), 0.7)]
+
+
+class Cells(_Level):
+    """A grid of cells: the walker moves right if that cell is floor."""
+
+    name = "cells"
+    schema = Schema({"walker": ["pos"], "cell": ["pos", "soil"]}, {"pos": 2, "soil": 1}, ["right"])
+    size = 6
+
+    def objects(self, draw: Any) -> list[Object]:
+        cells = [
+            Object(1 + i, "cell", pos=(i % self.size, i // self.size), soil=draw(2))
+            for i in range(self.size**2)
+        ]
+        return [Object(0, "walker", pos=(draw(self.size - 1), draw(self.size))), *cells]
+
+    def after(self, state: State, action: str) -> State:
+        x, y = state[0].pos
+        (cell,) = state.find("cell", pos=((x + 1) % self.size, y))
+        return state.replace(0, pos=cell.pos) if cell.soil == 0 else state
+
+
+def log_of(world: World, steps: int, seed: int, episode: int = 10) -> list[tuple[Any, ...]]:
+    """Return transitions of random play."""
+    return [each[:3] for each in tt.transitions(world, steps, seed, episode)]
+
+
+def taught(world: World, steps: int, seed: int, episode: int = 10) -> tt.TreeThink:
+    """Return a model that observed them."""
+    model = tt.TreeThink(world.schema)
+    model.observe_many(log_of(world, steps, seed, episode))
+    return model
