@@ -288,6 +288,7 @@ void TreeEditor::update_held(Tree& tree) {
 // Edits a copy of the rule, so that an edit that fails changes nothing. The caller holds the lock.
 template <class Edit>
 void Model::edit(SlotId slot, ActionId action, std::string_view path, Edit const& edit) {
+    if (feedback_kind(slot)) add_feedback_rules();
     Tree edited = tree(slot, action);
     NodeId const at = find_node(edited, path);
     edit(TreeEditor(edited, codes_.types(), *criterion_), at);
@@ -298,8 +299,8 @@ void Model::edit(SlotId slot, ActionId action, std::string_view path, Edit const
 void Model::replace(SlotId slot, ActionId action, std::string_view path, std::vector<HandWrittenNode> const& nodes) {
     for (HandWrittenNode const& node : nodes)
         for (auto const& [outcome, n] : node.outcomes)
-            if (outcome.size() != schema_->length(slot))
-                throw RuleError("an outcome must be of length " + std::to_string(schema_->length(slot)) +
+            if (outcome.size() != outcome_length(slot))
+                throw RuleError("an outcome must be of length " + std::to_string(outcome_length(slot)) +
                                 ", got one of length " + std::to_string(outcome.size()));
     auto const lock = lock_.for_writing();
     edit(slot, action, path, [&](TreeEditor editor, NodeId at) { editor.replace(at, nodes); });
@@ -327,6 +328,7 @@ void Model::unpin(SlotId slot, ActionId action, std::string_view path) {
 // Not on a copy: simplify() calls it for each of many nodes.
 void Model::keep_child(SlotId slot, ActionId action, std::string_view path, bool left, bool merge) {
     auto const lock = lock_.for_writing();
+    if (feedback_kind(slot)) add_feedback_rules();
     Tree& tree = this->tree(slot, action);
     NodeId const at = find_node(tree, path);
     lock_.guard("simplified a rule after observation", observations_,

@@ -38,7 +38,17 @@ bool Model::is_predicted(SlotId slot, State const& before) const {
     return before.column(slot)->rows() > 0 && !attribute(slot).derived;
 }
 
-void Model::find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const {
+std::size_t Model::count_targets(SlotId slot, State const& before, Feedback const& feedback) const {
+    auto const kind = feedback_kind(slot);
+    return kind ? feedback.outcome(*kind).has_value() : is_predicted(slot, before) ? before.column(slot)->rows() : 0;
+}
+
+void Model::find_effect(SlotId slot, State const& before, State const& after, Feedback const& feedback,
+                        Effect& effect) const {
+    if (auto const kind = feedback_kind(slot)) {
+        effect.unchanged = false;
+        return effect.outcomes.assign(1, *feedback.outcome(*kind));
+    }
     Column const& old_column = *before.column(slot);
     Column const& new_column = *after.column(slot);
     Attribute const& attribute = this->attribute(slot);
@@ -62,7 +72,7 @@ void Model::check(State const& before, State const& after) const {
     check_schema(before, "before");
     check_schema(after, "after");
     check_same_objects(before, after);
-    for (std::size_t s = 0; s < effects_.size(); ++s) {
+    for (std::size_t s = 0; s < schema_->slots().size(); ++s) {
         Column const& old_column = *before.column(SlotId(s));
         Column const& new_column = *after.column(SlotId(s));
         if (&old_column == &new_column || attribute(SlotId(s)).outcomes_are_values) continue;
@@ -76,7 +86,7 @@ void Model::check(State const& before, State const& after) const {
 
 bool Model::will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const {
     if (tree.varies()) return true;
-    std::size_t const length = schema_->length(slot);
+    std::size_t const length = outcome_length(slot);
     VectorView first =
         tree.outcomes().empty() ? effect.outcome(0, length) : VectorView(tree.outcomes().values().front());
     for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row)
@@ -86,52 +96,82 @@ bool Model::will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::
 
 // Everything that can be refused is refused here. Returns whether codes of the facts are needed: some rule varies, or
 // the transition is kept, and may be learned from later.
-bool Model::find_effects(State const& before, ActionId action, State const& after) {
+bool Model::find_effects(State const& before, ActionId action, State const& after, Feedback const& feedback) {
     bool facts_needed = window_.keeps();
     for (std::size_t s = 0; s < effects_.size(); ++s) {
-        if (!is_predicted(SlotId(s), before)) continue;
-        std::size_t const rows = before.column(SlotId(s))->rows();
-        find_effect(SlotId(s), before, after, effects_[s]);
+        std::size_t const rows = count_targets(SlotId(s), before, feedback);
+        if (rows == 0) continue;
+        find_effect(SlotId(s), before, after, feedback, effects_[s]);
         facts_needed = facts_needed || will_vary(tree(SlotId(s), action), SlotId(s), effects_[s], rows);
     }
     return facts_needed;
 }
 
-std::vector<ModelEvent> Model::observe(State const& before, ActionId action, State const& after) {
+bool Model::learns_feedback(FeedbackKind kind) const {
+    auto const lock = lock_.for_reading();
+    return has_learned(kind);
+}
+
+bool Model::has_learned(FeedbackKind kind) const {
+    std::size_t const first = feedback_slot(kind) * schema_->actions().size();
+    for (std::size_t t = first; t < trees_.size() && t < first + schema_->actions().size(); ++t)
+        if (trees_[t].transitions() > 0 || trees_[t].varies()) return true;
+    return false;
+}
+
+TreeSnapshot Model::snapshot(SlotId slot, ActionId action, bool with_candidates) const {
+    auto const lock = lock_.for_reading();
+    if (feedback_kind(slot) && !has_feedback_rules()) return {};
+    return take_snapshot(tree(slot, action), codes_, with_candidates);
+}
+
+// Rules of feedback exist from the first that is given on. As long as they have learned nothing, nobody can tell.
+void Model::add_feedback_rules() {
+    if (has_feedback_rules()) return;
+    std::size_t const slots = schema_->slots().size() + feedback_kinds;
+    effects_.reserve(slots);  // what needs memory comes first
+    trees_.reserve(slots * schema_->actions().size());
+    while (trees_.size() < slots * schema_->actions().size()) trees_.emplace_back(std::vector<ClassId>{}, tables_);
+    effects_.resize(slots);
+}
+
+std::vector<ModelEvent> Model::observe(State const& before, ActionId action, State const& after,
+                                       Feedback const& feedback) {
     check_schema(before, "before");
     check_schema(after, "after");
     check_same_objects(before, after);
     auto const lock = lock_.for_writing();
-    bool const facts_needed = find_effects(before, action, after);
+    if (!feedback.empty()) add_feedback_rules();
+    bool const facts_needed = find_effects(before, action, after, feedback);
     return lock_.guard("learned observation", observations_ + 1,
-                       [&] { return learn_transition(before, action, after, facts_needed); });
+                       [&] { return learn_transition(before, action, after, feedback, facts_needed); });
 }
 
 std::vector<ModelEvent> Model::learn_transition(State const& before, ActionId action, State const& after,
-                                                bool facts_needed) {
+                                                Feedback const& feedback, bool facts_needed) {
     events_.clear();
     if (facts_needed) recode(trees_, codes_, codes_.set_state(before));
     ++observations_;
     std::vector<ModelEvent> events;
     LearningContext learning = context(before);
     for (std::size_t s = 0; s < effects_.size(); ++s) {
-        if (!is_predicted(SlotId(s), before)) continue;
-        learn(SlotId(s), action, learning, effects_[s]);
+        std::size_t const rows = count_targets(SlotId(s), before, feedback);
+        if (rows == 0) continue;
+        learn(SlotId(s), action, learning, effects_[s], rows);
         take_events(SlotId(s), action, events);
     }
     if (window_.keeps()) {
         decide_replayed(learning, events);
-        window_.keep({before, after, action});
+        window_.keep({before, after, action, feedback});
         replay_new_nodes(action);
     }
     if (facts_needed) collect_codes(trees_, codes_);
     return events;
 }
 
-void Model::learn(SlotId slot, ActionId action, LearningContext& context, Effect const& effect) {
+void Model::learn(SlotId slot, ActionId action, LearningContext& context, Effect const& effect, std::size_t rows) {
     Tree& tree = this->tree(slot, action);
-    std::size_t const rows = context.state.column(slot)->rows();
-    std::size_t const length = schema_->length(slot);
+    std::size_t const length = outcome_length(slot);
     std::vector<Vector> new_outcomes;
     for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row) {
         VectorView const outcome = effect.outcome(row, length);
@@ -144,13 +184,13 @@ void Model::learn(SlotId slot, ActionId action, LearningContext& context, Effect
 }
 
 void Model::set_targets(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) {
-    std::size_t const length = schema_->length(slot);
+    std::size_t const length = outcome_length(slot);
     while (every_row_.size() < rows) every_row_.push_back(static_cast<Row>(every_row_.size()));
     targets_.clear();
     std::uint32_t outcome = 0;
     for (std::size_t row = 0; row < rows; ++row) {
         if (row < effect.distinct_rows(rows)) outcome = *tree.outcomes().find_or_others(effect.outcome(row, length));
-        targets_.push_back({{every_row_.data() + row, 1}, outcome});
+        targets_.push_back({{every_row_.data() + row, tree.arguments().size()}, outcome});
     }
 }
 
@@ -186,11 +226,11 @@ void Model::replay_window(std::vector<RuleId> const& rules) {
     for (KeptTransition const& kept : window_.transitions()) {
         bool codes_are_set = false;
         for (auto const& [slot, action] : rules) {
-            std::size_t const rows = kept.before.column(slot)->rows();
+            std::size_t const rows = count_targets(slot, kept.before, kept.feedback);
             if (action != kept.action || rows == 0) continue;
             if (!std::exchange(codes_are_set, true)) recode(trees_, codes_, codes_.set_state(kept.before));
             LearningContext learning = context(kept.before);
-            find_effect(slot, kept.before, kept.after, effect);
+            find_effect(slot, kept.before, kept.after, kept.feedback, effect);
             set_targets(tree(slot, action), slot, effect, rows);
             TreeReplay(tree(slot, action)).count(learning, targets_);
         }
@@ -204,18 +244,31 @@ void Model::replay_window(std::vector<RuleId> const& rules) {
 Prediction Model::predict(State const& state, ActionId action, FactsMode facts, BindingsMode bindings) const {
     check_schema(state, "given");
     auto const lock = lock_.for_reading();
-    Prediction prediction(state, effects_.size());
+    std::size_t const slots = schema_->slots().size();
+    Prediction prediction(state, slots);
     FactsOnDemand const demand(state);
     std::optional<FactsInFull> const full =
         facts == FactsMode::full ? std::optional<FactsInFull>(std::in_place, state, codes_.types()) : std::nullopt;
-    auto const route = [&](Tree const& tree, Row row) {
-        std::span<Row const> const target(&row, 1);
+    auto const route = [&](Tree const& tree, std::span<Row const> target) {
         return full ? tree.route(*full, codes_.types(), target, bindings)
                     : tree.route(demand, codes_.types(), target, bindings);
     };
-    for (std::size_t s = 0; s < effects_.size(); ++s)
-        predict_slot(prediction, SlotId(s), tree(SlotId(s), action), route);
+    for (std::size_t s = 0; s < slots; ++s) predict_slot(prediction, SlotId(s), tree(SlotId(s), action), route);
+    if (!has_feedback_rules()) return prediction;
+    for (FeedbackKind const kind : {FeedbackKind::reward, FeedbackKind::terminated})
+        predict_feedback(prediction, kind, tree(feedback_slot(kind), action), route);
     return prediction;
+}
+
+template <class Route>
+void Model::predict_feedback(Prediction& prediction, FeedbackKind kind, Tree const& tree, Route const& route) const {
+    if (tree.transitions() == 0 && !tree.varies()) return;
+    NodeId const leaf = tree.varies() ? route(tree, {}) : kRoot;
+    NodeId const node = tree.answering_node(leaf);
+    if (tree.is_mostly_others(leaf) || tree.is_mostly_others(node)) return;  // nothing is known
+    for (std::size_t y = 0; y < tree.outcomes().size(); ++y)
+        if (std::uint64_t const count = tree.answer_count(node, y); count > 0)
+            prediction.add_feedback(kind, tree.outcomes().values()[y][0], count);
 }
 
 template <class Route>
@@ -230,7 +283,7 @@ void Model::predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, 
     };
     if (!tree.varies() && never_changes()) return;
     for (Row row = 0; row < rows; ++row) {
-        NodeId const leaf = tree.varies() ? route(tree, row) : kRoot;
+        NodeId const leaf = tree.varies() ? route(tree, {&row, 1}) : kRoot;
         if (!tree.is_mostly_others(leaf)) predict_object(prediction, slot, row, tree, tree.answering_node(leaf));
     }
 }
@@ -260,7 +313,7 @@ std::optional<Novelty> Model::novelty(State const& state, ActionId action, SlotI
 // By class: how many objects it had in every transition with that action; 0: their number differed, or is not known.
 std::vector<std::size_t> Model::counted_objects(ActionId action) const {
     std::vector<std::size_t> counted(schema_->classes().size(), 0);
-    for (std::size_t s = 0; s < effects_.size(); ++s) {
+    for (std::size_t s = 0; s < schema_->slots().size(); ++s) {
         Tree const& tree = this->tree(SlotId(s), action);
         std::uint64_t const n = std::accumulate(tree.seen().begin(), tree.seen().end(), std::uint64_t{0});
         bool const same = tree.transitions() > 0 && n % tree.transitions() == 0;
@@ -280,26 +333,29 @@ ModelSize Model::size() const {
         size.bytes += tree.bytes();
         size.varying += tree.varies();
         size.forgotten += tree.forgotten();
-        for (Node const& node : tree.nodes()) {
-            size.nodes += node.variable_classes.empty() ? 0 : 1;  // without places that are free
-            size.candidates += node.candidates.size;
-        }
+        size.nodes += tree.size();
+        for (Node const& node : tree.nodes()) size.candidates += node.candidates.size;
     }
     return size;
 }
 
 // ---- files ----
 
-std::vector<std::uint8_t> Model::save(bool with_memory) const {
+SavedModel Model::save(bool with_memory) const {
     auto const lock = lock_.for_reading();
     Writer out;
     out.number(observations_);
-    for (Tree const& tree : trees_) save_tree(out, tree, codes_);
+    bool const with_feedback = has_learned(FeedbackKind::reward) || has_learned(FeedbackKind::terminated);
+    std::size_t const trees = with_feedback ? trees_.size() : schema_->slots().size() * schema_->actions().size();
+    for (std::size_t t = 0; t < trees; ++t) save_tree(out, trees_[t], codes_);
     if (window_.keeps()) {
         save_undecided(out);
-        (with_memory ? window_ : Window(settings_.memory)).save(out);
+        Window const none(settings_.memory);
+        Window const& window = with_memory ? window_ : none;
+        window.save(out);
+        if (with_feedback) window.save_feedback(out);
     }
-    return out.take();
+    return {out.take(), with_feedback};
 }
 
 void Model::save_undecided(Writer& out) const {
@@ -315,7 +371,7 @@ void Model::save_undecided(Writer& out) const {
     }
 }
 
-std::vector<Model::RuleId> Model::load_undecided(Reader& in) {
+std::vector<RuleId> Model::load_undecided(Reader& in) {
     std::vector<RuleId> undecided;
     std::size_t const count = in.count("a number of rules with seeded nodes");
     for (std::size_t i = 0; i < count; ++i) {
@@ -337,9 +393,10 @@ std::vector<Model::RuleId> Model::load_undecided(Reader& in) {
 }
 
 // A transition that observe() would have refused, or that no rule has counted, cannot have been kept.
-void Model::load_window(Reader& in, Window& window) const {
+void Model::load_window(Reader& in, Window& window, bool with_feedback) const {
     try {
         window.load(in, schema_);
+        if (with_feedback) window.load_feedback(in);
         State const* last = nullptr;
         for (KeptTransition const& kept : window.transitions()) {
             codes_.check(kept.before, std::exchange(last, &kept.before));
@@ -355,39 +412,51 @@ void Model::load_window(Reader& in, Window& window) const {
 void Model::check_kept(KeptTransition const& kept) const {
     Effect effect;
     for (std::size_t s = 0; s < effects_.size(); ++s) {
-        if (!is_predicted(SlotId(s), kept.before)) continue;
-        std::size_t const rows = kept.before.column(SlotId(s))->rows();
-        find_effect(SlotId(s), kept.before, kept.after, effect);
+        std::size_t const rows = count_targets(SlotId(s), kept.before, kept.feedback);
+        if (rows == 0) continue;
+        find_effect(SlotId(s), kept.before, kept.after, kept.feedback, effect);
         Tree const& tree = this->tree(SlotId(s), kept.action);
         for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row)
-            if (!tree.outcomes().find_or_others(effect.outcome(row, schema_->length(SlotId(s)))))
+            if (!tree.outcomes().find_or_others(effect.outcome(row, outcome_length(SlotId(s)))))
                 throw ModelFileError("the model file has kept a transition that no rule has seen");
     }
 }
 
-void Model::load(std::span<std::uint8_t const> bytes) {
+void Model::check_outcomes(FeedbackKind kind, Tree const& tree) {
+    auto const& outcomes = tree.outcomes();
+    for (std::size_t y = 0; y < outcomes.size(); ++y)
+        if (y != outcomes.others() && !is_outcome(kind, outcomes.values()[y][0]))
+            throw ModelFileError(
+                "the model file has a reward that is no finite number, or an end that is not yes or no");
+}
+
+void Model::load(std::span<std::uint8_t const> bytes, bool with_feedback) {
     auto const lock = lock_.for_writing();
     try {
-        load_all(bytes);
+        load_all(bytes, with_feedback);
     } catch (...) {
         for (Tree& tree : trees_) tree.clear();
         throw;
     }
 }
 
-void Model::load_all(std::span<std::uint8_t const> bytes) {
+void Model::load_all(std::span<std::uint8_t const> bytes, bool with_feedback) {
     Reader in(bytes);
     Codes codes(schema_);
+    if (with_feedback) add_feedback_rules();
     std::uint64_t const observations = in.number();
     for (std::size_t t = 0; t < trees_.size(); ++t) {
         SlotId const slot(t / schema_->actions().size());
-        load_tree(in, trees_[t], codes, *criterion_, schema_->length(slot), settings_.branch_updates);
+        load_tree(in, trees_[t], codes, *criterion_, outcome_length(slot), settings_.branch_updates);
+        if (auto const kind = feedback_kind(slot)) check_outcomes(*kind, trees_[t]);
     }
+    if (with_feedback && !has_learned(FeedbackKind::reward) && !has_learned(FeedbackKind::terminated))
+        throw ModelFileError("the model file says that it has rewards or ends, and has none");
     Window window(settings_.memory);
     std::vector<RuleId> undecided;
     if (window.keeps()) {
         undecided = load_undecided(in);
-        load_window(in, window);
+        load_window(in, window, with_feedback);
     }
     if (!in.at_end()) throw ModelFileError("the model file has bytes left over after its last rule");
     codes_ = std::move(codes);

@@ -6,11 +6,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/feedback.hpp"
 #include "editing.hpp"
 #include "inference/prediction.hpp"
 #include "learning/tree.hpp"
@@ -19,6 +22,9 @@
 #include "window.hpp"
 
 namespace treethink {
+
+/// The rule of a slot and an action; those of feedback have slots after all others (see Model::feedback_slot).
+using RuleId = std::pair<SlotId, ActionId>;
 
 /// A decision in one of the model's trees.
 struct ModelEvent {
@@ -37,6 +43,12 @@ struct ModelSize {
     std::size_t varying = 0;    // rules that have seen more than one outcome, or were written by hand
 };
 
+/// The body of a model's file, and whether the model has learned feedback, which decides the format.
+struct SavedModel {
+    std::vector<std::uint8_t> bytes;
+    bool with_feedback = false;
+};
+
 class Model final : public PredictionSource {
 public:
     /// Throws SettingError.
@@ -50,7 +62,19 @@ public:
     void check(State const& before, State const& after) const;
     /// Learns one transition and returns the decisions it led to.
     /// Throws StateError or TransitionError, having learned nothing. Whatever else it throws leaves the model broken.
-    std::vector<ModelEvent> observe(State const& before, ActionId action, State const& after);
+    std::vector<ModelEvent> observe(State const& before, ActionId action, State const& after,
+                                    Feedback const& feedback = {});
+    /// The slot of the rules of a kind of feedback, as if it were an attribute of the transition.
+    [[nodiscard]] SlotId feedback_slot(FeedbackKind kind) const {
+        return SlotId(schema_->slots().size() + static_cast<std::size_t>(kind));
+    }
+    /// The kind of feedback that the rules of a slot are about; nothing for those of attributes.
+    [[nodiscard]] std::optional<FeedbackKind> feedback_kind(SlotId slot) const {
+        std::size_t const slots = schema_->slots().size();
+        return slot < slots ? std::nullopt : std::optional(static_cast<FeedbackKind>(slot - slots));
+    }
+    /// Whether feedback of that kind was ever given, or a rule about it written by hand.
+    [[nodiscard]] bool learns_feedback(FeedbackKind kind) const;
 
     [[nodiscard]] Prediction predict(State const& state, ActionId action, FactsMode facts, BindingsMode bindings) const;
 
@@ -63,10 +87,7 @@ public:
         return {window_.transitions().begin(), window_.transitions().end()};
     }
 
-    [[nodiscard]] TreeSnapshot snapshot(SlotId slot, ActionId action, bool with_candidates) const {
-        auto const lock = lock_.for_reading();
-        return take_snapshot(tree(slot, action), codes_, with_candidates);
-    }
+    [[nodiscard]] TreeSnapshot snapshot(SlotId slot, ActionId action, bool with_candidates) const;
     [[nodiscard]] ModelSize size() const;
 
     // Edits of a rule (editing.cpp, see TreeEditor); each throws RuleError, having changed nothing.
@@ -79,14 +100,13 @@ public:
 
     /// Everything learned, in a form that depends on nothing but the stream (see serialize.hpp).
     /// Without the memory, a loaded model starts with an empty window.
-    [[nodiscard]] std::vector<std::uint8_t> save(bool with_memory = true) const;
+    [[nodiscard]] SavedModel save(bool with_memory = true) const;
     /// Throws ModelFileError. Only for a model that has observed nothing yet.
-    void load(std::span<std::uint8_t const> bytes);
+    /// `with_feedback`: the bytes are of a model that learned feedback.
+    void load(std::span<std::uint8_t const> bytes, bool with_feedback);
 
 private:
-    using RuleId = std::pair<SlotId, ActionId>;
-
-    // What a transition does to the objects of one slot.
+    // What a transition does to the objects of one slot, or its feedback.
     struct Effect {
         bool unchanged = false;     // every outcome is zero
         std::vector<Int> outcomes;  // row by row; a single one when unchanged
@@ -115,12 +135,21 @@ private:
     void edit(SlotId slot, ActionId action, std::string_view path, Edit const& edit);
     /// Whether rules predict the slot: it has objects, and is not derived from other ones.
     [[nodiscard]] bool is_predicted(SlotId slot, State const& before) const;
-    void find_effect(SlotId slot, State const& before, State const& after, Effect& effect) const;
-    [[nodiscard]] bool find_effects(State const& before, ActionId action, State const& after);
+    // Number of targets that a transition has for the rules of a slot.
+    [[nodiscard]] std::size_t count_targets(SlotId slot, State const& before, Feedback const& feedback) const;
+    [[nodiscard]] std::size_t outcome_length(SlotId slot) const {
+        return feedback_kind(slot) ? 1 : schema_->length(slot);
+    }
+    [[nodiscard]] bool has_feedback_rules() const { return effects_.size() > schema_->slots().size(); }
+    void add_feedback_rules();
+    [[nodiscard]] bool has_learned(FeedbackKind kind) const;
+    void find_effect(SlotId slot, State const& before, State const& after, Feedback const& feedback,
+                     Effect& effect) const;
+    [[nodiscard]] bool find_effects(State const& before, ActionId action, State const& after, Feedback const& feedback);
     [[nodiscard]] bool will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const;
     std::vector<ModelEvent> learn_transition(State const& before, ActionId action, State const& after,
-                                             bool facts_needed);
-    void learn(SlotId slot, ActionId action, LearningContext& context, Effect const& effect);
+                                             Feedback const& feedback, bool facts_needed);
+    void learn(SlotId slot, ActionId action, LearningContext& context, Effect const& effect, std::size_t rows);
     void set_targets(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows);
     void take_events(SlotId slot, ActionId action, std::vector<ModelEvent>& events);
 
@@ -131,11 +160,14 @@ private:
     template <class Route>
     void predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, Route const& route) const;
     void predict_object(Prediction& prediction, SlotId slot, Row row, Tree const& tree, NodeId node) const;
+    template <class Route>
+    void predict_feedback(Prediction& prediction, FeedbackKind kind, Tree const& tree, Route const& route) const;
 
     void save_undecided(Writer& out) const;
-    void load_all(std::span<std::uint8_t const> bytes);
+    void load_all(std::span<std::uint8_t const> bytes, bool with_feedback);
     [[nodiscard]] std::vector<RuleId> load_undecided(Reader& in);
-    void load_window(Reader& in, Window& window) const;
+    void load_window(Reader& in, Window& window, bool with_feedback) const;
+    static void check_outcomes(FeedbackKind kind, Tree const& tree);
     void check_kept(KeptTransition const& kept) const;
 
     std::shared_ptr<Schema const> schema_;
@@ -143,13 +175,13 @@ private:
     std::unique_ptr<Criterion const> criterion_;
     Codes codes_;
     std::shared_ptr<BlockTables> tables_ = std::make_shared<BlockTables>();
-    std::vector<Tree> trees_;  // [slot][action]
+    std::vector<Tree> trees_;  // [slot][action]; those of feedback come last, once some is given
     std::uint64_t observations_ = 0, edits_ = 0;
     Window window_;
     std::vector<RuleId> undecided_;  // rules with nodes that wait for a decision after a replay, in order
 
     // Scratch space of observe().
-    std::vector<Effect> effects_;  // by slot
+    std::vector<Effect> effects_;  // by slot, those of feedback included if it has rules
     std::vector<Row> every_row_;   // 0, 1, 2, ...: targets refer to them
     std::vector<Tree::Target> targets_;
     std::vector<Event> events_;

@@ -199,10 +199,41 @@ void Window::load(Reader& in, std::shared_ptr<Schema const> const& schema) {
         ActionId const action(static_cast<std::size_t>(in.number(schema->actions().size() - 1, "an action")));
         State const after = reader.read();
         check_same_objects(before, after);
-        keep({before, after, action});
+        keep({before, after, action, {}});
     }
     if (kept_.size() < count)
         throw ModelFileError("the model file has more kept transitions than would have been kept");
+}
+
+// feedback    for each transition: flags, then its reward where they say so
+
+namespace {
+
+constexpr std::uint64_t flag_reward = 1, flag_known_end = 2, flag_ended = 4;
+
+}  // namespace
+
+void Window::save_feedback(Writer& out) const {
+    for (KeptTransition const& each : kept_) {
+        auto const& [reward, terminated] = each.feedback;
+        out.number((reward ? flag_reward : 0) | (terminated ? flag_known_end : 0) |
+                   (terminated.value_or(false) ? flag_ended : 0));
+        if (reward) out.integer(outcome_of_reward(*reward));
+    }
+}
+
+void Window::load_feedback(Reader& in) {
+    for (KeptTransition& each : kept_) {
+        std::uint64_t const flags = in.number(flag_reward | flag_known_end | flag_ended, "a flag");
+        if (flags & flag_known_end) each.feedback.terminated = (flags & flag_ended) != 0;
+        if ((flags & flag_ended) && !(flags & flag_known_end))
+            throw ModelFileError("the model file has a transition with an end that is not known");
+        if (!(flags & flag_reward)) continue;
+        Int const outcome = in.integer();
+        if (!is_outcome(FeedbackKind::reward, outcome))
+            throw ModelFileError("the model file has kept a reward that is no finite number");
+        each.feedback.reward = reward_of_outcome(outcome);
+    }
 }
 
 std::size_t Window::bytes() const {

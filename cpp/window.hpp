@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 
+#include "core/feedback.hpp"
 #include "core/state.hpp"
 
 namespace treethink {
@@ -21,6 +22,7 @@ class Reader;
 struct KeptTransition {
     State before, after;
     ActionId action;
+    Feedback feedback;
     std::uint64_t own_before = 0;  // integers in `before` that are not shared with `after` of the transition before
     std::uint64_t own_after = 0;   // integers in `after` that are not shared with `before`
 };
@@ -41,6 +43,9 @@ public:
     void save(Writer& out) const;
     /// Reads into an empty window. Throws ModelFileError for anything that save() could not have written.
     void load(Reader& in, std::shared_ptr<Schema const> const& schema);
+    /// Rewards and ends of the transitions: after the window, in files of models that were given some.
+    void save_feedback(Writer& out) const;
+    void load_feedback(Reader& in);
 
 private:
     void forget_first();

@@ -399,7 +399,7 @@ class OneByOne(ReferenceModel):
 
     reverse = False
 
-    def observe(self, before: State, action: str, after: State) -> None:
+    def observe(self, before: State, action: str, after: State, *feedback: object) -> None:
         """Observe the targets of a rule in the order of ids, or in reverse."""
         scene, then = Scene(before), Scene(after)
         for class_name, attribute in self.slots():

@@ -71,6 +71,12 @@ Reading read_code(std::size_t count, nb::handle value, Reading refusal, Vector& 
 
 }  // namespace
 
+// NumPy 2 refuses to convert its bools to integers; NumPy 1 only warns.
+bool is_bool(PyObject* value) {
+    std::string_view const type = Py_TYPE(value)->tp_name;
+    return PyBool_Check(value) != 0 || type == "numpy.bool_" || type == "numpy.bool";
+}
+
 std::string shown(nb::handle value) {
     auto const text = nb::steal(PyObject_Repr(value.ptr()));
     if (text.is_valid()) return shortened(escaped_text(text.ptr()));

@@ -31,6 +31,9 @@ enum class Reading { ok, not_an_integer, out_of_range, wrong_length, not_a_name,
 /// Python's repr of a value, for messages: shortened, and never failing.
 std::string shown(nb::handle value);
 
+/// Whether an object is a bool, of Python or of NumPy.
+bool is_bool(PyObject* value);
+
 /// UTF-8 text of a str, valid as long as the str lives. Throws WrongType that begins with
 /// `demand`, such as "an action must be a str".
 std::string_view text_of(nb::handle value, char const* demand);

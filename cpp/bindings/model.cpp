@@ -2,10 +2,13 @@
 //
 // The GIL is released in every call that takes the model's lock, and that lock is never held while
 // Python code runs, so the two cannot wait for each other, and nobody who waits stops the others.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <chrono>
 
+#include "bindings/feedback.hpp"
 #include "bindings/py_model.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/streams.hpp"
@@ -36,13 +39,20 @@ Prediction predict_one(PyModel const& self, State const& state, ActionId action,
 
 // ------------------------------------------------------------ model
 
+/// Class and attribute of a rule.
+std::pair<std::string, std::string> names_of(Model const& model, SlotId slot) {
+    if (auto const kind = model.feedback_kind(slot)) return {std::string(feedback_class), feedback_name(*kind)};
+    Schema const& schema = *model.schema();
+    auto const& [class_id, attribute] = schema.slots()[slot];
+    return {schema.classes()[class_id].name, schema.attributes()[attribute].name};
+}
+
 // A rule warns once: only the first outcome that is not told apart is an event.
 void warn_of_noise(PyModel const& self, ModelEvent const& event) {
-    Schema const& schema = *self.model.schema();
-    auto const& slot = schema.slots()[event.slot];
-    std::string const rule = schema.classes()[slot.class_id].name + "." + schema.attributes()[slot.attribute].name +
-                             " when " + schema.actions()[event.action];
-    std::string const text = rule + " looks like noise: it has had " +
+    auto const [class_name, attribute] = names_of(self.model, event.slot);
+    std::string const& action = self.model.schema()->actions()[event.action];
+    std::string const rule = self.model.feedback_kind(event.slot) ? attribute : class_name + "." + attribute;
+    std::string const text = rule + " when " + action + " looks like noise: it has had " +
                              std::to_string(self.model.settings().max_outcomes) +
                              " different outcomes, and new ones are no longer told apart (max_outcomes)";
     nb::object const type = nb::module_::import_("treethink.errors").attr("NoiseWarning");
@@ -60,20 +70,22 @@ void report(PyModel& self, std::vector<ModelEvent> const& events) {
     for (ModelEvent const& each : events) {
         nb::object const hook = self.on_change;  // a hook may replace itself, or switch itself off
         if (hook.is_none()) return;
-        auto const& slot = schema.slots()[each.slot];
-        hook(schema.classes()[slot.class_id].name, schema.attributes()[slot.attribute].name,
-             schema.actions()[each.action], event_tuple(schema, types, each.event), each.observation);
+        auto const [class_name, attribute] = names_of(self.model, each.slot);
+        hook(class_name, attribute, schema.actions()[each.action], event_tuple(schema, types, each.event),
+             each.observation);
     }
 }
 
-void observe(PyModel& self, nb::handle before_object, nb::handle action_name, nb::handle after_object) {
+void observe(PyModel& self, nb::handle before_object, nb::handle action_name, nb::handle after_object,
+             nb::handle reward, nb::handle terminated) {
     State const& before = state_of(before_object, "before must be a State");
     ActionId const action = action_of(*self.model.schema(), action_name);
     State const& after = state_of(after_object, "after must be a State");
+    Feedback const feedback = read_feedback(*self.model.schema(), reward, terminated);
     std::vector<ModelEvent> events;
     {
         nb::gil_scoped_release const release;
-        events = self.model.observe(before, action, after);
+        events = self.model.observe(before, action, after, feedback);
     }
     report(self, events);
 }
@@ -85,7 +97,7 @@ std::uint64_t observe_items(PyModel& self, std::vector<Transition> const& items,
     nb::gil_scoped_release const release;
     std::uint64_t observed = 0;
     for (Transition const& each : items) try {
-            auto const events = self.model.observe(each.before, each.action, each.after);
+            auto const events = self.model.observe(each.before, each.action, each.after, each.feedback);
             ++observed;
             if (error) continue;
             watch.look();
@@ -163,19 +175,26 @@ nb::list predict_many(PyModel const& self, nb::handle situations, nb::handle fac
 std::pair<SlotId, ActionId> rule_named(PyModel const& self, nb::handle class_name, nb::handle attribute,
                                        nb::handle action) {
     Schema const& schema = *self.model.schema();
-    ClassId const c = schema.class_named(text_of(class_name, "a class name must be a str"));
-    SlotId const slot = slot_named(schema, c, text_of(attribute, "an attribute name must be a str"));
+    std::string_view const name = text_of(class_name, "a class name must be a str");
+    std::string_view const attribute_name = text_of(attribute, "an attribute name must be a str");
+    auto const has_that_name = [&](Class const& each) { return each.name == name; };
+    bool const is_class = std::any_of(schema.classes().begin(), schema.classes().end(), has_that_name);
+    if (name == feedback_class && !is_class)
+        return {self.model.feedback_slot(feedback_named(attribute_name)), action_of(schema, action)};
+    SlotId const slot = slot_named(schema, schema.class_named(name), attribute_name);
     if (schema.attribute(slot).derived)
         throw RuleError("attribute '" + schema.attribute(slot).name +
                         "' is derived: it is computed from the rest of the state, and has no rules");
     return {slot, action_of(schema, action)};
 }
 
-TreeSnapshot snapshot(PyModel const& self, nb::handle class_name, nb::handle attribute, nb::handle action,
-                      bool with_candidates) {
+/// A copy of a rule, and what kind of feedback it is about, if it is.
+std::pair<TreeSnapshot, std::optional<FeedbackKind>> snapshot(PyModel const& self, nb::handle class_name,
+                                                              nb::handle attribute, nb::handle action,
+                                                              bool with_candidates) {
     auto const [slot, action_id] = rule_named(self, class_name, attribute, action);
     nb::gil_scoped_release const release;
-    return self.model.snapshot(slot, action_id, with_candidates);
+    return {self.model.snapshot(slot, action_id, with_candidates), self.model.feedback_kind(slot)};
 }
 
 /// An edit of the part of a rule that is found at `path`.
@@ -190,7 +209,8 @@ auto edit(void (Model::*change)(SlotId, ActionId, std::string_view, More...)) {
 
 void replace(PyModel& self, nb::handle c, nb::handle m, nb::handle a, std::string const& path, nb::handle nodes) {
     auto const [slot, action] = rule_named(self, c, m, a);
-    std::vector<HandWrittenNode> const written = written_nodes(*self.model.schema(), nodes);
+    std::vector<HandWrittenNode> const written =
+        written_nodes(*self.model.schema(), nodes, self.model.feedback_kind(slot));
     nb::gil_scoped_release const release;
     self.model.replace(slot, action, path, written);
 }
@@ -202,7 +222,7 @@ std::vector<std::int64_t> time_observe(PyModel& self, nb::handle transitions) {
     nb::gil_scoped_release const release;
     for (Transition const& each : items) {
         auto const start = Clock::now();
-        (void)self.model.observe(each.before, each.action, each.after);
+        (void)self.model.observe(each.before, each.action, each.after, each.feedback);
         nanoseconds.push_back(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
     }
     return nanoseconds;
@@ -251,8 +271,12 @@ void bind_learning(nb::class_<PyModel>& type) {
             },
             nb::arg("schema").none(), nb::arg("alpha"), nb::arg("criterion"), nb::arg("branch_updates"),
             nb::arg("max_candidates"), nb::arg("max_outcomes"), nb::arg("memory"))
-        .def("observe", &observe, nb::sig("def observe(self, before: State, action: str, after: State) -> None"),
-             nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(), "Learn one transition.")
+        .def("observe", &observe,
+             nb::sig("def observe(self, before: State, action: str, after: State, reward: float | None = None, "
+                     "terminated: bool | None = None) -> None"),
+             nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(),
+             nb::arg("reward").none() = nb::none(), nb::arg("terminated").none() = nb::none(),
+             "Learn one transition, its reward and whether it ended the episode; None: not known.")
         .def("observe_many", &observe_many,
              nb::sig("def observe_many(self, transitions: collections.abc.Iterable[tuple[object, ...]]) -> int"),
              nb::arg("transitions").none(),
@@ -298,6 +322,14 @@ void bind_properties(nb::class_<PyModel>& type) {
                 return self.model.observations();
             },
             "Number of transitions that were learned.")
+        .def(
+            "_feedback",
+            [](PyModel const& self) {
+                nb::gil_scoped_release const release;
+                return std::pair(self.model.learns_feedback(FeedbackKind::reward),
+                                 self.model.learns_feedback(FeedbackKind::terminated));
+            },
+            "Whether rewards were learned, and whether ends were.")
         .def_prop_rw(
             "_hook", [](PyModel const& self) { return self.on_change; },
             [](PyModel& self, nb::object hook) { self.on_change = std::move(hook); }, nb::arg("hook").none());
@@ -308,13 +340,15 @@ void bind_rules(nb::class_<PyModel>& type) {
     type.def(
             "_tree",
             [](PyModel const& self, nb::handle c, nb::handle m, nb::handle a) {
-                return tree_tuple(*self.model.schema(), snapshot(self, c, m, a, false));
+                auto const [tree, kind] = snapshot(self, c, m, a, false);
+                return tree_tuple(*self.model.schema(), tree, kind);
             },
             nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none())
         .def(
             "_candidates",
             [](PyModel const& self, nb::handle c, nb::handle m, nb::handle a) {
-                return candidates_list(*self.model.schema(), snapshot(self, c, m, a, true));
+                auto const [tree, kind] = snapshot(self, c, m, a, true);
+                return candidates_list(*self.model.schema(), tree, kind);
             },
             nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none())
         .def("_replace", &replace, nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none(),
@@ -353,18 +387,18 @@ void bind_storage(nb::class_<PyModel>& type) {
         .def(
             "_save",
             [](PyModel const& self, bool with_memory) {
-                std::vector<std::uint8_t> bytes;
+                SavedModel saved;
                 {
                     nb::gil_scoped_release const release;
-                    bytes = self.model.save(with_memory);
+                    saved = self.model.save(with_memory);
                 }
-                return nb::bytes(bytes.data(), bytes.size());
+                return nb::make_tuple(nb::bytes(saved.bytes.data(), saved.bytes.size()), saved.with_feedback);
             },
-            nb::arg("with_memory"))
+            nb::arg("with_memory"), "The body of a model file, and whether the model has learned rewards or ends.")
         .def("_load",
-             [](PyModel& self, nb::bytes const& bytes) {
+             [](PyModel& self, nb::bytes const& bytes, bool with_feedback) {
                  nb::gil_scoped_release const release;
-                 self.model.load({static_cast<std::uint8_t const*>(bytes.data()), bytes.size()});
+                 self.model.load({static_cast<std::uint8_t const*>(bytes.data()), bytes.size()}, with_feedback);
              })
         .def("_time_observe", &time_observe, "Nanoseconds of each observation, by the engine's own clock.")
         .def("_time_predict", &time_predict, nb::arg("situations").none(), nb::arg("facts").none() = "demand",

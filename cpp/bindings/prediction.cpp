@@ -1,9 +1,11 @@
 // prediction.cpp - predictions as Python sees them.
 #include "inference/prediction.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
 #include "bindings/common.hpp"
+#include "bindings/feedback.hpp"
 
 namespace treethink::bindings {
 
@@ -50,6 +52,17 @@ nb::dict changes(Prediction const& self) {
         all[id][schema.attributes()[place.attribute].name.c_str()] = outcomes_dict(schema.attribute(slot), possible);
     });
     return all;
+}
+
+nb::object rewards(Prediction const& self) {
+    auto const& outcomes = self.feedback(FeedbackKind::reward);
+    if (outcomes.empty()) return nb::none();
+    double total = 0;
+    for (auto const& [outcome, count] : outcomes) total += static_cast<double>(count);
+    nb::dict dict;
+    for (auto const& [outcome, count] : outcomes)
+        dict[feedback_object(FeedbackKind::reward, outcome)] = static_cast<double>(count) / total;
+    return dict;
 }
 
 double probability(Prediction const& self, nb::handle after_object) {
@@ -160,6 +173,16 @@ void bind_prediction(nb::module_& module) {
             "is asked for, from the model as it is then.")
         .def("_novelty", &novelty, nb::arg("object_id").none(), nb::arg("attribute").none(),
              "What was never seen: None, ('rule',), ('leaf',) or ('value', kind, ((id, attribute), ...), value).")
+        .def(
+            "reward", [](Prediction const& self) { return self.expected(FeedbackKind::reward); },
+            nb::sig("def reward(self) -> float | None"),
+            "The expected reward of the transition; None: no reward of the action is known.")
+        .def("rewards", &rewards, nb::sig("def rewards(self) -> dict[float, float] | None"),
+             "Possible rewards of the transition, with their probabilities; None: none is known.")
+        .def(
+            "terminated", [](Prediction const& self) { return self.expected(FeedbackKind::terminated); },
+            nb::sig("def terminated(self) -> float | None"),
+            "Probability that the transition ends the episode; None: no end of the action is known.")
         .def("changes", &changes, nb::sig("def changes(self) -> dict[int, dict[str, dict[PlainValue, float]]]"),
              "{object id: {attribute: {value: probability}}} of all that may not stay as it is.\n\n"
              "The shape is that of `State.changes_to`, with probabilities of values in place of values.");

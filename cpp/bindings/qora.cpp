@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "bindings/common.hpp"
+#include "bindings/feedback.hpp"
 
 namespace treethink::bindings {
 
@@ -17,10 +18,12 @@ using qora::PredicateId;
 using qora::Predicates;
 using qora::Predictor;
 
-void observe(Qora& self, nb::handle before_object, nb::handle action_name, nb::handle after_object) {
+void observe(Qora& self, nb::handle before_object, nb::handle action_name, nb::handle after_object, nb::handle reward,
+             nb::handle terminated) {
     State const& before = state_of(before_object, "before must be a State");
     ActionId const action = action_of(*self.schema(), action_name);
     State const& after = state_of(after_object, "after must be a State");
+    (void)read_feedback(*self.schema(), reward, terminated);
     nb::gil_scoped_release const release;
     self.observe(before, action, after);
 }
@@ -88,8 +91,12 @@ void bind_qora(nb::module_& module) {
                 new (self) Qora(schema_of(schema), alpha, max_bytes);
             },
             nb::arg("schema").none(), nb::arg("alpha"), nb::arg("max_bytes"))
-        .def("observe", &observe, nb::sig("def observe(self, before: State, action: str, after: State) -> None"),
-             nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(), "Learn one transition.")
+        .def("observe", &observe,
+             nb::sig("def observe(self, before: State, action: str, after: State, reward: float | None = None, "
+                     "terminated: bool | None = None) -> None"),
+             nb::arg("before").none(), nb::arg("action").none(), nb::arg("after").none(),
+             nb::arg("reward").none() = nb::none(), nb::arg("terminated").none() = nb::none(),
+             "Learn one transition; its reward and whether it ended the episode are ignored.")
         .def("predict", &predict, nb::sig("def predict(self, state: State, action: str) -> Prediction"),
              nb::arg("state").none(), nb::arg("action").none(), "The distribution over next states.")
         .def_prop_ro(

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings/common.hpp"
+#include "bindings/feedback.hpp"
 #include "bindings/signals.hpp"
 
 namespace treethink::bindings {
@@ -19,6 +20,7 @@ struct Transition {
     State before;
     ActionId action;
     State after;
+    Feedback feedback;
 };
 
 /// The items of a list or tuple of `min` to `max` items. Other iterables are refused: they may have no order.
@@ -32,8 +34,10 @@ inline std::span<PyObject* const> items_of(nb::handle sequence, Py_ssize_t min, 
 inline Transition transition_of(Schema const& schema, nb::handle item) {
     auto const each =
         items_of(item, 3, 5, "a transition must be (before, action, after), or that with a reward and then an end");
+    nb::handle const none = Py_None;
+    nb::handle const reward = each.size() > 3 ? each[3] : none, terminated = each.size() > 4 ? each[4] : none;
     return {state_of(each[0], "before must be a State"), action_of(schema, each[1]),
-            state_of(each[2], "after must be a State")};
+            state_of(each[2], "after must be a State"), read_feedback(schema, reward, terminated)};
 }
 
 /// A question to a model: (state, action).

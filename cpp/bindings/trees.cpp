@@ -42,12 +42,25 @@ nb::tuple test_tuple(Schema const& schema, std::vector<FactType> const& types, T
                           nb::tuple(variables), tuple_of(test.value));
 }
 
+nb::tuple outcome_tuple(Vector const& outcome, std::optional<FeedbackKind> kind) {
+    if (!kind || outcome.empty()) return tuple_of(outcome);
+    return nb::make_tuple(feedback_object(*kind, outcome[0]));
+}
+
 template <class Numbers>
-nb::dict counts_dict(std::vector<Vector> const& outcomes, Numbers const& counts) {
+nb::dict counts_dict(std::vector<Vector> const& outcomes, Numbers const& counts, std::optional<FeedbackKind> kind) {
     nb::dict dict;
     for (std::size_t y = 0; y < counts.size(); ++y)
-        if (counts[y] > 0) dict[tuple_of(outcomes[y])] = counts[y];
+        if (counts[y] > 0) dict[outcome_tuple(outcomes[y], kind)] = counts[y];
     return dict;
+}
+
+Vector read_outcome(nb::handle outcome, std::optional<FeedbackKind> kind) {
+    if (!kind) return nb::cast<Vector>(outcome);
+    auto const values = nb::cast<std::vector<nb::object>>(outcome);
+    if (values.size() != 1)
+        throw RuleError("an outcome must be of length 1, got one of length " + std::to_string(values.size()));
+    return {read_feedback_outcome(*kind, values[0])};
 }
 
 nb::object index_or_none(std::optional<std::size_t> index) { return index ? nb::object(nb::int_(*index)) : nb::none(); }
@@ -68,7 +81,7 @@ BindingsMode bindings_mode(nb::handle mode) {
     throw UnknownName("way to keep bindings", std::string(name), {"first", "all"}, "predict");
 }
 
-nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree) {
+nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree, std::optional<FeedbackKind> kind) {
     auto const types = fact_types(schema);
     nb::list nodes;
     for (auto const& node : tree.nodes) {
@@ -76,34 +89,37 @@ nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree) {
         for (ClassId const c : node.variable_classes) classes.append(schema.classes()[c].name);
         nb::object const test = node.test ? nb::object(test_tuple(schema, types, *node.test)) : nb::none();
         nodes.append(nb::make_tuple(index_or_none(node.left), index_or_none(node.right), nb::tuple(classes),
-                                    counts_dict(tree.outcomes, node.counts), test,
+                                    counts_dict(tree.outcomes, node.counts, kind), test,
                                     nb::make_tuple(node.pinned, node.hand_written, node.has_prior),
-                                    counts_dict(tree.outcomes, node.seen_since_pinned)));
+                                    counts_dict(tree.outcomes, node.seen_since_pinned, kind)));
     }
-    return nb::make_tuple(tree.transitions, counts_dict(tree.outcomes, tree.seen), nodes);
+    return nb::make_tuple(tree.transitions, counts_dict(tree.outcomes, tree.seen, kind), nodes);
 }
 
-nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree) {
+nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree, std::optional<FeedbackKind> kind) {
     auto const types = fact_types(schema);
     nb::list all;
     for (auto const& node : tree.nodes) {
         nb::dict candidates;
         for (auto const& candidate : node.candidates)
-            candidates[test_tuple(schema, types, candidate.test)] = counts_dict(tree.outcomes, candidate.counts);
+            candidates[test_tuple(schema, types, candidate.test)] = counts_dict(tree.outcomes, candidate.counts, kind);
         all.append(candidates);
     }
     return all;
 }
 
-std::vector<HandWrittenNode> written_nodes(Schema const& schema, nb::handle nodes) {
-    using Outcomes = std::vector<std::pair<Vector, std::uint64_t>>;
+std::vector<HandWrittenNode> written_nodes(Schema const& schema, nb::handle nodes,
+                                           std::optional<FeedbackKind> kind_of_outcomes) {
+    using Outcomes = std::vector<std::pair<nb::object, std::uint64_t>>;
     using Names = std::vector<std::string>;
     using Told = std::tuple<std::string, Names, Names, std::vector<std::uint32_t>, Vector>;
     auto const types = fact_types(schema);
     std::vector<HandWrittenNode> written;
     for (nb::handle const node : nodes) {
         auto const [test, outcomes] = nb::cast<std::pair<std::optional<Told>, Outcomes>>(node);
-        written.push_back({std::nullopt, outcomes});
+        written.emplace_back();
+        for (auto const& [outcome, n] : outcomes)
+            written.back().outcomes.emplace_back(read_outcome(outcome, kind_of_outcomes), n);
         if (!test) continue;
         auto const& [kind, attributes, classes, variables, value] = *test;
         auto const asks_so = [&, &kind = kind, &attributes = attributes, &classes = classes](FactType const& type) {

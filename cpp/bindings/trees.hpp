@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bindings/common.hpp"
+#include "bindings/feedback.hpp"
 #include "editing.hpp"
 #include "snapshot.hpp"
 
@@ -13,11 +14,12 @@ BindingsMode bindings_mode(nb::handle mode);
 
 /// (transitions, seen, nodes), each node: (left, right, classes of variables, counts, test,
 /// (pinned, written, given), what a pinned leaf has met).
-nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree);
+/// Outcomes of rules about feedback are tuples of one float or bool.
+nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree, std::optional<FeedbackKind> kind = {});
 /// Nodes that were written by hand, each (test or None, [(outcome, times seen)]). Throws RuleError.
-std::vector<HandWrittenNode> written_nodes(Schema const& schema, nb::handle nodes);
+std::vector<HandWrittenNode> written_nodes(Schema const& schema, nb::handle nodes, std::optional<FeedbackKind> kind);
 /// The candidates of each node: [{test: counts}]
-nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree);
+nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree, std::optional<FeedbackKind> kind = {});
 /// (kind of decision, path, test, the node's number of variables)
 nb::tuple event_tuple(Schema const& schema, std::vector<FactType> const& types, Event const& event);
 

@@ -14,6 +14,19 @@ void Prediction::add(VectorView value, std::uint64_t count) {
     counts_.push_back(count);
 }
 
+std::optional<double> Prediction::expected(FeedbackKind kind) const {
+    auto const& outcomes = feedback(kind);
+    if (outcomes.empty()) return std::nullopt;
+    std::uint64_t total = 0;
+    for (auto const& [outcome, count] : outcomes) total += count;
+    double mean = 0;  // of shares, because the sum of all rewards may not be finite
+    for (auto const& [outcome, count] : outcomes) {
+        double const value = kind == FeedbackKind::reward ? reward_of_outcome(outcome) : static_cast<double>(outcome);
+        mean += value * (static_cast<double>(count) / static_cast<double>(total));
+    }
+    return mean;
+}
+
 std::vector<Prediction::Outcome> Prediction::outcomes_of(std::size_t e) const {
     Entry const& entry = entries_[e];
     std::vector<Outcome> outcomes;

@@ -1,6 +1,7 @@
 // prediction.hpp - a distribution over next states: independent ones for each object and attribute.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/facts.hpp"
+#include "core/feedback.hpp"
 
 namespace treethink {
 
@@ -52,6 +54,10 @@ public:
         source_ = std::move(source);
         action_ = action;
     }
+    /// Adds to the distribution of the transition's feedback (see feedback.hpp).
+    void add_feedback(FeedbackKind kind, Int outcome, std::uint64_t count) {
+        feedback_[static_cast<std::size_t>(kind)].emplace_back(outcome, count);
+    }
 
     // ---- asking ----
     [[nodiscard]] State const& state() const { return state_; }
@@ -71,6 +77,12 @@ public:
     /// What the answer rests on that its source, as it is now, has never seen. Without a source: whether there are
     /// observations at all.
     [[nodiscard]] std::optional<Novelty> novelty(SlotId slot, Row row) const;
+    /// Distribution of the transition's feedback: observations by outcome; empty: nothing is known.
+    [[nodiscard]] std::vector<std::pair<Int, std::uint64_t>> const& feedback(FeedbackKind kind) const {
+        return feedback_[static_cast<std::size_t>(kind)];
+    }
+    /// Mean of the reward, or probability of an end; nothing when that is not known.
+    [[nodiscard]] std::optional<double> expected(FeedbackKind kind) const;
 
     /// Calls visit(slot, row, outcomes) for every attribute that has a distribution of its own.
     template <class Visit>
@@ -109,6 +121,7 @@ private:
     std::vector<Int> values_;             // of all entries' outcomes, one after the other
     std::vector<std::uint64_t> counts_;   // of all entries' outcomes
     std::vector<std::uint64_t> support_;  // by slot, for attributes without an entry
+    std::array<std::vector<std::pair<Int, std::uint64_t>>, feedback_kinds> feedback_;
 };
 
 }  // namespace treethink

@@ -40,7 +40,8 @@ struct Bindings {
     std::size_t width = 0;
     std::vector<Row> rows;
 
-    [[nodiscard]] std::size_t size() const { return width == 0 ? 0 : rows.size() / width; }
+    /// Without variables there is one binding: the empty one.
+    [[nodiscard]] std::size_t size() const { return width == 0 ? 1 : rows.size() / width; }
     [[nodiscard]] std::span<Row const> operator[](std::size_t i) const { return {rows.data() + i * width, width}; }
 };
 

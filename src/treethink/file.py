@@ -39,7 +39,10 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 MAGIC = b"TREETHINK\n"
-FORMAT = 2  # 2: outcomes that are not told apart (max_outcomes)
+#: The newest format: with rewards and ends.
+FORMAT = 3
+#: The format of models that have learned none: with outcomes that are not told apart.
+PLAIN_FORMAT = 2
 _LENGTHS = struct.Struct("<IQQ")  # format, length of header, length of body
 _DIGEST = hashlib.sha256().digest_size
 _LONGEST_DRAFTED = 100  # bytes of a file's name that are in the name of its draft
@@ -65,10 +68,11 @@ class CopiedByContent:
         return self.__copy__()
 
 
-def pack(header: dict[str, Any], body: bytes) -> bytes:
-    """Return the bytes of a model file."""
+def pack(header: dict[str, Any], body: bytes, feedback: bool = False) -> bytes:
+    """Return the bytes of a model file; `feedback`: of a model that learned rewards or ends."""
     text = json.dumps(header, separators=(",", ":")).encode()  # in the order of the schema
-    content = MAGIC + _LENGTHS.pack(FORMAT, len(text), len(body)) + text + body
+    version = FORMAT if feedback else PLAIN_FORMAT
+    content = MAGIC + _LENGTHS.pack(version, len(text), len(body)) + text + body
     return content + hashlib.sha256(content).digest()
 
 
@@ -105,13 +109,15 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], bytes]:
     return header, content[body_start:-_DIGEST]
 
 
-def check_rules(schema: "Schema", body: bytes, least: int) -> None:
+def check_rules(schema: "Schema", body: bytes, least: int, feedback: bool = False) -> None:
     """Raise a `ModelFileError` if the body is too short for the rules of the schema.
 
-    There is a rule for every class, attribute and action, and each takes at least `least` bytes.
-    Rules are made before the body is read, and a short header can name millions of them.
+    There is a rule for every class, attribute and action, with `feedback` also one for the rewards
+    and one for the ends of every action, and each takes at least `least` bytes. Rules are made
+    before the body is read, and a short header can name millions of them.
     """
-    rules = sum(map(len, schema.classes.values())) * len(schema.actions)
+    attributes = sum(map(len, schema.classes.values()))
+    rules = (attributes + 2 * feedback) * len(schema.actions)
     if len(body) < least * rules:
         raise ModelFileError(f"{len(body)} bytes are too few for {rules} rules")
 

@@ -29,7 +29,7 @@ from treethink.errors import (
     shown,
     whole_number,
 )
-from treethink.rules import Rule, RuleKey, Rules, Test, title_of
+from treethink.rules import FEEDBACK, TRANSITION, Rule, RuleKey, Rules, Test, title_of
 from treethink.state import Schema
 from treethink.text import many
 
@@ -247,9 +247,16 @@ class TreeThink(file.CopiedByContent, _engine.Model):
     # ---- learning and predicting: bound to the engine ----
 
     @engine_method
-    def observe(self, before: State, action: str, after: State) -> None:
-        """Learn one transition."""
-        super().observe(before, action, after)
+    def observe(
+        self,
+        before: State,
+        action: str,
+        after: State,
+        reward: float | None = None,
+        terminated: bool | None = None,
+    ) -> None:
+        """Learn one transition, its reward and whether it ended the episode; None: not known."""
+        super().observe(before, action, after, reward, terminated)
 
     @engine_method
     def observe_many(self, transitions: Iterable[tuple[object, ...]]) -> int:
@@ -301,7 +308,11 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
     @property
     def rules(self) -> Rules:
-        """All rules, by name (``"player.pos.up"``) or by (class, attribute, action)."""
+        """All rules, by name (``"player.pos.up"``) or by (class, attribute, action).
+
+        Those of rewards and ends, once some were given, come last: ``"transition.reward.up"``,
+        ``"transition.terminated.up"``.
+        """
         schema = self.schema
         keys = [
             (class_name, attribute, action)
@@ -309,13 +320,22 @@ class TreeThink(file.CopiedByContent, _engine.Model):
             for attribute in schema.predicted(class_name)
             for action in schema.actions
         ]
+        keys += [(TRANSITION, name, action) for name in self.feedback for action in schema.actions]
         return Rules(keys, self._rule)
+
+    @property
+    def feedback(self) -> tuple[str, ...]:
+        """What was learned besides states: ``"reward"``, ``"terminated"``, both or neither."""
+        learned = zip(FEEDBACK, self._feedback(), strict=True)
+        return tuple(name for name, is_learned in learned if is_learned)
 
     def _rule(self, class_name: str, attribute: str, action: str) -> Rule:
         transitions, seen, nodes = self._tree(class_name, attribute, action)
         key, single = (class_name, attribute, action), self._classes_with_one_object(action)
         title = title_of(key)
-        return Rule(title, (class_name,), transitions, seen, nodes, key, self.schema, single)
+        is_feedback = class_name == TRANSITION and TRANSITION not in self.schema.classes
+        classes = () if is_feedback else (class_name,)
+        return Rule(title, classes, transitions, seen, nodes, key, self.schema, single)
 
     def _classes_with_one_object(self, action: str) -> frozenset[str]:
         """Return the classes that had a single object in every state with that action."""
@@ -513,8 +533,10 @@ class TreeThink(file.CopiedByContent, _engine.Model):
             "max_candidates": self.max_candidates,
             "max_outcomes": self.max_outcomes,
         }
-        header = {"schema": self.schema.to_dict(), "settings": settings}
-        return file.pack(header, self._save(memory))
+        header: dict[str, Any] = {"schema": self.schema.to_dict(), "settings": settings}
+        body, has_feedback = self._save(memory)
+        header |= {"feedback": True} if has_feedback else {}
+        return file.pack(header, body, has_feedback)
 
     @classmethod
     def from_bytes(cls, content: bytes, where: str = "the data") -> Self:
@@ -525,9 +547,10 @@ class TreeThink(file.CopiedByContent, _engine.Model):
             raise ModelFileError(f"{where} was written by the learner {learner}, not by TreeThink")
         try:
             schema = Schema.from_dict(header["schema"])
-            file.check_rules(schema, body, least=_SHORTEST_RULE)
+            feedback = header.get("feedback", False) is True
+            file.check_rules(schema, body, _SHORTEST_RULE, feedback)
             model = cls(schema, **header["settings"])
-            model._load(body)
+            model._load(body, feedback)
         except (TreeThinkError, LookupError, TypeError) as error:
             raise ModelFileError(f"{where} cannot be read: {error}") from None
         return model

@@ -28,11 +28,13 @@ _TWO_SPACES = " \\u0020"
 def value_text(value: object, attribute: Attribute | None = None) -> str:
     """Return a value of an attribute as people read it.
 
-    >>> value_text(2), value_text((3, 4)), value_text(True), value_text("cola")
-    ('2', '(3, 4)', 'yes', 'cola')
+    >>> value_text(2), value_text((3, 4)), value_text(True), value_text("cola"), value_text(-1.0)
+    ('2', '(3, 4)', 'yes', 'cola', '-1')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0")
     return name_text(value) if isinstance(value, str) else str(value)
 
 

@@ -16,18 +16,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treethink import _engine
-from treethink.attributes import Code, PlainValue
+from treethink.attributes import Attribute, Code, PlainValue
 from treethink.errors import UnknownNameError, WrongTypeError, shown
 from treethink.outcome_text import outcome_text, value_text
 from treethink.text import many, percent, printable
 
 if TYPE_CHECKING:
-    from treethink.state import Attribute, Schema
+    from treethink.state import Schema
 
 __all__ = ["Node", "Rule", "Rules", "Test", "Value"]
 
-#: An outcome or a value: an int, a tuple of them, a name of a category or a bool of a flag.
+#: An outcome or a value: an int, a tuple of them, a name of a category or a bool of a flag. An
+#: outcome of a rule about rewards is a float, and one of a rule about ends a bool.
 Value = PlainValue
+#: In the key of a rule about rewards or ends it stands where others have a class.
+TRANSITION = "transition"
+#: What such rules predict, in their order.
+FEEDBACK = ("reward", "terminated")
 #: The forms in which `Rule.to_text` prints a rule.
 STYLES = ("formula", "english", "code")
 PINNED = "  [pinned]"
@@ -267,11 +272,18 @@ class Rule:
         return {name: value for name, value in vars(self).items() if name != "root"}
 
     @property
-    def attribute(self) -> "Attribute | None":
+    def attribute(self) -> Attribute | None:
         """The definition of the attribute that it predicts; None for a single tree."""
         if self.key is None or self.schema is None:
             return None
+        if self.is_feedback:
+            return feedback_attribute(self.key[1])
         return self.schema.attributes.get(self.key[1])
+
+    @property
+    def is_feedback(self) -> bool:
+        """Whether it predicts the reward or the end of a transition, and is about no object."""
+        return self.key is not None and not self.classes
 
     @property
     def answers(self) -> bool:
@@ -354,7 +366,8 @@ class Rule:
 
     def __str__(self) -> str:
         variables = ", ".join(f"X{i}: {name}" for i, name in enumerate(self.classes))
-        lines = [f"{self.title}    {variables}", *lines_of(self.root, self.attribute)]
+        title = f"{self.title}    {variables}" if variables else self.title
+        lines = [title, *lines_of(self.root, self.attribute)]
         return "\n".join(map(printable, lines))
 
     def __repr__(self) -> str:
@@ -363,7 +376,7 @@ class Rule:
 
 
 def distribution(
-    counts: Mapping[Value, int], attribute: "Attribute | None" = None, most: int | None = None
+    counts: Mapping[Value, int], attribute: Attribute | None = None, most: int | None = None
 ) -> str:
     """Return counts as text, most frequent first; beyond `most`, outcomes are summed up.
 
@@ -432,11 +445,11 @@ def _was_seen(only: EngineNode, seen: Mapping[tuple[Any, ...], int]) -> bool:
 
 
 #: Formats the counts of a leaf, whose outcomes are those of an attribute.
-LeafText = Callable[[Mapping[Value, int], "Attribute | None"], str]
+LeafText = Callable[[Mapping[Value, int], Attribute | None], str]
 
 
 def lines_of(
-    root: Node, attribute: "Attribute | None", leaf_text: LeafText = distribution
+    root: Node, attribute: Attribute | None, leaf_text: LeafText = distribution
 ) -> list[str]:
     """Return the tree drawn as text; `leaf_text` formats the counts of a leaf."""
     lines: list[str] = []
@@ -460,13 +473,24 @@ def lines_of(
 RuleKey = tuple[str, str, str]
 
 
+def feedback_attribute(name: str) -> Attribute:
+    """Return what outcomes of rules about rewards or ends are like: new values, told by `kind`."""
+    attribute = Attribute(1, facts=(), outcomes="value")
+    object.__setattr__(attribute, "kind", name)
+    return attribute
+
+
 def title_of(key: RuleKey) -> str:
     """Return the title of a rule.
 
     >>> title_of(("player", "pos", "right"))
     'player.pos when right'
+    >>> title_of(("transition", "reward", "right"))
+    'reward when right'
     """
     class_name, attribute, action = key
+    if class_name == TRANSITION and attribute in FEEDBACK:
+        return f"{attribute} when {action}"
     return f"{class_name}.{attribute} when {action}"
 
 

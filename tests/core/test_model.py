@@ -696,7 +696,9 @@ def test_arguments_that_cannot_be_iterated_are_refused(wrong):
             call(wrong)
 
 
-@pytest.mark.parametrize("item", [None, 5, (), (OFF,), (OFF, "press"), (OFF, "press", ON, 1), ""])
+@pytest.mark.parametrize(
+    "item", [None, 5, (), (OFF,), (OFF, "press"), (OFF, "press", ON, 1, None, 2), ""]
+)
 def test_an_item_that_is_no_transition_is_refused(item):
     model = model_of_presses()
     with assert_refused(
@@ -709,7 +711,9 @@ def test_an_item_that_is_no_transition_is_refused(item):
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), (OFF,), (OFF, "press"), (OFF, "press", ON, 1)], ids=lambda each: len(each)
+    "arguments",
+    [(), (OFF,), (OFF, "press"), (OFF, "press", ON, 1, None, 2)],
+    ids=lambda each: len(each),
 )
 def test_a_wrong_number_of_arguments_is_pythons_own_error(arguments):
     model = model_of_presses()

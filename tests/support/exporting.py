@@ -108,6 +108,7 @@ class Grown:
     shape: Shape
     trees: dict[RuleKey, ReferenceTree]
     observations: int = 7
+    feedback: tuple[str, ...] = ()
 
     @property
     def rules(self) -> dict[RuleKey, Rule]:

@@ -39,6 +39,8 @@ MAX_BINDINGS = 4096
 MAX_DEPTH = 1000
 MAX_VARIABLES = 128
 MAX_L1 = 2**64 - 1
+TRANSITION = "transition"
+"""In the key of a rule about rewards or ends, instead of a class."""
 
 
 # --- kinds of fact -----------------------------------------------------------------
@@ -1070,7 +1072,7 @@ class ReferenceModel:
         self.schema = schema
         self.memory = memory
         self.settings = {"memory": memory, **settings}
-        self.kept: list[tuple[Scene, Scene, str]] = []
+        self.kept: list[tuple[Scene, Scene, str, dict[str, Any]]] = []
         self.events: list[tuple[str, RuleKey, str]] = []
         self.trees: dict[RuleKey, ReferenceTree] = {}
 
@@ -1081,7 +1083,8 @@ class ReferenceModel:
             def record(event: str, path: str) -> None:
                 self.events.append((event, rule, path))
 
-            self.trees[rule] = ReferenceTree([class_name], on_change=record, **self.settings)
+            arguments = [] if class_name == TRANSITION else [class_name]
+            self.trees[rule] = ReferenceTree(arguments, on_change=record, **self.settings)
         return self.trees[rule]
 
     def slots(self) -> list[tuple[str, str]]:
@@ -1090,16 +1093,28 @@ class ReferenceModel:
         predicted = [m for m, each in attributes.items() if not each.derived]
         return [(c, m) for c in classes for m in predicted if m in classes[c]]
 
-    def observe(self, before: Any, action: str, after: Any) -> None:
+    def all_slots(self) -> list[tuple[str, str]]:
+        """The same, and what is learned of whole transitions: by trees without arguments."""
+        return [*self.slots(), (TRANSITION, "reward"), (TRANSITION, "terminated")]
+
+    def observe(
+        self,
+        before: Any,
+        action: str,
+        after: Any,
+        reward: float | None = None,
+        terminated: bool | None = None,
+    ) -> None:
         scene, then = Scene(before), Scene(after)
-        for class_name, attribute in self.slots():
-            targets = self._targets(scene, then, class_name, attribute)
+        feedback = {"reward": reward, "terminated": terminated}
+        for class_name, attribute in self.all_slots():
+            targets = self._targets(scene, then, feedback, class_name, attribute)
             if targets:
                 self.tree(class_name, attribute, action).observe(scene, targets)
         if self.memory > 0:
             for tree in self._all_trees():
                 tree.decide_replayed(scene)
-            self.kept = [*self.kept, (scene, then, action)][-self.memory :]
+            self.kept = [*self.kept, (scene, then, action, feedback)][-self.memory :]
             self._replay()
 
     def _replay(self) -> None:
@@ -1107,16 +1122,17 @@ class ReferenceModel:
         trees = self._all_trees()
         if not any(tree.awaiting_replay for tree in trees):
             return
-        for scene, then, action in self.kept:
-            for class_name, attribute in self.slots():
-                targets = self._targets(scene, then, class_name, attribute)
+        for scene, then, action, feedback in self.kept:
+            for class_name, attribute in self.all_slots():
+                targets = self._targets(scene, then, feedback, class_name, attribute)
                 self.tree(class_name, attribute, action).replay(scene, targets)
         for tree in trees:
             tree.finish_replay()
 
     def _all_trees(self) -> list[ReferenceTree]:
         """In the schema's order."""
-        return [self.tree(*slot, action) for slot in self.slots() for action in self.schema.actions]
+        actions = self.schema.actions
+        return [self.tree(*slot, action) for slot in self.all_slots() for action in actions]
 
     def predict(self, state: Any, action: str) -> dict[tuple[int, str], dict[Vector, Fraction]]:
         """For every object and attribute, its new values with their probabilities."""
@@ -1132,6 +1148,11 @@ class ReferenceModel:
                     for outcome, n in counts.items()
                 } or {now: Fraction(1)}
         return prediction
+
+    def predict_feedback(self, state: Any, action: str, name: str) -> dict[Any, Fraction]:
+        """The rewards of the transition, or whether it ends, with probabilities; {}: not known."""
+        counts = self.tree(TRANSITION, name, action).predict(Scene(state), ())
+        return {outcome: Fraction(n, sum(counts.values())) for (outcome,), n in counts.items()}
 
     def support(self, state: Any, action: str) -> dict[tuple[int, str], int]:
         """For every object and attribute, the observations behind its prediction."""
@@ -1150,9 +1171,17 @@ class ReferenceModel:
         return {"seen": dict(tree.seen), **tree.root.dump()}
 
     def _targets(
-        self, scene: Scene, then: Scene, class_name: str, attribute: str
+        self,
+        scene: Scene,
+        then: Scene,
+        feedback: Mapping[str, Any],
+        class_name: str,
+        attribute: str,
     ) -> list[tuple[Binding, Outcome]]:
-        """The objects of a class, and what became of their attribute."""
+        """The objects of a class, and what became of their attribute; or the transition itself."""
+        if class_name == TRANSITION:
+            given = feedback[attribute]
+            return [] if given is None else [((), (given,))]
         return [
             ((x,), self._outcome(attribute, scene.values[x], then.values[x]))
             for x in scene.of_class(class_name)

@@ -21,6 +21,7 @@ from reference import (
     CRITERIA,
     KINDS,
     MAX_BINDINGS,
+    TRANSITION,
     Kind,
     Node,
     ReferenceModel,
@@ -83,11 +84,18 @@ class Twins:
             (event.kind, event.rule, event.path)
         )
 
-    def observe(self, before: tt.State, action: str, after: tt.State) -> None:
+    def observe(
+        self,
+        before: tt.State,
+        action: str,
+        after: tt.State,
+        reward: float | None = None,
+        terminated: bool | None = None,
+    ) -> None:
         """Let both learn, and check that they decide alike."""
         so_far = len(self.events)
-        self.engine.observe(before, action, after)
-        self.twin.observe(before, action, after)
+        self.engine.observe(before, action, after, reward, terminated)
+        self.twin.observe(before, action, after, reward, terminated)
         assert self.events[so_far:] == self.twin.events[so_far:]
         for kind, rule, path in self.events[so_far:]:
             self.happened[kind] += 1
@@ -114,7 +122,7 @@ class Twins:
             self.happened["back and forth"] += fell and so_far[-1] > min(so_far[1:])
 
     def assert_same_trees(self, action: str) -> None:
-        for class_name, attribute in self.twin.slots():
+        for class_name, attribute in self.twin.all_slots():
             rule = (class_name, attribute, action)
             assert self.engine._dump(*rule) == self.twin.dump(*rule), rule
 
@@ -131,6 +139,13 @@ class Twins:
                     value: float(p) for value, p in values.items()
                 }, (facts, bindings, x, attribute)
                 assert prediction.support(x, attribute) == support[x, attribute]
+            rewards = self.twin.predict_feedback(state, action, "reward")
+            ends = self.twin.predict_feedback(state, action, "terminated")
+            expected_rewards = {reward: float(p) for reward, p in rewards.items()}
+            assert prediction.rewards() == (expected_rewards or None)
+            mean = sum(reward * p for reward, p in expected_rewards.items())
+            assert prediction.reward() == (pytest.approx(mean) if rewards else None)
+            assert prediction.terminated() == (float(ends.get(True, 0)) if ends else None)
 
     def assert_same_pairs(self) -> None:
         """Of all nodes: how many targets met and agreed, and when it was last asked.
@@ -153,12 +168,12 @@ class Twins:
                     )
                     assert file_numbers == expected, (class_name, attribute, action, node.path)
 
-    def follow(self, transitions: Iterable[Transition]) -> Counter[str]:
+    def follow(self, transitions: Iterable[tuple[Any, ...]]) -> Counter[str]:
         """Learn, comparing all the way; returns how often each kind of event happened."""
         actions = self.twin.schema.actions
-        for step, (before, action, after) in enumerate(transitions):
+        for step, (before, action, after, *feedback) in enumerate(transitions):
             so_far = len(self.events)
-            self.observe(before, action, after)
+            self.observe(before, action, after, *feedback)
             for each in actions if len(self.events) > so_far else [action]:
                 self.assert_same_trees(each)  # what is decided may seed trees of other actions
             if step % 10 == 0:
@@ -313,6 +328,45 @@ def test_engine_and_twin_agree_on_many_plain_streams_with_the_papers_settings():
     assert share_with["split"] >= 0.5
     assert share_with["change"] >= 0.1
     assert share_with["return"] >= 0.1
+
+
+def with_feedback(transitions: Iterable[Transition], rng: random.Random) -> Iterator[Any]:
+    """Transitions with rewards and ends that depend on tests, by chance, or are not known."""
+    rewards = rng.sample([-1.0, -0.25, 0.0, 1e300, 5e-324, -3.5, 2.0], 3)
+    known, chance = rng.choice([0.5, 0.9, 1.0]), rng.choice([0.0, 0.0, 0.1])
+    asked: list[Test] = []
+    for before, action, after in transitions:
+        true = Scene(before).true_tests([()])
+        while len(asked) < 2 and true:
+            asked.append(rng.choice(sorted(true)))
+        first, second = (*(test in true for test in asked), False, False)[:2]
+        reward = rewards[first + (first and second)]
+        reward = rng.choice(rewards) if rng.random() < chance else reward
+        terminated = (second and not first) ^ (rng.random() < chance)
+        given = (each if rng.random() < known else None for each in (reward, terminated))
+        yield before, action, after, *given
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_engine_and_twin_agree_on_rewards_and_ends(criterion):
+    events: list[Counter[str]] = []
+
+    @seed(SEED)
+    @settings(thorough, max_examples=20)
+    @given(streams(BUILT_IN, [criterion], list(MEMORIES)), st.integers(0, 2**32))
+    def check(stream: Stream, which: int) -> None:
+        twins = Twins(stream.schema, **stream.settings)
+        twins.follow(with_feedback(stream.transitions, random.Random(which)))
+        about = {(rule[1], kind) for kind, rule, _ in twins.events if rule[0] == TRANSITION}
+        events.append(Counter(f"{kind} of {name}" for name, kind in about))
+        model = twins.engine
+        assert tt.TreeThink.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
+
+    check()
+    least = 0.01 if criterion == "proven" else 0.1
+    for event in ("split of reward", "split of terminated"):
+        assert sum(each[event] > 0 for each in events) / len(events) >= least, event
 
 
 @pytest.mark.slow
@@ -521,7 +575,7 @@ def test_equal_scores_are_equal_although_doubles_round_them_apart(swapped):
 # --- trees that no learning made -------------------------------------------------------
 
 
-@settings(thorough, max_examples=60)
+@settings(thorough, max_examples=20)
 @given(st.integers(0, 2**32), st.integers(2, 5), st.sampled_from(["bits", "small"]))
 def test_all_ways_to_predict_agree_on_random_trees(seed, depth, values):
     """Random tests with many new variables, asked about crowds of equal objects."""

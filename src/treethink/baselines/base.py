@@ -104,8 +104,15 @@ class Learner(SavedToFile, ABC):
 
     # ---- learning and predicting ----
 
-    def observe(self, before: State, action: str, after: State) -> None:
-        """Learn one transition."""
+    def observe(
+        self,
+        before: State,
+        action: str,
+        after: State,
+        reward: float | None = None,
+        terminated: bool | None = None,
+    ) -> None:
+        """Learn one transition; its reward and whether it ended the episode are ignored."""
         self._check_state(before, "before", "before")
         self._check_action(action)
         self._check_state(after, "after", "after")

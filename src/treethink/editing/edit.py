@@ -10,10 +10,16 @@ import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from treethink.editing.parse import Leaf, WrittenNode, check_outcome, read_rule
+from treethink.editing.parse import (
+    Leaf,
+    WrittenNode,
+    check_outcome,
+    feedback_outcome,
+    read_rule,
+)
 from treethink.editing.simplify import steps_of
 from treethink.errors import RuleError, SchemaError, WrongTypeError, shown, whole_number
-from treethink.rules import EngineTest, Node, Rule, RuleKey, Test, Value
+from treethink.rules import FEEDBACK, EngineTest, Node, Rule, RuleKey, Test, Value
 from treethink.state import Attribute, Schema
 
 if TYPE_CHECKING:
@@ -29,7 +35,8 @@ def replace(model: "TreeThink", name: RuleKey | str, part: Part, path: str, pin:
     node = node_at(rule, path)
     if not isinstance(pin, bool):
         raise WrongTypeError(f"pin must be True or False, got {shown(pin)}")
-    attribute = model.schema.attributes[key[1]]
+    attribute = rule.attribute
+    assert attribute is not None
     nodes = nodes_of(part, model.schema, node.classes, rule.title, attribute)
     model._replace(*key, path, nodes)
     if not pin:
@@ -131,7 +138,12 @@ def _from_node(
 def _leaf(counts: Mapping[Value, int], attribute: Attribute) -> Leaf:
     leaf: dict[tuple[int, ...], int] = {}
     for value, n in counts.items():
-        outcome = _vector(value, attribute)
+        is_feedback = attribute.kind in FEEDBACK
+        outcome = (
+            feedback_outcome(value, attribute, "the leaf")
+            if is_feedback
+            else _vector(value, attribute)
+        )
         if outcome in leaf:
             raise RuleError(f"the leaf has the outcome {shown(value)} twice")
         leaf[outcome] = whole_number("how often an outcome was seen", n, least=1)

@@ -21,13 +21,14 @@ positive difference. New variables are numbered in order of appearance. So varia
 renumbered, and `Names` maps those of the text.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from treethink.errors import RuleError, UnknownNameError, names_accepted, shown
 from treethink.outcome_text import NAME_PATTERN, STAYS, name_in, outcome_text
-from treethink.rules import EngineTest
+from treethink.rules import FEEDBACK, EngineTest
 from treethink.state import Attribute, Schema
 from treethink.text import printable
 
@@ -49,6 +50,9 @@ _OUTCOME = rf"{STAYS}\b|=\s*(?:{_VALUE})|\+\s*(?=\()(?:{_VALUE})|{_VALUE}"
 _COUNT = r"(?:\s*[×x*]\s*(?P<n>\d{1,99}))?(?:\s*\([<>]?[\d.e-]+%\))?\s*(?P<end>,|$)"
 _LEAF = re.compile(rf"\s*(?P<outcome>{_OUTCOME}){_COUNT}")
 _LEAF_OF_NAMES = re.compile(rf"\s*(?P<outcome>=?\s*(?:{NAME_PATTERN}|{_INTEGER})){_COUNT}")
+#: Outcomes of rules about rewards and ends.
+_FEEDBACK_LEAF = re.compile(rf"\s*=?\s*(?P<outcome>[^\s×*,()]+){_COUNT}")
+_FEEDBACK_TITLE = re.compile(r"(reward|terminated) when .*")
 _TITLE = re.compile(r".*\S\s{2,}X0: .*[^?\s]\s*")
 _MARK = re.compile(r"\s*\[pinned\]\s*$")
 
@@ -62,7 +66,8 @@ def read_rule(
     """
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
-    if lines and _TITLE.fullmatch(lines[0][1]):
+    title = _FEEDBACK_TITLE if attribute.kind in FEEDBACK else _TITLE
+    if lines and title.fullmatch(lines[0][1]):
         lines = lines[1:]
     if not lines:
         raise RuleError("the text of a rule has no test and no leaf")
@@ -89,7 +94,7 @@ def check_outcome(outcome: tuple[int, ...], n: int, length: int, where: str) -> 
     """Raise an error if a leaf cannot have the outcome."""
     if len(outcome) != length:
         raise RuleError(f"{where}: an outcome must be of length {length}, got {shown(outcome)}")
-    if not all(-(2**63) <= each < 2**63 for each in outcome):
+    if not all(isinstance(each, float) or -(2**63) <= each < 2**63 for each in outcome):
         raise RuleError(f"{where}: an outcome must fit 64 bits, got {shown(outcome)}")
     if not 1 <= n <= MAX_COUNT:
         raise RuleError(
@@ -113,6 +118,7 @@ def _leaf(text: str, attribute: Attribute, where: str) -> Leaf:
     if text == "not seen yet":
         return []
     rest, pattern = text, _LEAF_OF_NAMES if attribute.is_symbolic else _LEAF
+    pattern = _FEEDBACK_LEAF if attribute.kind in FEEDBACK else pattern
     while rest.strip():
         match = pattern.match(rest)
         if match is None:
@@ -133,6 +139,8 @@ def _leaf(text: str, attribute: Attribute, where: str) -> Leaf:
 
 def _outcome(text: str, attribute: Attribute, where: str) -> Vector:
     """Return the numbers of an outcome; raise an error if it is of the other kind."""
+    if attribute.kind in FEEDBACK:
+        return feedback_outcome(text, attribute, where)
     if attribute.outcomes == "value" and (text == STAYS or text.startswith("+")):
         raise RuleError(
             f"{where}: {shown(text)} is a change, but this rule predicts new values, "
@@ -162,12 +170,30 @@ def _symbol(text: str, attribute: Attribute, where: str) -> Vector:
     return (code,)
 
 
+def feedback_outcome(value: object, attribute: Attribute, where: str) -> Vector:
+    """Return an outcome of a rule about rewards or ends, given as text or as a value."""
+    if attribute.kind == "terminated":
+        ended = {"yes": True, "no": False}.get(value, value) if isinstance(value, str) else value
+        if isinstance(ended, bool):
+            return (ended,)
+        raise RuleError(f"{where}: whether the episode ends is 'yes' or 'no', got {shown(value)}")
+    try:
+        reward = float(value) + 0.0  # type: ignore[arg-type]  # without the sign of a zero
+    except (TypeError, ValueError, OverflowError):
+        reward = math.nan
+    if isinstance(value, bool) or not math.isfinite(reward):
+        raise RuleError(f"{where}: a reward must be a finite number, got {shown(value)}")
+    return (reward,)  # type: ignore[return-value]  # a number, too
+
+
 def _examples(attribute: Attribute) -> str:
     """Return two outcomes that a leaf may have."""
     if attribute.is_symbolic:
         last = 1 if attribute.names is None else len(attribute.names) - 1
         first, other = (outcome_text(attribute.decode(code), attribute) for code in (last, 0))
         return f"'{first} × 3'" if last == 0 else f"'{first} × 3, {other} × 1'"
+    if attribute.kind == "terminated":
+        return "'= yes × 3, = no × 1'"
     ones = (*(0,) * (attribute.length - 1), 1) if attribute.length > 1 else 1
     zeros = (0,) * attribute.length if attribute.length > 1 else 0
     return f"'{outcome_text(ones, attribute)} × 3, {outcome_text(zeros, attribute)} × 1'"

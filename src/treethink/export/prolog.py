@@ -37,6 +37,18 @@ _OPENING = """\
 """
 
 _DYNAMIC = ("class/2", "outcomes/2", "names/2", "action/1", "seen/5")
+_FEEDBACK = """
+% ---- rewards and ends ----
+
+% What belongs to a whole step, reward or terminated, with its probability: [-2.0-1.0], [no-1.0].
+transition(Action, What, Chances) :-
+    action(Action),
+    member(What, [reward, terminated]),
+    seen(transition, What, Action, _, Counts),
+    counts_sum(Counts, 0, Total),
+    findall(Value-P, ( member([Value]-N, Counts), P is N / float(Total) ), Chances).
+"""
+
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t"}
 
 
@@ -46,6 +58,7 @@ def text_of(model: TreeThink) -> str:
         f"{_OPENING}% Learned from {model.observations} observations.",
         "\n".join(_schema(model)),
         resources.files("treethink.export").joinpath("prolog.txt").read_text("utf-8"),
+        *([_FEEDBACK] if model.feedback else []),
         "% ---- rules ----\n\n% seen(Class, Attribute, Action, X0, Counts): the first that holds.",
         *("\n".join(clauses_of(rule)) for rule in model.rules.values() if rule.answers),
     ]
@@ -117,17 +130,19 @@ def clauses_of(rule: Rule) -> Iterator[str]:
         index, passed = stack.pop()
         left, right = nodes[index][:2]
         if left is not None and right is not None:
-            goal = _goal(branch_test(nodes[index], "the Prolog form", rule.schema), nodes[index][2])
+            test = branch_test(nodes[index], "the Prolog form", rule.schema)
+            goal = _goal(test, nodes[index][2], len(rule.classes))
             stack += [(right, passed), (left, (*passed, goal))]
             continue
         borrowed = index and is_never_seen(nodes[index], answers[index])
         counts = _list([f"{_vector(value)}-{n}" for value, n in answers[index].items()])
         remark = "  % written by hand" if is_by_hand(nodes[index]) else ""
-        yield _clause(rule.key, counts, passed) + ("  % never seen itself" if borrowed else remark)
+        clause = _clause(rule.key, counts, passed, len(rule.classes))
+        yield clause + ("  % never seen itself" if borrowed else remark)
 
 
-def _clause(key: tuple[str, str, str], counts: str, passed: Sequence[str]) -> str:
-    target = "X0" if any(re.search(r"\bX0\b", each) for each in passed) else "_"
+def _clause(key: tuple[str, str, str], counts: str, passed: Sequence[str], given: int) -> str:
+    target = "X0" if given and any(re.search(r"\bX0\b", each) for each in passed) else "_"
     head = f"seen({', '.join(map(atom, key))}, {target}, {counts})"
     if not passed:
         return f"{head}."
@@ -135,8 +150,8 @@ def _clause(key: tuple[str, str, str], counts: str, passed: Sequence[str]) -> st
     return f"{head} :-\n    holds([\n        {tests}\n    ]), !."
 
 
-def _goal(test: Test, bound: tuple[str, ...]) -> str:
-    """Return Xs-Goal: all variables but X0, and what must be true of them."""
+def _goal(test: Test, bound: tuple[str, ...], given: int) -> str:
+    """Return Xs-Goal: all variables but the `given` first, and what must be true of them."""
     names = [*bound, *(name for _, name in test.new)]
     goals = [f"object(X{variable}, {atom(name)})" for variable, name in test.new]
     goals += [
@@ -145,7 +160,7 @@ def _goal(test: Test, bound: tuple[str, ...]) -> str:
         for other in range(variable)
         if names[other] == name  # only objects of one class can be the same
     ]
-    variables = _list([f"X{i}" for i in range(1, len(names))])
+    variables = _list([f"X{i}" for i in range(given, len(names))])
     return f"{variables}-({', '.join([*goals, _fact(test)])})"
 
 

@@ -158,17 +158,20 @@ class _Writer:
 
     def lines(self, reads: bool) -> Iterator[str]:
         """Yield all lines of the function."""
-        arguments = ", ".join(self.arguments)
-        yield f"def {self.name}({'state' if reads else 'of'}, {arguments}):"
+        yield f"def {self.name}({', '.join(['state' if reads else 'of', *self.arguments])}):"
         yield f"    {docstring(self._summary())}"
         if reads:
-            yield f"    of, {arguments} = read(state, {arguments})"
+            given = ", ".join(["of", *self.arguments]) if self.arguments else "(of,)"
+            yield f"    {given} = read({', '.join(['state', *self.arguments])})"
         yield from self._body()
 
     def _summary(self) -> str:
         if self.rule.key is None:
             return f"{self.rule.title}: what is seen of {', '.join(self.arguments)}."
         class_name, attribute, _ = self.rule.key
+        if self.rule.is_feedback:
+            what = "the reward" if attribute == "reward" else "whether the episode ends"
+            return f"{self.rule.title}: {what}."
         return f"{self.rule.title}: the new values of `{attribute}` of {class_name} x0."
 
     def _body(self) -> Iterator[str]:
@@ -228,7 +231,8 @@ class _Writer:
         elif is_never_seen(self.nodes[index], answer) and index:
             remark = "  # never seen: the answer of the node above"
         if not answer:
-            unchanged = "{}" if self.rule.key is None else f"{{{self._value_now()}: 1.0}}"
+            has_value = self.rule.key is not None and not self.rule.is_feedback
+            unchanged = f"{{{self._value_now()}: 1.0}}" if has_value else "{}"
             seen = "not told apart" if self.nodes[index].others else "never seen"
             return [f"return {unchanged}  # {seen}"]
         entries = [f"{self._new_value(value)}: {share(n, total)}" for value, n in ranked(answer)]
@@ -245,7 +249,7 @@ class _Writer:
         """Return the new value that an outcome leads to."""
         if self.rule.key is None:
             return literal(outcome)
-        if self.rule.schema and self.rule.schema.attributes[self.rule.key[1]].outcomes == "value":
+        if self.rule.attribute is not None and self.rule.attribute.outcomes == "value":
             return repr(outcome)
         assert not isinstance(outcome, str)  # names are never changes
         if not any([outcome] if isinstance(outcome, int) else outcome):
@@ -363,18 +367,32 @@ def wrapped(start: str, pieces: list[str], end: str) -> list[str]:
 # answers what the model answers, and one function for each rule that varies. The part that all
 # modules share is in `python_module.txt`.
 
+#: The part of a module that has learned rewards or ends.
+FEEDBACK_PART = '''
+def reward(state, action):
+    """{reward of the step: probability}; empty if nothing is known of it."""
+    return feedback(state, action, "reward")
+
+
+def terminated(state, action):
+    """{whether the step ends the episode: probability}; empty if nothing is known of it."""
+    return feedback(state, action, "terminated")
+
+
+def feedback(state, action, name):
+    """What is known of the whole step."""
+    if action not in ACTIONS:
+        raise ValueError(f"unknown action {action!r}. Known: {ACTIONS}")
+    of, key = read(state), ("transition", name, action)
+    if key in RULES:
+        return RULES[key](of)
+    return {ALWAYS[key]: 1.0} if key in ALWAYS else {}
+'''
+
 _MODULE_NAMES = {
-    "predict",
-    "mode",
-    "read",
-    "minus",
-    "plus",
-    "kept",
-    "outcomes",
-    "order",
-    "fitting",
-    "number",
-}
+    "predict", "mode", "read", "minus", "plus", "kept", "outcomes", "order", "fitting", "number",
+    "reward", "terminated", "feedback",
+}  # fmt: skip
 
 
 def module_text(model: TreeThink) -> str:
@@ -385,6 +403,7 @@ def module_text(model: TreeThink) -> str:
     parts = [
         _opening(model, len(varying)),
         resources.files("treethink.export").joinpath("python_module.txt").read_text("utf-8"),
+        *([FEEDBACK_PART] if model.feedback else []),
         KEPT.replace("ATTRIBUTES = {}\n\n\n", "")
         .replace("ATTRIBUTES", "CLASSES")
         .replace(*_BY_NUMBER),

@@ -28,7 +28,7 @@ from treethink.explain.english.words import article
 from treethink.explain.rich_text import RichText
 from treethink.metrics import Distribution, each_change
 from treethink.outcome_text import outcome_text, value_text
-from treethink.rules import Rule, RuleKey, Value, lines_of, minus, plus
+from treethink.rules import TRANSITION, Rule, RuleKey, Value, lines_of, minus, plus
 from treethink.state import Attribute, Object, Schema, State
 from treethink.text import many
 
@@ -165,7 +165,12 @@ def _paragraphs(each: RuleDifference) -> list[RenderableType]:
         Text(line, style=_style(line)) for line in each.text.splitlines()
     ]
     class_name, _, action = each.key
-    where = f"{_n_situations(each.tried)} with `{action}` and {article(class_name)}"
+    where = f"{_n_situations(each.tried)} with `{action}`"
+    if not each.ours.is_feedback:
+        where += f" and {article(class_name)}"
+    if each.example is None and each.disagreements:
+        differ = f"different answers in {each.disagreements:,} of {where}"
+        return [*lines, Text(differ, style="dim")]
     if each.example is None:
         same = f"the same answers in {where}" if each.tried else f"not asked: {where}"
         return [*lines, Text(same, style="dim")]
@@ -204,16 +209,20 @@ def diff(
     """
     _check_comparable(model, other)
     n = whole_number("n", n)
-    pairs = {key: (model.rules[key], other.rules[key]) for key in model.rules}
+    keys = dict.fromkeys([*model.rules, *other.rules])
+    pairs = {key: (model.rules[key], other.rules[key]) for key in keys}
     disagreements: defaultdict[RuleKey, list[Disagreement]] = defaultdict(list)
     tried: Counter[tuple[str, str]] = Counter()  # by class and action
+    differ_on_feedback: Counter[RuleKey] = Counter()
     total = 0
     for state, action in _situations(model, pairs, world, n, seed):
         total += 1
         tried.update((name, action) for name in model.schema.classes if state.of_class(name))
+        tried[TRANSITION, action] += 1
+        differ_on_feedback.update(_feedback_that_differs(model, other, state, action))
         for key, each in _first_of_each_rule(_disagreements(model, other, state, action)).items():
             disagreements[key].append(each)
-    rules = _rule_differences(model, other, pairs, disagreements, tried)
+    rules = _rule_differences(model, other, pairs, disagreements, tried, differ_on_feedback)
     return Diff(tuple(sorted(rules, key=_rank)), total)
 
 
@@ -279,19 +288,32 @@ def _disagreements(
             yield Disagreement(state, action, x, attribute, here, there)
 
 
+def _feedback_that_differs(
+    model: TreeThink, other: TreeThink, state: State, action: str
+) -> Iterator[RuleKey]:
+    """Yield the rules of rewards and ends that give different answers."""
+    ours, theirs = model.predict(state, action), other.predict(state, action)
+    if ours.rewards() != theirs.rewards():
+        yield TRANSITION, "reward", action
+    if ours.terminated() != theirs.terminated():
+        yield TRANSITION, "terminated", action
+
+
 def _rule_differences(
     model: TreeThink,
     other: TreeThink,
     pairs: dict[RuleKey, tuple[Rule, Rule]],
     disagreements: Mapping[RuleKey, list[Disagreement]],
     tried: Mapping[tuple[str, str], int],
+    differ_on_feedback: Mapping[RuleKey, int],
 ) -> Iterable[RuleDifference]:
     for key, (ours, theirs) in pairs.items():
         examples, applies = disagreements.get(key, []), tried.get((key[0], key[2]), 0)
         if examples or outline(ours) != outline(theirs):
             smallest = min(examples, key=lambda each: len(each.state), default=None)
             example = None if smallest is None else _minimized(model, other, smallest)
-            yield RuleDifference(key, ours, theirs, applies, len(examples), example)
+            count = len(examples) + differ_on_feedback.get(key, 0)
+            yield RuleDifference(key, ours, theirs, applies, count, example)
 
 
 def _minimized(model: TreeThink, other: TreeThink, each: Disagreement) -> Disagreement:

@@ -82,9 +82,14 @@ def _data(model: TreeThink, source: World | Iterable[Sequence[Any]] | None) -> l
 
 
 def _mixed_rules(model: TreeThink) -> set[RuleKey]:
-    """Return the rules with a leaf that has seen more than one outcome; the worst of them."""
+    """Return the rules of attributes with a leaf that has seen more than one outcome; the worst.
+
+    Rules of rewards and ends are about no object, and are left out.
+    """
     unsure = {}
     for key, rule in model.rules.items():
+        if rule.is_feedback:
+            continue
         leaves = [node for node in rule.root.walk() if node.is_leaf and len(node.counts) > 1]
         if leaves:
             unsure[key] = sum(_others(leaf) for leaf in leaves)

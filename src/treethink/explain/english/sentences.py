@@ -220,8 +220,9 @@ _NEVER_SEEN = "what happens was never seen"
 class Predicate:
     """Subject and verbs for the outcomes of one rule.
 
-    `means` is "delta", "value" or, for a tree by itself, "outcome". `subject` names what the
-    outcomes are about at its first mention, `again` afterwards.
+    `means` is "delta", "value", for rules of transitions "reward" or "terminated", or, for a tree
+    by itself, "outcome". `subject` names what the outcomes are about at its first mention, `again`
+    afterwards.
     """
 
     attribute: str
@@ -260,7 +261,7 @@ class Predicate:
     @property
     def noise(self) -> str:
         """Say that outcomes are not told apart (`max_outcomes`)."""
-        if self.means == "outcome":
+        if self.means in ("outcome", "reward"):
             return "is not told apart from others"
         return "has outcomes that are not told apart"
 
@@ -277,6 +278,10 @@ class Predicate:
         """
         if self.means == "outcome":
             return f"is {outcome}"
+        if self.means == "reward":
+            return f"is {value_text(outcome)}"
+        if self.means == "terminated":
+            return "ends" if outcome else "goes on"
         moves = is_position(self.attribute, outcome)
         if self.means == "value":
             return f"goes to {outcome}" if moves else f"becomes {value_text(outcome)}"
@@ -291,7 +296,7 @@ class Predicate:
         """Whether it is certain that nothing changes there."""
         if leaf.unchanged:
             return True
-        if self.means != "delta" or not is_certain(leaf):
+        if self.means not in ("delta", "terminated") or not is_certain(leaf):
             return False
         (outcome,) = leaf.counts
         return is_zero(outcome)
@@ -315,6 +320,9 @@ def predicate_of(rule: Rule, without_owner: bool) -> Predicate:
     if rule.key is None or rule.schema is None:
         return Predicate("", "outcome", "the outcome", "the outcome")
     name, attribute, _ = rule.key
+    if rule.is_feedback:
+        subject = "the reward" if attribute == "reward" else "the episode"
+        return Predicate("", attribute, subject, subject)
     meaning = rule.schema.attributes[attribute]
     who = f"the {name}" if name in rule.single else article(name)
     zeros = (0,) * meaning.length if meaning.length > 1 else 0
