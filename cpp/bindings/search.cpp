@@ -4,12 +4,14 @@
 // else is called through its `predict`, with the GIL held.
 #include "search/search.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
 #include <atomic>
 #include <thread>
 
 #include "bindings/common.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/py_model.hpp"
 #include "bindings/signals.hpp"
 #include "fork.hpp"
@@ -21,15 +23,16 @@ namespace {
 /// Certain predictions made in Python: one of those takes as long as hundreds of steps of a search.
 class PredictionCache {
 public:
-    [[nodiscard]] State const* find(State const& state, ActionId action) const {
+    [[nodiscard]] std::optional<PredictedTransition> find(State const& state, ActionId action) const {
         auto const [first, last] = entries_.equal_range(key(state, action));
         for (auto each = first; each != last; ++each)
-            if (each->second.action == action && each->second.before == state) return &each->second.after;
-        return nullptr;
+            if (each->second.action == action && each->second.before == state)
+                return PredictedTransition{each->second.after, each->second.feedback};
+        return std::nullopt;
     }
-    void add(State const& state, ActionId action, State const& after) {
+    void add(State const& state, ActionId action, State const& after, StepFeedback feedback) {
         if (entries_.size() >= max_entries) entries_.clear();
-        entries_.emplace(key(state, action), Entry{state, action, after});
+        entries_.emplace(key(state, action), Entry{state, action, after, feedback});
     }
     void clear() { entries_.clear(); }
 
@@ -38,6 +41,7 @@ private:
         State before;
         ActionId action;
         State after;
+        StepFeedback feedback;
     };
     static constexpr std::size_t max_entries = 10'000;
     static std::uint64_t key(State const& state, ActionId action) { return state.hash() + action; }
@@ -135,22 +139,55 @@ public:
         : predict_(std::move(predict)), rng_(std::move(rng)), schema_(schema), cache_(cache) {}
 
     PredictedTransition predict(State const& state, ActionId action) override {
-        if (State const* const known = cache_.find(state, action)) return *known;
+        if (auto known = cache_.find(state, action)) return std::move(*known);
         nb::object const prediction = predict_(state, schema_.actions()[action]);
         if (!nb::hasattr(prediction, "sample") || !nb::hasattr(prediction, "probability"))
             throw WrongType("a prediction must have sample(rng) and probability(state), got " + shown(prediction));
         auto distribution = std::make_unique<PythonDistribution>(prediction, rng_);
         State const sampled = distribution->sample(unused_);
-        if (distribution->probability(sampled) < certain) return distribution;
-        cache_.add(state, action, sampled);
-        return sampled;
+        StepFeedback const feedback{number_of(prediction, "reward"), 1 - number_of(prediction, "terminated")};
+        if (distribution->probability(sampled) < certain) return {std::move(distribution), feedback};
+        cache_.add(state, action, sampled, feedback);
+        return {sampled, feedback};
     }
 
 private:
+    // What a prediction says of the reward or the end; 0 where it says nothing.
+    static double number_of(nb::handle prediction, char const* method) {
+        if (!nb::hasattr(prediction, method)) return 0;
+        nb::object const answer = prediction.attr(method)();
+        double number = 0;
+        if (!answer.is_none() && !nb::try_cast(answer, number))
+            throw WrongType(std::string(method) + "() of a prediction must give a number or None, got " +
+                            shown(answer));
+        return number;
+    }
+
     nb::object predict_, rng_;
     Schema const& schema_;
     PredictionCache& cache_;
     Random unused_{0};  // Python's predictions sample with a Generator of their own
+};
+
+/// Another model, whose steps get their feedback from a function in Python: (reward, ended or None) of the state
+/// before, the action and the state after. With None, it is the model that says whether a step ends the episode.
+class WithPythonFeedback final : public TransitionModel {
+public:
+    WithPythonFeedback(TransitionModel& model, nb::handle function, Schema const& schema)
+        : model_(model), function_(function), schema_(schema) {}
+
+    PredictedTransition predict(State const& state, ActionId action) override { return model_.predict(state, action); }
+    StepFeedback feedback(State const& before, ActionId action, State const& after, StepFeedback expected) override {
+        AcquireGil const acquire;
+        nb::object const answer = function_(before, schema_.actions()[action], after);
+        auto const [reward, ended] = nb::cast<std::pair<double, std::optional<bool>>>(answer);
+        return {reward, ended ? (*ended ? 0.0 : 1.0) : expected.continuation};
+    }
+
+private:
+    TransitionModel& model_;
+    nb::handle function_;
+    Schema const& schema_;
 };
 
 // ------------------------------------------------------------ searching
@@ -175,17 +212,22 @@ std::uint64_t simulate(Search& search, TransitionModel& model, Budget budget, st
 }
 
 std::uint64_t run(PySearch& self, nb::handle model, nb::object rng, std::uint64_t simulations, double milliseconds,
-                  std::uint64_t horizon) {
+                  std::uint64_t horizon, nb::object feedback) {
     ExclusiveUse const use(self);
     Budget const budget{simulations, milliseconds};
+    auto const simulate_with = [&](TransitionModel& transitions) {
+        WithPythonFeedback with_feedback(transitions, feedback, *self.search.schema());
+        TransitionModel& all = feedback.is_none() ? transitions : with_feedback;
+        return simulate(self.search, all, budget, horizon);
+    };
     if (Model const* const native = model_in(model)) {
         LearnedTransitionModel learned(*native);
         nb::gil_scoped_release const release;
-        return simulate(self.search, learned, budget, horizon);
+        return simulate_with(learned);
     }
     PythonTransitionModel in_python(nb::borrow(model), std::move(rng), *self.search.schema(), self.cache);
     try {
-        return simulate(self.search, in_python, budget, horizon);
+        return simulate_with(in_python);
     } catch (...) {
         self.clear_cache();  // the prediction that was cached last may be the invalid one
         throw;
@@ -246,7 +288,11 @@ nb::list tree(PySearch& self) {
         nb::list edges;
         for (Search::Edge const& edge : node.edges) {
             nb::list outcomes;
-            for (auto const& each : edge.outcomes) outcomes.append(nb::make_tuple(each.node, each.reward, each.visits));
+            for (auto const& each : edge.outcomes) {
+                nb::object const reward =
+                    self.search.plans_for_score() ? nb::cast(each.score_change) : nb::cast(each.reward);
+                outcomes.append(nb::make_tuple(each.node, reward, each.visits));
+            }
             double const value = edge.visits > 0 ? self.search.value(edge) : 0;
             edges.append(nb::make_tuple(edge.visits, value, outcomes));
         }
@@ -262,13 +308,14 @@ void bind_search(nb::module_& module) {
         .def(
             "__init__",
             [](PySearch* self, nb::handle state, double discount, double exploration, bool merge, bool by_value,
-               std::uint64_t seed) {
+               std::uint64_t seed, bool for_score) {
                 SearchSettings const settings{discount, exploration, merge,
-                                              by_value ? FinalChoice::highest_value : FinalChoice::most_visits};
+                                              by_value ? FinalChoice::highest_value : FinalChoice::most_visits,
+                                              for_score ? RewardSource::score : RewardSource::model};
                 new (self) PySearch(state_of(state, "state must be a State"), settings, seed);
             },
             nb::arg("state").none(), nb::arg("discount"), nb::arg("exploration"), nb::arg("merge"), nb::arg("by_value"),
-            nb::arg("seed"))
+            nb::arg("seed"), nb::arg("for_score") = true)
         .def(
             "start",
             [](PySearch& self, nb::handle state) {
@@ -292,7 +339,7 @@ void bind_search(nb::module_& module) {
                  self.clear_cache();
              })
         .def("run", &run, nb::arg("model"), nb::arg("rng").none(), nb::arg("simulations"), nb::arg("milliseconds"),
-             nb::arg("horizon"))
+             nb::arg("horizon"), nb::arg("feedback").none() = nb::none())
         .def("best",
              [](PySearch& self) {
                  ExclusiveUse const use(self);

@@ -21,7 +21,14 @@ SlotId find_score(Schema const& schema) {
             schema.attributes()[slot.attribute].length == 1)
             return SlotId(s);
     }
-    throw SettingError("there is nothing to plan for: the schema has no class 'game' with a 'score' of length 1");
+    throw SettingError(
+        "there is nothing to plan for: give reward=, a function of the states before and after; or let the "
+        "model learn rewards, model.observe(before, action, after, reward); or give the schema a class "
+        "'game' with a 'score' of length 1");
+}
+
+std::optional<SlotId> score_to_plan_for(Schema const& schema, RewardSource rewards) {
+    return rewards == RewardSource::score ? std::optional(find_score(schema)) : std::nullopt;
 }
 
 // Predictions do not depend on a score that no fact is about, that changes by differences, and that no derived value
@@ -44,15 +51,15 @@ std::size_t argmax_with_random_ties(std::vector<double> const& scores, Random& r
 // ---- the root ----
 
 Search::Search(State const& state, SearchSettings settings, std::uint64_t seed)
-    : schema_(state.schema()), settings_(settings), score_(find_score(*schema_)),
-      ignores_score_(can_ignore(*schema_, score_)), tie_breaks_(seed), samples_(~seed), root_state_(state) {
+    : schema_(state.schema()), settings_(settings), score_(score_to_plan_for(*schema_, settings_.rewards)),
+      ignores_score_(score_ && can_ignore(*schema_, *score_)), tie_breaks_(seed), samples_(~seed), root_state_(state) {
     if (schema_->actions().empty()) throw SettingError("there is nothing to choose from: the schema has no actions");
     reset(state);
 }
 
 void Search::reset(State const& state, bool forget_score) {
     if (!(*state.schema() == *schema_)) throw StateError("the given state is of another schema than the model");
-    std::size_t const games = state.column(score_)->rows();
+    std::size_t const games = score_ ? state.column(*score_)->rows() : 1;
     if (games != 1) throw StateError("planning needs exactly one game, the state has " + std::to_string(games));
     root_state_ = State(schema_, state.roster(), state.columns());
     State root_node_state = forget_score ? root_state_ : node_state(root_state_);
@@ -66,11 +73,12 @@ bool Search::advance(ActionId action, State const& state) {
     if (root().edges.empty() || !(*state.schema() == *schema_) || !(*state.roster() == *root_state_.roster()))
         return false;
     State const wanted = node_state(state);
-    Int reward = 0;
-    bool const fits = subtract(score(state), score(root_state_), reward);
+    Int change = 0;
+    bool const fits = score_ && subtract(score(state), score(root_state_), change);
     Outcome const* match = nullptr;  // an outcome with this state, preferably one with the same reward
     for (Outcome const& outcome : root().edges[action].outcomes) {
-        bool const better = match == nullptr || (fits && outcome.reward == reward && match->reward != reward);
+        bool const better =
+            match == nullptr || (fits && outcome.score_change == change && match->score_change != change);
         if (better && nodes_[outcome.node].state == wanted) match = &outcome;
     }
     if (match == nullptr) return false;
@@ -126,8 +134,9 @@ void Search::simulate(TransitionModel& model, std::uint64_t horizon) {
         ActionId const action = select_action(nodes_[at]);
         Visit const visit = visit_edge(model, at, action);
         path_.push_back({at, action, visit.outcome});
-        at = nodes_[at].edges[action].outcomes[visit.outcome].node;
-        is_new = visit.is_new;
+        Outcome const& outcome = nodes_[at].edges[action].outcomes[visit.outcome];
+        at = outcome.node;
+        is_new = visit.is_new || outcome.continuation == 0;
     }
     backup();
 }
@@ -172,37 +181,45 @@ Search::Visit Search::visit_edge(TransitionModel& model, NodeId at, ActionId act
         if (!edge.outcomes.empty()) return {0, false};
         PredictedTransition predicted = model.predict(nodes_[at].state, action);
         ++predictions_;
-        if (auto const* const state = std::get_if<State>(&predicted)) return visit_outcome(at, action, *state);
+        edge.expected = predicted.feedback;
+        if (auto const* const state = std::get_if<State>(&predicted.next))
+            return visit_outcome(model, at, action, *state);
         edge.chance = std::make_unique<ChanceNode>();
         if (!value_bounds_) value_bounds_.emplace();
-        edge.chance->distribution = std::move(std::get<std::unique_ptr<StateDistribution>>(predicted));
+        edge.chance->distribution = std::move(std::get<std::unique_ptr<StateDistribution>>(predicted.next));
     }
-    return visit_outcome(at, action, edge.chance->distribution->sample(samples_));
+    return visit_outcome(model, at, action, edge.chance->distribution->sample(samples_));
 }
 
-Search::Visit Search::visit_outcome(NodeId at, ActionId action, State const& next) {
+Search::Visit Search::visit_outcome(TransitionModel& model, NodeId at, ActionId action, State const& next) {
     if (next.schema() != schema_ && !(*next.schema() == *schema_))
         throw StateError("a predicted state is of another schema than the state that was asked about");
     check_same_objects(nodes_[at].state, next);
-    Int reward = 0;
-    if (!subtract(score(next), score(nodes_[at].state), reward))
-        throw StateError("a predicted change of the score does not fit 64 bits");
-    State const state = node_state(next);
     Edge& edge = nodes_[at].edges[action];  // stays valid when a node is added: edges are not moved with their node
-    if (auto const known = find_outcome(edge, reward, state)) return {*known, false};
-    NodeId const node = find_or_add_node(state, nodes_[at].depth + 1);
-    edge.outcomes.push_back({node, reward});
-    std::size_t const outcome = edge.outcomes.size() - 1;
-    if (edge.chance) edge.chance->outcomes_by_hash.emplace(state.hash(), outcome);
-    return {outcome, true};
+    auto const [reward, continuation] = model.feedback(nodes_[at].state, action, next, edge.expected);
+    Outcome outcome{root_id, 0, reward, continuation};
+    if (score_) {
+        if (!subtract(score(next), score(nodes_[at].state), outcome.score_change))
+            throw StateError("a predicted change of the score does not fit 64 bits");
+        outcome.reward = static_cast<double>(outcome.score_change);
+    }
+    State const state = node_state(next);
+    if (auto const known = find_outcome(edge, outcome, state)) return {*known, false};
+    outcome.node = find_or_add_node(state, nodes_[at].depth + 1);
+    edge.outcomes.push_back(outcome);
+    std::size_t const place = edge.outcomes.size() - 1;
+    if (edge.chance) edge.chance->outcomes_by_hash.emplace(state.hash(), place);
+    return {place, true};
 }
 
-std::optional<std::size_t> Search::find_outcome(Edge const& edge, Int reward, State const& state) const {
+std::optional<std::size_t> Search::find_outcome(Edge const& edge, Outcome const& wanted, State const& state) const {
     if (!edge.chance) return std::nullopt;
     auto const [first, last] = edge.chance->outcomes_by_hash.equal_range(state.hash());
     for (auto each = first; each != last; ++each) {
         Outcome const& outcome = edge.outcomes[each->second];
-        if (outcome.reward == reward && nodes_[outcome.node].state == state) return each->second;
+        bool const same_feedback = outcome.score_change == wanted.score_change && outcome.reward == wanted.reward &&
+                                   outcome.continuation == wanted.continuation;
+        if (same_feedback && nodes_[outcome.node].state == state) return each->second;
     }
     return std::nullopt;
 }
@@ -248,7 +265,7 @@ void Search::backup() {
 }
 
 double Search::value(Outcome const& outcome) const {
-    return static_cast<double>(outcome.reward) + settings_.discount * nodes_[outcome.node].value;
+    return outcome.reward + settings_.discount * outcome.continuation * nodes_[outcome.node].value;
 }
 
 double Search::value(Edge const& edge) const {
@@ -271,15 +288,16 @@ ActionId Search::best_action(Node const& node) const {
 
 std::vector<Search::Step> Search::principal_variation() const {
     std::vector<Step> steps;
-    Int total_score = score(root_state_);
+    Int total_score = score_ ? score(root_state_) : 0;
     for (Node const* node = &root(); !node->edges.empty();) {
         ActionId const action = best_action(*node);
         auto const& outcomes = node->edges[action].outcomes;
         auto const fewer = [](Outcome const& a, Outcome const& b) { return a.visits < b.visits; };
         auto const likeliest = std::max_element(outcomes.begin(), outcomes.end(), fewer);
-        if (likeliest == outcomes.end() || !add(total_score, likeliest->reward, total_score)) break;
+        if (likeliest == outcomes.end() || !add(total_score, likeliest->score_change, total_score)) break;
         node = &nodes_[likeliest->node];
-        steps.push_back({action, node->state.with(score_, 0, VectorView(&total_score, 1))});
+        steps.push_back({action, score_ ? node->state.with(*score_, 0, VectorView(&total_score, 1)) : node->state});
+        if (likeliest->continuation < 0.5) break;  // most likely the episode is over
     }
     return steps;
 }
@@ -294,7 +312,7 @@ std::uint64_t Search::transposition_key(State const& state, std::uint64_t depth)
 State Search::node_state(State const& state) const {
     if (!ignores_score_) return {schema_, root_state_.roster(), state.columns()};
     std::vector<State::ColumnPtr> columns = state.columns();
-    columns[score_] = root().state.column(score_);
+    columns[*score_] = root().state.column(*score_);
     return {schema_, root_state_.roster(), std::move(columns)};
 }
 

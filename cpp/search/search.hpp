@@ -9,9 +9,10 @@
 //         node = the outcome's node
 //     backup          from the last node to the root, update visit counts and mean returns
 //
-// The reward of a step is the change of the game's score. A new node has value 0: there is no rollout.
+// The reward of a step is the change of the game's score, or what the model says (RewardSource). What comes after a
+// step counts as much as it is probable that the episode goes on. A new node has value 0: there is no rollout.
 //
-// States that differ only in the score, at the same depth, share a node (transpositions): the paper's
+// States that differ only in a score that is planned for, at the same depth, share a node (transpositions): the paper's
 // tree is a directed acyclic graph here. Actions with random outcomes have several outcomes (chance nodes).
 #pragma once
 
@@ -33,6 +34,9 @@ namespace treethink {
 /// Which action is the best one when the search is over.
 enum class FinalChoice { most_visits, highest_value };
 
+/// Where the rewards of steps come from.
+enum class RewardSource { score, model };
+
 struct SearchSettings {
     /// Factor on the value of a reward for each step that it lies in the future.
     double discount = 1;
@@ -41,6 +45,7 @@ struct SearchSettings {
     /// Whether equal states at the same depth share a node.
     bool transpositions = true;
     FinalChoice choice = FinalChoice::most_visits;
+    RewardSource rewards = RewardSource::score;
 };
 
 /// Smallest and largest of some values, to scale values to [0, 1].
@@ -62,7 +67,9 @@ public:
     /// A state that an action may lead to.
     struct Outcome {
         NodeId node;
-        Int reward;
+        Int score_change;  // 0 unless that is the reward
+        double reward;
+        double continuation;  // probability that the episode goes on
         std::uint64_t visits = 0;
         double total_return = 0;  // of random outcomes only: visits x return, as of the last visit
     };
@@ -77,6 +84,7 @@ public:
         std::uint64_t visits = 0;
         std::vector<Outcome> outcomes;
         std::unique_ptr<ChanceNode> chance;  // null: the outcome is certain, so there is at most one
+        StepFeedback expected;               // by the model's prediction
     };
     struct Node {
         State state;               // with the root's score where predictions do not depend on the score
@@ -91,12 +99,13 @@ public:
         State state;
     };
 
-    /// Throws SettingError when the state's schema has no actions, or no score to plan for; StateError as `reset`.
+    /// Throws SettingError when the state's schema has no actions, or no score where that is planned for; StateError as
+    /// `reset`.
     Search(State const& state, SearchSettings settings, std::uint64_t seed);
 
     /// Clears the tree and makes `state` the root; random numbers continue. Unless `forget_score`, nodes keep the
     /// score of the earlier root where predictions do not depend on it, so that a cache of predictions stays valid.
-    /// Throws StateError when the state has another schema, or not exactly one game.
+    /// Throws StateError when the state has another schema, or not exactly one game where its score is planned for.
     void reset(State const& state, bool forget_score = true);
     /// Makes the node that `action` led to the root, and keeps the tree below it. `state` is what followed.
     /// False, changing nothing, when the search has no such node.
@@ -111,6 +120,7 @@ public:
     [[nodiscard]] double value(Edge const& edge) const;
     /// The best action, its most frequent outcome, the best action there, and so on.
     [[nodiscard]] std::vector<Step> principal_variation() const;
+    [[nodiscard]] bool plans_for_score() const { return score_.has_value(); }
 
     [[nodiscard]] std::shared_ptr<Schema const> const& schema() const { return schema_; }
     [[nodiscard]] Node const& root() const { return nodes_.front(); }
@@ -138,8 +148,9 @@ private:
     void compute_scores(Node const& node);
     // expansion
     Visit visit_edge(TransitionModel& model, NodeId at, ActionId action);
-    Visit visit_outcome(NodeId at, ActionId action, State const& next);
-    [[nodiscard]] std::optional<std::size_t> find_outcome(Edge const& edge, Int reward, State const& state) const;
+    Visit visit_outcome(TransitionModel& model, NodeId at, ActionId action, State const& next);
+    [[nodiscard]] std::optional<std::size_t> find_outcome(Edge const& edge, Outcome const& wanted,
+                                                          State const& state) const;
     [[nodiscard]] NodeId find_or_add_node(State state, std::uint64_t depth);
     // backup
     void backup();
@@ -149,13 +160,13 @@ private:
     void keep_only_below(NodeId new_root);
     [[nodiscard]] static std::uint64_t transposition_key(State const& state, std::uint64_t depth);
     [[nodiscard]] State node_state(State const& state) const;
-    [[nodiscard]] Int score(State const& state) const { return state.value(score_, 0)[0]; }
+    [[nodiscard]] Int score(State const& state) const { return state.value(*score_, 0)[0]; }
 
     std::shared_ptr<Schema const> schema_;
     SearchSettings settings_;
-    SlotId score_;
-    bool ignores_score_;  // whether states that differ only in the score share a node
-    Random tie_breaks_;   // two streams, so that random outcomes do not affect how ties are broken
+    std::optional<SlotId> score_;  // if its changes are the rewards
+    bool ignores_score_;           // whether states that differ only in the score share a node
+    Random tie_breaks_;            // two streams, so that random outcomes do not affect how ties are broken
     Random samples_;
     std::vector<Node> nodes_;                                             // the root first
     std::unordered_multimap<std::uint64_t, NodeId> transposition_table_;  // transposition_key -> node

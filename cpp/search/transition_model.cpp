@@ -28,8 +28,10 @@ private:
 
 PredictedTransition LearnedTransitionModel::predict(State const& state, ActionId action) {
     Prediction prediction = model_.predict(state, action, FactsMode::demand, BindingsMode::first);
-    if (prediction.choices() == 0) return prediction.mode();
-    return std::make_unique<PredictionSampler>(std::move(prediction));
+    StepFeedback const feedback{prediction.expected(FeedbackKind::reward).value_or(0),
+                                1 - prediction.expected(FeedbackKind::terminated).value_or(0)};
+    if (prediction.choices() == 0) return {prediction.mode(), feedback};
+    return {std::make_unique<PredictionSampler>(std::move(prediction)), feedback};
 }
 
 }  // namespace treethink

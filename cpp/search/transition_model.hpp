@@ -22,8 +22,17 @@ public:
     virtual State sample(Random& random) = 0;
 };
 
-/// The next state if it is certain, else a distribution to sample it from.
-using PredictedTransition = std::variant<State, std::unique_ptr<StateDistribution>>;
+/// What is expected of a step besides the next state.
+struct StepFeedback {
+    double reward = 0;
+    double continuation = 1;  // probability that the episode goes on
+};
+
+struct PredictedTransition {
+    /// The next state if it is certain, else a distribution to sample it from.
+    std::variant<State, std::unique_ptr<StateDistribution>> next;
+    StepFeedback feedback{};
+};
 
 class TransitionModel {
 public:
@@ -33,9 +42,14 @@ public:
     TransitionModel& operator=(TransitionModel const&) = delete;
 
     virtual PredictedTransition predict(State const& state, ActionId action) = 0;
+    /// Feedback of a step to a given state; `expected` is that of the prediction.
+    virtual StepFeedback feedback(State const& /*before*/, ActionId /*action*/, State const& /*after*/,
+                                  StepFeedback expected) {
+        return expected;
+    }
 };
 
-/// The transitions that a learned model predicts.
+/// The transitions that a learned model predicts, with the rewards and ends that it has learned.
 class LearnedTransitionModel final : public TransitionModel {
 public:
     explicit LearnedTransitionModel(Model const& model) : model_(model) {}

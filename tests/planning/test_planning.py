@@ -584,9 +584,7 @@ def test_plan_refuses_invalid_arguments(maze: Any) -> None:
     walls = tt.make("walls")
     with pytest.raises(tt.StateError, match="another schema than the model"):
         tt.plan(model, walls.reset(0))
-    with pytest.raises(
-        tt.SettingError, match="nothing to plan for: the schema has no class 'game'"
-    ):
+    with pytest.raises(tt.SettingError, match="nothing to plan for: give reward="):
         tt.plan(walls, walls.reset(0))
     with pytest.raises(tt.WrongTypeError, match="state must be a State, got 'maze'"):
         tt.plan(model, "maze")  # type: ignore[arg-type]
@@ -883,8 +881,8 @@ def test_plan_and_agent_take_the_fields_of_the_settings() -> None:
     options = set(SearchOptions.__annotations__)
     assert options == fields.keys() - {"simulations"}
     for function, own in (
-        (tt.plan, {"model", "state", "seed"}),
-        (tt.Agent, {"model", "seed", "reuse"}),
+        (tt.plan, {"model", "state", "seed", "reward"}),
+        (tt.Agent, {"model", "seed", "reuse", "reward"}),
     ):
         parameters = inspect.signature(function).parameters
         assert parameters.keys() == own | fields.keys()

@@ -50,7 +50,8 @@ class SplitMix:
 class Edge:
     visits: int = 0
     worth: float = 0.0
-    outcomes: list[list[Any]] = field(default_factory=list)  # [node, reward, count, worth]
+    outcomes: list[list[Any]] = field(default_factory=list)
+    """[node, reward, count, worth, probability that the episode goes on]"""
     prediction: Any = None
     is_certain: bool = False
 
@@ -65,7 +66,11 @@ class Node:
 
 
 class ReferenceSearch:
-    """`rng` is what predictions are sampled with; `looks_first`: a sample shows what is certain."""
+    """`rng` is what predictions are sampled with; `looks_first`: a sample shows what is certain.
+
+    Unless `for_score`, rewards are what predictions say, or `feedback`: a function of the state
+    before, the action and the state after, that gives a reward, and whether the episode ended.
+    """
 
     def __init__(
         self,
@@ -79,15 +84,19 @@ class ReferenceSearch:
         seed: int = 0,
         rng: Any = None,
         looks_first: bool = True,
+        for_score: bool = True,
+        feedback: Callable[[State, str, State], tuple[float, bool | None]] | None = None,
     ):
         self.predict, self.discount, self.exploration = predict, discount, exploration
         self.merge, self.by_value = merge, by_value
         self.ties = SplitMix(seed)
         self.rng = SplitMix(~seed % 2**64) if rng is None else rng
         self.looks_first = looks_first
-        score = state.schema.attributes["score"]
-        self.without_score = not score.facts and score.outcomes == "delta"
-        self.base = game(state).score
+        self.for_score, self.feedback = for_score, feedback
+        if for_score:
+            score = state.schema.attributes["score"]
+            self.without_score = not score.facts and score.outcomes == "delta"
+            self.base = game(state).score
         self.start(state)
 
     def start(self, state: State) -> None:
@@ -105,8 +114,8 @@ class ReferenceSearch:
             action = self.select(node)
             outcome, is_new = self.step(node, action)
             path.append((node, action, outcome))
-            at = node.edges[action].outcomes[outcome][0]
-            if is_new:
+            at, *_, goes_on = node.edges[action].outcomes[outcome]
+            if is_new or goes_on == 0:
                 break
         for node, action, outcome in reversed(path):
             self.back_up(node, node.edges[action], outcome)
@@ -147,13 +156,26 @@ class ReferenceSearch:
         return self.reach(node, edge, edge.prediction.sample(self.rng))
 
     def reach(self, node: Node, edge: Edge, after: State) -> tuple[int, bool]:
-        reward = game(after).score - game(node.state).score
+        reward, goes_on = self.feedback_of(node, edge, after)
         situation = self.situation(after)
-        for i, (child, paid, *_) in enumerate(edge.outcomes):
-            if paid == reward and self.nodes[child].state == situation:
+        for i, (child, paid, *_, went_on) in enumerate(edge.outcomes):
+            if (paid, went_on) == (reward, goes_on) and self.nodes[child].state == situation:
                 return i, False
-        edge.outcomes.append([self.node_for(situation, node.depth + 1), reward, 0, 0.0])
+        edge.outcomes.append([self.node_for(situation, node.depth + 1), reward, 0, 0.0, goes_on])
         return len(edge.outcomes) - 1, True
+
+    def feedback_of(self, node: Node, edge: Edge, after: State) -> tuple[float, float]:
+        """The reward of a step, and the probability that the episode goes on."""
+        said = [getattr(edge.prediction, name, lambda: None)() for name in ("reward", "terminated")]
+        reward, goes_on = said[0] or 0.0, 1 - (said[1] or 0.0)
+        if self.feedback is not None:
+            place = next(i for i, each in enumerate(node.edges) if each is edge)
+            action = node.state.schema.actions[place]
+            reward, ended = self.feedback(node.state, action, after)
+            goes_on = goes_on if ended is None else 1.0 - ended
+        if self.for_score:
+            reward = game(after).score - game(node.state).score
+        return reward, goes_on
 
     def node_for(self, situation: State, depth: int) -> int:
         if self.merge:
@@ -164,16 +186,16 @@ class ReferenceSearch:
         return len(self.nodes) - 1
 
     def situation(self, state: State) -> State:
-        if not self.without_score:
+        if not self.for_score or not self.without_score:
             return state
         return state.replace(game(state).id, score=self.base)
 
     def back_up(self, node: Node, edge: Edge, outcome: int) -> None:
         edge.visits += 1
         node.visits += 1
-        child, reward, count, before = edge.outcomes[outcome]
-        worth = (count + 1) * (reward + self.discount * self.nodes[child].value)
-        edge.outcomes[outcome][2:] = [count + 1, worth]
+        child, reward, count, before, goes_on = edge.outcomes[outcome]
+        worth = (count + 1) * (reward + self.discount * goes_on * self.nodes[child].value)
+        edge.outcomes[outcome][2:4] = [count + 1, worth]
         edge.worth = (edge.worth - before) + worth
         if self.range is not None:
             self.range.append(self.value(edge))
@@ -186,14 +208,14 @@ class ReferenceSearch:
     def value(self, edge: Edge) -> float:
         if not edge.is_certain:
             return edge.worth / edge.visits
-        ((known, reward, *_),) = edge.outcomes
-        return reward + self.discount * self.nodes[known].value
+        ((known, reward, *_, goes_on),) = edge.outcomes
+        return reward + self.discount * goes_on * self.nodes[known].value
 
     # ---- what came of it ----
 
     def follow(self, action: int, now: State) -> bool:
         edges, situation = self.nodes[0].edges, self.situation(now)
-        reward = game(now).score - game(self.now).score
+        reward = game(now).score - game(self.now).score if self.for_score else None
         outcomes = edges[action].outcomes if edges else []
         likely = [each for each in outcomes if self.nodes[each[0]].state == situation]
         if not likely:
@@ -227,16 +249,21 @@ class ReferenceSearch:
         return max(range(len(node.edges)), key=rank)
 
     def variation(self) -> list[tuple[str, State]]:
-        result, node, score = [], self.nodes[0], game(self.now).score
+        result, node = [], self.nodes[0]
+        score = game(self.now).score if self.for_score else 0
         while node.edges:
             action = self.best(node)
             outcomes = node.edges[action].outcomes
             if not outcomes:
                 break
-            child, reward, *_ = max(outcomes, key=lambda each: each[2])
-            node, score = self.nodes[child], score + reward
-            state = node.state.replace(game(node.state).id, score=score)
+            child, reward, *_, goes_on = max(outcomes, key=lambda each: each[2])
+            node, state = self.nodes[child], self.nodes[child].state
+            if self.for_score:
+                score += reward
+                state = state.replace(game(state).id, score=score)
             result.append((state.schema.actions[action], state))
+            if goes_on < 0.5:
+                break
         return result
 
     def dump(self) -> list[Any]:

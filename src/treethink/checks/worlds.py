@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
@@ -143,7 +145,7 @@ def _with_stated_truth(world: World) -> Iterator[tuple[AnyTransition, list[tuple
 
 def distributions_are_whole(world: World) -> None:
     """A distribution lists every next state once, and its probabilities sum to 1."""
-    for (before, action, _), truth in _with_stated_truth(world):
+    for (before, action, *_), truth in _with_stated_truth(world):
         where = f"the distribution of {action!r} in {before!r}"
         total = sum(probability for _, probability in truth)
         if abs(total - 1) > _TOLERANCE:
@@ -247,6 +249,26 @@ def values_keep_to_bounds(world: World) -> None:
                 _fail(world, f"before or after {action!r}, {beyond}")
 
 
+def rewards_and_ends_are_stated_well(world: World) -> None:
+    """A reward is a finite number, an end a bool, or either None; they do not change when asked."""
+    if not (world.states_reward or world.states_end):
+        return
+    for before, action, after, *feedback in _played(world):
+        reward, ended = feedback
+        step = f"of {action!r} in {before!r}"
+        is_number = isinstance(reward, Real) and not isinstance(reward, bool)
+        if reward is not None and not (is_number and math.isfinite(reward)):
+            _fail(world, f"the reward {step} is {reward!r}, which is no finite number")
+        if not isinstance(ended, bool | np.bool_ | None):
+            _fail(world, f"terminated {step} is {ended!r}, not True, False or None")
+        if not world.pure:
+            continue
+        if (again := world.reward(before, action, after)) != reward:
+            _fail(world, f"the reward {step} is {reward!r}, then {again!r}")
+        if (again := world.terminated(before, action, after)) != ended:
+            _fail(world, f"terminated {step} is {ended!r}, then {again!r}")
+
+
 # ------------------------------------------------------------------------------ levels
 
 
@@ -321,7 +343,7 @@ def the_sheet_says_everything(world: World) -> None:
 def states_can_be_drawn(world: World) -> None:
     """Every state can be drawn as text and as pixels, always in the same way."""
     states = [world.reset(seed) for seed in _LEVELS[:3]]
-    states += [after for *_, after in _played(world, 5)] + [each.before for each in world.scenes()]
+    states += [each[2] for each in _played(world, 5)] + [each.before for each in world.scenes()]
     for state in states:
         text, pixels = world.render(state, "ansi"), world.render(state, "rgb_array")
         if not isinstance(text, str) or not text.strip():
@@ -423,6 +445,7 @@ WORLD_CHECKS: dict[str, Check] = {
         steps_are_pure,
         levels_keep_to_most_objects,
         values_keep_to_bounds,
+        rewards_and_ends_are_stated_well,
         distributions_are_whole,
         steps_follow_the_distribution,
         free_cells_are_connected,

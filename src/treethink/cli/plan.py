@@ -180,11 +180,13 @@ def plan(
 
 
 def _check_score(world: World, level: int) -> None:
-    """Raise an error for a world without a score: there is nothing to gain."""
+    """Raise an error for a world without rewards or a score: there is nothing to gain."""
+    if world.states_reward:
+        return
     if "score" not in world.schema.classes.get("game", ()):
         raise SettingError(
             f"world {world.name!r} keeps no score, so there is nothing to plan for;"
-            " worlds with a score have a class `game`, such as 'maze'"
+            " give it a method `reward`, or a class `game` with a `score`, as 'maze' has"
         )
     score_of(world.reset(level))
 

@@ -138,12 +138,10 @@ def _from_node(
 def _leaf(counts: Mapping[Value, int], attribute: Attribute) -> Leaf:
     leaf: dict[tuple[int, ...], int] = {}
     for value, n in counts.items():
-        is_feedback = attribute.kind in FEEDBACK
-        outcome = (
-            feedback_outcome(value, attribute, "the leaf")
-            if is_feedback
-            else _vector(value, attribute)
-        )
+        if attribute.kind in FEEDBACK:
+            outcome = feedback_outcome(value, attribute, "the leaf")
+        else:
+            outcome = _vector(value, attribute)
         if outcome in leaf:
             raise RuleError(f"the leaf has the outcome {shown(value)} twice")
         leaf[outcome] = whole_number("how often an outcome was seen", n, least=1)

@@ -14,6 +14,7 @@ import numpy as np
 
 from treethink.errors import SettingError, StateError, WrongTypeError, shown, whole_number
 from treethink.explain import notebook
+from treethink.planning.rewards import Reward, ends, number, world_reward
 from treethink.planning.search import (
     SHOWN,
     Plan,
@@ -47,11 +48,11 @@ class Episode:
 
     states: list[State]
     actions: list[str] = field(default_factory=list)
-    rewards: list[int] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
     seconds: float = 0.0
 
     @property
-    def score(self) -> int:
+    def score(self) -> float:
         """The sum of all rewards."""
         return sum(self.rewards)
 
@@ -63,9 +64,9 @@ class Episode:
         did = " ".join([*self.actions[:SHOWN], *more])
         return f"{many(len(self.actions), 'step')}, score {self.score:+}: {did}".rstrip(": ")
 
-    def add(self, action: str, state: State, seconds: float) -> None:
+    def add(self, action: str, state: State, reward: float, seconds: float) -> None:
         """Append a step."""
-        self.rewards.append(score_of(state) - score_of(self.states[-1]))
+        self.rewards.append(reward)
         self.actions.append(action)
         self.states.append(state)
         self.seconds += seconds
@@ -77,10 +78,13 @@ notebook.install_on(Episode, _repr_html_="treethink.explain.object_html:episode_
 class Agent:
     """Plays a world by planning each action with a model.
 
-    The settings are those of `tt.plan`. Without a `horizon`, it plans as far ahead as there are
-    steps left, or 50 steps if that number is unknown. With `reuse`, the part of the search tree
-    below the chosen action is kept for the next one, and new simulations are added to it; unless
-    the model has learned since, or the horizon has become shorter.
+    The settings are those of `tt.plan`, `reward` included. Without a `horizon`, it plans as far
+    ahead as there are steps left, or 50 steps if that number is unknown. With `reuse`, the part of
+    the search tree below the chosen action is kept for the next one, and new simulations are added
+    to it; unless the model has learned since, or the horizon has become shorter.
+
+    The rewards of its episodes are those of `reward`, those that the world states, the changes of
+    the game's score, or else those that the model expects.
 
     Examples
     --------
@@ -102,24 +106,33 @@ class Agent:
         simulations: int | None = 100,
         seed: int = 0,
         reuse: bool = True,
+        reward: Reward | None = None,
         **settings: Unpack[SearchOptions],
     ):
         checked = SearchSettings(simulations=simulations, **settings)
         if not isinstance(reuse, bool):
             raise SettingError(f"reuse must be True or False, got {shown(reuse)}")
         self.model, self.settings, self.seed, self.reuse = model, checked, seed, reuse
+        self.reward = reward
         self.reset()
 
     @classmethod
     def from_settings(
-        cls, model: Any, settings: SearchSettings, *, seed: int = 0, reuse: bool = True
+        cls,
+        model: Any,
+        settings: SearchSettings,
+        *,
+        seed: int = 0,
+        reuse: bool = True,
+        reward: Reward | None = None,
     ) -> Self:
         """Return an agent whose search settings are given as one object."""
-        return cls(model, seed=seed, reuse=reuse, **asdict(settings))
+        return cls(model, seed=seed, reuse=reuse, reward=reward, **asdict(settings))
 
     def reset(self, seed: int | None = None) -> None:
         """Discard the search tree, and restart the random numbers, with another seed if given."""
-        search = Search(self.model, self.settings, self.seed if seed is None else seed)
+        chosen = self.seed if seed is None else seed
+        search = Search(self.model, self.settings, chosen, self.reward)
         self.seed, self._search = search.seed, search
         self._last_action: str | None = None
 
@@ -137,6 +150,7 @@ class Agent:
             "settings": self.settings,
             "seed": self.seed,
             "reuse": self.reuse,
+            "reward": self.reward,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -183,11 +197,23 @@ class Agent:
             begin = perf_counter()
             plan = self.plan(state, left)
             seconds = perf_counter() - begin
-            state = world.step(state, plan.action, rng)
-            episode.add(plan.action, state, seconds)
-            if tell is not None and tell(episode, plan) is False:
+            after = world.step(state, plan.action, rng)
+            episode.add(plan.action, after, self._reward(world, state, plan.action, after), seconds)
+            over = ends(world, state, plan.action, after)
+            state = after
+            if (tell is not None and tell(episode, plan) is False) or over:
                 break
         return episode
+
+    def _reward(self, world: World, before: State, action: str, after: State) -> float:
+        """Return the reward of a step, from where plans get theirs; else what the model expects."""
+        if self.reward is not None:
+            return number(self.reward(before, after), "reward(before, after)")
+        if world.states_reward:
+            return world_reward(world, before, action, after)
+        if len(before.of_class("game")) == 1:
+            return score_of(after) - score_of(before)
+        return self.model.predict(before, action).reward() or 0.0
 
 
 def score_of(state: State) -> int:

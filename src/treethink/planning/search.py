@@ -28,6 +28,7 @@ from treethink.errors import (
 )
 from treethink.explain import notebook
 from treethink.model import TreeThink
+from treethink.planning.rewards import Reward, rewards_of
 from treethink.state import State
 from treethink.worlds.base import World
 
@@ -158,12 +159,15 @@ def with_settings(function: Callable[P, R]) -> Callable[P, R]:
 class Search:
     """A search tree for a model, which can be reused from state to state."""
 
-    def __init__(self, model: Any, settings: SearchSettings, seed: int):
-        self.model, self.settings = model, settings
+    def __init__(
+        self, model: Any, settings: SearchSettings, seed: int, reward: Reward | None = None
+    ):
+        self.model, self.settings, self.reward = model, settings, reward
         self.seed = whole_number("seed", seed)
         if self.seed >= 2**64:
             raise SettingError(f"seed must be below 2**64, got {shown(self.seed)}")
         self._predictor = predictor(model)
+        self._rewards = rewards_of(model, reward)
         self._rng = np.random.default_rng(self.seed)
         self._tree: _engine.Search | None = None
         self._version: Any = None  # of the model, when the tree was last used
@@ -181,6 +185,7 @@ class Search:
             settings.simulations or 0,
             settings.milliseconds or 0.0,
             self._horizon,
+            self._rewards.feedback,
         )
         names, statistics, variation = state.schema.actions, tree.actions(), tree.variation()
         return Plan(
@@ -199,6 +204,10 @@ class Search:
         version = getattr(self.model, "observations", None), getattr(self.model, "_edits", 0)
         has_learned = version != self._version
         valid = horizon >= self._horizon - 1 and not has_learned
+        rewards = rewards_of(self.model, self.reward)  # it may have learned some since
+        if rewards.for_score != self._rewards.for_score:
+            self._tree = None
+        self._rewards = rewards
         if self._tree is None:
             settings = self.settings
             self._tree = _engine.Search(
@@ -208,6 +217,7 @@ class Search:
                 settings.transpositions,
                 settings.choose == "value",
                 self.seed,
+                rewards.for_score,
             )
         elif after is None or not valid or not self._tree.follow(after, state):
             if has_learned or version[0] is None:  # otherwise cached predictions remain valid
@@ -229,6 +239,8 @@ def plan(
     state: State,
     simulations: int | None = 100,
     seed: int = 0,
+    *,
+    reward: Reward | None = None,
     **settings: Unpack[SearchOptions],
 ) -> Plan:
     """Choose an action in a state by Monte-Carlo tree search in a model.
@@ -243,6 +255,10 @@ def plan(
         limit allows.
     seed
         Random seed, of random outcomes and of ties. The same seed gives the same plan.
+    reward
+        A function ``reward(before, after)`` that returns the reward of a step. None, the default:
+        the rewards that the world states or the model has learned, or else the change of the
+        game's score. Where an episode is expected to end, nothing follows.
     milliseconds
         Time limit, even if simulations are left. None, the default: no limit.
     discount
@@ -272,7 +288,8 @@ def plan(
     >>> [each.of_class("player")[0].pos for each in plan.states][:4]
     [(2, 3), (3, 3), (4, 3), (5, 3)]
     """
-    return Search(model, SearchSettings(simulations=simulations, **settings), seed).plan(state)
+    checked = SearchSettings(simulations=simulations, **settings)
+    return Search(model, checked, seed, reward).plan(state)
 
 
 def predictor(model: Any) -> Any:

@@ -83,7 +83,7 @@ def line(episode: Episode, plan: Plan) -> str:
     wide = max(map(len, plan.visits))
     value = plan.values[plan.action]
     return (
-        f"step {len(episode.actions):>3}  {plan.action:<{wide}}  {episode.rewards[-1]:+d}"
+        f"step {len(episode.actions):>3}  {plan.action:<{wide}}  {episode.rewards[-1]:+g}"
         f"  score {episode.score:>4}  visits {plan.visits[plan.action]:>5,} of"
         f" {sum(plan.visits.values()):>5,}  value {0.0 if value is None else value:.3f}"
     )

@@ -14,14 +14,15 @@ import numpy as np
 
 from treethink.errors import WrongTypeError, shown, whole_number
 from treethink.state import State
-from treethink.stream.transition import AnyTransition
+from treethink.stream.transition import AnyTransition, Transition
 from treethink.worlds import World
 
 
 def transitions(world: World, steps: int, seed: int, episode: int = 50) -> Iterator[AnyTransition]:
     """Play at random: every action is equally likely, and a new level starts every `episode` steps.
 
-    If the world ends an episode, a new level starts earlier.
+    If the world ends an episode, a new level starts earlier. If it states rewards or ends, the
+    items are `Transition`s with them; otherwise they are (before, action, after).
 
     >>> from treethink.worlds import make
     >>> [action for _, action, _ in transitions(make("walls"), steps=3, seed=0)]
@@ -37,15 +38,21 @@ def transitions(world: World, steps: int, seed: int, episode: int = 50) -> Itera
 def _play(
     world: World, steps: int, rng: np.random.Generator, episode: int
 ) -> Iterator[AnyTransition]:
-    actions = world.actions
+    actions, stated = world.actions, world.states_reward or world.states_end
     while steps > 0:
         state = first_state(world, int(rng.integers(2**63)))
         for _ in range(min(episode, steps)):
             action = actions[rng.integers(len(actions))]
             after = world.step(state, action, rng)
             steps -= 1
-            yield state, action, after
-            if world.is_over(after):
+            reward, ended = None, None
+            if stated:
+                reward = world.reward(state, action, after)
+                ended = world.terminated(state, action, after)
+                yield Transition(state, action, after, reward, ended)
+            else:
+                yield state, action, after
+            if ended or world.is_over(after):
                 break
             state = after
 

@@ -130,6 +130,24 @@ class World(ABC):
         """Return whether an episode ends in this state."""
         return False
 
+    def reward(self, before: State, action: str, after: State) -> float | None:
+        """Return the reward of a step; None if the world states none."""
+        return None
+
+    def terminated(self, before: State, action: str, after: State) -> bool | None:
+        """Return whether a step ends the episode; None if the world does not state it."""
+        return None
+
+    @property
+    def states_reward(self) -> bool:
+        """Whether it states rewards: whether it has a `reward` of its own."""
+        return type(self).reward is not World.reward
+
+    @property
+    def states_end(self) -> bool:
+        """Whether it states which steps end an episode: whether it has its own `terminated`."""
+        return type(self).terminated is not World.terminated
+
     @abstractmethod
     def dynamics(self, state: State, action: str) -> Distribution:
         """Return the distribution over next states; state and action have been checked."""

@@ -53,7 +53,8 @@ class GymWorld(World):
     """A Gymnasium environment as a world of objects.
 
     If the schema has a class `game` with an attribute `score`, its value is the sum of all
-    rewards since `reset`, and `to_state` need not return a game. Otherwise rewards are ignored.
+    rewards since `reset`, and `to_state` need not return a game. Otherwise the world states the
+    reward of its last step (`reward`) and whether that ended the episode (`terminated`).
 
     `reset` seeds the environment, which then uses its own random numbers; `step` ignores the
     generator it is given. `step` continues from the current state of the environment and rejects
@@ -121,6 +122,8 @@ class GymWorld(World):
         self._state: State | None = None
         self._score = 0
         self._over = False
+        self._last: tuple[State, str, State] | None = None
+        self._last_feedback: tuple[float | None, bool] = None, False
 
     @classmethod
     def sheet(cls) -> str:
@@ -153,6 +156,8 @@ class GymWorld(World):
                 f" ids {sorted(set(after.ids) ^ set(state.ids))}"
             )
         self._state = after
+        self._last = state, action, after
+        self._last_feedback = _number(reward), bool(terminated)
         return after
 
     def dynamics(self, state: State, action: str) -> Distribution:
@@ -166,6 +171,24 @@ class GymWorld(World):
 
     def is_over(self, state: State) -> bool:
         return self._over and state == self._state
+
+    def reward(self, before: State, action: str, after: State) -> float | None:
+        """Return the reward of the last step; None of any other, which is not known."""
+        return self._last_feedback[0] if (before, action, after) == self._last else None
+
+    def terminated(self, before: State, action: str, after: State) -> bool | None:
+        """Return whether the last step ended the episode; None of any other."""
+        return self._last_feedback[1] if (before, action, after) == self._last else None
+
+    @property
+    def states_reward(self) -> bool:
+        """Whether it states rewards: if they are not in the game's score."""
+        return not self._is_scored
+
+    @property
+    def states_end(self) -> bool:
+        """Whether it states ends: if it states rewards."""
+        return not self._is_scored
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._env_name()})"

@@ -55,6 +55,7 @@ class TableWorld(GymWorld):
             {name: self._row(env.P[number][code]) for name, code in self._codes.items()}
             for number in range(len(env.P))
         ]
+        self._rewards = self._rewards_of(env.P)
         self._ends = {
             int(entry[1])
             for by_action in env.P.values()
@@ -92,6 +93,26 @@ class TableWorld(GymWorld):
     def is_over(self, state: State) -> bool:
         self._check_state(state)
         return self._find(state)[0] in self._ends
+
+    def reward(self, before: State, action: str, after: State) -> float | None:
+        """Return the reward in the table; None if a step has several possible ones."""
+        rewards = self._rewards[self._find(before)[0], action, self._find(after)[0]]
+        return rewards[0] if len(rewards) == 1 else None
+
+    def terminated(self, before: State, action: str, after: State) -> bool | None:
+        """Return whether the episode is over in the state after."""
+        return self.is_over(after)
+
+    def _rewards_of(self, table: Any) -> dict[tuple[int, str, int], list[float]]:
+        """Return the different rewards of each step that the table has."""
+        rewards: defaultdict[tuple[int, str, int], list[float]] = defaultdict(list)
+        for number in range(len(table)):
+            for name, code in self._codes.items():
+                for probability, next_number, reward, _ in table[number][code]:
+                    known = rewards[number, name, int(next_number)]
+                    if probability > 0 and float(reward) not in known:
+                        known.append(float(reward))
+        return rewards
 
     def bounds(self) -> Bounds:
         """Return the ranges of the values in the table; the score is unbounded."""
