@@ -43,8 +43,8 @@ def name_text(name: str) -> str:
 
     The text is printable, and has no two spaces in a row.
 
-    >>> print(name_text("water"), name_text("ice tea"), name_text(""), name_text("  "))
-    water "ice tea" "" "  "
+    >>> print(name_text("water"), name_text("ice tea"), name_text("\x1b"), name_text("  "))
+    water "ice tea" "\u001b" " \u0020"
     """
     if _WORD.fullmatch(name) and name.isprintable() and name != STAYS:
         return name

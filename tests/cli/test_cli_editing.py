@@ -200,7 +200,7 @@ def test_without_a_terminal_an_editor_must_be_set(run: Any, monkeypatch: Any) ->
 
 
 def test_learn_does_not_overwrite_hand_written_rules(run: Any) -> None:
-    assert run("learn maze --steps 300 --quiet").code == 0  # it has no rules by hand
+    assert run("learn maze --steps 300 --quiet --force").code == 0
     assert run("edit maze.tt player.pos.up --pin").code == 0
     content = Path("maze.tt").read_bytes()
     result = run("learn maze --steps 300 --quiet")

@@ -161,7 +161,7 @@ def test_quiet_prints_nothing_but_the_export(run: Any) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("export maze.tt", "say in which form with --to: python, prolog, text, "),
+        ("export maze.tt", "say in which form with --to: python, prolog, formula, "),
         ("export maze.tt --out maze.xyz", "or name a file in --out that ends in .py, .pl"),
         ("export maze.tt --to pyton", "unknown form 'pyton' in --to. Did you mean 'python'?"),
         ("export maze.tt --to python --rule player", "python is a program of the whole model"),

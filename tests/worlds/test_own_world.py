@@ -53,7 +53,8 @@ def run(arguments: list[str]) -> object:
 def test_the_commands_of_the_page_work_in_its_order(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    commands = re.findall(r"`treethink ((?:learn|plan) [^`]+)`", PAGE.read_text(encoding="utf-8"))
+    text = PAGE.read_text(encoding="utf-8")
+    commands = re.findall(r"`treethink ((?:learn|plan) hall:[^`]+)`", text)
     assert [each.split()[0] for each in commands] == ["learn", "plan", "learn"]
     for each in commands:
         assert run(shlex.split(each)) == 0
