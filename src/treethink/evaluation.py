@@ -157,13 +157,21 @@ class Evaluation:
 
     def __str__(self) -> str:
         """Return the verdict and the main numbers in a few lines."""
+        return self.to_text()
+
+    def to_text(self, may_be_random: bool = True) -> str:
+        """Return the verdict and the main numbers in a few lines.
+
+        `may_be_random` says whether unsure answers may be due to chance that nobody stated, which
+        leaves the verdict open.
+        """
         lines = [self._numbers(), *self._failures()]
         lines += [f"  wrong: {scene}" for scene in self.wrong_scenes[:_MOST_LISTED]]
         if len(self.wrong_scenes) > _MOST_LISTED:
             lines.append(f"  and {len(self.wrong_scenes) - _MOST_LISTED:,} more")
         if self.learned:
             return "\n".join(["learned", *lines])
-        if self.stated or (self.given and self.wrong + self.never_seen):
+        if self.stated or not may_be_random or (self.given and self.wrong + self.never_seen):
             return "\n".join(["NOT learned", *lines])
         return "\n".join([*lines, _UNSTATED_LOG if self.given else _UNSTATED])
 

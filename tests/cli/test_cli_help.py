@@ -97,7 +97,7 @@ def test_the_examples_run(
     learned("maze", 1_600).save("large.tt")  # with the same rules
     Path("state.json").write_text(make("maze").reset(0).to_json(), encoding="utf-8")
     copy_logs(tmp_path)
-    if name == "explain":
+    if name in ("check", "explain"):
         log = tt.read_jsonl("vending.jsonl")
         model = tt.TreeThink(log.schema)
         model.observe_many(log)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,17 @@ def test_a_price_that_varies_needs_less_than(seed: int) -> None:
     assert doubt.suggestions[0].bits > 100 and "less-than" in str(doubt)
 
 
+def test_leaves_that_a_test_tells_apart_already_are_no_reason_to_expect_more() -> None:
+    """A tossed coin goes +1 or stays from 0, and -1 or stays from 1: its value explains no more."""
+    schema = tt.Schema({"coin": ["up"]}, {"up": tt.Number()}, ["toss"])
+    rng = np.random.default_rng(0)
+    sides = [tt.State(schema, [tt.Object(0, "coin", up=int(x))]) for x in rng.integers(2, size=600)]
+    model = tt.TreeThink(schema)
+    model.observe_many((a, "toss", b) for a, b in pairwise(sides))
+    (doubt,) = model.doubts()
+    assert doubt.leaves == 2 and doubt.kind == "chance" and not doubt.rules_out_chance
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_higher_rank_needs_less_than(seed: int) -> None:
     doubt = only_doubt(Cards(), 400, seed, episode=1)
@@ -63,6 +75,7 @@ def test_unlike_attributes_need_a_unit(seed: int) -> None:
     assert (first.kind, first.text) == ("comparison", "X0[dest] = lift[floor]")
     assert 'give dest the unit of floor: Number(like="floor")' in first.advice
     assert doubt.never_compared == (("floor", "dest"),)
+    assert doubt.suggestions[0].like == ("dest", "floor") and doubt.rules_out_chance
 
 
 @pytest.mark.parametrize("seed", SEEDS)

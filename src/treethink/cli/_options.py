@@ -24,6 +24,7 @@ from treethink.logs import Log, read_file
 from treethink.model import TreeThink
 from treethink.plugins import searched
 from treethink.rules import Rule, RuleKey
+from treethink.terminal import say_wrapped, terminal
 from treethink.text import printable
 from treethink.worlds import WORLDS, World, make
 
@@ -178,13 +179,24 @@ def as_typed(**options: int | str | list[str] | None) -> list[str]:
     ]
 
 
-def check_log_fits(model: TreeThink, log: Log, path: str) -> None:
-    """Raise an error if a model's schema is not that of a log."""
+def check_log_fits(model: TreeThink, log: Log, path: str, schema: Path | None) -> None:
+    """Raise an error if a model's schema is not that of a log.
+
+    A model does not know by what the numbers of its log were multiplied; if that was guessed, a
+    line on stderr says so.
+    """
     if model.schema != log.schema:
         raise SettingError(
             f"{path} was learned with another schema than that of {log.name}; give the schema file"
             " that it was learned with (--schema FILE; treethink schema writes one)"
         )
+    if schema is None:
+        for name, scale in log.log_schema.scales.items():
+            say_wrapped(
+                terminal(stderr=True),
+                f"{name}: values are multiplied by {scale}, a guess from {log.name}; if the model's"
+                " own log needed another number, give its schema file with --schema",
+            )
 
 
 def check_source(world: str | None, log: Path | None, schema: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,33 +10,57 @@ import typer
 from treethink.cli._options import (
     AsJson,
     Height,
+    LogFile,
     ModelOption,
     NoPlugins,
+    OptionalWorld,
     Quiet,
     RequiredModel,
-    RequiredWorld,
+    SchemaFile,
     Width,
     WorldOption,
     WorldOptions,
+    as_typed,
+    check_log_fits,
+    check_source,
     load_model,
     make_world,
     model_and_world,
+    read_log,
 )
 from treethink.cli._output import FAILED, missing_argument, print_json, print_page
+from treethink.cli.session.report import (
+    Failure,
+    doubts_to_list,
+    evaluation_to_dict,
+    example_to_dict,
+    print_evaluation,
+    print_failure,
+)
+from treethink.evaluation import evaluate
+from treethink.logs import Log
+from treethink.model import TreeThink
 from treethink.terminal import say, terminal
 from treethink.text import many
+from treethink.worlds import World
 from treethink.worlds.base import check_fit
 
 
 def check(
     ctx: typer.Context,
     model: RequiredModel = None,
-    world: RequiredWorld = None,
+    world: OptionalWorld = None,
     model_option: ModelOption = None,
     world_option: WorldOption = None,
     steps: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Number of transitions to check.")
-    ] = 1_000,
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Number of transitions to check.",
+            show_default="1000, or the whole log",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Random seed of levels and actions.")
     ] = 0,
@@ -45,31 +70,87 @@ def check(
     width: Width = None,
     height: Height = None,
     set_: WorldOptions = None,
+    log: LogFile = None,
+    schema: SchemaFile = None,
 ) -> None:
-    """Check whether a saved model predicts a world correctly.
+    """Check whether a saved model predicts a world or a log.
 
     If it does not, the smallest state with a wrong prediction is shown, with the reasons for the
-    prediction. The exit code is then 1.
+    prediction. The exit code is then 1. For a log, what may be missing is shown, too. A log does
+    not say what is random: unsure predictions count as wrong only if something explains them.
 
     Examples:
       treethink check maze.tt maze
       treethink check maze.tt maze --width 16 --height 16 --steps 5000
       treethink check maze.tt maze --json | jq .wrong
+      treethink check vending.tt --log vending.jsonl
     """
     path, name = model_and_world(True, (model, world), model_option, world_option)
-    if path is None or name is None:
-        raise missing_argument(ctx, "MODEL" if path is None else "WORLD")
-    place = make_world(name, set_, no_plugins, width=width, height=height)
+    if path is None:
+        raise missing_argument(ctx, "MODEL")
+    check_source(name, log, schema)
     loaded = load_model(path)
-    check_fit(loaded.schema, place, str(path))
-    result = loaded.check(place, steps, seed)
+    if log is not None:
+        typed = as_typed(seed=seed or None, width=width, height=height, set=set_)
+        given = read_log(log, schema, [*filter(None, [name]), *typed])
+        check_log_fits(loaded, given, str(path), schema)
+        is_wrong = _check_log(loaded, given, steps, path, quiet, as_json)
+    else:
+        assert name is not None  # there is no log
+        place = make_world(name, set_, no_plugins, width=width, height=height)
+        check_fit(loaded.schema, place, str(path))
+        is_wrong = _check_world(loaded, place, steps, seed, path, quiet, as_json)
+    if is_wrong:
+        raise typer.Exit(FAILED)
+
+
+def _check_world(
+    model: TreeThink,
+    world: World,
+    steps: int | None,
+    seed: int,
+    path: Path,
+    quiet: bool,
+    as_json: bool,
+) -> bool:
+    """Print whether the model predicts random play; return whether it is wrong."""
+    result = model.check(world, steps, seed)
     if as_json:
-        fields = {**result.to_dict(), "world": place.name, "options": place.options, "seed": seed}
+        fields = {**result.to_dict(), "world": world.name, "options": world.options, "seed": seed}
         print_json("check", model=str(path), right=not result, **fields)
     elif quiet:
         wrong = f"{result.wrong:,}" if result.wrong else "none"
         say(terminal(), f"{wrong} of {many(result.tried, 'transition')} predicted wrongly")
     else:
         print_page(terminal(), result)
-    if result:
-        raise typer.Exit(FAILED)
+    return bool(result)
+
+
+def _check_log(
+    model: TreeThink, log: Log, steps: int | None, path: Path, quiet: bool, as_json: bool
+) -> bool:
+    """Print whether the model predicts a log; return whether it is wrong."""
+    transitions = log[:steps]
+    evaluation = evaluate(model, transitions)
+    failure = None
+    if not evaluation.learned:
+        failure = Failure(model.check(transitions), model.doubts(transitions))
+    is_wrong = bool(evaluation.wrong + evaluation.never_seen)
+    is_wrong |= failure is not None and failure.rules_out_chance
+    if as_json:
+        print_json(
+            "check",
+            model=str(path),
+            log=log.name,
+            right=not is_wrong,
+            tried=evaluation.held_out,
+            wrong=evaluation.wrong,
+            examined=evaluation_to_dict(evaluation),
+            example=example_to_dict(failure),
+            doubts=doubts_to_list(failure),
+        )
+        return is_wrong
+    print_evaluation(terminal(), evaluation, failure)
+    if failure is not None:
+        print_failure(terminal(), failure, quiet)
+    return is_wrong

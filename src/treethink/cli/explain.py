@@ -120,7 +120,7 @@ def explain(
     if log is not None:
         typed = as_typed(state=None if state is None else str(state), level=level or None)
         given = read_log(log, schema, [*filter(None, [name]), *typed])
-        check_log_fits(loaded, given, str(path))
+        check_log_fits(loaded, given, str(path), schema)
         start = given.last_state
     else:
         start = _start(loaded, place, level, state)

@@ -154,7 +154,8 @@ def learn(
         )
         given = read_log(log, schema, [*filter(None, [world]), *typed])
         model = _model(start, given.schema, settings, paper)
-        check_log_fits(model, given, str(start))
+        if start is not None:
+            check_log_fits(model, given, str(start), schema)
         default = _file_of([log.stem], settings, paper)
         most = model.observations + min(steps, len(given))
         path = _path(out or start or default, start, model, most, force)
@@ -210,16 +211,17 @@ def _learn_log(
         announce(log, guessed=schema is None)
     earlier = model.observations
     with InterruptGuard() as guard:
-        run, evaluation = learn_log(model, log, steps, quiet, guard)
+        learned = learn_log(model, log, steps, quiet, guard)
         model.save(path)
         report = LogReport(
             model=model,
             path=path,
-            run=run,
-            evaluation=evaluation,
+            run=learned.run,
+            evaluation=learned.evaluation,
+            failure=learned.failure,
             earlier_observations=earlier,
             log=log,
-            arguments=["--log", log.name, *([] if schema is None else ["--schema", str(schema)])],
+            schema=schema,
         )
         if as_json:
             report.print_json()

@@ -1,42 +1,62 @@
 """Let a model learn the transitions of a log, and report the result.
 
-    model, log -> [ learn_log ] -> LearningRun, Examination -> LogReport
+    model, log -> [ learn_log ] -> LearnedLog -> LogReport
 
 Each transition is predicted first and learned second, in the order of the log. The last tenth is
-held out: it is predicted by the model that has learned the rest, before it is learned, too.
+held out: it is predicted by the model that has learned the rest, before it is learned, too. What is
+missing, if it is not predicted, is then searched in the whole log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
 
 from treethink.cli._output import print_json
 from treethink.cli.session.interrupt import InterruptGuard
 from treethink.cli.session.live import SHOW_EVERY, LearningDisplay, LearningRun
-from treethink.cli.session.report import Report
-from treethink.evaluation import Examination
+from treethink.cli.session.report import Failure, Report, print_evaluation
+from treethink.evaluation import Evaluation, evaluate
 from treethink.logs import Log
-from treethink.metrics import TOLERANCE, error
+from treethink.metrics import error
 from treethink.model import TreeThink
 from treethink.stream.transition import Transition
-from treethink.terminal import say_wrapped, terminal
+from treethink.terminal import say, say_wrapped, terminal
 from treethink.text import many
+
+if TYPE_CHECKING:
+    from treethink.explain.compare import Check
 
 _HELD_OUT = 10  # one in so many transitions
 _MOST_HELD_OUT = 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class LearnedLog:
+    """What `learn_log` returns.
+
+    `evaluation` is None if it was interrupted, or if the log is too short to hold out any of it;
+    `failure` is None then, too, and if all was learned.
+    """
+
+    run: LearningRun
+    evaluation: Evaluation | None
+    failure: Failure | None
+
+
 def learn_log(
     model: TreeThink, log: Log, steps: int, quiet: bool, guard: InterruptGuard
-) -> tuple[LearningRun, Examination | None]:
-    """Let a model learn the first `steps` transitions of a log; return its errors.
-
-    The evaluation is None if it was interrupted, or if the log is too short to hold out any of it.
-    """
+) -> LearnedLog:
+    """Let a model learn the first `steps` transitions of a log; return how well it did."""
     run = LearningRun()
     items = log[:steps]
     first = len(items) - min(len(items) // _HELD_OUT, _MOST_HELD_OUT)
+    held_out = items[first:]
 
     def observe(part: Iterable[Transition]) -> None:
         for each in part:
@@ -45,29 +65,25 @@ def learn_log(
             if run.curve.steps % SHOW_EVERY == 0:
                 display.update(run.curve, model.n_varying)
 
-    def examine_rest() -> Examination | None:
-        return _examine(model, items[first:]) if first < len(items) else None
-
     with LearningDisplay(terminal(stderr=True), len(items), quiet=quiet) as display:
         guard.run(lambda: observe(items[:first]))
-        evaluation = guard.run(examine_rest)
-        guard.run(lambda: observe(items[first:]))
+        examined = guard.run(lambda: _examine(model, held_out)) if held_out else None
+        guard.run(lambda: observe(held_out))
         run.seconds = display.seconds
     run.interrupted = guard.interrupted
-    return run, evaluation
+    evaluation, check = examined or (None, None)
+    doubts = guard.run(lambda: model.doubts(items)) if check is not None else None
+    failure = Failure(check, doubts) if check is not None and doubts is not None else None
+    return LearnedLog(run, evaluation, failure)
 
 
-def _examine(model: TreeThink, items: Sequence[Transition]) -> Examination:
-    """Compare predictions with the states that followed, and learn nothing."""
-    errors = [error(model.predict(each.before, each.action), each.after) for each in items]
-    exact = sum(each <= TOLERANCE for each in errors)
-    return Examination(
-        held_out=len(items),
-        exact=exact,
-        plausible=exact,
-        right_mode=exact,
-        mean_error=sum(errors) / len(errors),
-    )
+def _examine(model: TreeThink, held_out: Sequence[Transition]) -> tuple[Evaluation, Check | None]:
+    """Return how well the model predicts what was held out and, if not all, where it is wrong.
+
+    The mistake is one of the model as it is now; a copy of it explains the mistake later.
+    """
+    evaluation = evaluate(model, held_out)
+    return evaluation, None if evaluation.learned else deepcopy(model).check(held_out)
 
 
 def announce(log: Log, guessed: bool) -> None:
@@ -84,10 +100,10 @@ def announce(log: Log, guessed: bool) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogReport(Report):
-    """A model that has learned a log, and how well; `arguments` are those that name the log."""
+    """A model that has learned a log, and how well; `schema` is the file of `--schema`."""
 
     log: Log
-    arguments: list[str]
+    schema: Path | None
 
     @property
     def interrupted(self) -> bool:
@@ -104,11 +120,39 @@ class LogReport(Report):
         path = str(self.path)
         rules = (["rules", path], "print the rules (see also --style)")
         summary = (["summary", path], "print what is known and what is doubtful")
-        explain = (
-            ["explain", path, *self.arguments, "--action", self.log.schema.actions[0]],
-            "explain a prediction",
-        )
-        return [rules, summary, explain]
+        if likes := self._comparable():
+            return [*self._mending(likes), rules]
+        source = ["--log", self.log.name, *self._schema_option(self.schema)]
+        explain = ["explain", path, *source, "--action", self.log.schema.actions[0]]
+        return [rules, summary, (explain, "explain a prediction")]
+
+    def _print_verdict(self, console: Console, evaluation: Evaluation) -> None:
+        say(console, f"held out: the last {many(evaluation.held_out, 'transition')}")
+        print_evaluation(console, evaluation, self.failure)
+
+    def _comparable(self) -> dict[str, str]:
+        """Return the attributes that may need the unit of another one, with the other one."""
+        doubts = self.failure.doubts if self.failure is not None else []
+        likes = (each.like for doubt in doubts for each in doubt.suggestions[:1])
+        return dict(each for each in likes if each is not None)
+
+    def _mending(self, likes: Mapping[str, str]) -> list[tuple[list[str], str]]:
+        """Return the commands that learn again with a schema that makes attributes comparable."""
+        entries = (f'like = "{unit}" below [attributes.{name}]' for name, unit in likes.items())
+        what = f"write {' and '.join(entries)}"
+        learn = ["learn", "--log", self.log.name, "--out", str(self.path), "--force"]
+        if self.schema is not None:
+            again = [*learn, *self._schema_option(self.schema)]
+            return [(again, f"learn again, when {self.schema} says {what.removeprefix('write ')}")]
+        schema = Path("schema.toml")
+        return [
+            (["schema", self.log.name], f"writes {schema}; in it, {what}"),
+            ([*learn, *self._schema_option(schema)], "then learn again"),
+        ]
+
+    @staticmethod
+    def _schema_option(schema: Path | None) -> list[str]:
+        return [] if schema is None else ["--schema", str(schema)]
 
     def print_json(self) -> None:
         """Print the report as one JSON object."""

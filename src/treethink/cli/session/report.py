@@ -43,10 +43,15 @@ _WIDTH = 80  # of pages, where lines would not be wrapped
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a world was not learned: the smallest state that is wrong, and what may be missing."""
+    """Why something was not learned: the smallest state that is wrong, and what may be missing."""
 
     check: Check
     doubts: Doubts
+
+    @property
+    def rules_out_chance(self) -> bool:
+        """Whether some of what was not learned is not simply random."""
+        return any(each.rules_out_chance for each in self.doubts)
 
 
 def failure_of(model: TreeThink, world: World, evaluation: Evaluation) -> Failure | None:
@@ -101,7 +106,7 @@ class Report:
         if self.evaluation is not None:
             self._print_verdict(console, self.evaluation)
         if self.failure is not None:
-            _print_failure(console, self.failure, quiet)
+            print_failure(console, self.failure, quiet)
         self._print_contradictions(console)
         say(console, f"saved to {self.path}")
         if not quiet:
@@ -130,10 +135,7 @@ class Report:
             say_wrapped(console, text, indent="    ")
 
     def _print_verdict(self, console: Console, evaluation: Evaluation) -> None:
-        verdict, *lines = str(evaluation).splitlines()
-        style = {"learned": "learned", "NOT learned": "not learned"}.get(verdict)
-        say_wrapped(console, verdict, style=style)
-        say_wrapped(console, "\n".join(lines))
+        print_evaluation(console, evaluation, self.failure)
 
     def _print_contradictions(self, console: Console) -> None:
         """Print the pinned rules that observations contradict: more learning cannot fix them."""
@@ -166,8 +168,8 @@ class Report:
             "learned": None if evaluation is None else evaluation.learned,
             "last_error": curve.last_error or None,
             "recent_error": curve.recent(),
-            "examined": None if evaluation is None else _to_dict(evaluation),
-            "doubts": [] if self.failure is None else [x.to_dict() for x in self.failure.doubts],
+            "examined": None if evaluation is None else evaluation_to_dict(evaluation),
+            "doubts": doubts_to_list(self.failure),
             "rules": rules_to_json(model, model.rules.varying()),
             "saved": str(self.path),
         }
@@ -220,7 +222,16 @@ class LearnReport(Report):
         print_json("learn", **source, **self.results())
 
 
-def _print_failure(console: Console, failure: Failure, quiet: bool) -> None:
+def print_evaluation(console: Console, evaluation: Evaluation, failure: Failure | None) -> None:
+    """Print the verdict and the numbers behind it."""
+    may_be_random = failure is None or not failure.rules_out_chance
+    verdict, *lines = evaluation.to_text(may_be_random).splitlines()
+    style = {"learned": "learned", "NOT learned": "not learned"}.get(verdict)
+    say_wrapped(console, verdict, style=style)
+    say_wrapped(console, "\n".join(lines))
+
+
+def print_failure(console: Console, failure: Failure, quiet: bool) -> None:
     """Print what may be missing and, unless quiet, where the model is wrong."""
     if quiet:
         for doubt in failure.doubts[:1]:
@@ -244,7 +255,19 @@ def command_line(*parts: str) -> str:
     return printable(shlex.join(["treethink", *parts]))
 
 
-def _to_dict(evaluation: Evaluation) -> dict[str, Any]:
+def doubts_to_list(failure: Failure | None) -> list[dict[str, Any]]:
+    """Return what may be missing for `--json`."""
+    return [] if failure is None else [each.to_dict() for each in failure.doubts]
+
+
+def example_to_dict(failure: Failure | None) -> dict[str, Any] | None:
+    """Return the smallest state that is wrong for `--json`."""
+    example = None if failure is None else failure.check.example
+    return None if example is None else example.to_dict()
+
+
+def evaluation_to_dict(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the numbers of an evaluation for `--json`."""
     fields = asdict(evaluation)
     del fields["mistakes"]  # their values are states
     return fields

@@ -121,6 +121,7 @@ class _Scored:
     text: str
     advice: str
     gain: float
+    like: tuple[str, str] | None = None
 
 
 def _diagnose(model: TreeThink, cases: Cases) -> Doubt | None:
@@ -215,7 +216,7 @@ class _Diagnosis:
 
     def _suggestion(self, each: _Scored) -> Suggestion:
         bits = in_bits(each.gain - math.log(self.tried))
-        return Suggestion(each.kind, each.text, each.advice, bits)
+        return Suggestion(each.kind, each.text, each.advice, bits, each.like)
 
     def _without_hypothesis(self, known: _Known) -> Suggestion:
         """Return why no hypothesis explains it: too few data, chance, or something else."""
@@ -246,15 +247,16 @@ class _Diagnosis:
 
     def _follows_from_state(self) -> bool:
         """Whether equal states have equal outcomes, more often than chance would have it."""
-        groups = [np.array(each, dtype=np.int64) for each in self.same.groups]
-        if not groups:
-            return False
-        cells = np.zeros(len(self.cases), dtype=np.int64)
-        for number, rows in enumerate(groups):
-            cells[rows] = number
-        return (
-            self.cases.group(np.sort(np.concatenate(groups))).gain_of_cells(cells) > self.required
-        )
+        cells = np.full(len(self.cases), -1, dtype=np.int64)
+        for number, equal in enumerate(self.same.groups):
+            cells[np.array(equal, dtype=np.int64)] = number
+        gain = 0.0
+        for path in self.paths:  # what tells the leaves apart is known already
+            rows = self.cases.rows_by_path[path]
+            repeated = rows[cells[rows] >= 0]
+            if len(repeated):
+                gain += self.cases.group(repeated).gain_of_cells(cells)
+        return gain > self.required
 
     # ------------------------------------------------------------------- hypotheses
 
@@ -269,7 +271,7 @@ class _Diagnosis:
             return []
         gains = self._gains(np.stack([each.truth for each in hypotheses]))
         return [
-            _Scored(each.kind, each.text, each.advice, float(gain))
+            _Scored(each.kind, each.text, each.advice, float(gain), each.like)
             for each, gain in zip(hypotheses, gains, strict=True)
         ]
 

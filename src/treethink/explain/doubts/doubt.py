@@ -71,13 +71,15 @@ class Suggestion:
     """What may be missing: its kind (see `KINDS`), what it is, what to do, and the evidence.
 
     `bits` is by how much it explains the outcomes better than the rule does, after the price of
-    having tried so many hypotheses; 0 for kinds that explain nothing.
+    having tried so many hypotheses; 0 for kinds that explain nothing. `like` is an attribute and
+    the one whose unit it should have, if that makes the comparison possible; otherwise None.
     """
 
     kind: str
     text: str
     advice: str
     bits: float = 0.0
+    like: tuple[str, str] | None = None
 
     def __str__(self) -> str:
         evidence = f" ({self.bits:,.0f} bits)" if self.bits else ""
@@ -90,6 +92,7 @@ class Suggestion:
             "text": self.text,
             "advice": self.advice,
             "bits": round(self.bits, 3),
+            "like": None if self.like is None else list(self.like),
         }
 
 
@@ -122,6 +125,11 @@ class Doubt(RichText):
     def kind(self) -> str:
         """The kind of the first suggestion: what is most likely missing."""
         return self.suggestions[0].kind
+
+    @property
+    def rules_out_chance(self) -> bool:
+        """Whether the outcomes follow from something, so that they are not simply random."""
+        return self.kind not in ("chance", "data")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""

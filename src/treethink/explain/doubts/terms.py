@@ -29,12 +29,16 @@ MAX_NEAR = 4
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A yes-no question about a case, its answers, and what to do if it is what is missing."""
+    """A yes-no question about a case, its answers, and what to do if it is what is missing.
+
+    `like` is an attribute and the one whose unit it should have, if that is what to do.
+    """
 
     kind: str
     text: str
     advice: str
     truth: Bools
+    like: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +166,14 @@ def _by_difference(schema: Schema, one: Term, other: Term) -> Iterator[Hypothesi
     differences = one.values - other.values
     common = Counter(map(tuple, differences.tolist())).most_common(MAX_DIFFERENCES)
     zero = (0,) * differences.shape[1]
-    advice = like_advice(schema, one.attribute, other.attribute)
+    like = _like(schema, one.attribute, other.attribute)
+    advice = _like_advice(schema, *like)
     for difference in dict.fromkeys([zero, *(each for each, _ in common)]):
         truth = (differences == np.array(difference)).all(axis=1)
-        text = f"{one.text} - {other.text} = {_shown(difference)}"
-        yield Hypothesis(
-            "comparison", text if any(difference) else f"{one.text} = {other.text}", advice, truth
-        )
+        text = f"{one.text} = {other.text}"
+        if any(difference):
+            text = f"{one.text} - {other.text} = {_shown(difference)}"
+        yield Hypothesis("comparison", text, advice, truth, like)
 
 
 def _any_object(cases: Cases, term: Term, class_name: str, attribute: str) -> Iterator[Hypothesis]:
@@ -180,11 +185,13 @@ def _any_object(cases: Cases, term: Term, class_name: str, attribute: str) -> It
         rows.append(differences)
         near.update(differences)
     zero = (0,) * term.values.shape[1]
-    advice = like_advice(cases.schema, term.attribute, attribute)
+    like = _like(cases.schema, term.attribute, attribute)
+    advice = _like_advice(cases.schema, *like)
     for difference in dict.fromkeys([zero, *(each for each, _ in near.most_common(MAX_NEAR))]):
         truth = np.array([difference in each for each in rows], dtype=bool)
         relation = f"- {term.text} = {_shown(difference)}" if any(difference) else f"= {term.text}"
-        yield Hypothesis("comparison", f"some {class_name}[{attribute}] {relation}", advice, truth)
+        text = f"some {class_name}[{attribute}] {relation}"
+        yield Hypothesis("comparison", text, advice, truth, like)
 
 
 def _others(cases: Cases) -> list[tuple[str, str]]:
@@ -199,12 +206,15 @@ def _values_of_others(case: Case, class_name: str, attribute: str) -> set[tuple[
     return {_vector(case.state, x.id, attribute) for x in objects if x.id != case.object_id}
 
 
-def like_advice(schema: Schema, one: str, other: str) -> str:
-    """Return how to make two attributes comparable: the later one takes the unit of the earlier."""
-    order = list(schema.attributes)
-    first, second = sorted((one, other), key=order.index)
-    unit = schema.attributes[first].like or first
-    return f'give {second} the unit of {first}: {_preset(schema.attributes[second])}like="{unit}")'
+def _like(schema: Schema, one: str, other: str) -> tuple[str, str]:
+    """Return how to make two attributes comparable: the later one, and the unit of the earlier."""
+    first, second = sorted((one, other), key=list(schema.attributes).index)
+    return second, schema.attributes[first].like or first
+
+
+def _like_advice(schema: Schema, attribute: str, unit: str) -> str:
+    preset = _preset(schema.attributes[attribute])
+    return f'give {attribute} the unit of {unit}: {preset}like="{unit}")'
 
 
 def _preset(attribute: Attribute) -> str:
