@@ -102,6 +102,11 @@ def test_the_examples_run(
         model = tt.TreeThink(log.schema)
         model.observe_many(log)
         model.save("vending.tt")
+    if name == "plan":
+        log = tt.read_csv("elevator.csv")
+        model = tt.TreeThink(log.schema)
+        model.observe_many(log)
+        model.save("elevator.tt")
     if name == "learn":
         tt.write_schema(tt.guess_schema("elevator.csv"), "schema.toml")
     monkeypatch.setenv("VISUAL", "true")  # an editor that changes nothing

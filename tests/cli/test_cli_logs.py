@@ -74,6 +74,8 @@ def test_a_log_that_is_not_learned_says_what_to_write_where(capsys: Any) -> None
     assert (good.code, good.out) == (0, "learned\n2,100 of 2,100 transitions predicted exactly\n")
     state = json.loads(called(capsys, "explain", *log, "--action", "open", "--json").out)["state"]
     assert state == tt.read_csv("elevator.csv", "schema.toml").last_state.to_dict()
+    plan = called(capsys, "plan", *log, "--steps", "5", "--quiet")
+    assert plan.code == 0 and plan.out.startswith("expected reward +")
     rules = called(capsys, "rules", "elevator.tt", "--style", "english")
     assert rules.code == 0 and "its `dest`" in rules.out
     assert called(capsys, "export", "elevator.tt", "--out", "lift.py").code == 0
@@ -148,6 +150,63 @@ def test_json(capsys: Any) -> None:
     assert data["command"] == "learn" and data["log"] == "vending.jsonl"
     assert data["learned"] is True and data["transitions"] == data["observations"] == 960
     assert data["saved"] == "vending.tt" and result.err == ""
+
+
+def test_plan_from_the_last_state_of_a_log(capsys: Any) -> None:
+    """Each step follows from the model, and its rewards are those of the log."""
+    called(capsys, "schema", "elevator.csv", "--quiet")
+    schema = Path("schema.toml")
+    schema.write_text(schema.read_text().replace('# like = "floor"', 'like = "floor"', 1))
+    source = ("--log", "elevator.csv", "--schema", "schema.toml")
+    learned = called(capsys, "learn", *source)
+    assert "treethink plan elevator.tt --log elevator.csv --schema schema.toml" in learned.out
+    command = ("plan", "elevator.tt", *source, "--steps", "6")
+    planned = json.loads(called(capsys, *command, "--json").out)
+    model = tt.TreeThink.load("elevator.tt")
+    state = tt.read_csv("elevator.csv", "schema.toml").last_state
+    assert planned["start"] == state.to_dict() and len(planned["steps"]) == 6
+    for each in planned["steps"]:
+        prediction = model.predict(state, each["action"])
+        state = prediction.mode()
+        assert (each["state"], each["reward"]) == (state.to_dict(), prediction.reward())
+        arrives = each["action"] == "open" and state[0].door == "open"
+        assert each["reward"] == float(arrives and state[0].floor == state[0].dest)
+    assert planned["reward"] == sum(each["reward"] for each in planned["steps"]) > 0
+    text = called(capsys, *command).out
+    assert text.count("\nstep ") == 6 and "door closed -> open  reward +1" in text
+    assert text.endswith(f"expected reward {planned['reward']:+g} in 6 steps\n")
+
+
+def test_a_plan_ends_where_the_log_ended_and_may_be_for_a_score(capsys: Any) -> None:
+    text = "episode,action,walker.x,reward,terminated\n"
+    for number in range(30):
+        text += "".join(f"{number},walk,{x},{x - 1},{x == 2}\n" for x in (0, 1, 2))
+        text += f"{number},,3,,\n"
+    Path("walk.csv").write_text(text + "30,walk,0,-1,False\n30,,1,,\n")
+    called(capsys, "learn", "--log", "walk.csv", "--quiet")
+    planned = called(capsys, "plan", "walk.tt", "--log", "walk.csv").out
+    assert planned.count("\nstep ") == 2 and planned.endswith("expected reward +1 in 2 steps\n")
+    assert "walker 0, x 2 -> 3  reward +1  the end" in planned
+    rows = "".join(f"{n},play,{x}\n" for n in range(30) for x in (0, 1, 2))
+    Path("game.csv").write_text(f"episode,action,game.score\n{rows}")
+    called(capsys, "learn", "--log", "game.csv", "--quiet")
+    by_score = called(capsys, "plan", "game.tt", "--log", "game.csv", "--steps", "4", "--quiet")
+    assert by_score.out == "expected reward +4 in 4 steps\n"
+
+
+def test_a_plan_needs_rewards(capsys: Any) -> None:
+    called(capsys, "learn", "--log", "vending.jsonl", "--quiet")
+    log = ("--log", "vending.jsonl")
+    result = called(capsys, "plan", "vending.tt", *log)
+    assert result.code == 2 and "add a column `reward` to the log" in result.err
+    missing = called(capsys, "plan", *log)
+    assert missing.code == 2 and "issing argument 'MODEL'" in missing.err
+    for option in (["--oracle"], ["--level", "3"], ["--width", "5"], ["--gif", "a.gif"]):
+        result = called(capsys, "plan", "vending.tt", *log, *option)
+        assert result.code == 2 and f"{option[0]}" in result.err
+        assert "has no meaning with a log" in result.err
+    both = called(capsys, "plan", "maze", "vending.tt", *log)
+    assert both.code == 2 and "maze has no meaning with a log" in both.err
 
 
 def test_explain_the_last_state_of_a_log(capsys: Any) -> None:

@@ -13,17 +13,23 @@ from treethink.cli._options import (
     SEARCH,
     AsJson,
     Height,
+    LogFile,
     ModelOption,
     NoPlugins,
+    OptionalWorld,
     Quiet,
-    RequiredWorld,
+    SchemaFile,
     Width,
     WorldOption,
     WorldOptions,
+    as_typed,
+    check_log_fits,
+    check_source,
     complete_names,
     load_model,
     make_world,
     model_and_world,
+    read_log,
 )
 from treethink.cli._output import (
     INTERRUPTED,
@@ -33,8 +39,10 @@ from treethink.cli._output import (
     progress_console,
 )
 from treethink.cli.session import live
+from treethink.cli.session.plan_log import check_reward, imagine
 from treethink.cli.session.report import print_run
 from treethink.errors import SettingError
+from treethink.logs import Log
 from treethink.model import TreeThink
 from treethink.planning import gif as animation
 from treethink.planning.agent import Agent, score_of
@@ -42,6 +50,7 @@ from treethink.planning.episode_summary import EpisodeSummary, summary_lines
 from treethink.planning.search import SearchSettings
 from treethink.planning.watch import Viewer
 from treethink.terminal import say, say_wrapped, terminal
+from treethink.text import many
 from treethink.worlds import World, make
 from treethink.worlds.base import check_fit
 
@@ -50,7 +59,7 @@ _SIMULATIONS = 100
 
 def plan(
     ctx: typer.Context,
-    world: RequiredWorld = None,
+    world: OptionalWorld = None,
     model: Annotated[
         str | None,
         typer.Argument(
@@ -130,10 +139,13 @@ def plan(
     quiet: Quiet = False,
     no_plugins: NoPlugins = False,
     as_json: AsJson = False,
+    log: LogFile = None,
+    schema: SchemaFile = None,
 ) -> None:
-    """Play a world by planning with a model.
+    """Play a world by planning with a model, or plan from the last state of a log.
 
     It shows each step and the score, and compares the score with the best and the worst possible.
+    From a log, it shows each planned action with the changes and the reward that are predicted.
 
     Examples:
       treethink plan maze maze.tt
@@ -141,12 +153,12 @@ def plan(
       treethink plan coins --width 10 --height 10 --set coins=8 --gif coins.gif
       treethink plan keys --oracle --episodes 20  # how a perfect model would do
       treethink plan maze maze.tt --json | jq '.episodes[].score'
+      treethink plan elevator.tt --log elevator.csv --steps 5
     """
-    path, name = model_and_world(False, (world, model), model_option, world_option)
-    if name is None:
-        raise missing_argument(ctx, "WORLD")
-    place = make_world(name, set_, no_plugins, width=width, height=height)
-    _check_score(place, level)
+    path, name = model_and_world(log is not None, (world, model), model_option, world_option)
+    if path is None and log is not None:
+        raise missing_argument(ctx, "MODEL")
+    check_source(name, log, schema)
     by_time = simulations is None and milliseconds is not None
     search = SearchSettings(
         simulations=None if by_time else _SIMULATIONS if simulations is None else simulations,
@@ -156,6 +168,25 @@ def plan(
         exploration=exploration,
         choose=choose,
     )
+    if log is not None and path is not None:
+        of_worlds = as_typed(
+            episodes=None if episodes == 1 else episodes,
+            level=level or None,
+            width=width,
+            height=height,
+            set=set_,
+            gif=None if gif is None else str(gif),
+        )
+        given = read_log(log, schema, [*filter(None, [name]), *["--oracle"] * oracle, *of_worlds])
+        loaded = load_model(path)
+        check_log_fits(loaded, given, str(path), schema)
+        check_reward(loaded, given.last_state, str(path))
+        planner = Agent.from_settings(loaded, search, seed=seed)
+        _plan_log(planner, given, path, steps, quiet, as_json)
+        return
+    assert name is not None  # there is no log
+    place = make_world(name, set_, no_plugins, width=width, height=height)
+    _check_score(place, level)
     agent = Agent.from_settings(_model(place, path, oracle), search, seed=seed)
     if gif is not None:
         _check_gif(check_writable(gif), place, level, episodes * (steps + 1))
@@ -174,6 +205,31 @@ def plan(
         print_json("plan", **_to_json(place, agent, path, oracle, accounts))
     if interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _plan_log(agent: Agent, log: Log, path: Path, steps: int, quiet: bool, as_json: bool) -> None:
+    """Print the steps planned from the last state of a log, as the model predicts them."""
+    output = progress_console(quiet or as_json, terminal())
+    say(output, f"from the last state of {log.name}, as {path} predicts it:")
+    planned = []
+    for number, step in enumerate(imagine(agent, log.last_state, steps), 1):
+        planned.append(step)
+        say_wrapped(output, f"step {number:>3}  {step}")
+    total = sum(each.reward for each in planned)
+    if as_json:
+        print_json(
+            "plan",
+            log=log.name,
+            model=str(path),
+            observations=agent.model.observations,
+            seed=agent.seed,
+            settings=asdict(agent.settings),
+            start=log.last_state.to_dict(),
+            steps=[each.to_dict() for each in planned],
+            reward=total,
+        )
+    else:
+        say(terminal(), f"expected reward {total:+g} in {many(len(planned), 'step')}")
 
 
 # ------------------------------------------------------------------ before it starts

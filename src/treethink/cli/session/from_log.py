@@ -124,7 +124,9 @@ class LogReport(Report):
             return [*self._mending(likes), rules]
         source = ["--log", self.log.name, *self._schema_option(self.schema)]
         explain = ["explain", path, *source, "--action", self.log.schema.actions[0]]
-        return [rules, summary, (explain, "explain a prediction")]
+        plan = (["plan", path, *source], "plan from its last state for the rewards of the log")
+        more = plan if "reward" in self.model.feedback else summary
+        return [rules, more, (explain, "explain a prediction")]
 
     def _print_verdict(self, console: Console, evaluation: Evaluation) -> None:
         say(console, f"held out: the last {many(evaluation.held_out, 'transition')}")

@@ -1,0 +1,83 @@
+"""Plan from the last state of a log, in the states that a model predicts.
+
+    agent, state -> [ imagine ] -> Steps -> lines of text, or JSON
+
+There is no world to act in: the most likely state of each prediction is taken to follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from treethink.errors import SettingError
+from treethink.explain.english.tests import object_name
+from treethink.model import TreeThink
+from treethink.planning.agent import Agent, score_of
+from treethink.planning.rewards import rewards_of
+from treethink.state import State
+
+_LIKELY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A planned action, the states before and after it as predicted, and the expected reward.
+
+    `ends` says whether the episode is expected to end there.
+    """
+
+    action: str
+    before: State
+    after: State
+    reward: float
+    ends: bool
+
+    def __str__(self) -> str:
+        end = "  the end" if self.ends else ""
+        return f"{self.action}: {self._changes()}  reward {self.reward:+g}{end}"
+
+    def _changes(self) -> str:
+        changes = [
+            f"{object_name(self.before, each)}, {name} {self.before.value(each, name)} -> {value}"
+            for each, values in self.before.changes_to(self.after).items()
+            for name, value in values.items()
+        ]
+        return "; ".join(changes) or "nothing changes"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {
+            "action": self.action,
+            "state": self.after.to_dict(),
+            "reward": self.reward,
+            "ends": self.ends,
+        }
+
+
+def check_reward(model: TreeThink, state: State, path: str) -> None:
+    """Raise an error for a model without rewards and without a score: there is nothing to gain."""
+    if not rewards_of(model, None).for_score:
+        return
+    if "score" not in model.schema.classes.get("game", ()):
+        raise SettingError(
+            f"{path} has learned no rewards, so there is nothing to plan for: add a column `reward`"
+            " to the log, and learn it again"
+        )
+    score_of(state)
+
+
+def imagine(agent: Agent, state: State, steps: int) -> Iterator[Step]:
+    """Yield the steps of a plan, each planned in the state that is predicted to be most likely."""
+    by_score = rewards_of(agent.model, None).for_score
+    for left in range(steps, 0, -1):
+        action = agent.act(state, left)
+        prediction = agent.model.predict(state, action)
+        after = prediction.mode()
+        change = score_of(after) - score_of(state) if by_score else prediction.reward()
+        ends = (prediction.terminated() or 0.0) > _LIKELY
+        yield Step(action, state, after, change or 0.0, ends)
+        if ends:
+            return
+        state = after
