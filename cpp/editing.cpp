@@ -1,7 +1,6 @@
 #include "editing.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -28,8 +27,7 @@ void check_test(Test const& test, std::vector<FactType> const& types, std::vecto
     if (test.value.size() != type.value_length)
         throw RuleError("a test must name a value of length " + std::to_string(type.value_length) +
                         ", got one of length " + std::to_string(test.value.size()));
-    bool const extreme = std::count(test.value.begin(), test.value.end(), std::numeric_limits<Int>::min()) > 0;
-    if (type.terms == 2 && extreme) throw RuleError("a test names a value whose negation does not fit 64 bits");
+    if (!type.kind->possible(test.value)) throw RuleError("a test names a value that no fact can have");
 }
 
 void check_leaf(HandWrittenNode const& leaf) {

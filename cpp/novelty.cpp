@@ -10,8 +10,13 @@ namespace {
 /// A test on the path whose objects are determined, and the value that holds for them now.
 struct Asked {
     NodeId node = kNoNode;
-    Test test;  // with the value that holds now
-    std::array<Row, 2> rows{};
+    Test test;                  // with the value that holds now
+    std::array<Row, 2> rows{};  // by object
+
+    /// Two terms may be of one object.
+    [[nodiscard]] Row row_of_term(FactType const& type, std::size_t k) const {
+        return rows[type.within_object() ? 0 : k];
+    }
 };
 
 class PathReader {
@@ -47,7 +52,7 @@ private:
             asked.rows[k] = *row;
         }
         VectorView const x = state_.value(type.slots[0], asked.rows[0]);
-        VectorView const y = type.arity == 2 ? state_.value(type.slots[1], asked.rows[1]) : VectorView{};
+        VectorView const y = type.terms == 2 ? state_.value(type.slots[1], asked.row_of_term(type, 1)) : VectorView{};
         asked.test.value.resize(type.value_length);
         if (type.kind->value(x, y, asked.test.value.data())) asked_.push_back(std::move(asked));
     }
@@ -118,7 +123,8 @@ private:
     [[nodiscard]] Novelty novelty_of(Asked const& asked) const {
         FactType const& type = codes_.types()[asked.test.type];
         Novelty novelty{Novelty::Kind::value, std::string(type.kind->name()), {}, asked.test.value};
-        for (std::size_t k = 0; k < type.arity; ++k) novelty.objects.emplace_back(type.slots[k], asked.rows[k]);
+        for (std::size_t k = 0; k < type.terms; ++k)
+            novelty.objects.emplace_back(type.slots[k], asked.row_of_term(type, k));
         return novelty;
     }
 

@@ -302,8 +302,7 @@ private:
     // Facts with two terms can be said the other way round, with the negated value.
     Vector read_value(FactType const& type) {
         Vector value = in_.vector(type.value_length);
-        if (type.terms == 2 && std::count(value.begin(), value.end(), std::numeric_limits<Int>::min()) > 0)
-            throw ModelFileError("the model file has a fact whose negation does not fit 64 bits");
+        if (!type.kind->possible(value)) throw ModelFileError("the model file has a fact that no state can have");
         return value;
     }
 

@@ -36,7 +36,7 @@ public:
 };
 
 /// `Y[m] - X[m] = v`
-class Difference final : public FactKind {
+class Difference : public FactKind {
 public:
     [[nodiscard]] std::string_view name() const override { return "difference"; }
     [[nodiscard]] std::size_t terms() const override { return 2; }
@@ -46,6 +46,10 @@ public:
             if (!subtract(y[i], x[i], out[i]) || out[i] == std::numeric_limits<Int>::min()) return false;
         return true;
     }
+    [[nodiscard]] bool possible(VectorView value) const override {
+        return std::count(value.begin(), value.end(), std::numeric_limits<Int>::min()) == 0;
+    }
+    [[nodiscard]] FactKind const& of_symbols() const override;
     void swap(Int* value, std::size_t length) const override {
         for (std::size_t i = 0; i < length; ++i) value[i] = -value[i];
     }
@@ -63,6 +67,28 @@ public:
         return y + " - " + x + " = " + value;
     }
 };
+
+/// `Y[m] - X[m] = 0`, for names and flags: they are the same, or there is no fact.
+class Sameness final : public Difference {
+public:
+    [[nodiscard]] bool value(VectorView x, VectorView y, Int* out) const override {
+        std::fill_n(out, x.size(), Int{0});
+        return same(x, y);
+    }
+    [[nodiscard]] bool possible(VectorView value) const override {
+        return std::all_of(value.begin(), value.end(), [](Int each) { return each == 0; });
+    }
+    [[nodiscard]] bool solve(std::size_t, VectorView other, VectorView value, Int* out) const override {
+        std::copy(other.begin(), other.end(), out);
+        return possible(value);
+    }
+    [[nodiscard]] bool linear() const override { return false; }
+};
+
+FactKind const& Difference::of_symbols() const {
+    static Sameness const sameness;
+    return sameness;
+}
 
 std::vector<std::unique_ptr<FactKind const>>& registry() {
     using Kinds = std::vector<std::unique_ptr<FactKind const>>;
@@ -120,7 +146,8 @@ private:
         });
     }
 
-    void add(FactKind const& kind, std::size_t arity, std::array<SlotId, 2> slots) {
+    void add(FactKind const& registered, std::size_t arity, std::array<SlotId, 2> slots) {
+        FactKind const& kind = schema_.attribute(slots[0]).is_symbolic() ? registered.of_symbols() : registered;
         auto const& first = schema_.slots()[slots[0]];
         FactType type{&kind,
                       schema_.unit(first.attribute),

@@ -29,8 +29,12 @@ public:
     /// Length of the fact's value for an attribute of the given length.
     [[nodiscard]] virtual std::size_t value_length(std::size_t attribute_length) const { return attribute_length; }
 
-    /// Writes the value for terms `x` (and `y`); false when it does not fit 64 bits.
+    /// Writes the value for terms `x` (and `y`); false when there is none, or it does not fit 64 bits.
     [[nodiscard]] virtual bool value(VectorView x, VectorView y, Int* out) const = 0;
+    /// Whether any terms have this value.
+    [[nodiscard]] virtual bool possible(VectorView) const { return true; }
+    /// The kind in whose place it stands for attributes whose values are names or bools.
+    [[nodiscard]] virtual FactKind const& of_symbols() const { return *this; }
     /// Turns the value for (x, y) into the value for (y, x). Two terms only.
     virtual void swap(Int* value, std::size_t length) const;
 

@@ -52,6 +52,8 @@ struct Attribute {
     bool derived = false;
 
     [[nodiscard]] bool is_flag() const { return kind == "flag"; }
+    /// Whether values are names or bools: their numbers can be equal, and mean nothing else.
+    [[nodiscard]] bool is_symbolic() const { return !names.empty() || is_flag(); }
     bool operator==(Attribute const&) const = default;
 };
 

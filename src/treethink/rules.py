@@ -94,7 +94,7 @@ class Test:
     value: Value
     new: tuple[tuple[int, str], ...] = ()
     other: str | None = None
-    #: The engine's number for a value that is a name.
+    #: The engine's number for a value that is a name, and 0 for two names or flags that are equal.
     code: int | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -118,6 +118,8 @@ class Test:
         value = [self.value] if isinstance(self.value, int) else list(self.value)
         # Newer variables are described relative to older ones: X1[pos] - X0[pos].
         backwards = self.variables[0] > self.variables[-1]
+        if self.kind == "difference" and self.code is not None:
+            return f"{names[0]} = {names[-1]}" if backwards else f"{names[-1]} = {names[0]}"
         return _engine.formula(self.kind, names[0], names[-1], value, backwards)
 
     def __str__(self) -> str:
@@ -133,8 +135,9 @@ class Test:
         new = tuple((v, c) for v, c in zip(variables, classes, strict=True) if v >= known)
         other = attributes[-1] if len(set(attributes)) > 1 else None
         value, code = value_of(vector), None
-        if kind == "equality" and schema is not None and isinstance(value, int):
-            code, value = value, schema.attributes[attributes[0]].decode(value)
+        attribute = None if schema is None else schema.attributes[attributes[0]]
+        if attribute is not None and attribute.is_symbolic and isinstance(value, int):
+            code, value = value, attribute.decode(value) if kind == "equality" else value
         return cls(kind, attributes[0], classes, variables, value, new, other, code)
 
 

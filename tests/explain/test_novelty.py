@@ -129,3 +129,20 @@ def test_explaining_a_learned_maze_finds_nothing_novel() -> None:
     world = tt.make("maze")
     for reason in learned("maze", 5000).explain(world.reset(3), "up"):
         assert reason.novel == ""
+
+
+def test_a_difference_within_one_object_that_was_never_seen_is_novel() -> None:
+    attributes = {"floor": tt.Number(), "dest": tt.Number(like="floor"), "open": tt.Flag()}
+    schema = tt.Schema({"lift": list(attributes)}, attributes, ["wait"])
+
+    def lift(floor: int, dest: int, is_open: bool = False) -> tt.State:
+        return tt.State(schema, [tt.Object(1, "lift", floor=floor, dest=dest, open=is_open)])
+
+    model = tt.TreeThink(schema)
+    for step in range(400):
+        floor, dest = step % 4, step // 4 % 4
+        model.observe(lift(floor, dest), "wait", lift(floor, dest, floor == dest))
+    assert not model.predict(lift(0, 3), "wait").novel(1, "open")
+    prediction = model.predict(lift(0, 90), "wait")
+    assert prediction.novel(1, "open")
+    assert "lift 1, dest - lift 1, floor = 90" in novelty_text(prediction, 1, "open")

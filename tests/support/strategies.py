@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 from hypothesis import strategies as st
@@ -117,8 +117,8 @@ def schemas(
 ) -> tt.Schema:
     """One to three classes; attributes that several of them share, or only one has.
 
-    With `units`, attributes may be like others. With `presets`, some are names of a category,
-    flags, or derived; use at most one of the two.
+    With `units`, attributes may be like others. With `presets`, some are names of a category (which
+    may be like each other), flags, or derived; use at most one of the two.
     """
     names = ["place", "color", "mood"][: draw(st.integers(1, 3))]
     owned = st.lists(st.sampled_from(names), min_size=1, unique=True)
@@ -131,6 +131,9 @@ def schemas(
         return tt.Schema(classes=classes, attributes=used, actions=["go", "wait"])
     symbolic = st.sampled_from([None, None, tt.Category(COLORS), tt.Flag()])
     used = {name: draw(symbolic) or each for name, each in used.items()}
+    categories = [name for name, each in used.items() if each.names]
+    for one, other in pairwise(categories):
+        used[other] = tt.Category(COLORS, like=draw(st.sampled_from([None, one])))
     if draw(st.booleans()):
         used["even"] = tt.Derived(is_even)
         classes = {name: [*own, "even"] for name, own in classes.items()}

@@ -199,6 +199,9 @@ class Scene:
         else:
             chosen = (each for each in product(first, *rest) if len(set(each)) == len(each))
         facts = [Fact(fact_type, each, self.value_of(fact_type, each)) for each in chosen]
+        symbolic = self.schema.attributes[fact_type.attributes[0]].is_symbolic
+        if fact_type.kind == "difference" and symbolic:  # the same, or there is no fact
+            facts = [fact for fact in facts if not any(fact.value)]
         swap = KINDS[fact_type.kind].swap
         return [fact for fact in facts if fits(fact.value) and fits(swap(fact.value))]
 

@@ -279,6 +279,10 @@ def _formula(text: str, schema: Schema, where: str) -> tuple[list[Term], Vector]
         return [(one[1], one[2])], _symbol(one["value"], schema.attributes[one[2]], where)
     if one is not None and re.fullmatch(_VALUE, one["value"]):
         return [(one[1], one[2])], vector_of(one["value"])
+    equal = re.fullmatch(rf"{term}\s*=\s*{term}", text)
+    if equal is not None:
+        zero = (0,) * schema.attributes[equal[2]].length
+        return [(equal[3], equal[4]), (equal[1], equal[2])], zero
     two = re.fullmatch(rf"{term}\s*[-−]\s*{term}\s*=\s*(?P<value>{_VALUE})", text)
     if two is not None:
         return [(two[3], two[4]), (two[1], two[2])], vector_of(two["value"])
@@ -331,6 +335,12 @@ def _check_fact(
         raise RuleError(
             f"{where} must name a value of length {schema.attributes[first].length}, "
             f"got {shown(value)}"
+        )
+    if kind == "difference" and schema.attributes[first].is_symbolic and any(value):
+        (x, m), (y, n) = terms[::-1]
+        raise RuleError(
+            f"{where} calculates with {first!r}, whose values are names or flags; they can only be "
+            f"equal: '{x}[{m}] = {y}[{n}]'"
         )
     least = -(2**63) + (len(terms) == 2)  # a difference may have to be negated
     if not all(least <= each < 2**63 for each in value):

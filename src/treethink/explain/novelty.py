@@ -45,7 +45,8 @@ def novelty_text(prediction: Prediction, object_id: int, attribute: str) -> str:
     if kind == "equality":
         what = f"{named[0]} = {value_text(value, definition)}"
     elif kind == "difference":
-        what = f"{named[1]} - {named[0]} = {value}"
+        equal = definition.is_symbolic
+        what = f"{named[1]} = {named[0]}" if equal else f"{named[1]} - {named[0]} = {value}"
     else:
         what = f"{kind} of {' and '.join(named)} = {value}"
     return f"this answer rests on a value never seen: {what}"

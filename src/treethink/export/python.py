@@ -32,7 +32,7 @@ from treethink.export.answers import (
     is_never_seen,
 )
 from treethink.rules import EngineNode, Rule, Test, Value, is_zero, ranked
-from treethink.state import Attribute, Schema
+from treethink.state import Attribute
 from treethink.text import printable
 
 if TYPE_CHECKING:
@@ -207,13 +207,13 @@ class _Writer:
         n = len(self.arguments)
         asks_bound = any(n <= variable < len(bound) for variable in test.variables)
         if not test.new and not asks_bound:
-            return [f"if {condition(test, self.rule.schema, '!=' if swapped else '==')}:"], level
+            return [f"if {condition(test, '!=' if swapped else '==')}:"], level
         clash = any(name in bound[n:] for _, name in test.new)
         loops = [f"for {variables(n, len(bound))} in b{level}"] if len(bound) > n else []
         if to_leaf and not asks_bound and not clash:
             loops = []  # the answer is the same for all bindings
         loops += [f"for x{variable} in of[{string(name)}]" for variable, name in test.new]
-        conditions = " and ".join([*others(test, bound), condition(test, self.rule.schema)])
+        conditions = " and ".join([*others(test, bound), condition(test)])
         if to_leaf:
             return wrapped("if any(", [conditions, *loops], "):"), level
         pieces = [variables(n, len(bound) + len(test.new)), *loops, f"if {conditions}"]
@@ -278,7 +278,7 @@ def _indents(nodes: list[EngineNode]) -> list[tuple[int, int]]:
 # --------------------------------------------------------------- pieces of Python as text
 
 
-def condition(test: Test, schema: Schema | None = None, relation: str = "==") -> str:
+def condition(test: Test, relation: str = "==") -> str:
     """Return the condition of a test; with != as its relation, the negation."""
     if test.kind == "equality":
         return f"{_read(test.terms[0])} {relation} {test.value!r}"
@@ -286,15 +286,6 @@ def condition(test: Test, schema: Schema | None = None, relation: str = "==") ->
     older, newer = _read(old), _read(new)
     if is_zero(value):
         return f"{newer} {relation} {older}"
-    attribute = None if schema is None else schema.attributes[test.attribute]
-    if attribute is not None and attribute.names is not None and isinstance(value, int):
-        pairs = [
-            (one, other)
-            for i, one in enumerate(attribute.names)
-            for j, other in enumerate(attribute.names)
-            if j - i == value
-        ]
-        return f"({older}, {newer}) {'in' if relation == '==' else 'not in'} {pairs!r}"
     if isinstance(value, int):
         return f"{newer} - {older} {relation} {value}"
     return f"minus({newer}, {older}) {relation} {value!r}"
