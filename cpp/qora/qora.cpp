@@ -64,6 +64,7 @@ void Qora::find_effects(SlotId slot, State const& before, State const& after) {
     Effects& effects = effects_[slot];
     effects.clear();
     bool const values = outcomes_are_values(slot);
+    if (schema_->attribute(slot).derived) return;
     if (!values && (&old_column == &new_column || old_column == new_column)) return;
     effects = new_column.values();
     for (std::size_t i = 0; i < effects.size() && !values; ++i)
@@ -102,6 +103,7 @@ void Qora::observe_class(ClassId class_id, State const& before, ActionId action)
     for (Row row = 0; row < before.rows(class_id); ++row) {
         bool target_is_set = false;  // facts are computed only if some predictor needs them
         for (AttributeId const attribute : schema_->classes()[class_id].attributes) {
+            if (schema_->attributes()[attribute].derived) continue;  // it follows from the others
             SlotId const slot = *schema_->find_slot(class_id, attribute);
             std::size_t const length = schema_->length(slot);
             Buffer zero(length);

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bar import Bar
 from treethink import checks
 from treethink.baselines import LEARNERS, make_learner
 from treethink.checks import LEARNER_CHECKS, WORLD_CHECKS, check_learner, check_world
@@ -34,6 +35,11 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("name", WORLDS)
 def test_a_world_passes_every_check(name: str, check: checks.worlds.Check) -> None:
     check(make(name))
+
+
+@pytest.mark.parametrize("check", WORLD_CHECKS.values(), ids=WORLD_CHECKS)
+def test_a_world_with_every_preset_passes_every_check(check: checks.worlds.Check) -> None:
+    check(Bar())
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -479,9 +485,9 @@ def test_checks_also_fail_when_python_optimises(tmp_path: Path) -> None:
 
 # ------------------------------------------------------------------------ learners
 
-STREAMS = [  # the first class of the second changes
+STREAMS = [  # the first class of the others changes; the last has every preset of attributes
     (world, list(transitions(world, steps=120, seed=0, episode=20)))
-    for world in (make("walls", width=5, height=5), make("lights", lights=2))
+    for world in (make("walls", width=5, height=5), make("lights", lights=2), Bar())
 ]
 STREAM = STREAMS[0][1]
 
@@ -489,8 +495,9 @@ STREAM = STREAMS[0][1]
 @pytest.mark.parametrize("check", LEARNER_CHECKS)
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_learner_passes_every_check_or_declares_that_it_cannot(
-    name: str, check: str, tmp_path: Path
+    name: str, check: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(WORLDS, "bar", Bar)  # an oracle is saved with a built-in world
     broken = []
     for world, stream in STREAMS[: 1 if name == "npe-star" else None]:  # built for walls alone
         try:

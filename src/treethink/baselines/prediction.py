@@ -43,15 +43,18 @@ class Product:
 
     def mode(self) -> State:
         """Return the most probable next state; ties go to the smallest value."""
-        return self._with_values(
-            lambda counts: min(counts, key=lambda value: (-counts[value], value))
-        )
+
+        def likeliest(name: str, counts: Mapping[Value, int]) -> Value:
+            number = self.state.schema.attributes[name].encode  # names have no order of their own
+            return min(counts, key=lambda value: (-counts[value], number(value)))
+
+        return self._with_values(likeliest)
 
     def sample(self, rng: Any = None) -> State:
         """Draw a next state with a numpy Generator, with a seed, or with a fresh generator."""
         rng = _generator(rng)
 
-        def draw(counts: Mapping[Value, int]) -> Value:
+        def draw(_: str, counts: Mapping[Value, int]) -> Value:
             return next(iter(counts)) if len(counts) == 1 else _draw(rng, counts.items())
 
         return self._with_values(draw)
@@ -71,12 +74,12 @@ class Product:
 
     def outcomes(self, object_id: int, attribute: str) -> Distribution:
         """Return the possible new values of one attribute, with their probabilities."""
-        now: Value = self.state.value(object_id, attribute)  # raises if there is no such attribute
+        now = _value_now(self.state, object_id, attribute)
         return _probabilities(self._counts.get((int(object_id), attribute), {now: 1}))
 
     def support(self, object_id: int, attribute: str) -> int:
         """Return the number of observations behind the prediction; 0: never observed."""
-        self.state.value(object_id, attribute)
+        _value_now(self.state, object_id, attribute)
         return sum(self._counts.get((int(object_id), attribute), {}).values())
 
     def changes(self) -> dict[int, dict[str, Distribution]]:
@@ -87,11 +90,11 @@ class Product:
             if len(each) > 1 or self.state.value(*key) not in each
         )
 
-    def _with_values(self, choose: Callable[[Mapping[Value, int]], Value]) -> State:
+    def _with_values(self, choose: Callable[[str, Mapping[Value, int]], Value]) -> State:
         """Return the state in which `choose` picks each value from its counts."""
         chosen: dict[int, dict[str, Value]] = {}
         for (x, name), counts in self._counts.items():
-            value = choose(counts)
+            value = choose(name, counts)
             if value != self.state.value(x, name):
                 chosen.setdefault(x, {})[name] = value
         return self.state.replace_many(chosen) if chosen else self.state
@@ -126,12 +129,12 @@ class Joint:
 
     def outcomes(self, object_id: int, attribute: str) -> Distribution:
         """Return the possible new values of one attribute, with their probabilities."""
-        now: Value = self.state.value(object_id, attribute)
+        now = _value_now(self.state, object_id, attribute)
         return dict(self._marginals.get((int(object_id), attribute), {now: 1.0}))
 
     def support(self, object_id: int, attribute: str) -> int:
         """Return 0: there are no observations behind it."""
-        self.state.value(object_id, attribute)
+        _value_now(self.state, object_id, attribute)
         return 0
 
     def changes(self) -> dict[int, dict[str, Distribution]]:
@@ -164,12 +167,12 @@ class Certain:
 
     def outcomes(self, object_id: int, attribute: str) -> Distribution:
         """Return the new value of one attribute, with its probability."""
-        self.state.value(object_id, attribute)
+        _value_now(self.state, object_id, attribute)
         return {self.after.value(object_id, attribute): 1.0}
 
     def support(self, object_id: int, attribute: str) -> int:
         """Return the number of observations behind the prediction."""
-        self.state.value(object_id, attribute)
+        _value_now(self.state, object_id, attribute)
         return self.observations
 
     def changes(self) -> dict[int, dict[str, Distribution]]:
@@ -201,7 +204,18 @@ def _probabilities(counts: Mapping[Value, int]) -> dict[Value, float]:
 
 
 def _values(state: State) -> list[Any]:
-    return [list(each.values.values()) for each in state]
+    return [list(state.schema.numbers(each).values()) for each in state]
+
+
+def _value_now(state: State, object_id: int, attribute: str) -> Value:
+    """Return the value of an attribute; raise an error if there is none, or if it is derived."""
+    now: Value = state.value(object_id, attribute)
+    if state.schema.attributes[attribute].derived:
+        raise StateError(
+            f"attribute {attribute!r} of class {state[object_id].class_name!r} is derived: it is"
+            " not predicted, but computed from the predicted state, as in `mode()`"
+        )
+    return now
 
 
 def _draw(rng: Any, weighted: Iterable[tuple[Any, float]]) -> Any:

@@ -2,8 +2,9 @@
 
     state -> [ Encoding ] -> one vector per object -> network -> vectors -> state
 
-An object's vector X_i is its class, one-hot, followed by all attributes (zeros where it lacks one).
-The game is not an object here: its score is the reward.
+An object's vector X_i is its class, one-hot, followed by all attributes that are predicted (zeros
+where it lacks one), names and bools as numbers. The game is not an object here: its score is the
+reward.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Encoding:
     def __init__(self, schema: Schema):
         self.schema = schema
         self.classes = [name for name in schema.classes if name != "game"]
-        owned = {each for name in self.classes for each in schema.classes[name]}
+        owned = {each for name in self.classes for each in schema.predicted(name)}
         self.attributes = [each for each in schema.attributes if each in owned]
         scores = "score" in schema.classes.get("game", ())
         self.keeps_score = scores and schema.attributes["score"].length == 1
@@ -52,7 +53,7 @@ class Encoding:
         #: The length of an object's vector.
         self.d = at
         self._owned = [
-            [(each, self.columns[each]) for each in schema.classes[name]] for name in self.classes
+            [(each, self.columns[each]) for each in schema.predicted(name)] for name in self.classes
         ]
         self._last: Encoded | None = None
         self._cache: dict[int, Encoded] = {}
@@ -93,7 +94,9 @@ class Encoding:
         rows = {each: row for row, each in enumerate(last.ids.tolist())} if changes else {}
         for each, values in changes.items():
             for name, value in values.items() if each in rows else ():  # the game has no row
-                vectors[rows[each], self.columns[name]] = value
+                if name in self.columns:  # others are derived
+                    number = self.schema.attributes[name].encode(value)
+                    vectors[rows[each], self.columns[name]] = number
         return last.ids, vectors
 
     def decoded(self, before: Encoded, rows: NDArray[np.int64], points: int) -> State:
@@ -104,7 +107,7 @@ class Encoding:
         for each, kind, row in zip(
             before.ids[changed].tolist(), classes.tolist(), rows[changed].tolist(), strict=True
         ):
-            changes[each] = {name: _value(row[at]) for name, at in self._owned[kind]}
+            changes[each] = {name: self._value(name, row[at]) for name, at in self._owned[kind]}
         for game in before.state.of_class("game") if points else ():
             score = min(max(game.score + points, -_LARGEST_INT), _LARGEST_INT)
             changes[game.id] = {"score": score}
@@ -115,9 +118,17 @@ class Encoding:
         vectors = np.zeros((len(objects), self.d), dtype=np.float32)
         for row, each in zip(vectors, objects, strict=True):
             row[self.classes.index(each.class_name)] = 1
-            for name, value in each.values.items():
-                row[self.columns[name]] = value
+            numbers = self.schema.numbers(each)
+            for name in self.schema.predicted(each.class_name):
+                row[self.columns[name]] = numbers[name]
         return np.array([each.id for each in objects], dtype=np.int64), vectors
+
+    def _value(self, name: str, numbers: list[int]) -> int | tuple[int, ...]:
+        """Return a value of an attribute; of names and bools, the nearest one that there is."""
+        attribute = self.schema.attributes[name]
+        if attribute.is_symbolic:
+            return min(max(numbers[0], 0), len(attribute.names or (False, True)) - 1)
+        return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
     def reward(self, before: State, after: State) -> float:
         """Return the change of the score."""
@@ -126,10 +137,6 @@ class Encoding:
     def action(self, name: str) -> int:
         """Return the index of an action."""
         return self.schema.actions.index(name)
-
-
-def _value(numbers: list[int]) -> int | tuple[int, ...]:
-    return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
 
 def _score(state: State) -> int:

@@ -97,11 +97,12 @@ class Paper(Learner):
         facts = QueryPredicateSet(s)
         counts: dict[tuple[int, str], Mapping[Value, int]] = {}
         for i, each in enumerate(s.objects):
-            for m, now in s.values[i].items():
+            for m in self.schema.predicted(each.class_name):
+                now, decode = s.values[i][m], self.schema.attributes[m].decode
                 t = self._rules.get((each.class_name, m, action))
                 if t is not None:
                     counts[each.id, m] = {
-                        value_of(self._result(m, now, v)): n
+                        decode(value_of(self._result(m, now, v))): n
                         for v, n in t.predict(facts, (i,)).items()
                     }
         return Product(state, counts)
@@ -115,7 +116,8 @@ class Paper(Learner):
     def _changes(self, s: NumberedState) -> Iterator[tuple[int, str, Vector]]:
         """Yield the outcome of each object and attribute: its change, or its new value."""
         for i, then in enumerate(s.values_after):
-            for m, now in s.values[i].items():
+            for m in self.schema.predicted(s.classes[i]):
+                now = s.values[i][m]
                 v = then[m] if self._is_value(m) else minus(then[m], now)
                 if not _fits(v):
                     raise TransitionError(
@@ -141,8 +143,8 @@ class Paper(Learner):
         """All rules, by (class, attribute, action)."""
         keys = [
             (class_name, attribute, action)
-            for class_name, attributes in self.schema.classes.items()
-            for attribute in attributes
+            for class_name in self.schema.classes
+            for attribute in self.schema.predicted(class_name)
             for action in self.schema.actions
         ]
         return Rules(keys, self._snapshot)

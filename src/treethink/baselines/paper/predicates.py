@@ -146,6 +146,8 @@ def extractFacts(s: NumberedState, numbers: PredicateNumbers) -> FullPredicateSe
             c2 = s.classes[j]
             for m, zero in of_pairs[c1, c2]:
                 v = minus(s.values[j][m], s.values[i][m])
+                if v != zero and s.schema.attributes[m].is_symbolic:
+                    continue  # names can only be equal
                 # Corrected: object ids decided which predicate a pair made. Here classes are in
                 # order; within a class v >= 0, and objects with equal values make both pairs.
                 if c1 != c2 or v >= zero:
