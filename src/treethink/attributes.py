@@ -199,9 +199,11 @@ def read_names(names: object) -> tuple[str, ...] | None:
     read = tuple(check_name(name, "a value") for name in read_texts(names, "names of an attribute"))
     if not read:
         raise SchemaError("an attribute with names needs at least one name, got none")
-    for position, name in enumerate(read):
-        if name in read[:position]:
+    seen: set[str] = set()
+    for name in read:
+        if name in seen:
             raise SchemaError(f"the name {name!r} of a value is listed twice")
+        seen.add(name)
     return read
 
 

@@ -82,6 +82,13 @@ def test_a_preset_can_be_written_with_its_kind_and_arguments_alone() -> None:
     assert tt.Schema.from_dict(data).attributes["a0"] == tt.Derived(None, tt.Category(["x", "y"]))
 
 
+def test_a_hundred_thousand_names_are_no_problem() -> None:
+    names = [f"n{number}" for number in range(100_000)]
+    assert schema_with(tt.Category(names)).attributes["a0"].names == tuple(names)
+    with pytest.raises(SchemaError, match="'n7' of a value is listed twice"):
+        tt.Category([*names, "n7"])
+
+
 # -------------------------------------------------------------------------------- units
 
 

@@ -44,7 +44,7 @@ from treethink.errors import StateError, TransitionError, shown, whole_number
 from treethink.metrics import Value
 from treethink.model import check_alpha
 from treethink.rules import EngineNode, EngineTest, Rule, RuleKey, Rules, title_of, value_of
-from treethink.state import Schema, State
+from treethink.state import Attribute, Schema, State
 
 #: The tree of each rule.
 Trees = dict[RuleKey, FOLDT]
@@ -98,11 +98,11 @@ class Paper(Learner):
         counts: dict[tuple[int, str], Mapping[Value, int]] = {}
         for i, each in enumerate(s.objects):
             for m in self.schema.predicted(each.class_name):
-                now, decode = s.values[i][m], self.schema.attributes[m].decode
+                now, attribute = s.values[i][m], self.schema.attributes[m]
                 t = self._rules.get((each.class_name, m, action))
                 if t is not None:
                     counts[each.id, m] = {
-                        decode(value_of(self._result(m, now, v))): n
+                        _plain(attribute, self._result(m, now, v)): n
                         for v, n in t.predict(facts, (i,)).items()
                     }
         return Product(state, counts)
@@ -187,6 +187,11 @@ class Paper(Learner):
         """Restore all trees."""
         content = _load(body, self.alpha, self.schema, set(self.rules))
         self.observations, self._numbers, self._rules = content
+
+
+def _plain(attribute: Attribute, v: Vector) -> Value:
+    """Return a vector as the value that people see."""
+    return attribute.decode(v[0] if len(v) == 1 else v)
 
 
 def _fits(v: Vector) -> bool:
