@@ -152,6 +152,24 @@ def test_json(capsys: Any) -> None:
     assert data["saved"] == "vending.tt" and result.err == ""
 
 
+def test_a_file_is_replaced_only_with_force(capsys: Any) -> None:
+    called(capsys, "learn", "--log", "vending.jsonl", "--quiet")
+    rule = "machine.credit.coin"
+    for command in (
+        ("export", "vending.tt", "--out", "mine.py"),
+        ("export", "vending.tt", "--rule", rule, "--out", "mine.svg"),
+        ("edit", "vending.tt", rule, "--pin", "--out", "mine.tt"),
+    ):
+        mine = Path(command[-1])
+        mine.write_text("mine")
+        refused = called(capsys, *command)
+        assert refused.code == 2 and f"{mine} exists: name another file" in refused.err
+        assert mine.read_text() == "mine"
+        assert called(capsys, *command, "--force").code == 0
+        assert mine.read_bytes() != b"mine"
+    assert called(capsys, "edit", "vending.tt", rule, "--pin").code == 0  # the model itself
+
+
 def test_plan_from_the_last_state_of_a_log(capsys: Any) -> None:
     """Each step follows from the model, and its rewards are those of the log."""
     called(capsys, "schema", "elevator.csv", "--quiet")

@@ -362,6 +362,7 @@ SchemaFile = Annotated[
         show_default="guessed",
     ),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model, such as maze.tt.")]
 RuleName = Annotated[
     str | None,

@@ -128,6 +128,14 @@ def check_writable(path: Path) -> Path:
     return path
 
 
+def check_new(path: Path, force: bool) -> Path:
+    """Return the path, or raise an error if it cannot be written, or exists without `force`."""
+    check_writable(path)
+    if path.exists() and not force:
+        raise SettingError(f"{path} exists: name another file, or replace it with --force")
+    return path
+
+
 # ------------------------------------------------------------------------ JSON
 
 

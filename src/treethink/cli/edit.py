@@ -13,8 +13,15 @@ from typing import Annotated
 
 import typer
 
-from treethink.cli._options import AsJson, ModelFile, complete_rule, load_model
-from treethink.cli._output import USAGE, check_writable, print_error, print_json, rules_to_json
+from treethink.cli._options import AsJson, Force, ModelFile, complete_rule, load_model
+from treethink.cli._output import (
+    USAGE,
+    check_new,
+    check_writable,
+    print_error,
+    print_json,
+    rules_to_json,
+)
 from treethink.errors import ResourceError, RuleError, SettingError, UnknownNameError
 from treethink.model import TreeThink
 from treethink.rules import RuleKey, lines_of
@@ -66,6 +73,7 @@ def edit(
         Path | None,
         typer.Option(metavar="FILE", help="File to save the model to.", show_default="MODEL"),
     ] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Edit a rule of a saved model.
@@ -81,7 +89,7 @@ def edit(
       treethink edit maze.tt --simplify --out small.tt --json
     """
     _check_options(rule, path, by, learn, pin, unpin, simplify)
-    target = check_writable(out or model)
+    target = check_writable(model) if out in (None, model) else check_new(out, force)
     loaded = load_model(model)
     if rule is None:
         leaves = _count_leaves(loaded)

@@ -11,6 +11,7 @@ import typer
 
 from treethink.cli._options import (
     AsJson,
+    Force,
     ModelFile,
     Quiet,
     RuleName,
@@ -18,7 +19,7 @@ from treethink.cli._options import (
     load_model,
     select_rules,
 )
-from treethink.cli._output import check_writable, print_json
+from treethink.cli._output import check_new, print_json
 from treethink.cli.rules import OTHER_STYLES, STYLES
 from treethink.errors import SettingError, UnknownNameError
 from treethink.file import format_of, write
@@ -61,13 +62,15 @@ def export(
             show_default="standard output",
         ),
     ] = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Export a saved model as a program, as text or as pictures.
 
     python and prolog are programs of the whole model that need no other package. All other forms
-    are of single rules: those that depend on the state, or those of --rule.
+    are of single rules: those that depend on the state, or those of --rule. A file that exists is
+    replaced only with --force; pictures in a folder are drawn again.
 
     Examples:
       treethink export maze.tt --to python --out maze_model.py
@@ -77,7 +80,7 @@ def export(
       treethink export maze.tt --to svg --out pictures  # one picture per rule
     """
     form = _form(to, out)
-    _check_options(form, rule, out, as_json)
+    _check_options(form, rule, out, force, as_json)
     loaded = load_model(model)
     selected = select_rules(loaded, rule, str(model))
     written: list[Path] = []
@@ -111,7 +114,9 @@ def _form(to: str | None, out: Path | None) -> str:
     return to
 
 
-def _check_options(form: str, rule: str | None, out: Path | None, as_json: bool) -> None:
+def _check_options(
+    form: str, rule: str | None, out: Path | None, force: bool, as_json: bool
+) -> None:
     """Raise an error for what can be refused before the model is read."""
     if form in _PROGRAMS and rule is not None:
         raise SettingError(f"{form} is a program of the whole model: leave out --rule")
@@ -124,11 +129,11 @@ def _check_options(form: str, rule: str | None, out: Path | None, as_json: bool)
 
         files.check_drawable(form)
         if files.is_file(out):
-            check_writable(out)
             if format_of(out, _PICTURES) != form:
                 raise SettingError(f"--to {form} does not fit the file {out}")
+            check_new(out, force)
     elif out is not None:
-        check_writable(out)
+        check_new(out, force)
 
 
 def _print(text: str, form: str) -> None:

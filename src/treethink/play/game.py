@@ -15,6 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from treethink.errors import TreeThinkError, UnknownNameError
+from treethink.explain.novelty import novelty_text
+from treethink.model import Prediction as LearnedPrediction
 from treethink.play import keyboard
 from treethink.state import Schema, State
 from treethink.stream.random_play import first_state
@@ -298,4 +300,17 @@ def _describe(turn: Turn) -> str:
     if turn.prediction is None:
         return turn.action
     chance = percent(turn.prediction.probability(turn.after))
-    return f"{turn.action}: the model gave {chance} to what happened"
+    return f"{turn.action}: the model gave {chance} to what happened{_novelty(turn.prediction)}"
+
+
+def _novelty(prediction: Prediction) -> str:
+    """Return what the first answer that rests on something never seen rests on, if there is one."""
+    if not isinstance(prediction, LearnedPrediction):  # baselines do not know what they have seen
+        return ""
+    texts = (
+        novelty_text(prediction, each.id, name)
+        for each in prediction.state
+        for name in each.values
+        if not prediction.state.schema.attributes[name].derived
+    )
+    return next((f"; {text}" for text in texts if text), "")
