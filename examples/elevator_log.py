@@ -17,8 +17,7 @@ if __name__ == "__main__":
     for doubt in model.doubts():
         print(doubt)
 
-    mended = log.schema.attributes | {"dest": tt.Number(like="floor")}
-    log = tt.read_csv(LOG, tt.Schema(log.schema.classes, mended, log.schema.actions))
+    log = tt.read_csv(LOG, log.log_schema.with_attributes(dest=tt.Number(like="floor")))
     model = tt.TreeThink(log.schema)
     model.observe_many(log)
     print(model.rules["lift.door.open"].to_text("english"))

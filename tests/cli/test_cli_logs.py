@@ -251,6 +251,17 @@ def test_part_of_a_log_and_then_another(capsys: Any) -> None:
     assert tt.TreeThink.load("part.tt").observations == 2_600
 
 
+def test_a_log_is_read_with_the_schema_of_the_model(capsys: Any) -> None:
+    called(capsys, "schema", "elevator.csv", "--quiet")
+    text = Path("schema.toml").read_text().replace('# like = "floor"', 'like = "floor"')
+    Path("schema.toml").write_text(text)
+    learned = called(capsys, "learn", "--log", "elevator.csv", "--schema", "schema.toml", "--quiet")
+    assert "learned" in learned.out
+    checked = called(capsys, "check", "elevator.tt", "--log", "elevator.csv")
+    assert checked.code == 0 and checked.out.startswith("learned\n2,100 of 2,100 transitions")
+    assert called(capsys, "plan", "elevator.tt", "--log", "elevator.csv").code == 0
+
+
 def test_a_column_with_a_problem_is_ignored_in_the_file(capsys: Any) -> None:
     Path("log.csv").write_text("action,a.b,a.c\nup,0.123456,1\n,0.2,2\n")
     failed = called(capsys, "learn", "--log", "log.csv")

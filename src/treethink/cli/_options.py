@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,10 +21,11 @@ from treethink._engine import criterion_names
 from treethink.cli.session.help_page import REQUIRED
 from treethink.cli.session.own_code import own_frames
 from treethink.errors import ModelFileError, SettingError, UnknownNameError, WrongTypeError
-from treethink.logs import Log, read_file
+from treethink.logs import Log, SchemaLike, guess_schema, read_file
 from treethink.model import TreeThink
 from treethink.plugins import searched
 from treethink.rules import Rule, RuleKey
+from treethink.state import Schema
 from treethink.terminal import say_wrapped, terminal
 from treethink.text import printable
 from treethink.worlds import WORLDS, World, make
@@ -159,7 +161,7 @@ def select_rules(model: TreeThink, name: str | None, where: str) -> dict[RuleKey
 # --------------------------------------------------------------------------- logs
 
 
-def read_log(log: Path, schema: Path | None, of_worlds: Sequence[str] = ()) -> Log:
+def read_log(log: Path, schema: SchemaLike, of_worlds: Sequence[str] = ()) -> Log:
     """Return the log of `--log`, read with the schema file of `--schema`, if there is one.
 
     `of_worlds` are arguments that have a meaning only with a world; they are refused.
@@ -167,6 +169,27 @@ def read_log(log: Path, schema: Path | None, of_worlds: Sequence[str] = ()) -> L
     if of_worlds:
         raise SettingError(f"{of_worlds[0]} has no meaning with a log: leave out it or --log {log}")
     return read_file(log, schema)
+
+
+def read_log_of(
+    model: TreeThink, path: Path, log: Path, schema: Path | None, of_worlds: Sequence[str] = ()
+) -> Log:
+    """Return a log that fits a model, read with the model's schema if no other is given."""
+    source: SchemaLike = schema
+    if schema is None and not of_worlds:
+        guess = guess_schema(log)
+        if _same_classes(guess.schema, model.schema):
+            source = replace(guess, schema=model.schema, problems=())
+    given = read_log(log, source, of_worlds)
+    check_log_fits(model, given, str(path), schema)
+    return given
+
+
+def _same_classes(one: Schema, other: Schema) -> bool:
+    """Return whether two schemas have the same classes, with attributes of the same names."""
+    return {name: set(own) for name, own in one.classes.items()} == {
+        name: set(own) for name, own in other.classes.items()
+    }
 
 
 def as_typed(**options: int | str | list[str] | None) -> list[str]:

@@ -21,12 +21,11 @@ from treethink.cli._options import (
     WorldOption,
     WorldOptions,
     as_typed,
-    check_log_fits,
     check_source,
     load_model,
     make_world,
     model_and_world,
-    read_log,
+    read_log_of,
 )
 from treethink.cli._output import FAILED, missing_argument, print_json, print_page
 from treethink.cli.session.report import (
@@ -92,8 +91,7 @@ def check(
     loaded = load_model(path)
     if log is not None:
         typed = as_typed(seed=seed or None, width=width, height=height, set=set_)
-        given = read_log(log, schema, [*filter(None, [name]), *typed])
-        check_log_fits(loaded, given, str(path), schema)
+        given = read_log_of(loaded, path, log, schema, [*filter(None, [name]), *typed])
         is_wrong = _check_log(loaded, given, steps, path, quiet, as_json)
     else:
         assert name is not None  # there is no log

@@ -23,12 +23,11 @@ from treethink.cli._options import (
     WorldOption,
     WorldOptions,
     as_typed,
-    check_log_fits,
     complete_action,
     load_model,
     make_optional_world,
     model_and_world,
-    read_log,
+    read_log_of,
 )
 from treethink.cli._output import check_writable, missing_argument, print_json, print_page
 from treethink.errors import SettingError, StateError, TreeThinkError
@@ -119,8 +118,7 @@ def explain(
         check_fit(loaded.schema, place, str(path))
     if log is not None:
         typed = as_typed(state=None if state is None else str(state), level=level or None)
-        given = read_log(log, schema, [*filter(None, [name]), *typed])
-        check_log_fits(loaded, given, str(path), schema)
+        given = read_log_of(loaded, path, log, schema, [*filter(None, [name]), *typed])
         start = given.last_state
     else:
         start = _start(loaded, place, level, state)

@@ -23,13 +23,12 @@ from treethink.cli._options import (
     WorldOption,
     WorldOptions,
     as_typed,
-    check_log_fits,
     check_source,
     complete_names,
     load_model,
     make_world,
     model_and_world,
-    read_log,
+    read_log_of,
 )
 from treethink.cli._output import (
     INTERRUPTED,
@@ -177,9 +176,9 @@ def plan(
             set=set_,
             gif=None if gif is None else str(gif),
         )
-        given = read_log(log, schema, [*filter(None, [name]), *["--oracle"] * oracle, *of_worlds])
         loaded = load_model(path)
-        check_log_fits(loaded, given, str(path), schema)
+        refused = [*filter(None, [name]), *["--oracle"] * oracle, *of_worlds]
+        given = read_log_of(loaded, path, log, schema, refused)
         check_reward(loaded, given.last_state, str(path))
         planner = Agent.from_settings(loaded, search, seed=seed)
         _plan_log(planner, given, path, steps, quiet, as_json)

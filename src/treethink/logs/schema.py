@@ -9,7 +9,7 @@ enough where they agree with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from treethink.errors import LogError, UnknownNameError
 from treethink.logs.names import (
@@ -24,7 +24,7 @@ from treethink.logs.names import (
 )
 from treethink.logs.table import Table
 from treethink.presets import Derived
-from treethink.state import Schema
+from treethink.state import Attribute, Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,22 @@ class LogSchema:
     notes: tuple[str, ...] = field(default=(), compare=False)
     problems: tuple[str, ...] = field(default=(), compare=False)
     suggestions: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def with_attributes(self, **attributes: Attribute) -> LogSchema:
+        """Return the same with other definitions of some attributes.
+
+        >>> from treethink import Number, read_frame
+        >>> guess = read_frame({"action": ["up", ""], "lift.floor": [1, 2], "lift.dest": [2, 2]})
+        >>> guess.log_schema.with_attributes(dest=Number(like="floor")).schema.unit("dest")
+        'floor'
+        """
+        for name in attributes:
+            if name not in self.schema.attributes:
+                known = self.schema.attributes
+                raise UnknownNameError("attribute", name, known, "the schema of the log")
+        schema = self.schema
+        changed = Schema(schema.classes, {**schema.attributes, **attributes}, schema.actions)
+        return replace(self, schema=changed)
 
 
 @dataclass(frozen=True, slots=True)
