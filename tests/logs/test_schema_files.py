@@ -300,3 +300,11 @@ def test_an_edited_file_decides(tmp_path: Path) -> None:
     log = tt.read_frame(frame, path)
     assert log.schema.attributes == {"on": tt.Flag()}
     assert tomllib.loads(path.read_text())["ignore"] == ["lift.note"]
+
+
+def test_a_cell_that_is_no_number_in_a_column_of_numbers_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("action,a.lane,a.side\ngo,1,left\ngo,2,right\ngo,three,left\n,4,right\n")
+    notes = tt.guess_schema(path).notes
+    assert any(each.endswith("all its values are numbers but 'three' (line 4)") for each in notes)
+    assert "side: a category of left, right" in notes

@@ -58,6 +58,18 @@ class _Part:
                     self.parsed.append(parse(cell))
 
 
+def _no_numbers(part: _Part) -> str:
+    """Return a remark if most values of a column are numbers, and one that is not has a line."""
+    odd = [
+        f"{text_of(cell)!r} (line {line})"
+        for ((_, cell), (line, _)), value in zip(part.places.items(), part.parsed, strict=True)
+        if not _are_numbers([value])
+    ]
+    if 2 * len(odd) > len(part.parsed):
+        return ""
+    return f"; all its values are numbers but {listed(odd)}"
+
+
 class _ProblemError(ValueError):
     """A column of which no attribute can be made."""
 
@@ -252,7 +264,7 @@ class _Guess:
         names = list(dict.fromkeys(text_of(cell) for _, cell in part.places))
         if len(names) > _MOST_NAMES:
             return None, 1, f"ignored, since it is text with {len(names):,} different values"
-        return Category(names), 1, f"a category of {listed(names)}"
+        return Category(names), 1, f"a category of {listed(names)}{_no_numbers(part)}"
 
     def _scale(self, found: Sequence[_Part]) -> int:
         """Return the number that makes integers of all numbers."""

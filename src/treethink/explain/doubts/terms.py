@@ -250,7 +250,7 @@ def _is_named(cases: Cases, attribute: str) -> bool:
 
 _ORDER_ADVICE = (
     "rules know equality and differences, no order: derive an attribute that tells it"
-    " (tt.Derived), or wait until every case has been seen"
+    " (tt.Derived), add a column for it to a log, or wait until every case has been seen"
 )
 
 
