@@ -74,7 +74,7 @@ def test_unlike_attributes_need_a_unit(seed: int) -> None:
     first = doubt.suggestions[0]
     assert (first.kind, first.text) == ("comparison", "X0[dest] = lift[floor]")
     assert 'give dest the unit of floor: Number(like="floor")' in first.advice
-    assert doubt.never_compared == (("floor", "dest"),)
+    assert doubt.never_compared == (("dest", "floor"),)
     assert doubt.suggestions[0].like == ("dest", "floor") and doubt.rules_out_chance
 
 

@@ -8,12 +8,14 @@ The printed form is a golden file. After a wanted change, rewrite it and read th
 from __future__ import annotations
 
 import copy
+import dataclasses
 import io
 import json
 import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,11 +27,13 @@ import treethink as tt
 from golden import check_golden
 from models import chain_rule, learned, learned_from
 from strategies import Stream, streams
+from treethink.explain.doubts.pairs import never_compared
 from treethink.explain.summary import tables
 from treethink.explain.summary.leaves import check_level, leaves_of, lower_bound
 from treethink.explain.summary.summary import COLUMNS, Summary, rows_of, rule_of
 from treethink.rules import Node, Rule
 
+ROOT = Path(__file__).parents[2]
 RIGHT = ("player", "pos", "right")
 
 some_streams = settings(
@@ -247,6 +251,61 @@ def test_no_line_is_wider_than_a_terminal(stream: Stream):
         assert max(map(len, text.splitlines())) <= 80
         assert not any(line.endswith(" ") for line in text.splitlines())
         assert "\x1b" not in text
+
+
+def log_of_a_lift(**dest: str) -> tt.Log:
+    path = ROOT / "examples/logs/elevator.csv"
+    log = tt.read_csv(path)
+    attributes = {**log.schema.attributes, "dest": tt.Number(**dest)}
+    schema = tt.Schema(log.schema.classes, attributes, log.schema.actions)
+    return tt.read_csv(path, dataclasses.replace(log.log_schema, schema=schema))
+
+
+def test_a_summary_names_attributes_that_may_have_to_be_compared():
+    hint = 'in common: dest and floor (like="floor" for dest, if they mean the same)'
+    for dest, expected in ({}, (("dest", "floor"),)), ({"like": "floor"}, ()):
+        log = log_of_a_lift(**dest)
+        model = tt.TreeThink(log.schema)
+        model.observe_many(log)
+        summary = model.summary()
+        assert summary.never_compared == expected
+        assert summary.to_dict()["never_compared"] == [list(each) for each in expected]
+        assert (hint in " ".join(str(summary).split())) is bool(expected)
+
+
+def test_a_sure_model_names_no_attributes_to_compare():
+    schema = tt.Schema({"dot": ["x", "y"]}, {"x": 1, "y": 1}, ["go"])
+    model = tt.TreeThink(schema)
+
+    def dot(x: int, y: int) -> tt.State:
+        return tt.State(schema, [tt.Object(0, "dot", x=x, y=y)])
+
+    for i in range(20):
+        model.observe(dot(i % 5, i % 7), "go", dot(i % 5 + 1, i % 7))
+    assert model.summary().never_compared == ()
+    model.observe(dot(1, 2), "go", dot(1, 2))  # now it is unsure
+    assert model.summary().never_compared == (("y", "x"),)
+    assert learned("maze", 300).summary().never_compared == ()
+
+
+UNITS: dict[str, int | tt.Attribute] = {
+    "first": 1,
+    "second": tt.Attribute(1, like="third"),
+    "third": 1,
+}
+
+
+@given(st.permutations(sorted(UNITS)))
+def test_the_attribute_without_a_unit_is_to_be_changed(order: list[str]):
+    schema = tt.Schema({"dot": order}, {name: UNITS[name] for name in order}, ["go"])
+    states = [tt.State(schema, [tt.Object(0, "dot", first=i, second=i, third=i)]) for i in range(3)]
+    pairs = never_compared(schema, states)
+    assert {frozenset(each) for each in pairs} == {
+        frozenset({"first", "second"}),
+        frozenset({"first", "third"}),
+    }
+    assert all(attribute != "second" for attribute, _ in pairs)
+    assert never_compared(schema, states[:2]) == ()  # two values are a condition, no quantity
 
 
 def test_long_lists_of_rules_are_truncated_with_a_count():

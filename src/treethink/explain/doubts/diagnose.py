@@ -26,10 +26,10 @@ from treethink.explain.doubts.conditions import about_bound_objects, known_tests
 from treethink.explain.doubts.doubt import Doubt, Doubts, Situation, Suggestion
 from treethink.explain.doubts.evidence import Bools, Group, Numbers, in_bits
 from treethink.explain.doubts.history import Repeats, partitions, repeats
+from treethink.explain.doubts.pairs import never_compared
 from treethink.explain.doubts.terms import (
     Hypothesis,
     comparisons,
-    never_compared,
     orders,
     terms_of,
 )
@@ -145,7 +145,7 @@ def _diagnose(model: TreeThink, cases: Cases) -> Doubt | None:
         leaves=sum(n > 0 for n in wrong.values()),
         examples=_examples(cases, worst, same),
         suggestions=suggestions,
-        never_compared=never_compared(cases),
+        never_compared=never_compared(cases.schema, (each.state for each in reversed(cases.all))),
         definition=cases.schema.attributes[cases.attribute],
     )
 

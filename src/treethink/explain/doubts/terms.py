@@ -18,7 +18,13 @@ import numpy as np
 
 from treethink.explain.doubts.cases import Case, Cases
 from treethink.explain.doubts.evidence import Bools, Integers
-from treethink.state import Attribute, Schema, State
+from treethink.explain.doubts.pairs import (
+    are_comparable,
+    facts_of,
+    how_to_compare,
+    vector,
+)
+from treethink.state import Attribute, Schema
 
 #: Limits of the work for one rule.
 MAX_TERMS = 16
@@ -55,26 +61,20 @@ def terms_of(cases: Cases) -> list[Term]:
     """Return the terms that every case has."""
     schema = cases.schema
     terms = [
-        _term(cases, "X0", cases.class_name, name, 0)
-        for name in _facts_of(schema, cases.class_name)
+        _term(cases, "X0", cases.class_name, name, 0) for name in facts_of(schema, cases.class_name)
     ]
     for class_name in schema.classes:
         if class_name != cases.class_name and _is_single(cases, class_name):
             ids = [case.state.of_class(class_name)[0].id for case in cases]
             terms += [
                 _term_of(cases, class_name, class_name, m, ids)
-                for m in _facts_of(schema, class_name)
+                for m in facts_of(schema, class_name)
             ]
     for variable, class_name in _common_variables(cases):
         if not _is_single(cases, class_name):
-            names = _facts_of(schema, class_name)
+            names = facts_of(schema, class_name)
             terms += [_term(cases, f"X{variable}", class_name, m, variable) for m in names]
     return terms[:MAX_TERMS]
-
-
-def _facts_of(schema: Schema, class_name: str) -> list[str]:
-    """Return the attributes of a class that take part in facts."""
-    return [name for name in schema.classes[class_name] if schema.attributes[name].facts]
 
 
 def _is_single(cases: Cases, class_name: str) -> bool:
@@ -107,32 +107,8 @@ def _term(cases: Cases, name: str, class_name: str, attribute: str, variable: in
 def _term_of(
     cases: Cases, name: str, owner: str, attribute: str, ids: Sequence[int | None]
 ) -> Term:
-    rows = [_vector(case.state, x, attribute) for case, x in zip(cases, ids, strict=True)]
+    rows = [vector(case.state, x, attribute) for case, x in zip(cases, ids, strict=True)]
     return Term(f"{name}[{attribute}]", attribute, owner, np.array(rows, dtype=np.int64))
-
-
-def _vector(state: State, object_id: int | None, attribute: str) -> tuple[int, ...]:
-    assert object_id is not None
-    value = raw_value(state, object_id, attribute)
-    return (value,) if isinstance(value, int) else value
-
-
-def raw_value(state: State, object_id: int, attribute: str) -> int | tuple[int, ...]:
-    """Return a value as numbers, also that of a category or a flag."""
-    value = state.value(object_id, attribute)
-    names = state.schema.attributes[attribute].names
-    if isinstance(value, str) and names is not None:
-        return names.index(value)
-    return int(value) if isinstance(value, bool) else value
-
-
-def are_comparable(schema: Schema, a: str, b: str) -> bool:
-    """Whether rules compare the two attributes: equal names, or the same unit."""
-    return a == b or _unit(schema, a) == _unit(schema, b)
-
-
-def _unit(schema: Schema, name: str) -> str:
-    return schema.attributes[name].like or name
 
 
 # -------------------------------------------------------------------------- comparisons
@@ -166,7 +142,7 @@ def _by_difference(schema: Schema, one: Term, other: Term) -> Iterator[Hypothesi
     differences = one.values - other.values
     common = Counter(map(tuple, differences.tolist())).most_common(MAX_DIFFERENCES)
     zero = (0,) * differences.shape[1]
-    like = _like(schema, one.attribute, other.attribute)
+    like = how_to_compare(schema, one.attribute, other.attribute)
     advice = _like_advice(schema, *like)
     for difference in dict.fromkeys([zero, *(each for each, _ in common)]):
         truth = (differences == np.array(difference)).all(axis=1)
@@ -185,7 +161,7 @@ def _any_object(cases: Cases, term: Term, class_name: str, attribute: str) -> It
         rows.append(differences)
         near.update(differences)
     zero = (0,) * term.values.shape[1]
-    like = _like(cases.schema, term.attribute, attribute)
+    like = how_to_compare(cases.schema, term.attribute, attribute)
     advice = _like_advice(cases.schema, *like)
     for difference in dict.fromkeys([zero, *(each for each, _ in near.most_common(MAX_NEAR))]):
         truth = np.array([difference in each for each in rows], dtype=bool)
@@ -198,18 +174,12 @@ def _others(cases: Cases) -> list[tuple[str, str]]:
     """Return classes that may have several objects, each with an attribute in facts."""
     schema = cases.schema
     several = [name for name in schema.classes if not _is_single(cases, name)]
-    return [(name, attribute) for name in several for attribute in _facts_of(schema, name)]
+    return [(name, attribute) for name in several for attribute in facts_of(schema, name)]
 
 
 def _values_of_others(case: Case, class_name: str, attribute: str) -> set[tuple[int, ...]]:
     objects = case.state.of_class(class_name)
-    return {_vector(case.state, x.id, attribute) for x in objects if x.id != case.object_id}
-
-
-def _like(schema: Schema, one: str, other: str) -> tuple[str, str]:
-    """Return how to make two attributes comparable: the later one, and the unit of the earlier."""
-    first, second = sorted((one, other), key=list(schema.attributes).index)
-    return second, schema.attributes[first].like or first
+    return {vector(case.state, x.id, attribute) for x in objects if x.id != case.object_id}
 
 
 def _like_advice(schema: Schema, attribute: str, unit: str) -> str:
@@ -229,7 +199,7 @@ def _preset(attribute: Attribute) -> str:
 
 def orders(cases: Cases, terms: list[Term]) -> Iterator[Hypothesis]:
     """Yield thresholds of numbers, of their differences, and of other objects' numbers."""
-    numbers = [each for each in terms if not _is_named(cases, each.attribute)]
+    numbers = [each for each in terms if not cases.schema.attributes[each.attribute].is_symbolic]
     scalars = [each for each in numbers if each.values.shape[1] == 1 and _is_quantity(each)]
     for term in scalars:
         yield from _thresholds(term.text, term.values[:, 0])
@@ -238,14 +208,8 @@ def orders(cases: Cases, terms: list[Term]) -> Iterator[Hypothesis]:
     for term in scalars:
         for class_name, attribute in _others(cases):
             definition = cases.schema.attributes[attribute]
-            if definition.length == 1 and not _is_named(cases, attribute):
+            if definition.length == 1 and not definition.is_symbolic:
                 yield from _any_order(cases, term, class_name, attribute)
-
-
-def _is_named(cases: Cases, attribute: str) -> bool:
-    """Whether the values are names or yes and no, which have no order."""
-    definition = cases.schema.attributes[attribute]
-    return definition.names is not None or definition.kind == "flag"
 
 
 _ORDER_ADVICE = (
@@ -300,27 +264,3 @@ def _any_order(cases: Cases, term: Term, class_name: str, attribute: str) -> Ite
 
 def _shown(difference: tuple[int, ...]) -> str:
     return str(difference[0]) if len(difference) == 1 else str(difference)
-
-
-# ---------------------------------------------------------------------- never compared
-
-
-def never_compared(cases: Cases) -> tuple[tuple[str, str], ...]:
-    """Return pairs of attributes of one length whose values overlap and that no rule compares."""
-    schema = cases.schema
-    seen: dict[str, set[tuple[int, ...]]] = {}
-    for case in list(cases)[-_SEEN:]:
-        for each in case.state:
-            for name in _facts_of(schema, each.class_name):
-                seen.setdefault(name, set()).add(_vector(case.state, each.id, name))
-    named = [name for name in seen if len(seen[name]) > 2 and not _is_named(cases, name)]
-    return tuple(
-        (a, b)
-        for a, b in combinations(named, 2)
-        if schema.attributes[a].length == schema.attributes[b].length
-        and not are_comparable(schema, a, b)
-        and len(seen[a] & seen[b]) > 1
-    )
-
-
-_SEEN = 200

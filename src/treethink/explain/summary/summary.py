@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from treethink.errors import UnknownNameError, WrongTypeError, missing_package, shown
 from treethink.explain import notebook
+from treethink.explain.doubts.pairs import never_compared
 from treethink.explain.summary.leaves import (
     LEVEL,
     Leaf,
@@ -119,12 +120,15 @@ class Summary:
     ``print(summary)`` shows it as text of 80 columns; rich prints it in colour and as wide as the
     terminal. `rules` has every rule by (class, attribute, action), `level` is the confidence
     level of all lower bounds, and `memory` says what the model keeps and what it has dropped.
+    If some leaf has seen more than one outcome, `never_compared` lists attributes that have values
+    in common in the kept transitions and that no rule compares.
     """
 
     observations: int
     level: float
     rules: Mapping[RuleKey, RuleSummary]
     memory: Mapping[str, int]
+    never_compared: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def varying(self) -> tuple[RuleSummary, ...]:
@@ -192,6 +196,7 @@ class Summary:
                 for key, o in self.seen_once
             ],
             "noise": [dict(zip(names, each.rule, strict=False)) for each in self.noise],
+            "never_compared": [list(each) for each in self.never_compared],
             "memory": dict(self.memory),
         }
 
@@ -223,7 +228,15 @@ def summary_of(model: TreeThink, level: float = LEVEL) -> Summary:
     use = model.memory_use()
     limits = {"most_kept": model.memory, "most_candidates": model.max_candidates}
     dropped = {"no_longer_kept": model.observations - use["kept"]}
-    return Summary(model.observations, level, rules_of(model.rules, level), use | dropped | limits)
+    rules, memory = rules_of(model.rules, level), use | dropped | limits
+    return Summary(model.observations, level, rules, memory, _never_compared(model, rules))
+
+
+def _never_compared(model: TreeThink, rules: RuleSummaries) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of attributes that may be missing; none where every leaf is sure."""
+    if not any(len(leaf.counts) > 1 for each in rules.values() for leaf in each.leaves):
+        return ()
+    return never_compared(model.schema, (each[0] for each in reversed(model.kept())))
 
 
 def rules_of(rules: Rules, level: float = LEVEL) -> RuleSummaries:

@@ -216,6 +216,7 @@ def _sentences(summary: Summary) -> list[str]:
         _empty(sum(each.n_empty for each in summary.varying)),
         _list("Pinned (does not learn)", _pinned(summary)),
         _list("Observed although a pinned leaf says that it is impossible", _against(summary)),
+        _never_compared(summary),
     ]
     return [each for each in sentences if each]
 
@@ -260,6 +261,15 @@ def _against(summary: Summary) -> list[str]:
         for leaf in summary.leaves
         if leaf.against
     ]
+
+
+def _never_compared(summary: Summary) -> str:
+    """Name attributes that may mean the same, with what to write then."""
+    pairs = [
+        f'{a} and {b} (like="{b}" for {a}, if they mean the same)'
+        for a, b in summary.never_compared
+    ]
+    return _list("Never compared, with values in common", pairs)
 
 
 def _empty(count: int) -> str:
