@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,16 @@ namespace {
 
 // The exploration constant grows slowly with the visits of a node (c_base of Schrittwieser et al. 2020).
 constexpr double exploration_base = 19652;
+
+// Returns are sums of rewards, multiplied by visits. With rewards up to this size they stay finite.
+constexpr double max_reward = 1e250;
+
+void check_reward(double reward) {
+    if (std::abs(reward) <= max_reward) return;
+    std::ostringstream message;
+    message << "planning needs rewards from -1e250 to 1e250, got " << reward;
+    throw SettingError(message.str());
+}
 
 SlotId find_score(Schema const& schema) {
     for (std::size_t s = 0; s < schema.slots().size(); ++s) {
@@ -197,6 +208,7 @@ Search::Visit Search::visit_outcome(TransitionModel& model, NodeId at, ActionId 
     check_same_objects(nodes_[at].state, next);
     Edge& edge = nodes_[at].edges[action];  // stays valid when a node is added: edges are not moved with their node
     auto const [reward, continuation] = model.feedback(nodes_[at].state, action, next, edge.expected);
+    check_reward(reward);
     Outcome outcome{root_id, 0, reward, continuation};
     if (score_) {
         if (!subtract(score(next), score(nodes_[at].state), outcome.score_change))

@@ -237,7 +237,7 @@ def check_text(text: object, what: str) -> str:
 
 
 def read_texts(names: object, what: str) -> list[str]:
-    """Return a list of names; raise an error unless it is one."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    """Return a list of names; raise an error unless it is one. A set has no order to rely on."""
+    if isinstance(names, str | set | frozenset) or not isinstance(names, Iterable):
         raise WrongTypeError(f"{what} must be a list of names, got {names!r}")
     return [check_text(name, f"names in {what}") for name in names]

@@ -236,6 +236,10 @@ def evaluate(
     learned
     500 of 500 transitions predicted exactly
     """
+    if not callable(getattr(model, "predict", None)) or isinstance(model, type):
+        raise WrongTypeError(
+            f"an evaluation needs a model with predict(state, action), got {shown(model)}"
+        )
     if isinstance(world_or_transitions, World):
         steps = _HELD_OUT_STEPS if n is None else whole_number("n", n, 1)
         stream = transitions(world_or_transitions, steps, seed)

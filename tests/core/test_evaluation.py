@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from treethink.errors import WrongTypeError
 from treethink.evaluation import ENOUGH, Examination, Mistake, evaluate, examine
 from treethink.model import TreeThink
 from treethink.state import Attribute, Object, Schema, State
@@ -393,3 +394,9 @@ def test_a_transition_has_three_to_five_items(item: Any) -> None:
 def test_an_evaluation_takes_at_least_one_transition(n: Any) -> None:
     with pytest.raises(ValueError, match="n must be"):
         evaluate(TreeThink(TRAP.schema), TRAP, n)
+
+
+@pytest.mark.parametrize("wrong", [None, "model.tt", TreeThink])
+def test_what_is_no_model_is_refused(wrong: Any) -> None:
+    with pytest.raises(WrongTypeError, match=r"needs a model with predict\(state, action\), got"):
+        evaluate(wrong, [])

@@ -120,6 +120,7 @@ def test_like_must_name_another_attribute() -> None:
         (lambda: tt.Category([]), SchemaError, "at least one name"),
         (lambda: tt.Category(["a", "b", "a"]), SchemaError, "'a' of a value is listed twice"),
         (lambda: tt.Category("cola"), WrongTypeError, "list of names, got 'cola'"),
+        (lambda: tt.Category({"cola"}), WrongTypeError, "list of names, got {'cola'}"),
         (lambda: tt.Category([1]), WrongTypeError, "must be a str, got 1"),  # type: ignore[list-item]
         (lambda: tt.Category([""]), SchemaError, "empty"),
         (lambda: tt.Position(0), SchemaError, "length must be 1 to"),

@@ -10,6 +10,7 @@ import pytest
 
 import treethink as tt
 from treethink.editing.implication import Knowledge
+from treethink.explain.novelty import novelty_text
 from treethink.rules import Test
 
 Transition = tuple[tt.State, str, tt.State]
@@ -222,3 +223,17 @@ def test_implication_takes_one_variable_for_one_object():
     meeting = Test("difference", "floor", ("lift", "lift"), (1, 2), 0, (*new, (2, "lift")), "dest")
     assert not known.refutes(meeting)
     assert not both.failing(meeting).refutes(arrived)
+
+
+def test_what_was_never_seen_is_found_where_a_rule_compares_two_attributes_of_an_object() -> None:
+    schema = lift_schema()
+    model = tt.TreeThink(schema)
+    model.observe_many(islice(rides(schema, seed=0), 3_000))
+    lift = tt.State(schema, [tt.Object(0, "lift", floor=2, dest=5, open=0)])
+    far = lift.replace(0, floor=2, dest=500)
+    assert "X0[dest] - X0[floor]" in model.rules["lift.open.up"].to_text()
+    for state, novel in ((lift, False), (lift.replace(0, dest=2), False), (far, True)):
+        assert model.predict(state, "up").novel(0, "open") == novel
+    assert novelty_text(model.predict(far, "up"), 0, "open").endswith(
+        "never seen: lift 0, dest - lift 0, floor = 498"
+    )

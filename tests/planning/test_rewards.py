@@ -250,10 +250,22 @@ def test_a_plan_without_anything_to_gain_says_what_to_do():
     assert tt.plan(model, world.reset(0), reward=lambda b, a: 1.0).simulations == 100
 
 
-@pytest.mark.parametrize("wrong", ["1", None, float("nan"), float("inf"), [1]])
+@pytest.mark.parametrize("wrong", ["1", None, float("nan"), float("inf"), [1], 10**400])
 def test_a_reward_function_must_return_a_number(learned, wrong):
     with pytest.raises(tt.WrongTypeError, match=r"reward\(before, after\) must return a finite"):
         tt.plan(learned, Walk().reset(0), reward=lambda before, after: wrong)
+
+
+def test_rewards_that_do_not_add_up_are_refused(learned):
+    def planned(size: float) -> tt.Plan:
+        return tt.plan(learned, Walk().reset(0), reward=lambda before, after: size, horizon=20)
+
+    for size in (1e308, -1e308, 1.1e250):
+        with pytest.raises(tt.SettingError, match="needs rewards from -1e250 to 1e250, got"):
+            planned(size)
+    for size in (1e250, -1e250):
+        values = planned(size).values.values()
+        assert all(abs(value) < 1e252 for value in values if value is not None)
 
 
 def test_a_reward_that_is_no_function_is_refused(learned):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -72,9 +73,10 @@ def _by_function(reward: Reward, world: World | None) -> Callable[[State, str, S
 
 def number(value: object, where: str) -> float:
     """Return a reward as a float; raise a `WrongTypeError` if it is no finite number."""
-    if not isinstance(value, Real) or not math.isfinite(value):
-        raise WrongTypeError(f"{where} must return a finite number, got {shown(value)}")
-    return float(value)
+    with suppress(OverflowError):  # an integer that is too large for a float
+        if isinstance(value, Real) and math.isfinite(value):
+            return float(value)
+    raise WrongTypeError(f"{where} must return a finite number, got {shown(value)}")
 
 
 def world_reward(world: World, before: State, action: str, after: State) -> float:
