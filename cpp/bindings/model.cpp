@@ -362,7 +362,11 @@ void bind_rules(nb::class_<PyModel>& type) {
 
 // Memory, files and timing.
 void bind_storage(nb::class_<PyModel>& type) {
-    type.def_prop_ro("_edits", [](PyModel const& self) { return self.model.edits(); })
+    type.def_prop_ro("_edits",
+                     [](PyModel const& self) {
+                         nb::gil_scoped_release const release;
+                         return self.model.edits();
+                     })
         .def(
             "_kept",
             [](PyModel const& self) {

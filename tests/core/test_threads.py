@@ -6,6 +6,7 @@ import gc
 import math
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -565,3 +566,29 @@ def test_errors_of_a_hook_and_of_an_item_read_ahead_are_both_reported():
     ]:
         errors = {error_and_context(make_items(n)) for n in range(first, first + 40)}
         assert errors - {None} == {both}
+
+
+READS_WHILE_ANOTHER_THREAD_LEARNS = """
+import threading
+import treethink as tt
+
+schema = tt.Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+model = tt.TreeThink(schema, memory=5)
+
+def lamp(i):
+    return tt.State(schema, [tt.Object(0, "lamp", on=i % 5)])
+
+def learn():
+    for i in range(20_000):
+        model.observe(lamp(i), "press", lamp(i + 1 + i % 3))
+
+learning = threading.Thread(target=learn)
+learning.start()
+while learning.is_alive():
+    model._edits
+"""
+
+
+def test_nobody_who_has_the_gil_waits_for_a_model_that_learns():
+    script = [sys.executable, "-c", READS_WHILE_ANOTHER_THREAD_LEARNS]
+    subprocess.run(script, check=True, timeout=LONG)
