@@ -136,10 +136,12 @@ class Derived(Attribute):
     Parameters
     ----------
     function
-        ``function(state, object)`` returns the value for one object. Derived attributes are
-        computed in the schema's order, so it may use earlier ones. None: values are given with the
-        objects, and a predicted state keeps the old ones; so it is in the schema of a model that
-        was read from a file.
+        ``function(state, object)`` returns the value for one object. It may only read the state:
+        one that makes another state of the schema, as `replace` does, raises a `StateError`.
+        Derived attributes are computed in the order of the schema's attributes, so it may use
+        earlier ones; later ones, and its own, do not have their values yet. None: values are given
+        with the objects, and a predicted state keeps the old ones; so it is in the schema of a
+        model that was read from a file.
     attribute
         The definition of the value.
 

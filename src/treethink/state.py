@@ -9,7 +9,9 @@ The engine uses indices into the schema's lists instead of names. All names and 
 here, before they reach the engine.
 """
 
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from keyword import iskeyword
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol, SupportsIndex, cast
@@ -155,15 +157,16 @@ class Schema(_engine.Schema):
 
     def _derive(self, state: State) -> State:
         """Return the state with its derived attributes computed, in the schema's order."""
-        for attribute, function in self._functions.items():
-            state = state._with_derived(
-                {
-                    each.id: {attribute: _derived_value(attribute, function, state, each)}
-                    for class_name, own in self._classes.items()
-                    if attribute in own
-                    for each in state.of_class(class_name)
-                }
-            )
+        with _deriving(self):
+            for attribute, function in self._functions.items():
+                state = state._with_derived(
+                    {
+                        each.id: {attribute: _derived_value(attribute, function, state, each)}
+                        for class_name, own in self._classes.items()
+                        if attribute in own
+                        for each in state.of_class(class_name)
+                    }
+                )
         return state
 
     @property
@@ -243,6 +246,31 @@ class Schema(_engine.Schema):
         for name, function in self._functions.items():
             _check_importable(name, function)
         return type(self), (self._classes, self._attributes, self._actions)
+
+
+class _Deriving(threading.local):
+    """The schemas whose derived attributes are being computed in this thread."""
+
+    def __init__(self) -> None:
+        self.schemas: set[int] = set()
+
+
+_now = _Deriving()
+
+
+@contextmanager
+def _deriving(schema: Schema) -> Iterator[None]:
+    """Refuse that a function of a derived attribute makes a state, which would call it again."""
+    if id(schema) in _now.schemas:
+        raise StateError(
+            "its function makes a new state, as replace and State(...) do; a derived function may"
+            " only read the state and the object that it is given"
+        )
+    _now.schemas.add(id(schema))
+    try:
+        yield
+    finally:
+        _now.schemas.discard(id(schema))
 
 
 def _derived_value(name: str, function: Derivation, state: State, each: Object) -> Any:

@@ -149,6 +149,30 @@ def test_an_error_of_the_function_names_object_and_attribute() -> None:
     assert "bool(1 // slot.price)" in "".join(traceback.format_exception(e.value))
 
 
+def replaces(state: tt.State, slot: tt.Object) -> bool:
+    return bool(state.replace(slot.id, price=0)[slot.id].price)
+
+
+def builds(state: tt.State, slot: tt.Object) -> bool:
+    return len(tt.State(state.schema, list(state))) > 0
+
+
+@pytest.mark.parametrize("function", [replaces, builds])
+def test_a_function_that_makes_a_state_is_one_error(function: Any) -> None:
+    with pytest.raises(StateError, match=r"object 1 .*'affordable' .* may only read") as caught:
+        shop(0, schema=schema_with(function))
+    assert "RecursionError" not in str(caught.value)
+    assert shop(3)[1].affordable  # other schemas, and later states, are computed as ever
+
+
+def test_a_function_may_make_states_of_another_schema() -> None:
+    def cheap(state: tt.State, slot: tt.Object) -> bool:
+        return bool(shop(1, (slot.price,))[1].affordable)
+
+    state = shop(0, (1, 2), schema_with(cheap))
+    assert [each.affordable for each in state.of_class("slot")] == [True, False]
+
+
 @pytest.mark.parametrize("wrong", [2, "yes", None])
 def test_a_value_that_the_attribute_cannot_have_is_an_error(wrong: Any) -> None:
     with pytest.raises(StateError, match=r"object 1 \('slot'\): attribute 'affordable' takes True"):
