@@ -209,11 +209,17 @@ def test_the_file_is_named_after_the_world_and_what_is_not_the_default(
 
 def test_the_same_command_replaces_its_own_file(run: Any) -> None:
     command = ["learn", "maze", "--steps", "60", "--quiet"]
-    assert run(*command).code == 0
+    first = run(*command)
+    assert first.code == 0 and "replaced" not in first.out
     before = Path("maze.tt").read_bytes()
-    assert run(*command).code == 0 and Path("maze.tt").read_bytes() == before
+    again = run(*command)
+    assert "replaced maze.tt: it had 60 observations\n" in again.out
+    assert again.code == 0 and Path("maze.tt").read_bytes() == before
     assert run(*command[:3], "80", "--quiet").code == 0
     assert TreeThink.load("maze.tt").observations == 80
+    assert json.loads(run(*command[:3], "90", "--seed", "2", "--json").out)["replaced"] == 80
+    on = run(*command, "--from", "maze.tt")
+    assert "replaced" not in on.out and TreeThink.load("maze.tt").observations == 150
 
 
 @pytest.mark.parametrize(

@@ -158,8 +158,8 @@ def learn(
             check_log_fits(model, given, str(start), schema)
         default = _file_of([log.stem], settings, paper)
         most = model.observations + min(steps, len(given))
-        path = _path(out or start or default, start, model, most, force)
-        _learn_log(model, given, schema, path, steps, quiet, as_json)
+        path, replaced = _path(out or start or default, start, model, most, force)
+        _learn_log(model, given, schema, path, replaced, steps, quiet, as_json)
         return
     assert world is not None  # there is no log
     place = make_world(world, set_, no_plugins, width=width, height=height)
@@ -167,7 +167,8 @@ def learn(
     check_fit(model.schema, place, str(start))
     of_world = given_options(set_, width=width, height=height)
     default = _default_path(world, place, of_world, settings, paper)
-    path = _path(out or start or default, start, model, model.observations + steps, force)
+    most = model.observations + steps
+    path, replaced = _path(out or start or default, start, model, most, force)
     if not quiet:
         _announce(place, steps, patience)
     earlier = model.observations
@@ -182,6 +183,7 @@ def learn(
             model=model,
             world=place,
             path=path,
+            replaced=replaced,
             run=run,
             evaluation=evaluation,
             failure=failure,
@@ -202,6 +204,7 @@ def _learn_log(
     log: Log,
     schema: Path | None,
     path: Path,
+    replaced: int | None,
     steps: int,
     quiet: bool,
     as_json: bool,
@@ -216,6 +219,7 @@ def _learn_log(
         report = LogReport(
             model=model,
             path=path,
+            replaced=replaced,
             run=learned.run,
             evaluation=learned.evaluation,
             failure=learned.failure,
@@ -248,12 +252,28 @@ def _new_model(schema: Schema, settings: dict[str, Any], paper: bool) -> TreeThi
     return TreeThink.paper(schema, **settings)
 
 
-def _path(path: Path, start: Path | None, model: TreeThink, most: int, force: bool) -> Path:
-    """Return the file to save to, once it is sure that it can be written and replaced."""
+def _path(
+    path: Path, start: Path | None, model: TreeThink, most: int, force: bool
+) -> tuple[Path, int | None]:
+    """Return the file to save to, once it is sure that it can be written and replaced.
+
+    The number is that of the observations of another model in that file, or None.
+    """
     check_writable(path)
-    if path != start and not force:
-        _check_replaceable(path, model, most)
-    return path
+    if path == start or not path.exists():
+        return path, None
+    old = _saved_model(path)
+    if not force:
+        _check_replaceable(path, old, model, most)
+    return path, None if old is None else old.observations
+
+
+def _saved_model(path: Path) -> TreeThink | None:
+    """Return the model in a file; None if it has none that can be read."""
+    try:
+        return TreeThink.load(path)
+    except TreeThinkError:
+        return None
 
 
 def _default_path(
@@ -282,18 +302,14 @@ def _file_of(parts: list[str], settings: Mapping[str, Any], paper: bool) -> Path
     return Path(f"{'-'.join(map(file_safe, parts))}.tt")
 
 
-def _check_replaceable(path: Path, model: TreeThink, most: int) -> None:
+def _check_replaceable(path: Path, old: TreeThink | None, model: TreeThink, most: int) -> None:
     """Refuse to replace anything but a model that the same command may have saved.
 
     `most` is the largest number of observations that the new model can have.
     """
-    if not path.exists():
-        return
     advice = "save to another file with --out, or replace it with --force"
-    try:
-        old = TreeThink.load(path)
-    except TreeThinkError:
-        raise SettingError(f"{path} exists and is no model that can be read: {advice}") from None
+    if old is None:
+        raise SettingError(f"{path} exists and is no model that can be read: {advice}")
     if edited := [key for key, rule in old.rules.items() if rule.edited]:
         raise SettingError(
             f"{path} has rules edited by hand, such as {'.'.join(edited[0])}: continue with"

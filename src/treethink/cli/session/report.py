@@ -68,7 +68,8 @@ class Report:
 
     `evaluation` is None if learning was interrupted, or if nothing was held out, and `failure` if
     all was learned.
-    `earlier_observations` is the number of observations that the model had before.
+    `earlier_observations` is the number of observations that the model had before, and `replaced`
+    that of another model that the file had held.
     """
 
     model: TreeThink
@@ -77,6 +78,7 @@ class Report:
     evaluation: Evaluation | None
     earlier_observations: int
     failure: Failure | None = None
+    replaced: int | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -108,6 +110,9 @@ class Report:
         if self.failure is not None:
             print_failure(console, self.failure, quiet)
         self._print_contradictions(console)
+        if self.replaced is not None:
+            had = many(self.replaced, "observation")
+            say_wrapped(console, f"replaced {self.path}: it had {had}")
         say(console, f"saved to {self.path}")
         if not quiet:
             self._print_next_commands(console)
@@ -172,6 +177,7 @@ class Report:
             "doubts": doubts_to_list(self.failure),
             "rules": rules_to_json(model, model.rules.varying()),
             "saved": str(self.path),
+            "replaced": self.replaced,
         }
 
 
