@@ -291,6 +291,7 @@ void Model::edit(SlotId slot, ActionId action, std::string_view path, Edit const
     NodeId const at = find_node(edited, path);
     edit(TreeEditor(edited, codes_.types(), *criterion_), at);
     tree(slot, action) = std::move(edited);
+    count_varying();
     ++edits_;
 }
 

@@ -26,7 +26,7 @@ std::vector<Event> Foldt::learn(State const& state, std::vector<Row> const& argu
     std::span<Tree> const trees(&tree_, 1);
     recode(trees, codes_, codes_.set_state(state));
     std::vector<Event> events;
-    LearningContext learning{codes_, *criterion_, settings_, scratch_, state, events};
+    LearningContext learning{codes_, *criterion_, settings_, scratch_, state, events, 1};
     if (!tree_.outcomes().find_or_others(outcome)) tree_.add_outcomes(learning, {outcome});
     Tree::Target const target{arguments, *tree_.outcomes().find_or_others(outcome)};
     tree_.observe(learning, {&target, 1});

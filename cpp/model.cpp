@@ -180,7 +180,14 @@ void Model::learn(SlotId slot, ActionId action, LearningContext& context, Effect
     if (!new_outcomes.empty()) tree.add_outcomes(context, std::move(new_outcomes));
     if (!tree.varies() && tree.outcomes().size() == 1) return tree.observe_constant(rows);
     set_targets(tree, slot, effect, rows);
+    bool const varied = tree.varies();
     tree.observe(context, targets_);
+    varying_ += tree.varies() && !varied;
+}
+
+void Model::count_varying() {
+    varying_ =
+        static_cast<std::size_t>(std::count_if(trees_.begin(), trees_.end(), [](auto& t) { return t.varies(); }));
 }
 
 void Model::set_targets(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) {
@@ -463,6 +470,7 @@ void Model::load_all(std::span<std::uint8_t const> bytes, bool with_feedback) {
     window_ = std::move(window);
     undecided_ = std::move(undecided);
     observations_ = observations;
+    count_varying();
 }
 
 }  // namespace treethink

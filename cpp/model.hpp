@@ -126,7 +126,7 @@ private:
         return schema_->attributes()[schema_->slots()[slot].attribute];
     }
     [[nodiscard]] LearningContext context(State const& state) {
-        return {codes_, *criterion_, settings_, scratch_, state, events_};
+        return {codes_, *criterion_, settings_, scratch_, state, events_, varying_};
     }
     [[nodiscard]] std::vector<std::size_t> counted_objects(ActionId action) const;
     void check_schema(State const& state, char const* role) const;
@@ -150,6 +150,7 @@ private:
     std::vector<ModelEvent> learn_transition(State const& before, ActionId action, State const& after,
                                              Feedback const& feedback, bool facts_needed);
     void learn(SlotId slot, ActionId action, LearningContext& context, Effect const& effect, std::size_t rows);
+    void count_varying();
     void set_targets(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows);
     void take_events(SlotId slot, ActionId action, std::vector<ModelEvent>& events);
 
@@ -176,6 +177,7 @@ private:
     Codes codes_;
     std::shared_ptr<BlockTables> tables_ = std::make_shared<BlockTables>();
     std::vector<Tree> trees_;  // [slot][action]; those of feedback come last, once some is given
+    std::size_t varying_ = 0;  // trees that vary
     std::uint64_t observations_ = 0, edits_ = 0;
     Window window_;
     std::vector<RuleId> undecided_;  // rules with nodes that wait for a decision after a replay, in order

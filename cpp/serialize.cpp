@@ -311,7 +311,7 @@ private:
         std::uint64_t const birth = in_.number(std::numeric_limits<std::uint32_t>::max(), "a birth");
         if (birth == 0 || birth > tree_.transitions_)
             throw ModelFileError("the model file has a candidate from no known transition");
-        BlockCounters::Column const column = block.add(code, static_cast<std::uint32_t>(birth));
+        BlockCounters::Column const column = block.add(code, static_cast<std::uint32_t>(birth), totals.size());
         block.fit_outcomes(totals.size());
         ++node.candidates.size;
         std::uint64_t times_true = 0;

@@ -265,12 +265,15 @@ void bind_learning(nb::class_<PyModel>& type) {
     type.def(
             "__init__",
             [](PyModel* self, nb::handle schema, double alpha, std::string criterion, bool branch_updates,
-               std::uint64_t max_candidates, std::uint64_t max_outcomes, std::uint64_t memory) {
-                Settings settings{alpha, std::move(criterion), branch_updates, max_candidates, max_outcomes, memory};
+               std::uint64_t max_candidates, std::uint64_t max_outcomes, std::uint64_t memory,
+               std::uint64_t max_counters) {
+                Settings settings{alpha,  std::move(criterion), branch_updates, max_candidates, max_outcomes,
+                                  memory, max_counters};
                 new (self) PyModel(schema_of(schema), std::move(settings));
             },
             nb::arg("schema").none(), nb::arg("alpha"), nb::arg("criterion"), nb::arg("branch_updates"),
-            nb::arg("max_candidates"), nb::arg("max_outcomes"), nb::arg("memory"))
+            nb::arg("max_candidates"), nb::arg("max_outcomes"), nb::arg("memory"),
+            nb::arg("max_counters") = default_max_counters)
         .def("observe", &observe,
              nb::sig("def observe(self, before: State, action: str, after: State, reward: float | None = None, "
                      "terminated: bool | None = None) -> None"),

@@ -185,7 +185,8 @@ void bind_foldt(nb::module_& module) {
                  auto const schema = schema_of(schema_object);
                  std::vector<ClassId> arguments;
                  for (auto const& name : classes) arguments.push_back(schema->class_named(name));
-                 Settings settings{alpha, std::move(criterion), branch_updates, max_candidates, max_outcomes, 0};
+                 Settings settings{alpha, std::move(criterion), branch_updates, max_candidates, max_outcomes,
+                                   0,     default_max_counters};
                  new (self) Foldt(schema, std::move(arguments), std::move(settings));
              })
         .def("observe",

@@ -39,6 +39,13 @@ BlockCounters::Column BlockCounters::find_column(Code code) const {
     return place == codes.end() ? kNoColumn : static_cast<Column>(place - codes.begin());
 }
 
+namespace {
+
+// Columns that there is room for at least. Where outcomes are many, a column is long.
+std::size_t min_columns(std::size_t outcomes) { return outcomes > 32 ? 1 : 8; }
+
+}  // namespace
+
 void BlockCounters::set_stride(std::size_t new_stride) {
     std::size_t const outcomes = stride == 0 ? 0 : counts.size() / stride;
     std::vector<Count> new_counts(outcomes * new_stride, 0);
@@ -49,8 +56,9 @@ void BlockCounters::set_stride(std::size_t new_stride) {
     stride = new_stride;
 }
 
-BlockCounters::Column BlockCounters::add(Code code, std::uint32_t birth) {
-    if (codes.size() == stride) set_stride(std::max<std::size_t>(8, stride + stride / 2));
+BlockCounters::Column BlockCounters::add(Code code, std::uint32_t birth, std::size_t outcomes) {
+    if (codes.size() == stride)
+        set_stride(std::max(min_columns(outcomes), stride + std::max<std::size_t>(1, stride / 2)));
     auto const column = static_cast<Column>(codes.size());
     codes.push_back(code);
     births.push_back(birth);
@@ -139,7 +147,8 @@ void BlockCounters::erase(std::vector<Column> const& columns, Counts totals) {
             row[column] = old.counts[at + old.column_of[codes[column]]];
     }
     // The limit falls while a rule grows: give back what will not be needed again.
-    if (std::size_t const room = std::max<std::size_t>(8, size() + size() / 2); stride > 2 * room) set_stride(room);
+    std::size_t const room = std::max(min_columns(totals.size()), size() + size() / 2);
+    if (stride > 2 * room) set_stride(room);
 }
 
 std::size_t BlockCounters::bytes() const {
@@ -156,6 +165,25 @@ BlockCounters& Candidates::find_or_make(std::size_t block) {
         place_of_[block] = static_cast<std::uint32_t>(counters_.size() - 1);
     }
     return counters_[place_of_[block]];
+}
+
+std::uint64_t Candidates::drop_blocks(std::vector<bool> const& unwanted) {
+    std::uint64_t dropped = 0;
+    std::vector<BlockCounters> kept;
+    for (std::size_t block = 0; block < place_of_.size(); ++block) {
+        BlockCounters* const counters = find(block);
+        if (counters == nullptr) continue;
+        if (unwanted[block]) {
+            dropped += counters->size();
+            place_of_[block] = kNoPlace;
+        } else {
+            kept.push_back(std::move(*counters));
+            place_of_[block] = static_cast<std::uint32_t>(kept.size() - 1);
+        }
+    }
+    counters_ = std::move(kept);
+    size -= dropped;
+    return dropped;
 }
 
 std::size_t Candidates::bytes() const {
@@ -276,18 +304,45 @@ void put_least_first(LearningContext& context, Node const& node, std::vector<Ent
 
 }  // namespace
 
-std::uint64_t candidate_limit(LearningContext const& context, Node const& node, std::size_t nodes) {
+bool NodeShare::includes(Node const& node, std::size_t block) const {
+    return block < blocks || (!node.is_leaf() && block == node.test_candidate.block);
+}
+
+NodeShare share_of_node(LearningContext const& context, std::size_t nodes, std::size_t outcomes) {
+    std::uint64_t const rules = std::max<std::size_t>(1, context.varying_rules);
+    std::uint64_t const counters = context.settings.max_counters / rules / nodes;
+    std::uint64_t const candidates = counters / (outcomes * std::max<std::uint64_t>(1, outcomes / few_outcomes));
+    return {std::max<std::uint64_t>(1, candidates), std::min(candidates, counters / (outcomes + counters_per_block))};
+}
+
+std::uint64_t candidate_limit(LearningContext const& context, Node const& node, std::size_t nodes,
+                              NodeShare const& share) {
     std::uint64_t const by_objects =
         candidates_per_object * std::max<std::uint64_t>(min_objects, context.state.roster()->size());
     std::uint64_t const counters = std::min(max_node_counters, max_rule_counters / nodes);
     std::uint64_t const by_counters = counters / std::max<std::size_t>(1, node.stats.totals.size());
-    return std::min({context.settings.max_candidates, by_objects, std::max<std::uint64_t>(1, by_counters)});
+    return std::min(
+        {context.settings.max_candidates, by_objects, std::max<std::uint64_t>(1, by_counters), share.candidates});
 }
 
-std::uint64_t forget_candidates(LearningContext& context, Node& node, std::size_t nodes) {
+namespace {
+
+// Drops the counters of blocks that the node does not count in any more, and of those without a candidate.
+std::uint64_t drop_blocks(Node& node, NodeShare const& share) {
     Candidates& candidates = node.candidates;
-    std::uint64_t const limit = candidate_limit(context, node, nodes);
-    if (candidates.size <= limit) return 0;
+    std::vector<bool> unwanted(candidates.table().size(), false);
+    bool any = false;
+    candidates.each([&](std::size_t block, BlockCounters const& counters) {
+        bool const of_test = !node.is_leaf() && block == node.test_candidate.block;
+        unwanted[block] = !share.includes(node, block) || (counters.size() == 0 && !of_test);
+        any = any || unwanted[block];
+    });
+    return any ? candidates.drop_blocks(unwanted) : 0;
+}
+
+// Drops the least useful candidates where there are more than the limit.
+std::uint64_t drop_surplus(LearningContext& context, Node& node, std::uint64_t limit) {
+    Candidates& candidates = node.candidates;
     std::vector<Entry> entries = removable_candidates(context, node);
     std::uint64_t const surplus = std::min<std::uint64_t>(candidates.size - (limit - limit / 8), entries.size());
     put_least_first(context, node, entries, surplus);
@@ -302,6 +357,19 @@ std::uint64_t forget_candidates(LearningContext& context, Node& node, std::size_
         if (!dropped[b].empty()) candidates.find(b)->erase(dropped[b], node.stats.totals);
     candidates.size -= surplus;
     return surplus;
+}
+
+}  // namespace
+
+std::uint64_t forget_candidates(LearningContext& context, Node& node, std::size_t nodes, NodeShare const& share) {
+    if (!node.candidates.are_counted()) return 0;
+    bool const narrow = share.blocks < node.candidates.table().size();
+    std::uint64_t dropped = narrow ? drop_blocks(node, share) : 0;
+    std::uint64_t const limit = candidate_limit(context, node, nodes, share);
+    if (node.candidates.size <= limit) return dropped;
+    dropped += drop_surplus(context, node, limit);
+    if (narrow) drop_blocks(node, share);
+    return dropped;
 }
 
 }  // namespace treethink

@@ -31,6 +31,23 @@ inline constexpr std::uint64_t max_node_counters = std::uint64_t{1} << 20;
 /// Counters of all nodes of a rule, which share them equally. A growing score that is told by its value has a node for
 /// every value it ever had, and each of them would count all values.
 inline constexpr std::uint64_t max_rule_counters = std::uint64_t{1} << 22;
+/// A block with few candidates takes as much memory as so many counters, beside one for each outcome.
+inline constexpr std::uint64_t counters_per_block = 64;
+/// A rule with twice as many outcomes has half the share, and so on: it is likely noise.
+inline constexpr std::uint64_t few_outcomes = 32;
+
+/// What the rules of a model that vary share equally is Settings::max_counters. This is what a node of one of them
+/// gets: many rules whose outcomes and facts never come again would take any memory and time otherwise.
+struct NodeShare {
+    std::uint64_t candidates;  // may have at most so many
+    std::uint64_t blocks;      // counts in so many, the first of its table: a test of one object comes first
+
+    /// Whether a node counts the tests of a block: the one of its own test always.
+    [[nodiscard]] bool includes(Node const& node, std::size_t block) const;
+};
+
+/// The share of each node of a rule that tells so many outcomes apart.
+[[nodiscard]] NodeShare share_of_node(LearningContext const& context, std::size_t nodes, std::size_t outcomes);
 
 /// The counters of a block in a node.
 ///
@@ -73,7 +90,7 @@ struct BlockCounters {
     /// Makes `column_of`, if there is none yet.
     void index_columns();
     /// Makes the code a candidate, with counters at zero; returns its column. Rows of counters may move.
-    Column add(Code code, std::uint32_t birth);
+    Column add(Code code, std::uint32_t birth, std::size_t outcomes);
     /// Adds all pending totals, so that counters stand for themselves.
     void apply_pending(Counts totals);
     /// Writes how often a candidate was true, by outcome, pending totals included.
@@ -112,6 +129,8 @@ public:
     void start(std::shared_ptr<BlockTable const> table) { table_ = std::move(table); }
     /// Forgets all candidates, and counts none any more.
     void stop() { *this = {}; }
+    /// Forgets all candidates of the blocks that are unwanted, by block, and frees their counters. Returns how many.
+    std::uint64_t drop_blocks(std::vector<bool> const& unwanted);
     [[nodiscard]] bool are_counted() const { return table_ != nullptr; }
 
     /// Only while candidates are counted.
@@ -161,12 +180,13 @@ private:
 
 /// How many candidates the node, one of `nodes` of its rule, may have while it learns from this state:
 /// max_candidates or fewer (see above).
-[[nodiscard]] std::uint64_t candidate_limit(LearningContext const& context, Node const& node, std::size_t nodes);
+[[nodiscard]] std::uint64_t candidate_limit(LearningContext const& context, Node const& node, std::size_t nodes,
+                                            NodeShare const& share);
 
-/// If the node has too many candidates, drops the least useful (fewest times true, then oldest, then least
-/// preferred) until seven eighths of the limit are left, so that the next ones can be added without
-/// looking at all of them again. Returns how many were dropped.
-std::uint64_t forget_candidates(LearningContext& context, Node& node, std::size_t nodes);
+/// Drops the candidates of blocks that the node's share does not include. If it still has too many, drops the least
+/// useful (fewest times true, then oldest, then least preferred) until seven eighths of the limit are left, so that
+/// the next ones can be added without looking at all of them again. Returns how many were dropped.
+std::uint64_t forget_candidates(LearningContext& context, Node& node, std::size_t nodes, NodeShare const& share);
 
 /// Marks the codes of a type that candidates use.
 void mark_used_codes(Candidates const& candidates, std::size_t type, std::vector<bool>& used);

@@ -13,6 +13,8 @@
 
 namespace treethink {
 
+inline constexpr std::uint64_t default_max_counters = std::uint64_t{1} << 26;
+
 struct Settings {
     double alpha = 0.01;                     // significance level, see Criterion
     std::string criterion = "wilson";        // name, see make_criterion
@@ -20,6 +22,8 @@ struct Settings {
     std::uint64_t max_candidates = 100'000;  // of one node; beyond it the least useful are forgotten
     std::uint64_t max_outcomes = 1'024;      // that a rule tells apart; beyond it, it looks like noise
     std::uint64_t memory = 0;                // transitions that are kept for new nodes
+    // Of all rules of a model that vary, which share them equally (see NodeShare).
+    std::uint64_t max_counters = default_max_counters;
 };
 
 /// A leaf got a test, a branch got another one, or a branch became a leaf; or outcomes are no longer told apart.
@@ -61,6 +65,7 @@ struct LearningContext {
     Scratch& scratch;
     State const& state;          // before the transition; `codes` are those of its facts
     std::vector<Event>& events;  // decisions are appended
+    std::size_t varying_rules;   // of the model, when the transition began
 };
 
 }  // namespace treethink

@@ -9,7 +9,8 @@
 
 namespace treethink {
 
-void count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time) {
+void count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time,
+                  NodeShare const& share) {
     NodeStats& stats = node.stats;
     if (stats.n >= max_counted) return;
     if (node.edits.hand_written && node.is_leaf()) {  // what was written gives way to what is seen
@@ -18,7 +19,7 @@ void count_target(LearningContext& context, Node& node, std::uint32_t outcome, C
     }
     auto const birth = static_cast<std::uint32_t>(std::min<std::uint64_t>(time.transition, max_counted));
     if (node.is_leaf() || context.settings.branch_updates)
-        NodeCounter(context, node, context.scratch.bindings, outcome, birth).count();
+        NodeCounter(context, node, context.scratch.bindings, outcome, birth).count(node, share);
     if (stats.totals[outcome]++ == 0) stats.next_check = 0;  // a new outcome makes all others less probable
     ++stats.n;
     context.criterion.count_cluster(stats.clusters, time.stamp, outcome, stats.totals.size());
@@ -27,23 +28,27 @@ void count_target(LearningContext& context, Node& node, std::uint32_t outcome, C
 
 // ---- candidates ----
 
-void NodeCounter::count() {
+void NodeCounter::count(Node const& node, NodeShare const& share) {
     if (!candidates_.are_counted()) return;
-    BlockTable const& table = candidates_.table();
-    for (block_ = 0; block_ < table.size(); ++block_) {
-        Block const& block = table[block_];
-        counters_ = candidates_.find(block_);
-        switch (block.mentions) {
-            case Block::Mentions::bound:
-                count_bound(block);
-                break;
-            case Block::Mentions::bound_and_new:
-                count_partners(block);
-                break;
-            case Block::Mentions::only_new:
-                count_only_new(block);
-                break;
-        }
+    std::size_t const end = std::min<std::uint64_t>(candidates_.table().size(), share.blocks);
+    for (std::size_t block = 0; block < end; ++block) count_block(block);
+    if (std::size_t const own = node.test_candidate.block; own >= end && share.includes(node, own)) count_block(own);
+}
+
+void NodeCounter::count_block(std::size_t at) {
+    Block const& block = candidates_.table()[at];
+    block_ = at;
+    counters_ = candidates_.find(at);
+    switch (block.mentions) {
+        case Block::Mentions::bound:
+            count_bound(block);
+            break;
+        case Block::Mentions::bound_and_new:
+            count_partners(block);
+            break;
+        case Block::Mentions::only_new:
+            count_only_new(block);
+            break;
     }
 }
 
@@ -147,7 +152,7 @@ void NodeCounter::add_one(Block const& block, Code code, bool once) {
 
 BlockCounters::Column NodeCounter::add_candidate(Block const& block, Code code) {
     ++candidates_.size;
-    BlockCounters::Column const column = counters_->add(code, birth_);
+    BlockCounters::Column const column = counters_->add(code, birth_, totals_.size());
     counters_->fit(codes_, block.type, totals_.size());
     return column;
 }

@@ -11,15 +11,16 @@
 
 namespace treethink {
 
-/// When a target is counted. Transitions are counted from 1.
+/// When targets are counted. Transitions are counted from 1.
 struct CountingTime {
     std::uint64_t transition;  // number of the tree's current transition: the birth of new candidates
     std::uint64_t stamp;       // differs between any two transitions, also if they are replayed
 };
 
 /// Counts a target whose bindings at the node are in `context.scratch` (the paper's updateTests, first half):
-/// its outcome, and every candidate that is true of it.
-void count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time);
+/// its outcome, and every candidate in its share that is true of it.
+void count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time,
+                  NodeShare const& share);
 
 /// Counts a target in all candidates of a node.
 class NodeCounter {
@@ -30,9 +31,10 @@ public:
           bindings_(bindings), outcome_(outcome), birth_(birth) {}
 
     /// Adds one to each candidate that is true; the node's totals are still those before the target.
-    void count();
+    void count(Node const& node, NodeShare const& share);
 
 private:
+    void count_block(std::size_t block);
     void count_bound(Block const& block);
     void count_partners(Block const& block);
     void count_only_new(Block const& block);

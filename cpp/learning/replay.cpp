@@ -13,13 +13,14 @@ void TreeReplay::add(NodeId at) {
 
 void TreeReplay::count(LearningContext& context, std::span<Tree::Target const> targets) {
     ++tree_.stamp_;
+    NodeShare const share = tree_.node_share(context);
     for (Tree::Target const& target : targets)
         tree_.walk(context, target, [&](Node& node) {
             if (node.replay == ReplayStage::awaiting_replay)
-                count_target(context, node, target.outcome, tree_.counting_time());
+                count_target(context, node, target.outcome, tree_.counting_time(), share);
         });
     for (NodeId const at : tree_.awaiting_replay_)
-        tree_.forgotten_ += forget_candidates(context, tree_.nodes_[at], tree_.size());
+        tree_.forgotten_ += forget_candidates(context, tree_.nodes_[at], tree_.size(), share);
 }
 
 void TreeReplay::finish(LearningContext& context) {

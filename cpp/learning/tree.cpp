@@ -111,9 +111,15 @@ void Tree::observe(LearningContext& context, std::span<Target const> targets) {
     }
     ++stamp_;
     count_targets(context, targets);
+    NodeShare const share = node_share(context);
     for (Node& node : nodes_)
-        if (node.last_reached == transitions_) forgotten_ += forget_candidates(context, node, size());
+        if (node.last_reached == transitions_) forgotten_ += forget_candidates(context, node, size(), share);
     if (!nodes_[kRoot].settled) decide(context);
+}
+
+NodeShare Tree::node_share(LearningContext const& context) const {
+    std::uint64_t const most = outcomes_.has_others() ? context.settings.max_outcomes : 0;
+    return share_of_node(context, size(), std::max<std::uint64_t>(most, outcomes_.size()));
 }
 
 // count_targets(targets):                                      paper: observeRecursive
@@ -125,13 +131,15 @@ void Tree::observe(LearningContext& context, std::span<Target const> targets) {
 void Tree::count_targets(LearningContext& context, std::span<Target const> targets) {
     auto& settled_leaves = context.scratch.settled_leaves;
     settled_leaves.clear();
+    NodeShare const share = node_share(context);
     for (Target const& target : targets) {
         bool settled = false;
         NodeId const leaf = walk(context, target, [&](Node& node) {
             node.last_reached = transitions_;
             settled |= node.settled;
             if (node.edits.pinned && node.is_leaf()) ++node.edits.seen_since_pinned[target.outcome];
-            if (!node.settled && !node.edits.pinned) count_target(context, node, target.outcome, counting_time());
+            if (!node.settled && !node.edits.pinned)
+                count_target(context, node, target.outcome, counting_time(), share);
         });
         settled_leaves.push_back(settled ? leaf : kNoNode);
     }
@@ -141,6 +149,7 @@ void Tree::count_targets(LearningContext& context, std::span<Target const> targe
 // Settled branches count the targets that their leaves do not explain, once all targets have been counted there.
 void Tree::count_unexplained(LearningContext& context, std::span<Target const> targets) {
     auto const& settled_leaves = context.scratch.settled_leaves;
+    NodeShare const share = node_share(context);
     bool unexplained = false;
     for (std::size_t i = 0; i < targets.size(); ++i) {
         if (settled_leaves[i] == kNoNode) continue;
@@ -148,7 +157,8 @@ void Tree::count_unexplained(LearningContext& context, std::span<Target const> t
         if (leaf.edits.pinned || leaf.stats.is_pure()) continue;
         unexplained = true;
         walk(context, targets[i], [&](Node& node) {
-            if (node.settled && !node.edits.pinned) count_target(context, node, targets[i].outcome, counting_time());
+            if (node.settled && !node.edits.pinned)
+                count_target(context, node, targets[i].outcome, counting_time(), share);
         });
     }
     if (unexplained) context.criterion.update_settled(nodes_);

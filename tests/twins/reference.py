@@ -548,6 +548,12 @@ MAX_NODE_COUNTERS = 2**20
 """Limit on candidates times outcomes at a node."""
 MAX_RULE_COUNTERS = 2**22
 """Limit on the same of all nodes of a rule, which share it equally."""
+MAX_COUNTERS = 2**26
+"""Limit on the same of all rules of a model that vary, which share it equally."""
+COUNTERS_PER_PATTERN = 64
+"""What a pattern of tests takes of a node's share, beside one counter for each outcome."""
+FEW_OUTCOMES = 32
+"""A rule with twice as many has half the share, and so on."""
 
 
 def without_others(counts: Counter[Outcome]) -> Counter[Outcome]:
@@ -688,6 +694,7 @@ class ReferenceTree:
         branch_updates: bool = True,
         max_candidates: int = 100_000,
         max_outcomes: int = 1_024,
+        max_counters: int = MAX_COUNTERS,
         on_change: Callable[[str, str], None] = lambda event, path: None,
     ):
         self.criterion: Any = CRITERIA[criterion](alpha)
@@ -695,12 +702,15 @@ class ReferenceTree:
         self.branch_updates = branch_updates
         self.max_candidates = max_candidates
         self.max_outcomes = max_outcomes
+        self.max_counters = max_counters
         self.outcomes: list[Outcome] = []
         """Those that are told apart, in order of appearance; OTHERS stands for all that are not."""
         self.on_change = on_change
         self.root = Node(tuple(variables))
         self.seen: Counter[Outcome] = Counter()
         self.transitions = 0
+        self.varying_rules = 1
+        """Rules of the model that vary, with which it shares the counters."""
         self.edited = False
         """Whether there are nodes by hand, even if it never varied."""
         self.awaiting_replay: list[Node] = []
@@ -710,6 +720,7 @@ class ReferenceTree:
         """How often branches rested, were woken, or were not asked; and changes and returns
         that did not happen because of what is below."""
         self._lengths_remembered: dict[tuple[str, ...], dict[Test, int]] = {}
+        self._patterns_remembered: dict[tuple[str, ...], list[Test]] = {}
 
     # -- the algorithm --
 
@@ -915,7 +926,10 @@ class ReferenceTree:
         node.totals[outcome] += 1
         if node.test and (node.hand_written or not self.branch_updates):
             return
+        counted = self._counted_patterns(node, scene)
         for test in scene.true_tests(bindings):
+            if test._replace(value=()) not in counted:
+                continue
             if test not in node.candidates:
                 node.candidates[test] = Candidate(birth=self.transitions)
             node.candidates[test].counts[outcome] += 1
@@ -934,6 +948,9 @@ class ReferenceTree:
             candidate = node.candidates[test]
             return candidate.counts.total(), candidate.birth
 
+        counted = self._counted_patterns(node, scene)
+        for test in [each for each in node.candidates if each._replace(value=()) not in counted]:
+            del node.candidates[test]
         limit = self._limit(scene)
         if len(node.candidates) <= limit:
             return
@@ -952,7 +969,30 @@ class ReferenceTree:
         by_objects = CANDIDATES_PER_OBJECT * max(MIN_OBJECTS, len(scene.values))
         counters = min(MAX_NODE_COUNTERS, MAX_RULE_COUNTERS // len(self.nodes()))
         by_counters = max(1, counters // max(1, len(self.outcomes)))
-        return min(self.max_candidates, by_objects, by_counters)
+        by_share = max(1, self._candidates_by_share())
+        return min(self.max_candidates, by_objects, by_counters, by_share)
+
+    def _share(self) -> int:
+        """How many of the model's counters each node may have."""
+        return self.max_counters // self.varying_rules // len(self.nodes())
+
+    def _candidates_by_share(self) -> int:
+        """The more outcomes, the smaller the share."""
+        outcomes = self._outcomes_charged()
+        return self._share() // (outcomes * max(1, outcomes // FEW_OUTCOMES))
+
+    def _outcomes_charged(self) -> int:
+        """A rule that looks like noise is taken to have as many outcomes as it may."""
+        return max(len(self.outcomes), self.max_outcomes if OTHERS in self.outcomes else 0)
+
+    def _counted_patterns(self, node: Node, scene: Scene) -> set[Test]:
+        """The first of all patterns, as many as its share allows, and that of its own test."""
+        if node.variables not in self._patterns_remembered:
+            self._patterns_remembered[node.variables] = patterns(scene, node.variables)
+        most = self._share() // (self._outcomes_charged() + COUNTERS_PER_PATTERN)
+        most = min(most, self._candidates_by_share())
+        own = [node.test._replace(value=())] if node.test else []
+        return {*self._patterns_remembered[node.variables][:most], *own}
 
     def _decide(self, scene: Scene, touched: set[Node]) -> None:
         """Ask the touched nodes from the root down; a changed node's children are new."""
@@ -1109,6 +1149,7 @@ class ReferenceModel:
         terminated: bool | None = None,
     ) -> None:
         scene, then = Scene(before), Scene(after)
+        self._share_counters()
         feedback = {"reward": reward, "terminated": terminated}
         for class_name, attribute in self.all_slots():
             targets = self._targets(scene, then, feedback, class_name, attribute)
@@ -1125,12 +1166,19 @@ class ReferenceModel:
         trees = self._all_trees()
         if not any(tree.awaiting_replay for tree in trees):
             return
+        self._share_counters()
         for scene, then, action, feedback in self.kept:
             for class_name, attribute in self.all_slots():
                 targets = self._targets(scene, then, feedback, class_name, attribute)
                 self.tree(class_name, attribute, action).replay(scene, targets)
         for tree in trees:
             tree.finish_replay()
+
+    def _share_counters(self) -> None:
+        trees = self._all_trees()
+        varying = sum(tree.edited or len(tree.seen) > 1 for tree in trees)
+        for tree in trees:
+            tree.varying_rules = max(1, varying)
 
     def _all_trees(self) -> list[ReferenceTree]:
         """In the schema's order."""

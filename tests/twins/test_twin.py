@@ -47,6 +47,7 @@ from strategies import (
     transitions,
 )
 from treethink import _engine, file
+from treethink.model import SETTINGS as SETTINGS_OF_MODELS
 
 # The engine's test build has two kinds of fact more. Each is one file there, one entry here.
 KINDS["parity"] = Kind(terms=1, value=lambda x: tuple(each % 2 for each in x))
@@ -490,6 +491,78 @@ def test_engine_and_twin_stop_telling_outcomes_apart(
     happened = twins.follow(stream)
     if values > 2 * most:
         assert happened["noise"] > 0
+
+
+# --- fewer counters than all rules would need --------------------------------------
+
+
+def thrifty_model(schema: tt.Schema, max_counters: int, **given: Any) -> tt.TreeThink:
+    """A model whose rules share few counters, which people cannot choose."""
+    model = tt.TreeThink.__new__(tt.TreeThink)
+    plain = tt.TreeThink(schema, **given)
+    options = {name: getattr(plain, name) for name in SETTINGS_OF_MODELS}
+    _engine.Model.__init__(model, schema, **options, max_counters=max_counters)
+    model._on_change, model._single_classes = None, (0, {})
+    return model
+
+
+class ThriftyTwins(Twins):
+    """Twins whose rules share few counters."""
+
+    def __init__(self, schema: tt.Schema, max_counters: int, **options: Any):
+        super().__init__(schema, **options)
+        self.engine = thrifty_model(schema, max_counters, **options)
+        self.twin = ReferenceModel(schema, max_counters=max_counters, **options)
+        self.engine.on_change = lambda event: self.events.append(
+            (event.kind, event.rule, event.path)
+        )
+
+
+@settings(thorough, max_examples=30)
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(["wilson", "evidence", "evidence", "proven"]),
+    st.sampled_from([0, 20, 60]),
+    st.sampled_from([300, 1_000, 3_000, 10_000, 30_000]),
+    st.sampled_from([3, 30, 10_000]),
+    st.sampled_from([1_024, 20, 2]),
+)
+def test_engine_and_twin_share_few_counters(seed, criterion, memory, counters, values, most):
+    attributes = {"x": tt.Attribute(1, outcomes="value"), "y": 1, "lamp": 1}
+    schema = tt.Schema({"dot": ["x", "y", "lamp"]}, attributes, ["go", "wait"])
+    options = {"memory": memory, "criterion": criterion, "alpha": 0.3, "max_outcomes": most}
+    twins = ThriftyTwins(schema, counters, **options)
+    twins.follow(noisy_transitions(schema, random.Random(seed), 120, values))
+
+
+@settings(thorough, max_examples=30)
+@given(
+    streams(criteria=list(CRITERIA), memories=list(MEMORIES)),
+    st.sampled_from([500, 2_000, 8_000, 30_000]),
+)
+def test_engine_and_twin_share_few_counters_in_any_stream(stream, counters):
+    ThriftyTwins(stream.schema, counters, **stream.settings).follow(stream.transitions)
+
+
+@pytest.mark.parametrize("counters", [2**14, 2**17])
+def test_rules_that_are_all_noise_share_the_counters_of_the_model(counters):
+    names = [f"a{i}" for i in range(20)]
+    schema = tt.Schema({"box": names}, dict.fromkeys(names, 1), ["go"])
+    model, rng = thrifty_model(schema, counters, memory=0), random.Random(1)
+
+    def random_box() -> tt.State:
+        values = {name: rng.randrange(10**6) for name in names}
+        return tt.State(schema, [tt.Object(0, "box", **values)])
+
+    before = random_box()
+    for step in range(1, 300):
+        after = random_box()
+        model.observe(before, "go", after)
+        before = after
+        outcomes = max(1, step - 5)  # few came twice
+        use = model.memory_use()
+        assert use["candidates"] <= counters / outcomes + len(names)
+    assert use["forgotten"] > 0
 
 
 # --- more bindings than are kept ---------------------------------------------------
