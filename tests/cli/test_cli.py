@@ -247,6 +247,29 @@ def test_learn_replaces_no_other_model_and_no_other_file(
     assert run(*command, "--quiet", "--force").code == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "rest"),
+    [
+        ("rules", "--json"),
+        ("summary", "--json"),
+        ("export", "--to python"),
+        ("edit", "player.pos.up --pin --json"),
+        ("edit", "--simplify --json"),
+    ],
+)
+def test_the_model_is_an_argument_or_an_option(run: Any, command: str, rest: str) -> None:
+    run("learn", "maze", "--steps", "60", "--quiet")
+    saved = Path("maze.tt").read_bytes()
+    first = run(command, "maze.tt", *rest.split())
+    Path("maze.tt").write_bytes(saved)
+    second = run(command, *rest.split(), "--model", "maze.tt")
+    assert (first.code, first.out) == (0, second.out) and second.code == 0
+    missing = run(command, *rest.split()[1:] if "pin" in rest else rest.split())
+    assert missing.code == 2 and "missing argument 'MODEL'" in missing.err
+    twice = run(command, "maze.tt", *rest.split(), "--model", "maze.tt")
+    assert twice.code == 2 and "the MODEL is given twice" in twice.err
+
+
 def test_learn_with_zero_steps(run: Any) -> None:
     result = run("learn", "maze", "--steps", "0")
     assert result.code == 0 and "no errors" in result.out

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from treethink._engine import criterion_names
+from treethink.cli._output import missing_argument
 from treethink.cli.session.help_page import REQUIRED
 from treethink.cli.session.own_code import own_frames
 from treethink.errors import ModelFileError, SettingError, UnknownNameError, WrongTypeError
@@ -139,6 +140,17 @@ def model_and_world(
     values = dict(zip(left, given, strict=False))
     found_model = values.get("MODEL", model)
     return None if found_model is None else Path(found_model), values.get("WORLD", world)
+
+
+def given_model(ctx: typer.Context, word: str | None, option: Path | None) -> Path:
+    """Return the model, given as an argument or as `--model`."""
+    if word is not None and option is not None:
+        raise SettingError("the MODEL is given twice: as an argument and as an option")
+    if option is not None:
+        return option
+    if word is None:
+        raise missing_argument(ctx, "MODEL")
+    return Path(word)
 
 
 def _is_model(word: str) -> bool:
@@ -386,7 +398,6 @@ SchemaFile = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model, such as maze.tt.")]
 RuleName = Annotated[
     str | None,
     typer.Option(

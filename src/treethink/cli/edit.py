@@ -13,7 +13,15 @@ from typing import Annotated
 
 import typer
 
-from treethink.cli._options import AsJson, Force, ModelFile, complete_rule, load_model
+from treethink.cli._options import (
+    AsJson,
+    Force,
+    ModelOption,
+    RequiredModel,
+    complete_rule,
+    given_model,
+    load_model,
+)
 from treethink.cli._output import (
     USAGE,
     check_new,
@@ -38,7 +46,8 @@ _DEFAULT_EDITOR = "notepad" if os.name == "nt" else "vi"
 
 
 def edit(
-    model: ModelFile,
+    ctx: typer.Context,
+    model: RequiredModel = None,
     rule: Annotated[
         str | None,
         typer.Argument(
@@ -47,6 +56,7 @@ def edit(
             autocompletion=complete_rule,
         ),
     ] = None,
+    model_option: ModelOption = None,
     path: Annotated[
         str,
         typer.Option(
@@ -88,25 +98,28 @@ def edit(
       treethink edit maze.tt player.pos.up --unpin              # let it learn again
       treethink edit maze.tt --simplify --out small.tt --json
     """
+    if model_option is not None and rule is None and not simplify:
+        model, rule = None, model  # the only argument is the rule
+    file = given_model(ctx, model, model_option)
     _check_options(rule, path, by, learn, pin, unpin, simplify)
-    target = check_writable(model) if out in (None, model) else check_new(out, force)
-    loaded = load_model(model)
+    target = check_writable(file) if out in (None, file) else check_new(out, force)
+    loaded = load_model(file)
     if rule is None:
         leaves = _count_leaves(loaded)
         loaded = loaded.simplify()
         changed = loaded.rules.varying()
         text = f"{many(leaves, 'leaf', 'leaves')} before, {_count_leaves(loaded):,} now"
     else:
-        key = _find_rule(loaded, rule, str(model))
+        key = _find_rule(loaded, rule, str(file))
         if not _change(loaded, key, path, by, learn, pin, unpin):
-            _report_no_change(model, as_json)
+            _report_no_change(file, as_json)
             return
         changed = {key: loaded.rules[key]}
         text = str(loaded.rules[key])
     loaded.save(target)
     if as_json:
         rules = rules_to_json(loaded, changed)
-        print_json("edit", model=str(model), saved=str(target), rules=rules)
+        print_json("edit", model=str(file), saved=str(target), rules=rules)
     else:
         say(terminal(), f"{text}\nsaved to {target}")
 

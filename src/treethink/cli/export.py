@@ -12,10 +12,12 @@ import typer
 from treethink.cli._options import (
     AsJson,
     Force,
-    ModelFile,
+    ModelOption,
     Quiet,
+    RequiredModel,
     RuleName,
     complete_names,
+    given_model,
     load_model,
     select_rules,
 )
@@ -42,7 +44,9 @@ _ENDINGS = {
 
 
 def export(
-    model: ModelFile,
+    ctx: typer.Context,
+    model: RequiredModel = None,
+    model_option: ModelOption = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -81,8 +85,9 @@ def export(
     """
     form = _form(to, out)
     _check_options(form, rule, out, force, as_json)
-    loaded = load_model(model)
-    selected = select_rules(loaded, rule, str(model))
+    path = given_model(ctx, model, model_option)
+    loaded = load_model(path)
+    selected = select_rules(loaded, rule, str(path))
     written: list[Path] = []
     if out is None:
         _print(_text(loaded, selected, form), form)
@@ -92,7 +97,7 @@ def export(
         write(out, _text(loaded, selected, form).encode())
         written = [out]
     if as_json:
-        print_json("export", model=str(model), form=form, files=[str(each) for each in written])
+        print_json("export", model=str(path), form=form, files=[str(each) for each in written])
     elif written and not quiet:
         what = str(written[0]) if len(written) == 1 else f"{many(len(written), 'file')} in {out}"
         say(terminal(), f"exported to {what}")

@@ -11,9 +11,11 @@ from rich.console import Console
 
 from treethink.cli._options import (
     AsJson,
-    ModelFile,
+    ModelOption,
+    RequiredModel,
     RuleName,
     complete_names,
+    given_model,
     load_model,
     select_rules,
 )
@@ -37,7 +39,9 @@ OTHER_STYLES = {"text": "formula"}
 
 
 def rules(
-    model: ModelFile,
+    ctx: typer.Context,
+    model: RequiredModel = None,
+    model_option: ModelOption = None,
     rule: RuleName = None,
     style: Annotated[
         str,
@@ -74,13 +78,14 @@ def rules(
         raise SettingError("--json cannot be combined with --style or --draw")
     if picture is not None:
         _check_drawing(picture, style, rule)
-    loaded = load_model(model)
-    selected = select_rules(loaded, rule, str(model))
+    path = given_model(ctx, model, model_option)
+    loaded = load_model(path)
+    selected = select_rules(loaded, rule, str(path))
     console = terminal()
     if as_json:
         print_json(
             "rules",
-            model=str(model),
+            model=str(path),
             observations=loaded.observations,
             settings=learner_settings(loaded),
             rules=rules_to_json(loaded, selected),
@@ -88,7 +93,7 @@ def rules(
     elif picture is not None:
         _draw(console, selected, picture)
     elif style == "formula" and rule is None:
-        _print_all(console, loaded, model)
+        _print_all(console, loaded, path)
     elif style in ("formula", "english"):
         text = "\n\n".join(STYLES[style](each).rstrip() for each in selected.values())
         (say if style == "formula" else say_wrapped)(console, text)

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from treethink.cli._options import AsJson, ModelFile, RuleName, load_model, select_rules
+from treethink.cli._options import (
+    AsJson,
+    ModelOption,
+    RequiredModel,
+    RuleName,
+    given_model,
+    load_model,
+    select_rules,
+)
 from treethink.cli._output import learner_settings, print_json, print_page
 from treethink.terminal import terminal
 
@@ -14,7 +22,9 @@ _TABLE_WIDTH = 80  # columns, where lines would not be wrapped
 
 
 def summary(
-    model: ModelFile,
+    ctx: typer.Context,
+    model: RequiredModel = None,
+    model_option: ModelOption = None,
     rule: RuleName = None,
     confidence: Annotated[
         float, typer.Option(metavar="X", help="Confidence level (0-1) of all lower bounds.")
@@ -30,14 +40,15 @@ def summary(
       treethink summary maze.tt --rule player.pos     # every leaf of these rules
       treethink summary maze.tt --json | jq .never_seen
     """
-    loaded = load_model(model)
+    path = given_model(ctx, model, model_option)
+    loaded = load_model(path)
     result = loaded.summary(confidence)
-    keys = list(loaded.rules) if rule is None else list(select_rules(loaded, rule, str(model)))
+    keys = list(loaded.rules) if rule is None else list(select_rules(loaded, rule, str(path)))
     if as_json:
         fields = result.to_dict()
         fields["rules"] = [result.rules[key].to_dict() for key in keys]
         settings = learner_settings(loaded)
-        print_json("summary", model=str(model), settings=settings, **fields)
+        print_json("summary", model=str(path), settings=settings, **fields)
     elif rule is None:
         print_page(terminal(), result, _TABLE_WIDTH)
     else:
