@@ -311,6 +311,30 @@ class Open(Walls):
         super().__init__(**{name: options[name] for name in self.defaults if name in options})
 
 
+class Priceless(Walls):
+    """Pays what is no number."""
+
+    def reward(self, before: State, action: str, after: State) -> float:
+        return float("nan")
+
+
+class Moneyed(Walls):
+    """Pays more whenever it is asked."""
+
+    paid_so_far = 0
+
+    def reward(self, before: State, action: str, after: State) -> float:
+        self.paid_so_far += 1
+        return self.paid_so_far
+
+
+class Undecided(Walls):
+    """Does not say clearly whether an episode has ended."""
+
+    def terminated(self, before: State, action: str, after: State) -> Any:
+        return "maybe"
+
+
 BROKEN: list[tuple[str, type[World], str]] = [
     ("rollouts_repeat", Moody, "the same instance, played again with seed 3, differs at step 1"),
     ("rollouts_repeat", Forgetful, "a pickled copy, played again with seed 3, differs at step 1"),
@@ -330,6 +354,9 @@ BROKEN: list[tuple[str, type[World], str]] = [
     ("distributions_are_whole", Padded, r"lists State.* with probability 0\.0"),
     ("steps_follow_the_distribution", Lazy, "least so 'step' in State.* 1000 times, .* is stated"),
     ("steps_follow_the_distribution", Flying, "gave State.* which its distribution does not list"),
+    ("rewards_and_ends_are_stated_well", Priceless, "is nan, which is no finite number"),
+    ("rewards_and_ends_are_stated_well", Moneyed, r"the reward of '.*' in State.* is 1, then"),
+    ("rewards_and_ends_are_stated_well", Undecided, "is 'maybe', not True, False or None"),
     ("free_cells_are_connected", Divided, r"level of seed 0, walls cut off \[\(5, 1\)"),
     ("things_start_apart", Stacked, r"level of seed 0, Object\(.*starts on Object\(.*'wall'"),
     ("scenes_come_true", Dreaming, "scene '.*': '.*' in State.* is said to give"),

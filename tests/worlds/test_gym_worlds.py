@@ -552,11 +552,12 @@ def test_a_score_beyond_64_bits_is_refused() -> None:
         score_for(1e30)
 
 
-def test_without_a_game_object_rewards_are_ignored() -> None:
+def test_without_a_game_object_rewards_belong_to_transitions() -> None:
     schema = Schema({"walker": ["x"], "end": ["x"]}, {"x": 1}, ["left", "right"])
     world = GymWorld(lambda: Corridor(pay=0.3), schema=schema, to_state=walker_and_ends)
-    for _, _, after in transitions(world, 50, seed=0):
+    for _, _, after, reward, ended in transitions(world, 50, seed=0):
         assert len(after) == 3
+        assert reward in (-1, 0.3) and isinstance(ended, bool)
 
 
 def test_actions_may_be_named_in_any_order() -> None:
