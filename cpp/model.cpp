@@ -163,6 +163,7 @@ std::vector<ModelEvent> Model::learn_transition(State const& before, ActionId ac
     if (window_.keeps()) {
         decide_replayed(learning, events);
         window_.keep({before, after, action, feedback});
+        look_ahead(action, events);
         replay_new_nodes(action);
     }
     if (facts_needed) collect_codes(trees_, codes_);
@@ -244,6 +245,46 @@ void Model::replay_window(std::vector<RuleId> const& rules) {
     }
     LearningContext learning = context(window_.transitions().back().before);
     for (auto const& [slot, action] : rules) TreeReplay(tree(slot, action)).finish(learning);
+}
+
+// ---- look-ahead (see learning/lookahead.hpp) ----
+
+// At most one rule takes a second look in an observation, so that none takes long.
+void Model::look_ahead(ActionId action, std::vector<ModelEvent>& events) {
+    if (!criterion_->looks_ahead() || !settings_.branch_updates) return;
+    KeptTransition const& last = window_.transitions().back();
+    for (std::size_t s = 0; s < effects_.size(); ++s) {
+        Tree& tree = this->tree(SlotId(s), action);
+        if (count_targets(SlotId(s), last.before, last.feedback) == 0 || !is_look_due(tree, s)) continue;
+        auto const leaf = leaf_to_look_at(*criterion_, tree);
+        if (!leaf) continue;
+        std::vector<KeptTarget> const targets = kept_targets({SlotId(s), action}, *leaf);
+        LearningContext learning = context(last.before);
+        auto const set_state = [&](State const& state) {
+            std::vector<Recoding> recodings = codes_.set_state(state);
+            recode(trees_, codes_, recodings);
+            return recodings;
+        };
+        LookAhead(tree, learning, set_state).look(*leaf, targets);
+        return take_events(SlotId(s), action, events);
+    }
+}
+
+// The most recent targets of a rule that reach a node; they refer to the window.
+std::vector<KeptTarget> Model::kept_targets(RuleId const& rule, NodeId node) {
+    auto const& [slot, action] = rule;
+    Tree const& tree = this->tree(slot, action);
+    TargetCollector collector(tree, node);
+    Effect effect;
+    auto const& kept = window_.transitions();
+    for (auto each = kept.rbegin(); each != kept.rend() && !collector.is_full(); ++each) {
+        std::size_t const rows = count_targets(slot, each->before, each->feedback);
+        if (each->action != action || rows == 0) continue;
+        find_effect(slot, each->before, each->after, each->feedback, effect);
+        set_targets(tree, slot, effect, rows);
+        collector.add(codes_.types(), each->before, targets_);
+    }
+    return collector.take();
 }
 
 // ---- predicting ----

@@ -16,6 +16,7 @@
 #include "core/feedback.hpp"
 #include "editing.hpp"
 #include "inference/prediction.hpp"
+#include "learning/lookahead.hpp"
 #include "learning/tree.hpp"
 #include "model_lock.hpp"
 #include "snapshot.hpp"
@@ -157,6 +158,9 @@ private:
     void decide_replayed(LearningContext& context, std::vector<ModelEvent>& events);
     void replay_new_nodes(ActionId action);
     void replay_window(std::vector<RuleId> const& rules);
+
+    void look_ahead(ActionId action, std::vector<ModelEvent>& events);
+    [[nodiscard]] std::vector<KeptTarget> kept_targets(RuleId const& rule, NodeId node);
 
     template <class Route>
     void predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, Route const& route) const;

@@ -31,6 +31,7 @@ using Counts = std::span<Count const>;
 struct Sample {
     Counts totals;                    // observations, by outcome
     std::uint64_t design_effect = 1;  // dependent observations that count as one (see ClusterStats)
+    std::uint64_t outcomes = 0;       // that may come; 0: those in `totals`
 };
 
 class Criterion {
@@ -73,6 +74,8 @@ public:
     [[nodiscard]] virtual bool is_check_due(NodeStats&) const { return true; }
     /// What the tests below a branch explain beyond its own test: lost if the branch changes its test.
     [[nodiscard]] virtual double explained_below(Codes const&, std::vector<Node> const&, NodeId) const { return 0; }
+    /// Whether leaves that stay mixed are looked at again (lookahead.hpp).
+    [[nodiscard]] virtual bool looks_ahead() const { return false; }
     /// Finds the branches that need no check because everything below them is explained (Node::settled).
     virtual void update_settled(std::vector<Node>&) const {}
 };

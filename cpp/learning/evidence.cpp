@@ -36,7 +36,7 @@ std::uint64_t effective_count(std::uint64_t count, std::uint64_t design_effect) 
 class Forecast {
 public:
     explicit Forecast(Sample const& sample)
-        : sample_(sample), outcomes_(distinct_outcomes(sample.totals)),
+        : sample_(sample), outcomes_(sample.outcomes > 0 ? sample.outcomes : distinct_outcomes(sample.totals)),
           log_outcomes_(logs_.number(std::max<std::uint64_t>(outcomes_, 1))), log2_(logs_.number(2)),
           log6_(logs_.number(6)) {}
 
@@ -88,7 +88,7 @@ private:
 
     LogTables const& logs_ = LogTables::get();
     Sample sample_;
-    std::uint64_t outcomes_;  // that were seen at the node
+    std::uint64_t outcomes_;  // that may come
     Log log_outcomes_, log2_, log6_;
 };
 
