@@ -30,7 +30,7 @@ std::uint64_t Model::observations() const {
 // ---- observing ----
 
 void Model::check_schema(State const& state, char const* role) const {
-    if (state.schema() == schema_ || *state.schema() == *schema_) return;
+    if (state.schema()->fits(*schema_)) return;
     throw StateError(std::string("the ") + role + " state is of another schema than the model");
 }
 

@@ -68,8 +68,7 @@ nb::object rewards(Prediction const& self) {
 double probability(Prediction const& self, nb::handle after_object) {
     State const& after = state_of(after_object, "after must be a State");
     State const& state = self.state();
-    bool const same_schema = state.schema() == after.schema() || *state.schema() == *after.schema();
-    if (!same_schema) throw StateError("the state is of another schema than the prediction");
+    if (!state.schema()->fits(*after.schema())) throw StateError("the state is of another schema than the prediction");
     if (*state.roster() != *after.roster()) return 0;
     return self.probability(after);
 }

@@ -68,6 +68,9 @@ void bind_schema(nb::module_& module) {
         .def("__init__", &make_schema, nb::arg("classes"), nb::arg("attributes"), nb::arg("actions"))
         .def("_compute", &compute, nb::arg("names"),
              "Let `_derive`, which takes a state and returns it with these attributes computed, make every state.")
+        .def("fits", &Schema::fits, nb::arg("other"),
+             "Return whether states of the two schemas are the same. `facts`, `outcomes` and `like` may differ: they "
+             "say how a model learns.")
         .def(
             "__eq__", [](Schema const& a, Schema const& b) { return a == b; }, nb::is_operator(),
             nb::sig("def __eq__(self, other: object, /) -> bool"));

@@ -173,7 +173,7 @@ std::vector<Row> rows_of(State const& state, Schema const& schema, std::vector<C
 
 State const& foldt_state(Foldt const& self, nb::handle object) {
     State const& state = state_of(object, "facts must be of a State");
-    if (!(*state.schema() == self.schema())) throw StateError("the state is of another schema than those before");
+    if (!state.schema()->fits(self.schema())) throw StateError("the state is of another schema than those before");
     return state;
 }
 

@@ -101,6 +101,13 @@ void Schema::compute_by(std::shared_ptr<Derivation const> derivation, std::vecto
     derivation_ = std::move(derivation);
 }
 
+bool Schema::fits(Schema const& other) const {
+    return this == &other ||
+           (classes_ == other.classes_ && actions_ == other.actions_ &&
+            std::equal(attributes_.begin(), attributes_.end(), other.attributes_.begin(), other.attributes_.end(),
+                       [](Attribute const& a, Attribute const& b) { return a.same_values(b); }));
+}
+
 ClassId Schema::class_named(std::string_view name) const {
     return find_name<ClassId>(class_names_, name, "class", [&] { return names_of(classes_); });
 }

@@ -54,6 +54,11 @@ struct Attribute {
     [[nodiscard]] bool is_flag() const { return kind == "flag"; }
     /// Whether values are names or bools: their numbers can be equal, and mean nothing else.
     [[nodiscard]] bool is_symbolic() const { return !names.empty() || is_flag(); }
+    /// Whether values of the two mean the same; how rules may use them can differ.
+    [[nodiscard]] bool same_values(Attribute const& other) const {
+        return name == other.name && length == other.length && names == other.names && kind == other.kind &&
+               derived == other.derived;
+    }
     bool operator==(Attribute const&) const = default;
 };
 
@@ -107,6 +112,9 @@ public:
     [[nodiscard]] ClassId class_named(std::string_view name) const;
     [[nodiscard]] AttributeId attribute_named(std::string_view name) const;
     [[nodiscard]] ActionId action_named(std::string_view name) const;
+
+    /// Whether states of the two schemas are the same: `facts`, outcomes and `like` say how a model learns only.
+    [[nodiscard]] bool fits(Schema const& other) const;
 
     bool operator==(Schema const& other) const {
         return classes_ == other.classes_ && attributes_ == other.attributes_ && actions_ == other.actions_;

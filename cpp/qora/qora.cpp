@@ -46,7 +46,7 @@ qora::MemoryUse Qora::memory_use() const {
 // ---- observing ----
 
 void Qora::check_schema(State const& state, char const* role) const {
-    if (state.schema() == schema_ || *state.schema() == *schema_) return;
+    if (state.schema()->fits(*schema_)) return;
     throw StateError(std::string("the ") + role + " state is of another schema than the learner");
 }
 

@@ -69,7 +69,7 @@ Search::Search(State const& state, SearchSettings settings, std::uint64_t seed)
 }
 
 void Search::reset(State const& state, bool forget_score) {
-    if (!(*state.schema() == *schema_)) throw StateError("the given state is of another schema than the model");
+    if (!state.schema()->fits(*schema_)) throw StateError("the given state is of another schema than the model");
     std::size_t const games = score_ ? state.column(*score_)->rows() : 1;
     if (games != 1) throw StateError("planning needs exactly one game, the state has " + std::to_string(games));
     root_state_ = State(schema_, state.roster(), state.columns());
@@ -81,7 +81,7 @@ void Search::reset(State const& state, bool forget_score) {
 }
 
 bool Search::advance(ActionId action, State const& state) {
-    if (root().edges.empty() || !(*state.schema() == *schema_) || !(*state.roster() == *root_state_.roster()))
+    if (root().edges.empty() || !state.schema()->fits(*schema_) || !(*state.roster() == *root_state_.roster()))
         return false;
     State const wanted = node_state(state);
     Int change = 0;
@@ -203,7 +203,7 @@ Search::Visit Search::visit_edge(TransitionModel& model, NodeId at, ActionId act
 }
 
 Search::Visit Search::visit_outcome(TransitionModel& model, NodeId at, ActionId action, State const& next) {
-    if (next.schema() != schema_ && !(*next.schema() == *schema_))
+    if (!next.schema()->fits(*schema_))
         throw StateError("a predicted state is of another schema than the state that was asked about");
     check_same_objects(nodes_[at].state, next);
     Edge& edge = nodes_[at].edges[action];  // stays valid when a node is added: edges are not moved with their node

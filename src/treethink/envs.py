@@ -216,7 +216,7 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
         return self.world.reset(int(self.np_random.integers(2**63)))
 
     def _checked(self, state: object) -> State:
-        if not isinstance(state, State) or state.schema != self.world.schema:
+        if not isinstance(state, State) or not state.schema.fits(self.world.schema):
             raise StateError(
                 f"{self.world!r} starts from states of its own schema, got {shown(state)}"
             )

@@ -105,7 +105,7 @@ class Schema(_engine.Schema):
     """The classes, attributes and actions of a world.
 
     Names keep the order in which they are given. Two schemas are equal if they list the same in
-    the same order.
+    the same order; `fits` tells whether their states are the same.
 
     Parameters
     ----------

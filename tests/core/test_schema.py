@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import treethink as tt
 from treethink import _engine
 from treethink.errors import SchemaError, TreeThinkError, UnknownNameError, WrongTypeError
-from treethink.state import Attribute, Object, Schema
+from treethink.state import Attribute, Object, Schema, State
 
 attributes = st.builds(
     Attribute,
@@ -236,3 +237,48 @@ def test_a_failed_second_initialisation_changes_nothing() -> None:
         schema.__init__({}, {}, [])  # type: ignore[misc]
     assert schema == doors()
     assert schema.to_dict() == doors().to_dict()
+
+
+FITTING = {
+    "other facts": {"pos": Attribute(2, facts=["equality"])},
+    "outcomes as values": {"pos": Attribute(2, outcomes="value")},
+    "one unit": {"pos": Attribute(2, like="home")},
+}
+
+
+@pytest.mark.parametrize("other", FITTING.values(), ids=FITTING)
+def test_states_fit_a_model_that_learns_in_another_way(other: dict[str, Attribute]) -> None:
+    plain = {"pos": Attribute(2), "home": Attribute(2)}
+    one, two = (
+        Schema({"dog": ["pos", "home"]}, attributes, ["run"])
+        for attributes in (plain, plain | other)
+    )
+    assert one != two and one.fits(two) and two.fits(one)
+    here, there = (
+        State(schema, [Object(1, "dog", pos=(0, 0), home=(1, 1))]) for schema in (one, two)
+    )
+    assert here == there and hash(here) == hash(there)
+    model, twin = tt.TreeThink(one), tt.TreeThink(one)
+    model.observe(here, "run", here.replace(1, pos=(1, 0)))
+    twin.observe(there, "run", there.replace(1, pos=(1, 0)))
+    assert str(model.rules["dog.pos.run"]) == str(twin.rules["dog.pos.run"])
+    prediction = model.predict(there, "run")
+    assert prediction.mode() == model.predict(here, "run").mode()
+    assert prediction.probability(here.replace(1, pos=(1, 0))) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Schema({"dog": ["pos"]}, {"pos": 2}, ["walk"]),
+        Schema({"cat": ["pos"]}, {"pos": 2}, ["run"]),
+        Schema({"dog": ["pos"]}, {"pos": 3}, ["run"]),
+        Schema({"dog": ["pos"]}, {"pos": tt.Position(2)}, ["run"]),
+        Schema({"dog": ["pos"]}, {"pos": 2, "home": 2}, ["run"]),
+        Schema({"dog": ["at"]}, {"at": 2}, ["run"]),
+    ],
+    ids=["actions", "classes", "length", "meaning", "attributes", "names"],
+)
+def test_states_of_other_objects_fit_no_model(other: Schema) -> None:
+    schema = Schema({"dog": ["pos"]}, {"pos": 2}, ["run"])
+    assert not schema.fits(other) and not other.fits(schema)

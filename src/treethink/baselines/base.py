@@ -144,5 +144,5 @@ class Learner(SavedToFile, ABC):
     def _check_state(self, state: object, argument: str, which: str) -> None:
         if not isinstance(state, State):
             raise WrongTypeError(f"{argument} must be a State, got {shown(state)}")
-        if state.schema is not self.schema and state.schema != self.schema:
+        if not state.schema.fits(self.schema):
             raise StateError(f"the {which} state is of another schema than the model")

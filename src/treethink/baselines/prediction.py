@@ -249,7 +249,7 @@ def _generator(rng: Any) -> Any:
 def _check_after(state: State, after: object) -> None:
     if not isinstance(after, State):
         raise WrongTypeError(f"after must be a State, got {shown(after)}")
-    if state.schema is not after.schema and state.schema != after.schema:
+    if not state.schema.fits(after.schema):
         raise StateError("the state is of another schema than the prediction")
 
 

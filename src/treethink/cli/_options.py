@@ -220,7 +220,7 @@ def check_log_fits(model: TreeThink, log: Log, path: str, schema: Path | None) -
     A model does not know by what the numbers of its log were multiplied; if that was guessed, a
     line on stderr says so.
     """
-    if model.schema != log.schema:
+    if not model.schema.fits(log.schema):
         raise SettingError(
             f"{path} was learned with another schema than that of {log.name}; give the schema file"
             " that it was learned with (--schema FILE; treethink schema writes one)"

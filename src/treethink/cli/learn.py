@@ -315,7 +315,7 @@ def _check_replaceable(path: Path, old: TreeThink | None, model: TreeThink, most
             f"{path} has rules edited by hand, such as {'.'.join(edited[0])}: continue with"
             f" --from {path}, {advice}"
         )
-    if old.schema != model.schema:
+    if not old.schema.fits(model.schema):
         raise SettingError(f"{path} is a model of another world or log: {advice}")
     if learner_settings(old) != learner_settings(model):
         raise SettingError(f"{path} is a model with other settings: {advice}")

@@ -287,7 +287,7 @@ def _default_world(name: str, place: World) -> World:
         default = make(name)
     except SettingError:  # a user's own world with options that have no default
         return place
-    return default if default.schema == place.schema else place
+    return default if default.schema.fits(place.schema) else place
 
 
 def _play(

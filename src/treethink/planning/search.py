@@ -328,7 +328,7 @@ def check_state(model: Any, state: object) -> None:
     if not isinstance(state, State):
         raise WrongTypeError(f"state must be a State, got {shown(state)}")
     schema = getattr(model, "schema", None)
-    if schema is not None and schema is not state.schema and schema != state.schema:
+    if schema is not None and not state.schema.fits(schema):
         raise StateError("the given state is of another schema than the model")
 
 

@@ -303,7 +303,7 @@ class World(ABC):
     def _check_state(self, state: State) -> None:
         if not isinstance(state, State):
             raise StateError(f"{self._where} takes a State, got {shown(state)}")
-        if state.schema is not self.schema and state.schema != self.schema:
+        if not state.schema.fits(self.schema):
             raise StateError(f"{self._where} was given a state of another schema")
 
     def the(self, state: State, class_name: str) -> Object:
@@ -355,11 +355,11 @@ def without_score(schema: Schema) -> Schema:
 
 
 def check_fit(schema: Schema, world: World, model: str = "the model") -> None:
-    """Raise an error that names the difference if a model's schema is not the world's.
+    """Raise an error that names the difference if a model cannot predict in the world.
 
     `model` is how the message refers to the model, such as the name of its file.
     """
-    if schema == world.schema:
+    if schema.fits(world.schema):
         return
     for part in ("classes", "attributes", "actions"):
         names, expected = list(getattr(schema, part)), list(getattr(world.schema, part))

@@ -245,7 +245,7 @@ def _check_comparable(model: TreeThink, other: object) -> None:
 
     if not isinstance(other, TreeThink):
         raise WrongTypeError(f"a model is compared with another TreeThink, got {shown(other)}")
-    if model.schema != other.schema:
+    if not model.schema.fits(other.schema):
         for part in ("classes", "attributes", "actions"):
             ours, theirs = list(getattr(model.schema, part)), list(getattr(other.schema, part))
             if ours != theirs:

@@ -54,7 +54,7 @@ def draw(
     target = check_picture_path(path)
     if world is not None and not hasattr(world, "place"):
         raise WrongTypeError(f"the world must be a World, such as make('maze'), got {shown(world)}")
-    if world is not None and world.schema != explanation.state.schema:
+    if world is not None and not world.schema.fits(explanation.state.schema):
         raise SettingError("the world does not fit the explanation: it has another schema")
     file.write(target, png(picture(explanation, world or drawable(explanation.state.schema))))
 

@@ -310,7 +310,7 @@ def dry_run(config: Config, where: str) -> None:
         if part.transfer is not None:
             place = f"{place}, transfer"
             other = _world_at(part.transfer.world, part.transfer.options, place)
-            if other.schema != world.schema:
+            if not other.schema.fits(world.schema):
                 raise SettingError(
                     f"{place}: {part.transfer.world!r} has another schema than {part.name!r}, so"
                     " what is learned in one says nothing of the other"
@@ -330,7 +330,7 @@ def _world_at(name: str, options: Mapping[str, int], place: str) -> World:
 
 def _try_plan(plan: Episodes, learned: World, place: str) -> None:
     world = _world_at(plan.world, plan.options, place)
-    if world.schema != learned.schema:
+    if not world.schema.fits(learned.schema):
         raise SettingError(
             f"{place}: {plan.world!r} has another schema than {learned.name!r}, so what is learned"
             " in one is of no use in the other"
