@@ -22,6 +22,7 @@ HERE = Path(__file__).parent
 NAMES = (
     "walls", "doors", "fish", "gates", "maze", "coins", "keys",
     "lights", "switches", "scale(3,2)", "paths", "taxi", "frozenlake", "cliffwalking",
+    "cells", "parity", "push", "chase", "fuel", "portal",
 )  # fmt: skip
 COLUMNS, GAP, CELL = 7, 12, 24
 #: Width of a panel in pixels. Cells are as large as it allows.
@@ -69,7 +70,7 @@ def _panel(name: str, seed: int) -> Pixels:
 
 def _row(panels: list[Pixels]) -> Pixels:
     height = max(panel.shape[0] for panel in panels) + GAP
-    row = np.full((height, len(panels) * (WIDTH + GAP) - GAP, 3), PAGE, np.uint8)
+    row = np.full((height, COLUMNS * (WIDTH + GAP) - GAP, 3), PAGE, np.uint8)
     for i, panel in enumerate(panels):
         left = i * (WIDTH + GAP)
         row[: panel.shape[0], left : left + WIDTH] = panel

@@ -118,5 +118,5 @@ def test_a_file_with_other_content_is_refused(exams: Any, tmp_path: Path) -> Non
 
 def test_the_stored_file_has_every_world(exams: Any) -> None:
     kept = runs_module().read(exams.HERE / "examine_worlds.jsonl")
-    every = exams.tasks(exams.WORLDS, seeds=3, steps=None, held_out=20_000)
+    every = exams.tasks(exams.EXAMINED, seeds=3, steps=None, held_out=20_000)
     assert sorted(map(runs_module().key_of, every)) == sorted(kept)

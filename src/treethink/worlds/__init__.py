@@ -13,46 +13,54 @@ from treethink.errors import SettingError, UnknownNameError, WrongTypeError, sho
 from treethink.plugins import load_object
 from treethink.state import Schema
 from treethink.worlds.base import World
+from treethink.worlds.cells import Cells
+from treethink.worlds.chase import Chase
 from treethink.worlds.coins import Coins, CoinsScoreless, CoinsT
 from treethink.worlds.doors import Doors
 from treethink.worlds.fish import Fish
+from treethink.worlds.fuel import Fuel
 from treethink.worlds.gates import Gates
 from treethink.worlds.gym import CliffWalking, FrozenLake, Taxi
 from treethink.worlds.keys import Keys, KeysScoreless, KeysT
 from treethink.worlds.lights import Lights, LightsScoreless
 from treethink.worlds.maze import Maze, MazeScoreless, MazeT
+from treethink.worlds.parity import Parity
 from treethink.worlds.paths import Paths
+from treethink.worlds.portal import Portal
+from treethink.worlds.push import Push
 from treethink.worlds.scale import Scale
 from treethink.worlds.scene import Distribution, Scene
 from treethink.worlds.switches import Switches
 from treethink.worlds.walls import Walls
 
-WORLDS: dict[str, type[World]] = {
-    each.name: each
-    for each in (
-        Walls,
-        Doors,
-        Fish,
-        Gates,
-        Maze,
-        MazeScoreless,
-        MazeT,
-        Coins,
-        CoinsScoreless,
-        CoinsT,
-        Keys,
-        KeysScoreless,
-        KeysT,
-        Lights,
-        LightsScoreless,
-        Switches,
-        Scale,
-        Paths,
-        Taxi,
-        FrozenLake,
-        CliffWalking,
-    )
-}
+#: Worlds that need more than the paper's language. Its settings do not learn them.
+LANGUAGE_WORLDS: tuple[type[World], ...] = (Cells, Parity, Push, Chase, Fuel, Portal)
+
+_WORLDS: tuple[type[World], ...] = (
+    Walls,
+    Doors,
+    Fish,
+    Gates,
+    Maze,
+    MazeScoreless,
+    MazeT,
+    Coins,
+    CoinsScoreless,
+    CoinsT,
+    Keys,
+    KeysScoreless,
+    KeysT,
+    Lights,
+    LightsScoreless,
+    Switches,
+    Scale,
+    Paths,
+    Taxi,
+    FrozenLake,
+    CliffWalking,
+    *LANGUAGE_WORLDS,
+)
+WORLDS: dict[str, type[World]] = {each.name: each for each in _WORLDS}
 
 __all__ = ["make", "World", "WORLDS", "Scene", "Distribution"]
 

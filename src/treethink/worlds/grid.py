@@ -180,7 +180,7 @@ class GridWorld(World):
     @property
     def n_interior_walls(self) -> int:
         """The number of walls inside the border."""
-        return self.n_interior * self.options["wall_percent"] // 100
+        return self.n_interior * self.options.get("wall_percent", 0) // 100
 
     def bounds(self) -> Bounds:
         return {"pos": ((0, 0), (self.options["width"] - 1, self.options["height"] - 1))}
