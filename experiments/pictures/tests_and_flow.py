@@ -26,8 +26,9 @@ from treethink.explain.why.explanation import Reason
 from treethink.export import shapes
 from treethink.export.boxes import boxes_of
 from treethink.export.layout import Place
+from treethink.frames import minus
 from treethink.outcome_text import outcome_text
-from treethink.rules import Rule, Test, minus
+from treethink.rules import Rule, Test
 from treethink.state import State
 
 #: The answers of the rule's tests in the three situations.

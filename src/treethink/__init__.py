@@ -34,6 +34,7 @@ from treethink.errors import (
 from treethink.evaluation import Evaluation, evaluate
 from treethink.explain import notebook
 from treethink.foldt import FOLDT, Facts
+from treethink.frames import STAYS, Frame
 from treethink.logs import (
     Log,
     LogSchema,
@@ -79,6 +80,8 @@ __all__ = [
     "TreeThink",
     "Prediction",
     "Rule",
+    "Frame",
+    "STAYS",
     "Change",
     "FOLDT",
     "Facts",

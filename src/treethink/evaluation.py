@@ -29,6 +29,7 @@ from typing import Any, Protocol
 
 from treethink import metrics
 from treethink.errors import WrongTypeError, shown, whole_number
+from treethink.frames import Outcome, default_frame
 from treethink.metrics import (
     TOLERANCE,
     Distribution,
@@ -61,7 +62,7 @@ _UNSTATED = "this world does not state its chances: what looks wrong may be its 
 _UNSTATED_LOG = "transitions do not state their chances: what is unsure may be random"
 
 #: Outcomes and their probabilities, most likely first.
-Chances = tuple[tuple[Value, float], ...]
+Chances = tuple[tuple[Outcome, float], ...]
 #: A leaf: its rule, its predicted outcomes, and the number of observations behind them.
 Leaf = tuple[RuleKey, Chances, int]
 
@@ -421,7 +422,7 @@ class _MistakesByLeaf:
 
     def count_shown(self, training: Iterable[AnyTransition], chance: bool) -> None:
         """Count for each mistake how often training showed another outcome at its leaf."""
-        likeliest: dict[str, dict[tuple[str, str], set[Value]]] = defaultdict(dict)
+        likeliest: dict[str, dict[tuple[str, str], set[Outcome]]] = defaultdict(dict)
         for (class_name, attribute, action), says, _ in self._by_leaf:
             likeliest[action].setdefault((class_name, attribute), set()).add(says[0][0])
         truths: dict[Leaf, Counter[Chances]] = defaultdict(Counter)
@@ -436,7 +437,7 @@ class _MistakesByLeaf:
             mistake.shown = sum(n for truth, n in truths[leaf].items() if truth != nearest)
 
     def _reached(
-        self, transition: AnyTransition, rules: Mapping[tuple[str, str], set[Value]]
+        self, transition: AnyTransition, rules: Mapping[tuple[str, str], set[Outcome]]
     ) -> Iterator[tuple[Leaf, Chances]]:
         """Yield the leaves that a certain transition reached, with the true outcome.
 
@@ -506,11 +507,9 @@ def _chances(before: State, object_id: int, attribute: str, values: Distribution
     return tuple(sorted(chances, key=lambda each: (-each[1], repr(each[0]))))
 
 
-def _outcome(before: State, object_id: int, attribute: str, value: Any) -> Value:
-    """Return a new value as a rule predicts it: the change, or the value itself."""
-    if before.schema.attributes[attribute].outcomes == "value":
-        return value  # type: ignore[no-any-return]
-    old = before.value(object_id, attribute)
-    if isinstance(value, tuple):
-        return tuple(new - was for was, new in zip(old, value, strict=True))
-    return value - old  # type: ignore[no-any-return]
+def _outcome(before: State, object_id: int, attribute: str, value: Any) -> Outcome:
+    """Return a new value as an outcome: the change, or the value itself."""
+    frame = default_frame(before.schema.attributes[attribute])
+    outcome = frame.outcome_of(before, object_id, attribute, value, stays=False)
+    assert outcome is not None  # such a frame has a reference everywhere
+    return outcome

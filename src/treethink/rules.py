@@ -16,8 +16,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treethink import _engine
-from treethink.attributes import Attribute, Code, PlainValue
+from treethink.attributes import Attribute, PlainValue
 from treethink.errors import UnknownNameError, WrongTypeError, shown
+from treethink.frames import CHANGE, STAYS, VALUE, Frame, Outcome, default_frame
 from treethink.outcome_text import outcome_text, value_text
 from treethink.text import many, percent, printable
 
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Node", "Rule", "Rules", "Test", "Value"]
 
-#: An outcome or a value: an int, a tuple of them, a name of a category or a bool of a flag. An
-#: outcome of a rule about rewards is a float, and one of a rule about ends a bool.
+#: A value: an int, a tuple of them, a name of a category or a bool of a flag.
 Value = PlainValue
 #: In the key of a rule about rewards or ends it stands where others have a class.
 TRANSITION = "transition"
@@ -38,6 +38,8 @@ STYLES = ("formula", "english", "code")
 PINNED = "  [pinned]"
 EngineTest = tuple[str, tuple[str, ...], tuple[str, ...], tuple[int, ...], tuple[int, ...]]
 EngineCounts = dict[tuple[Any, ...], int]
+#: Counts as the engine gives them: by vectors, and by None for `STAYS`.
+RawCounts = Mapping[Any, int]
 #: In the engine's counts: all outcomes that are not told apart (`max_outcomes`).
 OTHERS: tuple[int, ...] = ()
 
@@ -58,7 +60,7 @@ class EngineNode(NamedTuple):
     others: int = 0  # observations of outcomes that are not told apart
 
 
-def value_of(vector: tuple[Any, ...]) -> Value:
+def value_of(vector: tuple[Any, ...]) -> Any:
     """Return a vector of length 1 as a plain value."""
     return vector[0] if len(vector) == 1 else vector
 
@@ -145,7 +147,8 @@ class Test:
 class Node:
     """A branch, with a test and two children, or a leaf.
 
-    `left` is the child if the test holds. `counts` are the observed outcomes. A branch stops
+    `left` is the child if the test holds. `counts` are the observed outcomes, in the `frame` of the
+    rule; it is None for a single tree. A branch stops
     counting while its subtree predicts perfectly; then the sum over its leaves is used. `classes`
     are those of the variables X0, X1, ... that are bound here.
 
@@ -158,14 +161,15 @@ class Node:
     """
 
     classes: tuple[str, ...]
-    counts: Mapping[Value, int]
+    counts: Mapping[Outcome, int]
     test: Test | None = None
     left: "Node | None" = field(default=None, repr=False)
     right: "Node | None" = field(default=None, repr=False)
     pinned: bool = False
     written: bool = False
-    met: Mapping[Value, int] = field(default_factory=dict)
+    met: Mapping[Outcome, int] = field(default_factory=dict)
     others: int = 0
+    frame: Frame | None = field(default=None, repr=False)
 
     @property
     def is_leaf(self) -> bool:
@@ -193,37 +197,48 @@ class Node:
     def __reduce__(self) -> "tuple[Callable[[list[NodeParts]], Node], tuple[list[NodeParts]]]":
         """Return how to pickle and copy it: as a flat list, so that depth is not limited."""
         parts = [
-            (n.classes, n.counts, n.test, n.pinned, n.written, n.met, n.others) for n in self.walk()
+            (n.classes, n.counts, n.test, n.pinned, n.written, n.met, n.others, n.frame)
+            for n in self.walk()
         ]
         return node_of, (parts,)
 
 
-#: A node without its children: classes, counts, test, pinned, written, met, others.
+#: A node without its children: classes, counts, test, pinned, written, met, others, frame.
 NodeParts = tuple[
-    tuple[str, ...], Mapping[Value, int], Test | None, bool, bool, Mapping[Value, int], int
+    tuple[str, ...],
+    Mapping[Outcome, int],
+    Test | None,
+    bool,
+    bool,
+    Mapping[Outcome, int],
+    int,
+    Frame | None,
 ]
 
 
 def node_of(preorder: list[NodeParts]) -> Node:
     """Return the tree of nodes that are listed in preorder."""
     built: list[Node] = []
-    for classes, counts, test, pinned, written, met, others in reversed(preorder):
+    for classes, counts, test, pinned, written, met, others, frame in reversed(preorder):
         left, right = (None, None) if test is None else (built.pop(), built.pop())
-        built.append(Node(classes, counts, test, left, right, pinned, written, met, others))
+        marks = (pinned, written, met, others, frame)
+        built.append(Node(classes, counts, test, left, right, *marks))
     return built[0]
 
 
-def by_value(counts: Mapping[tuple[Any, ...], int]) -> dict[Value, int]:
+def by_value(counts: Mapping[tuple[Any, ...], int]) -> dict[Outcome, int]:
     """Return counts by plain values instead of vectors."""
     return {value_of(vector): n for vector, n in counts.items()}
 
 
-def build(nodes: list[EngineNode], schema: "Schema | None" = None) -> Node:
+def build(
+    nodes: list[EngineNode], schema: "Schema | None" = None, frame: Frame | None = None
+) -> Node:
     """Return the tree of the engine's list of nodes, in which children come after their parent."""
     built: dict[int, Node] = {}
     for index in range(len(nodes) - 1, -1, -1):
         left, right, classes, counts, test, (pinned, written, _), met, others = nodes[index]
-        own, marks = by_value(counts), (pinned, written, by_value(met), others)
+        own, marks = by_value(counts), (pinned, written, by_value(met), others, frame)
         if test is None or left is None or right is None:
             built[index] = Node(classes, own, None, None, None, *marks)
         else:
@@ -238,7 +253,8 @@ def build(nodes: list[EngineNode], schema: "Schema | None" = None) -> Node:
 class Rule:
     """The tree for one attribute of one class under one action.
 
-    ``str(rule)`` is the readable tree; `root` is its first node.
+    ``str(rule)`` is the readable tree; `root` is its first node. `frame` is what its outcomes are
+    relative to; that of a single tree is None.
     """
 
     def __init__(
@@ -246,11 +262,12 @@ class Rule:
         title: str,
         classes: tuple[str, ...],
         transitions: int,
-        seen: Mapping[tuple[Any, ...], int],
+        seen: RawCounts,
         nodes: Sequence[tuple[Any, ...]],
         key: "RuleKey | None" = None,
         schema: "Schema | None" = None,
         single: frozenset[str] = frozenset(),
+        frame: Frame | None = None,
     ):
         self.title = title
         self.key = key  # class, attribute, action; None for a FOLDT
@@ -259,16 +276,20 @@ class Rule:
         self.classes = classes
         self.transitions = transitions
         self.others = seen.get(OTHERS, 0)  # observations of outcomes that are not told apart
-        seen = _decoded(_without_others(seen), self.attribute)
-        self.seen: Mapping[Value, int] = by_value(seen)
+        attribute, self.frame = self.attribute, frame
+        if frame is None and key is not None:
+            self.frame = CHANGE if attribute is None else default_frame(attribute)
+        named = attribute if self.frame == VALUE else None  # outcomes are values, not numbers
+        told = _decoded(_without_others(seen), named)
+        self.seen: Mapping[Outcome, int] = by_value(told)
         self.varies = bool(nodes)
-        read = [_with_names(_split(EngineNode(*each)), self.attribute) for each in nodes]
-        self.nodes = _with_all_counts(read, classes, seen)
+        read = [_with_names(_split(EngineNode(*each)), named) for each in nodes]
+        self.nodes = _with_all_counts(read, classes, told)
 
     @cached_property
     def root(self) -> Node:
         """The tree's first node. A leaf has all observations of its rule, unless hand-written."""
-        return build(self.nodes, self.schema)
+        return build(self.nodes, self.schema, self.frame)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes for pickling and copying; `root` is made again from `nodes`."""
@@ -379,11 +400,14 @@ class Rule:
 
 
 def distribution(
-    counts: Mapping[Value, int], attribute: Attribute | None = None, most: int | None = None
+    counts: Mapping[Outcome, int],
+    attribute: Attribute | None = None,
+    frame: Frame | None = None,
+    most: int | None = None,
 ) -> str:
     """Return counts as text, most frequent first; beyond `most`, outcomes are summed up.
 
-    `attribute` says whether the outcomes are changes or new values; None for a single tree.
+    `attribute` and `frame` are those of the rule; None for a single tree.
 
     >>> from treethink import Attribute
     >>> distribution({(0, 0): 25, (1, 0): 75}, Attribute(2))
@@ -393,14 +417,14 @@ def distribution(
     """
     total, ordered = sum(counts.values()), ranked(counts)
     if len(ordered) == 1:
-        return f"{outcome_text(ordered[0][0], attribute)} × {total}"
-    parts = [(outcome_text(outcome, attribute), n) for outcome, n in ordered[:most]]
+        return f"{outcome_text(ordered[0][0], attribute, frame)} × {total}"
+    parts = [(outcome_text(outcome, attribute, frame), n) for outcome, n in ordered[:most]]
     if rest := ordered[len(parts) :]:
         parts.append((f"{len(rest):,} others", sum(n for _, n in rest)))
     return ", ".join(f"{value} × {n} ({percent(n, total)})" for value, n in parts) or "not seen yet"
 
 
-def ranked(counts: Mapping[Value, int]) -> list[tuple[Value, int]]:
+def ranked(counts: Mapping[Outcome, int]) -> list[tuple[Outcome, int]]:
     """Return outcomes with their counts, most frequent first."""
     return sorted(counts.items(), key=lambda item: (-item[1], repr(item[0])))
 
@@ -414,19 +438,20 @@ def _split(node: EngineNode) -> EngineNode:
 
 
 def _with_names(node: EngineNode, attribute: "Attribute | None") -> EngineNode:
-    """Return the node with names and bools as outcomes, where the attribute has them."""
-    if attribute is None or not attribute.is_symbolic:
-        return node
+    """Return the node with `STAYS`, and with names and bools where the attribute has them."""
     return node._replace(counts=_decoded(node.counts, attribute), met=_decoded(node.met, attribute))
 
 
-def _decoded(counts: EngineCounts, attribute: "Attribute | None") -> EngineCounts:
+def _decoded(counts: RawCounts, attribute: "Attribute | None") -> EngineCounts:
+    """Return the counts with `STAYS` for None, and with the names that an attribute has."""
+    told = {(STAYS,) if vector is None else vector: n for vector, n in counts.items()}
     if attribute is None or not attribute.is_symbolic:
-        return counts
-    return {tuple(map(attribute.decode, vector)): n for vector, n in counts.items()}
+        return told
+    decode: Callable[[Any], Any] = attribute.decode
+    return {v if v == (STAYS,) else tuple(map(decode, v)): n for v, n in told.items()}
 
 
-def _without_others(counts: Mapping[tuple[Any, ...], int]) -> EngineCounts:
+def _without_others(counts: RawCounts) -> dict[Any, int]:
     return {vector: n for vector, n in counts.items() if vector != OTHERS}
 
 
@@ -448,7 +473,7 @@ def _was_seen(only: EngineNode, seen: Mapping[tuple[Any, ...], int]) -> bool:
 
 
 #: Formats the counts of a leaf, whose outcomes are those of an attribute.
-LeafText = Callable[[Mapping[Value, int], Attribute | None], str]
+LeafText = Callable[[Mapping[Outcome, int], Attribute | None, Frame | None], str]
 
 
 def lines_of(
@@ -461,7 +486,9 @@ def lines_of(
         node, first, rest, parent_pinned = stack.pop()
         mark = "" if parent_pinned or not node.pinned else PINNED
         if node.test is None:
-            parts = [leaf_text(node.counts, attribute)] if node.counts or not node.others else []
+            parts = []
+            if node.counts or not node.others:
+                parts.append(leaf_text(node.counts, attribute, node.frame))
             parts += [f"other outcomes × {node.others}"] if node.others else []
             lines.append(f"{first}{', '.join(parts)}{mark}")
             continue
@@ -559,49 +586,3 @@ class Rules(Mapping[RuleKey, Rule]):
 
     def __repr__(self) -> str:
         return f"<Rules: {len(self):,}, of which {many(len(self.varying()), 'varies', 'vary')}>"
-
-
-# ------------------------------------------------------------------------------------------- values
-
-
-def plus(a: Value, b: Value) -> Code:
-    """Return the sum of two values of the same length.
-
-    >>> plus((3, 3), (1, 0)), plus(2, -2)
-    ((4, 3), 0)
-    """
-    assert not isinstance(a, str)
-    assert not isinstance(b, str)
-    if isinstance(a, int) or isinstance(b, int):
-        assert isinstance(a, int)
-        assert isinstance(b, int)
-        return a + b
-    return tuple(x + y for x, y in zip(a, b, strict=True))
-
-
-def minus(a: Value, b: Value) -> Code:
-    """Return the difference `a - b`.
-
-    >>> minus((3, 3), (1, 0)), minus(2, -2)
-    ((2, 3), 4)
-    """
-    return plus(a, negative(b))
-
-
-def negative(value: Value) -> Code:
-    """Return the value with its sign reversed.
-
-    >>> negative((1, -2)), negative(3)
-    ((-1, 2), -3)
-    """
-    assert not isinstance(value, str)
-    return -value if isinstance(value, int) else tuple(-each for each in value)
-
-
-def is_zero(value: Value) -> bool:
-    """Whether every component is zero.
-
-    >>> is_zero((0, 0)), is_zero((0, 1)), is_zero(0)
-    (True, False, True)
-    """
-    return value == 0 if isinstance(value, int) else not (isinstance(value, str) or any(value))

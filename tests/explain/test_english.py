@@ -35,6 +35,7 @@ from treethink.explain.english.phrases import (
 from treethink.explain.english.tests import conditions
 from treethink.explain.english.words import Nouns, article
 from treethink.foldt import FOLDT, Facts
+from treethink.frames import Outcome
 from treethink.model import TreeThink
 from treethink.rules import Rule, RuleKey, Test, Value, value_of
 from treethink.state import Attribute, Object, Schema, State
@@ -57,11 +58,11 @@ def english(rule: Rule) -> str:
 # ---------------------------------------------------- same meaning as the tree
 
 
-def shares(counts: Mapping[Value, int]) -> dict[Value, Fraction]:
+def shares(counts: Mapping[Outcome, int]) -> dict[Outcome, Fraction]:
     return {value: Fraction(n, sum(counts.values())) for value, n in counts.items()}
 
 
-def counts_by_tree(rule: Rule, scene: Scene, x: int) -> Mapping[Value, int]:
+def counts_by_tree(rule: Rule, scene: Scene, x: int) -> Mapping[Outcome, int]:
     """Return the counts of the leaf that the object reaches in the tree."""
     node = rule.root
     bindings: list[tuple[int, ...]] = [(x,)]
@@ -75,7 +76,7 @@ def counts_by_tree(rule: Rule, scene: Scene, x: int) -> Mapping[Value, int]:
 
 def counts_by_phrase(
     phrase: Phrase, scene: Scene, x: int, own: Value | None = None
-) -> Mapping[Value, int]:
+) -> Mapping[Outcome, int]:
     """Return the counts of the leaf that the object reaches by the phrase, read literally.
 
     `own` is the value that it has: that of a leaf which says that it does not change.

@@ -32,6 +32,7 @@ from treethink.explain.state_picture import drawable
 from treethink.explain.why.counterfactual import nearest
 from treethink.explain.why.explanation import Reason
 from treethink.explain.why.overlay import picture
+from treethink.frames import CHANGE
 from treethink.metrics import each_change
 from treethink.model import TreeThink
 from treethink.rules import Node, Test
@@ -190,7 +191,7 @@ def test_the_shortest_then_best_supported_condition_is_chosen() -> None:
 
     def sentence_for(left: Node) -> str:
         steps, _ = follow(Node(alone, {}, beside, left, stays), state, 1)
-        counterfactual = nearest(state, steps, 1, "x", {5: 1.0})
+        counterfactual = nearest(state, steps, 1, "x", {5: 1.0}, CHANGE)
         assert counterfactual is not None
         return counterfactual.sentence("x")
 

@@ -15,6 +15,7 @@
 :- dynamic(outcomes/2).
 :- dynamic(names/2).
 :- dynamic(action/1).
+:- dynamic(frame/4).
 :- dynamic(seen/5).
 
 class(wall, [pos]).
@@ -45,30 +46,54 @@ predict(Action, X, Attribute, Chances) :-
     value(X, Attribute, Now),
     chances(Class, Attribute, Action, X, Now, Chances).
 
-% Without a rule, an attribute stays as it is.
+% Without a rule, without counts, and without what outcomes are added to, it stays as it is.
 chances(Class, Attribute, Action, X, Now, Chances) :-
-    seen(Class, Attribute, Action, X, Counts), !,
-    shares(Counts, Attribute, Now, Chances).
+    seen(Class, Attribute, Action, X, Counts),
+    Counts \== [],
+    frame_of(Class, Attribute, Action, Frame),
+    reference(Frame, X, Now, Reference), !,
+    counts_sum(Counts, 0, Total),
+    findall(Next-N, ( member(Outcome-N, Counts), next(Outcome, Now, Reference, Next) ), All),
+    merged(All, Merged),
+    findall(Next-P, ( member(Next-N, Merged), P is N / float(Total) ), Chances).
 chances(_, _, _, _, Now, [Now-1.0]).
 
-% Without counts, too.
-shares([], _, Now, [Now-1.0]) :- !.
-shares(Counts, Attribute, Now, Chances) :-
-    counts_sum(Counts, 0, Total),
-    outcomes(Attribute, Kind),
-    findall(Next-P,
-            ( member(Outcome-N, Counts), next(Kind, Now, Outcome, Next), P is N / float(Total) ),
-            Chances).
+% What the outcomes of a rule are added to; most rules have that of their attribute.
+frame_of(Class, Attribute, Action, Frame) :- frame(Class, Attribute, Action, Frame), !.
+frame_of(_, Attribute, _, Kind) :- outcomes(Attribute, Kind).
+
+% Nothing, the value now, another attribute of X, both, or one of the only object of a class.
+reference(values, _, _, nothing).
+reference(differences, _, Now, Now).
+reference(own(Attribute), X, _, Vector) :- value(X, Attribute, Vector).
+reference(added(Attribute), X, Now, Sum) :- value(X, Attribute, By), changed(Now, By, Sum).
+reference(copy(Class, Attribute), _, _, Vector) :-
+    findall(Y, object(Y, Class), [Y]),
+    value(Y, Attribute, Vector).
 
 counts_sum([], Total, Total).
 counts_sum([_-N | Counts], Before, Total) :-
     Sum is Before + N,
     counts_sum(Counts, Sum, Total).
 
-next(values, _, Next, Next).
-next(differences, Now, Change, Next) :- changed(Now, Change, Next).
+% Equal values count together.
+merged([], []).
+merged([Next-N | Rest], [Next-Sum | Merged]) :-
+    same(Rest, Next, N, Sum, Others),
+    merged(Others, Merged).
+
+same([], _, Sum, Sum, []).
+same([Next-N | Rest], Next, Before, Sum, Others) :- !,
+    Now is Before + N,
+    same(Rest, Next, Now, Sum, Others).
+same([Pair | Rest], Next, Before, Sum, [Pair | Others]) :- same(Rest, Next, Before, Sum, Others).
+
+next(stays, Now, _, Now) :- !.
+next(Next, _, nothing, Next) :- !.
+next(Change, _, Reference, Next) :- changed(Reference, Change, Next).
 
 changed([], [], []).
+changed([A | As], [0 | Bs], [A | Cs]) :- !, changed(As, Bs, Cs).
 changed([A | As], [B | Bs], [C | Cs]) :-
     C is A + B,
     fits(C),

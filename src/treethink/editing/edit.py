@@ -19,14 +19,15 @@ from treethink.editing.parse import (
 )
 from treethink.editing.simplify import steps_of
 from treethink.errors import RuleError, SchemaError, WrongTypeError, shown, whole_number
-from treethink.rules import FEEDBACK, EngineTest, Node, Rule, RuleKey, Test, Value
+from treethink.frames import Outcome
+from treethink.rules import FEEDBACK, EngineTest, Node, Rule, RuleKey, Test
 from treethink.state import Attribute, Schema
 
 if TYPE_CHECKING:
     from treethink.model import TreeThink
 
 #: A part of a rule: its text, a node of a rule, or outcomes with their counts.
-Part = str | Node | Mapping[Value, int]
+Part = str | Node | Mapping[Outcome, int]
 
 
 def replace(model: "TreeThink", name: RuleKey | str, part: Part, path: str, pin: bool) -> None:
@@ -135,7 +136,7 @@ def _from_node(
     ]
 
 
-def _leaf(counts: Mapping[Value, int], attribute: Attribute) -> Leaf:
+def _leaf(counts: Mapping[Outcome, int], attribute: Attribute) -> Leaf:
     leaf: dict[tuple[int, ...], int] = {}
     for value, n in counts.items():
         if attribute.kind in FEEDBACK:

@@ -12,7 +12,8 @@ follow from it. For other kinds of fact, only the fact that each has one value i
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from treethink.rules import Test, Value, minus, plus
+from treethink.frames import minus, plus
+from treethink.rules import Test, Value
 
 Term = tuple[int, str]  # a variable's attribute
 ORIGIN = -1  # stands for a variable whose attributes are always zero

@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from treethink.errors import RuleError, UnknownNameError, names_accepted, shown
-from treethink.outcome_text import NAME_PATTERN, STAYS, name_in, outcome_text
+from treethink.outcome_text import NAME_PATTERN, UNCHANGED, name_in, outcome_text
 from treethink.rules import FEEDBACK, EngineTest
 from treethink.state import Attribute, Schema
 from treethink.text import printable
@@ -46,7 +46,7 @@ _VALUE = rf"{_INTEGER}|\(\s*{_INTEGER}(?:\s*,\s*{_INTEGER})*\s*,?\s*\)"
 _DRAWN = re.compile(  # box-drawing characters, or ASCII; "-" only before an answer, not a number
     r"(?:[\s│├└─|`-]*(?P<answer>yes|no)\s*:|[\s│├└─|]*)\s*(?P<rest>.*)"
 )
-_OUTCOME = rf"{STAYS}\b|=\s*(?:{_VALUE})|\+\s*(?=\()(?:{_VALUE})|{_VALUE}"
+_OUTCOME = rf"{UNCHANGED}\b|=\s*(?:{_VALUE})|\+\s*(?=\()(?:{_VALUE})|{_VALUE}"
 _COUNT = r"(?:\s*[×x*]\s*(?P<n>\d{1,99}))?(?:\s*\([<>]?[\d.e-]+%\))?\s*(?P<end>,|$)"
 _LEAF = re.compile(rf"\s*(?P<outcome>{_OUTCOME}){_COUNT}")
 _LEAF_OF_NAMES = re.compile(rf"\s*(?P<outcome>=?\s*(?:{NAME_PATTERN}|{_INTEGER})){_COUNT}")
@@ -141,7 +141,7 @@ def _outcome(text: str, attribute: Attribute, where: str) -> Vector:
     """Return the numbers of an outcome; raise an error if it is of the other kind."""
     if attribute.kind in FEEDBACK:
         return feedback_outcome(text, attribute, where)
-    if attribute.outcomes == "value" and (text == STAYS or text.startswith("+")):
+    if attribute.outcomes == "value" and (text == UNCHANGED or text.startswith("+")):
         raise RuleError(
             f"{where}: {shown(text)} is a change, but this rule predicts new values, "
             f"such as {_examples(attribute)}"
@@ -153,7 +153,7 @@ def _outcome(text: str, attribute: Attribute, where: str) -> Vector:
         )
     if attribute.is_symbolic:
         return _symbol(text.removeprefix("=").strip(), attribute, where)
-    return (0,) * attribute.length if text == STAYS else vector_of(text)
+    return (0,) * attribute.length if text == UNCHANGED else vector_of(text)
 
 
 def _symbol(text: str, attribute: Attribute, where: str) -> Vector:

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 from treethink.editing.implication import Knowledge
 from treethink.export.answers import answers_of
-from treethink.rules import Rule, Test, Value
+from treethink.frames import Outcome
+from treethink.rules import Rule, Test
 
 
 class Step(NamedTuple):
@@ -35,7 +36,7 @@ class Subtree:
     """A node and all below it, which can be changed."""
 
     classes: tuple[str, ...]
-    shares: frozenset[tuple[Value, Fraction]]  # of the outcomes
+    shares: frozenset[tuple[Outcome, Fraction]]  # of the outcomes
     edited: tuple[bool, bool]  # pinned, written: subtrees that differ in this are not merged
     test: Test | None = None
     left: "Subtree | None" = None

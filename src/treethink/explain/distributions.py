@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from treethink.frames import Frame, Outcome, Stays, default_frame
 from treethink.metrics import Distribution
-from treethink.outcome_text import outcome_text, value_text
-from treethink.rules import Value, minus, plus
+from treethink.outcome_text import UNCHANGED, outcome_text, value_text
 from treethink.state import Attribute, State
 from treethink.text import percent
 
@@ -49,20 +49,23 @@ def _shared(one: Distribution, other: Distribution) -> float:
 
 
 def new_values(
-    state: State, object_id: int, attribute: str, counts: Mapping[Value, int]
-) -> dict[Value, float]:
-    """Return the new values of an attribute, with their chances, at a leaf with these counts."""
-    total = sum(counts.values())
-    if state.schema.attributes[attribute].outcomes == "value":
-        return {outcome: n / total for outcome, n in counts.items()}
-    was: Value = state.value(object_id, attribute)
-    return {plus(was, outcome): n / total for outcome, n in counts.items()}
+    state: State, object_id: int, attribute: str, counts: Mapping[Outcome, int], frame: Frame
+) -> dict[Any, float]:
+    """Return the new values of an attribute, with their chances, at a leaf with these counts.
+
+    Where the frame has no reference, nothing is known, and the value stays as it is.
+    """
+    values = frame.new_values(state, object_id, attribute, counts)
+    total = sum(values.values())
+    if not total:
+        return {state.value(object_id, attribute): 1.0}
+    return {value: n / total for value, n in values.items()}
 
 
 def in_words(
-    distribution: Distribution,
+    distribution: Mapping[Any, float],
     attribute: Attribute | None = None,
-    text: Callable[[Value, Attribute | None], str] = value_text,
+    text: Callable[[Any, Attribute | None], str] = value_text,
 ) -> str:
     """Return the values, likeliest first; a certain one without its chance.
 
@@ -77,9 +80,12 @@ def in_words(
     return " or ".join(parts) + (f" or {more} more" if more else "")
 
 
-def to_json(distribution: Distribution) -> list[dict[str, Any]]:
+def to_json(distribution: Mapping[Any, float]) -> list[dict[str, Any]]:
     """Return the distribution as data that JSON can hold."""
-    return [{"value": value, "probability": chance} for value, chance in distribution.items()]
+    return [
+        {"value": UNCHANGED if isinstance(value, Stays) else value, "probability": chance}
+        for value, chance in distribution.items()
+    ]
 
 
 def times_seen(n: int, by_hand: bool = False) -> str:
@@ -102,8 +108,9 @@ def as_outcomes(state: State, object_id: int, attribute: str, values: Distributi
     'stays (75%) or -1 (25%)'
     """
     meaning = state.schema.attributes[attribute]
-    if meaning.outcomes == "value":
-        return in_words(values, meaning, outcome_text)
-    was: Value = state.value(object_id, attribute)
-    changes: dict[Value, float] = {minus(value, was): chance for value, chance in values.items()}
-    return in_words(changes, meaning, outcome_text)
+    frame = default_frame(meaning)
+    outcomes = {
+        frame.outcome_of(state, object_id, attribute, value, stays=False): chance
+        for value, chance in values.items()
+    }
+    return in_words(outcomes, meaning, outcome_text)

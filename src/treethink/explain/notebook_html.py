@@ -179,7 +179,7 @@ def _nested(rule: Rule) -> Iterator[str]:
             continue
         node, answer, depth = each
         if node.test is None or node.left is None or node.right is None:
-            outcomes = distribution(node.counts, rule.attribute, MAX_OUTCOMES)
+            outcomes = distribution(node.counts, rule.attribute, rule.frame, MAX_OUTCOMES)
             yield f"<div>{answer}{escaped(outcomes)}</div>"
             continue
         unfolded = ' open="open"' if depth < OPEN_DEPTH else ""

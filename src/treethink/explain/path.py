@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from treethink.attributes import Code
 from treethink.errors import SettingError
-from treethink.rules import Node, Test, Value, minus, plus
+from treethink.frames import minus, plus
+from treethink.rules import Node, Test, Value
 from treethink.state import Attribute, State
 
 #: Object ids, one for each variable X0, X1, ...; None stands for a hypothetical object.

@@ -12,13 +12,14 @@ import re
 from collections.abc import Iterable, Mapping
 
 from treethink.errors import UnknownNameError
-from treethink.rules import EngineNode, Rule, Test, Value, by_value, negative
+from treethink.frames import Outcome, negative
+from treethink.rules import EngineNode, Rule, Test, Value, by_value
 from treethink.state import Schema
 
 KINDS = ("equality", "difference")
 """The kinds of fact that can be exported to another language."""
 
-Counts = Mapping[Value, int]
+Counts = Mapping[Outcome, int]
 Term = tuple[int, str]  # a variable and one of its attributes
 
 

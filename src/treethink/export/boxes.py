@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from treethink.frames import Outcome
 from treethink.outcome_text import outcome_text
-from treethink.rules import Rule, Value, ranked
+from treethink.rules import Node, Rule, ranked
 from treethink.text import percent
 
 if TYPE_CHECKING:
@@ -135,32 +136,28 @@ def boxes_of(rule: Rule, can_write: Callable[[str], bool] = str.isprintable) -> 
             texts = lines.wrapped(head), lines.wrapped(body)
             boxes.append(Box("branch", *texts, children=below, pinned=node.pinned))
         else:
-            boxes.append(
-                replace(_leaf(node.counts, rule.attribute, tones, lines), pinned=node.pinned)
-            )
+            boxes.append(replace(_leaf(node, rule.attribute, tones, lines), pinned=node.pinned))
     return boxes
 
 
-def _all_outcomes(rule: Rule) -> Mapping[Value, int]:
+def _all_outcomes(rule: Rule) -> Mapping[Outcome, int]:
     """Return all outcomes: those that were seen, and those that were written by hand."""
     by_hand = {outcome: 0 for node in rule.root.walk() for outcome in node.counts}
     return by_hand | dict(rule.seen)
 
 
 def _leaf(
-    counts: Mapping[Value, int],
-    attribute: Attribute | None,
-    tones: Mapping[Value, int],
-    lines: Lines,
+    node: Node, attribute: Attribute | None, tones: Mapping[Outcome, int], lines: Lines
 ) -> Box:
-    if not counts:
+    if not node.counts:
         return Box("leaf", body=("not seen yet",))
-    total = sum(counts.values())
-    ordered = ranked(counts)
+    total = sum(node.counts.values())
+    ordered = ranked(node.counts)
     most = len(ordered) if len(ordered) <= MAX_OUTCOMES else MAX_OUTCOMES - 1
+    texts = [lines.single(outcome_text(each, attribute, node.frame)) for each, _ in ordered]
     rows = [
-        Row(lines.single(outcome_text(outcome, attribute)), n, total, tones.get(outcome))
-        for outcome, n in ordered[:most]
+        Row(text, n, total, tones.get(outcome))
+        for text, (outcome, n) in zip(texts[:most], ordered, strict=False)
     ]
     if others := ordered[most:]:
         rows.append(Row(f"{len(others)} others", sum(n for _, n in others), total))

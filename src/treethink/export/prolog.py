@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from treethink import file
 from treethink.export.answers import answers_of, branch_test, by_age, is_by_hand, is_never_seen
+from treethink.frames import CHANGE, VALUE, Frame, Outcome, Stays, default_frame
 from treethink.rules import Rule, Test, Value
 from treethink.state import State
 
@@ -36,7 +37,7 @@ _OPENING = """\
 % yes and no of a flag: [drink-[cola], open-[no]].
 """
 
-_DYNAMIC = ("class/2", "outcomes/2", "names/2", "action/1", "seen/5")
+_DYNAMIC = ("class/2", "outcomes/2", "names/2", "action/1", "frame/4", "seen/5")
 _FEEDBACK = """
 % ---- rewards and ends ----
 
@@ -111,8 +112,7 @@ def _schema(model: TreeThink) -> Iterator[str]:
         yield f"class({atom(name)}, {_list([atom(each) for each in attributes])})."
     for name, each in schema.attributes.items():
         if not each.derived:  # those that are given have no outcomes
-            kind = "values" if each.outcomes == "value" else "differences"
-            yield f"outcomes({atom(name)}, {kind})."
+            yield f"outcomes({atom(name)}, {_frame(default_frame(each))})."
     for name, each in schema.attributes.items():
         if each.is_symbolic:
             values = (False, True) if each.names is None else each.names
@@ -120,11 +120,29 @@ def _schema(model: TreeThink) -> Iterator[str]:
     yield from (f"action({atom(name)})." for name in schema.actions)
 
 
+def _frame_facts(rule: Rule) -> Iterator[str]:
+    """Yield what outcomes of a rule are added to, if its attribute does not say so."""
+    assert rule.key is not None
+    assert rule.frame is not None
+    usual = CHANGE if rule.attribute is None else default_frame(rule.attribute)
+    if rule.frame != usual:
+        yield f"frame({', '.join(map(atom, rule.key))}, {_frame(rule.frame)})."
+
+
+def _frame(frame: Frame) -> str:
+    if frame.attribute is None:
+        return "values" if frame == VALUE else "differences"
+    if frame.of is not None:
+        return f"copy({atom(frame.of)}, {atom(frame.attribute)})"
+    return f"{'added' if frame.adds else 'own'}({atom(frame.attribute)})"
+
+
 def clauses_of(rule: Rule) -> Iterator[str]:
     """Yield the clauses of one rule; uses a stack, so that depth is no limit."""
     assert rule.key is not None
     nodes, answers = rule.nodes, answers_of(rule)
     yield f"% {rule.title if rule.title.isprintable() else ascii(rule.title)}"
+    yield from _frame_facts(rule)
     stack: list[tuple[int, tuple[str, ...]]] = [(0, ())]
     while stack:
         index, passed = stack.pop()
@@ -135,7 +153,7 @@ def clauses_of(rule: Rule) -> Iterator[str]:
             stack += [(right, passed), (left, (*passed, goal))]
             continue
         borrowed = index and is_never_seen(nodes[index], answers[index])
-        counts = _list([f"{_vector(value)}-{n}" for value, n in answers[index].items()])
+        counts = _list([f"{_outcome(each)}-{n}" for each, n in answers[index].items()])
         remark = "  % written by hand" if is_by_hand(nodes[index]) else ""
         clause = _clause(rule.key, counts, passed, len(rule.classes))
         yield clause + ("  % never seen itself" if borrowed else remark)
@@ -175,6 +193,10 @@ def _fact(test: Test) -> str:
 
 def _values(values: Mapping[str, Value]) -> str:
     return _list([f"{atom(name)}-{_vector(value)}" for name, value in values.items()])
+
+
+def _outcome(outcome: Outcome) -> str:
+    return "stays" if isinstance(outcome, Stays) else _vector(outcome)
 
 
 def _vector(value: Value) -> str:

@@ -31,7 +31,8 @@ from treethink.export.answers import (
     is_by_hand,
     is_never_seen,
 )
-from treethink.rules import EngineNode, Rule, Test, Value, is_zero, ranked
+from treethink.frames import CHANGE, STAYS, VALUE, Outcome, Stays, is_zero
+from treethink.rules import EngineNode, Rule, Test, ranked
 from treethink.state import Attribute
 from treethink.text import printable
 
@@ -49,7 +50,7 @@ WIDTH = 99
 MAX_INDENT = 8
 """Beyond this indentation, the case in which a test fails may be indented instead."""
 
-_RESERVED = {"read", "minus", "plus", "kept", "any", "of", "state", *kwlist}
+_RESERVED = {"read", "minus", "plus", "merged", "kept", "any", "of", "state", *kwlist}
 
 # The helper functions that exported rules call, as text: they are copied into the exported code.
 
@@ -78,6 +79,15 @@ def plus(place, change):
     return tuple(a + b for a, b in zip(place, change))
 '''
 
+MERGED = '''
+def merged(*counts):
+    """Return the probability of each value, given values with counts, some of them equal."""
+    seen = {}
+    for value, n in counts:
+        seen[value] = seen.get(value, 0) + n
+    return {value: n / sum(seen.values()) for value, n in seen.items()}
+'''
+
 KEPT = '''
 ATTRIBUTES = {}
 
@@ -99,6 +109,8 @@ def number(name, value):
     """Return the number of a name or of a flag; anything else as it is."""
     return NAMES[name].index(value) if name in NAMES else value
 '''
+
+_SMALL = {"minus": MINUS, "plus": PLUS, "merged": MERGED}
 
 # In the order of the engine, names are numbers.
 _BY_NUMBER = ("x[name] for name", "number(name, x[name]) for name")
@@ -127,8 +139,8 @@ def function_of(rule: Rule, name: str, reads: bool = True) -> str:
 
 
 def _helpers(rule: Rule, text: str) -> str:
-    called = {name for name in ("minus", "plus", "kept") if re.search(rf"\b{name}\(", text)}
-    needed = [READ, *(MINUS for _ in called & {"minus"}), *(PLUS for _ in called & {"plus"})]
+    called = {name for name in (*_SMALL, "kept") if re.search(rf"\b{name}\(", text)}
+    needed = [READ, *(code for name, code in _SMALL.items() if name in called)]
     if "kept" in called:
         attributes, known = _attributes(rule), rule.schema.attributes if rule.schema else {}
         kept = KEPT.replace("ATTRIBUTES = {}", f"ATTRIBUTES = {attributes!r}")
@@ -163,6 +175,7 @@ class _Writer:
         if reads:
             given = ", ".join(["of", *self.arguments]) if self.arguments else "(of,)"
             yield f"    {given} = read({', '.join(['state', *self.arguments])})"
+        yield from indented(self._reference(), 1)
         yield from self._body()
 
     def _summary(self) -> str:
@@ -173,6 +186,26 @@ class _Writer:
             what = "the reward" if attribute == "reward" else "whether the episode ends"
             return f"{self.rule.title}: {what}."
         return f"{self.rule.title}: the new values of `{attribute}` of {class_name} x0."
+
+    def _reference(self) -> list[str]:
+        """Return the lines that name the reference of outcomes, where it is not an attribute."""
+        frame = self.rule.frame
+        if frame is None or frame.attribute is None:
+            return []
+        if frame.of is not None:
+            objects = f"of[{string(frame.of)}]"
+            return [
+                f"if len({objects}) != 1:",
+                f"    return {{{self._value_now()}: 1.0}}  # known only if there is exactly one",
+                f"base = {objects}[0][{string(frame.attribute)}]",
+            ]
+        if not frame.adds:
+            return [f"base = x0[{string(frame.attribute)}]"]
+        now, by = self._value_now(), f"x0[{string(frame.attribute)}]"
+        return [f"base = {now} + {by}" if self._is_scalar() else f"base = plus({now}, {by})"]
+
+    def _is_scalar(self) -> bool:
+        return self.rule.attribute is None or self.rule.attribute.length == 1
 
     def _body(self) -> Iterator[str]:
         """Yield the lines of the tree; uses a stack, so that depth is no limit."""
@@ -235,28 +268,36 @@ class _Writer:
             unchanged = f"{{{self._value_now()}: 1.0}}" if has_value else "{}"
             seen = "not told apart" if self.nodes[index].others else "never seen"
             return [f"return {unchanged}  # {seen}"]
-        entries = [f"{self._new_value(value)}: {share(n, total)}" for value, n in ranked(answer)]
-        line = f"return {{{', '.join(entries)}}}{remark}"
+        values = [(self._new_value(outcome), n) for outcome, n in ranked(answer)]
+        if STAYS in answer and len(answer) > 1:  # the value now may be one of the others
+            start, end, entries = "merged(", ")", [f"({value}, {n})" for value, n in values]
+        else:
+            start, end = "{", "}"
+            entries = [f"{value}: {share(n, total)}" for value, n in values]
+        line = f"return {start}{', '.join(entries)}{end}{remark}"
         if len(line) <= WIDTH - 4 * MAX_INDENT or len(entries) == 1:
             return [line]
-        return [f"return {{{remark}", *(f"    {entry}," for entry in entries), "}"]
+        return [f"return {start}{remark}", *(f"    {entry}," for entry in entries), end]
 
     def _value_now(self) -> str:
         assert self.rule.key is not None
         return f"x0[{string(self.rule.key[1])}]"
 
-    def _new_value(self, outcome: Value) -> str:
+    def _new_value(self, outcome: Outcome) -> str:
         """Return the new value that an outcome leads to."""
-        if self.rule.key is None:
+        frame = self.rule.frame
+        if frame is None:
             return literal(outcome)
-        if self.rule.attribute is not None and self.rule.attribute.outcomes == "value":
-            return repr(outcome)
-        assert not isinstance(outcome, str)  # names are never changes
-        if not any([outcome] if isinstance(outcome, int) else outcome):
+        if isinstance(outcome, Stays):
             return self._value_now()
-        if not isinstance(outcome, int):
-            return f"plus({self._value_now()}, {outcome!r})"
-        return f"{self._value_now()} {'-' if outcome < 0 else '+'} {abs(outcome)}"
+        if frame == VALUE:
+            return repr(outcome)
+        base = self._value_now() if frame == CHANGE else "base"
+        if is_zero(outcome):
+            return base
+        if isinstance(outcome, int):
+            return f"{base} {'-' if outcome < 0 else '+'} {abs(outcome)}"
+        return f"plus({base}, {outcome!r})"
 
 
 def _indents(nodes: list[EngineNode]) -> list[tuple[int, int]]:
@@ -377,22 +418,22 @@ def feedback(state, action, name):
     of, key = read(state), ("transition", name, action)
     if key in RULES:
         return RULES[key](of)
-    return {ALWAYS[key]: 1.0} if key in ALWAYS else {}
+    return {VALUES[key]: 1.0} if key in VALUES else {}
 '''
 
 _MODULE_NAMES = {
-    "predict", "mode", "read", "minus", "plus", "kept", "outcomes", "order", "fitting", "number",
-    "reward", "terminated", "feedback",
+    "predict", "mode", "read", "minus", "plus", "merged", "kept", "outcomes", "order", "fitting",
+    "number", "reward", "terminated", "feedback",
 }  # fmt: skip
 
 
 def module_text(model: TreeThink) -> str:
     """Return the text of the module, ending with a newline."""
     rules = {key: rule for key, rule in model.rules.items() if rule.answers}
-    varying = {key: rule for key, rule in rules.items() if rule.varies}
-    names = _names(varying)
+    written = {key: rule for key, rule in rules.items() if _needs_function(rule)}
+    names = _names(written)
     parts = [
-        _opening(model, len(varying)),
+        _opening(model, sum(rule.varies for rule in rules.values())),
         resources.files("treethink.export").joinpath("python_module.txt").read_text("utf-8"),
         *([FEEDBACK_PART] if model.feedback else []),
         KEPT.replace("ATTRIBUTES = {}\n\n\n", "")
@@ -401,7 +442,8 @@ def module_text(model: TreeThink) -> str:
         NUMBER,
         MINUS,
         PLUS,
-        *(function_of(rule, names[key], reads=False) for key, rule in varying.items()),
+        MERGED,
+        *(function_of(rule, names[key], reads=False) for key, rule in written.items()),
         _tables(names, rules),
     ]
     return "\n\n\n".join(part.strip() for part in parts) + "\n"
@@ -410,6 +452,11 @@ def module_text(model: TreeThink) -> str:
 def write_module(model: TreeThink, path: str | os.PathLike[str]) -> None:
     """Write the module to a file, atomically."""
     file.write(path, module_text(model).encode())
+
+
+def _needs_function(rule: Rule) -> bool:
+    """Whether a table cannot say what the rule predicts: it varies, or reads other attributes."""
+    return rule.varies or (rule.frame is not None and not rule.frame.is_plain)
 
 
 def _names(rules: dict[RuleKey, Rule]) -> dict[RuleKey, str]:
@@ -423,7 +470,6 @@ def _names(rules: dict[RuleKey, Rule]) -> dict[RuleKey, str]:
 def _opening(model: TreeThink, varying: int) -> str:
     """Return the docstring and the schema."""
     schema = model.schema
-    values = [name for name, each in schema.attributes.items() if each.outcomes == "value"]
     named = {name: each for name, each in schema.attributes.items() if each.is_symbolic}
     derived = [name for name, each in schema.attributes.items() if each.derived]
     lines = [
@@ -443,17 +489,28 @@ def _opening(model: TreeThink, varying: int) -> str:
         *_table("NAMES", [f"{string(k)}: {_values_of(v)}" for k, v in named.items()]),
         f"ACTIONS = {_list(schema.actions)}",
         f"DERIVED = {_list(derived)}  # attributes that are given, and not predicted",
-        f"VALUES = {_list(values)}  # attributes whose rules predict the new value, not the change",
     ]
     return "\n".join(lines)
 
 
 def _tables(names: dict[RuleKey, str], rules: dict[RuleKey, Rule]) -> str:
-    """Return the tables of rules: functions, and the single outcomes of rules that do not vary."""
-    always = {key: rule for key, rule in rules.items() if not rule.varies}
+    """Return the tables of rules: functions, and the single outcomes of all others.
+
+    A value that never changed is left out, since it stays as it is without a rule.
+    """
+    always = {key: (r.frame, next(iter(r.seen))) for key, r in rules.items() if key not in names}
+    changes = {key: outcome for key, (frame, outcome) in always.items() if frame == CHANGE}
+    values = {
+        key: outcome
+        for key, (frame, outcome) in always.items()
+        if frame == VALUE and outcome != STAYS
+    }
     lines = [
         *_table("RULES", [f"{_key(key)}: {name}" for key, name in names.items()]),
-        *_table("ALWAYS", [f"{_key(key)}: {next(iter(r.seen))!r}" for key, r in always.items()]),
+        "",
+        "# Rules that have one outcome: a change, or a new value.",
+        *_table("CHANGES", [f"{_key(key)}: {outcome!r}" for key, outcome in changes.items()]),
+        *_table("VALUES", [f"{_key(key)}: {outcome!r}" for key, outcome in values.items()]),
     ]
     return "\n".join(lines)
 

@@ -26,9 +26,10 @@ from treethink.explain.distributions import as_outcomes, differ_significantly, i
 from treethink.explain.english.tests import object_name
 from treethink.explain.english.words import article
 from treethink.explain.rich_text import RichText
+from treethink.frames import Frame, Outcome, minus, plus
 from treethink.metrics import Distribution, each_change
 from treethink.outcome_text import outcome_text, value_text
-from treethink.rules import TRANSITION, Rule, RuleKey, Value, lines_of, minus, plus
+from treethink.rules import TRANSITION, Rule, RuleKey, Value, lines_of
 from treethink.state import Attribute, Object, Schema, State
 from treethink.text import many
 
@@ -145,9 +146,11 @@ def outline(rule: Rule) -> list[str]:
     return [rule.title, *lines_of(rule.root, rule.attribute, _outcomes)]
 
 
-def _outcomes(counts: Mapping[Value, int], attribute: Attribute | None) -> str:
+def _outcomes(
+    counts: Mapping[Outcome, int], attribute: Attribute | None, frame: Frame | None
+) -> str:
     ordered = sorted(counts, key=repr)
-    return ", ".join(outcome_text(each, attribute) for each in ordered) or "not seen yet"
+    return ", ".join(outcome_text(each, attribute, frame) for each in ordered) or "not seen yet"
 
 
 def _line_diff(ours: list[str], theirs: list[str]) -> Iterator[str]:

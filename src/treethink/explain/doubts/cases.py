@@ -14,7 +14,8 @@ import numpy as np
 
 from treethink.explain.doubts.evidence import Group, Integers
 from treethink.explain.path import Binding, follow
-from treethink.rules import Node, Rule, Value, minus
+from treethink.frames import STAYS, Outcome
+from treethink.rules import Node, Rule
 from treethink.state import State
 
 #: At most so many cases of a rule are looked at: the last ones.
@@ -33,7 +34,7 @@ class Case:
     transition: int
     state: State
     object_id: int
-    outcome: Value
+    outcome: Outcome
     path: str
     bindings: tuple[Binding, ...]
 
@@ -61,20 +62,26 @@ class Cases:
         for number in range(len(self.transitions) - 1, -1, -1):
             before, action, after = self.transitions[number][:3]
             if action == self.action:
-                found += [
-                    self._case(number, before, after, x.id)
-                    for x in before.of_class(self.class_name)
-                ]
+                found += self._cases(number, before, after)
             if len(found) >= MAX_CASES:
                 break
         return sorted(found, key=lambda each: (each.transition, each.object_id))
 
-    def _case(self, number: int, before: State, after: State, object_id: int) -> Case:
+    def _cases(self, number: int, before: State, after: State) -> Iterator[Case]:
+        """Yield the cases of a transition that the frame of the rule can tell."""
+        frame, stays = self.rule.frame, STAYS in self.rule.seen
+        assert frame is not None
+        for x in before.of_class(self.class_name):
+            value = after.value(x.id, self.attribute)
+            outcome = frame.outcome_of(before, x.id, self.attribute, value, stays)
+            if outcome is not None:
+                yield self._case(number, before, x.id, outcome)
+
+    def _case(self, number: int, before: State, object_id: int, outcome: Outcome) -> Case:
         steps, leaf = follow(self.rule.root, before, object_id)
         path = "".join("L" if step.holds else "R" for step in steps)
         self.leaves[path] = leaf
         bindings = steps[-1].after if steps else ((object_id,),)
-        outcome = outcome_of(before, after, object_id, self.attribute)
         return Case(number, before, object_id, outcome, path, bindings)
 
     @cached_property
@@ -85,7 +92,7 @@ class Cases:
             rows.setdefault(each.path, []).append(i)
         return {path: np.array(own, dtype=np.int64) for path, own in rows.items()}
 
-    def counts(self, path: str) -> Counter[Value]:
+    def counts(self, path: str) -> Counter[Outcome]:
         """Return the outcomes of the cases of a leaf."""
         return Counter(self.all[i].outcome for i in self.rows_by_path[path])
 
@@ -117,11 +124,3 @@ class Cases:
 
     def __iter__(self) -> Iterator[Case]:
         return iter(self.all)
-
-
-def outcome_of(before: State, after: State, object_id: int, attribute: str) -> Value:
-    """Return an outcome as rules count it: the change, or the new value."""
-    new: Value = after.value(object_id, attribute)
-    if before.schema.attributes[attribute].outcomes == "value":
-        return new
-    return minus(new, before.value(object_id, attribute))

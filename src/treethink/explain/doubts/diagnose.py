@@ -147,6 +147,7 @@ def _diagnose(model: TreeThink, cases: Cases) -> Doubt | None:
         suggestions=suggestions,
         never_compared=never_compared(cases.schema, (each.state for each in reversed(cases.all))),
         definition=cases.schema.attributes[cases.attribute],
+        frame=cases.rule.frame,
     )
 
 
@@ -390,4 +391,5 @@ def _distance(one: Case, other: Case) -> int:
 
 
 def _situation(cases: Cases, case: Case) -> Situation:
-    return Situation(case.state, cases.action, case.object_id, cases.attribute, case.outcome)
+    subject = (case.object_id, cases.attribute)
+    return Situation(case.state, cases.action, *subject, case.outcome, cases.rule.frame)

@@ -15,8 +15,10 @@ from rich.text import Text
 
 from treethink.explain.english.tests import object_name
 from treethink.explain.rich_text import RichText
+from treethink.explain.summary.leaves import outcome_to_json
+from treethink.frames import Frame, Outcome
 from treethink.outcome_text import outcome_text
-from treethink.rules import RuleKey, Value, title_of
+from treethink.rules import RuleKey, title_of
 from treethink.state import Attribute, State
 from treethink.text import many
 
@@ -41,7 +43,8 @@ class Situation:
     action: str
     object_id: int
     attribute: str
-    outcome: Value
+    outcome: Outcome
+    frame: Frame | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         state = self.state
@@ -54,7 +57,7 @@ class Situation:
             else ""
         )
         definition = state.schema.attributes[self.attribute]
-        return f"{outcome_text(self.outcome, definition)}: {objects}{rest}"
+        return f"{outcome_text(self.outcome, definition, self.frame)}: {objects}{rest}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
@@ -62,7 +65,7 @@ class Situation:
             "state": self.state.to_dict(),
             "action": self.action,
             "object": self.object_id,
-            "outcome": self.outcome,
+            "outcome": outcome_to_json(self.outcome),
         }
 
 
@@ -114,12 +117,13 @@ class Doubt(RichText):
     cases: int
     reached: int
     wrong: int
-    outcomes: Mapping[Value, int]
+    outcomes: Mapping[Outcome, int]
     leaves: int
     examples: tuple[Situation, ...] = field(repr=False)
     suggestions: tuple[Suggestion, ...]
     never_compared: tuple[tuple[str, str], ...] = ()
     definition: Attribute | None = field(default=None, repr=False)
+    frame: Frame | None = field(default=None, repr=False)
 
     @property
     def kind(self) -> str:
@@ -140,7 +144,9 @@ class Doubt(RichText):
             "cases": self.cases,
             "reached": self.reached,
             "wrong": self.wrong,
-            "outcomes": [{"outcome": y, "times": n} for y, n in self.outcomes.items()],
+            "outcomes": [
+                {"outcome": outcome_to_json(y), "times": n} for y, n in self.outcomes.items()
+            ],
             "leaves": self.leaves,
             "examples": [each.to_dict() for each in self.examples],
             "suggestions": [each.to_dict() for each in self.suggestions],
@@ -149,7 +155,8 @@ class Doubt(RichText):
 
     def __rich__(self) -> Group:
         outcomes = ", ".join(
-            f"{outcome_text(y, self.definition)} × {n:,}" for y, n in self.outcomes.items()
+            f"{outcome_text(y, self.definition, self.frame)} × {n:,}"
+            for y, n in self.outcomes.items()
         )
         heading = f"{title_of(self.rule)}: {self.wrong:,} of {self.reached:,} went otherwise"
         parts: list[Any] = [Text(f"{heading} ({outcomes})", style="bold")]

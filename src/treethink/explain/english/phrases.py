@@ -10,6 +10,7 @@ an outcome that the tree would have given (tests/explain/test_english.py checks 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from treethink.frames import VALUE, Outcome
 from treethink.rules import Node, Rule, Test, Value
 
 __all__ = ["Choice", "Condition", "Conjunction", "Leaf", "Phrase", "is_certain", "phrase_of"]
@@ -38,7 +39,7 @@ class Leaf:
     `unchanged`: the only outcome is the value that the tests above say it had before.
     """
 
-    counts: Mapping[Value, int]
+    counts: Mapping[Outcome, int]
     by_hand: bool = False
     others: int = 0
     unchanged: bool = False
@@ -85,7 +86,7 @@ def _values_before(rule: Rule) -> dict[int, list[Value]]:
     A test states a value, or excludes one. Only a rule that predicts values needs them.
     """
     attribute = rule.attribute
-    if rule.key is None or attribute is None or attribute.outcomes != "value":
+    if rule.key is None or attribute is None or rule.frame != VALUE:
         return {}
     known = 2 if attribute.kind == "flag" else len(attribute.names or ())
     possible: list[Value] = [attribute.decode(code) for code in range(known)]

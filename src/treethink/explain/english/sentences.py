@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from treethink.attributes import Code
 from treethink.explain.english.phrases import (
     Choice,
     Conjunction,
@@ -28,9 +29,18 @@ from treethink.explain.english.phrases import (
     phrase_of,
 )
 from treethink.explain.english.tests import conditions
-from treethink.explain.english.words import Nouns, article, is_noun, is_position, owner, steps
-from treethink.outcome_text import value_text
-from treethink.rules import Rule, Value, is_zero, ranked
+from treethink.explain.english.words import (
+    Nouns,
+    article,
+    is_noun,
+    is_position,
+    owner,
+    place,
+    steps,
+)
+from treethink.frames import CHANGE, Frame, Outcome, Stays, default_frame, is_zero
+from treethink.outcome_text import change_text, value_text
+from treethink.rules import Rule, Value, ranked
 from treethink.text import percent, printable
 
 _INDENT = "  "
@@ -208,9 +218,9 @@ def _value_in(conjunction: Conjunction, predicate: Predicate) -> Value | None:
 
 # ---------------------------------------------------------------------------------------- outcomes
 #
-# Outcomes in words: "the player moves 1 right", "the score falls by 2". The schema says whether an
-# outcome is a change or a new value. The outcomes of a tree by itself (`FOLDT`) can be anything,
-# and are printed as they are.
+# Outcomes in words: "the player moves 1 right", "the score falls by 2", "the lift's `floor` becomes
+# its `dest`". The rule's frame says what an outcome is relative to. The outcomes of a tree by
+# itself (`FOLDT`) can be anything, and are printed as they are.
 
 _MAX_OUTCOMES = 4
 _NEVER_SEEN = "what happens was never seen"
@@ -220,15 +230,17 @@ _NEVER_SEEN = "what happens was never seen"
 class Predicate:
     """Subject and verbs for the outcomes of one rule.
 
-    `means` is "delta", "value", for rules of transitions "reward" or "terminated", or, for a tree
-    by itself, "outcome". `subject` names what the outcomes are about at its first mention, `again`
-    afterwards.
+    `means` is the kind of the rule's `frame`, for rules of transitions "reward" or "terminated",
+    or, for a tree by itself, "outcome". `subject` names what the outcomes are about at its first
+    mention, `again` afterwards. `moves`: the attribute is a position.
     """
 
     attribute: str
     means: str
     subject: str
     again: str
+    frame: Frame = CHANGE
+    moves: bool = False
 
     def clause(self, leaf: Leaf, subject: str, was: Value | None = None) -> str:
         """Say what happens at a leaf; `was` is the value before, where it is known."""
@@ -256,7 +268,7 @@ class Predicate:
     @property
     def unchanged(self) -> str:
         """Say that nothing happens to the subject."""
-        return "does not change"
+        return "does not move" if self.moves else "does not change"
 
     @property
     def noise(self) -> str:
@@ -265,15 +277,17 @@ class Predicate:
             return "is not told apart from others"
         return "has outcomes that are not told apart"
 
-    def verb(self, outcome: Value, was: Value | None = None) -> str:
+    def verb(self, outcome: Outcome, was: Value | None = None) -> str:
         """Say what happens to the subject.
 
-        >>> pos, score = (Predicate(name, "delta", "", "") for name in ("pos", "score"))
+        >>> score, pos = Predicate("score", "change", "", ""), Predicate(
+        ...     "pos", "change", "", "", moves=True
+        ... )
         >>> pos.verb((1, 0)), pos.verb((0, 0)), score.verb(-2), score.verb(0), score.verb(1, was=4)
         ('moves 1 right', 'does not move', 'falls by 2', 'does not change', 'becomes 5')
-        >>> Predicate("pos", "value", "", "").verb((3, 4))
+        >>> Predicate("pos", "value", "", "", VALUE, moves=True).verb((3, 4))
         'goes to (3, 4)'
-        >>> Predicate("drink", "value", "", "").verb("cola")
+        >>> Predicate("drink", "value", "", "", VALUE).verb("cola")
         'becomes cola'
         """
         if self.means == "outcome":
@@ -282,24 +296,57 @@ class Predicate:
             return f"is {value_text(outcome)}"
         if self.means == "terminated":
             return "ends" if outcome else "goes on"
-        moves = is_position(self.attribute, outcome)
+        if isinstance(outcome, Stays) or (self.means == "change" and is_zero(outcome)):
+            return self.unchanged
         if self.means == "value":
-            return f"goes to {outcome}" if moves else f"becomes {value_text(outcome)}"
-        if isinstance(outcome, tuple):
-            if moves:
-                return f"moves {steps(outcome)}" if any(outcome) else "does not move"
-            return f"changes by {outcome}" if any(outcome) else "does not change"
-        assert isinstance(outcome, int)  # names are never changes
-        return _scalar(outcome, was)
+            return f"goes to {outcome}" if self.moves else f"becomes {value_text(outcome)}"
+        assert not isinstance(outcome, str)  # names are never changes
+        if self.means != "change":
+            return self._relative(outcome)
+        if isinstance(outcome, int):
+            return _scalar(outcome, was)
+        return f"moves {steps(outcome)}" if self.moves else f"changes by {outcome}"
+
+    def _relative(self, by: Code) -> str:
+        """Say what happens where outcomes are relative to another attribute.
+
+        >>> car = Frame("own", attribute="heading", adds=True)
+        >>> Predicate("pos", "own", "", "", car, moves=True).verb((0, 0))
+        'moves by its `heading`'
+        >>> exit = Frame("copy", of="exit", attribute="pos")
+        >>> goes = Predicate("pos", "copy", "", "", exit, moves=True)
+        >>> goes.verb((0, 0)), goes.verb((0, -1))
+        ('goes to where the exit is', 'goes directly above the exit')
+        >>> lift = Predicate("floor", "own", "", "", Frame("own", attribute="dest"))
+        >>> lift.verb(0), lift.verb(-2)
+        ('becomes its `dest`', 'becomes 2 less than its `dest`')
+        """
+        assert self.frame.attribute is not None
+        zero = is_zero(by)
+        noun = (
+            f"{owner(f'the {self.frame.of}' if self.frame.of else 'it')} `{self.frame.attribute}`"
+        )
+        if self.frame.adds and self.moves:
+            return f"moves by {noun}" + ("" if zero else f" and {steps(_pair(by))}")
+        if self.frame.adds:
+            return f"changes by {noun}" + ("" if zero else f" {change_text(by, ' ')}")
+        if not self.moves:
+            return f"becomes {_apart(by)}{noun}"
+        if self.frame.of is None or self.frame.attribute != self.attribute:
+            return f"goes to {noun}" if zero else f"goes {place(_pair(by), noun)}"
+        to = "to " if zero else ""
+        return f"goes {to}{place(_pair(by), f'the {self.frame.of}')}"
 
     def is_nothing(self, leaf: Leaf) -> bool:
         """Whether it is certain that nothing changes there."""
         if leaf.unchanged:
             return True
-        if self.means not in ("delta", "terminated") or not is_certain(leaf):
+        if not is_certain(leaf):
             return False
         (outcome,) = leaf.counts
-        return is_zero(outcome)
+        if isinstance(outcome, Stays):
+            return True
+        return self.means in ("change", "terminated") and is_zero(outcome)
 
 
 def _scalar(by: int, was: Value | None) -> str:
@@ -308,6 +355,24 @@ def _scalar(by: int, was: Value | None) -> str:
     if isinstance(was, int):
         return f"becomes {was + by}"
     return f"rises by {by}" if by > 0 else f"falls by {-by}"
+
+
+def _apart(by: Code) -> str:
+    """Return the words before a value that the new one differs from.
+
+    >>> _apart(0), _apart(2), _apart((1, 0))
+    ('', '2 more than ', '(1, 0) from ')
+    """
+    if is_zero(by):
+        return ""
+    if isinstance(by, tuple):
+        return f"{by} from "
+    return f"{abs(by)} {'more' if by > 0 else 'less'} than "
+
+
+def _pair(by: Code) -> tuple[int, ...]:
+    assert isinstance(by, tuple)  # a position has two components
+    return by
 
 
 def predicate_of(rule: Rule, without_owner: bool) -> Predicate:
@@ -326,10 +391,12 @@ def predicate_of(rule: Rule, without_owner: bool) -> Predicate:
     meaning = rule.schema.attributes[attribute]
     who = f"the {name}" if name in rule.single else article(name)
     zeros = (0,) * meaning.length if meaning.length > 1 else 0
+    frame = default_frame(meaning) if rule.frame is None else rule.frame
     if is_position(attribute, zeros):
-        return Predicate(attribute, meaning.outcomes, who, "it")
+        return Predicate(attribute, frame.kind, who, "it", frame, moves=True)
     if without_owner and is_noun(attribute):
-        return Predicate(attribute, meaning.outcomes, f"the {attribute}", f"the {attribute}")
+        noun = f"the {attribute}"
+        return Predicate(attribute, frame.kind, noun, noun, frame)
     subject = f"{owner(who)} `{attribute}`"
     again = subject if without_owner else f"its `{attribute}`"
-    return Predicate(attribute, meaning.outcomes, subject, again)
+    return Predicate(attribute, frame.kind, subject, again, frame)

@@ -24,8 +24,9 @@ from treethink import _engine
 from treethink.explain.english.phrases import Condition, Conjunction
 from treethink.explain.english.words import Nouns, article, is_position, owner, place
 from treethink.explain.path import Binding, Step, plain_value_of, value_of
+from treethink.frames import is_zero, negative, plus
 from treethink.outcome_text import value_text
-from treethink.rules import Test, Value, is_zero, negative, plus
+from treethink.rules import Test, Value
 from treethink.state import State
 
 __all__ = ["Requirement", "conditions", "object_name", "requirements", "statement", "supposition"]

@@ -18,8 +18,9 @@ from statistics import NormalDist
 from typing import Any
 
 from treethink.errors import SettingError, shown
-from treethink.outcome_text import outcome_text
-from treethink.rules import Node, Rule, RuleKey, Value, ranked
+from treethink.frames import Frame, Outcome, Stays
+from treethink.outcome_text import UNCHANGED, outcome_text
+from treethink.rules import Node, Rule, RuleKey, ranked
 from treethink.state import Attribute
 
 LEVEL = 0.95
@@ -62,15 +63,16 @@ class Leaf:
     rule: RuleKey
     path: str
     tests: tuple[str, ...]
-    counts: Mapping[Value, int]
+    counts: Mapping[Outcome, int]
     confidence: float
     pinned: bool = False
-    met: Mapping[Value, int] = field(default_factory=dict)
+    met: Mapping[Outcome, int] = field(default_factory=dict)
     written: bool = False
     attribute: Attribute | None = field(default=None, repr=False)
+    frame: Frame | None = field(default=None, repr=False)
 
     @property
-    def against(self) -> dict[Value, int]:
+    def against(self) -> dict[Outcome, int]:
         """Outcomes observed since the leaf was pinned that it says are impossible."""
         return {outcome: n for outcome, n in self.met.items() if outcome not in self.counts}
 
@@ -80,14 +82,16 @@ class Leaf:
         return sum(self.counts.values())
 
     @property
-    def outcome(self) -> Value | None:
+    def outcome(self) -> Outcome | None:
         """The likeliest outcome."""
         return ranked(self.counts)[0][0] if self.counts else None
 
     @property
     def outcome_text(self) -> str:
-        """The likeliest outcome as text: a change or a new value."""
-        return "" if self.outcome is None else outcome_text(self.outcome, self.attribute)
+        """The likeliest outcome as text, in the frame of the rule."""
+        if self.outcome is None:
+            return ""
+        return outcome_text(self.outcome, self.attribute, self.frame)
 
     @property
     def count(self) -> int:
@@ -116,12 +120,14 @@ class Leaf:
         }
 
 
-def outcome_to_json(outcome: Value | None) -> int | list[int] | str | None:
-    """Return an outcome as JSON can hold it."""
+def outcome_to_json(outcome: Outcome | None) -> int | list[int] | str | None:
+    """Return an outcome as JSON can hold it: `STAYS` as ``"stays"``."""
+    if isinstance(outcome, Stays):
+        return UNCHANGED
     return list(outcome) if isinstance(outcome, tuple) else outcome
 
 
-def counts_to_json(counts: Mapping[Value, int]) -> list[dict[str, Any]]:
+def counts_to_json(counts: Mapping[Outcome, int]) -> list[dict[str, Any]]:
     """Return counts as data that JSON can hold, most frequent first."""
     return [{"outcome": outcome_to_json(outcome), "count": n} for outcome, n in ranked(counts)]
 
@@ -132,7 +138,7 @@ def leaves_of(key: RuleKey, rule: Rule, level: float = LEVEL) -> Iterator[Leaf]:
         most, total = max(node.counts.values(), default=0), sum(node.counts.values())
         bound = lower_bound(most, total, level)
         marks = (node.pinned, node.met, node.written)
-        yield Leaf(key, path, tests, node.counts, bound, *marks, rule.attribute)
+        yield Leaf(key, path, tests, node.counts, bound, *marks, rule.attribute, rule.frame)
 
 
 def paths_of(rule: Rule) -> Iterator[tuple[str, tuple[str, ...], Node]]:

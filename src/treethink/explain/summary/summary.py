@@ -24,7 +24,9 @@ from treethink.explain.summary.leaves import (
     leaves_of,
     outcome_to_json,
 )
-from treethink.rules import Rule, RuleKey, Rules, Value, ranked
+from treethink.frames import Frame, Outcome
+from treethink.outcome_text import frame_text
+from treethink.rules import Rule, RuleKey, Rules, ranked
 
 if TYPE_CHECKING:
     from treethink.model import TreeThink
@@ -39,7 +41,7 @@ class RuleSummary:
     title: str
     varies: bool
     transitions: int
-    seen: Mapping[Value, int]
+    seen: Mapping[Outcome, int]
     depth: int
     leaves: tuple[Leaf, ...]
     others: int = 0
@@ -56,7 +58,7 @@ class RuleSummary:
         return min(self.leaves, key=lambda leaf: leaf.confidence)
 
     @property
-    def seen_once(self) -> list[Value]:
+    def seen_once(self) -> list[Outcome]:
         """Outcomes that were seen exactly once."""
         return [outcome for outcome, n in ranked(self.seen) if n == 1]
 
@@ -64,6 +66,11 @@ class RuleSummary:
     def attribute(self) -> Attribute | None:
         """The definition of the attribute that the rule predicts."""
         return self.leaves[0].attribute
+
+    @property
+    def frame(self) -> Frame | None:
+        """What the outcomes of the rule are relative to."""
+        return self.leaves[0].frame
 
     @property
     def n_empty(self) -> int:
@@ -76,6 +83,7 @@ class RuleSummary:
             **dict(zip(("class", "attribute", "action"), self.rule, strict=True)),
             "varies": self.varies,
             "transitions": self.transitions,
+            "frame": None if self.frame is None else frame_text(self.frame),
             "observations": self.observations,
             "outcomes": counts_to_json(self.seen),
             "other_outcomes": self.others,
@@ -168,7 +176,7 @@ class Summary:
         return tuple(each for each in self.rules.values() if each.others)
 
     @property
-    def seen_once(self) -> tuple[tuple[RuleKey, Value], ...]:
+    def seen_once(self) -> tuple[tuple[RuleKey, Outcome], ...]:
         """Outcomes seen exactly once: perhaps the first of many, perhaps a mistake."""
         return tuple((key, o) for key, each in self.rules.items() for o in each.seen_once)
 
@@ -265,6 +273,7 @@ COLUMNS = {
     "path": "str",
     "tests": "str",
     "outcome": "object",
+    "frame": "object",
     "count": "int64",
     "observations": "int64",
     "share": "float64",
@@ -298,6 +307,7 @@ def _row(title: str, leaf: Leaf) -> dict[str, Any]:
         "path": leaf.path,
         "tests": " and ".join(leaf.tests),
         "outcome": leaf.outcome,
+        "frame": None if leaf.frame is None else frame_text(leaf.frame),
         "count": leaf.count,
         "observations": leaf.total,
         "share": leaf.share,

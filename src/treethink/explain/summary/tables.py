@@ -16,6 +16,7 @@ from typing import Any
 from treethink.explain.rich_text import plain
 from treethink.explain.summary.leaves import Leaf
 from treethink.explain.summary.summary import RuleSummary, Summary
+from treethink.frames import Outcome
 from treethink.outcome_text import outcome_text
 from treethink.rules import distribution, title_of
 from treethink.text import escaped, many, percent, printable
@@ -203,7 +204,7 @@ def certainty(leaf: Leaf) -> str:
 def _sentences(summary: Summary) -> list[str]:
     """Return the sentences that apply to this model."""
     once = [
-        f"{title_of(key)}: {outcome_text(outcome, summary.rules[key].attribute)}"
+        f"{title_of(key)}: {_outcome(summary.rules[key], outcome)}"
         for key, outcome in summary.seen_once
     ]
     sentences = [
@@ -219,6 +220,10 @@ def _sentences(summary: Summary) -> list[str]:
         _never_compared(summary),
     ]
     return [each for each in sentences if each]
+
+
+def _outcome(rule: RuleSummary, outcome: Outcome) -> str:
+    return outcome_text(outcome, rule.attribute, rule.frame)
 
 
 def _constant(summary: Summary) -> str:
@@ -256,7 +261,7 @@ def _pinned(summary: Summary) -> list[str]:
 
 def _against(summary: Summary) -> list[str]:
     return [
-        f"{_where(leaf, named=True)}: {distribution(leaf.against, leaf.attribute)},"
+        f"{_where(leaf, named=True)}: {distribution(leaf.against, leaf.attribute, leaf.frame)},"
         f" of {sum(leaf.met.values()):,}"
         for leaf in summary.leaves
         if leaf.against

@@ -17,9 +17,13 @@ from typing import Any
 from treethink.explain.distributions import differ, in_words, new_values, times_seen, to_json
 from treethink.explain.english.tests import supposition
 from treethink.explain.path import Binding, Step, child, extensions
+from treethink.frames import CHANGE, STAYS, Frame, Outcome
 from treethink.metrics import Distribution
+from treethink.outcome_text import outcome_text
 from treethink.rules import Node, Test, Value
-from treethink.state import State
+from treethink.state import Attribute, State
+
+_ANY = Attribute(1)  # outcome_text needs an attribute only where there is no frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +41,18 @@ class Counterfactual:
 
     `step` is the index of the test on the path; `assumed` are that test with its other answer, and
     what else must be so; `outcomes` are values with their chances, and `support` the observations
-    behind them, unless they were `written` by hand. If the attribute itself would have to have
-    some other value, new values cannot be known: `outcomes` are then changes, and `relative` is
-    True.
+    behind them, unless they were `written` by hand. If what the outcomes are relative to would have
+    to have some other value, new values cannot be known: `outcomes` are then those of the rule, in
+    its `frame`, and `relative` is True.
     """
 
     step: int
     assumed: tuple[Assumption, ...]
-    outcomes: Mapping[Value, float]
+    outcomes: Mapping[Outcome, float]
     support: int
     relative: bool = False
     written: bool = False
+    frame: Frame = CHANGE
 
     @property
     def condition(self) -> str:
@@ -56,9 +61,17 @@ class Counterfactual:
 
     def sentence(self, attribute: str) -> str:
         """Return condition and consequence, without a full stop."""
-        would = "change by" if self.relative else "be"
-        result = f"{attribute} would {would} {in_words(self.outcomes)}"
+        if not self.relative:
+            result = f"{attribute} would be {in_words(self.outcomes)}"
+        elif self.frame == CHANGE:
+            result = f"{attribute} would change by {in_words(self.outcomes)}"
+        else:
+            result = f"the outcome would be {in_words(self.outcomes, None, self._text)}"
         return f"if {self.condition}, {result}, {times_seen(self.support, self.written)}"
+
+    def _text(self, outcome: Outcome, _: Attribute | None) -> str:
+        """Return an outcome as text: everything that this needs to know is in the frame."""
+        return outcome_text(outcome, _ANY, self.frame)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
@@ -85,36 +98,64 @@ class _Route:
 
 
 def nearest(
-    state: State, steps: Sequence[Step], object_id: int, attribute: str, outcomes: Distribution
+    state: State,
+    steps: Sequence[Step],
+    object_id: int,
+    attribute: str,
+    outcomes: Distribution,
+    frame: Frame,
 ) -> Counterfactual | None:
     """Return the nearest counterfactual; None if no other answer would make a difference."""
     for i in range(len(steps) - 1, -1, -1):
         candidates = []
         for route in _leaves(state, steps[: i + 1]):
             counts = route.node.counts
-            if counts and differ(new_values(state, object_id, attribute, counts), outcomes):
-                candidates.append(_counterfactual(state, i, route, object_id, attribute))
+            if counts and differ(new_values(state, object_id, attribute, counts, frame), outcomes):
+                candidates.append(_counterfactual(state, i, route, object_id, attribute, frame))
         if candidates:  # the fewest assumptions, then the most observations
             return min(candidates, key=lambda each: (len(each.assumed), -each.support))
     return None
 
 
 def _counterfactual(
-    state: State, step: int, route: _Route, object_id: int, attribute: str
+    state: State, step: int, route: _Route, object_id: int, attribute: str, frame: Frame
 ) -> Counterfactual:
-    """Return what follows at a leaf, from the value that the attribute would have had before."""
+    """Return what follows at a leaf, from the values that would have been there before."""
     counts, support = route.node.counts, sum(route.node.counts.values())
     by_hand = route.node.written
-    about_own = [each for each in route.assumed if _is_about_own(each.test, (0, attribute))]
-    stated = [each.test.value for each in about_own if each.holds and each.test.kind == "equality"]
-    value = stated[0] if stated else None
-    if value is not None:
-        state = state.replace_many({object_id: {attribute: value}})
-    elif about_own and state.schema.attributes[attribute].outcomes == "delta":
-        changes = {outcome: n / support for outcome, n in counts.items()}
-        return Counterfactual(step, route.assumed, changes, support, True, by_hand)
-    then = new_values(state, object_id, attribute, counts)
+    reads = {*frame.reads(state[object_id].class_name, attribute)}
+    if STAYS in counts:
+        reads.add((state[object_id].class_name, attribute))
+    own = [name for class_name, name in reads if class_name == state[object_id].class_name]
+    stated = dict(_stated_values(route, own))
+    unknown = any(
+        _is_about_own(each.test, (0, name))
+        for each in route.assumed
+        for name in own
+        if name not in stated
+    )
+    if unknown or _assumes_another(route, frame):
+        shares = {outcome: n / support for outcome, n in counts.items()}
+        return Counterfactual(step, route.assumed, shares, support, True, by_hand, frame)
+    state = state.replace_many({object_id: stated})
+    then = new_values(state, object_id, attribute, counts, frame)
     return Counterfactual(step, route.assumed, then, support, written=by_hand)
+
+
+def _stated_values(route: _Route, names: Sequence[str]) -> Iterator[tuple[str, Value]]:
+    """Yield the object's own values, of these attributes, that have been assumed."""
+    for each in reversed(route.assumed):  # the first of several is the one that counts
+        test = each.test
+        own = _is_about_own(test, (0, test.attribute)) and test.attribute in names
+        if own and each.holds and test.kind == "equality":
+            yield test.attribute, test.value
+
+
+def _assumes_another(route: _Route, frame: Frame) -> bool:
+    """Whether another object has been assumed of the class that outcomes refer to."""
+    if frame.of is None:
+        return False
+    return any(frame.of in each.test.classes for each in route.assumed)
 
 
 def _leaves(state: State, steps: Sequence[Step]) -> Iterator[_Route]:

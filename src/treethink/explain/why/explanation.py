@@ -21,13 +21,16 @@ from rich.tree import Tree
 
 from treethink.errors import UnknownNameError, WrongTypeError, shown
 from treethink.explain.distributions import in_words, times_seen, to_json
+from treethink.explain.english.phrases import Leaf
+from treethink.explain.english.sentences import predicate_of
 from treethink.explain.english.tests import object_name, statement
 from treethink.explain.novelty import novelty_text
 from treethink.explain.path import Step, follow
 from treethink.explain.rich_text import RichText
 from treethink.explain.why.counterfactual import Counterfactual, nearest
+from treethink.frames import CHANGE, Frame
 from treethink.metrics import each_change
-from treethink.outcome_text import value_text
+from treethink.outcome_text import frame_text, value_text
 from treethink.rules import Node, Rule, RuleKey, Value
 from treethink.state import State
 from treethink.text import many
@@ -172,6 +175,7 @@ def _keys(prediction: Prediction, of: Asked) -> list[tuple[int, str]]:
 def _reason(prediction: Prediction, rule: Rule, object_id: int, attribute: str) -> Reason:
     state = prediction.state
     steps, leaf = follow(rule.root, state, object_id)
+    assert rule.frame is not None
     outcomes: Mapping[Value, float] = prediction.outcomes(object_id, attribute)
     against = sum(n for outcome, n in leaf.met.items() if outcome not in leaf.counts)
     support = prediction.support(object_id, attribute)
@@ -183,7 +187,7 @@ def _reason(prediction: Prediction, rule: Rule, object_id: int, attribute: str) 
         support,
         steps,
         bool(leaf.counts) and not leaf.written,
-        nearest(state, steps, object_id, attribute, outcomes),
+        nearest(state, steps, object_id, attribute, outcomes, rule.frame),
         support > 0 and not leaf.counts,
         _answering_node(steps, leaf).written,
         leaf.pinned,
@@ -191,7 +195,22 @@ def _reason(prediction: Prediction, rule: Rule, object_id: int, attribute: str) 
         against,
         leaf.others,
         novelty_text(prediction, object_id, attribute),
+        rule.frame,
+        _relative_words(rule, state, object_id, _answering_node(steps, leaf)),
     )
+
+
+def _relative_words(rule: Rule, state: State, object_id: int, node: Node) -> str:
+    """Say what happens, if outcomes are relative to another attribute; else nothing."""
+    assert rule.frame is not None
+    assert rule.key is not None
+    if rule.frame.is_plain or not node.counts:
+        return ""
+    if rule.frame.reference(state, object_id, rule.key[1]) is None:
+        return f"there is not exactly one {rule.frame.of}, so nothing is known"
+    predicate = predicate_of(rule, without_owner=False)
+    clause = predicate.clause(Leaf(node.counts, node.written, node.others), predicate.again)
+    return f"so {clause}"
 
 
 def _answering_node(steps: Sequence[Step], leaf: Node) -> Node:
@@ -231,7 +250,9 @@ class Reason(RichText):
     (`borrowed`), that of the nearest branch above. A `pinned` leaf does not learn; `met` counts
     the observations since it was pinned, and `against` those that contradict it. `others` counts
     the observations of the leaf whose outcomes are not told apart (`max_outcomes`). `novel` says
-    what the answer rests on that was never seen. `otherwise` is the nearest counterfactual.
+    what the answer rests on that was never seen. `otherwise` is the nearest counterfactual. If the
+    outcomes of the rule are relative to another attribute, that is its `frame`, and `relative`
+    says what happens in words.
     """
 
     state: State = field(repr=False)
@@ -249,6 +270,8 @@ class Reason(RichText):
     against: int = 0
     others: int = 0
     novel: str = ""
+    frame: Frame = CHANGE
+    relative: str = ""
 
     @property
     def was(self) -> Value:
@@ -287,6 +310,7 @@ class Reason(RichText):
             "met": self.met,
             "against": self.against,
             "novel": self.novel or None,
+            "frame": frame_text(self.frame),
             "steps": [_step(self.state, each) for each in self.steps],
             "bound": {variable: list(ids) for variable, ids in self.bound.items()},
             "otherwise": None if self.otherwise is None else self.otherwise.to_dict(),
@@ -331,6 +355,8 @@ class Reason(RichText):
             answer = Text("yes  " if step.holds else "no   ", style=_colour(step.holds))
             branch = tree.add(answer + Text(statement(self.state, step), style="not bold"))
             branch.add(Text(str(step.test), style="dim"))
+        if self.relative:
+            tree.add(Text(self.relative))
         if remark := self._remark():
             tree.add(Text(remark))
         if self.otherwise is not None:
