@@ -177,6 +177,11 @@ State const& foldt_state(Foldt const& self, nb::handle object) {
     return state;
 }
 
+TreeSnapshot foldt_snapshot(Foldt const& self, bool with_candidates) {
+    nb::gil_scoped_release const release;
+    return self.snapshot(with_candidates);
+}
+
 void bind_foldt(nb::module_& module) {
     nb::class_<Foldt>(module, "Foldt", "One first-order logical decision tree. See treethink.FOLDT.")
         .def("__init__",
@@ -200,23 +205,35 @@ void bind_foldt(nb::module_& module) {
              [](Foldt const& self, nb::handle object, std::vector<Int> const& ids, nb::handle facts,
                 nb::handle bindings) {
                  State const& state = foldt_state(self, object);
-                 auto const answer = self.predict(state, rows_of(state, self.schema(), self.arguments(), ids),
-                                                  facts_mode(facts), bindings_mode(bindings));
+                 auto const rows = rows_of(state, self.schema(), self.arguments(), ids);
+                 FactsMode const facts_how = facts_mode(facts);
+                 BindingsMode const bindings_how = bindings_mode(bindings);
+                 std::vector<std::pair<Vector, std::uint64_t>> answer;
+                 {
+                     nb::gil_scoped_release const release;
+                     answer = self.predict(state, rows, facts_how, bindings_how);
+                 }
                  nb::list all;
                  for (auto const& [outcome, n] : answer) all.append(nb::make_tuple(outcome.front(), n));
                  return all;
              })
         .def("_save",
              [](Foldt const& self) {
-                 auto const bytes = self.save();
+                 std::vector<std::uint8_t> bytes;
+                 {
+                     nb::gil_scoped_release const release;
+                     bytes = self.save();
+                 }
                  return nb::bytes(bytes.data(), bytes.size());
              })
         .def("_load",
              [](Foldt& self, nb::bytes const& bytes) {
+                 nb::gil_scoped_release const release;
                  self.load({static_cast<std::uint8_t const*>(bytes.data()), bytes.size()});
              })
-        .def("_tree", [](Foldt const& self) { return tree_tuple(self.schema(), self.snapshot(false)); })
-        .def("_candidates", [](Foldt const& self) { return candidates_list(self.schema(), self.snapshot(true)); });
+        .def("_tree", [](Foldt const& self) { return tree_tuple(self.schema(), foldt_snapshot(self, false)); })
+        .def("_candidates",
+             [](Foldt const& self) { return candidates_list(self.schema(), foldt_snapshot(self, true)); });
 }
 
 FactKind const& kind_named(std::string const& name) {

@@ -25,6 +25,14 @@ void BlockCounters::grow(Codes const& all_codes, std::size_t type, std::size_t o
     fit_outcomes(outcomes);
 }
 
+// Counters are most of a model. Where outcomes keep being new, doubling would keep room for as many again.
+void BlockCounters::fit_outcomes(std::size_t outcomes) {
+    std::size_t const size = outcomes * stride;
+    if (counts.size() >= size) return;
+    if (counts.capacity() < size) counts.reserve(size + outcomes / 8 * stride);
+    counts.resize(size, 0);
+}
+
 void BlockCounters::index_columns() {
     if (!column_of.empty() || codes.empty()) return;
     std::size_t const size = std::size_t{*std::max_element(codes.begin(), codes.end())} + 1;
@@ -68,7 +76,7 @@ BlockCounters::Column BlockCounters::add(Code code, std::uint32_t birth, std::si
 
 void BlockCounters::apply_pending(Counts totals) {
     if (!has_pending) return;
-    if (counts.size() < totals.size() * stride) counts.resize(totals.size() * stride, 0);
+    fit_outcomes(totals.size());
     for (std::size_t w = 0; w < true_bits.size(); ++w) {
         for (std::uint64_t rest = std::exchange(true_bits[w], 0); rest != 0; rest &= rest - 1) {
             Column const column = column_of[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))];
@@ -131,24 +139,23 @@ void BlockCounters::erase(std::vector<Column> const& columns, Counts totals) {
     apply_pending(totals);
     truth_version = kNoVersion;  // so that the whole truth is followed again
     for (Column const column : columns) column_of[codes[column]] = kNoColumn;
-    BlockCounters const old = *this;
-    codes.clear();
-    births.clear();
-    for (std::size_t column = 0; column < old.size(); ++column) {
-        if (old.column_of[old.codes[column]] == kNoColumn) continue;
-        column_of[old.codes[column]] = static_cast<Column>(codes.size());
-        codes.push_back(old.codes[column]);
-        births.push_back(old.births[column]);
+    std::vector<Column> kept;  // their old columns
+    for (Column column = 0; column < size(); ++column)
+        if (column_of[codes[column]] != kNoColumn) kept.push_back(column);
+    // The limit falls while a rule grows: keep only the room that candidates need until the next are dropped.
+    std::size_t const room = std::max(min_columns(totals.size()), kept.size() + kept.size() / 4);
+    std::size_t const outcomes = stride == 0 ? 0 : counts.size() / stride;
+    std::size_t const old_stride = std::exchange(stride, std::min(stride, room));
+    std::vector<Count> const old_counts = std::exchange(counts, std::vector<Count>(outcomes * stride, 0));
+    for (std::size_t y = 0; y < outcomes; ++y)
+        for (std::size_t i = 0; i < kept.size(); ++i) counts[y * stride + i] = old_counts[y * old_stride + kept[i]];
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        codes[i] = codes[kept[i]];
+        births[i] = births[kept[i]];
+        column_of[codes[i]] = static_cast<Column>(i);
     }
-    for (std::size_t at = 0, y = 0; at < counts.size(); at += stride, ++y) {
-        Count* const row = counts.data() + at;
-        std::fill_n(row, stride, 0);
-        for (std::size_t column = 0; column < size(); ++column)
-            row[column] = old.counts[at + old.column_of[codes[column]]];
-    }
-    // The limit falls while a rule grows: give back what will not be needed again.
-    std::size_t const room = std::max(min_columns(totals.size()), size() + size() / 2);
-    if (stride > 2 * room) set_stride(room);
+    codes.resize(kept.size());
+    births.resize(kept.size());
 }
 
 std::size_t BlockCounters::bytes() const {
@@ -311,7 +318,8 @@ bool NodeShare::includes(Node const& node, std::size_t block) const {
 NodeShare share_of_node(LearningContext const& context, std::size_t nodes, std::size_t outcomes) {
     std::uint64_t const rules = std::max<std::size_t>(1, context.varying_rules);
     std::uint64_t const counters = context.settings.max_counters / rules / nodes;
-    std::uint64_t const candidates = counters / (outcomes * std::max<std::uint64_t>(1, outcomes / few_outcomes));
+    std::uint64_t const candidates =
+        counters / (outcomes * std::max<std::uint64_t>(1, outcomes * rules / few_outcomes));
     return {std::max<std::uint64_t>(1, candidates), std::min(candidates, counters / (outcomes + counters_per_block))};
 }
 

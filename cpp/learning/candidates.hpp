@@ -33,8 +33,9 @@ inline constexpr std::uint64_t max_node_counters = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t max_rule_counters = std::uint64_t{1} << 22;
 /// A block with few candidates takes as much memory as so many counters, beside one for each outcome.
 inline constexpr std::uint64_t counters_per_block = 64;
-/// A rule with twice as many outcomes has half the share, and so on: it is likely noise.
-inline constexpr std::uint64_t few_outcomes = 32;
+/// Outcomes of a rule times rules that vary. A model with twice as many has half the counters, and so on: it is likely
+/// noise.
+inline constexpr std::uint64_t few_outcomes = 1'024;
 
 /// What the rules of a model that vary share equally is Settings::max_counters. This is what a node of one of them
 /// gets: many rules whose outcomes and facts never come again would take any memory and time otherwise.
@@ -82,9 +83,7 @@ struct BlockCounters {
         if (column_of.size() < all_codes.size(type) || counts.size() < outcomes * stride)
             grow(all_codes, type, outcomes);
     }
-    void fit_outcomes(std::size_t outcomes) {
-        if (counts.size() < outcomes * stride) counts.resize(outcomes * stride, 0);
-    }
+    void fit_outcomes(std::size_t outcomes);
     /// Makes room for a bit of every code that `column_of` has room for.
     void fit_true_bits() { true_bits.resize(column_of.size() / 64 + 1, 0); }
     /// Makes `column_of`, if there is none yet.

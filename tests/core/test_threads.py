@@ -20,7 +20,7 @@ import pytest
 from handmade import chain, dot, handmade
 from treethink.checks.learners import all_outcomes
 from treethink.errors import TransitionError, WrongTypeError
-from treethink.foldt import FOLDT
+from treethink.foldt import FOLDT, Facts
 from treethink.model import Change, TreeThink
 from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
@@ -321,6 +321,37 @@ def test_one_call_on_a_large_state_lets_other_threads_run():
     assert len(steps[0][0]) > 2000
     model = TreeThink(world.schema)
     assert turns_meanwhile(lambda: [model.observe(*step) for step in steps]) >= 3
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda tree, state: tree.predict(state, [0]),
+        lambda tree, state: tree.predict(Facts(state, "full"), [0], "all"),
+        lambda tree, _: tree.rule,
+        lambda tree, _: tree._tree._candidates(),
+        lambda tree, _: tree._tree._save(),
+    ],
+    ids=["predict", "predict all", "rule", "candidates", "save"],
+)
+def test_a_thread_that_asks_a_tree_lets_one_that_learns_go_on(call):
+    """Python makes no thread switch here: the engine must let others run, also while it waits."""
+    tree, learned = FOLDT(["dot"]), threading.Event()
+    tree.observe(crowd(100, 0), [0], "first")
+
+    def learn() -> None:
+        for step in range(20):
+            tree.observe(crowd(100, step), [0], step % 3)
+        learned.set()
+
+    def ask() -> None:
+        deadline = time.monotonic() + LONG / 4
+        while not learned.is_set():
+            assert time.monotonic() < deadline, "the other thread got no turn"
+            call(tree, crowd(100, 0))
+
+    with switching_every(LONG):
+        together(learn, ask)
 
 
 # ---------------------------------------------------- stopping

@@ -83,6 +83,22 @@ def growing_score(rng: random.Random) -> Iterator[Transition]:
         state = after
 
 
+def noise(rng: random.Random, attributes: int) -> Iterator[Transition]:
+    """One object with many attributes, which all jump anywhere; some are told by value."""
+    how = ["delta", "value"]
+    kinds = {f"a{i}": tt.Attribute(1, outcomes=rng.choice(how)) for i in range(attributes)}
+    schema = tt.Schema({"box": list(kinds)}, kinds, ["wait"])
+
+    def anything() -> tt.State:
+        return tt.State(schema, [tt.Object(0, "box", **{a: rng.randrange(10**6) for a in kinds})])
+
+    state = anything()
+    while True:
+        after = anything()
+        yield state, "wait", after
+        state = after
+
+
 STREAMS: dict[str, Callable[[random.Random], Iterator[Transition]]] = {
     "clock": clock,
     "sensor": sensor,

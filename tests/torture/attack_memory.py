@@ -1,4 +1,4 @@
-"""Attacks on memory: it runs out while a model learns, is edited, or is loaded."""
+"""Attacks on memory: it runs out, or learning and loading ask for very much."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ import random
 import resource
 import time
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import bombs
 import child
 import treethink as tt
+from endless import noise
 from torture import Attack
 from treethink.baselines import Qora
 
 MEGABYTE = 2**20
 #: What loading a file may cost, whatever is in it.
 FREE_MEMORY, MEMORY_PER_BYTE = 64 * MEGABYTE, 100
+#: What learning from noise may cost, and how long one observation may take.
+NOISE_MEMORY, NOISE_SECONDS = 400 * MEGABYTE, 5
 
 
 def address_space() -> int:
@@ -197,6 +201,22 @@ def load_bomb(kind: str, size: int) -> str | None:
     return None if seconds < 10 else f"{kind} of {len(content):,} bytes took {seconds:.0f} s"
 
 
+def learn_noise(seed: int, attributes: int, steps: int, settings: dict[str, Any]) -> str | None:
+    """Learn from attributes that are all noise; return what went wrong, or None."""
+    stream = noise(random.Random(seed), attributes)
+    first = next(stream)
+    model = tt.TreeThink(first[0].schema, **settings)
+    forget_peak()
+    before, slowest = peak_memory(), 0
+    for step in islice(stream, steps):
+        slowest = max(slowest, *model._time_observe([step]))
+    memory = peak_memory() - before
+    case = f"{attributes} attributes, {steps} observations and {settings}"
+    if memory > NOISE_MEMORY:
+        return f"{case} took {memory:,} bytes of memory"
+    return None if slowest < NOISE_SECONDS * 10**9 else f"{case}: one took {slowest / 1e9:.1f} s"
+
+
 # -------------------------------------------------------------------- attacks
 
 
@@ -236,6 +256,17 @@ def bomb_is_refused(rng: random.Random, folder: Path) -> str | None:
     return child.result(child.start(load_bomb, kind, rng.randint(5_000, 1_000_000)))
 
 
+def attributes_are_noise(rng: random.Random, folder: Path) -> str | None:
+    """Learn from many attributes that are all noise, until their cost falls."""
+    attributes = rng.choice([100, 200, 300])
+    settings = {
+        "criterion": rng.choice(["evidence", "evidence", "proven", "wilson"]),
+        "memory": rng.choice([5_000, 50, 0]),
+    }
+    arguments = rng.randrange(1_000), attributes, 6_000 // attributes + 20, settings
+    return child.result(child.start(learn_noise, *arguments))
+
+
 ATTACKS = [
     Attack(
         "memory runs out while a model learns",
@@ -266,5 +297,12 @@ ATTACKS = [
         "loading takes at most 64 MB and 100 times the file, and 10 s; or one ModelFileError",
         80,
         bomb_is_refused,
+    ),
+    Attack(
+        "many attributes that are all noise",
+        f"learning takes at most {NOISE_MEMORY // MEGABYTE} MiB, and {NOISE_SECONDS} s for each "
+        "observation",
+        10,
+        attributes_are_noise,
     ),
 ]

@@ -552,8 +552,8 @@ MAX_COUNTERS = 2**26
 """Limit on the same of all rules of a model that vary, which share it equally."""
 COUNTERS_PER_PATTERN = 64
 """What a pattern of tests takes of a node's share, beside one counter for each outcome."""
-FEW_OUTCOMES = 32
-"""A rule with twice as many has half the share, and so on."""
+FEW_OUTCOMES = 1_024
+"""Outcomes of a rule times rules that vary: with twice as many, all have half, and so on."""
 
 
 def without_others(counts: Counter[Outcome]) -> Counter[Outcome]:
@@ -979,7 +979,8 @@ class ReferenceTree:
     def _candidates_by_share(self) -> int:
         """The more outcomes, the smaller the share."""
         outcomes = self._outcomes_charged()
-        return self._share() // (outcomes * max(1, outcomes // FEW_OUTCOMES))
+        crowding = outcomes * self.varying_rules // FEW_OUTCOMES
+        return self._share() // (outcomes * max(1, crowding))
 
     def _outcomes_charged(self) -> int:
         """A rule that looks like noise is taken to have as many outcomes as it may."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from math import prod
 from typing import Any
 
@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 
 import treethink as tt
 from crowd import CROWD, CROWDS, SETTINGS, large_crowd, verdicts
+from endless import noise
 from handmade import integer, number
 from reference import (
     BUILT_IN,
     CRITERIA,
+    FEW_OUTCOMES,
     KINDS,
     MAX_BINDINGS,
     TRANSITION,
@@ -544,6 +546,19 @@ def test_engine_and_twin_share_few_counters(seed, criterion, memory, counters, v
 )
 def test_engine_and_twin_share_few_counters_in_any_stream(stream, counters):
     ThriftyTwins(stream.schema, counters, **stream.settings).follow(stream.transitions)
+
+
+def test_engine_and_twin_give_less_to_rules_that_look_like_noise():
+    stream = list(islice(noise(random.Random(1), 24), 90))
+    twins = ThriftyTwins(stream[0][0].schema, max_counters=2**18, memory=0)
+    for step, transition in enumerate(stream):
+        twins.observe(*transition)
+        if step > 70:
+            twins.assert_same_trees("wait")
+    assert all(
+        len(twins.twin.tree("box", name, "wait").outcomes) * 24 // FEW_OUTCOMES > 1
+        for name in stream[0][0].schema.attributes
+    )
 
 
 @pytest.mark.parametrize("counters", [2**14, 2**17])
