@@ -43,7 +43,7 @@ STEPS, STEPS_OF_RARE, STEPS_OF_RANDOM = 100_000, 1_000_000, 4_096_000
 #: In a random world, the error is measured after this many steps, then after twice as many, ...
 FIRST = 1_000
 _TELL_EVERY = 20.0  # seconds
-#: The worlds of the table: all that the paper's settings can learn.
+#: The worlds of the table: those whose rules the paper's language can say.
 EXAMINED = [name for name, world in WORLDS.items() if world not in LANGUAGE_WORLDS]
 # Worlds with situations that random play seldom shows.
 _RARE = ("keys", "taxi", "cliffwalking")

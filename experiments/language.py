@@ -19,20 +19,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+
+from experiments.language_streams import BLOCKS, EPISODE, VALVES, Case, blocks, valves
 
 from treethink.metrics import TOLERANCE, error
 from treethink.model import TreeThink
-from treethink.state import Schema, State
+from treethink.state import Schema
 from treethink.stream.random_play import transitions
 from treethink.worlds import World, make
 
-#: A state, an action, and the state that follows.
-Case = tuple[State, str, State]
 #: Returns endless cases for a seed.
 Stream = Callable[[int], Iterator[Case]]
 
-EPISODE = 50
 HELD_OUT_SEED = 1_000_000
 _LARGER_STEPS = 500
 
@@ -119,10 +119,21 @@ def world_row(
 
 # ---------------------------------------------------------------------------------- rows
 
+
+def carry_row(**options: int) -> Row:
+    """Return the row of `carry`, which is played at four sizes and judged at a larger one."""
+    sizes = [make("carry", width=size, height=size, **options) for size in (5, 6, 7, 8)]
+    larger = make("carry", width=16, height=16, **options)
+    return world_row(60_000, *sizes, larger=larger)
+
+
 ROWS: dict[str, Callable[[], Row]] = {
     "cells": lambda: world_row(3_000, make("cells"), larger=make("cells", width=32, height=32)),
     "parity of attributes": lambda: world_row(500, make("parity"), actions=["press"]),
     "parity of relations": lambda: world_row(2_000, make("parity"), actions=["pull"]),
+    "carry": carry_row,
+    "carry, heading as a number": partial(carry_row, numbered=1),
+    "carry, things where the agent is": partial(carry_row, hidden=0),
     "push": lambda: world_row(
         60_000, make("push"), larger=make("push", width=32, height=32, boxes=125, goals=125)
     ),
@@ -131,6 +142,10 @@ ROWS: dict[str, Callable[[], Row]] = {
     "portal": lambda: world_row(
         2_000, make("portal"), larger=make("portal", width=32, height=32, portals=100)
     ),
+    "doors of one class": lambda: world_row(3_000, make("doors-things"), reference=make("doors")),
+    "coins of one class": lambda: world_row(3_000, make("coins-things"), reference=make("coins")),
+    "blocks": lambda: Row(BLOCKS, 4_000, partial(blocks, 5), larger=partial(blocks, 7)),
+    "valves": lambda: Row(VALVES, 1_500, partial(valves, 5, 6), larger=partial(valves, 12, 36)),
 }
 
 

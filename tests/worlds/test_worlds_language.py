@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -9,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treethink.errors import SettingError
-from treethink.state import Object, State
+from treethink.errors import SettingError, StateError
+from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
-from treethink.worlds import LANGUAGE_WORLDS, make
+from treethink.worlds import LANGUAGE_WORLDS, World, make
 
 STEPS = {"stay": (0, 0), "left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 Cell = tuple[int, int]
@@ -93,6 +94,27 @@ def parity_states(draw: st.DrawFn) -> State:
     plugs = [(name, {"slot": draw(bit)}) for name in ("red", "east", "blue", "west")]
     panel = ("panel", {"left": draw(bit), "right": draw(bit)})
     return state_of("parity", [panel, *plugs, ("game", {"score": draw(st.integers(-9, 9))})])
+
+
+@st.composite
+def carry_states(draw: st.DrawFn) -> State:
+    """Several things may be carried, and several may be on one cell."""
+    some = st.lists(st.tuples(cells, st.integers(0, 1)), max_size=3)
+    things: list[tuple[str, dict[str, Any]]] = [
+        *placed("wall", draw(few_cells)),
+        *(
+            ("door", {"pos": cell, "state": state})
+            for cell, state in draw(st.lists(st.tuples(cells, st.integers(0, 2)), max_size=4))
+        ),
+        *(
+            (name, {"pos": (-1, -1) if carried else cell, "carried": carried})
+            for name in ("key", "ball")
+            for cell, carried in draw(some)
+        ),
+    ]
+    heading = draw(st.sampled_from([(1, 0), (0, 1), (-1, 0), (0, -1)]))
+    agent: tuple[str, dict[str, Any]] = ("agent", {"pos": draw(cells), "heading": heading})
+    return state_of("carry", [*things, agent])
 
 
 # ------------------------------------------------------------------ what follows, slowly
@@ -185,6 +207,34 @@ def slow_parity(state: State, action: str) -> Changes:
     }
 
 
+def slow_carry(state: State, action: str) -> Changes:
+    agent = only(state, "agent")
+    x, y = agent.heading
+    if action in ("left", "right"):
+        return {agent.id: {"heading": (y, -x) if action == "left" else (-y, x)}}
+    front = (agent.pos[0] + x, agent.pos[1] + y)
+    things = [each for each in state if each.class_name in ("key", "ball")]
+    held = [each for each in things if each.carried == 1]
+    there = [each for each in things if each.carried == 0 and each.pos == front]
+    doors = at(state, "door", front)
+    if action == "pickup":
+        return {} if held else {each.id: {"carried": 1, "pos": (-1, -1)} for each in there}
+    if action == "drop":
+        full = there or doors or at(state, "wall", front)
+        return {} if full else {each.id: {"carried": 0, "pos": front} for each in held}
+    if action == "forward":
+        shut = [door for door in doors if door.state != 0]
+        full = there or shut or at(state, "wall", front)
+        return {} if full else {agent.id: {"pos": front}}
+    changes: Changes = {}
+    for door in doors:
+        if door.state == 0:
+            changes[door.id] = {"state": 1}
+        elif door.state == 1 or any(each.class_name == "key" for each in held):
+            changes[door.id] = {"state": 0}
+    return changes
+
+
 TWINS: dict[str, tuple[st.SearchStrategy[State], Callable[[State, str], Changes]]] = {
     "cells": (cells_states(), slow_cells),
     "push": (push_states(), slow_push),
@@ -192,6 +242,7 @@ TWINS: dict[str, tuple[st.SearchStrategy[State], Callable[[State, str], Changes]
     "fuel": (fuel_states(), slow_fuel),
     "portal": (portal_states(), slow_portal),
     "parity": (parity_states(), slow_parity),
+    "carry": (carry_states(), slow_carry),
 }
 
 
@@ -207,7 +258,95 @@ def test_what_follows_is_what_a_slow_reading_of_the_rules_gives(
 
 
 def test_every_world_of_the_language_has_a_twin() -> None:
-    assert {each.name for each in LANGUAGE_WORLDS} == set(TWINS)
+    same_rules = {"carry-numbered", "doors-things", "coins-things"}
+    assert {each.name for each in LANGUAGE_WORLDS} == set(TWINS) | same_rules
+
+
+# ------------------------------------------------------------------ other forms of a world
+
+TURNS = [(1, 0), (0, 1), (-1, 0), (0, -1)]
+
+
+def numbered(state: State) -> State:
+    """The state with the number of its heading."""
+    (agent,) = state.of_class("agent")
+    number = Object(agent.id, "agent", pos=agent.pos, heading=TURNS.index(agent.heading))
+    others = [each for each in state if each.class_name != "agent"]
+    return State(make("carry-numbered").schema, [*others, number])
+
+
+def in_hand(state: State) -> State:
+    """The state with carried things where the agent is."""
+    (agent,) = state.of_class("agent")
+    held = [each for name in ("key", "ball") for each in state.find(name, carried=1)]
+    return state.replace_many({each.id: {"pos": agent.pos} for each in held})
+
+
+def with_things(state: State, color_of: Callable[[Object], int], schema: Schema) -> State:
+    """The state with one class."""
+    return State(
+        schema,
+        [
+            each
+            if each.class_name == "game"
+            else Object(each.id, "thing", pos=each.pos, color=color_of(each))
+            for each in state
+        ],
+    )
+
+
+def color_in_doors(each: Object) -> int:
+    return (
+        0 if each.class_name == "wall" else {"door": 1, "player": 3}[each.class_name] + each.color
+    )
+
+
+def color_in_coins(each: Object) -> int:
+    return 2 - each.used if each.class_name == "coin" else {"wall": 0, "player": 3}[each.class_name]
+
+
+def doors_with_things(state: State) -> State:
+    return with_things(state, color_in_doors, make("doors-things").schema)
+
+
+def coins_with_things(state: State) -> State:
+    return with_things(state, color_in_coins, make("coins-things").schema)
+
+
+FORMS: dict[str, tuple[World, World, Callable[[State], State]]] = {
+    "numbered": (make("carry"), make("carry-numbered"), numbered),
+    "in hand": (make("carry"), make("carry", hidden=0), in_hand),
+    "doors": (make("doors"), make("doors-things"), doors_with_things),
+    "coins": (make("coins"), make("coins-things"), coins_with_things),
+}
+
+
+@pytest.mark.parametrize(("world", "other", "translated"), FORMS.values(), ids=FORMS)
+def test_another_form_of_a_world_is_the_same_game(
+    world: World, other: World, translated: Callable[[State], State]
+) -> None:
+    for one, two in zip(
+        transitions(world, 1_500, seed=0), transitions(other, 1_500, seed=0), strict=True
+    ):
+        assert (translated(one[0]), one[1], translated(one[2])) == two[:3]
+    for one_scene, two_scene in zip(world.scenes(), other.scenes(), strict=True):
+        assert translated(one_scene.before) == two_scene.before
+        assert [(translated(after), p) for after, p in one_scene.truth] == two_scene.truth
+
+
+def test_a_color_without_a_look_is_refused() -> None:
+    world = make("doors-things")
+    state = world.reset(0).replace(0, color=7)
+    with pytest.raises(StateError, match="world 'doors-things': a color must be from 0 to 4, got"):
+        world.distribution(state, "left")
+
+
+def test_agents_start_with_nothing_or_one_thing() -> None:
+    held = Counter(
+        tuple(each.class_name for each in state if each.values.get("carried"))
+        for state in map(make("carry").reset, range(300))
+    )
+    assert set(held) == {(), ("key",), ("ball",)} and min(held.values()) > 70
 
 
 # ------------------------------------------------------------------ levels
@@ -283,6 +422,9 @@ def test_a_hunter_catches_prey_that_stays() -> None:
         ("push", {"scored": 2}, "world 'push': scored must be from 0 to 1, got 2"),
         ("chase", {"width": 3, "height": 3}, "2 things need a free cell each"),
         ("fuel", {"wall_percent": 100}, "1 things need a free cell each"),
+        ("carry", {"keys": 33}, "37 things need a free cell each"),
+        ("carry", {"numbered": 2}, "numbered must be from 0 to 1, got 2"),
+        ("doors-things", {"doors": 30}, "31 things need a free cell each"),
         ("portal", {"portals": 28}, "30 things need a free cell each"),
     ],
 )

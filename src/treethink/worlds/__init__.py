@@ -13,6 +13,7 @@ from treethink.errors import SettingError, UnknownNameError, WrongTypeError, sho
 from treethink.plugins import load_object
 from treethink.state import Schema
 from treethink.worlds.base import World
+from treethink.worlds.carry import Carry, CarryNumbered
 from treethink.worlds.cells import Cells
 from treethink.worlds.chase import Chase
 from treethink.worlds.coins import Coins, CoinsScoreless, CoinsT
@@ -31,10 +32,22 @@ from treethink.worlds.push import Push
 from treethink.worlds.scale import Scale
 from treethink.worlds.scene import Distribution, Scene
 from treethink.worlds.switches import Switches
+from treethink.worlds.things import CoinsThings, DoorsThings
 from treethink.worlds.walls import Walls
 
-#: Worlds that need more than the paper's language. Its settings do not learn them.
-LANGUAGE_WORLDS: tuple[type[World], ...] = (Cells, Parity, Push, Chase, Fuel, Portal)
+#: Worlds that are no part of the paper's evaluation. Most need more than its language.
+LANGUAGE_WORLDS: tuple[type[World], ...] = (
+    Cells,
+    Parity,
+    Carry,
+    CarryNumbered,
+    Push,
+    Chase,
+    Fuel,
+    Portal,
+    DoorsThings,
+    CoinsThings,
+)
 
 _WORLDS: tuple[type[World], ...] = (
     Walls,

@@ -141,6 +141,23 @@ def _arrow(u: Points, v: Points) -> Mask:
     return (u > 0.66) & (u < 0.98) & (np.abs(v - 0.5) < (0.98 - u) * 0.95)
 
 
+def _facing_right(u: Points, v: Points) -> Mask:
+    """A triangle that points to the right."""
+    return (u > 0.2) & (np.abs(v - 0.5) < (0.85 - u) * 0.55)
+
+
+def _facing_left(u: Points, v: Points) -> Mask:
+    return _facing_right(1.0 - u, v)
+
+
+def _facing_down(u: Points, v: Points) -> Mask:
+    return _facing_right(v, u)
+
+
+def _facing_up(u: Points, v: Points) -> Mask:
+    return _facing_right(1.0 - v, u)
+
+
 def _outline(u: Points, v: Points) -> Mask:
     return _box(u, v, 0.0, 0.0, 1.0, 1.0) & ~_box(u, v, 0.1, 0.1, 0.9, 0.9)
 
@@ -183,6 +200,10 @@ SHAPES: dict[str, Shape] = {
     "lever-back": _lever_back,
     "arrow": _arrow,
     "outline": _outline,
+    "facing-right": _facing_right,
+    "facing-left": _facing_left,
+    "facing-down": _facing_down,
+    "facing-up": _facing_up,
 }
 
 #: Shapes that keep their size when they share a cell: they stay visible below other shapes.
