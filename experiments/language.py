@@ -22,7 +22,18 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from experiments.language_streams import BLOCKS, EPISODE, VALVES, Case, blocks, valves
+from experiments.language_streams import (
+    BLOCKS,
+    CARDS,
+    EPISODE,
+    VALVES,
+    VENDING,
+    Case,
+    blocks,
+    cards,
+    valves,
+    vending,
+)
 
 from treethink.metrics import TOLERANCE, error
 from treethink.model import TreeThink
@@ -135,7 +146,7 @@ ROWS: dict[str, Callable[[], Row]] = {
     "carry, heading as a number": partial(carry_row, numbered=1),
     "carry, things where the agent is": partial(carry_row, hidden=0),
     "push": lambda: world_row(
-        60_000, make("push"), larger=make("push", width=32, height=32, boxes=125, goals=125)
+        60_000, make("push"), larger=make("push", width=32, height=32, boxes=200, goals=300)
     ),
     "chase": lambda: world_row(2_000, make("chase"), larger=make("chase", width=32, height=32)),
     "fuel": lambda: world_row(2_000, make("fuel"), larger=make("fuel", width=32, height=32)),
@@ -146,6 +157,8 @@ ROWS: dict[str, Callable[[], Row]] = {
     "coins of one class": lambda: world_row(3_000, make("coins-things"), reference=make("coins")),
     "blocks": lambda: Row(BLOCKS, 4_000, partial(blocks, 5), larger=partial(blocks, 7)),
     "valves": lambda: Row(VALVES, 1_500, partial(valves, 5, 6), larger=partial(valves, 12, 36)),
+    "vending": lambda: Row(VENDING, 4_000, vending),
+    "cards": lambda: Row(CARDS, 1_000, partial(cards, 13), larger=partial(cards, 60)),
 }
 
 

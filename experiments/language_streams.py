@@ -8,6 +8,9 @@ each transition, so one state does not lead to the next.
 
 Valves: a mode is one of several names and is told by its value. It changes for the valve in front
 of the walker, if that is turned, and stays in all other valves.
+
+Vending: a slot sells its drink if the credit is enough, and prices vary. Cards: the higher rank
+gets a point.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from itertools import permutations
 import numpy as np
 
 from treethink.attributes import Attribute
-from treethink.presets import Category, Flag, Position
+from treethink.presets import Category, Flag, Number, Position, Score
 from treethink.state import Object, Schema, State
 
 #: A state, an action, and the state that follows.
@@ -149,3 +152,65 @@ def _turned(state: State) -> State:
             for valve in state.find("valve", pos=(x + right, y + down))
         }
     )
+
+
+# ------------------------------------------------------------------- vending and cards
+
+DRINKS = ("cola", "water", "juice")
+VENDING = Schema(
+    classes={"machine": ["credit"], "slot": ["drink", "price", "sold"]},
+    attributes={
+        "credit": Number(),
+        "drink": Category(DRINKS),
+        "price": Number(like="credit"),
+        "sold": Flag(),
+    },
+    actions=["coin", *DRINKS],
+)
+_HIGHEST_PRICE = 30
+
+
+def vending(seed: int) -> Iterator[Case]:
+    """Yield random actions at machines whose slots have random prices and are not sold out.
+
+    Coin adds 1 to the credit. The name of a drink sells it if the credit is at least its price; the
+    credit stays, since only what is sold matters here.
+    """
+    rng = np.random.default_rng(seed)
+    while True:
+        credit, *prices = rng.integers(_HIGHEST_PRICE + 1, size=1 + len(DRINKS)).tolist()
+        slots = [
+            Object(i, "slot", drink=drink, price=price, sold=False)
+            for i, (drink, price) in enumerate(zip(DRINKS, prices, strict=True), 1)
+        ]
+        before = State(VENDING, [Object(0, "machine", credit=credit), *slots])
+        action = VENDING.actions[int(rng.integers(len(VENDING.actions)))]
+        yield before, action, _vended(before, action)
+
+
+def _vended(state: State, action: str) -> State:
+    (machine,) = state.of_class("machine")
+    if action == "coin":
+        return state.replace(machine.id, credit=machine.credit + 1)
+    (slot,) = state.find("slot", drink=action)
+    return state.replace(slot.id, sold=True) if slot.price <= machine.credit else state
+
+
+CARDS = Schema(
+    classes={"player": ["rank", "points"]},
+    attributes={"rank": Number(), "points": Score()},
+    actions=["show"],
+)
+
+
+def cards(ranks: int, seed: int) -> Iterator[Case]:
+    """Yield rounds of two players with random cards; equal ranks get no point."""
+    rng = np.random.default_rng(seed)
+    while True:
+        hands = rng.integers(ranks, size=2).tolist()
+        before = State(
+            CARDS, [Object(i, "player", rank=rank, points=0) for i, rank in enumerate(hands)]
+        )
+        higher = [each for each in before if each.rank == max(hands)]
+        after = before.replace(higher[0].id, points=1) if len(higher) == 1 else before
+        yield before, "show", after

@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("learn key", {each for each in WORLDS if each.startswith("key")}),
         ("worlds wa", {"walls"}),
         ("play fi", {"fish"}),
-        ("plan coi", {"coins", "coins-scoreless", "coins-t"}),
+        ("plan coi", {"coins", "coins-scoreless", "coins-t", "coins-things"}),
         ("explain maze.tt --world maz", {"maze", "maze-scoreless", "maze-t"}),
         ("explain maze.tt --world maze --action ", {"stay", "left", "right", "up", "down"}),
         ("explain maze.tt --action r", {"right"}),

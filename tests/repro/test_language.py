@@ -15,7 +15,7 @@ from treethink.worlds import LANGUAGE_WORLDS, make
 pytestmark = pytest.mark.slow
 
 #: The rows that the defaults learn from the steps that are allowed. Extend it with the language.
-LEARNED: tuple[str, ...] = ()
+LEARNED: tuple[str, ...] = ("push",)
 
 
 @pytest.fixture

@@ -418,7 +418,7 @@ def test_a_hunter_catches_prey_that_stays() -> None:
     [
         ("cells", {"mud_percent": 101}, "mud_percent must be from 0 to 100, got 101"),
         ("cells", {"wall_percent": 50, "mud_percent": 60}, "16 things need a free cell each"),
-        ("push", {"boxes": 30}, "36 things need a free cell each"),
+        ("push", {"boxes": 30}, "43 things need a free cell each"),
         ("push", {"scored": 2}, "world 'push': scored must be from 0 to 1, got 2"),
         ("chase", {"width": 3, "height": 3}, "2 things need a free cell each"),
         ("fuel", {"wall_percent": 100}, "1 things need a free cell each"),

@@ -31,16 +31,16 @@ class Push(GridWorld):
         Score 0. A box may be in a corner, and then no goal can be reached with it.
     Options
         width, height: the size of the grid with its border, at least 3 (8 x 8).
-        wall_percent: how much of the interior is walls (10).
-        boxes, goals: how many there are (5, 5). In proportion to the interior, 32 x 32 has 125
-        of each.
+        wall_percent: how much of the interior is walls (5).
+        boxes, goals: how many there are (8, 12). In proportion to the interior, 32 x 32 has 200
+        and 300.
         scored: whether there is a game and its score, 1 or 0 (1).
     Version
         1: the first.
     """
 
     name = "push"
-    defaults = {**GridWorld.defaults, "wall_percent": 10, "boxes": 5, "goals": 5, "scored": 1}
+    defaults = {**GridWorld.defaults, "wall_percent": 5, "boxes": 8, "goals": 12, "scored": 1}
     schema = Schema(
         classes={
             "wall": ["pos"],
