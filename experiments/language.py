@@ -153,6 +153,11 @@ ROWS: dict[str, Callable[[], Row]] = {
     "portal": lambda: world_row(
         2_000, make("portal"), larger=make("portal", width=32, height=32, portals=100)
     ),
+    "portal, by stepping": lambda: world_row(
+        2_000,
+        make("portal", stepping=1),
+        larger=make("portal", width=32, height=32, portals=100, stepping=1),
+    ),
     "doors of one class": lambda: world_row(3_000, make("doors-things"), reference=make("doors")),
     "coins of one class": lambda: world_row(3_000, make("coins-things"), reference=make("coins")),
     "blocks": lambda: Row(BLOCKS, 4_000, partial(blocks, 5), larger=partial(blocks, 7)),

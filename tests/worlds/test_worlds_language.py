@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treethink.checks.worlds import scenes_come_true
 from treethink.errors import SettingError, StateError
 from treethink.state import Object, Schema, State
 from treethink.stream.random_play import transitions
@@ -174,13 +175,11 @@ def slow_fuel(state: State, action: str) -> Changes:
 
 
 def slow_portal(state: State, action: str) -> Changes:
-    player = only(state, "player")
+    player, leave = only(state, "player"), only(state, "exit")
+    if action == "enter":
+        return {player.id: {"pos": leave.pos}} if at(state, "portal", player.pos) else {}
     target = ahead(player.pos, action)
-    if at(state, "wall", target):
-        return {}
-    if at(state, "portal", target):
-        target = only(state, "exit").pos
-    return {player.id: {"pos": target}}
+    return {} if at(state, "wall", target) else {player.id: {"pos": target}}
 
 
 def slow_parity(state: State, action: str) -> Changes:
@@ -341,6 +340,30 @@ def test_a_color_without_a_look_is_refused() -> None:
         world.distribution(state, "left")
 
 
+@given(portal_states(), st.sampled_from(["left", "right", "up", "down"]))
+def test_a_step_onto_a_portal_enters_it_with_the_option(state: State, move: str) -> None:
+    stepping = make("portal", stepping=1).distribution(state, move)
+    ((after, _),) = make("portal").distribution(state, move)
+    onto_portal = after != state and at(state, "portal", only(after, "player").pos)
+    entered = make("portal").distribution(after, "enter")
+    assert stepping == (entered if onto_portal else [(after, 1.0)])
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("portal", {"stepping": 1}), ("carry", {"hidden": 0})]
+)
+def test_the_scenes_of_other_options_come_true(name: str, options: dict[str, int]) -> None:
+    scenes_come_true(make(name, **options))
+
+
+def test_a_heading_that_is_none_is_refused() -> None:
+    for name, heading in (("carry", (1, 1)), ("carry-numbered", 4)):
+        world = make(name)
+        agent = only(world.reset(0), "agent")
+        with pytest.raises(StateError, match="has none of the four headings"):
+            world.distribution(world.reset(0).replace(agent.id, heading=heading), "left")
+
+
 def test_agents_start_with_nothing_or_one_thing() -> None:
     held = Counter(
         tuple(each.class_name for each in state if each.values.get("carried"))
@@ -425,6 +448,7 @@ def test_a_hunter_catches_prey_that_stays() -> None:
         ("carry", {"keys": 33}, "37 things need a free cell each"),
         ("carry", {"numbered": 2}, "numbered must be from 0 to 1, got 2"),
         ("doors-things", {"doors": 30}, "31 things need a free cell each"),
+        ("portal", {"stepping": 2}, "stepping must be from 0 to 1, got 2"),
         ("portal", {"portals": 28}, "30 things need a free cell each"),
     ],
 )

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from treethink.errors import StateError
 from treethink.state import Object, Schema, State
 from treethink.worlds.base import Bounds, Cell, Changes
 from treethink.worlds.draw import Window
@@ -127,7 +128,7 @@ class Carry(GridWorld):
 
     def dynamics(self, state: State, action: str) -> Distribution:
         agent = self.the(state, "agent")
-        turn = agent.heading if self._numbered else HEADINGS.index(agent.heading)
+        turn = self._turn(agent)
         if action in TURNS:
             heading = self._heading((turn + TURNS[action]) % 4)
             return self.surely(state, {agent.id: {"heading": heading}})
@@ -171,6 +172,13 @@ class Carry(GridWorld):
     def _heading(self, turn: int) -> int | Cell:
         """Return the value of the heading after a number of turns to the right."""
         return turn if self._numbered else HEADINGS[turn]
+
+    def _turn(self, agent: Object) -> int:
+        """Return the number of the heading; raise an error if it is none."""
+        for turn in range(len(HEADINGS)):
+            if agent.heading == self._heading(turn):
+                return turn
+        raise StateError(f"{self._where}: {agent!r} has none of the four headings")
 
     def _hand(self, cell: Cell) -> Cell:
         """Return the position of a carried thing if the agent is in that cell."""

@@ -11,15 +11,16 @@ from treethink.worlds.scene import Distribution, Scene, read_scenes
 
 
 class Portal(GridWorld):
-    """A player that steps on a portal arrives at the exit, wherever that is.
+    """A player that enters a portal arrives at the exit, wherever that is.
 
     Objects
         wall (pos); portal (pos); exit (pos), one of it; player (pos), one of it.
     Actions
-        left, right, up, down.
+        left, right, up, down, enter.
     Dynamics
-        The player moves one cell, unless a wall is there. If a portal is there, the player
-        arrives at the position of the exit instead. The exit stops nothing.
+        The player moves one cell, unless a wall is there. Enter puts a player that stands on a
+        portal at the position of the exit. With the option stepping, so does a move onto a
+        portal. Portals and the exit stop nothing.
     Score
         None.
     Start
@@ -28,16 +29,17 @@ class Portal(GridWorld):
         width, height: the size of the grid with its border, at least 3 (8 x 8).
         wall_percent: how much of the interior is walls (20).
         portals: how many there are (4). In proportion to the interior, 32 x 32 has 100.
+        stepping: whether a step onto a portal enters it, 1 or 0 (0).
     Version
         1: the first.
     """
 
     name = "portal"
-    defaults = {**GridWorld.defaults, "wall_percent": 20, "portals": 4}
+    defaults = {**GridWorld.defaults, "wall_percent": 20, "portals": 4, "stepping": 0}
     schema = Schema(
         classes={name: ["pos"] for name in ("wall", "portal", "exit", "player")},
         attributes={"pos": 2},
-        actions=list(MOVES),
+        actions=[*MOVES, "enter"],
     )
     looks = (
         Look("#", "wall", "block", GREY),
@@ -49,6 +51,7 @@ class Portal(GridWorld):
     def __init__(self, **options: int):
         super().__init__(**options)
         self.need_free_cells(2 + self.options["portals"])
+        self._stepping = bool(self.within("stepping", 0, 1))
 
     def reset(self, seed: int) -> State:
         level = self.level(seed)
@@ -64,12 +67,18 @@ class Portal(GridWorld):
 
     def dynamics(self, state: State, action: str) -> Distribution:
         player = self.the(state, "player")
-        target = moved(player.pos, MOVES[action])
-        if state.find("wall", pos=target):
+        entering = action == "enter"
+        target = player.pos if entering else moved(player.pos, MOVES[action])
+        if not entering and state.find("wall", pos=target):
             return self.surely(state)
-        if state.find("portal", pos=target):
+        if (entering or self._stepping) and state.find("portal", pos=target):
             target = self.the(state, "exit").pos
         return self.surely(state, {player.id: {"pos": target}})
 
     def scenes(self) -> Sequence[Scene]:
-        return read_scenes("portal", self.schema, self.looks)
+        onto_portals = "portal_stepping" if self._stepping else "portal_standing"
+        return [
+            scene
+            for name in ("portal", onto_portals)
+            for scene in read_scenes(name, self.schema, self.looks)
+        ]
