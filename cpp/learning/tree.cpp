@@ -110,8 +110,8 @@ void Tree::observe(LearningContext& context, std::span<Target const> targets) {
         if (context.settings.memory > 0) return TreeReplay(*this).add(kRoot);  // this transition will be replayed
     }
     ++stamp_;
-    count_targets(context, targets);
     NodeShare const share = node_share(context);
+    count_targets(context, targets, share);
     for (Node& node : nodes_)
         if (node.last_reached == transitions_) forgotten_ += forget_candidates(context, node, size(), share);
     if (!nodes_[kRoot].settled) decide(context);
@@ -128,10 +128,9 @@ NodeShare Tree::node_share(LearningContext const& context) const {
 //             add one to each candidate that is true           addPredicates, updateTests
 //             go left with all bindings that extend, or right  checkBranch
 // Pinned nodes do not learn, and settled branches learn only what is not explained below them.
-void Tree::count_targets(LearningContext& context, std::span<Target const> targets) {
+void Tree::count_targets(LearningContext& context, std::span<Target const> targets, NodeShare const& share) {
     auto& settled_leaves = context.scratch.settled_leaves;
     settled_leaves.clear();
-    NodeShare const share = node_share(context);
     for (Target const& target : targets) {
         bool settled = false;
         NodeId const leaf = walk(context, target, [&](Node& node) {
@@ -143,13 +142,12 @@ void Tree::count_targets(LearningContext& context, std::span<Target const> targe
         });
         settled_leaves.push_back(settled ? leaf : kNoNode);
     }
-    count_unexplained(context, targets);
+    count_unexplained(context, targets, share);
 }
 
 // Settled branches count the targets that their leaves do not explain, once all targets have been counted there.
-void Tree::count_unexplained(LearningContext& context, std::span<Target const> targets) {
+void Tree::count_unexplained(LearningContext& context, std::span<Target const> targets, NodeShare const& share) {
     auto const& settled_leaves = context.scratch.settled_leaves;
-    NodeShare const share = node_share(context);
     bool unexplained = false;
     for (std::size_t i = 0; i < targets.size(); ++i) {
         if (settled_leaves[i] == kNoNode) continue;

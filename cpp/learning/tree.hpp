@@ -125,8 +125,8 @@ private:
     NodeId walk(LearningContext& context, Target const& target, Visit&& visit);
     /// What each of its nodes may count. A rule that looks like noise is taken to have as many outcomes as it may.
     [[nodiscard]] NodeShare node_share(LearningContext const& context) const;
-    void count_targets(LearningContext& context, std::span<Target const> targets);
-    void count_unexplained(LearningContext& context, std::span<Target const> targets);
+    void count_targets(LearningContext& context, std::span<Target const> targets, NodeShare const& share);
+    void count_unexplained(LearningContext& context, std::span<Target const> targets, NodeShare const& share);
 
     void merge_rare_outcomes();
 
