@@ -8,7 +8,8 @@
 namespace treethink {
 
 Codes::Codes(std::shared_ptr<Schema const> schema)
-    : schema_(std::move(schema)), fact_codes_(*schema_), columns_(schema_->slots().size()), truth_(types().size()) {
+    : schema_(std::move(schema)), fact_codes_(*schema_), columns_(schema_->slots().size()), truth_(types().size()),
+      only_of_(types().size()) {
     for (FactType const& type : types())
         for (std::size_t k = 0; k < type.terms; ++k) {
             columns_[type.slots[k]].in_facts = true;
@@ -19,6 +20,7 @@ Codes::Codes(std::shared_ptr<Schema const> schema)
 }
 
 std::vector<Recoding> Codes::set_state(State const& state) {
+    ++step_;
     find_changed_columns(state);
     if (changed_.empty()) return {};
     std::vector<AttributeId> const outgrown = outgrown_units(state);
@@ -29,7 +31,9 @@ std::vector<Recoding> Codes::set_state(State const& state) {
     std::vector<Recoding> recodings;
     for (AttributeId const unit : outgrown) grow_box(unit, recodings);
     for (SlotId const slot : changed_) {
-        columns_[slot].version = ++column_version_;
+        CodedColumn& column = columns_[slot];
+        column.version = ++column_version_;
+        column.mean_gap = (3 * column.mean_gap + step_ - std::exchange(column.changed_in, step_)) / 4;
         if (fact_codes_.box(unit_of(slot)).dense()) encode(slot);
     }
     return recodings;
@@ -145,15 +149,70 @@ void Codes::encode(SlotId slot) {
     Box const& box = fact_codes_.box(unit_of(slot));
     std::size_t const rows = coded.rows();
     coded.codes.resize(rows);
-    coded.distinct = true;
-    if (last_seen_.size() < box.width()) last_seen_.resize(box.width(), 0);
+    coded.values.clear();
+    coded.rows_of.clear();
+    if (last_seen_.size() < box.width()) {
+        last_seen_.resize(box.width(), 0);
+        place_of_.resize(box.width(), 0);
+    }
     ++encode_calls_;
     for (std::size_t i = 0; i < rows; ++i) {
         Code const code = box.code(coded.column->row(i));
         coded.codes[i] = code;
-        if (last_seen_[code] == encode_calls_) coded.distinct = false;
-        last_seen_[code] = encode_calls_;
+        if (std::exchange(last_seen_[code], encode_calls_) != encode_calls_) {
+            place_of_[code] = static_cast<std::uint32_t>(coded.values.size());
+            coded.values.push_back(code);
+            coded.rows_of.push_back(0);
+        }
+        ++coded.rows_of[place_of_[code]];
     }
+    coded.distinct = coded.values.size() == rows;
+}
+
+std::vector<Code> const& Codes::only_of(std::size_t type, Row x) {
+    Truth const& truth = this->truth(type);
+    CodedColumn const& column = columns_[types()[type].slots[0]];
+    OnlyOf& known = only_of_[type];
+    if (known.column_version != column.version || known.truth_version != truth.version) {
+        known.column_version = column.version;
+        known.truth_version = truth.version;
+        known.by_row.resize(column.rows());
+        known.is_known.assign(column.rows(), false);
+    }
+    if (!known.is_known[x]) {
+        find_only_of(type, x, truth, known.by_row[x]);
+        known.is_known[x] = true;
+    }
+    return known.by_row[x];
+}
+
+void Codes::find_only_of(std::size_t type, Row x, Truth const& truth, std::vector<Code>& only) {
+    CodedColumn const& column = columns_[types()[type].slots[0]];
+    auto const rows = static_cast<Row>(column.rows());
+    bool const in_box = arithmetic(type);
+    // With distinct values, an object has at most two pairs of one difference.
+    std::uint32_t const most = in_box && column.distinct ? 2 : rows;
+    if (tally_.size() < truth.counts.size()) tally_.resize(truth.counts.size(), 0);
+    only.clear();
+    tallied_.clear();
+    auto const add = [&](Code code) {
+        if (code == no_code || truth.counts[code] > most) return;
+        if (tally_[code]++ == 0) tallied_.push_back(code);
+        if (tally_[code] == truth.counts[code]) only.push_back(code);
+    };
+    auto const add_rows = [&](Row from, Row to) {
+        if (in_box) {
+            Code const own = column.codes[x], centre = this->centre(type);
+            for (Row y = from; y < to; ++y)
+                add((own > column.codes[y] ? own - column.codes[y] : column.codes[y] - own) + centre);
+        } else {
+            for (Row y = from; y < to; ++y) add(unordered_code(type, x, y));
+        }
+    };
+    add_rows(0, x);
+    add_rows(x + 1, rows);
+    for (Code const code : tallied_) tally_[code] = 0;
+    std::sort(only.begin(), only.end());
 }
 
 Recoding Codes::collect(std::size_t type, std::vector<bool> used) {
@@ -166,7 +225,13 @@ Recoding Codes::collect(std::size_t type, std::vector<bool> used) {
 std::size_t Codes::bytes() const {
     std::size_t bytes = sizeof *this - sizeof fact_codes_ - sizeof truth_;
     bytes += fact_codes_.bytes() + truth_.bytes() + last_seen_.capacity() * sizeof last_seen_[0];
-    for (CodedColumn const& each : columns_) bytes += sizeof each + each.codes.capacity() * sizeof(Code);
+    bytes += (place_of_.capacity() + tally_.capacity() + tallied_.capacity()) * sizeof(Code);
+    for (CodedColumn const& each : columns_)
+        bytes += sizeof each + (each.codes.capacity() + 2 * each.values.capacity()) * sizeof(Code);
+    for (OnlyOf const& each : only_of_) {
+        bytes += sizeof each + each.by_row.capacity() * sizeof each.by_row[0];
+        for (auto const& codes : each.by_row) bytes += codes.capacity() * sizeof(Code);
+    }
     return bytes;
 }
 

@@ -6,9 +6,11 @@
 //   truth        which facts hold in the state
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -54,6 +56,14 @@ public:
     [[nodiscard]] Code const* codes(SlotId slot) const { return columns_[slot].codes.data(); }
     /// Whether no two objects of the slot's class share a value; only where codes are arithmetic.
     [[nodiscard]] bool distinct(SlotId slot) const { return columns_[slot].distinct; }
+    /// Where some do: codes of the values, each once, and how many objects have each.
+    [[nodiscard]] std::span<Code const> values(SlotId slot) const { return columns_[slot].values; }
+    [[nodiscard]] std::span<std::uint32_t const> rows_of_values(SlotId slot) const { return columns_[slot].rows_of; }
+    /// Whether the values change seldom, as those of walls do.
+    [[nodiscard]] bool is_steady(SlotId slot) const {
+        CodedColumn const& column = columns_[slot];
+        return std::max(column.mean_gap, step_ - column.changed_in) >= steady_gap;
+    }
 
     /// Code of the fact about one object.
     [[nodiscard]] Code code(std::size_t type, Row x) {
@@ -80,10 +90,23 @@ public:
 
     /// Which facts of the type hold.
     [[nodiscard]] Truth const& truth(std::size_t type) { return truth_.up_to_date(type, fact_codes_, columns_); }
+    /// For objects that can change places: the facts that hold only for pairs with one object, ascending.
+    [[nodiscard]] std::vector<Code> const& only_of(std::size_t type, Row x);
 
     [[nodiscard]] std::size_t bytes() const;
 
 private:
+    /// A column that changes once in so many steps is steady.
+    static constexpr std::uint64_t steady_gap = 16;
+
+    /// For a fact type, by row: the facts that hold only for pairs with it.
+    struct OnlyOf {
+        std::uint64_t column_version = 0, truth_version = 0;  // of which it is
+        std::vector<std::vector<Code>> by_row;
+        std::vector<bool> is_known;  // by row
+    };
+
+    void find_only_of(std::size_t type, Row x, Truth const& truth, std::vector<Code>& only);
     void find_changed_columns(State const& state);
     [[nodiscard]] std::vector<AttributeId> outgrown_units(State const& state) const;
     [[nodiscard]] bool in_box(Column const& column, AttributeId unit) const;
@@ -102,11 +125,16 @@ private:
     std::vector<CodedColumn> columns_;  // by slot
     TruthTables truth_;
     std::uint64_t column_version_ = 0;  // last version that any column got
+    std::uint64_t step_ = 0;            // counts states
+    std::vector<OnlyOf> only_of_;       // by type
 
     // Working memory, kept between calls.
     std::vector<SlotId> changed_;           // columns in fact types whose values differ from the state before
     std::vector<std::uint32_t> last_seen_;  // by code: last call of encode() that met it
+    std::vector<std::uint32_t> place_of_;   // by such a code: place in CodedColumn::values
     std::uint32_t encode_calls_ = 0;
+    std::vector<std::uint32_t> tally_;  // by code: pairs with one object; zero between calls
+    std::vector<Code> tallied_;         // codes with a tally
 };
 
 }  // namespace treethink

@@ -84,7 +84,8 @@ void NodeCounter::add_partners(Block const& block, std::size_t bound_argument, R
                                bool once) {
     FactType const& type = type_of(block);
     std::size_t const type_id = block.type;
-    std::size_t const rows = codes_.rows(type.slots[1 - bound_argument]);
+    SlotId const partners = type.slots[1 - bound_argument];
+    std::size_t const rows = codes_.rows(partners);
     auto add = [&](auto code_of) {
         if (once)
             add_rows<true>(block, rows, skip, code_of);
@@ -93,16 +94,33 @@ void NodeCounter::add_partners(Block const& block, std::size_t bound_argument, R
     };
     if (codes_.arithmetic(type_id)) {
         Code const own = codes_.codes(type.slots[bound_argument])[row];
-        Code const* const partner = codes_.codes(type.slots[1 - bound_argument]);
+        Code const* const partner = codes_.codes(partners);
         Code const centre = codes_.centre(type_id);
+        bool const by_value = 2 * codes_.values(partners).size() <= rows;  // then every fact counts once
+        auto add_arithmetic = [&](auto code_of) {
+            if (by_value) return add_values(block, partners, skip, code_of);
+            add([partner, code_of](Row y) { return code_of(partner[y]); });
+        };
         if (bound_argument == 0)
-            add([partner, from = centre - own](Row y) { return partner[y] + from; });
+            add_arithmetic([from = centre - own](Code y) { return y + from; });
         else
-            add([partner, from = centre + own](Row x) { return from - partner[x]; });
+            add_arithmetic([from = centre + own](Code x) { return from - x; });
     } else if (bound_argument == 0) {
         add([this, type_id, row](Row y) { return codes_.code(type_id, row, y); });
     } else {
         add([this, type_id, row](Row x) { return codes_.code(type_id, x, row); });
+    }
+}
+
+// Where many objects share a value, for each value: a fact counts once, however many objects it holds for.
+template <class CodeOf>
+void NodeCounter::add_values(Block const& block, SlotId slot, std::span<Row const> skip, CodeOf code_of) {
+    auto const values = codes_.values(slot);
+    auto const rows_of = codes_.rows_of_values(slot);
+    Code const* const codes = codes_.codes(slot);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        auto const skipped = std::count_if(skip.begin(), skip.end(), [&](Row row) { return codes[row] == values[i]; });
+        if (rows_of[i] > static_cast<std::size_t>(skipped)) add_one(block, code_of(values[i]), true);
     }
 }
 
@@ -157,12 +175,6 @@ BlockCounters::Column NodeCounter::add_candidate(Block const& block, Code code) 
     return column;
 }
 
-// Makes counters, if there are none yet, and room in them.
-void NodeCounter::make_counters(Block const& block) {
-    if (counters_ == nullptr) counters_ = &candidates_.find_or_make(block_);
-    counters_->fit(codes_, block.type, totals_.size());
-}
-
 void NodeCounter::apply_pending() {
     if (counters_ != nullptr) counters_->apply_pending(totals_);
 }
@@ -185,7 +197,7 @@ void NodeCounter::count_only_new(Block const& block) {
 // adding them up is cheaper than following them. False when there is no such class.
 bool NodeCounter::add_only_pair(Block const& block) {
     FactType const& type = type_of(block);
-    if (bindings_.size() != 1 || type.same_class()) return false;
+    if (bindings_.size() != 1 || type.same_class() || is_steady(block)) return false;
     for (std::size_t k = 0; k < type.arity; ++k) {
         if (codes_.rows(type.slots[k]) != std::size_t{block.same_class_size[k]} + 1) continue;
         apply_pending();
@@ -203,6 +215,13 @@ bool NodeCounter::add_only_pair(Block const& block) {
         return true;
     }
     return false;
+}
+
+// Whether following facts is cheaper even for one object: nothing that they are about changes often.
+bool NodeCounter::is_steady(Block const& block) const {
+    FactType const& type = type_of(block);
+    return !block.has_same_class_variables() && codes_.is_steady(type.slots[0]) &&
+           (type.terms == 1 || codes_.is_steady(type.slots[1]));
 }
 
 void NodeCounter::follow_truth(Block const& block) {
@@ -242,6 +261,7 @@ void NodeCounter::flip(Block const& block, Code code, bool on) {
 
 // Finds the facts that hold only of objects which the node's variables already stand for, in every binding.
 void NodeCounter::find_excluded(Block const& block, Truth const& truth) {
+    if (find_only_of(block)) return;
     auto& excluded = scratch_.excluded;
     bool first = true;
     for (std::uint32_t const i : distinct_bindings(block)) {
@@ -256,6 +276,14 @@ void NodeCounter::find_excluded(Block const& block, Truth const& truth) {
         if (excluded.empty()) return;
     }
     std::sort(excluded.begin(), excluded.end());
+}
+
+// The same for pairs of which one object is bound, which many targets in a row ask for. False: they are others.
+bool NodeCounter::find_only_of(Block const& block) {
+    if (bindings_.size() != 1 || !type_of(block).unordered() || block.same_class_size[0] != 1) return false;
+    Row const taken = bindings_[0][candidates_.table().same_class_variables(block, 0).front()];
+    scratch_.excluded = codes_.only_of(block.type, taken);
+    return true;
 }
 
 // Counts, for each fact, the groundings that involve an object which this binding already uses.

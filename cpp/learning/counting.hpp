@@ -42,6 +42,8 @@ private:
     void add_partners(Block const& block, std::size_t bound_argument, Row row, std::span<Row const> skip, bool once);
     template <bool Once, class CodeOf>
     void add_rows(Block const& block, std::size_t rows, std::span<Row const> skip, CodeOf code_of);
+    template <class CodeOf>
+    void add_values(Block const& block, SlotId slot, std::span<Row const> skip, CodeOf code_of);
     void add_one(Block const& block, Code code, bool once);
     BlockCounters::Column add_candidate(Block const& block, Code code);
     BlockCounters::Column column_or_new(Block const& block, Code code) {
@@ -49,13 +51,19 @@ private:
         return column != BlockCounters::kNoColumn ? column : add_candidate(block, code);
     }
     bool add_only_pair(Block const& block);
+    [[nodiscard]] bool is_steady(Block const& block) const;
 
     void follow_truth(Block const& block);
+    bool find_only_of(Block const& block);
     void find_excluded(Block const& block, Truth const& truth);
     void tally_bound_objects(Block const& block, std::span<Row const> binding, Truth const& truth);
     void flip(Block const& block, Code code, bool on);
 
-    void make_counters(Block const& block);
+    /// Makes counters, if there are none yet, and room in them.
+    void make_counters(Block const& block) {
+        if (counters_ == nullptr) counters_ = &candidates_.find_or_make(block_);
+        counters_->fit(codes_, block.type, totals_.size());
+    }
     void apply_pending();
     void find_read_variables(Block const& block, std::vector<std::uint32_t>& read) const;
     [[nodiscard]] std::span<std::uint32_t const> distinct_bindings(Block const& block);

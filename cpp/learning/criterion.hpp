@@ -67,6 +67,8 @@ public:
     [[nodiscard]] virtual double threshold(Counts, Sample const&, double net_score) const { return net_score; }
     /// Description length of a candidate, in units of the score, which it reduces. By default tests are free.
     [[nodiscard]] virtual double description_length(Codes const&, Block const&, Code) const { return 0; }
+    /// A lower bound of the description lengths of all candidates of a block.
+    [[nodiscard]] virtual double min_description_length(Block const&) const { return 0; }
     /// Records a target for the design effect: `transition` is a stamp that targets of one transition share.
     virtual void count_cluster(ClusterStats&, std::uint64_t /*transition*/, std::uint32_t /*outcome*/,
                                std::size_t /*outcomes*/) const {}

@@ -8,7 +8,9 @@
 //
 // docs/evidence.md has the reasoning, and what is guaranteed.
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <span>
 
 #include "learning/candidates.hpp"
 #include "learning/criterion.hpp"
@@ -43,14 +45,29 @@ public:
     /// With a test that held so often. A test that always or never held says nothing.
     template <class TruesOf>
     [[nodiscard]] Log operator()(TruesOf const& trues_of) const {
-        Half const held = half(trues_of);
-        Half const failed = half([&](std::size_t y) { return sample_.totals[y] - trues_of(y); });
-        return held.outcomes > 0 && failed.outcomes > 0 ? split(held, failed)
-                                                        : unsplit(held.outcomes > 0 ? held : failed);
+        return score(tally(trues_of));
     }
     /// Without a test.
     [[nodiscard]] Log without_test() const {
         return (*this)([](std::size_t) { return Count{0}; });
+    }
+
+    /// The same for many tests, row by row of their counters: mostly, a test held with few of the outcomes.
+    void score_all(Count const* trues, std::size_t stride, std::span<double> scores) const {
+        constexpr std::size_t at_once = 128;
+        Tally const never_held = tally([](std::size_t) { return Count{0}; });
+        std::array<Tally, at_once> tallies;
+        for (std::size_t begin = 0; begin < scores.size(); begin += at_once) {
+            std::span<double> const some = scores.subspan(begin, std::min(at_once, scores.size() - begin));
+            std::fill_n(tallies.begin(), some.size(), never_held);
+            for (std::size_t y = 0; y < sample_.totals.size(); ++y) {
+                if (sample_.totals[y] == 0) continue;
+                Count const* const row = trues + y * stride + begin;
+                for (std::size_t i = 0; i < some.size(); ++i)
+                    if (row[i] > 0) move_to_held(tallies[i], sample_.totals[y], row[i]);
+            }
+            for (std::size_t i = 0; i < some.size(); ++i) some[i] = static_cast<double>(score(tallies[i]));
+        }
     }
 
 private:
@@ -58,21 +75,50 @@ private:
     struct Half {
         Log any;                     // log probability if any outcome may come (KT estimator)
         std::uint64_t outcomes = 0;  // that were seen in it
+        std::uint64_t n = 0;         // effective number of observations
+
+        void add(Log log, std::uint64_t count) {
+            any += log;
+            n += count;
+            ++outcomes;
+        }
+        void remove(Log log, std::uint64_t count) {
+            any -= log;
+            n -= count;
+            --outcomes;
+        }
+    };
+    struct Tally {
+        Half held, failed;  // `any` lacks the denominators
     };
 
-    template <class CountOf>
-    [[nodiscard]] Half half(CountOf const& count_of) const {
-        Half half{0, 0};
-        std::uint64_t n = 0;
+    template <class TruesOf>
+    [[nodiscard]] Tally tally(TruesOf const& trues_of) const {
+        Tally tally{};
         for (std::size_t y = 0; y < sample_.totals.size(); ++y) {
-            std::uint64_t const count = effective_count(count_of(y), sample_.design_effect);
-            if (count == 0) continue;
-            half.any += logs_.odd_product(count);
-            n += count;
-            ++half.outcomes;
+            Count const trues = trues_of(y);
+            add(tally.held, trues);
+            add(tally.failed, sample_.totals[y] - trues);
         }
-        if (n > 0) half.any -= logs_.step_product(outcomes_, n);
-        return half;
+        return tally;
+    }
+    /// Of `total` observations of an outcome, which are counted as failed, `trues` have held.
+    void move_to_held(Tally& tally, Count total, Count trues) const {
+        std::uint64_t const count = effective_count(total, sample_.design_effect);
+        tally.failed.remove(logs_.odd_product(count), count);
+        add(tally.failed, total - trues);
+        add(tally.held, trues);
+    }
+    void add(Half& half, Count observed) const {
+        std::uint64_t const count = effective_count(observed, sample_.design_effect);
+        if (count > 0) half.add(logs_.odd_product(count), count);
+    }
+    [[nodiscard]] Log score(Tally tally) const {
+        auto& [held, failed] = tally;
+        for (Half* const half : {&held, &failed})
+            if (half->n > 0) half->any -= logs_.step_product(outcomes_, half->n);
+        return held.outcomes > 0 && failed.outcomes > 0 ? split(held, failed)
+                                                        : unsplit(held.outcomes > 0 ? held : failed);
     }
     [[nodiscard]] Log unsplit(Half const& all) const {
         return std::max(all.any, all.outcomes == 1 ? -log_outcomes_ : all.any) - log2_;
@@ -103,10 +149,8 @@ public:
     }
     void scores(Count const* trues, std::size_t stride, std::size_t tests, Sample const& sample,
                 std::vector<double>& scores) const override {
-        Forecast const forecast(sample);
         scores.resize(tests);
-        for (std::size_t i = 0; i < tests; ++i)
-            scores[i] = static_cast<double>(forecast([&](std::size_t y) { return trues[y * stride + i]; }));
+        Forecast(sample).score_all(trues, stride, scores);
     }
     /// Scores are whole numbers already.
     [[nodiscard]] std::strong_ordering compare(Counts trues_a, Counts trues_b, Sample const& sample) const override {
@@ -116,6 +160,9 @@ public:
     [[nodiscard]] double tie_margin(double) const override { return 0; }
     [[nodiscard]] double description_length(Codes const& codes, Block const& block, Code code) const override {
         return static_cast<double>(treethink::description_length(codes, block, code));
+    }
+    [[nodiscard]] double min_description_length(Block const& block) const override {
+        return static_cast<double>(block.description_length);
     }
 
     // ---- decisions ----

@@ -55,10 +55,12 @@ std::optional<BestCandidate> best_candidate(LearningContext& context, Node const
         Block const& block = node.candidates.table()[b];
         Count const* const counts = counters.all_counts(node.stats.totals, context.scratch.counts);
         criterion.scores(counts, counters.stride, counters.size(), node.stats.sample(), scores);
+        double const min_length = criterion.min_description_length(block);
         for (std::size_t i = 0; i < counters.size(); ++i) {
+            if (scores[i] - min_length < selection.floor()) continue;
             Code const code = counters.codes[i];
             CandidateId const candidate{b, code};
-            if (scores[i] < selection.floor() || (!node.is_leaf() && node.test_candidate == candidate)) continue;
+            if (!node.is_leaf() && node.test_candidate == candidate) continue;
             selection.offer(candidate, scores[i] - criterion.description_length(context.codes, block, code));
         }
     });
