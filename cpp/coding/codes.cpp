@@ -7,6 +7,13 @@
 
 namespace treethink {
 
+namespace {
+
+// A column that changes once in so many steps on average, or has not changed for four times as many, is steady.
+constexpr std::uint64_t steady_gap = 16;
+
+}  // namespace
+
 Codes::Codes(std::shared_ptr<Schema const> schema)
     : schema_(std::move(schema)), fact_codes_(*schema_), columns_(schema_->slots().size()), truth_(types().size()),
       only_of_(types().size()) {
@@ -167,6 +174,11 @@ void Codes::encode(SlotId slot) {
         ++coded.rows_of[place_of_[code]];
     }
     coded.distinct = coded.values.size() == rows;
+}
+
+bool Codes::is_steady(SlotId slot) const {
+    CodedColumn const& column = columns_[slot];
+    return column.mean_gap >= steady_gap || step_ - column.changed_in >= 4 * steady_gap;
 }
 
 std::vector<Code> const& Codes::only_of(std::size_t type, Row x) {

@@ -59,11 +59,12 @@ public:
     /// Where some do: codes of the values, each once, and how many objects have each.
     [[nodiscard]] std::span<Code const> values(SlotId slot) const { return columns_[slot].values; }
     [[nodiscard]] std::span<std::uint32_t const> rows_of_values(SlotId slot) const { return columns_[slot].rows_of; }
+    /// How many states there were.
+    [[nodiscard]] std::uint64_t step() const { return step_; }
+    /// The last of them in which values changed.
+    [[nodiscard]] std::uint64_t changed_in(SlotId slot) const { return columns_[slot].changed_in; }
     /// Whether the values change seldom, as those of walls do.
-    [[nodiscard]] bool is_steady(SlotId slot) const {
-        CodedColumn const& column = columns_[slot];
-        return std::max(column.mean_gap, step_ - column.changed_in) >= steady_gap;
-    }
+    [[nodiscard]] bool is_steady(SlotId slot) const;
 
     /// Code of the fact about one object.
     [[nodiscard]] Code code(std::size_t type, Row x) {
@@ -96,9 +97,6 @@ public:
     [[nodiscard]] std::size_t bytes() const;
 
 private:
-    /// A column that changes once in so many steps is steady.
-    static constexpr std::uint64_t steady_gap = 16;
-
     /// For a fact type, by row: the facts that hold only for pairs with it.
     struct OnlyOf {
         std::uint64_t column_version = 0, truth_version = 0;  // of which it is

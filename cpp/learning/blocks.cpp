@@ -92,6 +92,21 @@ BlockTable::BlockTable(std::vector<FactType> const& types, std::vector<ClassId> 
                    [&](Variables variables) { blocks_.push_back(make_block(types, classes, t, variables)); });
     assert(blocks_.size() == count);
     set_description_lengths(types, blocks_);
+    find_blocks_about(types);
+}
+
+void BlockTable::find_blocks_about(std::vector<FactType> const& types) {
+    std::size_t slots = 0;
+    for (FactType const& type : types)
+        for (std::size_t k = 0; k < type.terms; ++k) slots = std::max(slots, type.slots[k] + std::size_t{1});
+    about_.assign(slots * words(), 0);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        Block const& block = blocks_[b];
+        if (block.mentions != Block::Mentions::only_new || block.has_same_class_variables()) continue;
+        FactType const& type = types[block.type];
+        for (std::size_t k = 0; k < type.terms; ++k)
+            about_[type.slots[k] * words() + b / 64] |= std::uint64_t{1} << (b % 64);
+    }
 }
 
 Block BlockTable::make_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
@@ -119,7 +134,8 @@ Block BlockTable::make_block(std::vector<FactType> const& types, std::vector<Cla
 }
 
 std::size_t BlockTable::bytes() const {
-    return sizeof *this + blocks_.capacity() * sizeof(Block) + by_class_.capacity() * sizeof(std::uint32_t);
+    return sizeof *this + blocks_.capacity() * sizeof(Block) + by_class_.capacity() * sizeof(std::uint32_t) +
+           about_.capacity() * sizeof about_[0];
 }
 
 std::shared_ptr<BlockTable const> BlockTables::find_or_make(std::vector<FactType> const& types,

@@ -65,14 +65,24 @@ public:
     [[nodiscard]] std::span<std::uint32_t const> same_class_variables(Block const& block, std::size_t argument) const {
         return std::span(by_class_).subspan(block.same_class_begin[argument], block.same_class_size[argument]);
     }
+    /// Words of a set of blocks, which has one bit for each.
+    [[nodiscard]] std::size_t words() const { return blocks_.size() / 64 + 1; }
+    /// Slots that some fact type is about.
+    [[nodiscard]] std::size_t slots() const { return about_.size() / words(); }
+    /// The set of blocks whose tests depend on nothing but the state, and on this slot.
+    [[nodiscard]] std::span<std::uint64_t const> blocks_about(SlotId slot) const {
+        return std::span(about_).subspan(slot * words(), words());
+    }
     [[nodiscard]] std::size_t bytes() const;
 
 private:
+    void find_blocks_about(std::vector<FactType> const& types);
     [[nodiscard]] Block make_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
                                    std::size_t type_id, std::array<std::uint32_t, 2> variables) const;
 
     std::vector<Block> blocks_;
     std::vector<std::uint32_t> by_class_;  // variables by class, then by number
+    std::vector<std::uint64_t> about_;     // by slot: a set of blocks
 };
 
 /// The tables of a model: each is made once, and kept while a node needs it.

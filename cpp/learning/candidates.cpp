@@ -174,7 +174,19 @@ BlockCounters& Candidates::find_or_make(std::size_t block) {
     return counters_[place_of_[block]];
 }
 
+void Candidates::wake(Codes const& codes) {
+    std::uint64_t const before = std::exchange(counted_in_, codes.step());
+    if (quiet_.empty()) return quiet_.assign(table_->words(), 0);
+    if (before == counted_in_) return;
+    for (std::size_t slot = 0; slot < table_->slots(); ++slot) {
+        if (codes.changed_in(SlotId(slot)) <= before) continue;
+        auto const blocks = table_->blocks_about(SlotId(slot));
+        for (std::size_t w = 0; w < blocks.size(); ++w) quiet_[w] &= ~blocks[w];
+    }
+}
+
 std::uint64_t Candidates::drop_blocks(std::vector<bool> const& unwanted) {
+    quiet_.clear();
     std::uint64_t dropped = 0;
     std::vector<BlockCounters> kept;
     for (std::size_t block = 0; block < place_of_.size(); ++block) {
@@ -195,6 +207,7 @@ std::uint64_t Candidates::drop_blocks(std::vector<bool> const& unwanted) {
 
 std::size_t Candidates::bytes() const {
     std::size_t bytes = counters_.capacity() * sizeof(BlockCounters) + place_of_.capacity() * sizeof(std::uint32_t);
+    bytes += quiet_.capacity() * sizeof quiet_[0];
     for (BlockCounters const& counters : counters_) bytes += counters.bytes();
     return bytes;
 }
@@ -340,7 +353,7 @@ std::uint64_t drop_blocks(Node& node, NodeShare const& share) {
     Candidates& candidates = node.candidates;
     std::vector<bool> unwanted(candidates.table().size(), false);
     bool any = false;
-    candidates.each([&](std::size_t block, BlockCounters const& counters) {
+    std::as_const(candidates).each([&](std::size_t block, BlockCounters const& counters) {
         bool const of_test = !node.is_leaf() && block == node.test_candidate.block;
         unwanted[block] = !share.includes(node, block) || (counters.size() == 0 && !of_test);
         any = any || unwanted[block];
@@ -361,8 +374,9 @@ std::uint64_t drop_surplus(LearningContext& context, Node& node, std::uint64_t l
         counters.index_columns();
         dropped[block].push_back(counters.column_of[code]);
     }
-    for (std::size_t b = 0; b < dropped.size(); ++b)
-        if (!dropped[b].empty()) candidates.find(b)->erase(dropped[b], node.stats.totals);
+    candidates.each([&](std::size_t b, BlockCounters& counters) {
+        if (!dropped[b].empty()) counters.erase(dropped[b], node.stats.totals);
+    });
     candidates.size -= surplus;
     return surplus;
 }

@@ -4,6 +4,7 @@
 // its test was first true (its birth) until it is forgotten.
 #pragma once
 
+#include <bit>
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -151,19 +152,37 @@ public:
     }
     template <class Visit>
     void each(Visit&& visit) {
+        quiet_.clear();
         for (std::size_t block = 0; block < place_of_.size(); ++block)
             if (BlockCounters* const counters = find(block)) visit(block, *counters);
     }
     [[nodiscard]] std::size_t bytes() const;  // on the heap; the table is shared
 
+    /// Calls visit(block) for each of the first `end` blocks in which there may be something to count. It returns
+    /// whether there will be nothing until the state changes in what the block is about.
+    template <class Visit>
+    void each_to_count(Codes const& codes, std::size_t end, Visit&& visit) {
+        wake(codes);
+        for (std::size_t w = 0; w * 64 < end; ++w) {
+            std::uint64_t const all = end - w * 64 < 64 ? (std::uint64_t{1} << (end - w * 64)) - 1 : ~std::uint64_t{0};
+            for (std::uint64_t rest = all & ~quiet_[w]; rest != 0; rest &= rest - 1)
+                if (visit(w * 64 + static_cast<std::size_t>(std::countr_zero(rest)))) quiet_[w] |= rest & (0 - rest);
+        }
+    }
+
     std::uint64_t size = 0;  // tests that have a counter
 
 private:
+    /// Ends the quiet of blocks about columns that have changed since the last call.
+    void wake(Codes const& codes);
+
     static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
 
     std::shared_ptr<BlockTable const> table_;  // null: the node does not count candidates
     std::vector<BlockCounters> counters_;      // in the order in which they were made
     std::vector<std::uint32_t> place_of_;      // by block: place in `counters_`; empty while there are none
+    std::vector<std::uint64_t> quiet_;         // set of blocks, see each_to_count(); empty: none is quiet
+    std::uint64_t counted_in_ = 0;             // Codes::step() of the last call of wake()
 };
 
 /// The test of a candidate.

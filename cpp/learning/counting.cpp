@@ -31,25 +31,26 @@ void count_target(LearningContext& context, Node& node, std::uint32_t outcome, C
 void NodeCounter::count(Node const& node, NodeShare const& share) {
     if (!candidates_.are_counted()) return;
     std::size_t const end = std::min<std::uint64_t>(candidates_.table().size(), share.blocks);
-    for (std::size_t block = 0; block < end; ++block) count_block(block);
+    candidates_.each_to_count(codes_, end, [this](std::size_t block) { return count_block(block); });
     if (std::size_t const own = node.test_candidate.block; own >= end && share.includes(node, own)) count_block(own);
 }
 
-void NodeCounter::count_block(std::size_t at) {
+// Whether nothing is left to count until the state changes in what the block is about.
+bool NodeCounter::count_block(std::size_t at) {
     Block const& block = candidates_.table()[at];
     block_ = at;
     counters_ = candidates_.find(at);
     switch (block.mentions) {
         case Block::Mentions::bound:
             count_bound(block);
-            break;
+            return false;
         case Block::Mentions::bound_and_new:
             count_partners(block);
-            break;
+            return false;
         case Block::Mentions::only_new:
-            count_only_new(block);
-            break;
+            return !count_only_new(block) && !block.has_same_class_variables();
     }
+    return false;
 }
 
 // ---- tests that mention a bound object ----
@@ -181,16 +182,19 @@ void NodeCounter::apply_pending() {
 
 // ---- tests about new variables only ----
 
-void NodeCounter::count_only_new(Block const& block) {
+// Whether it had to add facts up: then they need it again.
+bool NodeCounter::count_only_new(Block const& block) {
     FactType const& type = type_of(block);
     std::size_t const wanted = type.same_class() ? 2 : 1;
     bool possible = true;
     for (std::size_t k = 0; k < type.arity; ++k)
         possible = possible && codes_.rows(type.slots[k]) >= wanted + block.same_class_size[k];
-    if (!possible)
-        apply_pending();
-    else if (!add_only_pair(block))
+    if (possible && add_only_pair(block)) return true;
+    if (possible)
         follow_truth(block);
+    else
+        apply_pending();
+    return false;
 }
 
 // Handles a class that has one object left, which is as good as bound: its facts change whenever it moves, so

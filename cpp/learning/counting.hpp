@@ -34,10 +34,10 @@ public:
     void count(Node const& node, NodeShare const& share);
 
 private:
-    void count_block(std::size_t block);
+    bool count_block(std::size_t block);
     void count_bound(Block const& block);
     void count_partners(Block const& block);
-    void count_only_new(Block const& block);
+    bool count_only_new(Block const& block);
 
     void add_partners(Block const& block, std::size_t bound_argument, Row row, std::span<Row const> skip, bool once);
     template <bool Once, class CodeOf>

@@ -52,21 +52,25 @@ public:
         return (*this)([](std::size_t) { return Count{0}; });
     }
 
-    /// The same for many tests, row by row of their counters: mostly, a test held with few of the outcomes.
+    /// The same for many tests, row by row of their counters: mostly, a test held with few of the outcomes, and as
+    /// often as its neighbour, which was first true in the same transition.
     void score_all(Count const* trues, std::size_t stride, std::span<double> scores) const {
         constexpr std::size_t at_once = 128;
         Tally const never_held = tally([](std::size_t) { return Count{0}; });
         std::array<Tally, at_once> tallies;
+        std::array<Count, at_once> differs{};  // from its neighbour; the first has none
         for (std::size_t begin = 0; begin < scores.size(); begin += at_once) {
             std::span<double> const some = scores.subspan(begin, std::min(at_once, scores.size() - begin));
+            find_different(trues + begin, stride, std::span(differs).first(some.size()));
             std::fill_n(tallies.begin(), some.size(), never_held);
             for (std::size_t y = 0; y < sample_.totals.size(); ++y) {
                 if (sample_.totals[y] == 0) continue;
                 Count const* const row = trues + y * stride + begin;
                 for (std::size_t i = 0; i < some.size(); ++i)
-                    if (row[i] > 0) move_to_held(tallies[i], sample_.totals[y], row[i]);
+                    if (row[i] > 0 && differs[i] != 0) move_to_held(tallies[i], sample_.totals[y], row[i]);
             }
-            for (std::size_t i = 0; i < some.size(); ++i) some[i] = static_cast<double>(score(tallies[i]));
+            for (std::size_t i = 0; i < some.size(); ++i)
+                some[i] = differs[i] != 0 ? static_cast<double>(score(tallies[i])) : some[i - 1];
         }
     }
 
@@ -91,6 +95,15 @@ private:
     struct Tally {
         Half held, failed;  // `any` lacks the denominators
     };
+
+    void find_different(Count const* trues, std::size_t stride, std::span<Count> differs) const {
+        std::fill(differs.begin(), differs.end(), Count{0});
+        for (std::size_t y = 0; y < sample_.totals.size(); ++y) {
+            Count const* const row = trues + y * stride;
+            for (std::size_t i = 1; i < differs.size(); ++i) differs[i] |= row[i] ^ row[i - 1];
+        }
+        differs[0] = 1;
+    }
 
     template <class TruesOf>
     [[nodiscard]] Tally tally(TruesOf const& trues_of) const {

@@ -430,6 +430,48 @@ def test_a_fact_true_of_many_pairs_is_told_from_one_true_of_bound_objects_only(c
     assert twins.follow(transitions(schema, shape))["split"]
 
 
+# --- objects that seldom change, and values that many objects share ------------------
+
+
+def levels_of_things(schema: tt.Schema, rng: random.Random, steps: int) -> Iterator[Transition]:
+    """A walker that recolours what it bumps into, and lights a lamp; a new level at times."""
+    for step in range(steps):
+        if step % 60 == 0:
+            places = rng.sample(range(-4, 5), 8)
+            objects = [("lamp", rng.randrange(2)), ("switch", 1), *[("wall", 2)] * 4, ("wall", 3)]
+            state = tt.State(
+                schema,
+                [
+                    tt.Object(i, name, place=places[i], color=color)
+                    for i, (name, color) in enumerate([*objects, ("walker", 0)])
+                ],
+            )
+        before, action = state, rng.choice(schema.actions)
+        place = before[7].place + (1 if action == "go" else -1)
+        there = [each for each in before if each.place == place]
+        for each in there:
+            if each.class_name == "wall":
+                state = state.replace(each.id, color=5 - each.color)
+            elif each.class_name == "switch":
+                state = state.replace(0, color=1 - before[0].color)
+        if not there and abs(place) < 5:
+            state = state.replace(7, place=place)
+        yield before, action, tt.State(schema, list(state))
+
+
+@pytest.mark.parametrize(("seed", "memory"), [(0, 0), (1, 0), (2, 40)])
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_engine_and_twin_agree_on_objects_that_seldom_change(criterion, seed, memory):
+    names = ("lamp", "switch", "wall", "walker")
+    schema = tt.Schema(
+        classes={name: ["place", "color"] for name in names},
+        attributes={"place": 1, "color": 1},
+        actions=["go", "back"],
+    )
+    twins = Twins(schema, criterion, memory, alpha=0.3)
+    assert twins.follow(levels_of_things(schema, random.Random(seed), 180))["split"]
+
+
 # --- more facts than are kept ------------------------------------------------------
 
 

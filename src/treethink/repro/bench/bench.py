@@ -23,6 +23,7 @@ from treethink.baselines import LEARNERS, make_learner
 from treethink.errors import MissingPackageError
 from treethink.model import TreeThink
 from treethink.planning.search import SearchSettings
+from treethink.repro.bench.adapters import crowd, room, screen
 from treethink.repro.bench.timing import (
     Timing,
     best_seconds,
@@ -132,6 +133,7 @@ def run(quick: bool = False, tell: Callable[[str], None] = print) -> Report:
         (_networks, "networks"),
         (_plans, "plans"),
         (_ten_thousand_objects, "10,000 objects in one state"),
+        (_states_built_anew, "many classes, values and objects, states built anew"),
         (_memory, "memory"),
     )
     for part, what in parts:
@@ -330,6 +332,24 @@ def _ten_thousand_objects(report: Report) -> None:
         converged(maze_8()), questions(world, report.calls(500)), PREDICT_OPTIONS["both"]
     )
     report.rows.append(Row(f"predict {name}", timing))
+
+
+def _states_built_anew(report: Report) -> None:
+    """Measure streams of adapters: many classes, many values, many objects."""
+    for name, adapter, calls, asked in (
+        ("a room of 12 classes", room(), report.calls(5_000, least=2_000), 15.0),
+        ("3 balls on a screen", screen(), report.calls(10_000, least=2_000), None),
+        ("a crowd of 1,500", crowd(), report.calls(100, least=20), 5_000.0),
+    ):
+        fresh, workload = partial(TreeThink, adapter.schema), adapter.play(calls)
+        report.rows.append(Row(f"observe {name}", time_observe(fresh, workload), asked=asked))
+        model = fresh()
+        model.observe_many(workload())
+        used = model.memory_use()
+        note = f"after {calls:,} observations, {used['nodes']} nodes"
+        report.figures.append(Figure(f"memory {name}", used["bytes"], "bytes", note))
+        longest = longest_observe(fresh, workload, after=1) / 1000
+        report.figures.append(Figure(f"longest observe {name}", longest, "ms", "asked: 20"))
 
 
 def _memory(report: Report) -> None:

@@ -3,7 +3,8 @@
     world -> [ workload ] -> transitions, or levels with actions -> timing
 
 A workload is a function that makes its states anew at every call, outside the clock, so that no
-pass finds states with cached work of an earlier one. Every workload is defined here, once.
+pass finds states with cached work of an earlier one. Every workload is defined once: here, or in
+`adapters.py` if its states are built anew at every step.
 """
 
 from __future__ import annotations
