@@ -2,6 +2,7 @@
 //
 // The GIL is released in every call that takes the model's lock, and that lock is never held while
 // Python code runs, so the two cannot wait for each other, and nobody who waits stops the others.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
@@ -186,6 +187,13 @@ std::pair<SlotId, ActionId> rule_named(PyModel const& self, nb::handle class_nam
         throw RuleError("attribute '" + schema.attribute(slot).name +
                         "' is derived: it is computed from the rest of the state, and has no rules");
     return {slot, action_of(schema, action)};
+}
+
+nb::tuple kept_tuple(Schema const& schema, KeptTransition& kept) {
+    std::string const& action = schema.actions()[kept.action];
+    if (kept.feedback.empty()) return nb::make_tuple(std::move(kept.before), action, std::move(kept.after));
+    auto const& [reward, terminated] = kept.feedback;
+    return nb::make_tuple(std::move(kept.before), action, std::move(kept.after), reward, terminated);
 }
 
 /// A copy of a rule, and what kind of feedback it is about, if it is.
@@ -379,12 +387,10 @@ void bind_storage(nb::class_<PyModel>& type) {
                     kept = self.model.kept();
                 }
                 nb::list all;
-                for (KeptTransition& each : kept)
-                    all.append(nb::make_tuple(std::move(each.before), self.model.schema()->actions()[each.action],
-                                              std::move(each.after)));
+                for (KeptTransition& each : kept) all.append(kept_tuple(*self.model.schema(), each));
                 return all;
             },
-            "The transitions in memory, oldest first.")
+            "The transitions in memory, oldest first: (before, action, after), and the reward and the end if known.")
         .def("_size",
              [](PyModel const& self) {
                  nb::gil_scoped_release const release;

@@ -65,6 +65,14 @@ nb::object rewards(Prediction const& self) {
     return dict;
 }
 
+/// Observations behind the answer about the reward or the end; 0: nothing is known.
+std::uint64_t feedback_support(Prediction const& self, nb::handle name) {
+    std::uint64_t total = 0;
+    FeedbackKind const kind = feedback_named(text_of(name, "'reward' or 'terminated' must be a str"));
+    for (auto const& [outcome, count] : self.feedback(kind)) total += count;
+    return total;
+}
+
 double probability(Prediction const& self, nb::handle after_object) {
     State const& after = state_of(after_object, "after must be a State");
     State const& state = self.state();
@@ -182,6 +190,8 @@ void bind_prediction(nb::module_& module) {
             "terminated", [](Prediction const& self) { return self.expected(FeedbackKind::terminated); },
             nb::sig("def terminated(self) -> float | None"),
             "Probability that the transition ends the episode; None: no end of the action is known.")
+        .def("_feedback_support", &feedback_support, nb::sig("def _feedback_support(self, name: str) -> int"),
+             nb::arg("name"), "Observations behind the answer about 'reward' or 'terminated'; 0: never seen.")
         .def("changes", &changes, nb::sig("def changes(self) -> dict[int, dict[str, dict[PlainValue, float]]]"),
              "{object id: {attribute: {value: probability}}} of all that may not stay as it is.\n\n"
              "The shape is that of `State.changes_to`, with probabilities of values in place of values.");

@@ -99,6 +99,7 @@ def _searched_cell(state: State, reason: Reason) -> Cell | None:
     last = reason.steps[-1]
     if last.holds or not last.test.new or not isinstance(last.test.value, tuple):
         return None
+    assert reason.object_id is not None
     (x, y), (u, v) = state[reason.object_id].pos, last.test.value
     return (x + u, y + v) if last.test.variables[0] == 0 else (x - u, y - v)
 

@@ -3,9 +3,10 @@
     model, world or transitions -> [ evaluate ] -> Evaluation, with Mistakes
 
 A model has learned a world when it predicts every transition of a held-out stream exactly as
-`world.truth` states it, and every scene of the world's rules. Where chance decides what follows,
-no finite number of samples gives exact probabilities; there a prediction is right if a chi-square
-test of the counts behind it does not reject the true distribution.
+`world.truth` states it, and every scene of the world's rules. A model that has learned rewards or
+ends must predict these, too. Where chance decides what follows, no finite number of samples gives
+exact probabilities; there a prediction is right if a chi-square test of the counts behind it does
+not reject the true distribution.
 
 A `Mistake` is a leaf of a rule that predicts something wrong. Such a leaf has met more than one
 truth, and predicts a mixture of them. What matters is how often training showed another truth
@@ -29,12 +30,17 @@ from typing import Any, Protocol
 
 from treethink import metrics
 from treethink.errors import WrongTypeError, shown, whole_number
+from treethink.feedback import (
+    FeedbackTruth,
+    learned_feedback,
+    predicted_feedback,
+    true_feedback,
+)
 from treethink.frames import Outcome, default_frame
 from treethink.metrics import (
     TOLERANCE,
     Distribution,
     Truth,
-    Value,
     WrongValue,
     chi_square,
     chi_square_tail,
@@ -43,7 +49,7 @@ from treethink.metrics import (
     error,
     marginals,
 )
-from treethink.rules import RuleKey
+from treethink.rules import TRANSITION, RuleKey
 from treethink.state import State
 from treethink.stream.random_play import transitions
 from treethink.stream.transition import AnyTransition, Transition, as_transition
@@ -246,8 +252,7 @@ def evaluate(
         stream = transitions(world_or_transitions, steps, seed)
         return examine(model, world_or_transitions, stream, training)
     result, mistakes = Evaluation(given=True), _MistakesByLeaf(model, None)
-    given = given_transitions(world_or_transitions, n, "an evaluation")
-    _add_all(result, mistakes, ((*each[:3], each[2]) for each in given))
+    _add_all(result, mistakes, given_transitions(world_or_transitions, n, "an evaluation"))
     _finish(result, mistakes, training)
     return result
 
@@ -290,12 +295,13 @@ def examine(
     if held_out is None:
         held_out = transitions(world, _HELD_OUT_STEPS, HELD_OUT_SEED)
     result, mistakes = Evaluation(), _MistakesByLeaf(model, world)
-    stream = ((*each[:3], world.truth(*each[:3])) for each in held_out)
-    _add_all(result, mistakes, stream)
+    _add_all(result, mistakes, map(as_transition, held_out))
     for scene in world.scenes():
         result.scenes += 1
         prediction = model.predict(scene.before, scene.action)
-        wrong = list(wrong_values(prediction, scene.truth))
+        step = Transition(scene.before, scene.action, scene.before)
+        feedback = true_feedback(mistakes.feedback, step, scene.truth, world)
+        wrong = list(wrong_values(prediction, scene.truth, feedback))
         if wrong:
             result.wrong_scenes.append(scene.says)
         for mistake in mistakes.add(prediction, scene.action, wrong):
@@ -307,13 +313,13 @@ def examine(
 def _add_all(
     result: Evaluation,
     mistakes: _MistakesByLeaf,
-    stream: Iterable[tuple[State, str, State, Truth]],
+    stream: Iterable[Transition],
 ) -> None:
-    """Predict transitions, each with the truth about it, and count them."""
-    for before, action, _, truth in stream:
-        prediction = mistakes.model.predict(before, action)
-        if wrong := _add(result, prediction, truth):
-            for mistake in mistakes.add(prediction, action, wrong):
+    """Predict transitions, compare them with the truth, and count them."""
+    for step in stream:
+        prediction = mistakes.model.predict(step.before, step.action)
+        if wrong := _add(result, prediction, *mistakes.truth(step)):
+            for mistake in mistakes.add(prediction, step.action, wrong):
                 mistake.held_out += 1
     if result.held_out:
         result.mean_error /= result.held_out
@@ -327,13 +333,17 @@ def _finish(
     result.mistakes = mistakes.sorted()
 
 
-def _add(result: Evaluation, prediction: Prediction, truth: Truth) -> list[WrongValue]:
+def _add(
+    result: Evaluation, prediction: Prediction, truth: Truth, feedback: FeedbackTruth
+) -> list[WrongValue]:
     """Add one prediction to the result; return the values that are wrong."""
-    distance_to_truth = error(prediction, truth)
+    distance_to_truth = error(prediction, truth) + sum(
+        distance(predicted_feedback(prediction, name)[0], true) for name, true in feedback.items()
+    )
     states = _with_probabilities(truth)
     most = max(probability for _, probability in states)
     exact = distance_to_truth <= TOLERANCE
-    wrong = [] if exact else list(wrong_values(prediction, truth))
+    wrong = [] if exact else list(wrong_values(prediction, truth, feedback))
     result.held_out += 1
     result.stated &= not isinstance(truth, State)
     result.chance |= len(states) > 1
@@ -357,22 +367,24 @@ _FAILURES = ("wrong", "never_seen", "unsure")
 
 
 def _kind_of_failure(prediction: Prediction, each: WrongValue) -> str:
-    if is_novel(prediction, each.object_id, each.attribute):
+    if is_novel(prediction, each):
         return "never_seen"
     possible = any(each.predicted.get(value, 0.0) > 0 for value in each.true)
     return "unsure" if possible else "wrong"
 
 
-def is_novel(prediction: Prediction, object_id: int, attribute: str) -> bool:
+def is_novel(prediction: Prediction, wrong: WrongValue) -> bool:
     """Return whether an answer rests on something never seen, as far as the prediction knows."""
     novel = getattr(prediction, "novel", None)  # predictions of baselines do not have it
-    if novel is None:
-        return prediction.support(object_id, attribute) == 0
-    return bool(novel(object_id, attribute))
+    if novel is None or wrong.object_id is None:
+        return wrong.support == 0
+    return bool(novel(wrong.object_id, wrong.attribute))
 
 
-def wrong_values(prediction: Prediction, truth: Truth) -> Iterator[WrongValue]:
-    """Yield the values whose predicted distribution is wrong.
+def wrong_values(
+    prediction: Prediction, truth: Truth, feedback: FeedbackTruth | None = None
+) -> Iterator[WrongValue]:
+    """Yield the values whose predicted distribution is wrong; then rewards and ends.
 
     Where the truth is certain, the prediction must equal it. Otherwise a chi-square test decides
     whether the counts behind the prediction could come from the true distribution.
@@ -383,15 +395,21 @@ def wrong_values(prediction: Prediction, truth: Truth) -> Iterator[WrongValue]:
         true.setdefault((each, name), {before.value(each, name): 1.0})
     for key, values in true.items():
         predicted, support = prediction.outcomes(*key), prediction.support(*key)
-        if len(values) == 1 or not support:
-            right = distance(predicted, values) <= TOLERANCE
-        else:
-            counts = {value: chance * support for value, chance in predicted.items()}
-            statistic, freedom = chi_square(counts, values)
-            # With too few observations for any test, the distribution has not been learned.
-            right = freedom > 0 and chi_square_tail(statistic, freedom) >= _IMPLAUSIBLE
-        if not right:
+        if not _is_right(predicted, values, support):
             yield WrongValue(*key, predicted, values, support)
+    for name, values in (feedback or {}).items():
+        predicted, support = predicted_feedback(prediction, name)
+        if not _is_right(predicted, values, support):
+            yield WrongValue(None, name, predicted, values, support)
+
+
+def _is_right(predicted: Distribution, true: Distribution, support: int) -> bool:
+    if len(true) == 1 or not support:
+        return distance(predicted, true) <= TOLERANCE
+    counts = {value: chance * support for value, chance in predicted.items()}
+    statistic, freedom = chi_square(counts, true)
+    # With too few observations for any test, the distribution has not been learned.
+    return freedom > 0 and chi_square_tail(statistic, freedom) >= _IMPLAUSIBLE
 
 
 def _with_probabilities(truth: Truth) -> list[tuple[State, float]]:
@@ -406,6 +424,7 @@ class _MistakesByLeaf:
 
     def __init__(self, model: Model, world: World | None):
         self.model = model
+        self.feedback = learned_feedback(model)
         self._world = world
         self._by_leaf: dict[Leaf, Mistake] = {}
 
@@ -413,7 +432,7 @@ class _MistakesByLeaf:
         self, prediction: Prediction, action: str, wrong: Iterable[WrongValue]
     ) -> list[Mistake]:
         """Return the mistakes behind one prediction, given its wrong values."""
-        leaves = {_leaf(prediction, action, each.object_id, each.attribute): None for each in wrong}
+        leaves = {_leaf_of(prediction, action, each): None for each in wrong}
         return [self._by_leaf.setdefault(leaf, Mistake(*leaf)) for leaf in leaves]
 
     def sorted(self) -> list[Mistake]:
@@ -443,14 +462,18 @@ class _MistakesByLeaf:
 
         Leaves whose most likely outcome is true are left out: finding a leaf takes time.
         """
-        before, action, after, *_ = transition
+        before, action, after, *_ = step = as_transition(transition)
         prediction: Prediction | None = None
+        feedback = true_feedback(self.feedback, step, after, self._world)
         for (class_name, attribute), outcomes in rules.items():
-            for each in before.of_class(class_name):
-                outcome = _outcome(before, each.id, attribute, after.value(each.id, attribute))
+            for each in _subjects(before, class_name):
+                if each is None and attribute not in feedback:
+                    continue
+                true = feedback[attribute] if each is None else {after.value(each, attribute): 1.0}
+                ((outcome, _),) = truth = _chances(before, each, attribute, true)
                 if outcomes != {outcome}:
                     prediction = prediction or self.model.predict(before, action)
-                    yield _leaf(prediction, action, each.id, attribute), ((outcome, 1.0),)
+                    yield _leaf(prediction, action, each, attribute), truth
 
     def _reached_by_chance(
         self, transition: AnyTransition, rules: Iterable[tuple[str, str]]
@@ -458,21 +481,36 @@ class _MistakesByLeaf:
         """Yield the leaves that a random transition reached, with the true distribution."""
         before, action, *_ = transition
         prediction = self.model.predict(before, action)
-        true: dict[tuple[int, str], dict[Value, float]] | None = None
+        true: dict[tuple[int | None, str], Distribution] | None = None
         for class_name, attribute in rules:
-            for each in before.of_class(class_name):
-                leaf = _leaf(prediction, action, each.id, attribute)
+            for each in _subjects(before, class_name):
+                leaf = _leaf(prediction, action, each, attribute)
                 if leaf in self._by_leaf:
-                    true = true or self._marginals(transition)
-                    values = true.get((each.id, attribute)) or {each.values[attribute]: 1.0}
-                    yield leaf, _chances(before, each.id, attribute, values)
+                    true = true or self._marginals(as_transition(transition))
+                    values = true.get((each, attribute))
+                    if values is None and each is not None:
+                        values = {before.value(each, attribute): 1.0}
+                    if values is not None:
+                        yield leaf, _chances(before, each, attribute, values)
 
-    def _truth(self, transition: AnyTransition) -> Truth:
-        before, action, after = transition[:3]
-        return after if self._world is None else self._world.truth(before, action, after)
+    def truth(self, step: Transition) -> tuple[Truth, FeedbackTruth]:
+        """Return what follows, and the true reward and end as far as they were learned."""
+        truth = step.after if self._world is None else self._world.truth(*step[:3])
+        return truth, true_feedback(self.feedback, step, truth, self._world)
 
-    def _marginals(self, transition: AnyTransition) -> dict[tuple[int, str], dict[Value, float]]:
-        return marginals(transition[0], _with_probabilities(self._truth(transition)))
+    def _marginals(self, step: Transition) -> dict[tuple[int | None, str], Distribution]:
+        truth, feedback = self.truth(step)
+        true: dict[tuple[int | None, str], Distribution] = {}
+        true.update(marginals(step.before, _with_probabilities(truth)).items())
+        true.update(((None, name), values) for name, values in feedback.items())
+        return true
+
+
+def _subjects(state: State, class_name: str) -> list[int | None]:
+    """Return the objects that the rules of a class are about; None for rewards and ends."""
+    if class_name not in state.schema.classes:
+        return [None]
+    return [each.id for each in state.of_class(class_name)]
 
 
 def _nearest(says: Chances, truths: Iterable[Chances]) -> Chances | None:
@@ -489,17 +527,28 @@ def _nearest(says: Chances, truths: Iterable[Chances]) -> Chances | None:
     return max(possible, key=lambda truth: (shared(truth), repr(truth)), default=None)
 
 
-def _leaf(prediction: Prediction, action: str, object_id: int, attribute: str) -> Leaf:
+def _leaf_of(prediction: Prediction, action: str, wrong: WrongValue) -> Leaf:
+    return _leaf(prediction, action, wrong.object_id, wrong.attribute)
+
+
+def _leaf(prediction: Prediction, action: str, object_id: int | None, attribute: str) -> Leaf:
     """Return the leaf behind a predicted value: its rule, its outcomes and its support."""
     before = prediction.state
-    return (
-        (before[object_id].class_name, attribute, action),
-        _chances(before, object_id, attribute, prediction.outcomes(object_id, attribute)),
-        prediction.support(object_id, attribute),
-    )
+    if object_id is None:
+        values, support = predicted_feedback(prediction, attribute)
+    else:
+        values = prediction.outcomes(object_id, attribute)
+        support = prediction.support(object_id, attribute)
+    key = rule_key(before, object_id, attribute, action)
+    return key, _chances(before, object_id, attribute, values), support
 
 
-def _chances(before: State, object_id: int, attribute: str, values: Distribution) -> Chances:
+def rule_key(state: State, object_id: int | None, attribute: str, action: str) -> RuleKey:
+    """Return the key of the rule that predicts a value; the object of rewards and ends is None."""
+    return (TRANSITION if object_id is None else state[object_id].class_name, attribute, action)
+
+
+def _chances(before: State, object_id: int | None, attribute: str, values: Distribution) -> Chances:
     chances = (
         (_outcome(before, object_id, attribute, value), round(probability, 9))
         for value, probability in values.items()
@@ -507,8 +556,10 @@ def _chances(before: State, object_id: int, attribute: str, values: Distribution
     return tuple(sorted(chances, key=lambda each: (-each[1], repr(each[0]))))
 
 
-def _outcome(before: State, object_id: int, attribute: str, value: Any) -> Outcome:
+def _outcome(before: State, object_id: int | None, attribute: str, value: Any) -> Outcome:
     """Return a new value as an outcome: the change, or the value itself."""
+    if object_id is None:
+        return value  # type: ignore[no-any-return]
     frame = default_frame(before.schema.attributes[attribute])
     outcome = frame.outcome_of(before, object_id, attribute, value, stays=False)
     assert outcome is not None  # such a frame has a reference everywhere

@@ -63,10 +63,11 @@ class Prediction(HasChanges, Protocol):
 class WrongValue:
     """A wrongly predicted value: the prediction, the truth, and the observations behind it.
 
-    `support` is 0 where the number of observations is not known.
+    `object_id` is None for a reward or an end. `support` is 0 where the number of observations is
+    not known.
     """
 
-    object_id: int
+    object_id: int | None
     attribute: str
     predicted: Distribution
     true: Distribution
@@ -137,16 +138,16 @@ def distance(p: Distribution, q: Distribution) -> float:
         return math.fsum(surplus.values())  # all names are equally far from each other
     if len(surplus) == 1 or len(deficit) == 1:
         return _all_to_one(surplus, deficit)
-    if isinstance(next(iter(surplus)), int):
+    if isinstance(next(iter(surplus)), int | float):  # a reward is a float
         return _along_a_line(surplus, deficit)
     return _transport(surplus, deficit)
 
 
-def _l1(a: Value, b: Value) -> int:
+def _l1(a: Value, b: Value) -> float:
     assert not isinstance(a, str)
     assert not isinstance(b, str)
-    if isinstance(a, int) or isinstance(b, int):
-        assert isinstance(a, int) and isinstance(b, int)
+    if not isinstance(a, tuple) or not isinstance(b, tuple):
+        assert not isinstance(a, tuple) and not isinstance(b, tuple)
         return abs(a - b)
     return sum(abs(x - y) for x, y in zip(a, b, strict=True))
 
@@ -203,7 +204,7 @@ def _in_units(masses: Distribution, total: float) -> list[int]:
 
 
 def _cheapest_path(
-    left: list[int], lacking: list[int], cost: list[list[int]], sent: list[list[int]]
+    left: list[int], lacking: list[int], cost: list[list[float]], sent: list[list[int]]
 ) -> list[tuple[int, int]]:
     """Return the source -> sink edges of the path; between them it goes back sink -> source.
 

@@ -386,8 +386,9 @@ class TreeThink(file.CopiedByContent, _engine.Model):
     def explain(self, state: State, action: str, of: "Asked" = None) -> "Explanation":
         """Explain a prediction: the tests that decided each value, and the objects involved.
 
-        By default all values that may change are explained; `of` limits it to an object's id or to
-        (id, attribute).
+        By default all values that may change are explained, and the reward and the end unless they
+        are surely none; `of` limits it to an object's id, to (id, attribute), or to `"reward"` or
+        `"terminated"`.
         """
         from treethink.explain.why.explanation import explain
 
@@ -427,8 +428,11 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
         return doubts_of(self, transitions)
 
-    def kept(self) -> list[tuple[State, str, State]]:
-        """Return the transitions in memory, oldest first; at most `memory` of them."""
+    def kept(self) -> list[tuple[Any, ...]]:
+        """Return the transitions in memory, oldest first; at most `memory` of them.
+
+        A transition is (before, action, after), followed by its reward and end if one is known.
+        """
         return self._kept()
 
     def diff(

@@ -282,19 +282,6 @@ def test_a_diff_counts_situations_with_other_rewards(model):
     assert "reward when right" in text and "different answers in" in text
 
 
-def test_what_asks_about_objects_leaves_rewards_out():
-    rng = np.random.default_rng(0)
-    model = tt.TreeThink(WORLD.schema)
-    for before, action, after, *_ in steps(300):
-        model.observe(before, action, after, float(rng.integers(3)), bool(rng.integers(2)))
-    assert all(each.rule[0] != "transition" for each in model.doubts())
-    for before, action, *_ in steps(50, seed=4):
-        prediction = model.predict(before, action)
-        player = before.of_class("player")[0].id
-        assert prediction.novel(player, "pos") in (True, False)
-        assert str(model.explain(before, action)).startswith(action)
-
-
 def test_noise_in_rewards_is_told_once():
     model, state = tt.TreeThink(WORLD.schema, max_outcomes=5), WORLD.reset(0)
     with pytest.warns(tt.NoiseWarning, match="reward when up looks like noise"):

@@ -215,6 +215,21 @@ def test_plans_reach_the_goal_and_stop_there(learned, kind):
         assert plan.actions == [episode.actions[-1]], "nothing follows an end"
 
 
+def test_learned_rewards_are_planned_for_in_a_world_that_states_none():
+    world = tt.make("walls")
+    model = tt.TreeThink(world.schema)
+    for before, action, after in tt.transitions(world, 2_000, 0):
+        model.observe(before, action, after, 1.0 if action == "right" and before != after else -1.0)
+    agent = tt.Agent(model)
+    for level in range(4):
+        episode = agent.play(world, steps=6, level=level)
+        steps = zip(episode.states, episode.actions, episode.states[1:], strict=False)
+        assert episode.rewards == [
+            1.0 if action == "right" and before != after else -1.0
+            for before, action, after in steps
+        ]
+
+
 def test_the_same_seed_gives_the_same_plan_with_and_without_python(learned):
     state = Walk().reset(3)
     one, two = (tt.plan(learned, state, simulations=300, seed=5) for _ in range(2))

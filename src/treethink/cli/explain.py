@@ -32,6 +32,7 @@ from treethink.cli._options import (
 from treethink.cli._output import check_writable, missing_argument, print_json, print_page
 from treethink.errors import SettingError, StateError, TreeThinkError
 from treethink.model import TreeThink
+from treethink.rules import FEEDBACK
 from treethink.state import State
 from treethink.terminal import coloured, say, terminal
 from treethink.worlds import World, draw
@@ -73,7 +74,8 @@ def explain(
     of: Annotated[
         str | None,
         typer.Option(
-            metavar="ID[.ATTRIBUTE]", help="Explain only this object, even if nothing changes."
+            metavar="ID[.ATTRIBUTE]",
+            help="Explain only this object, or `reward` or `terminated`, even if nothing changes.",
         ),
     ] = None,
     picture: Annotated[
@@ -171,9 +173,9 @@ def _after(model: TreeThink, state: State, actions: list[str]) -> State:
 
 
 def _parse_target(of: str | None) -> Asked:
-    """Return the object's id of `--of`, or its id and an attribute."""
-    if of is None:
-        return None
+    """Return the object's id of `--of`, or its id and an attribute; or "reward" or "terminated"."""
+    if of is None or of in FEEDBACK:
+        return of
     number, dot, attribute = of.partition(".")
     if not re.fullmatch("-?[0-9]{1,18}", number) or bool(dot) != bool(attribute):
         raise SettingError(f"--of takes an object's id, such as 40 or 40.pos, got {of!r}")
@@ -184,7 +186,7 @@ def _check_object(target: Asked, state: State) -> None:
     """Raise an error if the state does not have the object of `--of`."""
     object_id = target[0] if isinstance(target, tuple) else target
     try:
-        if object_id is not None:
+        if isinstance(object_id, int):
             state[object_id]
     except StateError as error:
         raise SettingError(f"--of: {error}") from None

@@ -185,8 +185,9 @@ def plan(
         return
     assert name is not None  # there is no log
     place = make_world(name, set_, no_plugins, width=width, height=height)
-    _check_score(place, level)
-    agent = Agent.from_settings(_model(place, path, oracle), search, seed=seed)
+    planner = _model(place, path, oracle)
+    _check_score(place, planner, level)
+    agent = Agent.from_settings(planner, search, seed=seed)
     if gif is not None:
         _check_gif(check_writable(gif), place, level, episodes * (steps + 1))
     console = terminal(stderr=as_json)
@@ -234,14 +235,15 @@ def _plan_log(agent: Agent, log: Log, path: Path, steps: int, quiet: bool, as_js
 # ------------------------------------------------------------------ before it starts
 
 
-def _check_score(world: World, level: int) -> None:
-    """Raise an error for a world without rewards or a score: there is nothing to gain."""
-    if world.states_reward:
+def _check_score(world: World, model: Any, level: int) -> None:
+    """Raise an error if neither world nor model knows a reward or a score: nothing to gain."""
+    if world.states_reward or "reward" in getattr(model, "feedback", ()):
         return
     if "score" not in world.schema.classes.get("game", ()):
         raise SettingError(
             f"world {world.name!r} keeps no score, so there is nothing to plan for;"
-            " give it a method `reward`, or a class `game` with a `score`, as 'maze' has"
+            " give it a method `reward`, or a class `game` with a `score`, as 'maze' has; or plan"
+            " with a model that has learned rewards"
         )
     score_of(world.reset(level))
 

@@ -13,6 +13,7 @@ from typing import Any
 from treethink.frames import Frame, Outcome, Stays, default_frame
 from treethink.metrics import Distribution
 from treethink.outcome_text import UNCHANGED, outcome_text, value_text
+from treethink.rules import feedback_attribute
 from treethink.state import Attribute, State
 from treethink.text import percent
 
@@ -48,13 +49,27 @@ def _shared(one: Distribution, other: Distribution) -> float:
     return sum(min(chance, other.get(value, 0.0)) for value, chance in one.items())
 
 
+def definition_of(state: State, object_id: int | None, attribute: str) -> Attribute:
+    """Return the definition of an attribute or, without an object, of the reward or the end."""
+    if object_id is None:
+        return feedback_attribute(attribute)
+    return state.schema.attributes[attribute]
+
+
 def new_values(
-    state: State, object_id: int, attribute: str, counts: Mapping[Outcome, int], frame: Frame
+    state: State,
+    object_id: int | None,
+    attribute: str,
+    counts: Mapping[Outcome, int],
+    frame: Frame,
 ) -> dict[Any, float]:
     """Return the new values of an attribute, with their chances, at a leaf with these counts.
 
-    Where the frame has no reference, nothing is known, and the value stays as it is.
+    Without an object, they are those of the reward or the end. Where the frame has no reference,
+    nothing is known, and the value stays as it is.
     """
+    if object_id is None:
+        return {outcome: n / sum(counts.values()) for outcome, n in counts.items()}
     values = frame.new_values(state, object_id, attribute, counts)
     total = sum(values.values())
     if not total:
@@ -99,7 +114,7 @@ def times_seen(n: int, by_hand: bool = False) -> str:
     return {0: "never seen", 1: "seen once"}.get(n, f"seen {n:,} times")
 
 
-def as_outcomes(state: State, object_id: int, attribute: str, values: Distribution) -> str:
+def as_outcomes(state: State, object_id: int | None, attribute: str, values: Distribution) -> str:
     """Return new values as the outcomes of a rule, as text that can be compared across states.
 
     >>> from treethink import Object, Schema
@@ -107,7 +122,9 @@ def as_outcomes(state: State, object_id: int, attribute: str, values: Distributi
     >>> as_outcomes(lamp, 1, "on", {4: 0.25, 5: 0.75})
     'stays (75%) or -1 (25%)'
     """
-    meaning = state.schema.attributes[attribute]
+    meaning = definition_of(state, object_id, attribute)
+    if object_id is None:
+        return in_words(values, meaning, outcome_text)
     frame = default_frame(meaning)
     outcomes = {
         frame.outcome_of(state, object_id, attribute, value, stays=False): chance

@@ -45,11 +45,14 @@ class Step:
         return self.node.test
 
 
-def follow(root: Node, state: State, object_id: int) -> tuple[tuple[Step, ...], Node]:
-    """Return the steps of an object from the root to its leaf, and the leaf."""
+def follow(root: Node, state: State, object_id: int | None) -> tuple[tuple[Step, ...], Node]:
+    """Return the steps of an object from the root to its leaf, and the leaf.
+
+    Rules of rewards and ends are about no object: None.
+    """
     steps: list[Step] = []
     node = root
-    bindings: tuple[Binding, ...] = ((object_id,),)
+    bindings: tuple[Binding, ...] = ((),) if object_id is None else ((object_id,),)
     while node.test is not None:
         extended = extensions(state, node.test, bindings)
         steps.append(Step(node, bool(extended), bindings, extended or bindings))

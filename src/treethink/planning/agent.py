@@ -211,7 +211,7 @@ class Agent:
             return number(self.reward(before, after), "reward(before, after)")
         if world.states_reward:
             return world_reward(world, before, action, after)
-        if len(before.of_class("game")) == 1:
+        if "game" in world.schema.classes:
             return score_of(after) - score_of(before)
         return self.model.predict(before, action).reward() or 0.0
 

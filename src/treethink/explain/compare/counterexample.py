@@ -24,22 +24,23 @@ from rich.console import Group
 from rich.text import Text
 
 from treethink.errors import whole_number
-from treethink.evaluation import given_transitions, is_novel, wrong_values
+from treethink.evaluation import given_transitions, is_novel, rule_key, wrong_values
+from treethink.explain.compare.boards import example_text, states_of
 from treethink.explain.compare.minimize import minimize
 from treethink.explain.distributions import as_outcomes, in_words, times_seen, to_json
-from treethink.explain.english.tests import object_name
+from treethink.explain.english.tests import value_name
 from treethink.explain.rich_text import RichText
 from treethink.explain.state_picture import drawable
 from treethink.explain.why.explanation import Explanation, explain
+from treethink.feedback import FeedbackTruth, true_feedback
 from treethink.metrics import Truth, WrongValue
 from treethink.rules import RuleKey
 from treethink.state import State
 from treethink.stream.random_play import transitions
-from treethink.stream.transition import AnyTransition
+from treethink.stream.transition import AnyTransition, Transition
 from treethink.text import many
-from treethink.worlds import World, draw
+from treethink.worlds import World
 from treethink.worlds.base import check_fit
-from treethink.worlds.draw.layout import Drawable
 
 if TYPE_CHECKING:
     from treethink.model import Prediction, TreeThink
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 _STEPS = 1_000
 _MAX_MINIMIZED = 8
 _TOLERANCE = 1e-6
-_MAX_CELLS = 40  # in a line of text, where each cell has two columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +94,16 @@ class Unstated:
     unsure: int = 0
     never_seen: int = 0
 
-    def add(self, prediction: Prediction, followed: State) -> None:
+    def add(self, prediction: Prediction, followed: State, feedback: FeedbackTruth) -> None:
         """Count one transition."""
         mode = prediction.mode()
         self.times += 1
         self.likely += mode == followed
         self.expected += prediction.probability(mode)
-        failed = list(wrong_values(prediction, followed))
-        novel = any(is_novel(prediction, each.object_id, each.attribute) for each in failed)
+        failed = list(wrong_values(prediction, followed, feedback))
+        novel = any(is_novel(prediction, each) for each in failed)
         self.never_seen += novel
-        self.unsure += bool(failed) and not novel and prediction.probability(followed) > 0
+        self.unsure += bool(failed) and not novel and all(map(_gave_it_a_chance, failed))
 
     @property
     def is_certain(self) -> bool:
@@ -145,7 +145,10 @@ class Check(RichText):
         example = self.example
         if example is None:
             return []
-        keys = [(each.object_id, each.attribute) for each in example.wrong]
+        keys = [
+            each.attribute if each.object_id is None else (each.object_id, each.attribute)
+            for each in example.wrong
+        ]
         return [explain(self.model, example.state, example.action, of=key) for key in keys]
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,7 +171,8 @@ class Check(RichText):
         less = f"of {len(example.met)}" if example.state != example.met else "as it was met"
         size = f"{many(len(example.state), 'object')} ({less})"
         heading = f"wrong in {self.wrong:,} of {tried}; the smallest state found has {size}:"
-        level = _level(self.world or drawable(self.model.schema), example.state)
+        world = self.world or drawable(self.model.schema)
+        level = example_text(world, states_of(self.model, example))
         parts: list[Any] = [Text(heading, style="bold"), Text(f"\n{level}\n")]
         for each, why in zip(example.wrong, self.explanations(), strict=True):
             parts += [Text(_verdict(example, each), style="red"), *why.reasons]
@@ -182,19 +186,8 @@ class Check(RichText):
         return self.unstated.text(f"{it} chances")
 
 
-def _level(world: Drawable, state: State) -> str:
-    """Return the state as text: its objects, with one cell around them."""
-    cells = [item.cell for item in draw.items(world, state)]
-    if not cells:
-        return draw.ansi(world, state, colour=False)
-    (left, right), (top, bottom) = ((min(each), max(each)) for each in zip(*cells, strict=True))
-    window = draw.Window(left - 1, top - 1, right - left + 3, bottom - top + 3)
-    fits = max(window.width, window.height) <= _MAX_CELLS
-    return draw.ansi(world, state, colour=False, window=window if fits else None)
-
-
 def _verdict(example: Example, wrong: WrongValue) -> str:
-    subject = f"{object_name(example.state, wrong.object_id)}, {wrong.attribute}"
+    subject = value_name(example.state, wrong.object_id, wrong.attribute)
     predicted = f"predicted {in_words(wrong.predicted)} ({times_seen(wrong.support)})"
     return f"{example.action}: {subject}: {predicted}, but is {in_words(wrong.true)}"
 
@@ -225,36 +218,47 @@ def check(
     `n` are used, or all.
     """
     world = world_or_transitions if isinstance(world_or_transitions, World) else None
-    smallest: dict[_Kind, tuple[State, str, Truth]] = {}
+    smallest: dict[_Kind, _Case] = {}
     unstated, wrong, tried = Unstated(), 0, 0
-    for before, action, truth in _truths(model, world_or_transitions, n, seed):
+    for case in _cases(model, world_or_transitions, n, seed):
         tried += 1
-        prediction = model.predict(before, action)
-        kinds = _kinds(prediction, action, truth)
+        prediction = model.predict(case.before, case.action)
+        kinds = _kinds(prediction, case)
         wrong += bool(kinds)
-        if isinstance(truth, State):
-            unstated.add(prediction, truth)
+        if isinstance(case.truth, State):
+            unstated.add(prediction, case.truth, case.feedback)
         for kind in kinds:  # keep the smallest state of each kind, and of those the first
-            if kind not in smallest or len(before) < len(smallest[kind][0]):
-                smallest[kind] = (before, action, truth)
+            if kind not in smallest or len(case.before) < len(smallest[kind].before):
+                smallest[kind] = case
     worst = sorted(smallest, key=lambda kind: not kind.outright)[:_MAX_MINIMIZED]
-    examples = [(kind, _minimized(model, world, kind, *smallest[kind])) for kind in worst]
+    examples = [(kind, _minimized(model, world, kind, smallest[kind])) for kind in worst]
     _, example = min(examples, key=_rank, default=(None, None))
     return Check(model, world, tried, wrong, example, unstated)
 
 
-def _truths(
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A state and an action, and what is true: what follows, and the reward and the end."""
+
+    before: State
+    action: str
+    truth: Truth
+    feedback: FeedbackTruth
+
+
+def _cases(
     model: TreeThink, source: World | Iterable[AnyTransition], n: int | None, seed: int
-) -> Iterator[tuple[State, str, Truth]]:
+) -> Iterator[_Case]:
     """Yield states and actions, each with the truth about what follows."""
-    if isinstance(source, World):
-        check_fit(model.schema, source)
+    world = source if isinstance(source, World) else None
+    if world is not None:
+        check_fit(model.schema, world)
         steps = _STEPS if n is None else whole_number("n", n, 1)
-        for before, action, after, *_ in transitions(source, steps, seed):
-            yield before, action, source.truth(before, action, after)
-        return
-    for before, action, after, *_ in given_transitions(source, n, "a check"):
-        yield before, action, after
+        source, n = transitions(world, steps, seed), None
+    for step in given_transitions(source, n, "a check"):
+        truth = step.after if world is None else world.truth(*step[:3])
+        feedback = true_feedback(model.feedback, step, truth, world)
+        yield _Case(step.before, step.action, truth, feedback)
 
 
 def _rank(pair: tuple[_Kind, Example]) -> tuple[bool, int]:
@@ -263,60 +267,63 @@ def _rank(pair: tuple[_Kind, Example]) -> tuple[bool, int]:
     return not kind.outright, len(example.state)
 
 
-def _minimized(
-    model: TreeThink, world: World | None, kind: _Kind, met: State, action: str, truth: Truth
-) -> Example:
+def _minimized(model: TreeThink, world: World | None, kind: _Kind, met: _Case) -> Example:
     """Return the example without the objects that it does not need, if that can be known."""
-    if world is None:
-        return _minimized_answer(model, kind, met, action, truth)
-    if not world.pure or isinstance(truth, State):
-        return Example(met, action, tuple(_wrong(model.predict(met, action), truth)), met)
+
+    def true_in(state: State) -> _Case:
+        if world is None:
+            return _restricted(met, state)
+        truth = world.distribution(state, met.action)
+        step = Transition(state, met.action, state)
+        return _Case(state, met.action, truth, true_feedback(model.feedback, step, truth, world))
 
     def still_wrong(state: State) -> bool:
         try:
-            distribution = world.distribution(state, action)
+            case = true_in(state)
         except Exception:  # without one of its objects, a world may fail in any way
             return False
-        return kind in _kinds(model.predict(state, action), action, distribution)
+        return kind in _kinds(model.predict(state, met.action), case)
 
-    state = minimize(met, still_wrong)
-    truth = world.distribution(state, action)
-    return Example(state, action, tuple(_wrong(model.predict(state, action), truth)), met)
-
-
-def _minimized_answer(
-    model: TreeThink, kind: _Kind, met: State, action: str, truth: Truth
-) -> Example:
-    """Leave out the objects on which the wrong answer does not depend; what followed stays true."""
-    assert isinstance(truth, State)
-    after = truth
-
-    def followed(state: State) -> State:
-        return State(state.schema, [after[each.id] for each in state])
-
-    def same_answer(state: State) -> bool:
-        return kind in _kinds(model.predict(state, action), action, followed(state))
-
-    state = minimize(met, same_answer)
-    wrong = tuple(_wrong(model.predict(state, action), followed(state)))
-    return Example(state, action, wrong, met)
+    if world is not None and (not world.pure or isinstance(met.truth, State)):
+        return _example(model, met, met.before)
+    return _example(model, true_in(minimize(met.before, still_wrong)), met.before)
 
 
-def _wrong(prediction: Prediction, truth: Truth) -> Iterable[WrongValue]:
-    """Yield the wrong values, except those that may be due to chance."""
-    for each in sorted(wrong_values(prediction, truth), key=lambda x: (x.object_id, x.attribute)):
-        possible = any(each.predicted.get(value, 0.0) > 0 for value in each.true)
-        if not (isinstance(truth, State) and possible):
+def _restricted(met: _Case, state: State) -> _Case:
+    """Return what followed for the objects of a smaller state; of its reward nothing is known."""
+    assert isinstance(met.truth, State)
+    after = State(state.schema, [met.truth[each.id] for each in state])
+    return _Case(state, met.action, after, met.feedback if state == met.before else {})
+
+
+def _example(model: TreeThink, case: _Case, met: State) -> Example:
+    wrong = tuple(_wrong(model.predict(case.before, case.action), case))
+    return Example(case.before, case.action, wrong, met)
+
+
+def _wrong(prediction: Prediction, case: _Case) -> Iterable[WrongValue]:
+    """Yield the wrong values, except those that may be due to chance; rewards and ends last."""
+    failed = wrong_values(prediction, case.truth, case.feedback)
+    for each in sorted(failed, key=_place):
+        if not (isinstance(case.truth, State) and _gave_it_a_chance(each)):
             yield each
 
 
-def _kinds(prediction: Prediction, action: str, truth: Truth) -> list[_Kind]:
+def _place(wrong: WrongValue) -> tuple[bool, int, str]:
+    return wrong.object_id is None, wrong.object_id or 0, wrong.attribute
+
+
+def _gave_it_a_chance(wrong: WrongValue) -> bool:
+    return any(wrong.predicted.get(value, 0.0) > 0 for value in wrong.true)
+
+
+def _kinds(prediction: Prediction, case: _Case) -> list[_Kind]:
     state = prediction.state
     kinds: dict[_Kind, None] = {}
-    for each in _wrong(prediction, truth):
+    for each in _wrong(prediction, case):
         key = (each.object_id, each.attribute)
         predicted = as_outcomes(state, *key, each.predicted)
         true = as_outcomes(state, *key, each.true)
-        rule = (state[each.object_id].class_name, each.attribute, action)
+        rule = rule_key(state, *key, case.action)
         kinds[_Kind(rule, predicted, each.support, true, each.outright)] = None
     return list(kinds)

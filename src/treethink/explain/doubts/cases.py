@@ -17,6 +17,7 @@ from treethink.explain.path import Binding, follow
 from treethink.frames import STAYS, Outcome
 from treethink.rules import Node, Rule
 from treethink.state import State
+from treethink.stream.transition import Transition
 
 #: At most so many cases of a rule are looked at: the last ones.
 MAX_CASES = 2_000
@@ -24,16 +25,17 @@ MAX_CASES = 2_000
 MAX_SAMPLE = 600
 MAX_BINDINGS = 3_000
 
-Triple = tuple[State, str, State]
-
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An object in a transition: its outcome, its leaf, and the objects bound on the way."""
+    """An object in a transition: its outcome, its leaf, and the objects bound on the way.
+
+    Rules of rewards and ends have one case for each transition, about no object (None).
+    """
 
     transition: int
     state: State
-    object_id: int
+    object_id: int | None
     outcome: Outcome
     path: str
     bindings: tuple[Binding, ...]
@@ -42,7 +44,7 @@ class Case:
 class Cases:
     """The cases of one rule, oldest first."""
 
-    def __init__(self, rule: Rule, transitions: Sequence[Triple]):
+    def __init__(self, rule: Rule, transitions: Sequence[Transition]):
         assert rule.key is not None and rule.schema is not None
         self.rule = rule
         self.class_name, self.attribute, self.action = rule.key
@@ -60,28 +62,34 @@ class Cases:
     def _collect(self) -> list[Case]:
         found: list[Case] = []
         for number in range(len(self.transitions) - 1, -1, -1):
-            before, action, after = self.transitions[number][:3]
-            if action == self.action:
-                found += self._cases(number, before, after)
+            step = self.transitions[number]
+            if step.action == self.action:
+                found += self._cases(number, step)
             if len(found) >= MAX_CASES:
                 break
         return sorted(found, key=lambda each: (each.transition, each.object_id))
 
-    def _cases(self, number: int, before: State, after: State) -> Iterator[Case]:
+    def _cases(self, number: int, step: Transition) -> Iterator[Case]:
         """Yield the cases of a transition that the frame of the rule can tell."""
+        if self.rule.is_feedback:
+            known = getattr(step, self.attribute)
+            if known is not None:
+                outcome = float(known) if self.attribute == "reward" else bool(known)
+                yield self._case(number, step.before, None, outcome)  # type: ignore[arg-type]
+            return
         frame, stays = self.rule.frame, STAYS in self.rule.seen
         assert frame is not None
-        for x in before.of_class(self.class_name):
-            value = after.value(x.id, self.attribute)
-            outcome = frame.outcome_of(before, x.id, self.attribute, value, stays)
-            if outcome is not None:
-                yield self._case(number, before, x.id, outcome)
+        for x in step.before.of_class(self.class_name):
+            value = step.after.value(x.id, self.attribute)
+            outcome_of = frame.outcome_of(step.before, x.id, self.attribute, value, stays)
+            if outcome_of is not None:
+                yield self._case(number, step.before, x.id, outcome_of)
 
-    def _case(self, number: int, before: State, object_id: int, outcome: Outcome) -> Case:
+    def _case(self, number: int, before: State, object_id: int | None, outcome: Outcome) -> Case:
         steps, leaf = follow(self.rule.root, before, object_id)
         path = "".join("L" if step.holds else "R" for step in steps)
         self.leaves[path] = leaf
-        bindings = steps[-1].after if steps else ((object_id,),)
+        bindings = steps[-1].after if steps else (() if object_id is None else (object_id,),)
         return Case(number, before, object_id, outcome, path, bindings)
 
     @cached_property

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treethink.errors import SettingError
-from treethink.evaluation import ENOUGH, given_transitions, wrong_values
-from treethink.explain.doubts.cases import Case, Cases, Triple
+from treethink.evaluation import ENOUGH, given_transitions, rule_key, wrong_values
+from treethink.explain.doubts.cases import Case, Cases
 from treethink.explain.doubts.conditions import about_bound_objects, known_tests, pair_text
 from treethink.explain.doubts.doubt import Doubt, Doubts, Situation, Suggestion
 from treethink.explain.doubts.evidence import Bools, Group, Numbers, in_bits
@@ -34,8 +34,10 @@ from treethink.explain.doubts.terms import (
     terms_of,
 )
 from treethink.explain.path import follow
+from treethink.feedback import true_feedback
 from treethink.rules import Node, RuleKey
 from treethink.stream.random_play import transitions as random_play
+from treethink.stream.transition import Transition
 from treethink.text import many
 from treethink.worlds import World
 from treethink.worlds.base import check_fit
@@ -67,29 +69,23 @@ def doubts_of(
     return Doubts(sorted(doubts, key=lambda each: (-each.wrong, each.rule))[:MAX_RULES])
 
 
-def _data(model: TreeThink, source: World | Iterable[Sequence[Any]] | None) -> list[Triple]:
+def _data(model: TreeThink, source: World | Iterable[Sequence[Any]] | None) -> list[Transition]:
     if source is None:
         if not model.memory:
             raise SettingError(
                 "this model keeps no transitions (memory=0): give some, model.doubts(transitions)"
             )
-        return [(each[0], each[1], each[2]) for each in model.kept()]
+        return [Transition(*each) for each in model.kept()]
     if isinstance(source, World):
         check_fit(model.schema, source)
         source = random_play(source, _STEPS, 0)
-    given = deque(given_transitions(source, None, "a diagnosis"), maxlen=MAX_TRANSITIONS)
-    return [each[:3] for each in given]
+    return list(deque(given_transitions(source, None, "a diagnosis"), maxlen=MAX_TRANSITIONS))
 
 
 def _mixed_rules(model: TreeThink) -> set[RuleKey]:
-    """Return the rules of attributes with a leaf that has seen more than one outcome; the worst.
-
-    Rules of rewards and ends are about no object, and are left out.
-    """
+    """Return the rules with a leaf that has seen more than one outcome; the worst."""
     unsure = {}
     for key, rule in model.rules.items():
-        if rule.is_feedback:
-            continue
         leaves = [node for node in rule.root.walk() if node.is_leaf and len(node.counts) > 1]
         if leaves:
             unsure[key] = sum(_others(leaf) for leaf in leaves)
@@ -100,12 +96,13 @@ def _others(leaf: Node) -> int:
     return sum(leaf.counts.values()) - max(leaf.counts.values())
 
 
-def _erring_rules(model: TreeThink, data: Sequence[Triple]) -> set[RuleKey]:
+def _erring_rules(model: TreeThink, data: Sequence[Transition]) -> set[RuleKey]:
     """Return the rules that err most often on these transitions."""
     errors: dict[RuleKey, int] = {}
-    for before, action, after in data:
-        for each in wrong_values(model.predict(before, action), after):
-            key = (before[each.object_id].class_name, each.attribute, action)
+    for step in data:
+        feedback = true_feedback(model.feedback, step, step.after)
+        for each in wrong_values(model.predict(step.before, step.action), step.after, feedback):
+            key = rule_key(step.before, each.object_id, each.attribute, step.action)
             errors[key] = errors.get(key, 0) + 1
     return set(sorted(errors, key=lambda key: (-errors[key], key))[:MAX_RULES])
 
@@ -146,7 +143,7 @@ def _diagnose(model: TreeThink, cases: Cases) -> Doubt | None:
         examples=_examples(cases, worst, same),
         suggestions=suggestions,
         never_compared=never_compared(cases.schema, (each.state for each in reversed(cases.all))),
-        definition=cases.schema.attributes[cases.attribute],
+        definition=cases.rule.attribute,
         frame=cases.rule.frame,
     )
 

@@ -13,13 +13,14 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
+from treethink.explain.distributions import definition_of
 from treethink.explain.english.tests import object_name
 from treethink.explain.rich_text import RichText
 from treethink.explain.summary.leaves import outcome_to_json
 from treethink.frames import Frame, Outcome
 from treethink.outcome_text import outcome_text
 from treethink.rules import RuleKey, title_of
-from treethink.state import Attribute, State
+from treethink.state import Attribute, Object, State
 from treethink.text import many
 
 #: What may be missing, by the kind of a suggestion.
@@ -37,26 +38,27 @@ _MAX_OBJECTS = 8
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """An observation: the state, the action, the object, and its outcome."""
+    """An observation: the state, the action, the object, and its outcome.
+
+    The object is None for a reward or an end.
+    """
 
     state: State
     action: str
-    object_id: int
+    object_id: int | None
     attribute: str
     outcome: Outcome
     frame: Frame | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         state = self.state
-        others = [x for x in state.ids if x != self.object_id]
-        named = [self.object_id, *others][:_MAX_OBJECTS]
+        own = [] if self.object_id is None else [self.object_id]
+        others = [x.id for x in _rarest_first(state) if x.id not in own]
+        named = [*own, *others][:_MAX_OBJECTS]
         objects = "; ".join(_object(state, each) for each in named)
-        rest = (
-            f"; {many(len(others) - len(named) + 1, 'more object')}"
-            if len(others) >= len(named)
-            else ""
-        )
-        definition = state.schema.attributes[self.attribute]
+        more = len(state) - len(named)
+        rest = f"; {many(more, 'more object')}" if more else ""
+        definition = definition_of(state, self.object_id, self.attribute)
         return f"{outcome_text(self.outcome, definition, self.frame)}: {objects}{rest}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -192,6 +194,11 @@ class Doubts(list[Doubt]):
 
     def __str__(self) -> str:
         return RichText.__str__(self)  # type: ignore[arg-type]  # it only needs `__rich__`
+
+
+def _rarest_first(state: State) -> list[Object]:
+    """Return the objects, those of classes with few objects first: they tell more."""
+    return sorted(state, key=lambda each: len(state.of_class(each.class_name)))
 
 
 def _indented(text: str, by: int, style: str = "") -> Padding:

@@ -41,7 +41,7 @@ class _Past:
 def partitions(cases: Cases) -> Iterator[Partition]:
     """Yield partitions of the cases by their past."""
     runs, steps, previous = _runs(cases)
-    pasts: dict[tuple[int, int], _Past] = {}
+    pasts: dict[tuple[int, int | None], _Past] = {}
     likeliest = int(np.bincount(cases.outcomes).argmax()) if len(cases) else 0
     lags: list[list[int]] = [[] for _ in range(_LAGS)]
     since, before = [], []

@@ -60,11 +60,11 @@ class Term:
 def terms_of(cases: Cases) -> list[Term]:
     """Return the terms that every case has."""
     schema = cases.schema
-    terms = [
-        _term(cases, "X0", cases.class_name, name, 0) for name in facts_of(schema, cases.class_name)
-    ]
+    about = None if cases.rule.is_feedback else cases.class_name
+    own = [] if about is None else facts_of(schema, about)
+    terms = [_term(cases, "X0", cases.class_name, name, 0) for name in own]
     for class_name in schema.classes:
-        if class_name != cases.class_name and _is_single(cases, class_name):
+        if class_name != about and _is_single(cases, class_name):
             ids = [case.state.of_class(class_name)[0].id for case in cases]
             terms += [
                 _term_of(cases, class_name, class_name, m, ids)
@@ -84,7 +84,8 @@ def _is_single(cases: Cases, class_name: str) -> bool:
 def _common_variables(cases: Cases) -> Iterator[tuple[int, str]]:
     """Yield variables that stand for one object of the same class in every case."""
     shortest = min((case.bindings for case in cases), key=lambda each: len(each[0]))
-    for variable in range(1, len(shortest[0])):
+    first = 0 if cases.rule.is_feedback else 1  # X0 is the object that the rule is about
+    for variable in range(first, len(shortest[0])):
         bound = [_bound(case, variable) for case in cases]
         if all(each is not None for each in bound):
             pairs = zip(cases, bound, strict=True)

@@ -452,6 +452,11 @@ def _is_another(test: Test, classes: Sequence[str]) -> bool:
     return len(test.new) == 1 and test.new[0][1] in classes
 
 
+def value_name(state: State, object_id: int | None, attribute: str) -> str:
+    """Name a value by its object and attribute; a reward or an end has no object."""
+    return attribute if object_id is None else f"{object_name(state, object_id)}, {attribute}"
+
+
 def object_name(state: State, object_id: int | None) -> str:
     """Name an object by its class and id."""
     assert object_id is not None

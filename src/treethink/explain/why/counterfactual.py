@@ -100,7 +100,7 @@ class _Route:
 def nearest(
     state: State,
     steps: Sequence[Step],
-    object_id: int,
+    object_id: int | None,
     attribute: str,
     outcomes: Distribution,
     frame: Frame,
@@ -118,11 +118,14 @@ def nearest(
 
 
 def _counterfactual(
-    state: State, step: int, route: _Route, object_id: int, attribute: str, frame: Frame
+    state: State, step: int, route: _Route, object_id: int | None, attribute: str, frame: Frame
 ) -> Counterfactual:
     """Return what follows at a leaf, from the values that would have been there before."""
     counts, support = route.node.counts, sum(route.node.counts.values())
     by_hand = route.node.written
+    if object_id is None:
+        then = new_values(state, None, attribute, counts, frame)
+        return Counterfactual(step, route.assumed, then, support, written=by_hand)
     reads = {*frame.reads(state[object_id].class_name, attribute)}
     if STAYS in counts:
         reads.add((state[object_id].class_name, attribute))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +20,20 @@ from rich.text import Text
 from rich.tree import Tree
 
 from treethink.errors import UnknownNameError, WrongTypeError, shown
+from treethink.evaluation import rule_key
 from treethink.explain.distributions import in_words, times_seen, to_json
 from treethink.explain.english.phrases import Leaf
 from treethink.explain.english.sentences import predicate_of
-from treethink.explain.english.tests import object_name, statement
+from treethink.explain.english.tests import statement, value_name
 from treethink.explain.novelty import novelty_text
 from treethink.explain.path import Step, follow
 from treethink.explain.rich_text import RichText
 from treethink.explain.why.counterfactual import Counterfactual, nearest
+from treethink.feedback import predicted_feedback
 from treethink.frames import CHANGE, Frame
-from treethink.metrics import each_change
+from treethink.metrics import Distribution, each_change
 from treethink.outcome_text import frame_text, value_text
-from treethink.rules import Node, Rule, RuleKey, Value
+from treethink.rules import FEEDBACK, Node, Rule, RuleKey
 from treethink.state import State
 from treethink.text import many
 
@@ -41,15 +43,16 @@ if TYPE_CHECKING:
 
 
 _MAX_UNCHANGED = 6
-#: What to explain: all values that may change (None), one object, or one of its attributes.
-Asked = int | tuple[int, str] | None
+#: What to explain: all values that may change (None), one object, one of its attributes, or
+#: "reward" or "terminated".
+Asked = int | tuple[int, str] | str | None
 
 
 class Explanation(RichText):
     """Why a model predicts what it predicts, for one state and action.
 
     ``print`` shows it as text of 80 columns, and rich's own `print` in colour. A reason is looked
-    up by object and attribute: ``explanation[50, "pos"]``.
+    up by object and attribute, ``explanation[50, "pos"]``, or as ``explanation["reward"]``.
     """
 
     def __init__(
@@ -65,12 +68,17 @@ class Explanation(RichText):
         self.reasons = reasons
         self._unchanged, self._unseen = unchanged, unseen
 
-    def __getitem__(self, key: tuple[int, str]) -> Reason:
+    def __getitem__(self, key: tuple[int, str] | str) -> Reason:
+        wanted = (None, key) if isinstance(key, str) else key
         for each in self.reasons:
-            if (each.object_id, each.attribute) == key:
+            if (each.object_id, each.attribute) == wanted:
                 return each
-        known = [f"{each.object_id}, {each.attribute}" for each in self.reasons]
-        given = ", ".join(map(str, key)) if isinstance(key, tuple) else shown(key)
+        known = [
+            each.attribute if each.object_id is None else f"{each.object_id}, {each.attribute}"
+            for each in self.reasons
+        ]
+        parts = key if isinstance(key, tuple) else (key,)
+        given = ", ".join(part if isinstance(part, str) else shown(part) for part in parts)
         raise UnknownNameError("reason", given, known, "the explanation")
 
     def __iter__(self) -> Iterator[Reason]:
@@ -112,9 +120,10 @@ class Explanation(RichText):
     def _heading(self) -> str:
         if self._unchanged is None:
             return self.action
-        if not self.reasons:
+        changing = sum(each.object_id is not None for each in self.reasons)
+        if not changing:
             return f"{self.action}: nothing changes"
-        return f"{self.action}: {many(len(self.reasons), 'value')} may change"
+        return f"{self.action}: {many(changing, 'value')} may change"
 
     def __repr__(self) -> str:
         return f"<Explanation of {self.action!r}: {many(len(self.reasons), 'value')}>"
@@ -123,21 +132,23 @@ class Explanation(RichText):
 def explain(model: TreeThink, state: State, action: str, of: Asked = None) -> Explanation:
     """Explain why the model predicts what it predicts.
 
-    Without `of`, all values that may change are explained. `of` is an object's id, or an id and
-    an attribute, (50, "pos"); values that do not change are then explained too.
+    Without `of`, all values that may change are explained, the reward unless it is surely 0, and
+    the end if it may come. `of` is an object's id, an id and an attribute, (50, "pos"), "reward" or
+    "terminated"; values that do not change are then explained too.
     """
     prediction = model.predict(state, action)
     rules: dict[RuleKey, Rule] = {}
 
-    def rule_of(object_id: int, attribute: str) -> Rule:
-        key = (state[object_id].class_name, attribute, action)
+    def rule_of(object_id: int | None, attribute: str) -> Rule:
+        key = rule_key(state, object_id, attribute, action)
         if key not in rules:
             rules[key] = model.rules[key]
         return rules[key]
 
-    keys = _keys(prediction, of)
+    keys = _keys(prediction, model.feedback, of)
     reasons = tuple(_reason(prediction, rule_of(*key), *key) for key in keys)
-    unchanged = _unchanged(model, state, action, {x for x, _ in keys}) if of is None else None
+    changing = {x for x, _ in keys if x is not None}
+    unchanged = _unchanged(model, state, action, changing) if of is None else None
     unseen = _unseen(model, state, action) if of is None else 0
     return Explanation(state, action, reasons, unchanged, unseen)
 
@@ -154,31 +165,39 @@ def _unseen(model: TreeThink, state: State, action: str) -> int:
     )
 
 
-def _keys(prediction: Prediction, of: Asked) -> list[tuple[int, str]]:
-    """Return the objects and attributes to explain."""
+def _keys(
+    prediction: Prediction, feedback: tuple[str, ...], of: Asked
+) -> list[tuple[int | None, str]]:
+    """Return the objects and attributes to explain; the object of rewards and ends is None."""
     if of is None:
-        return sorted((x, attribute) for x, attribute, _ in each_change(prediction))
+        changing = sorted((x, attribute) for x, attribute, _ in each_change(prediction))
+        known = ((name, predicted_feedback(prediction, name)[0]) for name in feedback)
+        return [*changing, *((None, name) for name, values in known if any(values))]
+    if isinstance(of, str) and of in FEEDBACK:
+        if of not in feedback:
+            raise UnknownNameError("reason", of, feedback, "the rewards and ends of the model")
+        return [(None, of)]
     state = prediction.state
     if isinstance(of, tuple) and len(of) == 2 and isinstance(of[1], str):
         state.value(*of)  # raises an error for a name that does not exist
         return [(int(of[0]), of[1])]
     try:
-        object_id = operator.index(of)  # accepts integers of numpy too
+        object_id = operator.index(of)  # type: ignore[arg-type]  # accepts integers of numpy too
     except TypeError:
         raise WrongTypeError(
-            f"of must be an object's id, or (id, attribute) such as (50, 'pos'), got {shown(of)}"
+            "of must be an object's id, or (id, attribute) such as (50, 'pos'), or 'reward' or"
+            f" 'terminated', got {shown(of)}"
         ) from None
     class_name = state[object_id].class_name
     return [(object_id, attribute) for attribute in state.schema.predicted(class_name)]
 
 
-def _reason(prediction: Prediction, rule: Rule, object_id: int, attribute: str) -> Reason:
+def _reason(prediction: Prediction, rule: Rule, object_id: int | None, attribute: str) -> Reason:
     state = prediction.state
     steps, leaf = follow(rule.root, state, object_id)
     assert rule.frame is not None
-    outcomes: Mapping[Value, float] = prediction.outcomes(object_id, attribute)
+    outcomes, support, novel = _answer(prediction, object_id, attribute)
     against = sum(n for outcome, n in leaf.met.items() if outcome not in leaf.counts)
-    support = prediction.support(object_id, attribute)
     return Reason(
         state,
         object_id,
@@ -194,17 +213,28 @@ def _reason(prediction: Prediction, rule: Rule, object_id: int, attribute: str) 
         sum(leaf.met.values()),
         against,
         leaf.others,
-        novelty_text(prediction, object_id, attribute),
+        novel,
         rule.frame,
         _relative_words(rule, state, object_id, _answering_node(steps, leaf)),
     )
 
 
-def _relative_words(rule: Rule, state: State, object_id: int, node: Node) -> str:
+def _answer(
+    prediction: Prediction, object_id: int | None, attribute: str
+) -> tuple[Distribution, int, str]:
+    """Return the outcomes, the observations behind them, and what was never seen."""
+    if object_id is None:
+        return *predicted_feedback(prediction, attribute), ""
+    outcomes: Distribution = prediction.outcomes(object_id, attribute)
+    novel = novelty_text(prediction, object_id, attribute)
+    return outcomes, prediction.support(object_id, attribute), novel
+
+
+def _relative_words(rule: Rule, state: State, object_id: int | None, node: Node) -> str:
     """Say what happens, if outcomes are relative to another attribute; else nothing."""
     assert rule.frame is not None
     assert rule.key is not None
-    if rule.frame.is_plain or not node.counts:
+    if object_id is None or rule.frame.is_plain or not node.counts:
         return ""
     if rule.frame.reference(state, object_id, rule.key[1]) is None:
         return f"there is not exactly one {rule.frame.of}, so nothing is known"
@@ -244,6 +274,7 @@ _MAX_BOUND = 12
 class Reason(RichText):
     """Why one attribute of one object is predicted to become what it becomes.
 
+    The object of a reward or an end is None.
     `outcomes` are its new values with their chances, and `support` the observations behind them,
     unless they were `written` by hand. `steps` lead through the rule. If the leaf at their end has
     no observations, `seen` is False: the answer is then what was written there or, if nothing was
@@ -256,9 +287,9 @@ class Reason(RichText):
     """
 
     state: State = field(repr=False)
-    object_id: int
+    object_id: int | None
     attribute: str
-    outcomes: Mapping[Value, float]
+    outcomes: Distribution
     support: int
     steps: tuple[Step, ...] = field(repr=False)
     seen: bool
@@ -274,15 +305,17 @@ class Reason(RichText):
     relative: str = ""
 
     @property
-    def was(self) -> Value:
-        """The value before."""
-        value: Value = self.state.value(self.object_id, self.attribute)
-        return value
+    def was(self) -> Any:
+        """The value before; None for a reward or an end."""
+        if self.object_id is None:
+            return None
+        return self.state.value(self.object_id, self.attribute)
 
     @property
     def bound(self) -> dict[str, tuple[int, ...]]:
         """The objects that each variable stands for at the end, by its name: X0, X1, ..."""
-        last = self.steps[-1].after if self.steps else ((self.object_id,),)
+        first = () if self.object_id is None else (self.object_id,)
+        last = self.steps[-1].after if self.steps else (first,)
         columns = zip(*last, strict=True)
         return {f"X{i}": _ids(column) for i, column in enumerate(columns)}
 
@@ -290,15 +323,17 @@ class Reason(RichText):
     def title(self) -> str:
         """The prediction, in one line."""
         then = in_words(self.outcomes)
-        becomes = "stays" if self.outcomes.keys() == {self.was} else f"{value_text(self.was)} ->"
-        subject = f"{object_name(self.state, self.object_id)}, {self.attribute}"
-        return f"{subject}: {becomes} {then}, {times_seen(self.support, self.written)}"
+        if self.object_id is not None:
+            stays = self.outcomes.keys() == {self.was}
+            then = f"{'stays' if stays else f'{value_text(self.was)} ->'} {then}"
+        subject = value_name(self.state, self.object_id, self.attribute)
+        return f"{subject}: {then}, {times_seen(self.support, self.written)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
         return {
             "object": self.object_id,
-            "class": self.state[self.object_id].class_name,
+            "class": rule_key(self.state, self.object_id, self.attribute, "")[0],
             "attribute": self.attribute,
             "was": self.was,
             "outcomes": to_json(self.outcomes),
@@ -321,6 +356,8 @@ class Reason(RichText):
         if not self.support and self.others:
             times = f"{self.others:,} times" if self.others > 1 else "once"
             return f"seen {times} with outcomes that are not told apart: nothing is predicted"
+        if not self.support and self.object_id is None:
+            return "never observed: assumed to be none"
         if not self.support:
             return "never observed: assumed that it stays the same"
         if self.borrowed and self.others:

@@ -102,12 +102,13 @@ def _lines(action: str, reason: Reason) -> list[str]:
 def _cells_by_colour(world: Drawable, reason: Reason) -> dict[Colour, list[Cell]]:
     """Return the cells to outline, by colour; the object itself comes last, on top."""
     state = reason.state
-    bound = {x for ids in reason.bound.values() for x in ids} - {reason.object_id}
+    own = set() if reason.object_id is None else {reason.object_id}
+    bound = {x for ids in reason.bound.values() for x in ids} - own
     failed = [step for step in reason.steps if not step.holds]
     return {
         WRONG_COLOUR: [cell for step in failed for cell in _empty_cells(world, state, step)],
         EDGE_COLOUR: _cells(world, state, bound),
-        WHITE: _cells(world, state, {reason.object_id}),
+        WHITE: _cells(world, state, own),
     }
 
 

@@ -57,11 +57,18 @@ class PredictionLike(Protocol):
 def difference_text(truth: State, wrong: WrongValue) -> str:
     """Return what was predicted and what followed: `player 1 pos: predicted (1, 1), was (2, 1)`."""
     (actual,) = wrong.true
-    what = f"{truth[wrong.object_id].class_name} {wrong.object_id} {wrong.attribute}"
+    each = _object_of(wrong)
+    what = f"{truth[each].class_name} {each} {wrong.attribute}"
     certain = [value for value, chance in wrong.predicted.items() if chance == 1.0]
     if certain:
         return f"{what}: predicted {certain[0]}, was {actual}"
     return f"{what}: predicted {_distribution_text(wrong.predicted)}; was {actual}"
+
+
+def _object_of(wrong: WrongValue) -> int:
+    """Return the object of a wrong value: pictures show no rewards or ends, which have none."""
+    assert wrong.object_id is not None
+    return wrong.object_id
 
 
 def _distribution_text(chances: Distribution) -> str:
@@ -163,7 +170,7 @@ class _Pair:
         self.most_likely = prediction.mode()
         self.differences = differences(truth, prediction)
         self.uncertain = uncertain(truth, prediction)
-        self.wrong_ids = {each.object_id for each in self.differences}
+        self.wrong_ids = {_object_of(each) for each in self.differences}
         self.wrong_cells = {
             cell
             for state in (self.truth, self.most_likely)
