@@ -9,6 +9,7 @@ This is the general form, in which every choice can be made. The presets (`treet
 choose from the meaning of a value.
 """
 
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
@@ -22,6 +23,27 @@ _BUILT_IN_KINDS = ("equality", "difference")
 Code = int | tuple[int, ...]
 #: A value as people see it: a name of a category, a bool of a flag, else as in the engine.
 PlainValue = int | tuple[int, ...] | str
+
+
+def _is_bool(value: object) -> bool:
+    return type(value).__name__ in ("bool", "bool_")  # NumPy's own is one, too
+
+
+def _integer(value: object) -> int | None:
+    """Return a whole number or a bool as an int; None for anything else."""
+    if _is_bool(value):
+        return int(value)  # type: ignore[call-overload, no-any-return]
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def _integers(value: object) -> tuple[int | None, ...]:
+    """Return the numbers of a vector; nothing for anything else."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return ()
+    return tuple(map(_integer, value))
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -109,17 +131,27 @@ class Attribute:
         >>> Attribute(names=["cola", "water"]).encode("water")
         1
         """
-        if self.names is None:
-            if isinstance(value, str) or (self.kind == "flag" and value not in (0, 1)):
-                accepted = "True or False" if self.kind == "flag" else "a number"
-                raise SchemaError(f"a value must be {accepted}, got {shown(value)}")
-            return int(value) if isinstance(value, bool) else value
-        if value in self.names:
+        if self.names is not None and isinstance(value, str) and value in self.names:
             return self.names.index(value)
-        if isinstance(value, bool) or value not in range(len(self.names)):
-            accepted = names_accepted(self.names, value)
-            raise SchemaError(f"a value must be {accepted}, got {shown(value)}")
-        return value  # type: ignore[return-value]
+        numbers = _integers(value) if self.length > 1 else (_integer(value),)
+        if len(numbers) != self.length or not all(map(self._is_code, numbers)):
+            raise SchemaError(f"a value must be {self._accepted(value)}, got {shown(value)}")
+        if self.names is not None and _is_bool(value):
+            raise SchemaError(f"a value must be {self._accepted(value)}, got {shown(value)}")
+        return numbers if self.length > 1 else numbers[0]  # type: ignore[return-value]
+
+    def _is_code(self, number: int | None) -> bool:
+        """Whether it is a number of the engine for a value, or for a part of one."""
+        if number is None or not self.is_symbolic:
+            return number is not None
+        return 0 <= number < len(self.names or (False, True))
+
+    def _accepted(self, value: object) -> str:
+        if self.names is not None:
+            return names_accepted(self.names, value)
+        if self.kind == "flag":
+            return "True or False"
+        return "a number" if self.length == 1 else f"{self.length} numbers"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Attribute):

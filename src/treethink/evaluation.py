@@ -176,11 +176,20 @@ class Evaluation:
         lines += [f"  wrong: {scene}" for scene in self.wrong_scenes[:_MOST_LISTED]]
         if len(self.wrong_scenes) > _MOST_LISTED:
             lines.append(f"  and {len(self.wrong_scenes) - _MOST_LISTED:,} more")
-        if self.learned:
-            return "\n".join(["learned", *lines])
-        if self.stated or not may_be_random or (self.given and self.wrong + self.never_seen):
-            return "\n".join(["NOT learned", *lines])
+        if verdict := self._verdict(may_be_random):
+            return "\n".join([verdict, *lines])
         return "\n".join([*lines, _UNSTATED_LOG if self.given else _UNSTATED])
+
+    def to_line(self, may_be_random: bool = True) -> str:
+        """Return the verdict, unless it is open, and the main number in one line."""
+        return ": ".join(filter(None, [self._verdict(may_be_random), self._numbers()]))
+
+    def _verdict(self, may_be_random: bool) -> str:
+        """Return whether it is learned; empty if that cannot be known."""
+        if self.learned:
+            return "learned"
+        sure = self.stated or not may_be_random or (self.given and self.wrong + self.never_seen)
+        return "NOT learned" if sure else ""
 
     def _numbers(self) -> str:
         what = "transitions" if self.given else "held-out transitions"

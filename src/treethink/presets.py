@@ -237,6 +237,12 @@ def _preset_from_dict(where: str, data: dict[str, Any]) -> Attribute:
     kind = data.pop("kind")
     if not isinstance(kind, str):
         raise WrongTypeError(f"'kind' of {where} must be a str, got {shown(kind)}")
+    if kind == "derived":
+        raise SchemaError(
+            f"{where} cannot be derived by a function here: a file holds no code. Add a column with"
+            " its values to the log, and write derived = true below its kind, such as 'flag'; or"
+            " use a Schema in Python, with tt.Derived"
+        )
     if kind not in _KINDS:
         raise UnknownNameError("kind of attribute", kind, _KINDS, where)
     if kind == "category" and "names" not in data:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.segment import Segment
+from rich.table import Table
 from rich.theme import Theme
 
 from treethink.text import printable
@@ -97,6 +98,11 @@ def terminal(*, stderr: bool = False, width: int | None = None) -> Console:
     if width is not None and not console.is_terminal:
         console.width = width
     return console
+
+
+def plain_table(*columns: str, gap: int = 2, **options: Any) -> Table:
+    """Return a table without lines between its columns, so that more fits into 80 columns."""
+    return Table(*columns, box=None, padding=(0, gap, 0, 0), **options)
 
 
 def moves(console: Console) -> bool:

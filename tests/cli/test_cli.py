@@ -278,7 +278,20 @@ def test_learn_with_zero_steps(run: Any) -> None:
 
 def test_quiet_prints_only_the_result(run: Any) -> None:
     result = run("learn", "walls", "--steps", "2000", "--quiet")
-    assert len(result.out.splitlines()) == 5 and result.err == ""
+    observed, verdict, saved = result.out.splitlines()
+    assert "observed 2,000 transitions" in observed and verdict.startswith("learned: 1,000 of 1")
+    assert saved == "saved to walls.tt" and result.err == ""
+
+
+def test_quiet_says_what_is_wrong_where_and_what_to_do(run: Any) -> None:
+    result = run("learn", "maze", "--steps", "300", "--width", "7", "--quiet")
+    _, verdict, missing, saved, more = result.out.splitlines()
+    assert re.match(r"NOT learned: \d+ of 1,000 held-out transitions predicted exactly", verdict)
+    assert re.match(r"\S+ when \S+: missing: ", missing) and saved == "saved to maze-7x8.tt"
+    command = more.partition("see where it is wrong: treethink ")[2]
+    assert run(*command.split()).code == 1
+    again = run("learn", "maze", "--steps", "300", "--width", "7", "--quiet").out
+    assert "\nreplaced maze-7x8.tt: it had 300 observations\n" in again
 
 
 def test_an_interrupt_saves_the_model(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -474,6 +487,8 @@ def test_bench_prints_its_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
     for each in ("maze", "coins", "keys"):  # long parts report their progress
         assert f"whole runs of {each} ..." in messages
     monkeypatch.setattr(bench, "run", lambda **_: report)
+    table = run("bench", "--quick").out
+    assert max(map(len, table.splitlines())) <= 80 and "…" not in table
     figures = json.loads(run("bench", "--quick", "--json").out)
     names = {row["name"] for row in figures["rows"]}
     for world in ("maze 8x8", "maze 32x32"):

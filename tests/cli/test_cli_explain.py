@@ -166,7 +166,8 @@ def test_older_spellings_are_not_in_the_help(run: Any) -> None:
         ("diff maze.tt maze.tt --steps 50", 1),
         ("export maze.tt --out it.pl --force", 0),
         ("doctor", 1),
-        ("learn maze --steps 300 --out new.tt", 15),
+        ("learn maze --steps 300 --out new.tt", 5),
+        ("learn walls --steps 2000", 3),
     ],
 )
 def test_quiet_prints_only_the_result(run: Any, line: str, lines: int) -> None:

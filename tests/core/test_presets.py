@@ -7,6 +7,7 @@ import json
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -152,3 +153,56 @@ def test_a_wrong_argument_is_refused(make: Any, error: type[Exception], message:
 def test_wrong_data_is_refused(data: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         tt.Schema.from_dict({"classes": {"t": ["a0"]}, "attributes": {"a0": data}, "actions": []})
+
+
+# ------------------------------------------------------------------ numbers of values
+
+
+@given(
+    st.sampled_from([tt.Number(), tt.Position(2), tt.Flag(), tt.Category(["cola", "water"])]),
+    st.data(),
+)
+def test_a_value_has_the_number_that_the_engine_has(attribute: tt.Attribute, data: Any) -> None:
+    number = st.integers(-(10**18), 10**18)
+    code = data.draw(
+        st.tuples(number, number)
+        if attribute.length == 2
+        else st.integers(0, 1)
+        if attribute.is_symbolic
+        else number
+    )
+    assert attribute.encode(attribute.decode(code)) == code
+    of_numpy = tuple(map(np.int64, code)) if isinstance(code, tuple) else np.int64(code)
+    assert attribute.encode(of_numpy) == code  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "wrong", "accepted"),
+    [
+        (tt.Number(), 1.0, "a number"),
+        (tt.Number(), None, "a number"),
+        (tt.Number(), "1", "a number"),
+        (tt.Number(), (1, 2), "a number"),
+        (tt.Position(2), (1, None), "2 numbers"),
+        (tt.Position(2), (1, 2.0), "2 numbers"),
+        (tt.Position(2), (1, 2, 3), "2 numbers"),
+        (tt.Position(2), "12", "2 numbers"),
+        (tt.Position(2), None, "2 numbers"),
+        (tt.Flag(), 1.0, "True or False"),
+        (tt.Flag(), None, "True or False"),
+        (tt.Flag(), 2, "True or False"),
+        (tt.Category(["a", "b"]), np.True_, "'a', 'b'"),
+        (tt.Category(["a", "b"]), True, "'a', 'b'"),
+        (tt.Category(["a", "b"]), 1.0, "'a', 'b'"),
+        (tt.Category(["a", "b"]), None, "'a', 'b'"),
+        (tt.Category(["a", "b"]), "c", "'a', 'b'"),
+    ],
+)
+def test_what_is_no_value_has_no_number(attribute: Any, wrong: Any, accepted: str) -> None:
+    with pytest.raises(SchemaError, match=f"a value must be .*{accepted}.*, got "):
+        attribute.encode(wrong)
+
+
+def test_bools_of_numpy_are_bools() -> None:
+    assert tt.Flag().encode(np.True_) == 1  # type: ignore[arg-type]
+    assert tt.Number().encode(np.False_) == 0  # type: ignore[arg-type]

@@ -5,10 +5,12 @@ Here `small_prolog` proves the clauses; `swi_prolog.py` uses SWI-Prolog.
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crowd import CROWDS, large_crowd, model_of_crowd
 from exporting import (
@@ -27,7 +29,7 @@ from golden import check_golden
 from handmade import branch, chain, dot, handmade, leaf
 from models import learned
 from small_prolog import Program, Thrown
-from strategies import Stream
+from strategies import Stream, with_feedback
 from treethink.errors import UnknownNameError
 from treethink.export import prolog
 from treethink.model import TreeThink
@@ -76,6 +78,33 @@ def test_bindings_beyond_the_limit_are_cut_as_in_the_engine(younger, older):
     (chances,) = program.ask("predict(go, 0, verdict, Chances).", "Chances")
     expected = answers_of(model, state, "go")[0]["verdict"]
     assert {as_value(vector): chance for vector, chance in chances} == expected
+
+
+@settings(quick, max_examples=30)
+@given(trained(), st.integers(0, 2**32))
+def test_clauses_give_the_rewards_and_ends_of_the_engine(
+    stream_and_model: tuple[Stream, TreeThink], seed: int
+):
+    stream, _ = stream_and_model
+    model = TreeThink(stream.schema, **stream.settings)
+    model.observe_many(with_feedback(stream.transitions, random.Random(seed)))
+    program = Program(prolog.text_of(model))
+    for state in states_of(stream, 4):
+        for action in stream.schema.actions:
+            prediction = model.predict(state, action)
+            end = prediction.terminated()
+            ends = None if end is None else {x: p for x, p in (("yes", end), ("no", 1 - end)) if p}
+            assert feedback_proven(program, state, action, "reward") == prediction.rewards()
+            assert feedback_proven(program, state, action, "terminated") == pytest.approx(ends)
+
+
+def feedback_proven(program: Program, state: State, action: str, what: str) -> Any:
+    """What the clauses say of the reward or the end; None if they say nothing."""
+    if ("transition", 3) not in program.known:
+        return None
+    assert program.ask(f"set_state({prolog.facts_of(state)}), Yes is 1.", "Yes") == [1]
+    found = program.ask(f"transition({action}, {what}, Chances).", "Chances")
+    return dict(found[0]) if found else None
 
 
 def test_an_empty_leaf_uses_the_counts_of_the_node_above():

@@ -226,7 +226,7 @@ def test_lines_of_json(tmp_path: Path, line: str, says: str) -> None:
         ({"action": ["a"], "b.c": []}, tt.LogError, "must be of one length"),
         ({1: ["a"]}, tt.LogError, "the names of columns must be str, got 1"),
         ({"action": ["a", ""], "b.c": [1, 2.5]}, None, ""),
-        ({"action": ["a", ""], "b.c": [1, float("inf")]}, None, ""),
+        ({"action": ["a", ""], "b.c": [1, float("inf")]}, tt.LogError, "inf is no number"),
     ],
 )
 def test_frames(frame: Any, error: type[Exception] | None, says: str) -> None:
@@ -292,3 +292,56 @@ def test_any_bytes_are_read_or_refused(
             assert len(reader(path)) > 0
         except tt.LogError as error:
             assert "any.csv" in str(error)
+
+
+# ------------------------------------------------------------- values that are none
+
+
+@pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-Infinity", "N/A", "null"])
+def test_a_cell_that_means_no_number_is_an_error_and_no_category(tmp_path: Path, cell: str) -> None:
+    text = ROWS.replace("1,,2", f"1,,{cell}")
+    assert message(tmp_path, text) == (
+        f"log.csv:3, column 'lift.floor': {cell!r} is no number, and rules need a value in every"
+        " row: write a number, or a name in every row, or list the column under `ignore` in the"
+        " schema file"
+    )
+    guess = tt.guess_schema(tmp_path / "log.csv")
+    assert guess.problems and "lift.floor" in guess.ignored
+    assert tt.read_csv(tmp_path / "log.csv", guess).schema.classes["lift"] == (
+        "door",
+        "kind",
+        "pos",
+    )
+
+
+def test_infinity_in_a_frame_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(tt.LogError, match=r"row 1 of the frame, column 'lift.floor': inf is no"):
+        tt.read_frame({"action": ["up", ""], "lift.floor": [1.0, float("inf")]})
+
+
+def test_a_word_among_words_is_a_name(tmp_path: Path) -> None:
+    log = read(tmp_path, "action,lift.load\nup,inf\nup,none\n,sand\n")
+    assert log.schema.attributes["load"].names == ("inf", "none", "sand")
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"log.csv", ["log.csv"]])
+def test_a_file_must_be_given_by_its_path(tmp_path: Path, wrong: Any) -> None:
+    for function in (tt.read_csv, tt.read_jsonl, tt.guess_schema, tt.read_schema):
+        with pytest.raises(tt.WrongTypeError, match="must be given by its path, such as"):
+            function(wrong)
+    with pytest.raises(tt.WrongTypeError, match="must be given by its path"):
+        tt.write_schema(SCHEMA, wrong)
+
+
+def test_a_schema_file_holds_no_function_and_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "schema.toml"
+    text = 'actions = ["up"]\n[classes]\nlift = ["floor", "full"]\n[attributes.floor]\n'
+    text += 'kind = "number"\n[attributes.full]\nkind = "{}"\n{}'
+    path.write_text(text.format("derived", ""))
+    with pytest.raises(tt.LogError, match=r"'full' cannot be derived .* derived = true .* Schema"):
+        tt.read_schema(path)
+    path.write_text(text.format("flag", "derived = true\n"))
+    log = read(tmp_path, "action,lift.floor,lift.full\nup,1,no\nup,2,yes\n,3,yes\n", path)
+    assert log.schema.attributes["full"].derived and log[1].before[0].full is True
+    model = tt.TreeThink(log.schema)
+    assert model.observe_many(log) == 2 and ("lift", "full", "up") not in model.rules

@@ -265,11 +265,12 @@ def test_the_list_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     assert all(re.search(rf"\b{re.escape(name)}\b", text) for name in FIGURES)
     for name, minutes in (("neural", 210), ("neural-planning", 75)):
-        assert re.search(rf"\b{name} .*│ {minutes}, on a GPU", text)
+        assert re.search(rf"\b{name} .* {minutes}, on a GPU", text)
     need = (
         "neural and neural-planning need PyTorch (pip install '.[neural]' in a clone of TreeThink)"
     )
     assert need in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
     assert str(list(listing().columns[-1].cells)[-1]).endswith(", and 285 on a GPU")
 
 
@@ -279,8 +280,8 @@ def test_the_list_has_the_cost_of_quick_runs(capsys: pytest.CaptureFixture[str])
     text = capsys.readouterr().out
     small = experiment(FIGURES["maze"], small=True)
     assert small is not None and cost(FIGURES["maze"], small=True)[0] == f"{len(small.runs())}"
-    assert re.search(rf"\bmaze .*│ {len(small.runs())} +│ under 1 ", text)
-    every, minutes = re.search(r"all of these.*│ ([\d,]+) +│ about (\d+)", text).groups()  # type: ignore[union-attr]
+    assert re.search(rf"\bmaze .* {len(small.runs())} +under 1 ", text)
+    every, minutes = re.search(r"all of these +([\d,]+) +about (\d+)", text).groups()  # type: ignore[union-attr]
     assert int(every) == sum(len(quick(e).runs()) for k, e in CONFIGS.items() if k != "trees")
     assert 1 <= int(minutes) <= sum(each.minutes for each in FIGURES.values()) / 5
 

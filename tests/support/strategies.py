@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
@@ -81,6 +81,8 @@ class Shape:
     switch_at: int = 60
     alike: int = 0
     """Transitions in which all values of an object are the same number: so many tests are one."""
+    across: bool = False
+    """Whether hidden rules compare two attributes where some are comparable."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def schemas(
     With `units`, attributes may be like others. With `presets`, some are names of a category (which
     may be like each other), flags, or derived; use at most one of the two.
     """
-    names = ["place", "color", "mood"][: draw(st.integers(1, 3))]
+    names = ["place", "color", "mood"][: draw(st.integers(1 + units, 3))]
     owned = st.lists(st.sampled_from(names), min_size=1, unique=True)
     classes = {name: draw(owned) for name in ["walker", "stone", "lamp"][: draw(st.integers(1, 3))]}
     used = {name: draw(attributes(kinds)) for name in names}
@@ -194,7 +196,7 @@ def shapes() -> st.SearchStrategy[Shape]:
     )
 
 
-def restless_shapes() -> st.SearchStrategy[Shape]:
+def restless_shapes(across: bool = False) -> st.SearchStrategy[Shape]:
     """Streams whose rules are found soon and then change: for learners that are hard to move."""
     return st.builds(
         Shape,
@@ -207,10 +209,11 @@ def restless_shapes() -> st.SearchStrategy[Shape]:
         noise=st.sampled_from([0.0, 0.0, 0.1]),
         switch=st.sampled_from(["other", "other", "coin"]),
         switch_at=st.integers(15, 60),
+        across=st.just(across),
     )
 
 
-def mistaken_shapes() -> st.SearchStrategy[Shape]:
+def mistaken_shapes(across: bool = False) -> st.SearchStrategy[Shape]:
     """Streams in which tests that will prove wrong are as good as the right ones at first."""
     return st.builds(
         Shape,
@@ -221,6 +224,7 @@ def mistaken_shapes() -> st.SearchStrategy[Shape]:
         episode=st.just(1),
         depth=st.integers(1, 2),
         alike=st.integers(20, 60),
+        across=st.just(across),
     )
 
 
@@ -312,14 +316,24 @@ def random_value(rng: random.Random, shape: Shape, length: int, step: int) -> Ve
 
 
 def random_tree(
-    rng: random.Random, class_name: str, scenes: Iterable[Scene], depth: int
+    rng: random.Random,
+    class_name: str,
+    scenes: Iterable[Scene],
+    depth: int,
+    across: bool = False,
 ) -> ReferenceTree:
-    """A tree whose tests say something about the scenes: true here, false there."""
+    """A tree whose tests say something about the scenes: true here, false there.
+
+    `across`: tests of two attributes are preferred, and of those the ones within one object.
+    """
     tree = ReferenceTree([class_name])
     leaves = [tree.root]
     for _ in range(2**depth - 1):
         leaf = leaves.pop(0)
         tests = telling_tests(tree, leaf, scenes)
+        if across:
+            two = [test for test in tests if len(set(test.attributes)) == 2]
+            tests = [test for test in two if len(test.classes) == 1] or two or tests
         if tests:
             leaf.become_branch(rng.choice(tests))
             assert leaf.left and leaf.right
@@ -388,6 +402,23 @@ def transitions(schema: tt.Schema, shape: Shape) -> Iterable[Transition]:
         state = after if rng.random() < 0.9 else random_state(rng, schema, shape, step)
 
 
+def with_feedback(transitions: Iterable[Transition], rng: random.Random) -> Iterator[Any]:
+    """Transitions with rewards and ends that depend on tests, by chance, or are not known."""
+    rewards = rng.sample([-1.0, -0.25, 0.0, 1e300, 5e-324, -3.5, 2.0], 3)
+    known, chance = rng.choice([0.5, 0.9, 1.0]), rng.choice([0.0, 0.0, 0.1])
+    asked: list[Test] = []
+    for before, action, after in transitions:
+        true = Scene(before).true_tests([()])
+        while len(asked) < 2 and true:
+            asked.append(rng.choice(sorted(true)))
+        first, second = (*(test in true for test in asked), False, False)[:2]
+        reward = rewards[first + (first and second)]
+        reward = rng.choice(rewards) if rng.random() < chance else reward
+        terminated = (second and not first) ^ (rng.random() < chance)
+        given = (each if rng.random() < known else None for each in (reward, terminated))
+        yield before, action, after, *given
+
+
 def hidden_rules(
     rng: random.Random,
     schema: tt.Schema,
@@ -401,7 +432,7 @@ def hidden_rules(
     keys = [(*slot, action) for slot in chosen for action in schema.actions]
     rules = {}
     for key in same or keys:
-        tree = random_tree(rng, key[0], scenes, shape.depth)
+        tree = random_tree(rng, key[0], scenes, shape.depth, shape.across)
         rules[key] = HiddenRule(rng, tree, random_outcomes(rng, schema, shape, key[1]))
     return rules
 

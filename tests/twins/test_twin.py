@@ -47,6 +47,7 @@ from strategies import (
     restless_shapes,
     streams,
     transitions,
+    with_feedback,
 )
 from treethink import _engine, file
 from treethink.model import SETTINGS as SETTINGS_OF_MODELS
@@ -289,13 +290,13 @@ def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_event
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_engine_and_twin_agree_on_attributes_that_are_like_others(criterion):
     hard_to_move = criterion == "proven"
-    mostly = mistaken_shapes() if hard_to_move else restless_shapes()
-    examples = 80 if hard_to_move else 20
+    mostly = (mistaken_shapes if hard_to_move else restless_shapes)(across=True)
+    examples = 40 if hard_to_move else 20
     share_with = shares(
         examples, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly, units=True)
     )
-    assert share_with["tests of two attributes"] > 0
-    assert hard_to_move or share_with["tests within an object"] > 0
+    assert share_with["tests of two attributes"] >= 0.25
+    assert share_with["tests within an object"] >= 0.25
     assert share_with["split"] >= 0.5
 
 
@@ -333,23 +334,6 @@ def test_engine_and_twin_agree_on_many_plain_streams_with_the_papers_settings():
     assert share_with["split"] >= 0.5
     assert share_with["change"] >= 0.1
     assert share_with["return"] >= 0.1
-
-
-def with_feedback(transitions: Iterable[Transition], rng: random.Random) -> Iterator[Any]:
-    """Transitions with rewards and ends that depend on tests, by chance, or are not known."""
-    rewards = rng.sample([-1.0, -0.25, 0.0, 1e300, 5e-324, -3.5, 2.0], 3)
-    known, chance = rng.choice([0.5, 0.9, 1.0]), rng.choice([0.0, 0.0, 0.1])
-    asked: list[Test] = []
-    for before, action, after in transitions:
-        true = Scene(before).true_tests([()])
-        while len(asked) < 2 and true:
-            asked.append(rng.choice(sorted(true)))
-        first, second = (*(test in true for test in asked), False, False)[:2]
-        reward = rewards[first + (first and second)]
-        reward = rng.choice(rewards) if rng.random() < chance else reward
-        terminated = (second and not first) ^ (rng.random() < chance)
-        given = (each if rng.random() < known else None for each in (reward, terminated))
-        yield before, action, after, *given
 
 
 @pytest.mark.slow

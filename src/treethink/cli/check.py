@@ -33,13 +33,15 @@ from treethink.cli.session.report import (
     doubts_to_list,
     evaluation_to_dict,
     example_to_dict,
+    missing_text,
     print_evaluation,
     print_failure,
+    print_verdict,
 )
 from treethink.evaluation import evaluate
 from treethink.logs import Log
 from treethink.model import TreeThink
-from treethink.terminal import say, terminal
+from treethink.terminal import say, say_wrapped, terminal
 from treethink.text import many
 from treethink.worlds import World
 from treethink.worlds.base import check_fit
@@ -148,7 +150,12 @@ def _check_log(
             doubts=doubts_to_list(failure),
         )
         return is_wrong
+    if quiet:
+        print_verdict(terminal(), evaluation, failure)
+        if missing := missing_text(failure):
+            say_wrapped(terminal(), missing)
+        return is_wrong
     print_evaluation(terminal(), evaluation, failure)
     if failure is not None:
-        print_failure(terminal(), failure, quiet)
+        print_failure(terminal(), failure)
     return is_wrong

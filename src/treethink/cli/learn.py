@@ -193,8 +193,10 @@ def learn(
         )
         if as_json:
             report.print_json(seed)
+        elif quiet:
+            report.print_result(terminal())
         else:
-            report.print(terminal(), quiet)
+            report.print(terminal())
     if guard.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -229,8 +231,10 @@ def _learn_log(
         )
         if as_json:
             report.print_json()
+        elif quiet:
+            report.print_result(terminal())
         else:
-            report.print(terminal(), quiet)
+            report.print(terminal())
     if guard.interrupted:
         raise typer.Exit(INTERRUPTED)
 

@@ -203,10 +203,19 @@ def _vector(value: Value) -> str:
     return _list(map(_term, value if isinstance(value, tuple) else [value]))
 
 
-def _term(value: int | str) -> str:
-    """Return a number, the name of a category, or yes or no for a flag."""
+def _term(value: float | str) -> str:
+    """Return a number, the name of a category, or yes or no for a flag.
+
+    A float has a decimal point, since 1e300 is no number in every Prolog.
+
+    >>> print(_term(-3), _term(2.0), _term(1e300), _term(True))
+    -3 2.0 1.0e+300 yes
+    """
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        mantissa, e, exponent = repr(value).partition("e")
+        return f"{mantissa}{'' if '.' in mantissa else '.0'}{e}{exponent}"
     return atom(value) if isinstance(value, str) else str(value)
 
 

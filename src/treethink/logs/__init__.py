@@ -15,7 +15,13 @@ from treethink.logs.guess import guess
 from treethink.logs.log import Log, read_log
 from treethink.logs.schema import LogSchema
 from treethink.logs.schema_file import read_schema, write_schema
-from treethink.logs.table import Table, read_csv_table, read_frame_table, read_jsonl_table
+from treethink.logs.table import (
+    Table,
+    file_name,
+    read_csv_table,
+    read_frame_table,
+    read_jsonl_table,
+)
 from treethink.state import Schema
 
 __all__ = [
@@ -80,7 +86,7 @@ def guess_schema(path: str | PathLike[str]) -> LogSchema:
 
 def read_table(path: str | PathLike[str]) -> Table:
     """Return the rows of a file, whose name tells its format."""
-    ending = str(path).rpartition(".")[2].casefold()
+    ending = file_name(path).rpartition(".")[2].casefold()
     if ending in ("jsonl", "ndjson", "json"):
         return read_jsonl_table(path)
     return read_csv_table(path)

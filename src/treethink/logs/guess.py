@@ -8,7 +8,8 @@ other text is a category with the names that occur. A schema file lets people co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import combinations
@@ -56,6 +57,27 @@ class _Part:
                 if key not in places:
                     places[key] = (number, column)
                     self.parsed.append(parse(cell))
+
+
+#: Text that some programs write for a number that is none.
+_NO_NUMBER = re.compile(r"[+-]?(nan|inf(inity)?)|n/?a|null", re.IGNORECASE)
+
+
+def _check_for_gaps(part: _Part, place: Callable[[int], str]) -> None:
+    """Raise an error if all values of a column are numbers, but for some that mean none."""
+    gaps = [
+        (at, cell)
+        for ((_, cell), at), value in zip(part.places.items(), part.parsed, strict=True)
+        if isinstance(value, str) and _NO_NUMBER.fullmatch(value)
+    ]
+    numbers = [each for each in part.parsed if _are_numbers([each])]
+    if gaps and numbers and len(gaps) + len(numbers) == len(part.parsed):
+        (number, column), cell = gaps[0]
+        raise _ProblemError(
+            f"{place(number)}, column {column!r}: {shown(cell)} is no number, and rules need a"
+            " value in every row: write a number, or a name in every row, or list the column under"
+            " `ignore` in the schema file"
+        )
 
 
 def _no_numbers(part: _Part) -> str:
@@ -231,6 +253,7 @@ class _Guess:
             return self._number(name, found)
         if all(isinstance(each, bool) for each in values):
             return Flag(), 1, "a flag, since its values are true and false"
+        _check_for_gaps(found[0], self._table.place)
         return self._category(name, found[0])
 
     def _number(self, name: str, found: Sequence[_Part]) -> tuple[Attribute, int, str]:

@@ -27,6 +27,7 @@ from treethink.errors import (
 )
 from treethink.logs.names import ROLES
 from treethink.logs.schema import LogSchema
+from treethink.logs.table import file_name
 from treethink.presets import Derived, attribute_from_dict, attribute_to_dict
 from treethink.state import Schema
 from treethink.text import printable
@@ -51,6 +52,7 @@ _IMPLIED: Mapping[str, tuple[str, ...]] = {
 
 def read_schema(path: str | PathLike[str]) -> LogSchema:
     """Return the schema in a schema file, such as `write_schema` writes."""
+    file_name(path)
     try:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
@@ -177,6 +179,7 @@ def write_schema(
         Replace a file that exists. Otherwise that is a `SettingError`.
     """
     text = schema_text(schema)
+    file_name(path)
     try:
         with open(path, "w" if overwrite else "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
@@ -217,7 +220,7 @@ def _lines(log_schema: LogSchema) -> Iterator[str]:
         yield f"{_key(name)} = {_list(own)}"
     yield ""
     yield "# kind: number, position, category, flag or score. Rules compare two attributes only if"
-    yield '# one is like the other: like = "NAME".'
+    yield '# one is like the other: like = "NAME". derived = true: used in rules, never predicted.'
     if not schema.attributes:
         yield "[attributes]"
     for name, attribute in schema.attributes.items():

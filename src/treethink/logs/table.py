@@ -56,7 +56,7 @@ class Table:
 
 def read_csv_table(path: str | PathLike[str]) -> Table:
     """Return the rows of a CSV file: UTF-8, with commas, semicolons or tabs between the cells."""
-    name = fspath(path)
+    name = file_name(path)
     text = _read_text(Path(path))
     header = text.partition("\n")[0]
     separator = max(_SEPARATORS, key=header.count)
@@ -74,6 +74,13 @@ def read_csv_table(path: str | PathLike[str]) -> Table:
     if not columns:
         raise LogError(f"{name}: the file is empty; its first line must name the columns")
     return Table(name, columns, rows, numbers)
+
+
+def file_name(path: object) -> str:
+    """Return the path of a file as text; raise an error if it is none."""
+    if isinstance(path, str | PathLike) and isinstance(name := fspath(path), str):
+        return name
+    raise WrongTypeError(f"a file must be given by its path, such as 'log.csv', got {shown(path)}")
 
 
 def _read_text(path: Path) -> str:
@@ -117,7 +124,7 @@ def read_jsonl_table(path: str | PathLike[str]) -> Table:
     Objects in objects become columns such as `lift.floor`. A line that holds a list of `objects`
     becomes a row for each of them.
     """
-    name = fspath(path)
+    name = file_name(path)
     lines: list[tuple[int, dict[str, Any]]] = []
     for number, line in enumerate(io.StringIO(_read_text(Path(path))), start=1):
         if line.strip():

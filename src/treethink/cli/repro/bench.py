@@ -29,7 +29,7 @@ def bench(
     """
     from treethink.repro.bench import bench as benchmark
 
-    console = terminal(width=140)
+    console = terminal(width=80)
     progress = progress_console(quiet, terminal(stderr=True) if as_json else console)
     measured = benchmark.run(quick=quick, tell=lambda text: say(progress, text))
     if as_json:

@@ -120,7 +120,7 @@ def _list_figures(quick: bool, as_json: bool) -> None:
     from treethink.repro.figures.reproduce import minutes, number_of_runs
 
     if not as_json:
-        _print_list(terminal(width=120), quick)
+        _print_list(terminal(width=80), quick)
         return
     entries = [
         {

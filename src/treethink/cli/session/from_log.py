@@ -115,6 +115,10 @@ class LogReport(Report):
         """The name of the log."""
         return self.log.name
 
+    def check_arguments(self) -> list[str]:
+        """Return the log and its schema."""
+        return ["--log", self.log.name, *self._schema_option(self.schema)]
+
     def next_commands(self) -> list[tuple[list[str], str]]:
         """Return three commands, each with its purpose."""
         path = str(self.path)
@@ -122,7 +126,7 @@ class LogReport(Report):
         summary = (["summary", path], "print what is known and what is doubtful")
         if likes := self._comparable():
             return [*self._mending(likes), rules]
-        source = ["--log", self.log.name, *self._schema_option(self.schema)]
+        source = self.check_arguments()
         explain = ["explain", path, *source, "--action", self.log.schema.actions[0]]
         plan = (["plan", path, *source], "plan from its last state for the rewards of the log")
         more = plan if "reward" in self.model.feedback else summary

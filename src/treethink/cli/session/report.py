@@ -9,6 +9,7 @@ the model was saved, and which commands to try next.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,26 +97,45 @@ class Report:
 
     # ------------------------------------------------------------------------ text
 
-    def print(self, console: Console, quiet: bool = False) -> None:
-        """Print the report; if `quiet`, only the result."""
-        if not quiet:
-            self._print_chart(console)
-            self._print_rules(console)
-            say(console, "")
+    def print(self, console: Console) -> None:
+        """Print the report."""
+        self._print_chart(console)
+        self._print_rules(console)
+        say(console, "")
         print_run(console, self.source, self.run, self.interrupted)
         if self.earlier_observations:
             say(console, f"the model has {self.model.observations:,} observations in total")
         if self.evaluation is not None:
             self._print_verdict(console, self.evaluation)
         if self.failure is not None:
-            print_failure(console, self.failure, quiet)
-        self._print_contradictions(console)
-        if self.replaced is not None:
-            had = many(self.replaced, "observation")
-            say_wrapped(console, f"replaced {self.path}: it had {had}")
-        say(console, f"saved to {self.path}")
-        if not quiet:
-            self._print_next_commands(console)
+            print_failure(console, self.failure)
+        for line in self._contradictions():
+            say_wrapped(console, line)
+        say_wrapped(console, self._saved())
+        self._print_next_commands(console)
+
+    def print_result(self, console: Console) -> None:
+        """Print the result in five lines at most: what is wrong, where, and how to see more."""
+        say_wrapped(console, run_text(self.source, self.run, self.interrupted))
+        if self.evaluation is not None:
+            print_verdict(console, self.evaluation, self.failure)
+        problem = next(self._contradictions(), "") or missing_text(self.failure)
+        if problem:
+            say_wrapped(console, problem)
+        say_wrapped(console, self._saved())
+        if self.failure is not None:
+            command = command_line("check", str(self.path), *self.check_arguments())
+            say(console, f"see where it is wrong: {command}")
+
+    def check_arguments(self) -> list[str]:
+        """Return the arguments of `treethink check`, after the model."""
+        raise NotImplementedError
+
+    def _saved(self) -> str:
+        """Say where the model was saved, and what had been there."""
+        if self.replaced is None:
+            return f"saved to {self.path}"
+        return f"replaced {self.path}: it had {many(self.replaced, 'observation')}"
 
     def _print_chart(self, console: Console) -> None:
         curve = self.run.curve
@@ -142,14 +162,14 @@ class Report:
     def _print_verdict(self, console: Console, evaluation: Evaluation) -> None:
         print_evaluation(console, evaluation, self.failure)
 
-    def _print_contradictions(self, console: Console) -> None:
-        """Print the pinned rules that observations contradict: more learning cannot fix them."""
+    def _contradictions(self) -> Iterator[str]:
+        """Yield the pinned rules that observations contradict: more learning cannot fix them."""
         for key, rule in self.model.summary().rules.items():
             against = sum(sum(leaf.against.values()) for leaf in rule.leaves)
             if against:
                 text = f"{rule.title} is pinned, but {many(against, 'observation')} contradict it"
                 command = command_line("edit", str(self.path), ".".join(key), "--unpin")
-                say_wrapped(console, f"{text}; unpin it with: {command}")
+                yield f"{text}; unpin it with: {command}"
 
     def _print_next_commands(self, console: Console) -> None:
         say(console, "\nnext", "heading")
@@ -198,6 +218,10 @@ class LearnReport(Report):
         """The world, with its options."""
         return repr(self.world)
 
+    def check_arguments(self) -> list[str]:
+        """Return the world with its options."""
+        return self.world_arguments
+
     def next_commands(self) -> list[tuple[list[str], str]]:
         """Return three commands, each with its purpose."""
         path = str(self.path)
@@ -237,12 +261,21 @@ def print_evaluation(console: Console, evaluation: Evaluation, failure: Failure 
     say_wrapped(console, "\n".join(lines))
 
 
-def print_failure(console: Console, failure: Failure, quiet: bool) -> None:
-    """Print what may be missing and, unless quiet, where the model is wrong."""
-    if quiet:
-        for doubt in failure.doubts[:1]:
-            say_wrapped(console, f"{title_of(doubt.rule)}: missing: {doubt.suggestions[0]}")
-        return
+def print_verdict(console: Console, evaluation: Evaluation, failure: Failure | None) -> None:
+    """Print the verdict and the main number in one line."""
+    say_wrapped(console, evaluation.to_line(failure is None or not failure.rules_out_chance))
+
+
+def missing_text(failure: Failure | None) -> str:
+    """Return what is most likely missing, in one line; empty if nothing is."""
+    if failure is None or not failure.doubts:
+        return ""
+    doubt = failure.doubts[0]
+    return f"{title_of(doubt.rule)}: missing: {doubt.suggestions[0]}"
+
+
+def print_failure(console: Console, failure: Failure) -> None:
+    """Print where the model is wrong, and what may be missing."""
     if failure.check:
         say(console, "\nwhere it is wrong", "heading")
         print_page(console, failure.check, _WIDTH)
@@ -279,11 +312,16 @@ def evaluation_to_dict(evaluation: Evaluation) -> dict[str, Any]:
     return fields
 
 
+def run_text(source: str, run: LearningRun, interrupted: bool) -> str:
+    """Return how many transitions were observed, in one line."""
+    verb = "interrupted after" if interrupted else "observed"
+    return f"{source}: {verb} {run.curve.steps:,} transitions in {run.seconds:.1f} s"
+
+
 def print_run(console: Console, source: str, run: LearningRun, interrupted: bool) -> None:
     """Print how many transitions were observed, and when the last error occurred."""
     curve = run.curve
-    verb = "interrupted after" if interrupted else "observed"
-    say_wrapped(console, f"{source}: {verb} {curve.steps:,} transitions in {run.seconds:.1f} s")
+    say_wrapped(console, run_text(source, run, interrupted))
     if not curve.last_error:
         say_wrapped(console, "no errors")
         return

@@ -49,6 +49,7 @@ from treethink.repro.bench.workloads import (
 from treethink.state import State
 from treethink.stream.random_play import transitions
 from treethink.stream.trial import Curve, trial
+from treethink.terminal import plain_table
 from treethink.worlds import World, make
 
 Situation = tuple[State, str]
@@ -106,15 +107,17 @@ class Report:
 
     def tables(self) -> Iterator[Table]:
         """Yield tables for the terminal: times, then the other figures."""
-        table = Table("microseconds")
-        for name in ("calls", "mean", "median", "p99", "level's first", "engine", "paper", "asked"):
+        table = plain_table("microseconds", gap=1)
+        table.columns[0].min_width = 20
+        for name in ("calls", "mean", "median", "p99", "first", "engine", "paper", "asked"):
             table.add_column(name, justify="right")
         for row in self.rows:
             t = row.timing
             times = (t.mean, t.median, t.p99, t.first, t.engine, row.paper, row.asked)
             table.add_row(row.name, f"{t.calls:,}", *map(_short, times))
         yield table
-        table = Table("figure", "value", "", "")
+        table = plain_table("figure", "value", "", "")
+        table.columns[1].justify = "right"
         for each in self.figures:
             table.add_row(each.name, _short(each.value), each.unit, each.note)
         yield table

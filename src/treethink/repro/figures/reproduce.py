@@ -30,6 +30,7 @@ from treethink.repro.runner.config import Config, dry_run, parse_only
 from treethink.repro.runner.pool import Progress, perform_all
 from treethink.repro.runner.spec import LearnerPart, Limits, PlanPart, WorldPart
 from treethink.stream.random_play import transitions
+from treethink.terminal import plain_table
 from treethink.worlds import draw, make
 
 Tell = Callable[[str], None]
@@ -310,16 +311,15 @@ DRAWINGS = {
 
 def listing(small: bool = False) -> Table:
     """Return a row for each figure; with `small`, for `reproduce --quick`."""
-    table = Table(
+    table = plain_table(
         *_columns(small), caption=Text(_caption()), caption_justify="left", caption_style=""
     )
     table.columns[0].no_wrap = True  # names are to be typed
     table.columns[1].overflow = "fold"
-    *rows, every = _rows(small)
-    for row in rows:
+    table.columns[3].max_width = 9
+    table.columns[4].max_width = 13
+    for row in _rows(small):
         table.add_row(*row)
-    table.add_section()
-    table.add_row(*every)
     return table
 
 
