@@ -295,3 +295,60 @@ def test_errors(capsys: Any, arguments: list[str], code: int, says: str) -> None
     assert says in result.err and len(result.err.splitlines()) == 1
     assert Path("taken.toml").read_text() == "mine"
     assert not list(Path().glob("*.tt"))
+
+
+# ------------------------------------------------------------------- names of objects
+
+COFFEE = """day,t,action,reward,kettle.on,cup1.full,cup2.full
+0,0,heat,0,no,no,no
+0,1,pour,1,yes,no,no
+0,2,pour,0,yes,yes,no
+0,3,cool,0,yes,yes,no
+1,0,heat,0,no,no,yes
+1,1,cool,0,yes,no,yes
+1,2,,0,no,no,yes
+"""
+
+
+def test_objects_have_the_names_of_the_log_and_flags_say_yes_and_no(capsys: Any) -> None:
+    Path("coffee.csv").write_text(COFFEE)
+    assert called(capsys, "learn", "--log", "coffee.csv", "--quiet").code == 0
+    model = ("coffee.tt", "--log", "coffee.csv")
+    plan = called(capsys, "plan", *model, "--steps", "1", "--simulations", "1").out
+    assert "kettle, on no -> yes" in plan or "nothing changes" in plan
+    for of, title in (
+        ("cup2", "cup2, full: "),
+        ("cup1.full", "cup1, full: "),
+        ("kettle", "kettle, on: "),
+        ("reward", "reward: 0, "),
+    ):
+        shown = called(capsys, "explain", *model, "--action", "heat", "--of", of)
+        assert shown.code == 0 and title in shown.out, of
+    names = tt.read_csv("coffee.csv").names
+    (cup2,) = (each for each, name in names.items() if name == "cup2")
+    by_id = called(capsys, "explain", *model, "--action", "heat", "--of", f"{cup2}.full").out
+    assert by_id == called(capsys, "explain", *model, "--action", "heat", "--of", "cup2.full").out
+    wrong = called(capsys, "explain", *model, "--action", "heat", "--of", "cup3.full")
+    assert wrong.code == 2 and wrong.err.endswith("names: system, kettle, cup1, cup2\n")
+    for of in ("cup1.", "cup1.empty", "9", "kettle.on.off"):
+        refused = called(capsys, "explain", *model, "--action", "heat", "--of", of)
+        assert refused.code == 2 and refused.err.count("\n") == 1, of
+    assert "cup 1" not in str(
+        tt.TreeThink.load("coffee.tt").explain(  # names end with the command
+            tt.read_csv("coffee.csv").last_state, "heat", of=0
+        )
+    )
+
+
+def test_a_column_that_changes_where_steps_start_again_names_the_episodes() -> None:
+    def roles_with(days: list[int]) -> tt.LogSchema:
+        rows = [f"{day},{t},heat,{day * t}" for day in days for t in range(3)]
+        Path("days.csv").write_text("\n".join(["day,t,action,kettle.heat", *rows]))
+        return tt.guess_schema("days.csv")
+
+    guess = roles_with([3, 1, 4, 2, 5])
+    assert guess.roles is not None and guess.roles["episode"] == "day"
+    assert "'day' is taken for the episode: it changes where 't' starts again" in guess.notes
+    assert [len(each) for each in tt.read_csv("days.csv").episodes] == [2] * 5
+    for days in ([3, 1, 4, 2], [3, 1, 4, 1, 5], [1, 1, 1, 1, 1], [1, 1, 2, 3, 4]):
+        assert "episode" not in (roles_with(days).roles or {})

@@ -39,6 +39,7 @@ from treethink.cli.session.report import (
     print_verdict,
 )
 from treethink.evaluation import evaluate
+from treethink.explain.object_names import named_objects
 from treethink.logs import Log
 from treethink.model import TreeThink
 from treethink.terminal import say, say_wrapped, terminal
@@ -94,6 +95,7 @@ def check(
     if log is not None:
         typed = as_typed(seed=seed or None, width=width, height=height, set=set_)
         given = read_log_of(loaded, path, log, schema, [*filter(None, [name]), *typed])
+        ctx.with_resource(named_objects(given.names))
         is_wrong = _check_log(loaded, given, steps, path, quiet, as_json)
     else:
         assert name is not None  # there is no log

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,6 +32,7 @@ from treethink.cli._options import (
 )
 from treethink.cli._output import check_writable, missing_argument, print_json, print_page
 from treethink.errors import SettingError, StateError, TreeThinkError
+from treethink.explain.object_names import named_objects
 from treethink.model import TreeThink
 from treethink.rules import FEEDBACK
 from treethink.state import State
@@ -75,7 +77,8 @@ def explain(
         str | None,
         typer.Option(
             metavar="ID[.ATTRIBUTE]",
-            help="Explain only this object, or `reward` or `terminated`, even if nothing changes.",
+            help="Explain only this, even if nothing changes: an object's id, its name in the log,"
+            " or its class if there is one; or `reward` or `terminated`.",
         ),
     ] = None,
     picture: Annotated[
@@ -113,7 +116,6 @@ def explain(
             "say which state to explain: that of a level of a WORLD, a --state FILE, or the last"
             " one of a --log FILE"
         )
-    target = _parse_target(of)
     place = make_optional_world(name, set_, no_plugins, width=width, height=height)
     loaded = load_model(path)
     if place is not None:
@@ -121,12 +123,14 @@ def explain(
     if log is not None:
         typed = as_typed(state=None if state is None else str(state), level=level or None)
         given = read_log_of(loaded, path, log, schema, [*filter(None, [name]), *typed])
-        start = given.last_state
+        start, names = given.last_state, given.names
+        ctx.with_resource(named_objects(names))
     else:
+        names = {}
         start = _start(loaded, place, level, state)
     actions = [each.strip() for each in after.split(",")] if after else []
     shown = _after(loaded, start, actions)
-    _check_object(target, shown)
+    target = _target(of, shown, names)
     explanation = loaded.explain(shown, action, target)
     if picture is not None:
         explanation.draw(check_writable(picture), place)
@@ -172,21 +176,37 @@ def _after(model: TreeThink, state: State, actions: list[str]) -> State:
     return state
 
 
-def _parse_target(of: str | None) -> Asked:
-    """Return the object's id of `--of`, or its id and an attribute; or "reward" or "terminated"."""
+def _target(of: str | None, state: State, names: Mapping[int, str]) -> Asked:
+    """Return what `--of` asks for: an object's id, an id and an attribute, or a reward or an end.
+
+    An object is given by its id, by its name in the log, or by its class if there is only one.
+    """
     if of is None or of in FEEDBACK:
         return of
-    number, dot, attribute = of.partition(".")
-    if not re.fullmatch("-?[0-9]{1,18}", number) or bool(dot) != bool(attribute):
-        raise SettingError(f"--of takes an object's id, such as 40 or 40.pos, got {of!r}")
-    return (int(number), attribute) if attribute else int(number)
+    known = {name: each for each, name in names.items()}
+    for class_name in state.schema.classes:
+        if len(objects := state.of_class(class_name)) == 1:
+            known.setdefault(class_name, objects[0].id)
+    fitting = [name for name in known if of == name or of.startswith(f"{name}.")]
+    start = max(fitting, key=len, default=of.partition(".")[0])
+    attribute = of[len(start) + 1 :]
+    object_id = known.get(start)
+    if object_id is None:
+        object_id = _id_of(start, of, state, known)
+    if of.endswith("."):
+        raise SettingError(f"--of takes an object and an attribute, such as 40.pos, got {of!r}")
+    return (object_id, attribute) if attribute else object_id
 
 
-def _check_object(target: Asked, state: State) -> None:
-    """Raise an error if the state does not have the object of `--of`."""
-    object_id = target[0] if isinstance(target, tuple) else target
+def _id_of(text: str, of: str, state: State, known: Iterable[str]) -> int:
+    """Return an object's id that is given as a number; raise an error if there is none."""
+    if not re.fullmatch("-?[0-9]{1,18}", text):
+        names = ", ".join(known) or "none"
+        raise SettingError(
+            "--of takes an object's id, such as 40 or 40.pos, or the name of one,"
+            f" got {of!r}; names: {names}"
+        )
     try:
-        if isinstance(object_id, int):
-            state[object_id]
+        return state[int(text)].id
     except StateError as error:
         raise SettingError(f"--of: {error}") from None

@@ -34,6 +34,7 @@ from treethink.cli.session.live import EPISODE, PATIENCE, STEPS, learn_live
 from treethink.cli.session.report import LearnReport, failure_of
 from treethink.errors import SettingError, TreeThinkError
 from treethink.evaluation import examine
+from treethink.explain.object_names import named_objects
 from treethink.file import file_safe
 from treethink.logs import Log
 from treethink.model import TreeThink
@@ -47,6 +48,7 @@ _DEFAULTS = {"alpha": 0.01, "criterion": "evidence", "memory": 5_000}
 
 
 def learn(
+    ctx: typer.Context,
     world: OptionalWorld = None,
     log: LogFile = None,
     schema: SchemaFile = None,
@@ -153,6 +155,7 @@ def learn(
             set=set_,
         )
         given = read_log(log, schema, [*filter(None, [world]), *typed])
+        ctx.with_resource(named_objects(given.names))
         model = _model(start, given.schema, settings, paper)
         if start is not None:
             check_log_fits(model, given, str(start), schema)

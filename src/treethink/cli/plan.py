@@ -41,6 +41,7 @@ from treethink.cli.session import live
 from treethink.cli.session.plan_log import check_reward, imagine
 from treethink.cli.session.report import print_run
 from treethink.errors import SettingError
+from treethink.explain.object_names import named_objects
 from treethink.logs import Log
 from treethink.model import TreeThink
 from treethink.planning import gif as animation
@@ -179,6 +180,7 @@ def plan(
         loaded = load_model(path)
         refused = [*filter(None, [name]), *["--oracle"] * oracle, *of_worlds]
         given = read_log_of(loaded, path, log, schema, refused)
+        ctx.with_resource(named_objects(given.names))
         check_reward(loaded, given.last_state, str(path))
         planner = Agent.from_settings(loaded, search, seed=seed)
         _plan_log(planner, given, path, steps, quiet, as_json)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from treethink.explain.english.tests import object_name
+from treethink.explain.object_names import object_name
 from treethink.outcome_text import value_text
 
 if TYPE_CHECKING:

@@ -39,6 +39,7 @@ _MOST_DECIMALS = 4
 _LONGEST_POSITION = 3
 _SHARED = 0.8  # of the values of one attribute among those of another, to suggest `like`
 _FEWEST_SHARED = 3
+_FEWEST_STARTS = 4  # of steps, to take a column for the episode
 
 
 @dataclass(slots=True)
@@ -106,6 +107,7 @@ class _Guess:
         self._table = table
         self._positions = {column: k for k, column in enumerate(table.columns)}
         self._roles = find_roles(table.columns)
+        self._episodes = self._find_episodes()
         check_roles(self._roles, table)
         self._wide = "class" not in self._roles
         self._ignored: list[str] = []
@@ -118,6 +120,24 @@ class _Guess:
         }
         self._after = after
         self._parts = self._read_parts()
+
+    def _find_episodes(self) -> str | None:
+        """Take a column as that of the episodes if it changes exactly where steps start again."""
+        if "episode" in self._roles or "step" not in self._roles:
+            return None
+        rows, k = self._table.rows, self._positions[self._roles["step"]]
+        steps = [parse(row[k]) for row in rows]
+        if not _are_numbers(steps):
+            return None
+        starts = [i for i in range(1, len(rows)) if steps[i] < steps[i - 1]]  # type: ignore[operator]
+        candidates = [column for column in self._table.columns if "." not in column]
+        for column in candidates if len(starts) >= _FEWEST_STARTS else ():
+            cells = [text_of(row[self._positions[column]]) for row in rows]
+            changes = [i for i in range(1, len(rows)) if cells[i] != cells[i - 1]]
+            if changes == starts and len(set(cells)) == len(starts) + 1:
+                self._roles["episode"] = column
+                return column
+        return None
 
     def _unused_columns(self) -> list[str]:
         """Return the columns that may be attributes; ignore other clocks and unnamed columns."""
@@ -132,6 +152,11 @@ class _Guess:
             rest.remove(column)
             self._ignored.append(column)
             self._notes.append(f"{column!r} is ignored: an episode that was cut off has not ended")
+        if self._episodes is not None:
+            step, column = self._roles["step"], self._episodes
+            self._notes.append(
+                f"{column!r} is taken for the episode: it changes where {step!r} starts again"
+            )
         if "" in rest:
             self._notes.append("a column without a name is ignored")
         return [each for each in rest if each]

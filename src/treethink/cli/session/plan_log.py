@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from treethink.errors import SettingError
-from treethink.explain.english.tests import object_name
+from treethink.explain.object_names import object_name
 from treethink.model import TreeThink
+from treethink.outcome_text import value_text
 from treethink.planning.agent import Agent, score_of
 from treethink.planning.rewards import rewards_of
 from treethink.state import State
@@ -40,7 +41,8 @@ class Step:
 
     def _changes(self) -> str:
         changes = [
-            f"{object_name(self.before, each)}, {name} {self.before.value(each, name)} -> {value}"
+            f"{object_name(self.before, each)}, {name}"
+            f" {value_text(self.before.value(each, name))} -> {value_text(value)}"
             for each, values in self.before.changes_to(self.after).items()
             for name, value in values.items()
         ]

@@ -23,8 +23,8 @@ from rich.text import Text
 from treethink.errors import SettingError, WrongTypeError, shown, whole_number
 from treethink.explain.compare.minimize import minimize, state_or_none
 from treethink.explain.distributions import as_outcomes, differ_significantly, in_words, to_json
-from treethink.explain.english.tests import object_name
 from treethink.explain.english.words import article
+from treethink.explain.object_names import object_name
 from treethink.explain.rich_text import RichText
 from treethink.frames import Frame, Outcome, minus, plus
 from treethink.metrics import Distribution, each_change

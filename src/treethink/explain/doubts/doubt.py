@@ -14,11 +14,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from treethink.explain.distributions import definition_of
-from treethink.explain.english.tests import object_name
+from treethink.explain.object_names import object_name
 from treethink.explain.rich_text import RichText
 from treethink.explain.summary.leaves import outcome_to_json
 from treethink.frames import Frame, Outcome
-from treethink.outcome_text import outcome_text
+from treethink.outcome_text import outcome_text, value_text
 from treethink.rules import RuleKey, title_of
 from treethink.state import Attribute, Object, State
 from treethink.text import many
@@ -206,7 +206,9 @@ def _indented(text: str, by: int, style: str = "") -> Padding:
 
 
 def _object(state: State, object_id: int) -> str:
-    values = ", ".join(f"{name} {value}" for name, value in state[object_id].values.items())
+    values = ", ".join(
+        f"{name} {value_text(value)}" for name, value in state[object_id].values.items()
+    )
     return (
         f"{object_name(state, object_id)} ({values})" if values else object_name(state, object_id)
     )

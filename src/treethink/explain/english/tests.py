@@ -23,6 +23,7 @@ from itertools import groupby
 from treethink import _engine
 from treethink.explain.english.phrases import Condition, Conjunction
 from treethink.explain.english.words import Nouns, article, is_position, owner, place
+from treethink.explain.object_names import object_name
 from treethink.explain.path import Binding, Step, plain_value_of, value_of
 from treethink.frames import is_zero, negative, plus
 from treethink.outcome_text import value_text
@@ -455,12 +456,6 @@ def _is_another(test: Test, classes: Sequence[str]) -> bool:
 def value_name(state: State, object_id: int | None, attribute: str) -> str:
     """Name a value by its object and attribute; a reward or an end has no object."""
     return attribute if object_id is None else f"{object_name(state, object_id)}, {attribute}"
-
-
-def object_name(state: State, object_id: int | None) -> str:
-    """Name an object by its class and id."""
-    assert object_id is not None
-    return f"{state[object_id].class_name} {object_id}"
 
 
 def _name_or_that(state: State, object_id: int | None, class_name: str) -> str:

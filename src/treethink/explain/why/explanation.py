@@ -26,6 +26,7 @@ from treethink.explain.english.phrases import Leaf
 from treethink.explain.english.sentences import predicate_of
 from treethink.explain.english.tests import statement, value_name
 from treethink.explain.novelty import novelty_text
+from treethink.explain.object_names import object_name
 from treethink.explain.path import Step, follow
 from treethink.explain.rich_text import RichText
 from treethink.explain.why.counterfactual import Counterfactual, nearest
@@ -258,7 +259,7 @@ def _unchanged(model: TreeThink, state: State, action: str, changing: set[int]) 
         and any(model.rules[name, m, action].varies for m in model.schema.predicted(name))
     ]
     return [
-        f"{class_name} {each.id}"
+        object_name(state, each.id)
         for class_name in varying
         for each in state.of_class(class_name)
         if each.id not in changing
