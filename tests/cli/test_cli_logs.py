@@ -204,7 +204,7 @@ def test_a_plan_ends_where_the_log_ended_and_may_be_for_a_score(capsys: Any) -> 
     called(capsys, "learn", "--log", "walk.csv", "--quiet")
     planned = called(capsys, "plan", "walk.tt", "--log", "walk.csv").out
     assert planned.count("\nstep ") == 2 and planned.endswith("expected reward +1 in 2 steps\n")
-    assert "walker 0, x 2 -> 3  reward +1  the end" in planned
+    assert "walker, x 2 -> 3  reward +1  the end" in planned
     rows = "".join(f"{n},play,{x}\n" for n in range(30) for x in (0, 1, 2))
     Path("game.csv").write_text(f"episode,action,game.score\n{rows}")
     called(capsys, "learn", "--log", "game.csv", "--quiet")

@@ -116,7 +116,10 @@ class Report:
 
     def print_result(self, console: Console) -> None:
         """Print the result in five lines at most: what is wrong, where, and how to see more."""
-        say_wrapped(console, run_text(self.source, self.run, self.interrupted))
+        text = run_text(self.source, self.run, self.interrupted)
+        if self.earlier_observations:
+            text += f"; the model has {self.model.observations:,} observations in total"
+        say_wrapped(console, text)
         if self.evaluation is not None:
             print_verdict(console, self.evaluation, self.failure)
         problem = next(self._contradictions(), "") or missing_text(self.failure)
