@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "learning/replay.hpp"
+#include "learning/second_look.hpp"
 #include "novelty.hpp"
 #include "serialize.hpp"
 
@@ -163,6 +164,7 @@ std::vector<ModelEvent> Model::learn_transition(State const& before, ActionId ac
     if (window_.keeps()) {
         decide_replayed(learning, events);
         window_.keep({before, after, action, feedback});
+        look_again(action, events);
         look_ahead(action, events);
         replay_new_nodes(action);
     }
@@ -285,6 +287,29 @@ std::vector<KeptTarget> Model::kept_targets(RuleId const& rule, NodeId node) {
         collector.add(codes_.types(), each->before, targets_);
     }
     return collector.take();
+}
+
+// ---- second looks (see learning/second_look.hpp) ----
+
+// Only rules that have just decided can have nodes to look at. There are few looks, so that no observation takes long.
+void Model::look_again(ActionId action, std::vector<ModelEvent>& events) {
+    std::vector<RuleId> rules = undecided_;
+    for (std::size_t s = 0; s < effects_.size(); ++s) rules.emplace_back(SlotId(s), action);
+    std::sort(rules.begin(), rules.end());
+    rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
+    std::size_t looks = 0;
+    for (RuleId const& rule : rules) {
+        Tree& tree = this->tree(rule.first, rule.second);
+        if (!tree.awaits_look()) continue;
+        LearningContext learning = context(window_.transitions().back().before);
+        SecondLook look(tree, learning);
+        for (NodeId const node : look.take_nodes()) {
+            if (!look.is_worth_while(node)) continue;
+            if (++looks > SecondLook::max_looks) break;
+            if (look.decide(node, kept_targets(rule, node))) break;
+        }
+        take_events(rule.first, rule.second, events);
+    }
 }
 
 // ---- predicting ----

@@ -17,6 +17,7 @@
 #include "editing.hpp"
 #include "inference/prediction.hpp"
 #include "learning/lookahead.hpp"
+#include "learning/second_look.hpp"
 #include "learning/tree.hpp"
 #include "model_lock.hpp"
 #include "snapshot.hpp"
@@ -158,6 +159,7 @@ private:
     void decide_replayed(LearningContext& context, std::vector<ModelEvent>& events);
     void replay_new_nodes(ActionId action);
     void replay_window(std::vector<RuleId> const& rules);
+    void look_again(ActionId action, std::vector<ModelEvent>& events);
 
     void look_ahead(ActionId action, std::vector<ModelEvent>& events);
     [[nodiscard]] std::vector<KeptTarget> kept_targets(RuleId const& rule, NodeId node);

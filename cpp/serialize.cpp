@@ -5,6 +5,7 @@
 #include <string>
 
 #include "editing.hpp"
+#include "learning/second_look.hpp"
 #include "learning/tree.hpp"
 
 namespace treethink {
@@ -63,7 +64,9 @@ Vector Reader::vector(std::size_t length) {
 //             say so: prior by outcome, what a pinned leaf has seen by outcome; whether it has candidates, those,
 //             its test
 // candidates  for each block: how many, then each by value: value, birth, times true by outcome
-// test        fact type, variables, value
+// test        fact type, variables, value; if the kind of fact is not counted and the node has candidates: times it
+// held,
+//             by outcome
 
 namespace {
 
@@ -128,6 +131,7 @@ void save_node(Writer& out, Codes const& codes, Node const& node) {
     out.number(node.candidates.are_counted());
     if (node.candidates.are_counted()) save_candidates(out, codes, node);
     if (!node.is_leaf()) save_test(out, node.test);
+    for (Count const count : node.uncounted_test.counts) out.number(count);
 }
 
 }  // namespace
@@ -338,11 +342,19 @@ private:
         if (!block_of_test) throw ModelFileError("the model file has a test about variables it cannot have");
         node.test_candidate.block = *block_of_test;
         if (!node.candidates.are_counted()) return;
+        if (!types[test.type].counted) return read_uncounted_test(node);
         Code const code = codes_.find(test.type, test.value);
         BlockCounters const* const block = node.candidates.find(*block_of_test);
         if (code == no_code || block == nullptr || block->find_column(code) == BlockCounters::kNoColumn)
             throw ModelFileError("the model file has a test that is none of its node's candidates");
         node.test_candidate.code = code;
+    }
+
+    void read_uncounted_test(Node& node) {
+        for (Count const total : node.stats.totals)
+            node.uncounted_test.counts.push_back(static_cast<Count>(in_.number(total, "a count")));
+        node.uncounted_test.description_length =
+            length_of_uncounted_test(codes_.types(), node.variable_classes, node.test);
     }
 
     Tree& tree_;

@@ -14,6 +14,7 @@ std::vector<TreeSnapshot::Candidate> copy_candidates(Codes const& codes, Node co
             block.read_column(column, node.stats.totals, all.back().counts);
         }
     });
+    if (node.uncounted_test.in_place()) all.push_back({node.test, node.uncounted_test.counts});
     std::sort(all.begin(), all.end(), [&](auto const& a, auto const& b) {
         return canonical_order(codes.types(), node.variable_classes.size(), a.test, b.test) < 0;
     });

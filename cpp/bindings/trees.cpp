@@ -301,6 +301,16 @@ void bind_trees(nb::module_& module) {
             return nb::tuple(names);
         },
         "Names of the kinds of fact, in the engine's order.");
+    module.def(
+        "kind_fits",
+        [](std::string const& kind, std::size_t length, bool symbolic) {
+            Attribute attribute;
+            attribute.length = length;
+            if (symbolic) attribute.kind = "flag";
+            return kind_named(kind).fits(attribute);
+        },
+        nb::arg("kind"), nb::arg("length"), nb::arg("symbolic"),
+        "Return whether attributes of that length, whose values are names or bools if `symbolic`, can take part.");
     module.def("criterion_names", &criterion_names, "Names of the learning criteria.");
     module.def("formula", &formula, nb::arg("kind"), nb::arg("x"), nb::arg("y"), nb::arg("value"), nb::arg("swap"),
                "A fact about `x` and `y` written out; `swap` says it the other way round.");

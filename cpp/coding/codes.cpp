@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -15,9 +16,9 @@ constexpr std::uint64_t steady_gap = 16;
 }  // namespace
 
 Codes::Codes(std::shared_ptr<Schema const> schema)
-    : schema_(std::move(schema)), fact_codes_(*schema_), columns_(schema_->slots().size()), truth_(types().size()),
-      only_of_(types().size()) {
-    for (FactType const& type : types())
+    : schema_(std::move(schema)), fact_codes_(*schema_), columns_(schema_->slots().size()), truth_(counted_types()),
+      only_of_(counted_types()) {
+    for (FactType const& type : std::span(types()).first(counted_types()))
         for (std::size_t k = 0; k < type.terms; ++k) {
             columns_[type.slots[k]].in_facts = true;
             columns_[type.slots[k]].in_pair_facts |= type.terms == 2;

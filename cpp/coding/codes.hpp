@@ -27,6 +27,8 @@ public:
     explicit Codes(std::shared_ptr<Schema const> schema);
 
     [[nodiscard]] std::vector<FactType> const& types() const { return fact_codes_.types(); }
+    /// Only the first so many types have codes: the others are not counted.
+    [[nodiscard]] std::size_t counted_types() const { return fact_codes_.counted_types(); }
 
     /// Makes `state` the current one; what did not change is kept. Returns what had to be renumbered.
     /// Throws StateError, changing nothing, when a difference would not fit 64 bits.

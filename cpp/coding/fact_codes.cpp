@@ -26,9 +26,10 @@ Vector copy_of(VectorView value) { return {value.begin(), value.end()}; }
 }  // namespace
 
 FactCodes::FactCodes(Schema const& schema)
-    : types_(fact_types(schema)), boxes_(schema.attributes().size()), crowded_above_(types_.size(), min_crowd) {
-    interners_.reserve(types_.size());
-    for (FactType const& type : types_) interners_.emplace_back(type.value_length);
+    : types_(fact_types(schema)), boxes_(schema.attributes().size()),
+      crowded_above_(treethink::counted_types(types_), min_crowd) {
+    interners_.reserve(crowded_above_.size());
+    for (std::size_t t = 0; t < crowded_above_.size(); ++t) interners_.emplace_back(types_[t].value_length);
 }
 
 Vector FactCodes::value(std::size_t type, Code code) const {
@@ -71,7 +72,7 @@ std::vector<Recoding> FactCodes::set_box(AttributeId unit, Box box) {
     Box const old = std::exchange(boxes_[unit], std::move(box));
     std::vector<Recoding> recodings;
     if (!old.dense() && !boxes_[unit].dense()) return recodings;  // interned before and after
-    for (std::size_t t = 0; t < types_.size(); ++t)
+    for (std::size_t t = 0; t < counted_types(); ++t)
         if (types_[t].unit == unit && types_[t].linear) recodings.push_back(renumber(t, old));
     return recodings;
 }

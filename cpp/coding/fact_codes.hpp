@@ -30,6 +30,8 @@ public:
     explicit FactCodes(Schema const& schema);
 
     [[nodiscard]] std::vector<FactType> const& types() const { return types_; }
+    /// Only the first so many types have codes.
+    [[nodiscard]] std::size_t counted_types() const { return interners_.size(); }
     [[nodiscard]] Box const& box(AttributeId unit) const { return boxes_[unit]; }
 
     /// Whether codes of the type come from its unit's box. Otherwise values are interned.

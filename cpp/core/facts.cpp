@@ -68,6 +68,48 @@ public:
     }
 };
 
+/// `sign(Y[m] - X[m]) = v`, component by component
+class Order final : public FactKind {
+public:
+    [[nodiscard]] std::string_view name() const override { return "order"; }
+    [[nodiscard]] std::size_t terms() const override { return 2; }
+    [[nodiscard]] bool value(VectorView x, VectorView y, Int* out) const override {
+        for (std::size_t i = 0; i < x.size(); ++i) out[i] = (y[i] > x[i]) - (y[i] < x[i]);
+        return true;
+    }
+    [[nodiscard]] bool possible(VectorView value) const override {
+        return std::all_of(value.begin(), value.end(), [](Int each) { return -1 <= each && each <= 1; });
+    }
+    [[nodiscard]] bool fits(Attribute const& attribute) const override { return !attribute.is_symbolic(); }
+    [[nodiscard]] bool counted() const override { return false; }
+    void swap(Int* value, std::size_t length) const override {
+        for (std::size_t i = 0; i < length; ++i) value[i] = -value[i];
+    }
+    [[nodiscard]] std::string text(std::string const& x, std::string const& y,
+                                   std::string const& value) const override {
+        return "sign(" + y + " - " + x + ") = " + value;
+    }
+};
+
+/// `X[m] <= v`, for single numbers
+class Threshold final : public FactKind {
+public:
+    [[nodiscard]] std::string_view name() const override { return "threshold"; }
+    [[nodiscard]] std::size_t terms() const override { return 1; }
+    [[nodiscard]] bool value(VectorView x, VectorView, Int* out) const override {
+        *out = x[0];
+        return true;
+    }
+    [[nodiscard]] bool fits(Attribute const& attribute) const override {
+        return attribute.length == 1 && !attribute.is_symbolic();
+    }
+    [[nodiscard]] bool counted() const override { return false; }
+    [[nodiscard]] bool cumulative() const override { return true; }
+    [[nodiscard]] std::string text(std::string const& x, std::string const&, std::string const& value) const override {
+        return x + " <= " + value;
+    }
+};
+
 /// `Y[m] - X[m] = 0`, for names and flags: they are the same, or there is no fact.
 class Sameness final : public Difference {
 public:
@@ -97,6 +139,8 @@ std::vector<std::unique_ptr<FactKind const>>& registry() {
         auto* const built_in = new Kinds;
         built_in->push_back(std::make_unique<Equality>());
         built_in->push_back(std::make_unique<Difference>());
+        built_in->push_back(std::make_unique<Order>());
+        built_in->push_back(std::make_unique<Threshold>());
         return built_in;
     }();
     return kinds;
@@ -112,9 +156,13 @@ public:
     explicit FactTypes(Schema const& schema) : schema_(schema) {}
 
     [[nodiscard]] std::vector<FactType> collect() && {
-        for (auto const& kind : fact_kinds())
-            for (std::size_t m = 0; m < schema_.attributes().size(); ++m)
-                if (takes_part(schema_.attributes()[m], *kind)) add_kind(*kind, AttributeId(m));
+        for (bool const counted : {true, false}) {
+            first_of_group_ = types_.size();
+            for (auto const& kind : fact_kinds())
+                for (std::size_t m = 0; m < schema_.attributes().size(); ++m)
+                    if (kind->counted() == counted && takes_part(schema_.attributes()[m], *kind))
+                        add_kind(*kind, AttributeId(m));
+        }
         return std::move(types_);
     }
 
@@ -140,7 +188,7 @@ private:
     void add_pairs(FactKind const& kind, AttributeId m, AttributeId n) {
         for_each_slot(m, 0, [&](SlotId first) {
             for_each_slot(n, m == n ? class_of(first).index : 0, [&](SlotId second) { add(kind, 2, {first, second}); });
-            if (types_.size() > max_fact_types)
+            if (types_.size() - first_of_group_ > max_fact_types)
                 throw SchemaError("too many classes share attribute '" + schema_.attributes()[m].name + "': beyond " +
                                   std::to_string(max_fact_types) + " types of fact");
         });
@@ -157,7 +205,8 @@ private:
                       {first.class_id},
                       slots,
                       kind.value_length(schema_.length(slots[0])),
-                      kind.linear()};
+                      kind.linear(),
+                      kind.counted()};
         if (type.terms == 2) type.attributes[1] = schema_.slots()[slots[1]].attribute;
         if (arity == 2) type.classes[1] = class_of(slots[1]);
         types_.push_back(type);
@@ -174,6 +223,7 @@ private:
 
     Schema const& schema_;
     std::vector<FactType> types_;
+    std::size_t first_of_group_ = 0;  // of the types that are counted, or of those that are not
 };
 
 }  // namespace
@@ -185,6 +235,11 @@ FactKindRegistration::FactKindRegistration(std::unique_ptr<FactKind const> kind)
 }
 
 std::vector<FactType> fact_types(Schema const& schema) { return FactTypes(schema).collect(); }
+
+std::size_t counted_types(std::vector<FactType> const& types) {
+    return static_cast<std::size_t>(
+        std::partition_point(types.begin(), types.end(), [](auto& type) { return type.counted; }) - types.begin());
+}
 
 std::size_t FactsInFull::VectorHash::operator()(Vector const& v) const {
     std::uint64_t hash = v.size();
@@ -201,6 +256,7 @@ FactsInFull::FactsInFull(State const& state, std::vector<FactType> const& types)
 }
 
 void FactsInFull::extract(FactType const& type, FactTable& table) const {
+    if (!type.counted && type.kind->cumulative()) return;
     Column const& xs = *state_.column(type.slots[0]);
     Vector value(type.value_length);
     for (Row x = 0; x < xs.rows(); ++x) {

@@ -33,6 +33,14 @@ public:
     [[nodiscard]] virtual bool value(VectorView x, VectorView y, Int* out) const = 0;
     /// Whether any terms have this value.
     [[nodiscard]] virtual bool possible(VectorView) const { return true; }
+    /// Whether attributes like this one can take part. Symbolic ones can if of_symbols() is of use.
+    [[nodiscard]] virtual bool fits(Attribute const&) const { return true; }
+    /// Whether nodes count the tests of this kind at every visit. Those of other kinds are found in a second look at
+    /// what is kept (learning/second_look.hpp): counting them would cost more than they are worth.
+    [[nodiscard]] virtual bool counted() const { return true; }
+    /// Whether a fact that holds with a value holds with every larger one too: value() is then the smallest. Not
+    /// counted.
+    [[nodiscard]] virtual bool cumulative() const { return false; }
     /// The kind in whose place it stands for attributes whose values are names or bools.
     [[nodiscard]] virtual FactKind const& of_symbols() const { return *this; }
     /// Turns the value for (x, y) into the value for (y, x). Two terms only.
@@ -53,7 +61,7 @@ public:
                                            std::string const& value) const = 0;
 };
 
-/// All kinds: equality, difference, then those registered, in order of registration.
+/// All kinds: equality, difference, order, threshold, then those registered, in order of registration.
 std::vector<std::unique_ptr<FactKind const>> const& fact_kinds();
 
 /// A static object of this type, in the file that defines a kind, makes the kind known.
@@ -71,7 +79,8 @@ struct FactType {
     std::array<ClassId, 2> classes{};         // by object; ascending if both terms are of the same attribute
     std::array<SlotId, 2> slots{};            // by term
     std::size_t value_length;
-    bool linear;  // kind->linear(), without the virtual call
+    bool linear;   // kind->linear(), without the virtual call
+    bool counted;  // kind->counted(), likewise
 
     /// Whether the two objects are of one class: they must be different.
     [[nodiscard]] bool same_class() const { return arity == 2 && classes[0] == classes[1]; }
@@ -79,10 +88,19 @@ struct FactType {
     [[nodiscard]] bool unordered() const { return arity == 2 && slots[0] == slots[1]; }
     /// Whether it compares two attributes of one object.
     [[nodiscard]] bool within_object() const { return terms > arity; }
+    /// Whether the fact holds for these terms; `actual` is room for its value.
+    [[nodiscard]] bool holds(VectorView x, VectorView y, VectorView value, Int* actual) const {
+        if (!kind->value(x, y, actual)) return false;
+        VectorView const smallest(actual, value_length);
+        return same(smallest, value) || (!counted && kind->cumulative() && less(smallest, value));
+    }
 };
 
-/// Every fact type of a schema: by kind, then attributes; those within an object first; then by classes.
+/// Every fact type of a schema, those that are counted first: by kind, then attributes; those within an object first;
+/// then by classes.
 std::vector<FactType> fact_types(Schema const& schema);
+/// How many of these are counted.
+[[nodiscard]] std::size_t counted_types(std::vector<FactType> const& types);
 
 /// The rows of a fact's arguments; `any_row` where an argument is not given.
 using Arguments = std::array<Row, 2>;
@@ -112,8 +130,7 @@ private:
         Buffer actual(type.value_length);
         auto check = [&](Row row) {
             VectorView const second = type.within_object() ? state_.value(type.slots[1], row) : VectorView{};
-            return !type.kind->value(column.row(row), second, actual.data()) || !same(actual.view(), value) ||
-                   visit(row, any_row);
+            return !type.holds(column.row(row), second, value, actual.data()) || visit(row, any_row);
         };
         if (x != any_row) {
             check(x);
@@ -153,8 +170,7 @@ private:
         Buffer actual(type.value_length);
         VectorView const x = state_.value(type.slots[0], rows[0]);
         VectorView const y = state_.value(type.slots[1], rows[1]);
-        if (!type.kind->value(x, y, actual.data()) || !same(actual.view(), value)) return true;
-        return visit(rows[0], rows[1]);
+        return !type.holds(x, y, value, actual.data()) || visit(rows[0], rows[1]);
     }
 
     // All groundings in which argument `which` is `row`; false when a visit asked to stop.
@@ -191,6 +207,8 @@ public:
 
     template <class Visit>
     void groundings(FactType const& type, VectorView value, Arguments given, Visit&& visit) const {
+        if (!type.counted && type.kind->cumulative())  // it has a fact for every larger value
+            return FactsOnDemand(state_).groundings(type, value, given, visit);
         for (Arguments const rows : arguments_of(type, value)) {
             bool const agrees =
                 (given[0] == any_row || given[0] == rows[0]) && (given[1] == any_row || given[1] == rows[1]);

@@ -11,11 +11,15 @@ namespace {
 // A test is described in two parts: its block, and its value (description_length in candidates.cpp). Blocks share one
 // prior: the share halves for each new variable, for each that is not tied to an older one, and for an absolute vector.
 // So rules come out as a person would write them.
+std::uint64_t share_of(FactType const& type, std::size_t introduced) {
+    return std::uint64_t{1} << (max_cost - cost_of(type, introduced));
+}
+
 void set_description_lengths(std::vector<FactType> const& types, std::vector<Block>& blocks) {
     auto const share = [&](Block const& block) {
         FactType const& type = types[block.type];
         std::size_t const introduced = static_cast<std::size_t>(block.is_new[0]) + (type.arity == 2 && block.is_new[1]);
-        return std::uint64_t{1} << (max_cost - cost_of(type, introduced));
+        return share_of(type, introduced);
     };
     std::uint64_t all = 0;
     for (Block const& block : blocks) all += share(block);
@@ -87,7 +91,7 @@ BlockTable::BlockTable(std::vector<FactType> const& types, std::vector<ClassId> 
     std::stable_sort(by_class_.begin(), by_class_.end(), [&](auto a, auto b) { return classes[a] < classes[b]; });
     std::size_t const count = treethink::count_blocks(types, classes);
     blocks_.reserve(count);
-    for (std::size_t t = 0; t < types.size(); ++t)
+    for (std::size_t t = 0; t < counted_types(types); ++t)
         each_block(types[t], classes,
                    [&](Variables variables) { blocks_.push_back(make_block(types, classes, t, variables)); });
     assert(blocks_.size() == count);
@@ -158,10 +162,34 @@ std::size_t BlockTables::bytes() const {
     return bytes;
 }
 
+// ---- what is not counted ----
+
+// Beside the choice among all that can be asked, one of two: that it is nothing that is counted.
+std::vector<UncountedBlock> uncounted_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
+    std::vector<UncountedBlock> blocks;
+    std::vector<std::uint64_t> shares;
+    std::uint64_t all = 0;
+    for (std::size_t t = 0; t < types.size(); ++t)
+        each_block(types[t], classes, [&](Variables variables) {
+            std::size_t introduced = 0;
+            for (std::size_t k = 0; k < types[t].arity; ++k) introduced += variables[k] >= classes.size();
+            std::uint64_t const share = share_of(types[t], introduced);
+            all += share;
+            if (types[t].counted) return;
+            blocks.push_back({t, variables, 0});
+            shares.push_back(share);
+        });
+    LogTables const& logs = LogTables::get();
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+        blocks[b].description_length =
+            log_of(static_cast<double>(all)) - log_of(static_cast<double>(shares[b])) + logs.number(2);
+    return blocks;
+}
+
 // ---- blocks by number ----
 
 std::size_t count_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
-    return count_blocks(types, types.size(), classes);
+    return count_blocks(types, counted_types(types), classes);
 }
 
 std::optional<std::size_t> find_block(std::vector<FactType> const& types, std::vector<ClassId> const& classes,

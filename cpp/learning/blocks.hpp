@@ -54,7 +54,7 @@ private:
     std::shared_ptr<std::vector<ClassId> const> classes_;  // null: none
 };
 
-/// The blocks of nodes whose variables have these classes, in canonical order.
+/// The blocks of nodes whose variables have these classes, in canonical order. Only what is counted has blocks in it.
 class BlockTable {
 public:
     BlockTable(std::vector<FactType> const& types, std::vector<ClassId> const& classes);
@@ -96,10 +96,22 @@ private:
     std::map<std::vector<ClassId>, std::weak_ptr<BlockTable const>> tables_;
 };
 
+/// What can be asked of a node and is not counted, but for the value.
+struct UncountedBlock {
+    std::size_t type = 0;                      // position in fact_types(schema)
+    std::array<std::uint32_t, 2> variables{};  // by argument; those from the node's own number on are new
+    Log description_length = 0;                // of the choice among all that can be asked, in units of a Log
+};
+
+/// All of it, of a node whose variables have these classes, in canonical order.
+[[nodiscard]] std::vector<UncountedBlock> uncounted_blocks(std::vector<FactType> const& types,
+                                                           std::vector<ClassId> const& classes);
+
 /// How many blocks a node has whose variables have these classes; they are not made.
 [[nodiscard]] std::size_t count_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes);
 
-/// Which of these a test belongs to, or nothing if it asks about variables that it cannot have.
+/// Which of these a test belongs to, or nothing if it asks about variables that it cannot have. Tests that are not
+/// counted belong to blocks that come after all in the table.
 [[nodiscard]] std::optional<std::size_t> find_block(std::vector<FactType> const& types,
                                                     std::vector<ClassId> const& classes, Test const& test);
 

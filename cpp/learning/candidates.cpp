@@ -238,6 +238,8 @@ std::uint64_t l1_norm(VectorView value) {
     return sum;
 }
 
+}  // namespace
+
 // A component v has a share of 1 / ((|v| + 1)(|v| + 2)) in the prior, divided between v and -v.
 Log length_of_value(VectorView value) {
     LogTables const& logs = LogTables::get();
@@ -249,10 +251,22 @@ Log length_of_value(VectorView value) {
     return length;
 }
 
-}  // namespace
-
 Log description_length(Codes const& codes, Block const& block, Code code) {
     return block.description_length + length_of_value(codes.value(block.type, code));
+}
+
+Log length_of_test(Codes const& codes, Node const& branch) {
+    if (branch.uncounted_test.in_place()) return branch.uncounted_test.description_length;
+    auto const [block, code] = branch.test_candidate;
+    return description_length(codes, branch.candidates.table()[block], code);
+}
+
+void read_test_counts(Node const& branch, std::vector<Count>& out) {
+    auto const [block, code] = branch.test_candidate;
+    if (branch.uncounted_test.in_place())
+        out = branch.uncounted_test.counts;
+    else
+        branch.candidates.find(block)->read_counts(code, branch.stats.totals, out);
 }
 
 Test test_of(Codes const& codes, Node const& node, CandidateId candidate) {

@@ -9,10 +9,10 @@
 
 namespace treethink {
 
-void count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time,
+bool count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time,
                   NodeShare const& share) {
     NodeStats& stats = node.stats;
-    if (stats.n >= max_counted) return;
+    if (stats.n >= max_counted) return false;
     if (node.edits.hand_written && node.is_leaf()) {  // what was written gives way to what is seen
         node.edits.hand_written = false;
         node.edits.clear_prior();
@@ -24,6 +24,7 @@ void count_target(LearningContext& context, Node& node, std::uint32_t outcome, C
     ++stats.n;
     context.criterion.count_cluster(stats.clusters, time.stamp, outcome, stats.totals.size());
     stats.score_bound += context.criterion.max_gain();
+    return true;
 }
 
 // ---- candidates ----
@@ -32,7 +33,8 @@ void NodeCounter::count(Node const& node, NodeShare const& share) {
     if (!candidates_.are_counted()) return;
     std::size_t const end = std::min<std::uint64_t>(candidates_.table().size(), share.blocks);
     candidates_.each_to_count(codes_, end, [this](std::size_t block) { return count_block(block); });
-    if (std::size_t const own = node.test_candidate.block; own >= end && share.includes(node, own)) count_block(own);
+    std::size_t const own = node.test_candidate.block;
+    if (own >= end && own < candidates_.table().size() && share.includes(node, own)) count_block(own);
 }
 
 // Whether nothing is left to count until the state changes in what the block is about.

@@ -18,8 +18,8 @@ struct CountingTime {
 };
 
 /// Counts a target whose bindings at the node are in `context.scratch` (the paper's updateTests, first half):
-/// its outcome, and every candidate in its share that is true of it.
-void count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time,
+/// its outcome, and every candidate in its share that is true of it. Returns false if the node learns no more.
+bool count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time,
                   NodeShare const& share);
 
 /// Counts a target in all candidates of a node.

@@ -201,6 +201,7 @@ public:
     [[nodiscard]] bool is_check_due(NodeStats& stats) const override;
     [[nodiscard]] double explained_below(Codes const& codes, std::vector<Node> const& nodes,
                                          NodeId branch) const override;
+    [[nodiscard]] bool looks_ahead() const override { return true; }
     void update_settled(std::vector<Node>& nodes) const override;
 
 private:
@@ -241,15 +242,13 @@ double Evidence::explained_below(Codes const& codes, std::vector<Node> const& no
             explained += Forecast(Sample{node.stats.totals}).without_test();
             n += node.stats.n;
         } else if (at != branch) {
-            auto const [block, code] = node.test_candidate;
-            explained -= treethink::description_length(codes, node.candidates.table()[block], code);
+            explained -= length_of_test(codes, node);
         }
     }
     if (n == 0) return 0;
     Node const& node = nodes[branch];
-    auto const [block, code] = node.test_candidate;
     std::vector<Count> trues;
-    node.candidates.find(block)->read_counts(code, node.stats.totals, trues);
+    read_test_counts(node, trues);
     double const scaled = static_cast<double>(explained) * static_cast<double>(node.stats.n) / static_cast<double>(n);
     return std::max(0.0, scaled - score(trues, Sample{node.stats.totals}));
 }

@@ -22,6 +22,7 @@ std::uint64_t ClusterStats::design_effect(Counts totals, std::uint64_t n) const 
 
 void Node::fit_outcomes(std::size_t outcomes) {
     stats.totals.resize(outcomes, 0);
+    if (uncounted_test.in_place()) uncounted_test.counts.resize(outcomes, 0);
     if (!edits.prior_counts.empty()) edits.prior_counts.resize(outcomes, 0);
     if (!edits.seen_since_pinned.empty()) edits.seen_since_pinned.resize(outcomes, 0);
 }
@@ -34,6 +35,7 @@ void Node::merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size
         for (std::size_t y = 0; y < old.size(); ++y) counts[new_place[y]] += old[y];
     };
     merge(stats.totals);
+    if (uncounted_test.in_place()) merge(uncounted_test.counts);
     if (!edits.prior_counts.empty()) merge(edits.prior_counts);
     if (!edits.seen_since_pinned.empty()) merge(edits.seen_since_pinned);
     // What was concluded from the old counts no longer holds.
@@ -44,6 +46,7 @@ void Node::merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size
 
 std::size_t Node::bytes() const {
     return sizeof *this + variable_classes.bytes() + stats.totals.capacity() * 4 + stats.clusters.bytes() +
+           uncounted_test.counts.capacity() * sizeof(Count) +
            (edits.prior_counts.capacity() + edits.seen_since_pinned.capacity()) * 8 + candidates.bytes();
 }
 

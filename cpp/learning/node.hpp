@@ -40,6 +40,10 @@ public:
     }
     /// The design effect, rounded to a whole number; 1 at least.
     [[nodiscard]] std::uint64_t design_effect(Counts totals, std::uint64_t n) const;
+    /// How many targets of the transition were added; it is the last one, or a later one.
+    [[nodiscard]] std::uint64_t size_in(std::uint64_t transition) const {
+        return transition_ == transition ? cluster_size_ : 0;
+    }
     [[nodiscard]] std::size_t bytes() const { return by_outcome_.capacity() * sizeof(Count); }
 
     std::uint64_t pairs = 0;     // of targets that came in one transition
@@ -66,6 +70,14 @@ struct NodeStats {
         return std::count_if(totals.begin(), totals.end(), [](Count count) { return count > 0; }) < 2;
     }
     [[nodiscard]] Sample sample() const { return {totals, design_effect}; }
+};
+
+/// What a branch counts of a test that is no candidate, because its kind is not counted (second_look.hpp).
+struct UncountedTest {
+    std::vector<Count> counts;   // observations in which the test held, by outcome; empty: the test is a candidate
+    Log description_length = 0;  // of the test
+
+    [[nodiscard]] bool in_place() const { return !counts.empty(); }
 };
 
 /// What people changed at a node (editing.cpp).
@@ -101,7 +113,8 @@ struct Node {
     ReplayStage replay = ReplayStage::done;
     VariableClasses variable_classes;  // of the variables that are bound when the node is reached
     Test test;                         // of a branch
-    CandidateId test_candidate;        // position of the test among the candidates, if they are counted
+    CandidateId test_candidate;        // position of the test among the candidates, if it is one of them
+    UncountedTest uncounted_test;      // of a branch that learns, if its test is none of them
 
     // ---- learning ----
     std::uint64_t last_reached = kNever;  // transition (Tree::transitions) in which a target last reached it

@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "learning/second_look.hpp"
+
 namespace treethink {
 
 void TreeReplay::add(NodeId at) {
@@ -15,10 +17,8 @@ void TreeReplay::count(LearningContext& context, std::span<Tree::Target const> t
     ++tree_.stamp_;
     NodeShare const share = tree_.node_share(context);
     for (Tree::Target const& target : targets)
-        tree_.walk(context, target, [&](Node& node) {
-            if (node.replay == ReplayStage::awaiting_replay)
-                count_target(context, node, target.outcome, tree_.counting_time(), share);
-        });
+        tree_.count_on_way(context, target, share,
+                           [](Node const& node) { return node.replay == ReplayStage::awaiting_replay; });
     for (NodeId const at : tree_.awaiting_replay_)
         tree_.forgotten_ += forget_candidates(context, tree_.nodes_[at], tree_.size(), share);
 }
@@ -27,7 +27,8 @@ void TreeReplay::finish(LearningContext& context) {
     for (NodeId const at : tree_.awaiting_replay_) {
         Node& node = tree_.nodes_[at];
         if (node.replay != ReplayStage::awaiting_replay) continue;  // removed, or listed twice
-        node.replay = ReplayStage::awaiting_decision;
+        // A branch that was decided by a second look has nothing to decide yet.
+        node.replay = node.is_leaf() ? ReplayStage::awaiting_decision : ReplayStage::done;
     }
     tree_.awaiting_replay_.clear();
     context.criterion.update_settled(tree_.nodes_);
@@ -39,9 +40,11 @@ void TreeReplay::decide(LearningContext& context) {
         Node& node = tree_.nodes_[at];
         if (node.replay != ReplayStage::awaiting_decision) continue;
         node.replay = ReplayStage::done;
-        if (node.last_reached == tree_.transitions_) continue;
-        assert(node.is_leaf());  // nodes that wait are new, and those that were reached have decided
-        tree_.decide_leaf(context, at);
+        if (node.last_reached != tree_.transitions_) {
+            assert(node.is_leaf());  // nodes that wait are new, and those that were reached have decided
+            tree_.decide_leaf(context, at);
+        }
+        if (tree_.nodes_[at].is_leaf() && takes_second_looks(context)) tree_.awaiting_look_.push_back(at);
     }
 }
 

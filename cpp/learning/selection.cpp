@@ -44,6 +44,13 @@ private:
     std::vector<Count> new_counts_, old_counts_;
 };
 
+// Description length of a branch's test, if the criterion charges for it.
+double length_of(LearningContext& context, Node const& branch) {
+    if (branch.uncounted_test.in_place()) return static_cast<double>(branch.uncounted_test.description_length);
+    auto const [block, code] = branch.test_candidate;
+    return context.criterion.description_length(context.codes, branch.candidates.table()[block], code);
+}
+
 }  // namespace
 
 std::optional<BestCandidate> best_candidate(LearningContext& context, Node const& node) {
@@ -74,9 +81,8 @@ NodeScores score_node(LearningContext& context, Node const& node) {
     counts.assign(sample.totals.size(), 0);
     double const no_test = criterion.score(counts, sample);
     if (node.is_leaf()) return {no_test, no_test, criterion.threshold(counts, sample, no_test)};
-    auto const [b, code] = node.test_candidate;
-    node.candidates.find(b)->read_counts(code, sample.totals, counts);
-    double const length = criterion.description_length(context.codes, node.candidates.table()[b], code);
+    read_test_counts(node, counts);
+    double const length = length_of(context, node);
     double const test = criterion.score(counts, sample) - length;
     return {no_test, test, criterion.threshold(counts, sample, test)};
 }

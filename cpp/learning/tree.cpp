@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "learning/replay.hpp"
+#include "learning/second_look.hpp"
 #include "learning/selection.hpp"
 
 namespace treethink {
@@ -133,12 +134,11 @@ void Tree::count_targets(LearningContext& context, std::span<Target const> targe
     settled_leaves.clear();
     for (Target const& target : targets) {
         bool settled = false;
-        NodeId const leaf = walk(context, target, [&](Node& node) {
+        NodeId const leaf = count_on_way(context, target, share, [&](Node& node) {
             node.last_reached = transitions_;
             settled |= node.settled;
             if (node.edits.pinned && node.is_leaf()) ++node.edits.seen_since_pinned[target.outcome];
-            if (!node.settled && !node.edits.pinned)
-                count_target(context, node, target.outcome, counting_time(), share);
+            return !node.settled && !node.edits.pinned;
         });
         settled_leaves.push_back(settled ? leaf : kNoNode);
     }
@@ -154,10 +154,7 @@ void Tree::count_unexplained(LearningContext& context, std::span<Target const> t
         Node const& leaf = nodes_[settled_leaves[i]];
         if (leaf.edits.pinned || leaf.stats.is_pure()) continue;
         unexplained = true;
-        walk(context, targets[i], [&](Node& node) {
-            if (node.settled && !node.edits.pinned)
-                count_target(context, node, targets[i].outcome, counting_time(), share);
-        });
+        count_on_way(context, targets[i], share, [](Node const& node) { return node.settled && !node.edits.pinned; });
     }
     if (unexplained) context.criterion.update_settled(nodes_);
 }
@@ -176,10 +173,37 @@ void Tree::decide(LearningContext& context) {
         if (nodes_[at].last_reached != transitions_ || nodes_[at].settled) continue;
         if (nodes_[at].is_leaf()) {
             decide_leaf(context, at);
+            if (nodes_[at].is_leaf()) note_look(context, at);
         } else if (!decide_branch(context, at)) {
+            note_look(context, at);
             open.push_back(nodes_[at].right);
             open.push_back(nodes_[at].left);
         }
+    }
+}
+
+// ---- second looks (second_look.hpp) ----
+
+// A node is looked at again each time that the number of targets it has counted has grown by half.
+void Tree::note_look(LearningContext const& context, NodeId at) {
+    NodeStats const& stats = nodes_[at].stats;
+    std::uint64_t const before = stats.n - stats.clusters.size_in(stamp_);
+    if (look_level(before) != look_level(stats.n) && takes_second_looks(context)) awaiting_look_.push_back(at);
+}
+
+// A leaf that splits is, and with it all nodes above whose tests are about an attribute of its own test: it may be that
+// they say value by value what could be said at once.
+void Tree::note_looks(LearningContext const& context, NodeId split_leaf) {
+    if (!takes_second_looks(context)) return;
+    std::vector<FactType> const& types = context.codes.types();
+    FactType const& own = types[nodes_[split_leaf].test.type];
+    auto const has = [](FactType const& type, AttributeId attribute) {
+        return type.attributes[0] == attribute || (type.terms == 2 && type.attributes[1] == attribute);
+    };
+    for (NodeId at = split_leaf; at != kNoNode; at = nodes_[at].parent) {
+        FactType const& type = types[nodes_[at].test.type];
+        if (has(type, own.attributes[0]) || (own.terms == 2 && has(type, own.attributes[1])))
+            awaiting_look_.push_back(at);
     }
 }
 
@@ -191,8 +215,10 @@ void Tree::decide_leaf(LearningContext& context, NodeId at) {
     if (leaf.edits.pinned || must_stay_leaf(leaf) || !context.criterion.is_check_due(leaf.stats)) return;
     NodeScores const scores = score_node(context, leaf);
     if (!may_be_beaten(context, leaf, scores.threshold)) return;
-    if (auto const winner = find_winner(context, leaf, scores.no_test, scores.threshold))
+    if (auto const winner = find_winner(context, leaf, scores.no_test, scores.threshold)) {
         set_test(context, at, *winner, Decision::split);
+        note_looks(context, at);
+    }
 }
 
 // decide_branch(branch):                                       paper: updateTests, updateNodeType, of a branch
@@ -234,6 +260,7 @@ void Tree::set_test(LearningContext& context, NodeId at, CandidateId candidate, 
     Node& node = nodes_[at];
     node.test = test_of(context.codes, node, candidate);
     node.test_candidate = candidate;
+    node.uncounted_test = {};
     // The test that was in place is a candidate again.
     if (kind == Decision::change) node.stats.score_bound = std::numeric_limits<double>::infinity();
     if (!context.settings.branch_updates) node.candidates.stop();
@@ -309,6 +336,7 @@ void Tree::remove_children(NodeId at) {
     }
     nodes_[at].left = nodes_[at].right = kNoNode;
     nodes_[at].settled = false;
+    nodes_[at].uncounted_test = {};
 }
 
 NodeId Tree::answering_node(NodeId leaf) const {
@@ -367,7 +395,7 @@ void Tree::recode(std::vector<NewCodes> const& by_type) {
 // There is at most one recoding of a type. All are applied in one pass over the blocks, of which there may be many.
 void recode(std::span<Tree> trees, Codes const& codes, std::vector<Recoding> const& recodings) {
     if (recodings.empty()) return;
-    std::vector<NewCodes> by_type(codes.types().size());
+    std::vector<NewCodes> by_type(codes.counted_types());
     for (Recoding const& recoding : recodings) {
         Code size = codes.size(recoding.type);
         for (Code const code : recoding.new_code) size = code == no_code ? size : std::max(size, code + 1);
@@ -378,7 +406,7 @@ void recode(std::span<Tree> trees, Codes const& codes, std::vector<Recoding> con
 }
 
 void collect_codes(std::span<Tree> trees, Codes& codes) {
-    for (std::size_t t = 0; t < codes.types().size(); ++t) {
+    for (std::size_t t = 0; t < codes.counted_types(); ++t) {
         if (!codes.crowded(t)) continue;
         std::vector<bool> used(codes.size(t), false);
         for (Tree const& tree : trees)

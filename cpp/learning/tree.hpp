@@ -105,6 +105,8 @@ public:
     [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
     /// Whether nodes wait for kept transitions (see TreeReplay).
     [[nodiscard]] bool awaits_replay() const { return !awaiting_replay_.empty(); }
+    /// Whether nodes wait for a second look (see SecondLook).
+    [[nodiscard]] bool awaits_look() const { return !awaiting_look_.empty(); }
     [[nodiscard]] std::size_t bytes() const;
 
     /// Follows changes of codes, by fact type.
@@ -114,6 +116,7 @@ private:
     friend class TreeEditor;
     friend class TreeReader;
     friend class TreeReplay;
+    friend class SecondLook;
 
     [[nodiscard]] bool answers_with_all(NodeId node) const {
         return node == kRoot &&
@@ -123,6 +126,10 @@ private:
     [[nodiscard]] CountingTime counting_time() const { return {transitions_, stamp_}; }
     template <class Visit>
     NodeId walk(LearningContext& context, Target const& target, Visit&& visit);
+    /// The same, counting the target at the nodes where should_count(node) says so.
+    template <class ShouldCount>
+    NodeId count_on_way(LearningContext& context, Target const& target, NodeShare const& share,
+                        ShouldCount&& should_count);
     /// What each of its nodes may count. A rule that looks like noise is taken to have as many outcomes as it may.
     [[nodiscard]] NodeShare node_share(LearningContext const& context) const;
     void count_targets(LearningContext& context, std::span<Target const> targets, NodeShare const& share);
@@ -136,6 +143,9 @@ private:
     void set_test(LearningContext& context, NodeId node, CandidateId test, Decision kind);
     void make_leaf(LearningContext& context, NodeId branch);
     void record_event(LearningContext& context, NodeId node, Decision kind) const;
+
+    void note_looks(LearningContext const& context, NodeId split_leaf);
+    void note_look(LearningContext const& context, NodeId node);
 
     [[nodiscard]] NodeId add_node(NodeId parent, VariableClasses variable_classes);
     void count_candidates(NodeId node, std::vector<FactType> const& types);
@@ -153,6 +163,7 @@ private:
     std::vector<NodeId> free_;             // places in `nodes_` to use again
     std::uint64_t forgotten_ = 0;          // candidates
     std::vector<NodeId> awaiting_replay_;  // nodes; some may have been removed since, or be listed twice
+    std::vector<NodeId> awaiting_look_;    // nodes, until the end of the observation; some may be listed twice
 };
 
 /// Makes trees that share `codes` follow their changes.
@@ -169,6 +180,17 @@ NodeId Tree::walk(LearningContext& context, Target const& target, Visit&& visit)
     bindings.rows.assign(target.arguments.begin(), target.arguments.end());
     return narrow(nodes_, FactsOnDemand(context.state), context.codes.types(), bindings, context.scratch.extended,
                   visit);
+}
+
+template <class ShouldCount>
+NodeId Tree::count_on_way(LearningContext& context, Target const& target, NodeShare const& share,
+                          ShouldCount&& should_count) {
+    Node* asking = nullptr;  // the node before, if it has counted the target and its test is no candidate
+    return walk(context, target, [&](Node& node) {
+        if (asking != nullptr && &node == &nodes_[asking->left]) ++asking->uncounted_test.counts[target.outcome];
+        bool const counted = should_count(node) && count_target(context, node, target.outcome, counting_time(), share);
+        asking = counted && node.uncounted_test.in_place() ? &node : nullptr;
+    });
 }
 
 }  // namespace treethink

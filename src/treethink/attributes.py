@@ -16,8 +16,9 @@ from typing import Any, SupportsIndex
 
 from treethink import _engine
 from treethink.errors import SchemaError, UnknownNameError, WrongTypeError, names_accepted, shown
+from treethink.text import listed
 
-_BUILT_IN_KINDS = ("equality", "difference")
+_DEFAULT_KINDS = ("equality", "difference")
 
 #: A number of an attribute in the engine: an int if its length is 1, else a tuple of ints.
 Code = int | tuple[int, ...]
@@ -58,7 +59,10 @@ class Attribute:
     length
         The number of integers of a value.
     facts
-        The kinds of fact it takes part in. None: every built-in kind.
+        The kinds of fact it takes part in: ``"equality"``, ``"difference"``, ``"order"`` (which of
+        two values is greater, component by component) and ``"threshold"`` (whether a value is at
+        most a number). None: the first two. Names and bools have no order, and only values of
+        length 1 have thresholds.
     outcomes
         Whether rules predict the change (``"delta"``) or the new value (``"value"``, which suits
         categories and teleports). None: the new value if there are names, else the change.
@@ -95,13 +99,14 @@ class Attribute:
             outcomes = "delta" if names is None else "value"
         if not isinstance(outcomes, str) or outcomes not in ("delta", "value"):
             raise SchemaError(f"outcomes must be 'delta' or 'value', got {outcomes!r}")
+        number, read = read_length(length), read_names(names)
         fill_fields(
             self,
-            length=read_length(length),
-            facts=_read_facts(facts),
+            length=number,
+            facts=read_facts(facts, number, symbolic=read is not None),
             outcomes=outcomes,
             like=read_like(like),
-            names=read_names(names),
+            names=read,
         )
         if self.names is not None and self.length != 1:
             raise SchemaError(f"an attribute with names must have length 1, got {self.length}")
@@ -207,15 +212,21 @@ def read_length(length: object) -> int:
     return length.__index__()
 
 
-def _read_facts(facts: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the kinds of fact, without duplicates, in the engine's order."""
+def read_facts(facts: Iterable[str] | None, length: int, symbolic: bool = False) -> tuple[str, ...]:
+    """Return the kinds of fact, without duplicates, in the engine's order. None: all that fit."""
     if facts is None:
-        return _BUILT_IN_KINDS
+        return tuple(k for k in _DEFAULT_KINDS if _engine.kind_fits(k, length, symbolic))
     known = _engine.fact_kinds()
     names = read_texts(facts, "facts")
     for kind in names:
         if kind not in known:
             raise UnknownNameError("kind of fact", kind, known, "the engine")
+        if not _engine.kind_fits(kind, length, symbolic):
+            what = "names or bools" if symbolic else f"values of length {length}"
+            accepted = [each for each in known if _engine.kind_fits(each, length, symbolic)]
+            raise SchemaError(
+                f"the kind of fact {kind!r} does not fit {what}; those that do: {listed(accepted)}"
+            )
     return tuple(kind for kind in known if kind in names)
 
 

@@ -14,6 +14,7 @@ from treethink.attributes import (
     check_keys,
     fields_of,
     fill_fields,
+    read_facts,
     read_length,
     read_like,
     read_names,
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 #: A function of a state and one of its objects, whose value is a derived attribute.
 Derivation = Callable[["State", "Object"], Any]
 
-_COMPARED = ("equality", "difference")
-
 
 class Position(Attribute):
     """A place: rules use the place itself and differences of places, and predict the move.
+
+    `facts` names the kinds of fact, as in `Attribute`.
 
     >>> Position(), Position(3, like="pos")
     (Position(2), Position(3, like='pos'))
@@ -39,31 +40,42 @@ class Position(Attribute):
 
     __slots__ = ()
 
-    def __init__(self, length: SupportsIndex = 2, like: str | None = None) -> None:
+    def __init__(
+        self,
+        length: SupportsIndex = 2,
+        like: str | None = None,
+        facts: Iterable[str] | None = None,
+    ) -> None:
         number, unit = read_length(length), read_like(like)
-        fill_fields(
-            self, length=number, facts=_COMPARED, outcomes="delta", like=unit, kind="position"
-        )
+        kinds = read_facts(facts, number)
+        fill_fields(self, length=number, facts=kinds, outcomes="delta", like=unit, kind="position")
 
     def __repr__(self) -> str:
-        return f"Position({self.length}{rest_of_arguments(like=self.like)})"
+        return f"Position({self.length}{rest_of_arguments(like=self.like, facts=_unusual(self))})"
 
 
 class Number(Attribute):
-    """A number: rules use its value and differences of numbers, and predict the change.
+    """A number: rules use its value, its size and differences of numbers, and predict the change.
 
-    >>> Number(), Number(like="floor")
-    (Number(), Number(like='floor'))
+    `facts` names the kinds of fact, as in `Attribute`.
+
+    >>> Number(), Number(like="floor"), Number(facts=["equality"])
+    (Number(), Number(like='floor'), Number(facts=('equality',)))
     """
 
     __slots__ = ()
 
-    def __init__(self, like: str | None = None) -> None:
-        unit = read_like(like)
-        fill_fields(self, length=1, facts=_COMPARED, outcomes="delta", like=unit, kind="number")
+    def __init__(self, like: str | None = None, facts: Iterable[str] | None = None) -> None:
+        unit, kinds = read_like(like), read_facts(facts, length=1)
+        fill_fields(self, length=1, facts=kinds, outcomes="delta", like=unit, kind="number")
 
     def __repr__(self) -> str:
-        return f"Number({rest_of_arguments(like=self.like)[2:]})"
+        return f"Number({rest_of_arguments(like=self.like, facts=_unusual(self))[2:]})"
+
+
+def _unusual(attribute: Attribute) -> tuple[str, ...] | None:
+    """Return the kinds of fact of an attribute, or None if they are the default."""
+    return None if attribute.facts == read_facts(None, attribute.length) else attribute.facts
 
 
 class Category(Attribute):
@@ -84,7 +96,7 @@ class Category(Attribute):
         fill_fields(
             self,
             length=1,
-            facts=_COMPARED,
+            facts=read_facts(None, length=1, symbolic=True),
             outcomes="value",
             names=read,
             like=unit,
@@ -105,7 +117,8 @@ class Flag(Attribute):
     __slots__ = ()
 
     def __init__(self) -> None:
-        fill_fields(self, length=1, facts=_COMPARED, outcomes="value", kind="flag")
+        kinds = read_facts(None, length=1, symbolic=True)
+        fill_fields(self, length=1, facts=kinds, outcomes="value", kind="flag")
 
     def __repr__(self) -> str:
         return "Flag()"
@@ -190,8 +203,8 @@ _KINDS: dict[str, type[Attribute]] = {
 }
 #: The keys that the constructor of a preset takes; the others must agree with the preset.
 _ARGUMENTS = {
-    "position": {"length", "like"},
-    "number": {"like"},
+    "position": {"length", "like", "facts"},
+    "number": {"like", "facts"},
     "category": {"names", "like"},
     "flag": set(),
     "score": set(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -282,3 +283,30 @@ def test_states_fit_a_model_that_learns_in_another_way(other: dict[str, Attribut
 def test_states_of_other_objects_fit_no_model(other: Schema) -> None:
     schema = Schema({"dog": ["pos"]}, {"pos": 2}, ["run"])
     assert not schema.fits(other) and not other.fits(schema)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Attribute(2, facts=["threshold"]), "'threshold' does not fit values of length 2"),
+        (lambda: Attribute(names=["a"], facts=["order"]), "'order' does not fit names or bools"),
+        (
+            lambda: tt.Position(3, facts=["threshold"]),
+            "'threshold' does not fit values of length 3",
+        ),
+    ],
+)
+def test_kinds_of_fact_that_do_not_fit_are_refused(
+    make: Callable[[], Attribute], says: str
+) -> None:
+    with pytest.raises(SchemaError, match=f"{says}; those that do: equality, difference"):
+        make()
+
+
+def test_presets_of_numbers_take_kinds_of_fact() -> None:
+    fuel = tt.Number(facts=["threshold", "equality"])
+    assert fuel.facts == ("equality", "threshold")
+    assert repr(fuel) == "Number(facts=('equality', 'threshold'))"
+    schema = Schema({"car": ["fuel"]}, {"fuel": fuel}, [])
+    assert Schema.from_dict(json.loads(json.dumps(schema.to_dict()))) == schema
+    assert pickle.loads(pickle.dumps(schema)) == schema

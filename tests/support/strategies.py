@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 import treethink as tt
 from reference import (
     BUILT_IN,
+    KeptTarget,
     Node,
     Outcome,
     ReferenceTree,
@@ -33,7 +34,10 @@ from reference import (
     Test,
     Vector,
     as_vector,
+    evaluated,
+    patterns,
 )
+from treethink import _engine
 
 Transition = tuple[tt.State, str, tt.State]
 
@@ -43,6 +47,7 @@ VALUES: dict[str, Sequence[int]] = {
     "even": (-4, -2, 0, 2),
     "spread": (-1000, 7, 90_000),
     "huge": (-(2**40), -(2**40) + 1, 0, 2**40),
+    "digits": tuple(range(10)),
     "growing": (0, 1, 2),
     "fresh": (0, 1),
 }
@@ -83,6 +88,8 @@ class Shape:
     """Transitions in which all values of an object are the same number: so many tests are one."""
     across: bool = False
     """Whether hidden rules compare two attributes where some are comparable."""
+    ordered: bool = False
+    """Whether the hidden rules are about order and thresholds."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +110,17 @@ class Stream:
 
 @st.composite
 def attributes(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN) -> tt.Attribute:
-    every = None if tuple(kinds) == BUILT_IN else tuple(kinds)
+    every = tuple(kinds)
     some = st.lists(st.sampled_from(kinds), unique=True).map(tuple)
     facts = draw(some if draw(st.sampled_from([False, False, False, True])) else st.just(every))
     outcomes = draw(st.sampled_from(["delta", "delta", "delta", "value"]))
-    return tt.Attribute(draw(st.integers(1, 3)), facts=facts, outcomes=outcomes)
+    length = draw(st.integers(1, 3))
+    return tt.Attribute(length, facts=fitting(facts, length), outcomes=outcomes)
+
+
+def fitting(facts: Sequence[str], length: int) -> tuple[str, ...]:
+    """The kinds of fact that values of this length can take part in."""
+    return tuple(kind for kind in facts if _engine.kind_fits(kind, length, symbolic=False))
 
 
 @st.composite
@@ -145,7 +158,8 @@ def schemas(
 def alike(attribute: tt.Attribute, name: str, others: dict[str, tt.Attribute]) -> tt.Attribute:
     """The attribute, in the unit of another one."""
     length = others[name].length
-    return tt.Attribute(length, attribute.facts, attribute.outcomes, like=name)
+    facts = fitting(attribute.facts, length)
+    return tt.Attribute(length, facts, attribute.outcomes, like=name)
 
 
 COLORS = ["red", "ice blue", "yes"]
@@ -185,7 +199,7 @@ def shapes() -> st.SearchStrategy[Shape]:
         Shape,
         seed=st.integers(0, 2**32),
         length=st.sampled_from([200, 150, 100]) | st.integers(40, 200),
-        values=st.sampled_from(list(VALUES)),
+        values=st.sampled_from([name for name in VALUES if name != "digits"]),
         objects=st.sampled_from([3, 2, 1, 3, 4, 5]),
         episode=st.integers(1, 12),
         depth=st.integers(1, 2),
@@ -242,6 +256,23 @@ def crowded_shapes() -> st.SearchStrategy[Shape]:
         shared=st.sampled_from(["by turns", "by turns", "always"]),
         switch=st.sampled_from(["settled", "other", "none", "coin"]),
         switch_at=st.integers(15, 60),
+    )
+
+
+def ordered_shapes() -> st.SearchStrategy[Shape]:
+    """Streams whose rules are about order and thresholds, and may change."""
+    return st.builds(
+        Shape,
+        seed=st.integers(0, 2**32),
+        length=st.sampled_from([150, 120]),
+        values=st.sampled_from(["digits", "digits", "small", "spread"]),
+        objects=st.sampled_from([2, 3, 1]),
+        episode=st.integers(1, 3),
+        depth=st.integers(1, 2),
+        noise=st.sampled_from([0.0, 0.0, 0.1]),
+        switch=st.sampled_from(["none", "other", "coin"]),
+        switch_at=st.integers(60, 100),
+        ordered=st.just(True),
     )
 
 
@@ -321,16 +352,20 @@ def random_tree(
     scenes: Iterable[Scene],
     depth: int,
     across: bool = False,
+    ordered: bool = False,
 ) -> ReferenceTree:
     """A tree whose tests say something about the scenes: true here, false there.
 
     `across`: tests of two attributes are preferred, and of those the ones within one object.
+    `ordered`: tests of the kinds that are not counted are preferred.
     """
     tree = ReferenceTree([class_name])
     leaves = [tree.root]
     for _ in range(2**depth - 1):
         leaf = leaves.pop(0)
-        tests = telling_tests(tree, leaf, scenes)
+        tests = (ordered and telling_tests(tree, leaf, scenes, counted=False)) or telling_tests(
+            tree, leaf, scenes
+        )
         if across:
             two = [test for test in tests if len(set(test.attributes)) == 2]
             tests = [test for test in two if len(test.classes) == 1] or two or tests
@@ -343,16 +378,25 @@ def random_tree(
     return tree
 
 
-def telling_tests(tree: ReferenceTree, leaf: Node, scenes: Iterable[Scene]) -> list[Test]:
+def telling_tests(
+    tree: ReferenceTree, leaf: Node, scenes: Iterable[Scene], counted: bool = True
+) -> list[Test]:
     """Tests that are true for some, but not all, of the targets that reach the leaf."""
     true: Counter[Test] = Counter()
+    reached: list[KeptTarget] = []
     targets = 0
     for scene in scenes:
         for x in scene.of_class(tree.root.variables[0]):
             node, bindings = tree.route(scene, (x,))[-1]
             if node is leaf:
                 targets += 1
-                true.update(scene.true_tests(bindings))
+                if counted:
+                    true.update(scene.true_tests(bindings))
+                else:
+                    reached.append(KeptTarget(scene, 0, bindings, ()))
+    if reached:
+        for pattern in patterns(scene, leaf.variables, counted=False):
+            true.update({test: n.total() for test, n in evaluated(pattern, reached).items()})
     return sorted(test for test, n in true.items() if 0.25 <= n / targets <= 0.75)
 
 
@@ -432,7 +476,7 @@ def hidden_rules(
     keys = [(*slot, action) for slot in chosen for action in schema.actions]
     rules = {}
     for key in same or keys:
-        tree = random_tree(rng, key[0], scenes, shape.depth, shape.across)
+        tree = random_tree(rng, key[0], scenes, shape.depth, shape.across, shape.ordered)
         rules[key] = HiddenRule(rng, tree, random_outcomes(rng, schema, shape, key[1]))
     return rules
 

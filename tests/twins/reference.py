@@ -53,11 +53,19 @@ class Kind:
     `swap` turns the value for (x, y) into that for (y, x): where the same attribute of two
     objects of a class is compared, the two are one and the same fact, so that nothing depends
     on which object comes first.
+
+    Tests of a kind that is not `counted` are no candidates: they are found by second looks. A fact
+    of a `cumulative` kind holds with all values from the one computed here on.
     """
 
     terms: int
     value: Callable[..., Vector]
     swap: Callable[[Vector], Vector] = lambda value: value
+    counted: bool = True
+    cumulative: bool = False
+
+    def holds(self, actual: Vector, value: Vector) -> bool:
+        return actual <= value if self.cumulative else actual == value
 
 
 KINDS: dict[str, Kind] = {
@@ -67,6 +75,13 @@ KINDS: dict[str, Kind] = {
         value=lambda x, y: tuple(b - a for a, b in zip(x, y, strict=True)),
         swap=lambda value: tuple(-component for component in value),
     ),
+    "order": Kind(
+        terms=2,
+        value=lambda x, y: tuple((b > a) - (b < a) for a, b in zip(x, y, strict=True)),
+        swap=lambda value: tuple(-component for component in value),
+        counted=False,
+    ),
+    "threshold": Kind(terms=1, value=lambda x: x, counted=False, cumulative=True),
 }
 """All kinds, in canonical order. A new kind is one more entry."""
 
@@ -118,9 +133,9 @@ Test.__test__ = False  # type: ignore[attr-defined]  # pytest: no tests in here
 
 
 def fact_types(schema: Any) -> list[FactType]:
-    """Every type of fact that the schema allows, in canonical order."""
+    """Every type of fact that the schema allows, in canonical order: first what is counted."""
     types = []
-    for name, kind in KINDS.items():
+    for name, kind in sorted(KINDS.items(), key=lambda item: not item[1].counted):
         members = [m for m, each in schema.attributes.items() if name in (each.facts or ())]
         for i, m in enumerate(members):
             if kind.terms == 1:
@@ -179,7 +194,8 @@ class Scene:
             for each in objects
         }
         self.types = fact_types(self.schema)
-        self.facts = [fact for each in self.types for fact in self._facts_of(each)]
+        counted = [each for each in self.types if KINDS[each.kind].counted]
+        self.facts = [fact for each in counted for fact in self._facts_of(each)]
         self._tests_remembered: dict[Binding, frozenset[Test]] = {}
 
     def of_class(self, class_name: str) -> list[int]:
@@ -262,7 +278,8 @@ def extensions(scene: Scene, test: Test, bindings: Iterable[Binding]) -> list[Bi
         ]
         for objects in product(*choices):
             different = len(set(objects)) == len(objects)
-            if different and scene.value_of(test.type, objects) == test.value:
+            actual = scene.value_of(test.type, objects) if different else ()
+            if different and KINDS[test.kind].holds(actual, test.value):
                 new = [x for x in objects if x not in binding]
                 extended.append((*binding, *new))
     if len(extended) > MAX_BINDINGS:
@@ -421,10 +438,12 @@ def hindsight(counts: Counts) -> int:
     return sum(log_power(n) for n in counts.values()) - log_power(sum(counts.values()))
 
 
-def patterns(scene: Scene, variables: tuple[str, ...]) -> list[Test]:
+def patterns(scene: Scene, variables: tuple[str, ...], counted: bool = True) -> list[Test]:
     """All that can be asked at a node with these variables, but for the value."""
     result = []
     for each in scene.types:
+        if KINDS[each.kind].counted != counted:
+            continue
         choices = [
             [*(i for i, name in enumerate(variables) if name == class_name), None]
             for class_name in each.classes
@@ -448,6 +467,14 @@ def lengths_of_patterns(scene: Scene, variables: tuple[str, ...]) -> dict[Test, 
         each: 2 ** (5 - cost(scene, each, len(variables))) for each in patterns(scene, variables)
     }
     return {each: log(sum(weights.values())) - log(weight) for each, weight in weights.items()}
+
+
+def lengths_of_uncounted(scene: Scene, variables: tuple[str, ...]) -> dict[Test, int]:
+    """The same of what is not counted: a choice from all, and one of two that it is not counted."""
+    uncounted = patterns(scene, variables, counted=False)
+    every = [*patterns(scene, variables), *uncounted]
+    weights = {each: 2 ** (5 - cost(scene, each, len(variables))) for each in every}
+    return {each: log(sum(weights.values())) - log(weights[each]) + log(2) for each in uncounted}
 
 
 @cache  # remembered
@@ -585,6 +612,8 @@ class Node:
     test: Test | None = None
     left: Node | None = None
     right: Node | None = None
+    held: Counter[Outcome] | None = None
+    """Of a branch that learns and whose test is not counted: how often that held, by outcome."""
     # What people have changed; see reference_editing.py.
     pinned: bool = False
     hand_written: bool = False
@@ -645,6 +674,16 @@ class Node:
         """Whether all leaves below have seen one outcome only."""
         return all(leaf.pinned or is_pure(leaf.totals) for leaf in self.leaves())
 
+    def counts_of_test(self) -> Counter[Outcome]:
+        """How often the test of a branch held, by outcome."""
+        assert self.test
+        return self.candidates[self.test].counts if self.held is None else self.held
+
+    def restart(self) -> None:
+        """Forget all that was counted."""
+        self.totals, self.candidates = Counter(), {}
+        self.pairs = self.agreeing = self.last_checked_loss = 0
+
     def become_branch(self, test: Test) -> None:
         """Ask `test` from now on. Left, its new variables are bound; right, nothing is."""
         new = tuple(
@@ -653,11 +692,12 @@ class Node:
             if slot >= len(self.variables)
         )
         self.test = test
+        self.held = None
         self.left = Node(self.variables + new, self.path + "L")
         self.right = Node(self.variables, self.path + "R")
 
     def make_leaf(self) -> None:
-        self.test = self.left = self.right = None
+        self.test = self.left = self.right = self.held = None
 
     def dump(self) -> dict[str, Any]:
         own: dict[str, Any] = {
@@ -665,6 +705,8 @@ class Node:
             "test": self.test,
             "candidates": {test: dict(each.counts) for test, each in self.candidates.items()},
         }
+        if self.held is not None:
+            own["candidates"][self.test] = dict(+self.held)
         if self.left and self.right:
             own |= {"left": self.left.dump(), "right": self.right.dump()}
         return own
@@ -716,6 +758,8 @@ class ReferenceTree:
         self.awaiting_replay: list[Node] = []
         self.awaiting_decision: list[Node] = []
         """Nodes that have been replayed to and have not been checked since."""
+        self.awaiting_look: list[Node] = []
+        """Nodes that a second look may change at the end of the observation."""
         self.spared: Counter[str] = Counter()
         """How often branches rested, were woken, or were not asked; and changes and returns
         that did not happen because of what is below."""
@@ -729,7 +773,7 @@ class ReferenceTree:
 
         All are counted before anything is decided, so their order cannot matter.
         """
-        targets = self._told_apart(targets)
+        targets = self.told_apart(targets)
         was_constant = len(self.seen) < 2 and not self.edited
         self.transitions += 1
         self.seen.update(outcome for _, outcome in targets)
@@ -767,7 +811,8 @@ class ReferenceTree:
             node.add_cluster(outcomes)
         for node in reached:
             self._evict(node, scene)
-        self._decide(scene, set(touched) | (stays - self._settled()))
+        looks = set(touched) | (stays - self._settled())
+        self._decide(scene, looks, {node: n.total() for node, n in touched.items()})
 
     def route(self, scene: Scene, arguments: Binding) -> list[tuple[Node, list[Binding]]]:
         """The nodes from the root to the reached leaf, each with the bindings it is given."""
@@ -799,7 +844,7 @@ class ReferenceTree:
         counts = self._all_counts(node)
         return counts[OTHERS] > without_others(counts).total()
 
-    def _told_apart(
+    def told_apart(
         self, targets: Iterable[tuple[Binding, Outcome]]
     ) -> list[tuple[Binding, Outcome]]:
         """The targets, with OTHERS for outcomes that came when there were too many already."""
@@ -834,6 +879,7 @@ class ReferenceTree:
             node.last_checked_loss = 0
             for candidate in node.candidates.values():
                 candidate.counts = merged(candidate.counts)
+            node.held = None if node.held is None else merged(node.held)
 
     # -- the same with a memory --
 
@@ -843,13 +889,15 @@ class ReferenceTree:
         self.awaiting_decision = []
         for node in waiting:
             self._ask(node, scene)
+            if node.test is None:
+                self.awaiting_look.append(node)
 
     def replay(self, scene: Scene, targets: Iterable[tuple[Binding, Outcome]]) -> None:
         """Count a kept transition at nodes that await a replay, and only there."""
         if not self.awaiting_replay:
             return
         touched: defaultdict[Node, Counter[Outcome]] = defaultdict(Counter)
-        for arguments, outcome in self._told_apart(targets):
+        for arguments, outcome in self.told_apart(targets):
             for node, bindings in self.route(scene, arguments):
                 if node in self.awaiting_replay:
                     self._count(node, scene, bindings, outcome)
@@ -860,7 +908,7 @@ class ReferenceTree:
             self._evict(node, scene)
 
     def finish_replay(self) -> None:
-        self.awaiting_decision += self.awaiting_replay
+        self.awaiting_decision += [node for node in self.awaiting_replay if node.test is None]
         self.awaiting_replay = []
 
     def nodes(self) -> list[Node]:
@@ -912,7 +960,7 @@ class ReferenceTree:
         for below in branch.branches()[1:]:
             assert below.test
             explained -= self._description_length(below, scene, below.test)
-        held = branch.candidates[branch.test].counts
+        held = branch.counts_of_test()
         own = forecast(held, minus(branch.totals, held), distinct_outcomes(branch.totals))
         explained_here = float(explained) * branch.totals.total() / n
         return max(0.0, explained_here - own)
@@ -924,6 +972,8 @@ class ReferenceTree:
         if node.hand_written and node.test is None:
             node.hand_written, node.prior_counts = False, None  # it has seen for itself
         node.totals[outcome] += 1
+        if node.held is not None and node.test and extensions(scene, node.test, bindings):
+            node.held[outcome] += 1
         if node.test and (node.hand_written or not self.branch_updates):
             return
         counted = self._counted_patterns(node, scene)
@@ -995,15 +1045,25 @@ class ReferenceTree:
         own = [node.test._replace(value=())] if node.test else []
         return {*self._patterns_remembered[node.variables][:most], *own}
 
-    def _decide(self, scene: Scene, touched: set[Node]) -> None:
-        """Ask the touched nodes from the root down; a changed node's children are new."""
+    def _decide(self, scene: Scene, touched: set[Node], counted: Mapping[Node, int]) -> None:
+        """Ask the touched nodes from the root down; a changed node's children are new.
+
+        Those that stay as they are may be looked at again; `counted` is how many targets they have
+        counted in this transition.
+        """
         waiting = [self.root]
         while waiting:
             node = waiting.pop()
             if node not in touched:
                 continue
+            replayed = any(each is node for each in self.awaiting_decision)
             self.awaiting_decision = [each for each in self.awaiting_decision if each is not node]
-            if not self._ask(node, scene) and node.left and node.right:
+            if self._ask(node, scene):
+                continue
+            before = node.totals.total() - counted.get(node, 0)
+            if replayed or look_level(before) != look_level(node.totals.total()):
+                self.awaiting_look.append(node)
+            if node.left and node.right:
                 waiting += [node.right, node.left]
 
     def _ask(self, node: Node, scene: Scene) -> bool:
@@ -1029,6 +1089,10 @@ class ReferenceTree:
         self._set_test(leaf, best)
         if not self.branch_updates:
             leaf.candidates.clear()
+        # It may be that it and tests above it say value by value what can be said at once.
+        path = [node for node in self.nodes() if node.test and leaf.path.startswith(node.path)]
+        about = set(best.attributes)
+        self.awaiting_look += [n for n in path if n.test and about & {*n.test.attributes}]
         return "split"
 
     def _decide_branch(self, branch: Node, scene: Scene) -> str | None:
@@ -1038,7 +1102,7 @@ class ReferenceTree:
         if not self._is_check_due(branch):
             return None
         n = branch.totals.total()
-        counts = branch.candidates[branch.test].counts
+        counts = branch.counts_of_test()
         length = self._description_length(branch, scene, branch.test)
         current = self.criterion.score(branch, counts) - length
         threshold = self.criterion.threshold(branch, counts, current)
@@ -1094,9 +1158,166 @@ class ReferenceTree:
             return 0
         if node.variables not in self._lengths_remembered:
             lengths = lengths_of_patterns(scene, node.variables)
+            lengths |= lengths_of_uncounted(scene, node.variables)
             self._lengths_remembered[node.variables] = lengths
         pattern = test._replace(value=())
         return self._lengths_remembered[node.variables][pattern] + length_of_value(test.value)
+
+    # -- second looks: tests that are not counted, over what is kept --
+
+    def nodes_to_look_at(self, scene: Scene) -> list[Node]:
+        """The nodes that await a look and could change, in preorder. None await one afterwards."""
+        waiting, self.awaiting_look = self.awaiting_look, []
+        return [
+            node
+            for node in self.nodes()
+            if any(node is each for each in waiting) and self._is_look_worth_while(node, scene)
+        ]
+
+    def _is_look_worth_while(self, node: Node, scene: Scene) -> bool:
+        """Whether a perfect test would be surely better than what is in place."""
+        if not isinstance(self.criterion, Evidence) or not self.branch_updates or not self.memory:
+            return False
+        if all(KINDS[each.kind].counted for each in scene.types):
+            return False
+        fixed = node.pinned or node.hand_written or (node.test and node.keeps_test())
+        full = len(node.path) >= MAX_DEPTH or len(node.variables) >= MAX_VARIABLES
+        if fixed or full or node in self._settled() or is_pure(node.totals):
+            return False
+        held = node.counts_of_test() if node.test else Counter[Outcome]()
+        return self.criterion.surely_better(0, self._to_beat(node, scene, node, held), 0)
+
+    def _to_beat(self, node: Node, scene: Scene, sample: Node, held: Counts) -> Any:
+        """What a test that is found must be surely better than, in a sample of the targets."""
+        points = self.criterion.score(sample, held)
+        if node.test is None:
+            return self.criterion.threshold(sample, held, points)
+        net = points - self._description_length(node, scene, node.test)
+        below = self._explained_below(node, scene) * sample.totals.total() / node.totals.total()
+        return self.criterion.threshold(sample, held, net) + below / 16
+
+    def look(self, node: Node, kept: list[KeptTarget], scene: Scene) -> bool:
+        """Take the best test that is not counted, if it is surely better. Whether it was."""
+        sample = Node(node.variables, totals=Counter(each.outcome for each in kept))
+        by_transition: defaultdict[int, Counter[Outcome]] = defaultdict(Counter)
+        for each in kept:
+            by_transition[each.transition][each.outcome] += 1
+        for outcomes in by_transition.values():
+            sample.add_cluster(outcomes)
+        test, worth = self._best_uncounted(node, kept, sample, scene)
+        if test is None:
+            return False
+        held = Counter[Outcome]()
+        for each in kept:
+            if node.test and extensions(each.scene, node.test, each.bindings):
+                held[each.outcome] += 1
+        threshold = self._to_beat(node, scene, sample, held)
+        if not self.criterion.surely_better(worth, threshold, 0):
+            return False
+        event = "change" if node.test else "split"
+        node.restart()
+        node.become_branch(test)
+        assert node.left and node.right
+        node.held = Counter()
+        self.awaiting_replay += [node.left, node.right, node]
+        self.on_change(event, node.path)
+        return True
+
+    def _best_uncounted(
+        self, node: Node, kept: list[KeptTarget], sample: Node, scene: Scene
+    ) -> tuple[Test | None, int]:
+        """The best test that is not counted, and its score less its length."""
+        worths: dict[Test, tuple[int, int]] = {}
+        examined = 0
+        for pattern in patterns(scene, node.variables, counted=False):
+            groundings = sum(count_groundings(each, pattern, node.variables) for each in kept)
+            if groundings > MAX_PATTERN_GROUNDINGS or examined + groundings > MAX_GROUNDINGS:
+                continue
+            examined += groundings
+            for test, counts in evaluated(pattern, kept).items():
+                points = self.criterion.score(sample, counts)
+                worths[test] = (points - self._description_length(node, scene, test), points)
+        if not worths:
+            return None, 0
+        highest = max(worths.values())
+        equals = [test for test, worth in worths.items() if worth == highest]
+        return min(equals, key=lambda t: preference(scene, t, len(node.variables))), highest[0]
+
+
+# --- second looks ------------------------------------------------------------------
+
+
+class KeptTarget(NamedTuple):
+    """A target of a kept transition that reaches a node."""
+
+    scene: Scene
+    transition: int
+    bindings: list[Binding]
+    outcome: Outcome
+
+
+MAX_TARGETS, MAX_SEARCHED = 160, 4000
+"""A second look uses so many targets that reach a node, from so many of the rule."""
+MAX_LOOKS = 4
+"""In one transition there are so many second looks."""
+MAX_PATTERN_GROUNDINGS, MAX_GROUNDINGS = 2**16, 2**19
+"""A second look examines so many groundings of one pattern, and of all. Others are passed over."""
+
+
+def look_level(targets: int) -> int:
+    """A node is looked at again when this changes: at 2, 3, 4, 6, 8, 12, 16, ... targets."""
+    return sum(n <= targets for k in range(64) for n in (2**k, 3 * 2**k))
+
+
+def count_groundings(kept: KeptTarget, pattern: Test, variables: tuple[str, ...]) -> int:
+    """How many groundings of a pattern are examined for a target."""
+    new = [c for s, c in zip(pattern.slots, pattern.classes, strict=True) if s >= len(variables)]
+    read = [v for v, c in enumerate(variables) if v in pattern.slots or c in new]
+    count = len({tuple(binding[v] for v in read) for binding in kept.bindings})
+    for class_name in new:
+        count *= len(kept.scene.of_class(class_name))
+    return count
+
+
+def evaluated(pattern: Test, kept: list[KeptTarget]) -> dict[Test, Counter[Outcome]]:
+    """All tests of a pattern that hold for some target, and for how many, by outcome."""
+    kind = KINDS[pattern.kind]
+    counts: defaultdict[Vector, Counter[Outcome]] = defaultdict(Counter)
+    for each in kept:
+        values = values_of(pattern, each)
+        for value in {min(values)} if kind.cumulative and values else values:
+            counts[value][each.outcome] += 1
+    if not kind.cumulative:
+        return {pattern._replace(value=value): counts[value] for value in counts}
+    # Between two values that came, the shortest number says the same as the lower one.
+    tests = {}
+    steps = sorted(counts)
+    for i, (low,) in enumerate(steps):
+        high = steps[i + 1][0] - 1 if i + 1 < len(steps) else 2**63 - 1
+        shortest = min(max(0, low), high)
+        held = sum((counts[value] for value in steps[: i + 1]), Counter[Outcome]())
+        tests[pattern._replace(value=(shortest,))] = held
+    return tests
+
+
+def values_of(pattern: Test, kept: KeptTarget) -> set[Vector]:
+    """The values that a pattern has for any of the bindings that arrive with a target."""
+    scene, values = kept.scene, set[Vector]()
+    for binding in kept.bindings:
+        choices = [
+            [binding[slot]]
+            if slot < len(binding)
+            else [x for x in scene.of_class(class_name) if x not in binding]
+            for slot, class_name in zip(pattern.slots, pattern.classes, strict=True)
+        ]
+        for objects in product(*choices):
+            if len(set(objects)) < len(objects):
+                continue
+            value = scene.value_of(pattern.type, objects)
+            if pattern.type.interchangeable and min(pattern.slots) >= len(binding):
+                value = max(value, KINDS[pattern.kind].swap(value))
+            values.add(value)
+    return values
 
 
 # --- the model ---------------------------------------------------------------------
@@ -1160,7 +1381,35 @@ class ReferenceModel:
             for tree in self._all_trees():
                 tree.decide_replayed(scene)
             self.kept = [*self.kept, (scene, then, action, feedback)][-self.memory :]
+            self._look_again(scene)
             self._replay()
+
+    def _look_again(self, scene: Scene) -> None:
+        """Take a second look at nodes that await one: a few, and one change in each tree."""
+        looks = 0
+        for class_name, attribute in self.all_slots():
+            for action in self.schema.actions:
+                rule = (class_name, attribute, action)
+                tree = self.tree(*rule)
+                for node in tree.nodes_to_look_at(scene):
+                    looks += 1
+                    if looks > MAX_LOOKS or tree.look(node, self._kept_at(node, rule), scene):
+                        break
+
+    def _kept_at(self, node: Node, rule: RuleKey) -> list[KeptTarget]:
+        """The targets of a rule that reach a node, the most recent transitions first."""
+        class_name, attribute, wanted = rule
+        tree, found, searched = self.tree(*rule), list[KeptTarget](), 0
+        for i, (scene, then, action, feedback) in enumerate(reversed(self.kept)):
+            targets = self._targets(scene, then, feedback, class_name, attribute)
+            for arguments, outcome in tree.told_apart(targets) if action == wanted else ():
+                if len(found) >= MAX_TARGETS or searched >= MAX_SEARCHED:
+                    return found
+                searched += 1
+                for at, bindings in tree.route(scene, arguments):
+                    if at is node:
+                        found.append(KeptTarget(scene, i, bindings, outcome))
+        return found
 
     def _replay(self) -> None:
         """Show all that is kept to the nodes that await a replay, if there are any."""

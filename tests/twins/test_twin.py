@@ -42,6 +42,7 @@ from strategies import (
     crowded_shapes,
     explained_shapes,
     mistaken_shapes,
+    ordered_shapes,
     random_state,
     random_tree,
     restless_shapes,
@@ -83,6 +84,8 @@ class Twins:
         """Kinds of events, and what else should happen now and then (see `shares`)."""
         self.copies: dict[Node, list[int]] = {}
         """What a node's copies have been, without repetitions."""
+        self.not_counted: set[Node] = set()
+        """Branches whose test was not counted after the last observation."""
         self.events: list[tuple[str, RuleKey, str]] = []
         self.engine.on_change = lambda event: self.events.append(
             (event.kind, event.rule, event.path)
@@ -110,6 +113,13 @@ class Twins:
             two = test is not None and len(set(test.attributes)) == 2
             self.happened["tests of two attributes"] += two
             self.happened["tests within an object"] += two and len(test.classes) == 1
+        nodes = [node for tree in self.twin.trees.values() for node in tree.nodes()]
+        given_up = [node for node in self.not_counted if node.held is None and node in nodes]
+        self.happened["tests that are not counted any more"] += len(given_up)
+        self.not_counted = {node for node in nodes if node.held is not None}
+        for node in self.not_counted:
+            assert node.test
+            self.happened[f"tests of {node.test.kind}"] += 1
         for tree in self.twin.trees.values():
             self.happened["seeded"] += any(
                 each.path and each.totals for each in tree.awaiting_decision
@@ -239,7 +249,7 @@ def pairs_in(
             if has_candidates:  # each with its value, its birth, and how often it was true
                 skip(next(numbers) * (length_of_value(pattern) + 1 + outcomes))
         if is_branch and node.test:
-            skip(3 + length_of_value(node.test))
+            skip(3 + length_of_value(node.test) + (outcomes if node.held is not None else 0))
 
 
 def shares(examples: int, strategy: st.SearchStrategy[Stream]) -> Mapping[str, float]:
@@ -298,6 +308,16 @@ def test_engine_and_twin_agree_on_attributes_that_are_like_others(criterion):
     assert share_with["tests of two attributes"] >= 0.25
     assert share_with["tests within an object"] >= 0.25
     assert share_with["split"] >= 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["evidence", "proven"])
+def test_engine_and_twin_agree_on_order_and_thresholds(criterion):
+    stream = streams(BUILT_IN, [criterion], ["long"], mostly=ordered_shapes(), units=True)
+    share_with = shares(14, stream)
+    assert share_with["tests of order"] > 0
+    assert share_with["tests of threshold"] > 0
+    assert criterion == "proven" or share_with["tests that are not counted any more"] > 0
 
 
 @pytest.mark.slow
