@@ -228,6 +228,18 @@ def minus(a: Outcome, b: Outcome) -> Code:
     return plus(a, negative(b))
 
 
+def signs(value: Outcome) -> Code:
+    """Return -1, 0 or 1 for a number, or for each component.
+
+    >>> signs(-7), signs((0, 3))
+    (-1, (0, 1))
+    """
+    if isinstance(value, tuple):
+        return tuple((each > 0) - (each < 0) for each in value)
+    assert isinstance(value, int)
+    return (value > 0) - (value < 0)
+
+
 def negative(value: Outcome) -> Code:
     """Return the value with its sign reversed.
 

@@ -115,6 +115,20 @@ difference(Attribute, X, Other, Y, Vector) :-
     numbers(Other, To, Plus),
     subtracted(Plus, Minus, Vector).
 
+threshold(Attribute, X, Most) :- value(X, Attribute, [Value]), Value =< Most.
+
+order(Attribute, X, Other, Y, Signs) :-
+    value(X, Attribute, From),
+    value(Y, Other, To),
+    signs(From, To, Signs).
+
+signs([], [], []).
+signs([X | Xs], [Y | Ys], [Sign | Signs]) :- sign(X, Y, Sign), signs(Xs, Ys, Signs).
+
+sign(X, Y, 1) :- X + 1 =< Y.
+sign(X, Y, 0) :- X =< Y, Y =< X.
+sign(X, Y, -1) :- Y + 1 =< X.
+
 % The number of a name; other vectors as they are.
 numbers(Attribute, [Name], [N]) :- names(Attribute, Names), !, place(Names, Name, 0, N).
 numbers(_, Vector, Vector).

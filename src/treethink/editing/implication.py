@@ -6,10 +6,11 @@ At a node, a test that held above holds for every remaining binding, and one tha
 none, nor for any new object. Facts are differences between terms: a variable's attribute, or the
 origin. So the tests that held form a system of difference equations, from which others follow by
 addition. Another test is refuted if it contradicts the system, or if a test that failed would
-follow from it. For other kinds of fact, only the fact that each has one value is used.
+follow from it. Thresholds give the least and the greatest number that a term can be. For other
+kinds of fact, only the fact that each has one value is used.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from treethink.frames import minus, plus
@@ -88,13 +89,17 @@ class Knowledge:
         self.classes = classes
         self._differences = Differences()
         self._values: dict[tuple[str, tuple[Term, ...]], Value] = {}  # of other kinds
+        self._most: dict[Term, int] = {}  # the least of the thresholds that held
+        self._more_than: dict[Term, int] = {}  # the greatest of those that failed
         self._failed: tuple[tuple[Test, int], ...] = ()  # with the number of variables there
 
     def holding(self, test: Test) -> "Knowledge":
         """Return what is known where the test holds too."""
         known = self._copy(self.classes + tuple(name for _, name in test.new))
         equation = equation_of(test)
-        if equation is None:
+        if test.kind == "threshold":
+            known._most = {**self._most, test.terms[0]: self._bound(test, self._most, min)}
+        elif equation is None:
             known._values = {**self._values, _subject(test): test.number}
         else:
             known._differences = self._differences.copy()
@@ -104,11 +109,17 @@ class Knowledge:
     def failing(self, test: Test) -> "Knowledge":
         """Return what is known where the test fails."""
         known = self._copy(self.classes)
+        if test.kind == "threshold" and not test.new:
+            bound = self._bound(test, self._more_than, max)
+            known._more_than = {**self._more_than, test.terms[0]: bound}
         known._failed = (*self._failed, (test, len(self.classes)))
         return known
 
     def implies(self, test: Test) -> bool:
         """Whether the test holds for every binding. Nothing is known about new objects."""
+        if test.kind == "threshold":
+            most = self._range(test)[1]
+            return most is not None and most <= _number(test)
         return self._known(test) == test.number
 
     def equates(self, one: Test, other: Test) -> bool:
@@ -120,6 +131,14 @@ class Knowledge:
 
     def refutes(self, test: Test) -> bool:
         """Whether the test holds for no binding."""
+        if test.kind == "threshold":
+            classes = self.classes + tuple(name for _, name in test.new)
+            least = self._range(test)[0]
+            return (least is not None and least > _number(test)) or any(
+                _is_below(each, since, test, classes) for each, since in self._failed
+            )
+        if test.kind == "equality" and self._is_out_of_range(test):
+            return True
         known = self._known(test)
         if known is not None:
             return known != test.number
@@ -134,6 +153,30 @@ class Knowledge:
             _is_instance(*each, classes, implied)
             for implied in self._consequences(equation)
             for each in failed.get(implied.difference, ())
+        )
+
+    def _bound(self, test: Test, bounds: dict[Term, int], choose: Callable[[int, int], int]) -> int:
+        return choose(bounds.get(test.terms[0], _number(test)), _number(test))
+
+    def _range(self, test: Test) -> tuple[int | None, int | None]:
+        """Return the least and the greatest number that the term of a threshold can be."""
+        term = test.terms[0]
+        exactly = self._differences.between(Equation((ORIGIN, "1"), term, 0))
+        if isinstance(exactly, int):
+            return exactly, exactly
+        more_than = self._more_than.get(term)
+        return None if more_than is None else more_than + 1, self._most.get(term)
+
+    def _is_out_of_range(self, test: Test) -> bool:
+        """Whether a threshold says that a term is not the number."""
+        if not isinstance(test.number, int) or test.terms[0] not in {
+            *self._most,
+            *self._more_than,
+        }:
+            return False
+        least, most = self._range(test)
+        return (least is not None and test.number < least) or (
+            most is not None and test.number > most
         )
 
     def _known(self, test: Test) -> Value | None:
@@ -157,8 +200,21 @@ class Knowledge:
     def _copy(self, classes: tuple[str, ...]) -> "Knowledge":
         same = Knowledge(classes)
         same._differences, same._values = self._differences, self._values
+        same._most, same._more_than = self._most, self._more_than
         same._failed = self._failed
         return same
+
+
+def _number(threshold: Test) -> int:
+    assert isinstance(threshold.number, int)
+    return threshold.number
+
+
+def _is_below(failed: Test, since: int, test: Test, classes: tuple[str, ...]) -> bool:
+    """Whether a threshold asks for less than one that failed, of an object it could have bound."""
+    if failed.kind != "threshold" or _number(failed) < _number(test):
+        return False
+    return _stand_for(failed, since, classes, [(failed.terms[0], test.terms[0])])
 
 
 def _subject(test: Test) -> tuple[str, tuple[Term, ...]]:

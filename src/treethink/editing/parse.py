@@ -39,7 +39,6 @@ Leaf = list[tuple[Vector, int]]  # outcomes with their counts
 Term = tuple[str, str]  # a variable and an attribute
 WrittenNode = tuple[EngineTest | None, Leaf]
 
-_KINDS = {1: "equality", 2: "difference"}  # by the number of terms
 _EXISTS = re.compile(r"(?:∃|exists\b)\s*(.*)", re.DOTALL)
 _INTEGER = r"[+-]?\d{1,99}"  # Python refuses to convert much longer numbers
 _VALUE = rf"{_INTEGER}|\(\s*{_INTEGER}(?:\s*,\s*{_INTEGER})*\s*,?\s*\)"
@@ -231,16 +230,16 @@ def vector_of(text: str) -> Vector:
 def read_test(text: str, schema: Schema, names: Names, where: str) -> tuple[EngineTest, Names]:
     """Return the test, and the variables that are bound where it holds."""
     new, formula = _introduced(text.strip(), schema, names, where)
-    terms, value = _formula(formula, schema, where)
+    kind, terms, value = _formula(formula, schema, where)
     _check_variables(terms, new, names.extended(new), where)
-    _check_fact(terms, value, schema, names.extended(new), where)
+    _check_fact(kind, terms, value, schema, names.extended(new), where)
     terms, value = _canonical(terms, value, schema, names.extended(new), len(names.classes))
     variables = list(dict.fromkeys(variable for variable, _ in terms))
     known = names.extended({name: new[name] for name in variables if name in new})
     attributes = tuple(attribute for _, attribute in terms)
     classes = tuple(known.class_of(name) for name in variables)
     numbers = tuple(known.numbers[name] for name in variables)
-    return (_KINDS[len(terms)], attributes, classes, numbers, value), known
+    return (kind, attributes, classes, numbers, value), known
 
 
 def _introduced(text: str, schema: Schema, names: Names, where: str) -> tuple[dict[str, str], str]:
@@ -270,22 +269,29 @@ def _introduced(text: str, schema: Schema, names: Names, where: str) -> tuple[di
             return new, rest.strip()
 
 
-def _formula(text: str, schema: Schema, where: str) -> tuple[list[Term], Vector]:
-    """Return the terms, the subtrahend first, and the value."""
+def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[Term], Vector]:
+    """Return the kind of fact, the terms, the subtrahend first, and the value."""
     name = "|".join(re.escape(each) for each in _longest_first(schema.attributes))
     term = rf"(X\d+)\[({name})\]"
     one = re.fullmatch(rf"{term}\s*=\s*(?P<value>{_VALUE}|{NAME_PATTERN})", text)
     if one is not None and schema.attributes[one[2]].is_symbolic:
-        return [(one[1], one[2])], _symbol(one["value"], schema.attributes[one[2]], where)
+        symbol = _symbol(one["value"], schema.attributes[one[2]], where)
+        return "equality", [(one[1], one[2])], symbol
     if one is not None and re.fullmatch(_VALUE, one["value"]):
-        return [(one[1], one[2])], vector_of(one["value"])
+        return "equality", [(one[1], one[2])], vector_of(one["value"])
+    most = re.fullmatch(rf"{term}\s*(?:<=|≤)\s*(?P<value>{_INTEGER})", text)
+    if most is not None:
+        return "threshold", [(most[1], most[2])], vector_of(most["value"])
     equal = re.fullmatch(rf"{term}\s*=\s*{term}", text)
     if equal is not None:
         zero = (0,) * schema.attributes[equal[2]].length
-        return [(equal[3], equal[4]), (equal[1], equal[2])], zero
-    two = re.fullmatch(rf"{term}\s*[-−]\s*{term}\s*=\s*(?P<value>{_VALUE})", text)
-    if two is not None:
-        return [(two[3], two[4]), (two[1], two[2])], vector_of(two["value"])
+        return "difference", [(equal[3], equal[4]), (equal[1], equal[2])], zero
+    difference = rf"{term}\s*[-−]\s*{term}"
+    value = rf"\s*=\s*(?P<value>{_VALUE})"
+    for kind, left in (("difference", difference), ("order", rf"sign\(\s*{difference}\s*\)")):
+        two = re.fullmatch(left + value, text)
+        if two is not None:
+            return kind, [(two[3], two[4]), (two[1], two[2])], vector_of(two["value"])
     for each in re.findall(r"X\d+\[([^]]*)\]", text):
         if each not in schema.attributes:
             raise UnknownNameError("attribute", each, schema.attributes, where)
@@ -312,9 +318,8 @@ def _check_variables(
 
 
 def _check_fact(
-    terms: Sequence[Term], value: Vector, schema: Schema, names: Names, where: str
+    kind: str, terms: Sequence[Term], value: Vector, schema: Schema, names: Names, where: str
 ) -> None:
-    kind = _KINDS[len(terms)]
     for variable, name in terms:
         owned = schema.classes[names.class_of(variable)]
         if name not in owned:
@@ -342,6 +347,8 @@ def _check_fact(
             f"{where} calculates with {first!r}, whose values are names or flags; they can only be "
             f"equal: '{x}[{m}] = {y}[{n}]'"
         )
+    if kind == "order" and any(abs(each) > 1 for each in value):
+        raise RuleError(f"{where} asks for a sign, which is -1, 0 or 1, got {shown(value)}")
     least = -(2**63) + (len(terms) == 2)  # a difference may have to be negated
     if not all(least <= each < 2**63 for each in value):
         raise RuleError(f"{where} names a value that does not fit 64 bits: {shown(value)}")

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from treethink.attributes import Code
 from treethink.errors import SettingError
-from treethink.frames import minus, plus
+from treethink.frames import minus, plus, signs
 from treethink.rules import Node, Test, Value
 from treethink.state import Attribute, State
 
@@ -83,10 +84,11 @@ def _new_objects(state: State, test: Test, binding: Binding) -> Iterator[tuple[i
         yield from _by_equality(state, test, binding)
     elif test.kind == "difference":
         yield from _by_difference(state, test, binding)
+    elif test.kind in ("order", "threshold"):
+        yield from _by_comparison(state, test, binding)
     else:
-        raise SettingError(
-            f"tests of the kind {test.kind!r} cannot be explained, only equality and difference"
-        )
+        known = "equality, difference, order and threshold"
+        raise SettingError(f"tests of the kind {test.kind!r} cannot be explained, only {known}")
 
 
 def _by_equality(state: State, test: Test, binding: Binding) -> Iterator[tuple[int, ...]]:
@@ -131,6 +133,38 @@ def _by_own_difference(state: State, test: Test, binding: Binding) -> Iterator[t
     for x in _first_objects(state, test, binding):
         if minus(value_of(state, x, other), value_of(state, x, attribute)) == test.value:
             yield (x,) if variable >= len(binding) else ()
+
+
+def _by_comparison(state: State, test: Test, binding: Binding) -> Iterator[tuple[int, ...]]:
+    """Iterate over all objects that the variables of an order or a threshold may stand for."""
+    choices = [
+        [binding[variable]]
+        if variable < len(binding)
+        else [each.id for each in state.of_class(class_name) if each.id not in binding]
+        for variable, class_name in zip(test.variables, test.classes, strict=True)
+    ]
+    for objects in product(*choices):
+        if None in objects or len(set(objects)) < len(objects):
+            continue
+        owners = dict(zip(test.variables, objects, strict=True))
+        values = [value_of(state, owners[variable], name) for variable, name in test.terms]
+        if compares(test, *values):
+            new = zip(test.variables, objects, strict=True)
+            yield tuple(x for variable, x in new if x is not None and variable >= len(binding))
+
+
+def compares(test: Test, first: Value, second: Value | None = None) -> bool:
+    """Whether an order or a threshold holds for the values of its terms.
+
+    >>> compares(Test("threshold", "fuel", ("car",), (0,), 3), 2)
+    True
+    >>> compares(Test("order", "pos", ("fox", "hen"), (0, 1), (1, 0)), (0, 0), (5, 0))
+    True
+    """
+    if second is None:
+        assert isinstance(first, int) and isinstance(test.value, int)
+        return first <= test.value
+    return signs(minus(second, first)) == test.value
 
 
 def _first_objects(state: State, test: Test, binding: Binding) -> list[int]:

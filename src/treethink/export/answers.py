@@ -16,7 +16,7 @@ from treethink.frames import Outcome, negative
 from treethink.rules import EngineNode, Rule, Test, Value, by_value
 from treethink.state import Schema
 
-KINDS = ("equality", "difference")
+KINDS = ("equality", "difference", "order", "threshold")
 """The kinds of fact that can be exported to another language."""
 
 Counts = Mapping[Outcome, int]
@@ -48,7 +48,7 @@ def branch_test(node: EngineNode, where: str, schema: Schema | None) -> Test:
 
 
 def by_age(test: Test) -> tuple[Term, Term, Value]:
-    """Return a difference as two terms, the older variable first, and their difference."""
+    """Return a difference or an order as two terms, the older variable first, and its value."""
     first, second = test.terms
     if first[0] <= second[0]:
         return first, second, test.value

@@ -185,7 +185,12 @@ def _goal(test: Test, bound: tuple[str, ...], given: int) -> str:
 def _fact(test: Test) -> str:
     if test.kind == "equality":
         return f"equality({atom(test.attribute)}, X{test.variables[0]}, {_vector(test.value)})"
+    if test.kind == "threshold":
+        return f"threshold({atom(test.attribute)}, X{test.variables[0]}, {test.value})"
     (old, attribute), (new, other), value = by_age(test)
+    if test.kind == "order":
+        first, second = f"{atom(attribute)}, X{old}", f"{atom(other)}, X{new}"
+        return f"order({first}, {second}, {_vector(value)})"
     if attribute == other:
         return f"difference({atom(attribute)}, X{old}, X{new}, {_vector(value)})"
     return f"difference({atom(attribute)}, X{old}, {atom(other)}, X{new}, {_vector(value)})"

@@ -50,7 +50,7 @@ WIDTH = 99
 MAX_INDENT = 8
 """Beyond this indentation, the case in which a test fails may be indented instead."""
 
-_RESERVED = {"read", "minus", "plus", "merged", "kept", "any", "of", "state", *kwlist}
+_RESERVED = {"read", "minus", "plus", "merged", "signs", "kept", "any", "of", "state", *kwlist}
 
 # The helper functions that exported rules call, as text: they are copied into the exported code.
 
@@ -77,6 +77,12 @@ PLUS = '''
 def plus(place, change):
     """Return the sum of two vectors."""
     return tuple(a + b for a, b in zip(place, change))
+'''
+
+SIGNS = '''
+def signs(one, other):
+    """Return, component by component, whether one vector is greater than the other, or less."""
+    return tuple((a > b) - (a < b) for a, b in zip(one, other))
 '''
 
 MERGED = '''
@@ -110,7 +116,7 @@ def number(name, value):
     return NAMES[name].index(value) if name in NAMES else value
 '''
 
-_SMALL = {"minus": MINUS, "plus": PLUS, "merged": MERGED}
+_SMALL = {"minus": MINUS, "plus": PLUS, "signs": SIGNS, "merged": MERGED}
 
 # In the order of the engine, names are numbers.
 _BY_NUMBER = ("x[name] for name", "number(name, x[name]) for name")
@@ -323,8 +329,16 @@ def condition(test: Test, relation: str = "==") -> str:
     """Return the condition of a test; with != as its relation, the negation."""
     if test.kind == "equality":
         return f"{_read(test.terms[0])} {relation} {test.value!r}"
+    if test.kind == "threshold":
+        return f"{_read(test.terms[0])} {'<=' if relation == '==' else '>'} {test.value!r}"
     old, new, value = by_age(test)
     older, newer = _read(old), _read(new)
+    if test.kind == "order" and isinstance(value, tuple):
+        return f"signs({newer}, {older}) {relation} {value!r}"
+    if test.kind == "order" and not is_zero(value):
+        holds = relation == "=="
+        compared = (">" if holds else "<=") if value == 1 else ("<" if holds else ">=")
+        return f"{newer} {compared} {older}"
     if is_zero(value):
         return f"{newer} {relation} {older}"
     if isinstance(value, int):
@@ -422,7 +436,8 @@ def feedback(state, action, name):
 '''
 
 _MODULE_NAMES = {
-    "predict", "mode", "read", "minus", "plus", "merged", "kept", "outcomes", "order", "fitting",
+    "predict", "mode", "read", "minus", "plus", "signs", "merged", "kept", "outcomes", "order",
+    "fitting",
     "number", "reward", "terminated", "feedback",
 }  # fmt: skip
 
@@ -432,6 +447,7 @@ def module_text(model: TreeThink) -> str:
     rules = {key: rule for key, rule in model.rules.items() if rule.answers}
     written = {key: rule for key, rule in rules.items() if _needs_function(rule)}
     names = _names(written)
+    functions = [function_of(rule, names[key], reads=False) for key, rule in written.items()]
     parts = [
         _opening(model, sum(rule.varies for rule in rules.values())),
         resources.files("treethink.export").joinpath("python_module.txt").read_text("utf-8"),
@@ -442,8 +458,9 @@ def module_text(model: TreeThink) -> str:
         NUMBER,
         MINUS,
         PLUS,
+        *([SIGNS] if any("signs(" in text for text in functions) else []),
         MERGED,
-        *(function_of(rule, names[key], reads=False) for key, rule in written.items()),
+        *functions,
         _tables(names, rules),
     ]
     return "\n\n\n".join(part.strip() for part in parts) + "\n"

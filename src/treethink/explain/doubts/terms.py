@@ -199,24 +199,60 @@ def _preset(attribute: Attribute) -> str:
 
 
 def orders(cases: Cases, terms: list[Term]) -> Iterator[Hypothesis]:
-    """Yield thresholds of numbers, of their differences, and of other objects' numbers."""
+    """Yield thresholds of numbers, of their differences, and of other objects' numbers.
+
+    What the rules can say by themselves is left out: they have found it, or it does not help.
+    """
     numbers = [each for each in terms if not cases.schema.attributes[each.attribute].is_symbolic]
     scalars = [each for each in numbers if each.values.shape[1] == 1 and _is_quantity(each)]
+    schema = cases.schema
     for term in scalars:
-        yield from _thresholds(term.text, term.values[:, 0])
+        if not _takes_part(schema, "threshold", term.attribute):
+            advice = _switch_on(schema, "threshold", term.attribute)
+            yield from _thresholds(term.text, term.values[:, 0], advice)
     for one, other in combinations(scalars, 2):
-        yield from _thresholds_of_difference(one, other)
+        yield from _thresholds_of_difference(schema, one, other)
     for term in scalars:
         for class_name, attribute in _others(cases):
-            definition = cases.schema.attributes[attribute]
-            if definition.length == 1 and not definition.is_symbolic:
+            definition = schema.attributes[attribute]
+            is_number = definition.length == 1 and not definition.is_symbolic
+            if is_number and not _can_order(schema, term.attribute, attribute):
                 yield from _any_order(cases, term, class_name, attribute)
 
 
 _ORDER_ADVICE = (
-    "rules know equality and differences, no order: derive an attribute that tells it"
+    "rules compare no sums and no differences of this size: derive an attribute that tells it"
     " (tt.Derived), add a column for it to a log, or wait until every case has been seen"
 )
+
+
+def _takes_part(schema: Schema, kind: str, *attributes: str) -> bool:
+    return all(kind in schema.attributes[name].facts for name in attributes)
+
+
+def _can_order(schema: Schema, one: str, other: str) -> bool:
+    """Whether rules ask which of the two attributes is greater."""
+    return _takes_part(schema, "order", one, other) and are_comparable(schema, one, other)
+
+
+def _switch_on(schema: Schema, kind: str, *attributes: str) -> str:
+    """Return how to let attributes take part in a kind of fact."""
+    (name, *_) = [name for name in attributes if not _takes_part(schema, kind, name)]
+    facts = [*schema.attributes[name].facts, kind]
+    return f"let {name} take part in facts of the kind {kind!r}: facts={facts!r}"
+
+
+def _order_hypothesis(
+    schema: Schema, attributes: tuple[str, str], text: str, truth: Bools
+) -> Hypothesis:
+    """Return the hypothesis that one attribute is greater than another one."""
+    like = how_to_compare(schema, *attributes)
+    advice = _like_advice(schema, *like)
+    if _takes_part(schema, "order", *attributes):
+        return Hypothesis("comparison", text, advice, truth, like)
+    needed = [] if are_comparable(schema, *attributes) else [advice]
+    steps = [_switch_on(schema, "order", *attributes), *needed]
+    return Hypothesis("order", text, "; ".join(steps), truth)
 
 
 def _cuts(values: Integers) -> list[int]:
@@ -228,17 +264,20 @@ def _cuts(values: Integers) -> list[int]:
     return [int(each) for each in distinct]
 
 
-def _thresholds(text: str, values: Integers) -> Iterator[Hypothesis]:
+def _thresholds(text: str, values: Integers, advice: str) -> Iterator[Hypothesis]:
     for cut in _cuts(values):
-        yield Hypothesis("order", f"{text} >= {cut}", _ORDER_ADVICE, values >= cut)
+        yield Hypothesis("order", f"{text} >= {cut}", advice, values >= cut)
 
 
-def _thresholds_of_difference(one: Term, other: Term) -> Iterator[Hypothesis]:
+def _thresholds_of_difference(schema: Schema, one: Term, other: Term) -> Iterator[Hypothesis]:
     differences = (one.values - other.values)[:, 0]
+    both = (one.attribute, other.attribute)
     for cut in dict.fromkeys([0, 1, *_cuts(differences)]):
-        yield Hypothesis(
-            "order", _order_text(one.text, other.text, cut), _ORDER_ADVICE, differences >= cut
-        )
+        text, truth = _order_text(one.text, other.text, cut), differences >= cut
+        if cut not in (0, 1):
+            yield Hypothesis("order", text, _ORDER_ADVICE, truth)
+        elif not _can_order(schema, *both):
+            yield _order_hypothesis(schema, both, text, truth)
 
 
 def _order_text(one: str, other: str, cut: int) -> str:
@@ -260,7 +299,8 @@ def _any_order(cases: Cases, term: Term, class_name: str, attribute: str) -> Ite
     for sign, truth in (
         (">", top > own), (">=", top >= own), ("<", low < own), ("<=", low <= own)
     ):  # fmt: skip
-        yield Hypothesis("order", f"{what} {sign} {term.text}", _ORDER_ADVICE, truth & some)
+        text, both = f"{what} {sign} {term.text}", (term.attribute, attribute)
+        yield _order_hypothesis(cases.schema, both, text, truth & some)
 
 
 def _shown(difference: tuple[int, ...]) -> str:

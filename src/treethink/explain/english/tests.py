@@ -22,7 +22,7 @@ from itertools import groupby
 
 from treethink import _engine
 from treethink.explain.english.phrases import Condition, Conjunction
-from treethink.explain.english.words import Nouns, article, is_position, owner, place
+from treethink.explain.english.words import Nouns, article, direction, is_position, owner, place
 from treethink.explain.object_names import object_name
 from treethink.explain.path import Binding, Step, plain_value_of, value_of
 from treethink.frames import is_zero, negative, plus
@@ -88,6 +88,12 @@ def clause(condition: Condition, nouns: Nouns) -> Clause:
     test, holds = condition.test, condition.holds
     if test.kind == "equality":
         return _equality(test, _noun(condition, 0, nouns, holds), holds)
+    if test.kind == "threshold":
+        subject = _noun(condition, 0, nouns, holds)
+        at_most = holds or subject.startswith("no ")
+        return f"{owner(subject)} `{test.attribute}`", f"is {_threshold(test, at_most)}"
+    if test.kind == "order":
+        return _order(condition, nouns)
     if test.kind != "difference":
         return _formula(condition, nouns)
     if len(test.variables) == 1:
@@ -164,6 +170,40 @@ def _comparison(test: Test, first: int, subject: str, other: str, holds: bool) -
     if isinstance(by, tuple):
         return _is(one, f"{than} plus {by}", holds)
     return _is(one, f"{by} more than {than}" if by > 0 else f"{-by} less than {than}", holds)
+
+
+def _threshold(test: Test, holds: bool) -> str:
+    return f"{'at most' if holds else 'more than'} {test.value}"
+
+
+def _order(condition: Condition, nouns: Nouns) -> Clause:
+    """Return an order in words: which of two values is greater."""
+    test, holds = condition.test, condition.holds
+    first = _subject(test, nouns) if len(test.variables) > 1 else 1
+    subject = _noun(condition, first if len(test.variables) > 1 else 0, nouns, holds)
+    other = _noun(condition, 1 - first, nouns, last=first) if len(test.variables) > 1 else "it"
+    by, (own, its) = _offset(test, 1 - first), _attributes(test, first)
+    one = subject if _is_place(own, by) else f"{owner(subject)} `{own}`"
+    if _is_place(own, by) and own == its:
+        return _is(one, _ordered(by, own, other), holds)
+    than = "its own" if own == its and other == "it" else owner(other)
+    than = than if own == its else f"{owner(other)} `{its}`"
+    return _is(one, _ordered(by, own, than), holds)
+
+
+def _ordered(by: Value, attribute: str, than: str) -> str:
+    """Return a sign, or signs by component, in words that follow "is"."""
+    if isinstance(by, int):
+        return f"{('equal to', 'more than', 'less than')[by]} {than}"
+    assert isinstance(by, tuple)
+    if _is_place(attribute, by):
+        return direction(by, than)
+    words = " and ".join(("as large as", "more than", "less than")[each] for each in by)
+    return f"{words} {than}, component by component"
+
+
+def _is_place(attribute: str, value: Value) -> bool:
+    return is_position(attribute, value)
 
 
 def _owned(noun: str, attribute: str, value: Value) -> str:
@@ -263,6 +303,8 @@ def statement(state: State, step: Step) -> str:
 
 def _held(state: State, step: Step) -> str:
     test, binding = step.test, step.after[0]
+    if test.kind in ("order", "threshold"):
+        return _compared(state, test, binding)
     if test.kind == "equality":
         has = _has_value(test.attribute, test.value)
         return f"{object_name(state, binding[test.variables[0]])} {has}"
@@ -277,6 +319,8 @@ def _held(state: State, step: Step) -> str:
 def _failed(state: State, step: Step) -> str:
     """Return what is so instead, for a test whose objects are all bound."""
     test, binding = step.test, step.before[0]
+    if test.kind in ("order", "threshold"):
+        return _compared(state, test, binding, holds=False)
     required, relative, (subject, attribute) = test.value, "", test.terms[0]
     if test.kind == "difference":
         which, anchor = _anchor(state, test, binding)
@@ -289,8 +333,63 @@ def _failed(state: State, step: Step) -> str:
     return f"{who} {has}, not {at}{value_text(required)}{relative}"
 
 
+def _compared(state: State, test: Test, binding: Binding, holds: bool = True) -> str:
+    """Return a threshold or an order of objects that are all bound."""
+    if test.kind == "threshold":
+        subject = binding[test.variables[0]]
+        value = plain_value_of(state, subject, test.attribute)
+        has = f"has {test.attribute} {value_text(value)}, {_threshold(test, holds)}"
+        return f"{object_name(state, subject)} {has}"
+    which = _older(test)
+    (base, its), (variable, own) = test.terms[which], test.terms[1 - which]
+    subject, anchor = binding[variable], binding[base]
+    has = _has_value(own, plain_value_of(state, subject, own))
+    no = "" if holds else "not "
+    relation = _ordered_as(state, test, which, subject, anchor, its)
+    return f"{object_name(state, subject)} {has}, {no}{relation}"
+
+
+def _ordered_as(
+    state: State, test: Test, which: int, subject: int | None, anchor: int | None, attribute: str
+) -> str:
+    """Return the order relative to the anchor, whose term is `which`: `more than card 2 has`."""
+    name = "it" if subject == anchor else object_name(state, anchor)
+    by = _offset(test, which)
+    if isinstance(by, int):
+        has = f"{name} has" if test.other is None else f"{owner(name)} {attribute}"
+        return f"{('as much as', 'more than', 'less than')[by]} {has}"
+    return _ordered(by, attribute, name if test.other is None else f"{owner(name)} {attribute}")
+
+
+def _ordered_objects(
+    state: State, test: Test, bindings: Sequence[Binding], of: str, has: str, be: str
+) -> str:
+    """Return the object that an order or a threshold asks for; the last three are verbs or `with`.
+
+    So `hen is above fox 1` and `hen above fox 1`, `car has fuel at most 3` and `car with ...`.
+    """
+    if test.kind == "threshold":
+        return f"{test.classes[0]} {has} {test.attribute}{of} {_threshold(test, True)}"
+    which = _older(test)
+    (base, its), (_, own) = test.terms[which], test.terms[1 - which]
+    by = _offset(test, which)
+    first, second = (
+        test.classes[min(which, len(test.classes) - 1)],
+        test.classes[-1 if which == 0 else 0],
+    )
+    bound = base < len(bindings[0]) and bindings[0][base] is not None
+    anchor = object_name(state, bindings[0][base]) if bound else _another(first, second)
+    anchor = "its own" if len(test.classes) == 1 else anchor
+    if _is_place(own, by):
+        return f"{second} {be}{_ordered(by, own, anchor)}"
+    than = f"{anchor} {its}" if anchor == "its own" else f"{owner(anchor)} {its}"
+    return f"{second} {has} {own} {_ordered(by, own, than)}"
+
+
 def _absent(state: State, test: Test, bindings: Sequence[Binding]) -> str:
     """Return what was not found: `wall is at (4, 3), directly above player 50`."""
+    if test.kind in ("order", "threshold"):
+        return _ordered_objects(state, test, bindings, "", "has", "is ")
     if test.kind == "equality":
         return f"{test.classes[0]} {_has_value(test.attribute, test.value)}"
     required = requirements(state, test, bindings)
@@ -345,6 +444,8 @@ def supposition(
         other = "other " if _is_another(test, classes) else ""
         start = "there were" if holds else "there were no"
         return f"{start} {_supposed_objects(state, test, holds, bindings, other)}"
+    if test.kind in ("order", "threshold"):
+        return _supposed_order(state, test, holds, bindings)
     subject, value = 0, _at(test.attribute, test.value, value_text(test.value))
     if test.kind == "difference":
         anchor = _older(test)
@@ -359,6 +460,25 @@ def supposition(
     return f"{who} had {had} {value}"
 
 
+def _supposed_order(state: State, test: Test, holds: bool, bindings: Sequence[Binding]) -> str:
+    """Return an order or a threshold of objects that are bound, contrary to fact."""
+
+    def name(variable: int) -> str:
+        ids = dict.fromkeys(binding[variable] for binding in bindings)
+        class_name = test.classes[test.variables.index(variable)]
+        return _some([_name_or_that(state, each, class_name) for each in ids])
+
+    if test.kind == "threshold":
+        return f"{name(test.variables[0])} had {test.attribute} of {_threshold(test, holds)}"
+    which = _older(test)
+    (base, its), (variable, own) = test.terms[which], test.terms[1 - which]
+    by, no = _offset(test, which), "" if holds else "not "
+    anchor = "it" if base == variable else name(base)
+    if _is_place(own, by) and test.other is None:
+        return f"{name(variable)} were {no}{_ordered(by, own, anchor)}"
+    return f"the {own} of {name(variable)} were {no}{_ordered(by, own, f'{owner(anchor)} {its}')}"
+
+
 def _supposed_objects(
     state: State, test: Test, holds: bool, bindings: Sequence[Binding], other: str
 ) -> str:
@@ -370,6 +490,8 @@ def _supposed_objects(
     def having(attribute: str) -> str:
         return "" if is_position(attribute, test.value) else f"with {attribute} "
 
+    if test.kind in ("order", "threshold"):
+        return one(_ordered_objects(state, test, bindings, " of", "with", ""))
     if test.kind == "equality":
         value = _at(test.attribute, test.value, value_text(test.value))
         return f"{one(test.classes[0])} {having(test.attribute)}{value}"

@@ -152,3 +152,18 @@ def place(by: tuple[int, ...], of: str) -> str:
     direction = words[sum(by) > 0]
     distance = "directly" if abs(sum(by)) == 1 else str(abs(sum(by)))
     return f"{distance} {direction} {of}"
+
+
+def direction(signs: tuple[int, ...], of: str) -> str:
+    """Return the position of something that lies anywhere in a direction from `of`.
+
+    >>> direction((1, 0), "it"), direction((0, -1), "it"), direction((-1, 1), "that door")
+    ('straight to the right of it', 'straight above it', 'below and to the left of that door')
+    """
+    if not any(signs):
+        return f"where {of} is"
+    across = ("to the left of", "to the right of")[signs[0] > 0]
+    along = ("above", "below")[signs[1] > 0]
+    if all(signs):
+        return f"{along} and {across} {of}"
+    return f"straight {across if signs[0] else along} {of}"

@@ -184,7 +184,7 @@ def _leaves(state: State, steps: Sequence[Step]) -> Iterator[_Route]:
 def _excluded_values(state: State, steps: Sequence[Step]) -> Iterator[Assumption]:
     """Yield values that a changed attribute cannot have, because tests above denied them."""
     *before, last = steps
-    if not last.holds or not _states_value(last.test):
+    if not last.holds or not _has_one_value(last.test):
         return
     for each in before:
         if not each.holds and _subject(each.test) == _subject(last.test):
@@ -212,7 +212,8 @@ def _assumed_answer(route: _Route, test: Test) -> bool | None:
     for each in route.assumed:
         if each.test == test:
             return each.holds
-        if each.holds and _states_value(each.test) and _subject(each.test) == _subject(test):
+        same = _has_one_value(each.test) and _subject(each.test) == _subject(test)
+        if each.holds and same:
             return False  # it cannot have two values
     return None
 
@@ -220,6 +221,11 @@ def _assumed_answer(route: _Route, test: Test) -> bool | None:
 def _states_value(test: Test) -> bool:
     """Whether the test asks for a value of a bound object, or for a difference of two of them."""
     return len(test.variables) == 1 and not test.new
+
+
+def _has_one_value(test: Test) -> bool:
+    """Whether it states a value, and no other value can be true besides."""
+    return _states_value(test) and test.kind != "threshold"
 
 
 def _is_about_own(test: Test, term: tuple[int, str]) -> bool:
