@@ -63,7 +63,7 @@ void Foldt::load(std::span<std::uint8_t const> bytes) {
     Reader in(bytes);
     Codes codes(schema_);
     Tree tree = tree_;
-    load_tree(in, tree, codes, *criterion_, 1, settings_.branch_updates);
+    load_tree(in, tree, codes, *criterion_, {1, {}, {}}, settings_.branch_updates);
     if (!in.at_end()) throw ModelFileError("the tree has bytes left over");
     codes_ = std::move(codes);
     tree_ = std::move(tree);

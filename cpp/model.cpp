@@ -18,9 +18,8 @@ Model::Model(std::shared_ptr<Schema const> schema, Settings settings)
     if (settings_.max_candidates < 1) throw SettingError("max_candidates must be at least 1, got 0");
     if (settings_.max_outcomes < 1) throw SettingError("max_outcomes must be at least 1, got 0");
     trees_.reserve(schema_->slots().size() * schema_->actions().size());
-    for (auto const& slot : schema_->slots())
-        for (std::size_t a = 0; a < schema_->actions().size(); ++a)
-            trees_.emplace_back(std::vector{slot.class_id}, tables_);
+    for (std::size_t s = 0; s < schema_->slots().size(); ++s)
+        for (std::size_t a = 0; a < schema_->actions().size(); ++a) trees_.push_back(new_tree(SlotId(s)));
 }
 
 std::uint64_t Model::observations() const {
@@ -44,22 +43,34 @@ std::size_t Model::count_targets(SlotId slot, State const& before, Feedback cons
     return kind ? feedback.outcome(*kind).has_value() : is_predicted(slot, before) ? before.column(slot)->rows() : 0;
 }
 
-void Model::find_effect(SlotId slot, State const& before, State const& after, Feedback const& feedback,
-                        Effect& effect) const {
-    if (auto const kind = feedback_kind(slot)) {
-        effect.unchanged = false;
-        return effect.outcomes.assign(1, *feedback.outcome(*kind));
-    }
+void Model::find_effect(Frame const& frame, SlotId slot, State const& before, State const& after,
+                        Feedback const& feedback, Effect& effect) const {
+    effect.told = true;
+    effect.stays.clear();
+    effect.unchanged = false;
+    if (auto const kind = feedback_kind(slot)) return effect.outcomes.assign(1, *feedback.outcome(*kind));
     Column const& old_column = *before.column(slot);
     Column const& new_column = *after.column(slot);
-    Attribute const& attribute = this->attribute(slot);
     bool const same_values = &old_column == &new_column || old_column == new_column;
-    effect.unchanged = same_values && !attribute.outcomes_are_values;
-    if (effect.unchanged) return effect.outcomes.assign(attribute.length, 0);
-    effect.outcomes = new_column.values();
-    for (std::size_t i = 0; i < effect.outcomes.size() && !attribute.outcomes_are_values; ++i)
-        if (!subtract(new_column.values()[i], old_column.values()[i], effect.outcomes[i]))
-            refuse_difference(slot, before, after, i);
+    effect.unchanged = same_values && (frame.stays || frame.is_change());
+    if (!effect.unchanged) return tell_rows(frame, slot, before, after, effect);
+    effect.outcomes.assign(old_column.length(), 0);
+    if (frame.stays) effect.stays.assign(1, 1);
+}
+
+void Model::tell_rows(Frame const& frame, SlotId slot, State const& before, State const& after, Effect& effect) const {
+    std::size_t const length = outcome_length(slot);
+    effect.outcomes = after.column(slot)->values();
+    if (frame.stays) effect.stays.assign(before.column(slot)->rows(), 0);
+    if (!frame.stays && !frame.adds && !frame.source) return;  // new values
+    FrameView const view(frame, before, slot);
+    for (Row row = 0; row < before.column(slot)->rows() && effect.told; ++row) {
+        VectorView const value = after.value(slot, row);
+        if (frame.stays && same(value, before.value(slot, row)))
+            effect.stays[row] = 1;
+        else
+            effect.told = view.offset(row, value, effect.outcomes.data() + row * length);
+    }
 }
 
 void Model::refuse_difference(SlotId slot, State const& before, State const& after, std::size_t i) const {
@@ -73,20 +84,23 @@ void Model::check(State const& before, State const& after) const {
     check_schema(before, "before");
     check_schema(after, "after");
     check_same_objects(before, after);
-    for (std::size_t s = 0; s < schema_->slots().size(); ++s) {
-        Column const& old_column = *before.column(SlotId(s));
-        Column const& new_column = *after.column(SlotId(s));
-        if (&old_column == &new_column || attribute(SlotId(s)).outcomes_are_values) continue;
-        if (!is_predicted(SlotId(s), before)) continue;
-        Int difference = 0;
-        for (std::size_t i = 0; i < old_column.values().size(); ++i)
-            if (!subtract(new_column.values()[i], old_column.values()[i], difference))
-                refuse_difference(SlotId(s), before, after, i);
-    }
+    for (std::size_t s = 0; s < schema_->slots().size(); ++s) check_difference(SlotId(s), before, after);
+}
+
+// Where rules begin with changes, also if a rule tells something else now: it may have to tell changes again.
+void Model::check_difference(SlotId slot, State const& before, State const& after) const {
+    if (feedback_kind(slot)) return;
+    Column const& old_column = *before.column(slot);
+    Column const& new_column = *after.column(slot);
+    if (&old_column == &new_column || attribute(slot).starts_by_value() || !is_predicted(slot, before)) return;
+    Int difference = 0;
+    for (std::size_t i = 0; i < old_column.values().size(); ++i)
+        if (!subtract(new_column.values()[i], old_column.values()[i], difference))
+            refuse_difference(slot, before, after, i);
 }
 
 bool Model::will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const {
-    if (tree.varies()) return true;
+    if (tree.varies() || !effect.told) return true;
     std::size_t const length = outcome_length(slot);
     VectorView first =
         tree.outcomes().empty() ? effect.outcome(0, length) : VectorView(tree.outcomes().values().front());
@@ -102,8 +116,10 @@ bool Model::find_effects(State const& before, ActionId action, State const& afte
     for (std::size_t s = 0; s < effects_.size(); ++s) {
         std::size_t const rows = count_targets(SlotId(s), before, feedback);
         if (rows == 0) continue;
-        find_effect(SlotId(s), before, after, feedback, effects_[s]);
-        facts_needed = facts_needed || will_vary(tree(SlotId(s), action), SlotId(s), effects_[s], rows);
+        Tree const& tree = this->tree(SlotId(s), action);
+        find_effect(tree.frame(), SlotId(s), before, after, feedback, effects_[s]);
+        if (!effects_[s].told || !tree.frame().is_change()) check_difference(SlotId(s), before, after);
+        facts_needed = facts_needed || will_vary(tree, SlotId(s), effects_[s], rows);
     }
     return facts_needed;
 }
@@ -132,7 +148,8 @@ void Model::add_feedback_rules() {
     std::size_t const slots = schema_->slots().size() + feedback_kinds;
     effects_.reserve(slots);  // what needs memory comes first
     trees_.reserve(slots * schema_->actions().size());
-    while (trees_.size() < slots * schema_->actions().size()) trees_.emplace_back(std::vector<ClassId>{}, tables_);
+    while (trees_.size() < slots * schema_->actions().size())
+        trees_.push_back(new_tree(slot_of(trees_.size())));
     effects_.resize(slots);
 }
 
@@ -157,13 +174,14 @@ std::vector<ModelEvent> Model::learn_transition(State const& before, ActionId ac
     LearningContext learning = context(before);
     for (std::size_t s = 0; s < effects_.size(); ++s) {
         std::size_t const rows = count_targets(SlotId(s), before, feedback);
-        if (rows == 0) continue;
+        if (rows == 0 || !effects_[s].told) continue;
         learn(SlotId(s), action, learning, effects_[s], rows);
         take_events(SlotId(s), action, events);
     }
     if (window_.keeps()) {
         decide_replayed(learning, events);
         window_.keep({before, after, action, feedback});
+        choose_frames(action, events);
         look_again(action, events);
         look_ahead(action, events);
         replay_new_nodes(action);
@@ -174,18 +192,22 @@ std::vector<ModelEvent> Model::learn_transition(State const& before, ActionId ac
 
 void Model::learn(SlotId slot, ActionId action, LearningContext& context, Effect const& effect, std::size_t rows) {
     Tree& tree = this->tree(slot, action);
-    std::size_t const length = outcome_length(slot);
-    std::vector<Vector> new_outcomes;
-    for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row) {
-        VectorView const outcome = effect.outcome(row, length);
-        if (!tree.outcomes().find_or_others(outcome)) new_outcomes.emplace_back(outcome.begin(), outcome.end());
-    }
-    if (!new_outcomes.empty()) tree.add_outcomes(context, std::move(new_outcomes));
+    add_new_outcomes(tree, slot, context, effect, rows);
     if (!tree.varies() && tree.outcomes().size() == 1) return tree.observe_constant(rows);
     set_targets(tree, slot, effect, rows);
     bool const varied = tree.varies();
     tree.observe(context, targets_);
     varying_ += tree.varies() && !varied;
+}
+
+void Model::add_new_outcomes(Tree& tree, SlotId slot, LearningContext& context, Effect const& effect,
+                             std::size_t rows) {
+    std::vector<Vector> new_outcomes;
+    for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row) {
+        VectorView const outcome = effect.outcome(row, outcome_length(slot));
+        if (!tree.outcomes().find_or_others(outcome)) new_outcomes.emplace_back(outcome.begin(), outcome.end());
+    }
+    if (!new_outcomes.empty()) tree.add_outcomes(context, std::move(new_outcomes));
 }
 
 void Model::count_varying() {
@@ -240,7 +262,8 @@ void Model::replay_window(std::vector<RuleId> const& rules) {
             if (action != kept.action || rows == 0) continue;
             if (!std::exchange(codes_are_set, true)) recode(trees_, codes_, codes_.set_state(kept.before));
             LearningContext learning = context(kept.before);
-            find_effect(slot, kept.before, kept.after, kept.feedback, effect);
+            find_effect(tree(slot, action).frame(), slot, kept.before, kept.after, kept.feedback, effect);
+            if (!effect.told) continue;
             set_targets(tree(slot, action), slot, effect, rows);
             TreeReplay(tree(slot, action)).count(learning, targets_);
         }
@@ -282,11 +305,85 @@ std::vector<KeptTarget> Model::kept_targets(RuleId const& rule, NodeId node) {
     for (auto each = kept.rbegin(); each != kept.rend() && !collector.is_full(); ++each) {
         std::size_t const rows = count_targets(slot, each->before, each->feedback);
         if (each->action != action || rows == 0) continue;
-        find_effect(slot, each->before, each->after, each->feedback, effect);
+        find_effect(tree.frame(), slot, each->before, each->after, each->feedback, effect);
+        if (!effect.told) continue;
         set_targets(tree, slot, effect, rows);
         collector.add(codes_.types(), each->before, targets_);
     }
     return collector.take();
+}
+
+// ---- frames (see learning/frame_choice.hpp) ----
+
+Frame Model::start_frame(SlotId slot) const {
+    return feedback_kind(slot) ? usual_frame(slot) : default_frame(attribute(slot), !criterion_->looks_ahead());
+}
+
+// The frame of rules before there were others; rules of feedback have it always.
+Frame Model::usual_frame(SlotId slot) const {
+    return feedback_kind(slot) ? Frame{false, false, std::nullopt} : default_frame(attribute(slot), true);
+}
+
+OutcomeLimits Model::outcome_limits(SlotId slot) const {
+    return {outcome_length(slot), usual_frame(slot),
+            feedback_kind(slot) ? std::vector<Frame>{} : possible_frames(*schema_, slot)};
+}
+
+Tree Model::new_tree(SlotId slot) const {
+    std::vector<ClassId> arguments;
+    if (!feedback_kind(slot)) arguments.push_back(schema_->slots()[slot].class_id);
+    return {std::move(arguments), tables_, start_frame(slot)};
+}
+
+// Rules whose frame cannot tell the transition begin again. Of the others a few may choose a shorter frame.
+void Model::choose_frames(ActionId action, std::vector<ModelEvent>& events) {
+    KeptTransition const& last = window_.transitions().back();
+    bool const may_choose = criterion_->looks_ahead() && settings_.branch_updates;
+    std::size_t choices = 0;
+    for (std::size_t s = 0; s < schema_->slots().size(); ++s) {
+        RuleId const rule(SlotId(s), action);
+        if (count_targets(SlotId(s), last.before, last.feedback) == 0) continue;
+        Tree const& tree = this->tree(SlotId(s), action);
+        if (!effects_[s].told) {
+            if (!tree.is_edited()) grow_again(rule, start_frame(SlotId(s)), events);
+            continue;
+        }
+        if (!may_choose || !tree.varies() || !is_choice_due(tree.transitions(), s)) continue;
+        if (tree.is_edited() || ++choices > max_choices) continue;
+        if (auto const frame = shorter_frame(rule)) grow_again(rule, *frame, events);
+    }
+}
+
+std::optional<Frame> Model::shorter_frame(RuleId const& rule) const {
+    auto const& [slot, action] = rule;
+    std::vector<Frame> frames = possible_frames(*schema_, slot);
+    if (frames.size() == 1) return std::nullopt;
+    FrameChoice choice(std::move(frames), tree(slot, action).frame());
+    auto const& kept = window_.transitions();
+    for (auto each = kept.rbegin(); each != kept.rend() && !choice.is_full(); ++each)
+        if (each->action == action && is_predicted(slot, each->before)) choice.add(slot, each->before, each->after);
+    return choice.shorter(*criterion_, tree(slot, action).transitions());
+}
+
+// The rule learns again from what is kept, in another frame. What the frame cannot tell is left out.
+void Model::grow_again(RuleId const& rule, Frame const& frame, std::vector<ModelEvent>& events) {
+    auto const& [slot, action] = rule;
+    Tree& tree = this->tree(slot, action);
+    tree.restart(frame);
+    LearningContext learning = context(window_.transitions().back().before);
+    learning.events.push_back({Decision::frame, "", std::nullopt, tree.arguments().size()});
+    Effect effect;
+    for (KeptTransition const& kept : window_.transitions()) {
+        std::size_t const rows = count_targets(slot, kept.before, kept.feedback);
+        if (action != kept.action || rows == 0) continue;
+        find_effect(frame, slot, kept.before, kept.after, kept.feedback, effect);
+        if (!effect.told) continue;
+        add_new_outcomes(tree, slot, learning, effect, rows);
+        set_targets(tree, slot, effect, rows);
+        TreeReplay(tree).add_seen(learning, targets_);
+    }
+    count_varying();
+    take_events(slot, action, events);
 }
 
 // ---- second looks (see learning/second_look.hpp) ----
@@ -351,30 +448,37 @@ void Model::predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, 
     prediction.set_support(slot, tree.varies() ? 0 : tree.seen().front());
     auto const never_changes = [&] {
         Vector const& only = tree.outcomes().values().front();
-        return !attribute(slot).outcomes_are_values &&
-               std::all_of(only.begin(), only.end(), [](Int each) { return each == 0; });
+        bool const zero = std::all_of(only.begin(), only.end(), [](Int each) { return each == 0; });
+        return only.empty() || (tree.frame().is_change() && zero);
     };
     if (!tree.varies() && never_changes()) return;
+    FrameView const view(tree.frame(), prediction.state(), slot);
+    if (!view.has_reference()) prediction.set_support(slot, 0);
     for (Row row = 0; row < rows; ++row) {
         NodeId const leaf = tree.varies() ? route(tree, {&row, 1}) : kRoot;
-        if (!tree.is_mostly_others(leaf)) predict_object(prediction, slot, row, tree, tree.answering_node(leaf));
+        if (!tree.is_mostly_others(leaf)) predict_object(prediction, slot, row, tree, tree.answering_node(leaf), view);
     }
 }
 
-void Model::predict_object(Prediction& prediction, SlotId slot, Row row, Tree const& tree, NodeId node) const {
+void Model::predict_object(Prediction& prediction, SlotId slot, Row row, Tree const& tree, NodeId node,
+                           FrameView const& view) const {
     std::uint64_t const total = tree.answer_total(node);
-    if (total == 0 || tree.is_mostly_others(node)) return;  // nothing is known
+    auto const stays = tree.outcomes().stays();
+    bool const needs_reference = total > 0 && !(stays && tree.answer_count(node, *stays) == total);
+    bool const is_known = total > 0 && !tree.is_mostly_others(node) && (view.has_reference() || !needs_reference);
+    if (!is_known) return;
     prediction.begin(slot, row, total);
-    bool const values = attribute(slot).outcomes_are_values;
-    VectorView const old = prediction.state().value(slot, row);
-    Buffer next(old.size());
+    bool const may_repeat = stays.has_value();  // another outcome may lead to the value before
+    Buffer next(schema_->length(slot));
     for (std::size_t y = 0; y < tree.outcomes().size(); ++y) {
         std::uint64_t const count = tree.answer_count(node, y);
         if (count == 0) continue;
-        for (std::size_t d = 0; d < old.size(); ++d)
-            if (!add(values ? 0 : old[d], tree.outcomes().values()[y][d], next.data()[d]))
-                throw StateError("a predicted value of '" + attribute(slot).name + "' does not fit 64 bits");
-        prediction.add(next.view(), count);
+        if (!view.value(row, tree.outcomes().values()[y], next.data()))
+            throw StateError("a predicted value of '" + attribute(slot).name + "' does not fit 64 bits");
+        if (may_repeat)
+            prediction.add_merged(next.view(), count);
+        else
+            prediction.add(next.view(), count);
     }
 }
 
@@ -420,7 +524,7 @@ SavedModel Model::save(bool with_memory) const {
     out.number(observations_);
     bool const with_feedback = has_learned(FeedbackKind::reward) || has_learned(FeedbackKind::terminated);
     std::size_t const trees = with_feedback ? trees_.size() : schema_->slots().size() * schema_->actions().size();
-    for (std::size_t t = 0; t < trees; ++t) save_tree(out, trees_[t], codes_);
+    for (std::size_t t = 0; t < trees; ++t) save_tree(out, trees_[t], codes_, usual_frame(slot_of(t)));
     if (window_.keeps()) {
         save_undecided(out);
         Window const none(settings_.memory);
@@ -487,8 +591,9 @@ void Model::check_kept(KeptTransition const& kept) const {
     for (std::size_t s = 0; s < effects_.size(); ++s) {
         std::size_t const rows = count_targets(SlotId(s), kept.before, kept.feedback);
         if (rows == 0) continue;
-        find_effect(SlotId(s), kept.before, kept.after, kept.feedback, effect);
         Tree const& tree = this->tree(SlotId(s), kept.action);
+        find_effect(tree.frame(), SlotId(s), kept.before, kept.after, kept.feedback, effect);
+        if (!effect.told) continue;
         for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row)
             if (!tree.outcomes().find_or_others(effect.outcome(row, outcome_length(SlotId(s)))))
                 throw ModelFileError("the model file has kept a transition that no rule has seen");
@@ -508,7 +613,7 @@ void Model::load(std::span<std::uint8_t const> bytes, bool with_feedback) {
     try {
         load_all(bytes, with_feedback);
     } catch (...) {
-        for (Tree& tree : trees_) tree.clear();
+        for (std::size_t t = 0; t < trees_.size(); ++t) trees_[t] = new_tree(slot_of(t));
         throw;
     }
 }
@@ -519,8 +624,8 @@ void Model::load_all(std::span<std::uint8_t const> bytes, bool with_feedback) {
     if (with_feedback) add_feedback_rules();
     std::uint64_t const observations = in.number();
     for (std::size_t t = 0; t < trees_.size(); ++t) {
-        SlotId const slot(t / schema_->actions().size());
-        load_tree(in, trees_[t], codes, *criterion_, outcome_length(slot), settings_.branch_updates);
+        SlotId const slot = slot_of(t);
+        load_tree(in, trees_[t], codes, *criterion_, outcome_limits(slot), settings_.branch_updates);
         if (auto const kind = feedback_kind(slot)) check_outcomes(*kind, trees_[t]);
     }
     if (with_feedback && !has_learned(FeedbackKind::reward) && !has_learned(FeedbackKind::terminated))

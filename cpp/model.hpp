@@ -16,6 +16,7 @@
 #include "core/feedback.hpp"
 #include "editing.hpp"
 #include "inference/prediction.hpp"
+#include "learning/frame_choice.hpp"
 #include "learning/lookahead.hpp"
 #include "learning/second_look.hpp"
 #include "learning/tree.hpp"
@@ -24,6 +25,8 @@
 #include "window.hpp"
 
 namespace treethink {
+
+struct OutcomeLimits;
 
 /// The rule of a slot and an action; those of feedback have slots after all others (see Model::feedback_slot).
 using RuleId = std::pair<SlotId, ActionId>;
@@ -45,7 +48,7 @@ struct ModelSize {
     std::size_t varying = 0;    // rules that have seen more than one outcome, or were written by hand
 };
 
-/// The body of a model's file, and whether the model has learned feedback, which decides the format.
+/// The body of a model's file, and whether the model has learned feedback.
 struct SavedModel {
     std::vector<std::uint8_t> bytes;
     bool with_feedback = false;
@@ -104,17 +107,20 @@ public:
     /// Without the memory, a loaded model starts with an empty window.
     [[nodiscard]] SavedModel save(bool with_memory = true) const;
     /// Throws ModelFileError. Only for a model that has observed nothing yet.
-    /// `with_feedback`: the bytes are of a model that learned feedback.
+    /// `with_feedback`: as save() returned it with these bytes.
     void load(std::span<std::uint8_t const> bytes, bool with_feedback);
 
 private:
-    // What a transition does to the objects of one slot, or its feedback.
+    // What a transition does to the objects of one slot, or its feedback, in the frame of a rule.
     struct Effect {
-        bool unchanged = false;     // every outcome is zero
-        std::vector<Int> outcomes;  // row by row; a single one when unchanged
+        bool told = true;                  // the frame can tell it
+        bool unchanged = false;            // every outcome is zero, or every one is kStays
+        std::vector<Int> outcomes;         // row by row; a single one when unchanged
+        std::vector<std::uint8_t> stays;   // by row, whether the outcome is kStays; empty: none is
 
         [[nodiscard]] VectorView outcome(std::size_t row, std::size_t length) const {
-            return {outcomes.data() + (unchanged ? 0 : row * length), length};
+            std::size_t const at = unchanged ? 0 : row;
+            return !stays.empty() && stays[at] != 0 ? kStays : VectorView(outcomes.data() + at * length, length);
         }
         // Rows that may have outcomes of their own.
         [[nodiscard]] std::size_t distinct_rows(std::size_t rows) const { return unchanged ? 1 : rows; }
@@ -132,6 +138,7 @@ private:
     }
     [[nodiscard]] std::vector<std::size_t> counted_objects(ActionId action) const;
     void check_schema(State const& state, char const* role) const;
+    void check_difference(SlotId slot, State const& before, State const& after) const;
     [[noreturn]] void refuse_difference(SlotId slot, State const& before, State const& after, std::size_t i) const;
     template <class Edit>
     void edit(SlotId slot, ActionId action, std::string_view path, Edit const& edit);
@@ -145,13 +152,15 @@ private:
     [[nodiscard]] bool has_feedback_rules() const { return effects_.size() > schema_->slots().size(); }
     void add_feedback_rules();
     [[nodiscard]] bool has_learned(FeedbackKind kind) const;
-    void find_effect(SlotId slot, State const& before, State const& after, Feedback const& feedback,
-                     Effect& effect) const;
+    void find_effect(Frame const& frame, SlotId slot, State const& before, State const& after,
+                     Feedback const& feedback, Effect& effect) const;
+    void tell_rows(Frame const& frame, SlotId slot, State const& before, State const& after, Effect& effect) const;
     [[nodiscard]] bool find_effects(State const& before, ActionId action, State const& after, Feedback const& feedback);
     [[nodiscard]] bool will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const;
     std::vector<ModelEvent> learn_transition(State const& before, ActionId action, State const& after,
                                              Feedback const& feedback, bool facts_needed);
     void learn(SlotId slot, ActionId action, LearningContext& context, Effect const& effect, std::size_t rows);
+    void add_new_outcomes(Tree& tree, SlotId slot, LearningContext& context, Effect const& effect, std::size_t rows);
     void count_varying();
     void set_targets(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows);
     void take_events(SlotId slot, ActionId action, std::vector<ModelEvent>& events);
@@ -161,12 +170,25 @@ private:
     void replay_window(std::vector<RuleId> const& rules);
     void look_again(ActionId action, std::vector<ModelEvent>& events);
 
+    /// In one observation, at most so many rules compare frames.
+    static constexpr std::size_t max_choices = 4;
+    [[nodiscard]] Frame start_frame(SlotId slot) const;
+    [[nodiscard]] Frame usual_frame(SlotId slot) const;
+    [[nodiscard]] OutcomeLimits outcome_limits(SlotId slot) const;
+    [[nodiscard]] Tree new_tree(SlotId slot) const;
+    // The slot of a rule, by its place in `trees_`.
+    [[nodiscard]] SlotId slot_of(std::size_t tree) const { return SlotId(tree / schema_->actions().size()); }
+    void choose_frames(ActionId action, std::vector<ModelEvent>& events);
+    [[nodiscard]] std::optional<Frame> shorter_frame(RuleId const& rule) const;
+    void grow_again(RuleId const& rule, Frame const& frame, std::vector<ModelEvent>& events);
+
     void look_ahead(ActionId action, std::vector<ModelEvent>& events);
     [[nodiscard]] std::vector<KeptTarget> kept_targets(RuleId const& rule, NodeId node);
 
     template <class Route>
     void predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, Route const& route) const;
-    void predict_object(Prediction& prediction, SlotId slot, Row row, Tree const& tree, NodeId node) const;
+    void predict_object(Prediction& prediction, SlotId slot, Row row, Tree const& tree, NodeId node,
+                        FrameView const& view) const;
     template <class Route>
     void predict_feedback(Prediction& prediction, FeedbackKind kind, Tree const& tree, Route const& route) const;
 

@@ -58,8 +58,10 @@ Vector Reader::vector(std::size_t length) {
 
 // ---- trees ----
 //
-// tree        transitions, outcomes that are told apart (each: vector, times seen), flags; if there are others: their
-//             position, times seen; if it varies: how many candidates were forgotten, nodes in preorder
+// tree        transitions, outcomes with components (each: vector, times seen), flags; if the flags say so: the frame;
+//             of the others and of `stays`: position, times seen; if it varies: how many candidates were forgotten,
+//             nodes in preorder
+// frame       whether it adds, has `stays` and has a source; the source
 // node        count of each outcome, pairs in clusters, agreeing pairs, loss at the last check, flags; if the flags
 //             say so: prior by outcome, what a pinned leaf has seen by outcome; whether it has candidates, those,
 //             its test
@@ -71,7 +73,11 @@ Vector Reader::vector(std::size_t length) {
 namespace {
 
 // Flags of a tree.
-constexpr std::uint64_t flag_varies = 1, flag_others = 2;
+constexpr std::uint64_t flag_varies = 1, flag_others = 2, flag_frame = 4, flag_stays = 8;
+constexpr std::uint64_t all_tree_flags = flag_varies | flag_others | flag_frame | flag_stays;
+// Flags of a frame.
+constexpr std::uint64_t flag_adds = 1, flag_has_stays = 2, flag_source = 4;
+constexpr std::uint64_t all_frame_flags = flag_adds | flag_has_stays | flag_source;
 // Flags of a node.
 constexpr std::uint64_t flag_branch = 1, flag_pinned = 2, flag_hand_written = 4, flag_prior = 8;
 constexpr std::uint64_t all_flags = flag_branch | flag_pinned | flag_hand_written | flag_prior;
@@ -134,22 +140,33 @@ void save_node(Writer& out, Codes const& codes, Node const& node) {
     for (Count const count : node.uncounted_test.counts) out.number(count);
 }
 
+void save_frame(Writer& out, Frame const& frame) {
+    out.number((frame.adds ? flag_adds : 0) | (frame.stays ? flag_has_stays : 0) | (frame.source ? flag_source : 0));
+    if (frame.source) out.number(*frame.source);
+}
+
 }  // namespace
 
-void save_tree(Writer& out, Tree const& tree, Codes const& codes) {
+void save_tree(Writer& out, Tree const& tree, Codes const& codes, Frame const& usual) {
     Outcomes const& outcomes = tree.outcomes();
+    auto const stays = outcomes.stays();
     out.number(tree.transitions());
-    out.number(outcomes.size() - outcomes.has_others());
+    out.number(outcomes.size() - outcomes.has_others() - stays.has_value());
     for (std::size_t y = 0; y < outcomes.size(); ++y) {
-        if (y == outcomes.others()) continue;
+        if (outcomes.values()[y].empty()) continue;
         out.vector(outcomes.values()[y]);
         out.number(tree.seen()[y]);
     }
-    out.number((outcomes.has_others() ? flag_others : 0) | (tree.varies() ? flag_varies : 0));
-    if (outcomes.has_others()) {
-        out.number(outcomes.others());
-        out.number(tree.seen()[outcomes.others()]);
-    }
+    bool const names_frame = tree.frame() != usual;
+    out.number((outcomes.has_others() ? flag_others : 0) | (tree.varies() ? flag_varies : 0) |
+               (names_frame ? flag_frame : 0) | (stays ? flag_stays : 0));
+    if (names_frame) save_frame(out, tree.frame());
+    auto const save_position = [&](std::size_t position) {
+        out.number(position);
+        out.number(tree.seen()[position]);
+    };
+    if (outcomes.has_others()) save_position(outcomes.others());
+    if (stays) save_position(*stays);
     if (!tree.varies()) return;
     out.number(tree.forgotten());
     for (NodeId const at : tree.preorder()) save_node(out, codes, tree.nodes()[at]);
@@ -161,9 +178,9 @@ public:
     TreeReader(Tree& tree, Reader& in, Codes& codes, bool branch_updates)
         : tree_(tree), in_(in), codes_(codes), branch_updates_(branch_updates) {}
 
-    void read(Criterion const& criterion, std::size_t outcome_length) {
+    void read(Criterion const& criterion, OutcomeLimits const& limits) {
         tree_.transitions_ = in_.number(max_observations, "a number of transitions");
-        bool const varies = read_outcomes(outcome_length);
+        bool const varies = read_outcomes(limits);
         if (varies) read_nodes();
         check_agreement(varies);
         TreeEditor::update_held(tree_);
@@ -171,29 +188,60 @@ public:
     }
 
 private:
+    struct SeenOutcome {
+        Vector outcome;
+        std::uint64_t seen;
+        bool others = false;
+    };
+
     // Returns whether the rule varies.
-    bool read_outcomes(std::size_t outcome_length) {
-        std::vector<std::pair<Vector, std::uint64_t>> outcomes;  // each with the times it was seen
+    bool read_outcomes(OutcomeLimits const& limits) {
+        std::vector<SeenOutcome> outcomes;
         for (std::size_t y = in_.count("a number of outcomes"); y > 0; --y) {
-            Vector outcome = in_.vector(outcome_length);
-            outcomes.emplace_back(std::move(outcome), read_seen());
+            Vector outcome = in_.vector(limits.length);
+            outcomes.push_back({std::move(outcome), read_seen()});
         }
-        std::uint64_t const flags = in_.number(flag_varies | flag_others, "a flag");
-        if (flags & flag_others) {
-            if (outcomes.empty() || !(flags & flag_varies))
-                throw ModelFileError("the model file has a rule with nothing but other outcomes");
-            auto const place = static_cast<std::ptrdiff_t>(in_.number(outcomes.size(), "a position of outcomes"));
-            outcomes.emplace(outcomes.begin() + place, Vector{}, read_seen());
-        }
-        for (auto& [outcome, seen] : outcomes) {
-            if (tree_.outcomes_.find(outcome)) throw ModelFileError("the model file has an outcome twice");
-            if (outcome.empty())
+        std::uint64_t const flags = in_.number(all_tree_flags, "a flag");
+        tree_.frame_ = (flags & flag_frame) ? read_frame(limits) : limits.usual;
+        add_without_components(outcomes, flags);
+        if ((flags & flag_others) && (outcomes.size() < 2 || !(flags & flag_varies)))
+            throw ModelFileError("the model file has a rule with nothing but other outcomes");
+        for (auto& [outcome, seen, others] : outcomes) {
+            if (!others && tree_.outcomes_.find(outcome))
+                throw ModelFileError("the model file has an outcome twice");
+            if (others)
                 tree_.outcomes_.add_others();
             else
                 tree_.outcomes_.add(std::move(outcome));
             tree_.seen_.push_back(seen);
         }
         return (flags & flag_varies) != 0;
+    }
+
+    // The others and `stays`, each at its position among all.
+    void add_without_components(std::vector<SeenOutcome>& outcomes, std::uint64_t flags) {
+        std::vector<std::pair<std::size_t, SeenOutcome>> more;
+        std::size_t const all = outcomes.size() + ((flags & flag_others) != 0) + ((flags & flag_stays) != 0);
+        for (std::uint64_t const flag : {flag_others, flag_stays}) {
+            if (!(flags & flag)) continue;
+            auto const position = static_cast<std::size_t>(in_.number(all - 1, "a position of outcomes"));
+            more.push_back({position, {Vector{}, read_seen(), flag == flag_others}});
+        }
+        if (more.size() == 2 && more[0].first > more[1].first) std::swap(more[0], more[1]);
+        if (more.size() == 2 && more[0].first == more[1].first)
+            throw ModelFileError("the model file has two outcomes at one position");
+        for (auto& [position, outcome] : more)
+            outcomes.insert(outcomes.begin() + static_cast<std::ptrdiff_t>(position), std::move(outcome));
+    }
+
+    Frame read_frame(OutcomeLimits const& limits) {
+        std::uint64_t const flags = in_.number(all_frame_flags, "a flag");
+        Frame frame{(flags & flag_adds) != 0, (flags & flag_has_stays) != 0, std::nullopt};
+        if (flags & flag_source) frame.source = SlotId(static_cast<std::size_t>(in_.number()));
+        bool const known = std::find(limits.frames.begin(), limits.frames.end(), frame) != limits.frames.end();
+        if (!known || frame == limits.usual)
+            throw ModelFileError("the model file has a rule in a frame that is not possible for its attribute");
+        return frame;
     }
 
     std::uint64_t read_seen() {
@@ -364,9 +412,9 @@ private:
     std::uint64_t seen_ = 0;  // observations of all outcomes
 };
 
-void load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion, std::size_t outcome_length,
+void load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion, OutcomeLimits const& limits,
                bool branch_updates) {
-    TreeReader(tree, in, codes, branch_updates).read(criterion, outcome_length);
+    TreeReader(tree, in, codes, branch_updates).read(criterion, limits);
 }
 
 }  // namespace treethink

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/frame.hpp"
 #include "core/state.hpp"
 
 namespace treethink {
@@ -49,11 +50,18 @@ private:
     std::size_t at_ = 0;  // of the next byte
 };
 
-/// Writes a tree; candidates by value, so that nothing depends on codes.
-void save_tree(Writer& out, Tree const& tree, Codes const& codes);
+/// What the outcomes of one rule can be.
+struct OutcomeLimits {
+    std::size_t length = 1;      // of outcomes other than kStays
+    Frame usual;                 // the frame of rules that files name none for
+    std::vector<Frame> frames;   // others that the rule can have
+};
+
+/// Writes a tree; candidates by value, so that nothing depends on codes. `usual`: a frame that needs no writing.
+void save_tree(Writer& out, Tree const& tree, Codes const& codes, Frame const& usual = {});
 /// Reads into a tree that has seen nothing, with codes that have followed no state yet. Throws ModelFileError for
 /// anything that save_tree() could not have written.
-void load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion, std::size_t outcome_length,
+void load_tree(Reader& in, Tree& tree, Codes& codes, Criterion const& criterion, OutcomeLimits const& limits,
                bool branch_updates);
 
 }  // namespace treethink

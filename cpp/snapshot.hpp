@@ -25,7 +25,9 @@ struct TreeSnapshot {
         std::vector<Candidate> candidates;                             // in canonical order
     };
     std::uint64_t transitions = 0;
-    std::vector<Vector> outcomes;     // an empty one stands for all that are not told apart
+    Frame frame;
+    std::vector<Vector> outcomes;     // see Outcomes
+    std::size_t others = Outcomes::kNoOthers;
     std::vector<std::uint64_t> seen;  // observations, by outcome
     std::vector<Node> nodes;
 };

@@ -538,7 +538,7 @@ def limit(options: argparse.Namespace) -> None:
 def values(options: argparse.Namespace) -> None:
     """Compare outcomes as differences and as values, on a dial that jumps back to 0."""
     steps = 5_000
-    for outcomes in ("delta", "value"):
+    for outcomes in ("change", "value"):
         last, leaves = [], []
         for seed in range(options.seeds):
             attributes = {"mark": Attribute(1, outcomes=outcomes)}

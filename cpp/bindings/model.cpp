@@ -351,8 +351,9 @@ void bind_rules(nb::class_<PyModel>& type) {
     type.def(
             "_tree",
             [](PyModel const& self, nb::handle c, nb::handle m, nb::handle a) {
+                SlotId const slot = rule_named(self, c, m, a).first;
                 auto const [tree, kind] = snapshot(self, c, m, a, false);
-                return tree_tuple(*self.model.schema(), tree, kind);
+                return rule_tuple(*self.model.schema(), tree, slot, kind);
             },
             nb::arg("class_name").none(), nb::arg("attribute").none(), nb::arg("action").none())
         .def(

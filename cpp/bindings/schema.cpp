@@ -12,9 +12,16 @@ namespace treethink::bindings {
 namespace {
 
 using ClassEntry = std::pair<std::string, std::vector<std::string>>;
-// name, length, facts, whether outcomes are values, like, names, kind, derived
-using AttributeEntry = std::tuple<std::string, std::size_t, std::vector<std::string>, bool, std::string,
+// name, length, facts, outcomes, like, names, kind, derived
+using AttributeEntry = std::tuple<std::string, std::size_t, std::vector<std::string>, std::string, std::string,
                                   std::vector<std::string>, std::string, bool>;
+
+OutcomeForm outcome_form(std::string const& name) {
+    if (name == "auto") return OutcomeForm::automatic;
+    if (name == "change") return OutcomeForm::change;
+    if (name == "value") return OutcomeForm::value;
+    throw UnknownName("form of outcomes", name, {"auto", "change", "value"}, "the engine");
+}
 
 std::vector<Class> read_classes(std::vector<ClassEntry> const& entries, std::vector<Attribute> const& attributes) {
     std::unordered_map<std::string, std::size_t> position;
@@ -38,8 +45,8 @@ std::vector<Class> read_classes(std::vector<ClassEntry> const& entries, std::vec
 void make_schema(Schema* self, std::vector<ClassEntry> const& classes, std::vector<AttributeEntry> const& attributes,
                  std::vector<std::string> const& actions) {
     std::vector<Attribute> read;
-    for (auto const& [name, length, facts, values, like, names, kind, derived] : attributes)
-        read.push_back({name, length, facts, values, like, names, kind, derived});
+    for (auto const& [name, length, facts, outcomes, like, names, kind, derived] : attributes)
+        read.push_back({name, length, facts, outcome_form(outcomes), like, names, kind, derived});
     auto read_own = read_classes(classes, read);
     new (self) Schema(std::move(read_own), std::move(read), actions);
 }

@@ -42,20 +42,32 @@ nb::tuple test_tuple(Schema const& schema, std::vector<FactType> const& types, T
                           nb::tuple(variables), tuple_of(test.value));
 }
 
-nb::tuple outcome_tuple(Vector const& outcome, std::optional<FeedbackKind> kind) {
-    if (!kind || outcome.empty()) return tuple_of(outcome);
-    return nb::make_tuple(feedback_object(*kind, outcome[0]));
+/// None: the value stays; (): all outcomes that are not told apart.
+nb::object outcome_object(TreeSnapshot const& tree, std::size_t y, std::optional<FeedbackKind> kind) {
+    Vector const& outcome = tree.outcomes[y];
+    if (outcome.empty()) return y == tree.others ? nb::object(nb::tuple()) : nb::none();
+    return kind ? nb::make_tuple(feedback_object(*kind, outcome[0])) : tuple_of(outcome);
 }
 
 template <class Numbers>
-nb::dict counts_dict(std::vector<Vector> const& outcomes, Numbers const& counts, std::optional<FeedbackKind> kind) {
+nb::dict counts_dict(TreeSnapshot const& tree, Numbers const& counts, std::optional<FeedbackKind> kind) {
     nb::dict dict;
     for (std::size_t y = 0; y < counts.size(); ++y)
-        if (counts[y] > 0) dict[outcome_tuple(outcomes[y], kind)] = counts[y];
+        if (counts[y] > 0) dict[outcome_object(tree, y, kind)] = counts[y];
     return dict;
 }
 
+/// (kind, class of the source if it is another object's, attribute of the source, whether it adds)
+nb::tuple frame_tuple(Schema const& schema, Frame const& frame, SlotId slot) {
+    if (!frame.source) return nb::make_tuple(frame.adds ? "change" : "value", nb::none(), nb::none(), false);
+    auto const& [class_id, attribute] = schema.slots()[*frame.source];
+    auto const& name = schema.attributes()[attribute].name;
+    if (class_id == schema.slots()[slot].class_id) return nb::make_tuple("own", nb::none(), name, frame.adds);
+    return nb::make_tuple("copy", schema.classes()[class_id].name, name, frame.adds);
+}
+
 Vector read_outcome(nb::handle outcome, std::optional<FeedbackKind> kind) {
+    if (outcome.is_none()) return {};
     if (!kind) return nb::cast<Vector>(outcome);
     auto const values = nb::cast<std::vector<nb::object>>(outcome);
     if (values.size() != 1)
@@ -81,6 +93,12 @@ BindingsMode bindings_mode(nb::handle mode) {
     throw UnknownName("way to keep bindings", std::string(name), {"first", "all"}, "predict");
 }
 
+nb::tuple rule_tuple(Schema const& schema, TreeSnapshot const& tree, SlotId slot, std::optional<FeedbackKind> kind) {
+    nb::tuple const parts = tree_tuple(schema, tree, kind);
+    nb::object const frame = kind ? nb::none() : nb::object(frame_tuple(schema, tree.frame, slot));
+    return nb::make_tuple(parts[0], parts[1], parts[2], frame);
+}
+
 nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree, std::optional<FeedbackKind> kind) {
     auto const types = fact_types(schema);
     nb::list nodes;
@@ -89,11 +107,11 @@ nb::tuple tree_tuple(Schema const& schema, TreeSnapshot const& tree, std::option
         for (ClassId const c : node.variable_classes) classes.append(schema.classes()[c].name);
         nb::object const test = node.test ? nb::object(test_tuple(schema, types, *node.test)) : nb::none();
         nodes.append(nb::make_tuple(index_or_none(node.left), index_or_none(node.right), nb::tuple(classes),
-                                    counts_dict(tree.outcomes, node.counts, kind), test,
+                                    counts_dict(tree, node.counts, kind), test,
                                     nb::make_tuple(node.pinned, node.hand_written, node.has_prior),
-                                    counts_dict(tree.outcomes, node.seen_since_pinned, kind)));
+                                    counts_dict(tree, node.seen_since_pinned, kind)));
     }
-    return nb::make_tuple(tree.transitions, counts_dict(tree.outcomes, tree.seen, kind), nodes);
+    return nb::make_tuple(tree.transitions, counts_dict(tree, tree.seen, kind), nodes);
 }
 
 nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree, std::optional<FeedbackKind> kind) {
@@ -102,7 +120,7 @@ nb::list candidates_list(Schema const& schema, TreeSnapshot const& tree, std::op
     for (auto const& node : tree.nodes) {
         nb::dict candidates;
         for (auto const& candidate : node.candidates)
-            candidates[test_tuple(schema, types, candidate.test)] = counts_dict(tree.outcomes, candidate.counts, kind);
+            candidates[test_tuple(schema, types, candidate.test)] = counts_dict(tree, candidate.counts, kind);
         all.append(candidates);
     }
     return all;
@@ -145,7 +163,8 @@ nb::tuple event_tuple(Schema const& schema, std::vector<FactType> const& types, 
     char const* const kind = event.kind == Decision::split    ? "split"
                              : event.kind == Decision::change ? "change"
                              : event.kind == Decision::revert ? "return"
-                                                              : "noise";
+                             : event.kind == Decision::noise  ? "noise"
+                                                              : "frame";
     nb::object const test = event.test ? nb::object(test_tuple(schema, types, *event.test)) : nb::none();
     return nb::make_tuple(kind, event.path, test, event.variables);
 }

@@ -34,14 +34,20 @@ using ActionId = Id<struct ActionTag>;
 /// One attribute of one class: what a column of a state holds.
 using SlotId = Id<struct SlotTag>;
 
+/// What outcomes of rules about an attribute are relative to (see frame.hpp).
+enum class OutcomeForm : std::uint8_t {
+    automatic,  // each rule chooses
+    change,     // always the value before
+    value       // always zero: outcomes are new values
+};
+
 struct Attribute {
     std::string name;
     /// Number of integers in a value.
     std::size_t length = 1;
     /// Names of the kinds of fact this attribute takes part in (see facts.hpp).
     std::vector<std::string> facts;
-    /// Outcomes are new values instead of differences between new and old.
-    bool outcomes_are_values = false;
+    OutcomeForm outcomes = OutcomeForm::automatic;
     /// Name of the attribute whose unit this one has; empty: a unit of its own (see Schema::unit).
     std::string like;
     /// Names of the values 0, 1, ... of a category; empty: values are numbers.
@@ -54,6 +60,8 @@ struct Attribute {
     [[nodiscard]] bool is_flag() const { return kind == "flag"; }
     /// Whether values are names or bools: their numbers can be equal, and mean nothing else.
     [[nodiscard]] bool is_symbolic() const { return !names.empty() || is_flag(); }
+    /// Whether rules begin with new values as outcomes, instead of changes.
+    [[nodiscard]] bool starts_by_value() const { return outcomes == OutcomeForm::value || is_symbolic(); }
     /// Whether values of the two mean the same; how rules may use them can differ.
     [[nodiscard]] bool same_values(Attribute const& other) const {
         return name == other.name && length == other.length && names == other.names && kind == other.kind &&

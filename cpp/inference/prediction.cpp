@@ -14,6 +14,16 @@ void Prediction::add(VectorView value, std::uint64_t count) {
     counts_.push_back(count);
 }
 
+void Prediction::add_merged(VectorView value, std::uint64_t count) {
+    Entry const& entry = entries_.back();
+    for (std::size_t i = 0; entry.first_count + i < counts_.size(); ++i)
+        if (same(value_of(entry, i), value)) {
+            counts_[entry.first_count + i] += count;
+            return;
+        }
+    add(value, count);
+}
+
 std::optional<double> Prediction::expected(FeedbackKind kind) const {
     auto const& outcomes = feedback(kind);
     if (outcomes.empty()) return std::nullopt;

@@ -49,6 +49,8 @@ public:
     /// Starts the distribution of one attribute; slots and rows must ascend.
     void begin(SlotId slot, Row row, std::uint64_t total);
     void add(VectorView value, std::uint64_t count);
+    /// The same, but the value may have been added before.
+    void add_merged(VectorView value, std::uint64_t count);
     /// Shares the ownership of the source, which is asked only when somebody asks the prediction.
     void set_source(std::shared_ptr<PredictionSource const> source, ActionId action) {
         source_ = std::move(source);

@@ -26,8 +26,9 @@ struct Settings {
     std::uint64_t max_counters = default_max_counters;
 };
 
-/// A leaf got a test, a branch got another one, or a branch became a leaf; or outcomes are no longer told apart.
-enum class Decision { split, change, revert, noise };
+/// A leaf got a test, a branch got another one, or a branch became a leaf; or outcomes are no longer told apart, or are
+/// told in another frame.
+enum class Decision { split, change, revert, noise, frame };
 
 /// One decision of a tree.
 struct Event {

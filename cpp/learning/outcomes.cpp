@@ -13,7 +13,7 @@ std::uint32_t short_hash(VectorView outcome) { return static_cast<std::uint32_t>
 std::optional<std::uint32_t> Outcomes::find(VectorView outcome) const {
     if (values_.size() <= few) {
         for (std::uint32_t i = 0; i < values_.size(); ++i)
-            if (same(values_[i], outcome)) return i;
+            if (i != others_ && same(values_[i], outcome)) return i;
         return std::nullopt;
     }
     auto const is_it = [&](std::uint32_t position) { return same(values_[position], outcome); };
@@ -40,6 +40,7 @@ void Outcomes::add_others() {
 }
 
 void Outcomes::index(std::size_t position) {
+    if (position == others_) return;
     by_hash_.add(short_hash(values_[position]), static_cast<std::uint32_t>(position));
 }
 

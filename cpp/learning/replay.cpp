@@ -6,6 +6,14 @@
 
 namespace treethink {
 
+void TreeReplay::add_seen(LearningContext& context, std::span<Tree::Target const> targets) {
+    ++tree_.transitions_;
+    for (Tree::Target const& target : targets) ++tree_.seen_[target.outcome];
+    if (tree_.varies() || tree_.outcomes_.size() < 2) return;
+    tree_.count_candidates(tree_.add_node(kNoNode, VariableClasses(tree_.arguments_)), context.codes.types());
+    add(kRoot);
+}
+
 void TreeReplay::add(NodeId at) {
     Node& node = tree_.nodes_[at];
     node.replay = ReplayStage::awaiting_replay;

@@ -19,6 +19,8 @@ class TreeReplay {
 public:
     explicit TreeReplay(Tree& tree) : tree_(tree) {}
 
+    /// Notes one kept transition in a tree that has restarted; from the second outcome on, there is a root that waits.
+    void add_seen(LearningContext& context, std::span<Tree::Target const> targets);
     /// Makes a new node wait for kept transitions.
     void add(NodeId node);
     /// Counts one kept transition at the nodes that wait.

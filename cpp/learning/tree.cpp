@@ -368,6 +368,12 @@ std::string Tree::path(NodeId node) const {
     return {path.rbegin(), path.rend()};
 }
 
+bool Tree::is_edited() const {
+    return std::any_of(nodes_.begin(), nodes_.end(), [](Node const& node) {
+        return node.edits.pinned || node.edits.hand_written || !node.edits.prior_counts.empty();
+    });
+}
+
 std::vector<NodeId> Tree::preorder() const { return varies() ? subtree(nodes_, kRoot) : std::vector<NodeId>{}; }
 
 std::size_t Tree::bytes() const {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "coding/codes.hpp"
+#include "core/frame.hpp"
 #include "inference/routing.hpp"
 #include "learning/context.hpp"
 #include "learning/counting.hpp"
@@ -47,9 +48,9 @@ public:
         std::uint32_t outcome;
     };
 
-    /// Trees of one model share the tables of blocks.
-    Tree(std::vector<ClassId> arguments, std::shared_ptr<BlockTables> tables)
-        : arguments_(std::move(arguments)), tables_(std::move(tables)) {}
+    /// Trees of one model share the tables of blocks. `frame` says what outcomes mean to those who have the tree.
+    Tree(std::vector<ClassId> arguments, std::shared_ptr<BlockTables> tables, Frame frame = {})
+        : arguments_(std::move(arguments)), tables_(std::move(tables)), frame_(frame) {}
 
     // ---- learning ----
 
@@ -63,8 +64,8 @@ public:
     /// Learns from one transition. All outcomes have been added before.
     void observe(LearningContext& context, std::span<Target const> targets);
 
-    /// Forgets everything that was learned.
-    void clear() { *this = Tree(std::move(arguments_), std::move(tables_)); }
+    /// Forgets everything that was learned; outcomes are told in that frame from now on.
+    void restart(Frame const& frame) { *this = Tree(std::move(arguments_), std::move(tables_), frame); }
 
     // ---- inference ----
 
@@ -90,6 +91,9 @@ public:
     // ---- reading ----
 
     [[nodiscard]] std::vector<ClassId> const& arguments() const { return arguments_; }
+    [[nodiscard]] Frame const& frame() const { return frame_; }
+    /// Whether people have changed any node.
+    [[nodiscard]] bool is_edited() const;
     [[nodiscard]] Outcomes const& outcomes() const { return outcomes_; }
     /// Observations by outcome, from the very first transition on.
     [[nodiscard]] std::vector<std::uint64_t> const& seen() const { return seen_; }
@@ -155,6 +159,7 @@ private:
 
     std::vector<ClassId> arguments_;  // classes of the objects that it is asked about
     std::shared_ptr<BlockTables> tables_;
+    Frame frame_;
     Outcomes outcomes_;
     std::vector<std::uint64_t> seen_;      // observations, by outcome
     std::uint64_t transitions_ = 0;        // observed so far

@@ -60,7 +60,7 @@ private:
     }
     [[nodiscard]] Rule& rule(SlotId slot, ActionId action) { return rules_[slot * schema_->actions().size() + action]; }
     [[nodiscard]] bool outcomes_are_values(SlotId slot) const {
-        return schema_->attributes()[schema_->slots()[slot].attribute].outcomes_are_values;
+        return schema_->attributes()[schema_->slots()[slot].attribute].starts_by_value();
     }
     void check_schema(State const& state, char const* role) const;
     void check_memory() const;

@@ -46,7 +46,7 @@ std::optional<SlotId> score_to_plan_for(Schema const& schema, RewardSource rewar
 // can depend on.
 bool can_ignore(Schema const& schema, SlotId slot) {
     Attribute const& score = schema.attribute(slot);
-    return score.facts.empty() && !score.outcomes_are_values && schema.derivation() == nullptr;
+    return score.facts.empty() && !score.starts_by_value() && schema.derivation() == nullptr;
 }
 
 std::size_t argmax_with_random_ties(std::vector<double> const& scores, Random& random) {

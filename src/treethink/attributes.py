@@ -19,6 +19,8 @@ from treethink.errors import SchemaError, UnknownNameError, WrongTypeError, name
 from treethink.text import listed
 
 _DEFAULT_KINDS = ("equality", "difference")
+#: What rules can say of a new value; the default first.
+OUTCOMES = ("auto", "change", "value")
 
 #: A number of an attribute in the engine: an int if its length is 1, else a tuple of ints.
 Code = int | tuple[int, ...]
@@ -64,8 +66,9 @@ class Attribute:
         most a number). None: the first two. Names and bools have no order, and only values of
         length 1 have thresholds.
     outcomes
-        Whether rules predict the change (``"delta"``) or the new value (``"value"``, which suits
-        categories and teleports). None: the new value if there are names, else the change.
+        What rules say: ``"change"``, how the value changes (``"delta"`` is an older name for it);
+        ``"value"``, the new value; ``"auto"``, whatever is shortest, also relative to another
+        attribute of the object, or to the only object of a class (see `Frame`).
     like
         The name of an attribute with the same unit: rules compare the two with each other, in two
         objects or in one, as they compare equal names.
@@ -75,7 +78,7 @@ class Attribute:
     Examples
     --------
     >>> Attribute(2)
-    Attribute(length=2, facts=('equality', 'difference'), outcomes='delta')
+    Attribute(length=2, facts=('equality', 'difference'), outcomes='auto')
     """
 
     length: int
@@ -90,28 +93,22 @@ class Attribute:
         self,
         length: SupportsIndex = 1,
         facts: Iterable[str] | None = None,
-        outcomes: str | None = None,
+        outcomes: str = "auto",
         *,
         like: str | None = None,
         names: Iterable[str] | None = None,
     ) -> None:
-        if outcomes is None:
-            outcomes = "delta" if names is None else "value"
-        if not isinstance(outcomes, str) or outcomes not in ("delta", "value"):
-            raise SchemaError(f"outcomes must be 'delta' or 'value', got {outcomes!r}")
         number, read = read_length(length), read_names(names)
         fill_fields(
             self,
             length=number,
             facts=read_facts(facts, number, symbolic=read is not None),
-            outcomes=outcomes,
+            outcomes=read_outcomes(outcomes, symbolic=read is not None),
             like=read_like(like),
             names=read,
         )
         if self.names is not None and self.length != 1:
             raise SchemaError(f"an attribute with names must have length 1, got {self.length}")
-        if self.names is not None and outcomes != "value":
-            raise SchemaError("outcomes of an attribute with names must be 'value', got 'delta'")
 
     @property
     def is_symbolic(self) -> bool:
@@ -210,6 +207,19 @@ def read_length(length: object) -> int:
         longest = _engine.longest_vector
         raise SchemaError(f"an attribute's length must be 1 to {longest}, got {length!r}")
     return length.__index__()
+
+
+def read_outcomes(outcomes: object, symbolic: bool = False) -> str:
+    """Return one of `OUTCOMES`."""
+    told = "change" if outcomes == "delta" else outcomes
+    if not isinstance(told, str):
+        raise WrongTypeError(f"outcomes must be one of {listed(OUTCOMES)}, got {shown(outcomes)}")
+    if told not in OUTCOMES:
+        raise UnknownNameError("form of outcomes", told, OUTCOMES, "an attribute")
+    if symbolic and told == "change":
+        accepted = "outcomes of an attribute with names or bools must be 'auto' or 'value'"
+        raise SchemaError(f"{accepted}, got {shown(outcomes)}")
+    return told
 
 
 def read_facts(facts: Iterable[str] | None, length: int, symbolic: bool = False) -> tuple[str, ...]:

@@ -39,10 +39,9 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 MAGIC = b"TREETHINK\n"
-#: The newest format: with rewards and ends.
-FORMAT = 3
-#: The format of models that have learned none: with outcomes that are not told apart.
-PLAIN_FORMAT = 2
+#: The newest format: rules have frames. 3 was for models with rewards and ends, 2 for those without,
+#: 1 for those that tell all outcomes apart.
+FORMAT = 4
 _LENGTHS = struct.Struct("<IQQ")  # format, length of header, length of body
 _DIGEST = hashlib.sha256().digest_size
 _LONGEST_DRAFTED = 100  # bytes of a file's name that are in the name of its draft
@@ -68,11 +67,10 @@ class CopiedByContent:
         return self.__copy__()
 
 
-def pack(header: dict[str, Any], body: bytes, feedback: bool = False) -> bytes:
-    """Return the bytes of a model file; `feedback`: of a model that learned rewards or ends."""
+def pack(header: dict[str, Any], body: bytes) -> bytes:
+    """Return the bytes of a model file."""
     text = json.dumps(header, separators=(",", ":")).encode()  # in the order of the schema
-    version = FORMAT if feedback else PLAIN_FORMAT
-    content = MAGIC + _LENGTHS.pack(version, len(text), len(body)) + text + body
+    content = MAGIC + _LENGTHS.pack(FORMAT, len(text), len(body)) + text + body
     return content + hashlib.sha256(content).digest()
 
 

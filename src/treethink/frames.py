@@ -69,8 +69,8 @@ class Frame:
     attribute
         For ``"own"`` and ``"copy"``, that attribute.
     adds
-        For ``"own"``: whether the attribute is added to the value before, as a heading or a
-        velocity is, instead of replacing it.
+        For ``"own"`` and ``"copy"``: whether that attribute is added to the value before, as a
+        heading or a velocity is, instead of replacing it.
 
     Examples
     --------
@@ -92,9 +92,9 @@ class Frame:
             raise UnknownNameError("frame", shown(self.kind), KINDS, "tt.Frame")
         needed = (self.kind == "copy", self.kind in ("own", "copy"))
         given = (self.of is not None, self.attribute is not None)
-        if given != needed or (self.adds and self.kind != "own"):
+        if given != needed or (self.adds and self.attribute is None):
             raise SettingError(
-                "a frame 'copy' needs of and attribute, 'own' needs attribute and may have adds,"
+                "a frame 'copy' needs of and attribute, 'own' needs attribute, both may have adds;"
                 f" 'change' and 'value' have none of them; got {self}"
             )
 
@@ -132,11 +132,14 @@ class Frame:
         if self.kind == "change":
             return code_of(state, object_id, attribute)
         assert self.attribute is not None
-        if self.of is None:
-            other = code_of(state, object_id, self.attribute)
-            return plus(code_of(state, object_id, attribute), other) if self.adds else other
-        objects = state.of_class(self.of)
-        return code_of(state, objects[0].id, self.attribute) if len(objects) == 1 else None
+        source = object_id
+        if self.of is not None:
+            objects = state.of_class(self.of)
+            if len(objects) != 1:
+                return None
+            source = objects[0].id
+        other = code_of(state, source, self.attribute)
+        return plus(code_of(state, object_id, attribute), other) if self.adds else other
 
     def new_value(
         self, state: State, object_id: int, attribute: str, outcome: Outcome

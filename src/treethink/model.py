@@ -29,6 +29,7 @@ from treethink.errors import (
     shown,
     whole_number,
 )
+from treethink.frames import Frame
 from treethink.rules import FEEDBACK, TRANSITION, Rule, RuleKey, Rules, Test, title_of
 from treethink.state import Schema
 from treethink.text import many
@@ -330,12 +331,13 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         return tuple(name for name, is_learned in learned if is_learned)
 
     def _rule(self, class_name: str, attribute: str, action: str) -> Rule:
-        transitions, seen, nodes = self._tree(class_name, attribute, action)
+        transitions, seen, nodes, frame = self._tree(class_name, attribute, action)
         key, single = (class_name, attribute, action), self._classes_with_one_object(action)
         title = title_of(key)
         is_feedback = class_name == TRANSITION and TRANSITION not in self.schema.classes
         classes = () if is_feedback else (class_name,)
-        return Rule(title, classes, transitions, seen, nodes, key, self.schema, single)
+        own = None if frame is None else Frame(*frame)
+        return Rule(title, classes, transitions, seen, nodes, key, self.schema, single, own)
 
     def _classes_with_one_object(self, action: str) -> frozenset[str]:
         """Return the classes that had a single object in every state with that action."""
@@ -351,7 +353,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         return by_action[action]
 
     def _has_one_object(self, class_name: str, attribute: str, action: str) -> bool:
-        transitions, seen, _ = self._tree(class_name, attribute, action)
+        transitions, seen, *_ = self._tree(class_name, attribute, action)
         return bool(0 < sum(seen.values()) == transitions)
 
     @property
@@ -445,8 +447,8 @@ class TreeThink(file.CopiedByContent, _engine.Model):
 
     def _dump(self, class_name: str, attribute: str, action: str) -> dict[str, Any]:
         """Return all counts of a tree, for comparison with its reference in the tests."""
-        _, seen, nodes = self._tree(class_name, attribute, action)
-        return {"seen": seen, **dump_nodes(nodes, self._candidates(class_name, attribute, action))}
+        _, seen, nodes, frame = self._tree(class_name, attribute, action)
+        return {"frame": frame, "seen": seen, **dump_nodes(nodes, self._candidates(class_name, attribute, action))}
 
     def __repr__(self) -> str:
         try:
@@ -540,7 +542,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         header: dict[str, Any] = {"schema": self.schema.to_dict(), "settings": settings}
         body, has_feedback = self._save(memory)
         header |= {"feedback": True} if has_feedback else {}
-        return file.pack(header, body, has_feedback)
+        return file.pack(header, body)
 
     @classmethod
     def from_bytes(cls, content: bytes, where: str = "the data") -> Self:

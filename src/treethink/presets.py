@@ -18,6 +18,7 @@ from treethink.attributes import (
     read_length,
     read_like,
     read_names,
+    read_outcomes,
     rest_of_arguments,
 )
 from treethink.errors import SchemaError, UnknownNameError, WrongTypeError, shown
@@ -32,7 +33,7 @@ Derivation = Callable[["State", "Object"], Any]
 class Position(Attribute):
     """A place: rules use the place itself and differences of places, and predict the move.
 
-    `facts` names the kinds of fact, as in `Attribute`.
+    `facts` names the kinds of fact, and `outcomes` what rules say, as in `Attribute`.
 
     >>> Position(), Position(3, like="pos")
     (Position(2), Position(3, like='pos'))
@@ -45,19 +46,20 @@ class Position(Attribute):
         length: SupportsIndex = 2,
         like: str | None = None,
         facts: Iterable[str] | None = None,
+        outcomes: str = "auto",
     ) -> None:
         number, unit = read_length(length), read_like(like)
-        kinds = read_facts(facts, number)
-        fill_fields(self, length=number, facts=kinds, outcomes="delta", like=unit, kind="position")
+        kinds, form = read_facts(facts, number), read_outcomes(outcomes)
+        fill_fields(self, length=number, facts=kinds, outcomes=form, like=unit, kind="position")
 
     def __repr__(self) -> str:
-        return f"Position({self.length}{rest_of_arguments(like=self.like, facts=_unusual(self))})"
+        return f"Position({self.length}{_rest(self)})"
 
 
 class Number(Attribute):
     """A number: rules use its value, its size and differences of numbers, and predict the change.
 
-    `facts` names the kinds of fact, as in `Attribute`.
+    `facts` names the kinds of fact, and `outcomes` what rules say, as in `Attribute`.
 
     >>> Number(), Number(like="floor"), Number(facts=["equality"])
     (Number(), Number(like='floor'), Number(facts=('equality',)))
@@ -65,17 +67,27 @@ class Number(Attribute):
 
     __slots__ = ()
 
-    def __init__(self, like: str | None = None, facts: Iterable[str] | None = None) -> None:
-        unit, kinds = read_like(like), read_facts(facts, length=1)
-        fill_fields(self, length=1, facts=kinds, outcomes="delta", like=unit, kind="number")
+    def __init__(
+        self,
+        like: str | None = None,
+        facts: Iterable[str] | None = None,
+        outcomes: str = "auto",
+    ) -> None:
+        unit, kinds, form = read_like(like), read_facts(facts, length=1), read_outcomes(outcomes)
+        fill_fields(self, length=1, facts=kinds, outcomes=form, like=unit, kind="number")
 
     def __repr__(self) -> str:
-        return f"Number({rest_of_arguments(like=self.like, facts=_unusual(self))[2:]})"
+        return f"Number({_rest(self)[2:]})"
 
 
-def _unusual(attribute: Attribute) -> tuple[str, ...] | None:
-    """Return the kinds of fact of an attribute, or None if they are the default."""
-    return None if attribute.facts == read_facts(None, attribute.length) else attribute.facts
+def _rest(attribute: Attribute) -> str:
+    """Return the arguments that are not the default, after a comma each."""
+    usual = attribute.facts == read_facts(None, attribute.length, attribute.is_symbolic)
+    return rest_of_arguments(
+        like=attribute.like,
+        facts=None if usual else attribute.facts,
+        outcomes=None if attribute.outcomes == "auto" else attribute.outcomes,
+    )
 
 
 class Category(Attribute):
@@ -89,7 +101,9 @@ class Category(Attribute):
 
     __slots__ = ()
 
-    def __init__(self, names: Iterable[str], like: str | None = None) -> None:
+    def __init__(
+        self, names: Iterable[str], like: str | None = None, outcomes: str = "auto"
+    ) -> None:
         if names is None:
             raise WrongTypeError("names of an attribute must be a list of names, got None")
         read, unit = read_names(names), read_like(like)
@@ -97,14 +111,14 @@ class Category(Attribute):
             self,
             length=1,
             facts=read_facts(None, length=1, symbolic=True),
-            outcomes="value",
+            outcomes=read_outcomes(outcomes, symbolic=True),
             names=read,
             like=unit,
             kind="category",
         )
 
     def __repr__(self) -> str:
-        return f"Category({list(self.names or ())!r}{rest_of_arguments(like=self.like)})"
+        return f"Category({list(self.names or ())!r}{_rest(self)})"
 
 
 class Flag(Attribute):
@@ -116,12 +130,12 @@ class Flag(Attribute):
 
     __slots__ = ()
 
-    def __init__(self) -> None:
-        kinds = read_facts(None, length=1, symbolic=True)
-        fill_fields(self, length=1, facts=kinds, outcomes="value", kind="flag")
+    def __init__(self, outcomes: str = "auto") -> None:
+        kinds, form = read_facts(None, length=1, symbolic=True), read_outcomes(outcomes, True)
+        fill_fields(self, length=1, facts=kinds, outcomes=form, kind="flag")
 
     def __repr__(self) -> str:
-        return "Flag()"
+        return f"Flag({_rest(self)[2:]})"
 
 
 class Score(Attribute):
@@ -134,7 +148,7 @@ class Score(Attribute):
     __slots__ = ()
 
     def __init__(self) -> None:
-        fill_fields(self, length=1, facts=(), outcomes="delta", kind="score")
+        fill_fields(self, length=1, facts=(), outcomes="change", kind="score")
 
     def __repr__(self) -> str:
         return "Score()"
@@ -203,10 +217,10 @@ _KINDS: dict[str, type[Attribute]] = {
 }
 #: The keys that the constructor of a preset takes; the others must agree with the preset.
 _ARGUMENTS = {
-    "position": {"length", "like", "facts"},
-    "number": {"like", "facts"},
-    "category": {"names", "like"},
-    "flag": set(),
+    "position": {"length", "like", "facts", "outcomes"},
+    "number": {"like", "facts", "outcomes"},
+    "category": {"names", "like", "outcomes"},
+    "flag": {"outcomes"},
     "score": set(),
 }
 _OPTIONAL = {"length", "facts", "outcomes", "like", "names", "kind", "derived"}
@@ -263,6 +277,8 @@ def _preset_from_dict(where: str, data: dict[str, Any]) -> Attribute:
     own = {key: value for key, value in data.items() if key in _ARGUMENTS[kind]}
     attribute = _KINDS[kind](**own)
     actual = attribute_to_dict(attribute)
+    if "outcomes" in data:
+        data["outcomes"] = read_outcomes(data["outcomes"])
     for key, value in data.items():
         if key not in own and value != actual.get(key):
             raise SchemaError(

@@ -315,8 +315,8 @@ def _attribute_from_dict(name: object, data: object) -> SupportsIndex | Attribut
 
 def _engine_line(name: str, a: Attribute) -> tuple[Any, ...]:
     """Return the definition of an attribute in the form that the engine takes."""
-    values, names = a.outcomes == "value", list(a.names or ())
-    return name, a.length, list(a.facts), values, a.like or "", names, a.kind or "", a.derived
+    names = list(a.names or ())
+    return name, a.length, list(a.facts), a.outcomes, a.like or "", names, a.kind or "", a.derived
 
 
 def _check_attribute_name(name: str) -> None:

@@ -125,7 +125,7 @@ def test_an_attribute_without_a_preset_takes_neither_bools_nor_names(wrong: Any)
 def test_outcomes_of_names_are_values() -> None:
     assert tt.Attribute(names=["a", "b"]).outcomes == "value"
     with pytest.raises(SchemaError, match="'value'"):
-        tt.Attribute(names=["a", "b"], outcomes="delta")
+        tt.Attribute(names=["a", "b"], outcomes="change")
 
 
 # ---------------------------------------------------------------------------- rules and texts

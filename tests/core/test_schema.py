@@ -22,7 +22,7 @@ attributes = st.builds(
     Attribute,
     st.integers(1, 50),
     facts=st.none() | st.lists(st.sampled_from(["equality", "difference"])),
-    outcomes=st.sampled_from(["delta", "value"]),
+    outcomes=st.sampled_from(["auto", "change", "value"]),
 )
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
 
@@ -144,10 +144,19 @@ def test_facts_are_a_list_of_names(facts: Any) -> None:
         Attribute(1, facts=facts)
 
 
-@pytest.mark.parametrize("outcomes", ["values", 1, ["delta"]])
-def test_outcomes_are_deltas_or_values(outcomes: Any) -> None:
-    with pytest.raises(SchemaError, match="'delta' or 'value'"):
+@pytest.mark.parametrize("outcomes", [1, ["delta"], None])
+def test_outcomes_are_told_by_name(outcomes: Any) -> None:
+    with pytest.raises(WrongTypeError, match="outcomes must be one of auto, change, value"):
         Attribute(1, outcomes=outcomes)
+
+
+def test_unknown_forms_of_outcomes_get_a_suggestion() -> None:
+    with pytest.raises(UnknownNameError, match=r"'values' in an attribute.*mean 'value'"):
+        Attribute(1, outcomes="values")
+
+
+def test_delta_is_an_older_name_of_changes() -> None:
+    assert Attribute(1, outcomes="delta") == Attribute(1, outcomes="change")
 
 
 def test_a_class_with_an_unknown_attribute_gets_a_suggestion() -> None:

@@ -285,7 +285,7 @@ def test_exported_rules_predict_what_the_model_does(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pin", [True, False])
-@pytest.mark.parametrize("outcomes", ["delta", "value"])
+@pytest.mark.parametrize("outcomes", ["change", "value"])
 def test_hand_written_rules_are_exported_without_observations(
     outcomes: Any, pin: bool, tmp_path: Path
 ) -> None:

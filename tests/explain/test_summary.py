@@ -31,6 +31,7 @@ from treethink.explain.doubts.pairs import never_compared
 from treethink.explain.summary import tables
 from treethink.explain.summary.leaves import check_level, leaves_of, lower_bound
 from treethink.explain.summary.summary import COLUMNS, Summary, rows_of, rule_of
+from treethink.frames import CHANGE, default_frame
 from treethink.rules import Node, Rule
 
 ROOT = Path(__file__).parents[2]
@@ -137,7 +138,7 @@ def count_outcomes(stream: Stream) -> dict[tuple[str, str, str], Counter[Any]]:
         for each in before:
             for name, now in each.values.items():
                 then = after.value(each.id, name)
-                if stream.schema.attributes[name].outcomes == "delta":
+                if default_frame(stream.schema.attributes[name]) == CHANGE:
                     pairs = zip(then, now, strict=True) if isinstance(now, tuple) else None
                     then = tuple(b - a for b, a in pairs) if pairs else then - now
                 seen[each.class_name, name, action][then] += 1

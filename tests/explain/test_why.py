@@ -32,7 +32,7 @@ from treethink.explain.state_picture import drawable
 from treethink.explain.why.counterfactual import nearest
 from treethink.explain.why.explanation import Reason
 from treethink.explain.why.overlay import picture
-from treethink.frames import CHANGE
+from treethink.frames import CHANGE, default_frame
 from treethink.metrics import each_change
 from treethink.model import TreeThink
 from treethink.rules import Node, Test
@@ -114,7 +114,7 @@ def test_the_final_leaf_has_the_prediction_of_the_model(stream: Stream) -> None:
 def new_values(reason: Reason, counts: Any) -> dict[Any, float]:
     """Compute the distribution of new values from counts, the obvious way."""
     total, was = sum(counts.values()), as_vector(reason.was)
-    delta = reason.state.schema.attributes[reason.attribute].outcomes == "delta"
+    delta = default_frame(reason.state.schema.attributes[reason.attribute]) == CHANGE
     shares = {}
     for outcome, n in counts.items():
         new = as_vector(outcome)

@@ -85,7 +85,7 @@ def growing_score(rng: random.Random) -> Iterator[Transition]:
 
 def noise(rng: random.Random, attributes: int) -> Iterator[Transition]:
     """One object with many attributes, which all jump anywhere; some are told by value."""
-    how = ["delta", "value"]
+    how = ["change", "value"]
     kinds = {f"a{i}": tt.Attribute(1, outcomes=rng.choice(how)) for i in range(attributes)}
     schema = tt.Schema({"box": list(kinds)}, kinds, ["wait"])
 

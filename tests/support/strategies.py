@@ -38,6 +38,7 @@ from reference import (
     patterns,
 )
 from treethink import _engine
+from treethink.frames import CHANGE, default_frame
 
 Transition = tuple[tt.State, str, tt.State]
 
@@ -113,7 +114,7 @@ def attributes(draw: st.DrawFn, kinds: Sequence[str] = BUILT_IN) -> tt.Attribute
     every = tuple(kinds)
     some = st.lists(st.sampled_from(kinds), unique=True).map(tuple)
     facts = draw(some if draw(st.sampled_from([False, False, False, True])) else st.just(every))
-    outcomes = draw(st.sampled_from(["delta", "delta", "delta", "value"]))
+    outcomes = draw(st.sampled_from(["auto", "auto", "change", "value"]))
     length = draw(st.integers(1, 3))
     return tt.Attribute(length, facts=fitting(facts, length), outcomes=outcomes)
 
@@ -510,7 +511,7 @@ def changes(
             if not shared:
                 fate = rule.by_chance(shape.noise)
             value = rule.outcome(scene, x) if fate is None else fate
-            if schema.attributes[attribute].outcomes == "delta":
+            if default_frame(schema.attributes[attribute]) == CHANGE:
                 now = scene.values[x][attribute]
                 value = tuple(a + d for a, d in zip(now, value, strict=True))
             changed.setdefault(x, {})[attribute] = value

@@ -37,7 +37,7 @@ def schema(
     return {
         "classes": dict.fromkeys(names(classes, "c"), own),
         "attributes": {
-            name: {"length": length, "facts": list(facts), "outcomes": "delta"} for name in own
+            name: {"length": length, "facts": list(facts), "outcomes": "change"} for name in own
         },
         "actions": names(actions, "a"),
     }

@@ -16,6 +16,7 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import treethink as tt
+from treethink.frames import CHANGE, default_frame
 
 Vector = tuple[int, ...]
 Effect = Vector
@@ -272,7 +273,7 @@ class ReferenceQora:
             for name in self.schema.attributes:
                 if name in target.values:
                     effect = vector(after[target.id].values[name])
-                    if self.schema.attributes[name].outcomes == "delta":
+                    if default_frame(self.schema.attributes[name]) == CHANGE:
                         effect = minus(effect, vector(target.values[name]))
                     self._observe(scene, (target.class_name, name, action), effect)
 

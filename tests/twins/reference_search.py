@@ -95,7 +95,7 @@ class ReferenceSearch:
         self.for_score, self.feedback = for_score, feedback
         if for_score:
             score = state.schema.attributes["score"]
-            self.without_score = not score.facts and score.outcomes == "delta"
+            self.without_score = not score.facts and score.outcomes != "value"
             self.base = game(state).score
         self.start(state)
 

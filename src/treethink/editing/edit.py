@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from treethink.editing.parse import (
     Leaf,
+    Told,
     WrittenNode,
     check_outcome,
     feedback_outcome,
@@ -19,7 +20,8 @@ from treethink.editing.parse import (
 )
 from treethink.editing.simplify import steps_of
 from treethink.errors import RuleError, SchemaError, WrongTypeError, shown, whole_number
-from treethink.frames import Outcome
+from treethink.frames import Outcome, Stays
+from treethink.outcome_text import frame_text
 from treethink.rules import FEEDBACK, EngineTest, Node, Rule, RuleKey, Test
 from treethink.state import Attribute, Schema
 
@@ -36,9 +38,7 @@ def replace(model: "TreeThink", name: RuleKey | str, part: Part, path: str, pin:
     node = node_at(rule, path)
     if not isinstance(pin, bool):
         raise WrongTypeError(f"pin must be True or False, got {shown(pin)}")
-    attribute = rule.attribute
-    assert attribute is not None
-    nodes = nodes_of(part, model.schema, node.classes, rule.title, attribute)
+    nodes = nodes_of(part, node.classes, rule)
     model._replace(*key, path, nodes)
     if not pin:
         model._unpin(*key, path)
@@ -97,32 +97,40 @@ def node_at(rule: Rule, path: object) -> Node:
 # ------------------------------------------------------------ a part as the engine's nodes
 
 
-def nodes_of(
-    part: Part, schema: Schema, classes: tuple[str, ...], title: str, attribute: Attribute
-) -> list[WrittenNode]:
-    """Return the part, of a rule about the attribute, as nodes in preorder.
+def nodes_of(part: Part, classes: tuple[str, ...], rule: Rule) -> list[WrittenNode]:
+    """Return the part of the rule as nodes in preorder.
 
     `classes` are those of the variables bound there.
     """
+    attribute = rule.attribute
+    assert rule.schema is not None
+    assert attribute is not None
     if isinstance(part, str):
-        nodes = read_rule(part, schema, classes, attribute)
+        nodes = read_rule(part, rule.schema, classes, attribute, rule.frame)
     elif isinstance(part, Mapping):
         nodes = [(None, _leaf(part, attribute))]
     elif isinstance(part, Node):
-        nodes = _from_node(part, schema, classes, attribute)
+        nodes = _from_node(part, rule, classes, attribute)
     else:
         raise WrongTypeError(
             "a part of a rule must be its text, a node of a rule or outcomes with how often each "
             f"was seen, such as {{(1, 0): 1}}, got {shown(part)}"
         )
     if not any(outcomes for _, outcomes in nodes):
-        raise RuleError(f"the part of {title} names no outcome at all")
+        raise RuleError(f"the part of {rule.title} names no outcome at all")
     return nodes
 
 
 def _from_node(
-    root: Node, schema: Schema, classes: tuple[str, ...], attribute: Attribute
+    root: Node, rule: Rule, classes: tuple[str, ...], attribute: Attribute
 ) -> list[WrittenNode]:
+    if None not in (root.frame, rule.frame) and root.frame != rule.frame:
+        assert root.frame is not None
+        assert rule.frame is not None
+        raise RuleError(
+            f"the outcomes of the node are told as {frame_text(root.frame)!r}, those of"
+            f" {rule.title} as {frame_text(rule.frame)!r}"
+        )
     if root.classes != classes:
         raise RuleError(
             f"the node has the variables {_variables(root.classes)}; at the path there are "
@@ -131,15 +139,18 @@ def _from_node(
     return [
         (None, _leaf(node.counts, attribute))
         if node.test is None
-        else (engine_test(node.test, schema), [])
+        else (engine_test(node.test, rule.schema), [])
         for node in root.walk()
     ]
 
 
 def _leaf(counts: Mapping[Outcome, int], attribute: Attribute) -> Leaf:
-    leaf: dict[tuple[int, ...], int] = {}
+    leaf: dict[Told, int] = {}
     for value, n in counts.items():
-        if attribute.kind in FEEDBACK:
+        outcome: Told
+        if isinstance(value, Stays) and attribute.kind not in FEEDBACK:
+            outcome = None
+        elif attribute.kind in FEEDBACK:
             outcome = feedback_outcome(value, attribute, "the leaf")
         else:
             outcome = _vector(value, attribute)

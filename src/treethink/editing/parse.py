@@ -27,7 +27,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from treethink.errors import RuleError, UnknownNameError, names_accepted, shown
-from treethink.outcome_text import NAME_PATTERN, UNCHANGED, name_in, outcome_text
+from treethink.frames import CHANGE, STAYS, VALUE, Frame, default_frame
+from treethink.outcome_text import (
+    NAME_PATTERN,
+    UNCHANGED,
+    name_in,
+    outcome_text,
+    reference_text,
+)
 from treethink.rules import FEEDBACK, EngineTest
 from treethink.state import Attribute, Schema
 from treethink.text import printable
@@ -35,7 +42,8 @@ from treethink.text import printable
 MAX_COUNT = 2**53
 _FLAGS = {"no": 0, "yes": 1, "false": 0, "true": 1, "False": 0, "True": 1}
 Vector = tuple[int, ...]
-Leaf = list[tuple[Vector, int]]  # outcomes with their counts
+Told = Vector | None  # an outcome; None: the value stays
+Leaf = list[tuple[Told, int]]  # outcomes with their counts
 Term = tuple[str, str]  # a variable and an attribute
 WrittenNode = tuple[EngineTest | None, Leaf]
 
@@ -49,6 +57,8 @@ _OUTCOME = rf"{UNCHANGED}\b|=\s*(?:{_VALUE})|\+\s*(?=\()(?:{_VALUE})|{_VALUE}"
 _COUNT = r"(?:\s*[×x*]\s*(?P<n>\d{1,99}))?(?:\s*\([<>]?[\d.e-]+%\))?\s*(?P<end>,|$)"
 _LEAF = re.compile(rf"\s*(?P<outcome>{_OUTCOME}){_COUNT}")
 _LEAF_OF_NAMES = re.compile(rf"\s*(?P<outcome>=?\s*(?:{NAME_PATTERN}|{_INTEGER})){_COUNT}")
+#: What follows the reference of a frame.
+_OFFSET = rf"(?:\s*[+-]\s*(?:{_VALUE}))?"
 #: Outcomes of rules about rewards and ends.
 _FEEDBACK_LEAF = re.compile(rf"\s*=?\s*(?P<outcome>[^\s×*,()]+){_COUNT}")
 _FEEDBACK_TITLE = re.compile(r"(reward|terminated) when .*")
@@ -57,12 +67,18 @@ _MARK = re.compile(r"\s*\[pinned\]\s*$")
 
 
 def read_rule(
-    text: str, schema: Schema, classes: tuple[str, ...], attribute: Attribute
+    text: str,
+    schema: Schema,
+    classes: tuple[str, ...],
+    attribute: Attribute,
+    frame: Frame | None = None,
 ) -> list[WrittenNode]:
     """Return the nodes of a part of a rule about an attribute.
 
-    `classes` are those of the variables bound there.
+    `classes` are those of the variables bound there. Without a frame, outcomes are relative to what
+    they are in rules that begin.
     """
+    frame = default_frame(attribute) if frame is None else frame
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
     title = _FEEDBACK_TITLE if attribute.kind in FEEDBACK else _TITLE
@@ -83,17 +99,18 @@ def read_rule(
             nodes.append((test, []))
             pending += [("no", names), ("yes", inside)]
         else:
-            nodes.append((None, _leaf(content, attribute, where)))
+            nodes.append((None, _leaf(content, attribute, frame, where)))
     if pending:
         raise RuleError(f"the rule ends before its last test has a '{pending[-1][0]}:'")
     return nodes
 
 
-def check_outcome(outcome: tuple[int, ...], n: int, length: int, where: str) -> None:
+def check_outcome(outcome: Told, n: int, length: int, where: str) -> None:
     """Raise an error if a leaf cannot have the outcome."""
-    if len(outcome) != length:
+    numbers = (0,) * length if outcome is None else outcome
+    if len(numbers) != length:
         raise RuleError(f"{where}: an outcome must be of length {length}, got {shown(outcome)}")
-    if not all(isinstance(each, float) or -(2**63) <= each < 2**63 for each in outcome):
+    if not all(isinstance(each, float) or -(2**63) <= each < 2**63 for each in numbers):
         raise RuleError(f"{where}: an outcome must fit 64 bits, got {shown(outcome)}")
     if not 1 <= n <= MAX_COUNT:
         raise RuleError(
@@ -111,18 +128,17 @@ def _content(line: str, expected: str, where: str) -> str:
     return match["rest"].strip()
 
 
-def _leaf(text: str, attribute: Attribute, where: str) -> Leaf:
+def _leaf(text: str, attribute: Attribute, frame: Frame, where: str) -> Leaf:
     """Return outcomes with their counts."""
-    counts: dict[Vector, int] = {}
+    counts: dict[Told, int] = {}
     if text == "not seen yet":
         return []
-    rest, pattern = text, _LEAF_OF_NAMES if attribute.is_symbolic else _LEAF
-    pattern = _FEEDBACK_LEAF if attribute.kind in FEEDBACK else pattern
+    rest, pattern = text, _pattern(attribute, frame)
     while rest.strip():
         match = pattern.match(rest)
         if match is None:
             break
-        outcome = _outcome(match["outcome"], attribute, where)
+        outcome = _outcome(match["outcome"], attribute, frame, where)
         if outcome in counts:
             raise RuleError(f"{where} has the outcome {match['outcome']} twice")
         counts[outcome] = int(match["n"] or 1)
@@ -131,28 +147,51 @@ def _leaf(text: str, attribute: Attribute, where: str) -> Leaf:
         if match["end"] == "":
             return list(counts.items())
     raise RuleError(
-        f"{where} must be a test that ends in '?', or outcomes such as {_examples(attribute)}, "
-        f"got {shown(text)}"
+        f"{where} must be a test that ends in '?', or outcomes such as "
+        f"{_examples(attribute, frame)}, got {shown(text)}"
     )
 
 
-def _outcome(text: str, attribute: Attribute, where: str) -> Vector:
-    """Return the numbers of an outcome; raise an error if it is of the other kind."""
+def _pattern(attribute: Attribute, frame: Frame) -> re.Pattern[str]:
+    """Return what matches an outcome with its count."""
+    if attribute.kind in FEEDBACK:
+        return _FEEDBACK_LEAF
+    if not frame.is_plain:
+        told = rf"{UNCHANGED}\b|{re.escape(reference_text(frame))}{_OFFSET}|{_VALUE}"
+        return re.compile(rf"\s*(?P<outcome>{told}){_COUNT}")
+    return _LEAF_OF_NAMES if attribute.is_symbolic else _LEAF
+
+
+def _outcome(text: str, attribute: Attribute, frame: Frame, where: str) -> Told:
+    """Return the numbers of an outcome; raise an error if it is of another kind."""
     if attribute.kind in FEEDBACK:
         return feedback_outcome(text, attribute, where)
-    if attribute.outcomes == "value" and (text == UNCHANGED or text.startswith("+")):
+    if text == UNCHANGED and frame != CHANGE:
+        return None
+    if not frame.is_plain:
+        return _offset(text.removeprefix(reference_text(frame)), attribute)
+    if frame == VALUE and text.startswith("+"):
         raise RuleError(
             f"{where}: {shown(text)} is a change, but this rule predicts new values, "
-            f"such as {_examples(attribute)}"
+            f"such as {_examples(attribute, frame)}"
         )
-    if attribute.outcomes == "delta" and text.startswith("="):
+    if frame == CHANGE and text.startswith("="):
         raise RuleError(
             f"{where}: {shown(text)} is a new value, but this rule predicts changes, "
-            f"such as {_examples(attribute)}"
+            f"such as {_examples(attribute, frame)}"
         )
     if attribute.is_symbolic:
         return _symbol(text.removeprefix("=").strip(), attribute, where)
     return (0,) * attribute.length if text == UNCHANGED else vector_of(text)
+
+
+def _offset(text: str, attribute: Attribute) -> Vector:
+    """Return what follows the reference of a frame; its sign may stand apart."""
+    sign, rest = (text.strip() or "+0")[0], text.strip().lstrip("+-")
+    if not rest:
+        return (0,) * attribute.length
+    numbers = vector_of(rest)
+    return tuple(-each for each in numbers) if sign == "-" else numbers
 
 
 def _symbol(text: str, attribute: Attribute, where: str) -> Vector:
@@ -185,9 +224,9 @@ def feedback_outcome(value: object, attribute: Attribute, where: str) -> Vector:
     return (reward,)  # type: ignore[return-value]  # a number, too
 
 
-def _examples(attribute: Attribute) -> str:
+def _examples(attribute: Attribute, frame: Frame) -> str:
     """Return two outcomes that a leaf may have."""
-    if attribute.is_symbolic:
+    if attribute.is_symbolic and frame == VALUE:
         last = 1 if attribute.names is None else len(attribute.names) - 1
         first, other = (outcome_text(attribute.decode(code), attribute) for code in (last, 0))
         return f"'{first} × 3'" if last == 0 else f"'{first} × 3, {other} × 1'"
@@ -195,7 +234,9 @@ def _examples(attribute: Attribute) -> str:
         return "'= yes × 3, = no × 1'"
     ones = (*(0,) * (attribute.length - 1), 1) if attribute.length > 1 else 1
     zeros = (0,) * attribute.length if attribute.length > 1 else 0
-    return f"'{outcome_text(ones, attribute)} × 3, {outcome_text(zeros, attribute)} × 1'"
+    other = zeros if frame.is_plain else STAYS
+    first = outcome_text(zeros if attribute.is_symbolic else ones, attribute, frame)
+    return f"'{first} × 3, {outcome_text(other, attribute, frame)} × 1'"
 
 
 # ------------------------------------------------------------------------------ tests

@@ -132,9 +132,9 @@ def _frame_facts(rule: Rule) -> Iterator[str]:
 def _frame(frame: Frame) -> str:
     if frame.attribute is None:
         return "values" if frame == VALUE else "differences"
-    if frame.of is not None:
-        return f"copy({atom(frame.of)}, {atom(frame.attribute)})"
-    return f"{'added' if frame.adds else 'own'}({atom(frame.attribute)})"
+    own = f"own({atom(frame.attribute)})"
+    source = own if frame.of is None else f"copy({atom(frame.of)}, {atom(frame.attribute)})"
+    return f"added({source})" if frame.adds else source
 
 
 def clauses_of(rule: Rule) -> Iterator[str]:

@@ -198,17 +198,19 @@ class _Writer:
         frame = self.rule.frame
         if frame is None or frame.attribute is None:
             return []
+        source, lines = "x0", []
         if frame.of is not None:
             objects = f"of[{string(frame.of)}]"
-            return [
+            source = f"{objects}[0]"
+            lines = [
                 f"if len({objects}) != 1:",
                 f"    return {{{self._value_now()}: 1.0}}  # known only if there is exactly one",
-                f"base = {objects}[0][{string(frame.attribute)}]",
             ]
-        if not frame.adds:
-            return [f"base = x0[{string(frame.attribute)}]"]
-        now, by = self._value_now(), f"x0[{string(frame.attribute)}]"
-        return [f"base = {now} + {by}" if self._is_scalar() else f"base = plus({now}, {by})"]
+        base = f"{source}[{string(frame.attribute)}]"
+        if frame.adds:
+            now = self._value_now()
+            base = f"{now} + {base}" if self._is_scalar() else f"plus({now}, {base})"
+        return [*lines, f"base = {base}"]
 
     def _is_scalar(self) -> bool:
         return self.rule.attribute is None or self.rule.attribute.length == 1

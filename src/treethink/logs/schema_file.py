@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from treethink.attributes import Attribute
+from treethink.attributes import Attribute, read_facts
 from treethink.errors import (
     LogError,
     SettingError,
@@ -37,14 +37,6 @@ _NEEDED = ("actions", "classes", "attributes")
 _ATTRIBUTE_KEYS = (
     "kind", "length", "names", "like", "facts", "outcomes", "derived", "columns", "scale",
 )  # fmt: skip
-#: The keys of an attribute that follow from its kind.
-_IMPLIED: Mapping[str, tuple[str, ...]] = {
-    "position": ("facts", "outcomes"),
-    "number": ("facts", "outcomes", "length"),
-    "category": ("facts", "outcomes", "length"),
-    "flag": ("facts", "outcomes", "length"),
-    "score": ("facts", "outcomes", "length"),
-}
 
 
 # --------------------------------------------------------------------------- reading
@@ -236,9 +228,8 @@ def _attribute_lines(log_schema: LogSchema, name: str, attribute: Attribute) -> 
     yield ""
     yield f"[attributes.{_key(name)}]"
     data = attribute_to_dict(attribute)
-    implied = _IMPLIED.get(data.get("kind", ""), ())
     for key in _ATTRIBUTE_KEYS:
-        if key in data and key not in implied:
+        if key in data and not _follows_from_kind(attribute, key):
             yield f"{key} = {_value(data[key])}"
     if name in log_schema.suggestions and attribute.like is None:
         other = log_schema.suggestions[name]
@@ -247,6 +238,17 @@ def _attribute_lines(log_schema: LogSchema, name: str, attribute: Attribute) -> 
         yield f"columns = {_list(columns)}"
     if (scale := log_schema.scales.get(name)) is not None:
         yield f"scale = {scale}  # values are multiplied by it when they are read"
+
+
+def _follows_from_kind(attribute: Attribute, key: str) -> bool:
+    """Whether the attribute's kind says what stands at that key."""
+    if attribute.kind is None or key not in ("length", "facts", "outcomes"):
+        return False
+    if attribute.kind == "score" or key == "length":
+        return attribute.kind != "position"
+    if key == "outcomes":
+        return attribute.outcomes == "auto"
+    return attribute.facts == read_facts(None, attribute.length, attribute.is_symbolic)
 
 
 def _pairs(names: Mapping[str, str]) -> Iterator[str]:

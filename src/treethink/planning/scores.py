@@ -207,7 +207,7 @@ class _Exploration:
         self._most_states = most_states
         self._game = world.the(state, "game").id
         score = world.schema.attributes["score"]
-        self._merges = not score.facts and score.outcomes == "delta"
+        self._merges = not score.facts and score.outcomes != "value"
         self._numbers: dict[State, int] = {}
         #: The states that are not expanded yet, in the order of their numbers.
         self.frontier: list[State] = []

@@ -41,6 +41,7 @@ from treethink.baselines.paper.predicates import (
 )
 from treethink.baselines.prediction import Product
 from treethink.errors import StateError, TransitionError, shown, whole_number
+from treethink.frames import VALUE, default_frame
 from treethink.metrics import Value
 from treethink.model import check_alpha
 from treethink.rules import EngineNode, EngineTest, Rule, RuleKey, Rules, title_of, value_of
@@ -134,7 +135,7 @@ class Paper(Learner):
         return result
 
     def _is_value(self, m: str) -> bool:
-        return self.schema.attributes[m].outcomes == "value"
+        return default_frame(self.schema.attributes[m]) == VALUE
 
     # ---- reading the model ----
 

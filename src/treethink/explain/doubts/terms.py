@@ -24,6 +24,7 @@ from treethink.explain.doubts.pairs import (
     how_to_compare,
     vector,
 )
+from treethink.frames import CHANGE, default_frame
 from treethink.state import Attribute, Schema
 
 #: Limits of the work for one rule.
@@ -190,7 +191,7 @@ def _like_advice(schema: Schema, attribute: str, unit: str) -> str:
 
 def _preset(attribute: Attribute) -> str:
     """Return the beginning of an attribute's definition."""
-    if attribute.kind == "number" or (attribute.length == 1 and attribute.outcomes != "value"):
+    if attribute.kind == "number" or (attribute.length == 1 and default_frame(attribute) == CHANGE):
         return "Number("
     return f"Attribute({attribute.length}, " if attribute.kind != "position" else "Position(2, "
 

@@ -1,0 +1,97 @@
+#include "core/frame.hpp"
+
+#include <algorithm>
+
+namespace treethink {
+
+namespace {
+
+/// Whether a reference to `source` may tell values of `slot`.
+struct SourceCheck {
+    Schema const& schema;
+    SlotId slot;
+
+    // Names can be equal to those of the same unit only. What takes part in no facts is nobody's reference.
+    [[nodiscard]] bool may_refer(SlotId source) const {
+        Attribute const& own = schema.attribute(slot);
+        Attribute const& other = schema.attribute(source);
+        if (source == slot || other.facts.empty() || other.length != own.length) return false;
+        if (own.is_symbolic() || other.is_symbolic()) return same_unit(source);
+        return true;
+    }
+    // Of another class, the whole value is told by an attribute of the same unit only.
+    [[nodiscard]] bool may_replace(SlotId source) const { return is_own(source) || same_unit(source); }
+    [[nodiscard]] bool may_add(SlotId source) const { return !schema.attribute(slot).is_symbolic() && source != slot; }
+    [[nodiscard]] bool is_own(SlotId source) const {
+        return schema.slots()[source].class_id == schema.slots()[slot].class_id;
+    }
+    [[nodiscard]] bool same_unit(SlotId source) const {
+        return schema.unit(schema.slots()[source].attribute) == schema.unit(schema.slots()[slot].attribute);
+    }
+};
+
+}  // namespace
+
+Frame default_frame(Attribute const& attribute, bool plain) {
+    return attribute.starts_by_value() ? Frame{false, !plain, std::nullopt} : Frame{};
+}
+
+std::vector<Frame> possible_frames(Schema const& schema, SlotId slot) {
+    Attribute const& own = schema.attribute(slot);
+    std::vector<Frame> frames{default_frame(own, false)};
+    auto const add = [&](Frame const& frame) {
+        if (frames.size() < max_frames && frame != frames.front()) frames.push_back(frame);
+    };
+    if (own.outcomes == OutcomeForm::change || (own.facts.empty() && own.outcomes == OutcomeForm::automatic))
+        return frames;
+    for (bool const stays : {true, false}) add({false, stays, std::nullopt});
+    if (own.outcomes == OutcomeForm::value) return frames;
+    if (!own.is_symbolic()) add({});
+    SourceCheck const check{schema, slot};
+    for (std::size_t s = 0; s < schema.slots().size(); ++s) {
+        SlotId const source(s);
+        if (!check.may_refer(source)) continue;
+        for (bool const stays : {true, false}) {
+            if (check.may_replace(source)) add({false, stays, source});
+            if (check.may_add(source)) add({true, stays, source});
+        }
+    }
+    return frames;
+}
+
+FrameView::FrameView(Frame const& frame, State const& state, SlotId slot)
+    : frame_(frame), state_(state), slot_(slot), symbolic_(state.schema()->attribute(slot).is_symbolic()),
+      own_(frame.source &&
+           state.schema()->slots()[*frame.source].class_id == state.schema()->slots()[slot].class_id),
+      has_reference_(!frame.source || own_ || state.column(*frame.source)->rows() == 1) {}
+
+template <class Apply>
+bool FrameView::each_component(Row row, Apply&& apply) const {
+    VectorView const before = state_.value(slot_, row);
+    VectorView const other = frame_.source ? state_.value(*frame_.source, own_ ? row : 0) : VectorView{};
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        Int reference = frame_.adds ? before[i] : 0;
+        if (!other.empty() && !add(reference, other[i], reference)) return false;
+        if (!apply(reference, i)) return false;
+    }
+    return true;
+}
+
+bool FrameView::offset(Row row, VectorView value, Int* offset) const {
+    if (!has_reference_) return false;
+    bool const only_equal = symbolic_ && frame_.source;
+    return each_component(row, [&](Int reference, std::size_t i) {
+        return subtract(value[i], reference, offset[i]) && !(only_equal && offset[i] != 0);
+    });
+}
+
+bool FrameView::value(Row row, VectorView outcome, Int* value) const {
+    if (outcome.empty()) {
+        VectorView const before = state_.value(slot_, row);
+        std::copy(before.begin(), before.end(), value);
+        return true;
+    }
+    return each_component(row, [&](Int reference, std::size_t i) { return add(reference, outcome[i], value[i]); });
+}
+
+}  // namespace treethink
