@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "learning/replay.hpp"
-#include "learning/second_look.hpp"
 #include "novelty.hpp"
 #include "serialize.hpp"
 
@@ -182,8 +181,7 @@ std::vector<ModelEvent> Model::learn_transition(State const& before, ActionId ac
         decide_replayed(learning, events);
         window_.keep({before, after, action, feedback});
         choose_frames(action, events);
-        look_again(action, events);
-        look_ahead(action, events);
+        take_looks(action, events);
         replay_new_nodes(action);
     }
     if (facts_needed) collect_codes(trees_, codes_);
@@ -272,28 +270,7 @@ void Model::replay_window(std::vector<RuleId> const& rules) {
     for (auto const& [slot, action] : rules) TreeReplay(tree(slot, action)).finish(learning);
 }
 
-// ---- look-ahead (see learning/lookahead.hpp) ----
-
-// At most one rule takes a second look in an observation, so that none takes long.
-void Model::look_ahead(ActionId action, std::vector<ModelEvent>& events) {
-    if (!criterion_->looks_ahead() || !settings_.branch_updates) return;
-    KeptTransition const& last = window_.transitions().back();
-    for (std::size_t s = 0; s < effects_.size(); ++s) {
-        Tree& tree = this->tree(SlotId(s), action);
-        if (count_targets(SlotId(s), last.before, last.feedback) == 0 || !is_look_due(tree, s)) continue;
-        auto const leaf = leaf_to_look_at(*criterion_, tree);
-        if (!leaf) continue;
-        std::vector<KeptTarget> const targets = kept_targets({SlotId(s), action}, *leaf);
-        LearningContext learning = context(last.before);
-        auto const set_state = [&](State const& state) {
-            std::vector<Recoding> recodings = codes_.set_state(state);
-            recode(trees_, codes_, recodings);
-            return recodings;
-        };
-        LookAhead(tree, learning, set_state).look(*leaf, targets);
-        return take_events(SlotId(s), action, events);
-    }
-}
+// ---- looks at what is kept (see looks/) ----
 
 // The most recent targets of a rule that reach a node; they refer to the window.
 std::vector<KeptTarget> Model::kept_targets(RuleId const& rule, NodeId node) {
@@ -386,27 +363,32 @@ void Model::grow_again(RuleId const& rule, Frame const& frame, std::vector<Model
     take_events(slot, action, events);
 }
 
-// ---- second looks (see learning/second_look.hpp) ----
-
 // Only rules that have just decided can have nodes to look at. There are few looks, so that no observation takes long.
-void Model::look_again(ActionId action, std::vector<ModelEvent>& events) {
+void Model::take_looks(ActionId action, std::vector<ModelEvent>& events) {
     std::vector<RuleId> rules = undecided_;
     for (std::size_t s = 0; s < effects_.size(); ++s) rules.emplace_back(SlotId(s), action);
     std::sort(rules.begin(), rules.end());
     rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
-    std::size_t looks = 0;
+    std::erase_if(rules, [&](RuleId const& rule) { return !tree(rule.first, rule.second).awaits_look(); });
+    std::size_t second_looks = 0, looks_ahead = 0;
     for (RuleId const& rule : rules) {
-        Tree& tree = this->tree(rule.first, rule.second);
-        if (!tree.awaits_look()) continue;
         LearningContext learning = context(window_.transitions().back().before);
-        SecondLook look(tree, learning);
-        for (NodeId const node : look.take_nodes()) {
-            if (!look.is_worth_while(node)) continue;
-            if (++looks > SecondLook::max_looks) break;
-            if (look.decide(node, kept_targets(rule, node))) break;
-        }
+        SecondLook second(tree(rule.first, rule.second), learning);
+        LookAhead ahead(tree(rule.first, rule.second), learning);
+        if (!take_looks(second, rule, second_looks)) take_looks(ahead, rule, looks_ahead);
         take_events(rule.first, rule.second, events);
     }
+}
+
+// Whether the rule has changed: then it is not looked at any more.
+template <class Look>
+bool Model::take_looks(Look& look, RuleId const& rule, std::size_t& looks) {
+    for (NodeId const node : look.take_nodes()) {
+        if (!look.is_worth_while(node)) continue;
+        if (++looks > Look::max_looks) return false;
+        if (look.decide(node, kept_targets(rule, node))) return true;
+    }
+    return false;
 }
 
 // ---- predicting ----

@@ -17,9 +17,9 @@
 #include "editing.hpp"
 #include "inference/prediction.hpp"
 #include "learning/frame_choice.hpp"
-#include "learning/lookahead.hpp"
-#include "learning/second_look.hpp"
 #include "learning/tree.hpp"
+#include "looks/look_ahead.hpp"
+#include "looks/second_look.hpp"
 #include "model_lock.hpp"
 #include "snapshot.hpp"
 #include "window.hpp"
@@ -168,7 +168,6 @@ private:
     void decide_replayed(LearningContext& context, std::vector<ModelEvent>& events);
     void replay_new_nodes(ActionId action);
     void replay_window(std::vector<RuleId> const& rules);
-    void look_again(ActionId action, std::vector<ModelEvent>& events);
 
     /// In one observation, at most so many rules compare frames.
     static constexpr std::size_t max_choices = 4;
@@ -182,7 +181,9 @@ private:
     [[nodiscard]] std::optional<Frame> shorter_frame(RuleId const& rule) const;
     void grow_again(RuleId const& rule, Frame const& frame, std::vector<ModelEvent>& events);
 
-    void look_ahead(ActionId action, std::vector<ModelEvent>& events);
+    void take_looks(ActionId action, std::vector<ModelEvent>& events);
+    template <class Look>
+    bool take_looks(Look& look, RuleId const& rule, std::size_t& looks);
     [[nodiscard]] std::vector<KeptTarget> kept_targets(RuleId const& rule, NodeId node);
 
     template <class Route>

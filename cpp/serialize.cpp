@@ -5,7 +5,6 @@
 #include <string>
 
 #include "editing.hpp"
-#include "learning/second_look.hpp"
 #include "learning/tree.hpp"
 
 namespace treethink {

@@ -31,6 +31,11 @@ inline constexpr std::size_t max_vector_length = 1'000'000;
     return true;
 }
 
+/// The absolute value.
+[[nodiscard]] inline std::uint64_t magnitude(Int value) {
+    return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+}
+
 [[nodiscard]] inline bool same(VectorView a, VectorView b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }

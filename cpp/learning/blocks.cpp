@@ -162,28 +162,47 @@ std::size_t BlockTables::bytes() const {
     return bytes;
 }
 
-// ---- what is not counted ----
+// ---- patterns ----
 
-// Beside the choice among all that can be asked, one of two: that it is nothing that is counted.
-std::vector<UncountedBlock> uncounted_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
-    std::vector<UncountedBlock> blocks;
+// A component v has a share of 1 / ((|v| + 1)(|v| + 2)) in the prior, divided between v and -v.
+Log length_of_value(VectorView value) {
+    LogTables const& logs = LogTables::get();
+    Log length = 0;
+    for (Int const each : value) {
+        std::uint64_t const size = magnitude(each);
+        length += logs.number(size + 1) + logs.number(size + 2) + (each == 0 ? 0 : logs.number(2));
+    }
+    return length;
+}
+
+// What is not counted is described by a choice among all that can be asked, and one of two: that it is not counted.
+std::vector<Pattern> patterns(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
+    std::vector<Pattern> patterns;
     std::vector<std::uint64_t> shares;
-    std::uint64_t all = 0;
+    std::uint64_t counted = 0, all = 0;
     for (std::size_t t = 0; t < types.size(); ++t)
         each_block(types[t], classes, [&](Variables variables) {
             std::size_t introduced = 0;
             for (std::size_t k = 0; k < types[t].arity; ++k) introduced += variables[k] >= classes.size();
-            std::uint64_t const share = share_of(types[t], introduced);
-            all += share;
-            if (types[t].counted) return;
-            blocks.push_back({t, variables, 0});
-            shares.push_back(share);
+            patterns.push_back({t, variables, 0});
+            shares.push_back(share_of(types[t], introduced));
+            all += shares.back();
+            if (types[t].counted) counted = all;
         });
-    LogTables const& logs = LogTables::get();
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-        blocks[b].description_length =
-            log_of(static_cast<double>(all)) - log_of(static_cast<double>(shares[b])) + logs.number(2);
-    return blocks;
+    Log const log_counted = log_of(static_cast<double>(std::max<std::uint64_t>(counted, 1)));
+    Log const log_all = log_of(static_cast<double>(std::max<std::uint64_t>(all, 1))) + LogTables::get().number(2);
+    for (std::size_t p = 0; p < patterns.size(); ++p)
+        patterns[p].description_length = (types[patterns[p].type].counted ? log_counted : log_all) -
+                                         log_of(static_cast<double>(shares[p]));
+    return patterns;
+}
+
+Log length_of_uncounted_test(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
+                             Test const& test) {
+    for (Pattern const& each : patterns(types, classes))
+        if (each.type == test.type && each.variables == test.variables)
+            return each.description_length + length_of_value(test.value);
+    return 0;
 }
 
 // ---- blocks by number ----

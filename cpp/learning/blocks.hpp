@@ -96,16 +96,23 @@ private:
     std::map<std::vector<ClassId>, std::weak_ptr<BlockTable const>> tables_;
 };
 
-/// What can be asked of a node and is not counted, but for the value.
-struct UncountedBlock {
+/// What can be asked of a node, but for the value.
+struct Pattern {
     std::size_t type = 0;                      // position in fact_types(schema)
     std::array<std::uint32_t, 2> variables{};  // by argument; those from the node's own number on are new
-    Log description_length = 0;                // of the choice among all that can be asked, in units of a Log
+    Log description_length = 0;                // of the choice of it, in units of a Log
 };
 
-/// All of it, of a node whose variables have these classes, in canonical order.
-[[nodiscard]] std::vector<UncountedBlock> uncounted_blocks(std::vector<FactType> const& types,
-                                                           std::vector<ClassId> const& classes);
+/// Everything that can be asked of a node whose variables have these classes, in canonical order: first what is
+/// counted, which are its blocks.
+[[nodiscard]] std::vector<Pattern> patterns(std::vector<FactType> const& types, std::vector<ClassId> const& classes);
+
+/// Description length of a value: small numbers are short.
+[[nodiscard]] Log length_of_value(VectorView value);
+
+/// Description length of a test that is not counted, at a node whose variables have these classes.
+[[nodiscard]] Log length_of_uncounted_test(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
+                                           Test const& test);
 
 /// How many blocks a node has whose variables have these classes; they are not made.
 [[nodiscard]] std::size_t count_blocks(std::vector<FactType> const& types, std::vector<ClassId> const& classes);

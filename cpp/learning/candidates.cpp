@@ -223,10 +223,6 @@ void mark_used_codes(Candidates const& candidates, std::size_t type, std::vector
 
 namespace {
 
-std::uint64_t magnitude(Int value) {
-    return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-}
-
 // Sum of magnitudes; the largest number if it does not fit.
 std::uint64_t l1_norm(VectorView value) {
     constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
@@ -239,17 +235,6 @@ std::uint64_t l1_norm(VectorView value) {
 }
 
 }  // namespace
-
-// A component v has a share of 1 / ((|v| + 1)(|v| + 2)) in the prior, divided between v and -v.
-Log length_of_value(VectorView value) {
-    LogTables const& logs = LogTables::get();
-    Log length = 0;
-    for (Int const each : value) {
-        std::uint64_t const size = magnitude(each);
-        length += logs.number(size + 1) + logs.number(size + 2) + (each == 0 ? 0 : logs.number(2));
-    }
-    return length;
-}
 
 Log description_length(Codes const& codes, Block const& block, Code code) {
     return block.description_length + length_of_value(codes.value(block.type, code));

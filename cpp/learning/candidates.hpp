@@ -201,9 +201,6 @@ private:
 [[nodiscard]] Log length_of_test(Codes const& codes, Node const& branch);
 void read_test_counts(Node const& branch, std::vector<Count>& out);
 
-/// Description length of a value: small numbers are short.
-[[nodiscard]] Log length_of_value(VectorView value);
-
 /// How many candidates the node, one of `nodes` of its rule, may have while it learns from this state:
 /// max_candidates or fewer (see above).
 [[nodiscard]] std::uint64_t candidate_limit(LearningContext const& context, Node const& node, std::size_t nodes,

@@ -67,6 +67,11 @@ struct LearningContext {
     State const& state;          // before the transition; `codes` are those of its facts
     std::vector<Event>& events;  // decisions are appended
     std::size_t varying_rules;   // of the model, when the transition began
+
+    /// Whether nodes are looked at again over what is kept (looks/).
+    [[nodiscard]] bool takes_looks() const {
+        return settings.memory > 0 && settings.branch_updates && criterion.looks_ahead();
+    }
 };
 
 }  // namespace treethink

@@ -4,13 +4,13 @@
 #include "learning/tree.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "learning/replay.hpp"
-#include "learning/second_look.hpp"
 #include "learning/selection.hpp"
 
 namespace treethink {
@@ -182,19 +182,38 @@ void Tree::decide(LearningContext& context) {
     }
 }
 
-// ---- second looks (second_look.hpp) ----
+// ---- looks at what is kept (looks/) ----
+
+namespace {
+
+// Changes twice while the number of targets doubles.
+std::uint64_t look_level(std::uint64_t targets) {
+    if (targets < 2) return targets;
+    auto const exponent = static_cast<unsigned>(std::bit_width(targets)) - 1;
+    return std::uint64_t{2} * exponent + (targets >> (exponent - 1) & 1);
+}
+
+// Changes when it doubles; later, when it is four times as large.
+std::uint64_t look_ahead_level(std::uint64_t targets) {
+    auto const exponent = static_cast<std::uint64_t>(std::bit_width(targets));
+    return exponent <= 10 ? exponent : 10 + (exponent - 10) / 2;
+}
+
+}  // namespace
 
 // A node is looked at again each time that the number of targets it has counted has grown by half.
 void Tree::note_look(LearningContext const& context, NodeId at) {
+    if (!context.takes_looks()) return;
     NodeStats const& stats = nodes_[at].stats;
     std::uint64_t const before = stats.n - stats.clusters.size_in(stamp_);
-    if (look_level(before) != look_level(stats.n) && takes_second_looks(context)) awaiting_look_.push_back(at);
+    if (look_level(before) != look_level(stats.n)) awaiting_look_.push_back(at);
+    if (nodes_[at].is_leaf() && look_ahead_level(before) != look_ahead_level(stats.n)) awaiting_look_ahead_.push_back(at);
 }
 
 // A leaf that splits is, and with it all nodes above whose tests are about an attribute of its own test: it may be that
 // they say value by value what could be said at once.
 void Tree::note_looks(LearningContext const& context, NodeId split_leaf) {
-    if (!takes_second_looks(context)) return;
+    if (!context.takes_looks()) return;
     std::vector<FactType> const& types = context.codes.types();
     FactType const& own = types[nodes_[split_leaf].test.type];
     auto const has = [](FactType const& type, AttributeId attribute) {
@@ -232,6 +251,7 @@ bool Tree::decide_branch(LearningContext& context, NodeId at) {
     Node& branch = nodes_[at];
     std::uint64_t const n = branch.stats.n;
     if (branch.settled || branch.edits.held || !context.settings.branch_updates) return false;
+    if (nodes_[branch.left].replay != ReplayStage::done || nodes_[branch.right].replay != ReplayStage::done) return false;
     if (!criterion.is_check_due(branch.stats)) return false;
     NodeScores const scores = score_node(context, branch);
     bool const challenged = may_be_beaten(context, branch, scores.threshold);

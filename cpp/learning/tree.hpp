@@ -109,8 +109,8 @@ public:
     [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
     /// Whether nodes wait for kept transitions (see TreeReplay).
     [[nodiscard]] bool awaits_replay() const { return !awaiting_replay_.empty(); }
-    /// Whether nodes wait for a second look (see SecondLook).
-    [[nodiscard]] bool awaits_look() const { return !awaiting_look_.empty(); }
+    /// Whether nodes wait for a look at what is kept (see SecondLook and LookAhead).
+    [[nodiscard]] bool awaits_look() const { return !awaiting_look_.empty() || !awaiting_look_ahead_.empty(); }
     [[nodiscard]] std::size_t bytes() const;
 
     /// Follows changes of codes, by fact type.
@@ -121,6 +121,7 @@ private:
     friend class TreeReader;
     friend class TreeReplay;
     friend class SecondLook;
+    friend class LookAhead;
 
     [[nodiscard]] bool answers_with_all(NodeId node) const {
         return node == kRoot &&
@@ -168,7 +169,8 @@ private:
     std::vector<NodeId> free_;             // places in `nodes_` to use again
     std::uint64_t forgotten_ = 0;          // candidates
     std::vector<NodeId> awaiting_replay_;  // nodes; some may have been removed since, or be listed twice
-    std::vector<NodeId> awaiting_look_;    // nodes, until the end of the observation; some may be listed twice
+    // Nodes, until the end of the observation; some may be listed twice.
+    std::vector<NodeId> awaiting_look_, awaiting_look_ahead_;
 };
 
 /// Makes trees that share `codes` follow their changes.

@@ -1,0 +1,177 @@
+#include "looks/kept_tests.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "core/hash.hpp"
+#include "learning/candidates.hpp"
+
+namespace treethink {
+
+namespace {
+
+/// Evaluates the tests of one pattern over the targets of a look.
+class PatternLook {
+public:
+    PatternLook(std::vector<FactType> const& types, std::vector<ClassId> const& classes, Pattern const& pattern,
+                std::span<KeptTarget const> targets)
+        : type_(types[pattern.type]), classes_(classes), pattern_(pattern), targets_(targets),
+          value_(type_.value_length), swapped_(type_.value_length) {
+        for (std::size_t k = 0; k < type_.arity; ++k) is_new_[k] = pattern.variables[k] >= classes.size();
+        for (std::uint32_t v = 0; v < classes.size(); ++v) {
+            bool read = is_excluded_from(0, v) || is_excluded_from(1, v);
+            for (std::size_t k = 0; k < type_.arity; ++k) read = read || pattern.variables[k] == v;
+            if (read) read_.push_back(v);
+        }
+    }
+
+    /// How many groundings there are to examine; it stops to count beyond the limit.
+    [[nodiscard]] std::uint64_t groundings(std::uint64_t limit) {
+        std::uint64_t sum = 0;
+        for (KeptTarget const& target : targets_) {
+            std::uint64_t product = distinct_bindings(target.bindings).size();
+            for (std::size_t k = 0; k < type_.arity; ++k)
+                if (is_new_[k]) product *= target.before->rows(type_.classes[k]);
+            sum += product;
+            if (sum > limit) break;
+        }
+        return sum;
+    }
+
+    void append_to(std::vector<KeptTest>& tests) {
+        bool const cumulative = type_.kind->cumulative();
+        for (std::size_t t = 0; t < targets_.size(); ++t) {
+            smallest_.reset();
+            each_grounding(targets_[t], [&](VectorView value) {
+                if (!cumulative)
+                    holds_[find_or_add(value)].set(t);
+                else if (!smallest_ || value[0] < *smallest_)
+                    smallest_ = value[0];
+            });
+            if (smallest_) holds_[find_or_add({&*smallest_, 1})].set(t);
+        }
+        if (cumulative) return append_cumulative(tests);
+        for (std::size_t v = 0; v < values_.size(); ++v) append(std::move(values_[v]), holds_[v], tests);
+    }
+
+private:
+    [[nodiscard]] bool is_excluded_from(std::size_t k, std::uint32_t v) const {
+        return k < type_.arity && is_new_[k] && classes_[v] == type_.classes[k];
+    }
+
+    // One binding for each choice of the objects that the pattern reads.
+    std::vector<std::uint32_t> const& distinct_bindings(Bindings const& bindings) {
+        chosen_.resize(read_.empty() ? std::min<std::size_t>(bindings.size(), 1) : bindings.size());
+        std::iota(chosen_.begin(), chosen_.end(), 0u);
+        if (chosen_.size() <= 1) return chosen_;
+        auto const compare = [&](std::uint32_t a, std::uint32_t b) -> std::strong_ordering {
+            for (std::uint32_t const v : read_)
+                if (auto const order = bindings[a][v] <=> bindings[b][v]; order != 0) return order;
+            return std::strong_ordering::equal;
+        };
+        std::sort(chosen_.begin(), chosen_.end(), [&](auto a, auto b) { return compare(a, b) < 0; });
+        auto const same = [&](auto a, auto b) { return compare(a, b) == 0; };
+        chosen_.erase(std::unique(chosen_.begin(), chosen_.end(), same), chosen_.end());
+        return chosen_;
+    }
+
+    // Calls visit(value) for each group of objects that the pattern may be about.
+    template <class Visit>
+    void each_grounding(KeptTarget const& target, Visit const& visit) {
+        State const& state = *target.before;
+        for (std::uint32_t const i : distinct_bindings(target.bindings)) {
+            std::span<Row const> const binding = target.bindings[i];
+            each_row(state, binding, 0, [&](Row x) {
+                if (type_.arity == 1) return with_value(state, x, x, visit);
+                each_row(state, binding, 1, [&](Row y) {
+                    if (!type_.same_class() || x != y) with_value(state, x, y, visit);
+                });
+            });
+        }
+    }
+
+    // Calls visit(row) for the objects that argument `k` may be.
+    template <class Visit>
+    void each_row(State const& state, std::span<Row const> binding, std::size_t k, Visit const& visit) const {
+        if (!is_new_[k]) return visit(binding[pattern_.variables[k]]);
+        std::size_t const rows = state.rows(type_.classes[k]);
+        for (Row row = 0; row < rows; ++row) {
+            bool taken = false;
+            for (std::uint32_t const v : read_) taken |= is_excluded_from(k, v) && binding[v] == row;
+            if (!taken) visit(row);
+        }
+    }
+
+    template <class Visit>
+    void with_value(State const& state, Row x, Row y, Visit const& visit) {
+        VectorView const second = type_.terms == 2 ? state.value(type_.slots[1], y) : VectorView{};
+        if (!type_.kind->value(state.value(type_.slots[0], x), second, value_.data())) return;
+        VectorView value = value_.view();
+        if (type_.unordered() && is_new_[0]) {  // two new objects: the greater value of both directions
+            std::copy(value.begin(), value.end(), swapped_.data());
+            type_.kind->swap(swapped_.data(), type_.value_length);
+            if (less(value, swapped_.view())) value = swapped_.view();
+        }
+        visit(value);
+    }
+
+    std::size_t find_or_add(VectorView value) {
+        auto const hash = static_cast<std::uint32_t>(hash_of(value, 0));
+        std::uint32_t const place = index_.find(hash, [&](std::uint32_t v) { return same(values_[v], value); });
+        if (place != HashIndex::none) return place;
+        index_.add(hash, static_cast<std::uint32_t>(values_.size()));
+        values_.emplace_back(value.begin(), value.end());
+        holds_.emplace_back();
+        return values_.size() - 1;
+    }
+
+    // With a value between two that came, a test holds wherever it holds with the lower one: the shortest is taken.
+    void append_cumulative(std::vector<KeptTest>& tests) const {
+        std::vector<std::size_t> order(values_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [&](auto a, auto b) { return values_[a] < values_[b]; });
+        TargetSet holds;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            holds |= holds_[order[i]];
+            Int const low = values_[order[i]][0];
+            Int const high = i + 1 < order.size() ? values_[order[i + 1]][0] - 1 : std::numeric_limits<Int>::max();
+            append({std::clamp<Int>(0, low, high)}, holds, tests);
+        }
+    }
+
+    void append(Vector value, TargetSet const& holds, std::vector<KeptTest>& tests) const {
+        Log const length = pattern_.description_length + length_of_value(value);
+        tests.push_back({{pattern_.type, pattern_.variables, std::move(value)}, length, holds});
+    }
+
+    FactType const& type_;
+    std::vector<ClassId> const& classes_;
+    Pattern const& pattern_;
+    std::span<KeptTarget const> targets_;
+    std::array<bool, 2> is_new_{};
+    std::vector<std::uint32_t> read_;  // variables whose objects decide which tests hold
+    std::vector<Vector> values_;       // that came
+    std::vector<TargetSet> holds_;     // by value: targets for which it held
+    HashIndex index_;                  // of values_
+    std::optional<Int> smallest_;      // value of the current target, if a test holds with every greater one too
+    std::vector<std::uint32_t> chosen_;
+    Buffer value_, swapped_;
+};
+
+}  // namespace
+
+void append_tests(std::vector<FactType> const& types, std::vector<ClassId> const& classes, Pattern const& pattern,
+                  std::span<KeptTarget const> targets, LookBudget& budget, std::vector<KeptTest>& tests) {
+    PatternLook look(types, classes, pattern, targets);
+    std::uint64_t const limit = std::min(budget.of_pattern, budget.left);
+    std::uint64_t const groundings = look.groundings(limit);
+    if (groundings > limit) return;
+    budget.left -= groundings;
+    look.append_to(tests);
+}
+
+}  // namespace treethink

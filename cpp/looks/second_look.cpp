@@ -1,0 +1,135 @@
+#include "looks/second_look.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "learning/replay.hpp"
+#include "looks/kept_tests.hpp"
+
+namespace treethink {
+
+namespace {
+
+// Part of what the tests below a branch explain that a challenger must make up for, as in tree.cpp.
+constexpr double share_to_make_up = 1.0 / 16;
+
+/// Of two tests whose net scores are equal: the higher score, then canonical order.
+bool is_better(std::vector<FactType> const& types, std::size_t variables, ScoredTest const& a, ScoredTest const& b) {
+    if (a.net_score != b.net_score) return a.net_score > b.net_score;
+    if (a.score != b.score) return a.score > b.score;
+    return canonical_order(types, variables, a.test, b.test) < 0;
+}
+
+}  // namespace
+
+// The best test of a kind that is not counted, for a node whose variables have these classes.
+std::optional<ScoredTest> SecondLook::best_uncounted_test(std::vector<ClassId> const& classes,
+                                                          std::span<KeptTarget const> targets,
+                                                          LookSample const& sample) const {
+    std::vector<FactType> const& types = context_.codes.types();
+    std::vector<KeptTest> tests;
+    LookBudget budget;
+    for (Pattern const& pattern : patterns(types, classes))
+        if (!types[pattern.type].counted) append_tests(types, classes, pattern, targets, budget, tests);
+    std::optional<ScoredTest> best;
+    std::vector<Count> counts;
+    for (KeptTest& each : tests) {
+        sample.count(each.holds, counts);
+        double const score = context_.criterion.score(counts, sample.sample());
+        double const net = score - static_cast<double>(each.description_length);
+        if (best && net < best->net_score) continue;
+        ScoredTest scored{std::move(each.test), each.description_length, net, score};
+        if (!best || is_better(types, classes.size(), scored, *best)) best = std::move(scored);
+    }
+    return best;
+}
+
+// ---- nodes ----
+
+std::vector<NodeId> SecondLook::take_nodes() {
+    std::vector<NodeId> const waiting = std::exchange(tree_.awaiting_look_, {});
+    std::vector<NodeId> nodes = tree_.preorder();
+    std::erase_if(nodes, [&](NodeId at) { return std::find(waiting.begin(), waiting.end(), at) == waiting.end(); });
+    return nodes;
+}
+
+double SecondLook::threshold(NodeId at, std::vector<Count> const& counts, Sample const& sample) const {
+    Criterion const& criterion = context_.criterion;
+    Node const& node = tree_.nodes_[at];
+    double const score = criterion.score(counts, sample);
+    if (node.is_leaf()) return criterion.threshold(counts, sample, score);
+    double const net = score - static_cast<double>(length_of_test(context_.codes, node));
+    auto const targets = std::accumulate(sample.totals.begin(), sample.totals.end(), std::uint64_t{0});
+    double const below = criterion.explained_below(context_.codes, tree_.nodes_, at) * static_cast<double>(targets) /
+                         static_cast<double>(node.stats.n);
+    return criterion.threshold(counts, sample, net) + share_to_make_up * below;
+}
+
+bool SecondLook::is_worth_while(NodeId at) const {
+    Node const& node = tree_.nodes_[at];
+    NodeStats const& stats = node.stats;
+    if (context_.codes.types().size() == context_.codes.counted_types()) return false;
+    bool const fixed = node.edits.pinned || node.edits.hand_written || node.edits.held || node.settled;
+    bool const full = node.depth >= max_depth || node.variable_classes.size() >= max_variables;
+    if (fixed || full || stats.is_pure() || !node.candidates.are_counted()) return false;
+    std::vector<Count> counts(stats.totals.size(), 0);
+    if (!node.is_leaf()) read_test_counts(node, counts);
+    Sample const sample{stats.totals, stats.clusters.design_effect(stats.totals, stats.n)};
+    return context_.criterion.surely_better(0, threshold(at, counts, sample), stats.n);
+}
+
+bool SecondLook::decide(NodeId at, std::span<KeptTarget const> targets) {
+    if (targets.empty()) return false;
+    Node const& node = tree_.nodes_[at];
+    LookSample const sample(targets, context_.criterion);
+    auto best = best_uncounted_test(node.variable_classes, targets, sample);
+    if (!best) return false;
+    std::vector<Count> counts;
+    sample.count(holds_in_place(node, targets), counts);
+    double const to_beat = threshold(at, counts, sample.sample());
+    if (!context_.criterion.surely_better(best->net_score, to_beat, sample.size())) return false;
+    set_test(at, std::move(*best));
+    return true;
+}
+
+// For which targets the test in place holds.
+TargetSet SecondLook::holds_in_place(Node const& node, std::span<KeptTarget const> targets) const {
+    TargetSet holds;
+    if (node.is_leaf()) return holds;
+    Bindings extended;
+    std::vector<FactType> const& types = context_.codes.types();
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+        extend(FactsOnDemand(*targets[t].before), types[node.test.type], node.test, node.variable_classes,
+               targets[t].bindings, extended);
+        holds[t] = extended.size() > 0;
+    }
+    return holds;
+}
+
+// set_test(node, test):
+//     drop everything below the node, and what it has counted
+//     the node asks `test` from now on; it and its new children count what is kept
+void SecondLook::set_test(NodeId at, ScoredTest best) {
+    std::vector<FactType> const& types = context_.codes.types();
+    Decision const kind = tree_.nodes_[at].is_leaf() ? Decision::split : Decision::change;
+    tree_.remove_children(at);
+    Node& node = tree_.nodes_[at];
+    node.test = std::move(best.test);
+    node.test_candidate = {*find_block(types, node.variable_classes, node.test), no_code};
+    node.uncounted_test = {std::vector<Count>(node.stats.totals.size(), 0), best.description_length};
+    node.stats = {};
+    node.fit_outcomes(tree_.outcomes_.size());
+    node.candidates.stop();
+    tree_.count_candidates(at, types);
+    tree_.add_children(at, types);
+    for (NodeId const child : {tree_.nodes_[at].left, tree_.nodes_[at].right}) {
+        tree_.count_candidates(child, types);
+        TreeReplay(tree_).add(child);
+    }
+    TreeReplay(tree_).add(at);
+    context_.criterion.update_settled(tree_.nodes_);
+    tree_.record_event(context_, at, kind);
+}
+
+}  // namespace treethink
