@@ -369,26 +369,29 @@ void Model::take_looks(ActionId action, std::vector<ModelEvent>& events) {
     for (std::size_t s = 0; s < effects_.size(); ++s) rules.emplace_back(SlotId(s), action);
     std::sort(rules.begin(), rules.end());
     rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
-    std::erase_if(rules, [&](RuleId const& rule) { return !tree(rule.first, rule.second).awaits_look(); });
-    std::size_t second_looks = 0, looks_ahead = 0;
+    std::size_t looks = 0;
     for (RuleId const& rule : rules) {
+        Tree& tree = this->tree(rule.first, rule.second);
+        if (!tree.awaits_look()) continue;
         LearningContext learning = context(window_.transitions().back().before);
-        SecondLook second(tree(rule.first, rule.second), learning);
-        LookAhead ahead(tree(rule.first, rule.second), learning);
-        if (!take_looks(second, rule, second_looks)) take_looks(ahead, rule, looks_ahead);
+        take_looks(tree, rule, learning, looks);
         take_events(rule.first, rule.second, events);
     }
 }
 
-// Whether the rule has changed: then it is not looked at any more.
-template <class Look>
-bool Model::take_looks(Look& look, RuleId const& rule, std::size_t& looks) {
-    for (NodeId const node : look.take_nodes()) {
-        if (!look.is_worth_while(node)) continue;
-        if (++looks > Look::max_looks) return false;
-        if (look.decide(node, kept_targets(rule, node))) return true;
+// A rule is looked at until it changes.
+void Model::take_looks(Tree& tree, RuleId const& rule, LearningContext& learning, std::size_t& looks) {
+    SecondLook second(tree, learning);
+    LookAhead ahead(tree, learning);
+    for (auto const& [node, looks_ahead] : tree.take_looks()) {
+        bool const is_for_second = second.is_worth_while(node);
+        bool const is_for_ahead = looks_ahead && ahead.is_worth_while(node);
+        if (!is_for_second && !is_for_ahead) continue;
+        if (++looks > max_looks) return;
+        std::vector<KeptTarget> const targets = kept_targets(rule, node);
+        if (is_for_second && second.decide(node, targets)) return;
+        if (is_for_ahead && ahead.decide(node, targets)) return;
     }
-    return false;
 }
 
 // ---- predicting ----

@@ -169,6 +169,8 @@ private:
     void replay_new_nodes(ActionId action);
     void replay_window(std::vector<RuleId> const& rules);
 
+    /// In one observation, at most so many nodes are looked at.
+    static constexpr std::size_t max_looks = 4;
     /// In one observation, at most so many rules compare frames.
     static constexpr std::size_t max_choices = 4;
     [[nodiscard]] Frame start_frame(SlotId slot) const;
@@ -182,8 +184,7 @@ private:
     void grow_again(RuleId const& rule, Frame const& frame, std::vector<ModelEvent>& events);
 
     void take_looks(ActionId action, std::vector<ModelEvent>& events);
-    template <class Look>
-    bool take_looks(Look& look, RuleId const& rule, std::size_t& looks);
+    void take_looks(Tree& tree, RuleId const& rule, LearningContext& learning, std::size_t& looks);
     [[nodiscard]] std::vector<KeptTarget> kept_targets(RuleId const& rule, NodeId node);
 
     template <class Route>

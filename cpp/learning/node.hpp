@@ -70,6 +70,8 @@ struct NodeStats {
         return std::count_if(totals.begin(), totals.end(), [](Count count) { return count > 0; }) < 2;
     }
     [[nodiscard]] Sample sample() const { return {totals, design_effect}; }
+    /// The design effect of everything counted so far.
+    [[nodiscard]] std::uint64_t current_design_effect() const { return clusters.design_effect(totals, n); }
 };
 
 /// What a branch counts of a test that is no candidate, because its kind is not counted (second_look.hpp).

@@ -173,9 +173,7 @@ void Tree::decide(LearningContext& context) {
         if (nodes_[at].last_reached != transitions_ || nodes_[at].settled) continue;
         if (nodes_[at].is_leaf()) {
             decide_leaf(context, at);
-            if (nodes_[at].is_leaf()) note_look(context, at);
         } else if (!decide_branch(context, at)) {
-            note_look(context, at);
             open.push_back(nodes_[at].right);
             open.push_back(nodes_[at].left);
         }
@@ -186,28 +184,41 @@ void Tree::decide(LearningContext& context) {
 
 namespace {
 
-// Changes twice while the number of targets doubles.
-std::uint64_t look_level(std::uint64_t targets) {
-    if (targets < 2) return targets;
-    auto const exponent = static_cast<unsigned>(std::bit_width(targets)) - 1;
-    return std::uint64_t{2} * exponent + (targets >> (exponent - 1) & 1);
+// Changes twice while the loss doubles.
+std::uint64_t look_level(Log loss) {
+    auto const nats = static_cast<std::uint64_t>(loss / units_per_nat);
+    if (nats < 2) return nats;
+    auto const exponent = static_cast<unsigned>(std::bit_width(nats)) - 1;
+    return std::uint64_t{2} * exponent + (nats >> (exponent - 1) & 1);
 }
 
 // Changes when it doubles; later, when it is four times as large.
-std::uint64_t look_ahead_level(std::uint64_t targets) {
-    auto const exponent = static_cast<std::uint64_t>(std::bit_width(targets));
-    return exponent <= 10 ? exponent : 10 + (exponent - 10) / 2;
+std::uint64_t look_ahead_level(Log loss) {
+    auto const exponent = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(loss / units_per_nat)));
+    return exponent <= 8 ? exponent : 8 + (exponent - 8) / 2;
 }
 
 }  // namespace
 
-// A node is looked at again each time that the number of targets it has counted has grown by half.
-void Tree::note_look(LearningContext const& context, NodeId at) {
-    if (!context.takes_looks()) return;
-    NodeStats const& stats = nodes_[at].stats;
-    std::uint64_t const before = stats.n - stats.clusters.size_in(stamp_);
-    if (look_level(before) != look_level(stats.n)) awaiting_look_.push_back(at);
-    if (nodes_[at].is_leaf() && look_ahead_level(before) != look_ahead_level(stats.n)) awaiting_look_ahead_.push_back(at);
+// A node whose check has changed nothing is looked at, if its loss has grown by half since then. So what is unexpected
+// leads to a look soon.
+void Tree::note_look(LearningContext const& context, NodeId at, Log loss_before) {
+    Log const loss = nodes_[at].stats.last_checked_loss;
+    if (look_level(loss_before) != look_level(loss) && context.takes_looks())
+        awaiting_look_.push_back({at, look_ahead_level(loss_before) != look_ahead_level(loss)});
+}
+
+std::vector<Tree::AwaitedLook> Tree::take_looks() {
+    std::vector<AwaitedLook> const waiting = std::exchange(awaiting_look_, {});
+    std::vector<AwaitedLook> looks;
+    for (NodeId const at : preorder()) {
+        auto const is_for = [&](AwaitedLook const& each) { return each.node == at; };
+        if (std::none_of(waiting.begin(), waiting.end(), is_for)) continue;
+        bool const ahead = std::any_of(waiting.begin(), waiting.end(),
+                                       [&](AwaitedLook const& each) { return each.node == at && each.ahead; });
+        looks.push_back({at, ahead});
+    }
+    return looks;
 }
 
 // A leaf that splits is, and with it all nodes above whose tests are about an attribute of its own test: it may be that
@@ -222,7 +233,7 @@ void Tree::note_looks(LearningContext const& context, NodeId split_leaf) {
     for (NodeId at = split_leaf; at != kNoNode; at = nodes_[at].parent) {
         FactType const& type = types[nodes_[at].test.type];
         if (has(type, own.attributes[0]) || (own.terms == 2 && has(type, own.attributes[1])))
-            awaiting_look_.push_back(at);
+            awaiting_look_.push_back({at, false});
     }
 }
 
@@ -231,13 +242,15 @@ void Tree::note_looks(LearningContext const& context, NodeId split_leaf) {
 //         set_test(leaf, best candidate)                       convertToBranch
 void Tree::decide_leaf(LearningContext& context, NodeId at) {
     Node& leaf = nodes_[at];
+    Log const loss_before = leaf.stats.last_checked_loss;
     if (leaf.edits.pinned || must_stay_leaf(leaf) || !context.criterion.is_check_due(leaf.stats)) return;
     NodeScores const scores = score_node(context, leaf);
-    if (!may_be_beaten(context, leaf, scores.threshold)) return;
-    if (auto const winner = find_winner(context, leaf, scores.no_test, scores.threshold)) {
-        set_test(context, at, *winner, Decision::split);
-        note_looks(context, at);
-    }
+    std::optional<CandidateId> winner;
+    if (may_be_beaten(context, leaf, scores.threshold))
+        winner = find_winner(context, leaf, scores.no_test, scores.threshold);
+    if (!winner) return note_look(context, at, loss_before);
+    set_test(context, at, *winner, Decision::split);
+    note_looks(context, at);
 }
 
 // decide_branch(branch):                                       paper: updateTests, updateNodeType, of a branch
@@ -252,7 +265,9 @@ bool Tree::decide_branch(LearningContext& context, NodeId at) {
     std::uint64_t const n = branch.stats.n;
     if (branch.settled || branch.edits.held || !context.settings.branch_updates) return false;
     if (nodes_[branch.left].replay != ReplayStage::done || nodes_[branch.right].replay != ReplayStage::done) return false;
+    Log const loss_before = branch.stats.last_checked_loss;
     if (!criterion.is_check_due(branch.stats)) return false;
+    note_look(context, at, loss_before);
     NodeScores const scores = score_node(context, branch);
     bool const challenged = may_be_beaten(context, branch, scores.threshold);
     bool const useless = !criterion.worth_keeping(scores.test, scores.no_test, n);

@@ -109,8 +109,15 @@ public:
     [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
     /// Whether nodes wait for kept transitions (see TreeReplay).
     [[nodiscard]] bool awaits_replay() const { return !awaiting_replay_.empty(); }
-    /// Whether nodes wait for a look at what is kept (see SecondLook and LookAhead).
-    [[nodiscard]] bool awaits_look() const { return !awaiting_look_.empty() || !awaiting_look_ahead_.empty(); }
+    /// Whether nodes wait for a look at what is kept (see looks/).
+    [[nodiscard]] bool awaits_look() const { return !awaiting_look_.empty(); }
+    /// A node that waits for a look, and whether that looks ahead.
+    struct AwaitedLook {
+        NodeId node;
+        bool ahead;
+    };
+    /// These nodes, in preorder, each once; none waits any more.
+    [[nodiscard]] std::vector<AwaitedLook> take_looks();
     [[nodiscard]] std::size_t bytes() const;
 
     /// Follows changes of codes, by fact type.
@@ -150,7 +157,7 @@ private:
     void record_event(LearningContext& context, NodeId node, Decision kind) const;
 
     void note_looks(LearningContext const& context, NodeId split_leaf);
-    void note_look(LearningContext const& context, NodeId node);
+    void note_look(LearningContext const& context, NodeId node, Log loss_before);
 
     [[nodiscard]] NodeId add_node(NodeId parent, VariableClasses variable_classes);
     void count_candidates(NodeId node, std::vector<FactType> const& types);
@@ -169,8 +176,7 @@ private:
     std::vector<NodeId> free_;             // places in `nodes_` to use again
     std::uint64_t forgotten_ = 0;          // candidates
     std::vector<NodeId> awaiting_replay_;  // nodes; some may have been removed since, or be listed twice
-    // Nodes, until the end of the observation; some may be listed twice.
-    std::vector<NodeId> awaiting_look_, awaiting_look_ahead_;
+    std::vector<AwaitedLook> awaiting_look_;  // until the end of the observation; nodes may be listed twice
 };
 
 /// Makes trees that share `codes` follow their changes.

@@ -1,45 +1,85 @@
 #include "looks/kept_targets.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
+
+#include "core/hash.hpp"
 
 namespace treethink {
 
+TargetCollector::TargetCollector(Tree const& tree, NodeId node) : tree_(tree), node_(node) {
+    constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+    for (Count const n : tree.nodes()[node].stats.totals)
+        by_outcome_.push_back({n <= drawn_of_outcome ? all : all / n * drawn_of_outcome});
+}
+
+bool TargetCollector::is_full() const {
+    return std::all_of(by_outcome_.begin(), by_outcome_.end(), [](Search const& each) { return each.is_done(); });
+}
+
+// Those of one transition are searched in the order of their hashes, which does not depend on ids.
 void TargetCollector::add(std::vector<FactType> const& types, State const& before,
                           std::span<Tree::Target const> targets) {
     ++transition_;
-    FactsOnDemand const facts(before);
+    drawn_.clear();
     for (Tree::Target const& target : targets) {
-        if (is_full()) return;
-        ++searched_;
-        bindings_.width = target.arguments.size();
-        bindings_.rows.assign(target.arguments.begin(), target.arguments.end());
-        bool reached = false;
-        Bindings at_node;
-        narrow(tree_.nodes(), facts, types, bindings_, extended_, [&](Node const& node) {
-            if (&node != &tree_.nodes()[node_]) return;
-            reached = true;
-            at_node = bindings_;
-        });
-        if (reached) targets_.push_back({&before, transition_, std::move(at_node), target.outcome});
+        if (by_outcome_[target.outcome].is_done()) continue;
+        std::uint64_t const hash = hash_of_target(before, target);
+        if (hash <= by_outcome_[target.outcome].max_hash) drawn_.push_back({hash, target});
     }
+    std::stable_sort(drawn_.begin(), drawn_.end(), [](Drawn const& a, Drawn const& b) { return a.hash < b.hash; });
+    for (Drawn const& each : drawn_) search(types, before, each.target);
 }
 
-LookSample::LookSample(std::span<KeptTarget const> targets, Criterion const& criterion) {
-    std::vector<std::uint32_t> known, outcomes;
-    for (KeptTarget const& target : targets) {
-        auto const place = std::find(known.begin(), known.end(), target.outcome);
-        outcomes.push_back(static_cast<std::uint32_t>(place - known.begin()));
-        if (place == known.end()) known.push_back(target.outcome);
+std::uint64_t TargetCollector::hash_of_target(State const& before, Tree::Target const& target) const {
+    std::uint64_t hash = scramble(transition_);
+    if (target.arguments.empty()) return hash;
+    auto const& slots = before.schema()->slots();
+    for (std::size_t s = 0; s < slots.size(); ++s)
+        if (slots[s].class_id == tree_.arguments().front())
+            hash = hash_of(before.value(SlotId(s), target.arguments.front()), hash);
+    return hash;
+}
+
+void TargetCollector::search(std::vector<FactType> const& types, State const& before, Tree::Target const& target) {
+    ++by_outcome_[target.outcome].searched;
+    bindings_.width = target.arguments.size();
+    bindings_.rows.assign(target.arguments.begin(), target.arguments.end());
+    narrow(tree_.nodes(), FactsOnDemand(before), types, bindings_, extended_, [&](Node const& node) {
+        if (&node != &tree_.nodes()[node_]) return;
+        ++by_outcome_[target.outcome].reached;
+        targets_.push_back({&before, transition_, bindings_, target.outcome});
+    });
+}
+
+// The place of a target among those with its outcome says in which turn it comes; the first max_look_targets stay.
+std::vector<KeptTarget> TargetCollector::take() {
+    if (targets_.size() > max_look_targets) {
+        std::map<std::uint32_t, std::size_t> seen;  // by outcome
+        std::vector<std::pair<std::size_t, std::size_t>> turns;  // and the position of the target
+        for (std::size_t t = 0; t < targets_.size(); ++t) turns.emplace_back(seen[targets_[t].outcome]++, t);
+        std::sort(turns.begin(), turns.end());
+        std::vector<bool> chosen(targets_.size(), false);
+        for (std::size_t i = 0; i < max_look_targets; ++i) chosen[turns[i].second] = true;
+        std::size_t t = 0;
+        std::erase_if(targets_, [&](KeptTarget const&) { return !chosen[t++]; });
     }
-    by_outcome_.resize(known.size());
-    stats_.totals.assign(known.size(), 0);
-    stats_.n = targets.size();
+    return std::move(targets_);
+}
+
+LookSample::LookSample(std::span<KeptTarget const> targets, std::uint64_t design_effect)
+    : size_(targets.size()), design_effect_(design_effect) {
+    std::vector<std::uint32_t> known;
     for (std::size_t t = 0; t < targets.size(); ++t) {
-        ++stats_.totals[outcomes[t]];
-        by_outcome_[outcomes[t]].set(t);
-        criterion.count_cluster(stats_.clusters, targets[t].transition, outcomes[t], known.size());
+        auto const place = static_cast<std::size_t>(std::find(known.begin(), known.end(), targets[t].outcome) - known.begin());
+        if (place == known.size()) {
+            known.push_back(targets[t].outcome);
+            by_outcome_.emplace_back();
+        }
+        by_outcome_[place].set(t);
     }
-    stats_.design_effect = stats_.clusters.design_effect(stats_.totals, stats_.n);
+    for (TargetSet const& each : by_outcome_) totals_.push_back(static_cast<Count>(each.count()));
 }
 
 void LookSample::count(TargetSet const& targets, std::vector<Count>& counts) const {

@@ -164,14 +164,15 @@ private:
 
 }  // namespace
 
-void append_tests(std::vector<FactType> const& types, std::vector<ClassId> const& classes, Pattern const& pattern,
+bool append_tests(std::vector<FactType> const& types, std::vector<ClassId> const& classes, Pattern const& pattern,
                   std::span<KeptTarget const> targets, LookBudget& budget, std::vector<KeptTest>& tests) {
     PatternLook look(types, classes, pattern, targets);
     std::uint64_t const limit = std::min(budget.of_pattern, budget.left);
     std::uint64_t const groundings = look.groundings(limit);
-    if (groundings > limit) return;
+    if (groundings > limit) return false;
     budget.left -= groundings;
     look.append_to(tests);
+    return true;
 }
 
 }  // namespace treethink

@@ -28,9 +28,9 @@ struct LookBudget {
     std::uint64_t left = std::uint64_t{1} << 17;  // for all patterns still to come
 };
 
-/// Appends all tests of a pattern that hold for any of the targets, if the budget allows. `classes` are those of the
-/// variables that the targets bind.
-void append_tests(std::vector<FactType> const& types, std::vector<ClassId> const& classes, Pattern const& pattern,
+/// Appends all tests of a pattern that hold for any of the targets, if the budget allows, and returns whether it does.
+/// `classes` are those of the variables that the targets bind.
+bool append_tests(std::vector<FactType> const& types, std::vector<ClassId> const& classes, Pattern const& pattern,
                   std::span<KeptTarget const> targets, LookBudget& budget, std::vector<KeptTest>& tests);
 
 }  // namespace treethink

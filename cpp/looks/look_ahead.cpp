@@ -11,18 +11,19 @@ namespace {
 
 // Tests that are tried as the first of a pair: so many of the shortest that introduce variables, of the shortest that
 // do not, and of those that explain most by themselves.
-constexpr std::size_t max_introducing = 48, max_others = 48, max_best = 16;
+constexpr std::size_t max_introducing = 96, max_others = 48, max_best = 16;
 // Second tests: so many of the shortest.
 constexpr std::size_t max_second = 512;
-// Groundings examined for the second tests of one first test, of each pattern and of all.
-constexpr LookBudget second_budget{1'024, 8'192};
+// Groundings examined for the second tests of one first test; and for all together, of patterns that take more.
+constexpr LookBudget few_groundings{1'024, 8'192};
+constexpr LookBudget many_groundings{8'192, 131'072};
 
 /// Searches the pairs of tests at one leaf.
 class PairSearch {
 public:
     PairSearch(LearningContext const& context, Node const& leaf, std::span<KeptTarget const> targets)
         : context_(context), types_(context.codes.types()), leaf_(leaf), targets_(targets),
-          sample_(targets, context.criterion) {
+          sample_(targets, leaf.stats.current_design_effect()) {
         LookBudget budget;
         std::vector<ClassId> const& classes = leaf.variable_classes;
         for (Pattern const& pattern : patterns(types_, classes))
@@ -131,10 +132,11 @@ private:
     [[nodiscard]] double gain_with_new_variables(KeptTest const& first) {
         bind(first);
         ChildTests const& child = child_tests(child_classes_);
-        LookBudget budget = second_budget;
+        LookBudget few = few_groundings;
         about_new_.clear();
         for (Pattern const& pattern : child.about_new)
-            append_tests(types_, child_classes_, pattern, child_targets_, budget, about_new_);
+            if (!append_tests(types_, child_classes_, pattern, child_targets_, few, about_new_))
+                append_tests(types_, child_classes_, pattern, child_targets_, many_, about_new_);
         second_.clear();
         for (std::size_t i = 0; i < child.lengths.size(); ++i)
             if (child.lengths[i] != no_length) second_.push_back({&tests_[i].holds, child.lengths[i]});
@@ -239,6 +241,7 @@ private:
     std::vector<KeptTest> tests_;     // of the leaf, the shortest first
     std::vector<Log> own_lengths_;    // theirs, of as many as are second tests
     std::map<std::vector<ClassId>, ChildTests> by_classes_;
+    LookBudget many_ = many_groundings;
 
     // Scratch space.
     std::vector<ClassId> child_classes_;
@@ -251,23 +254,15 @@ private:
 
 }  // namespace
 
-std::vector<NodeId> LookAhead::take_nodes() {
-    std::vector<NodeId> const waiting = std::exchange(tree_.awaiting_look_ahead_, {});
-    std::vector<NodeId> leaves = tree_.preorder();
-    std::erase_if(leaves, [&](NodeId at) {
-        return !tree_.nodes_[at].is_leaf() || std::find(waiting.begin(), waiting.end(), at) == waiting.end();
-    });
-    return leaves;
-}
-
 bool LookAhead::is_worth_while(NodeId at) const {
     Node const& leaf = tree_.nodes_[at];
     NodeStats const& stats = leaf.stats;
     bool const full = leaf.depth >= max_depth || leaf.variable_classes.size() >= max_variables;
+    if (!leaf.is_leaf()) return false;
     if (leaf.edits.pinned || leaf.edits.hand_written || full || !leaf.candidates.are_counted()) return false;
     if (stats.n < min_targets || stats.is_pure()) return false;
     std::vector<Count> const never(stats.totals.size(), 0);
-    Sample const sample{stats.totals, stats.clusters.design_effect(stats.totals, stats.n)};
+    Sample const sample{stats.totals, stats.current_design_effect()};
     double const no_test = context_.criterion.score(never, sample);
     // A pair is two tests, each of which must be worth something.
     return context_.criterion.surely_better(0, no_test / 2, stats.n);

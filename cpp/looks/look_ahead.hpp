@@ -7,7 +7,7 @@
 // from now on. Its children count what is kept, and find the second test by themselves.
 //
 //   Tree notes which leaves to look at while it decides; at the end of the observation, for each rule:
-//   for each leaf of take_nodes(), if is_worth_while(leaf): decide(leaf, targets that reach it)
+//   for each leaf that waits, if is_worth_while(leaf): decide(leaf, targets that reach it)
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,11 @@ namespace treethink {
 
 class LookAhead {
 public:
-    /// In one observation of a model there are at most so many.
-    static constexpr std::size_t max_looks = 4;
     /// A leaf that has counted fewer targets shows nothing.
     static constexpr std::uint64_t min_targets = 32;
 
     LookAhead(Tree& tree, LearningContext& context) : tree_(tree), context_(context) {}
 
-    /// The leaves that wait, in preorder; no leaf waits any more.
-    [[nodiscard]] std::vector<NodeId> take_nodes();
     /// Whether there is enough to explain for two tests.
     [[nodiscard]] bool is_worth_while(NodeId leaf) const;
     /// Looks at a leaf; returns whether it has split.

@@ -47,13 +47,6 @@ std::optional<ScoredTest> SecondLook::best_uncounted_test(std::vector<ClassId> c
 
 // ---- nodes ----
 
-std::vector<NodeId> SecondLook::take_nodes() {
-    std::vector<NodeId> const waiting = std::exchange(tree_.awaiting_look_, {});
-    std::vector<NodeId> nodes = tree_.preorder();
-    std::erase_if(nodes, [&](NodeId at) { return std::find(waiting.begin(), waiting.end(), at) == waiting.end(); });
-    return nodes;
-}
-
 double SecondLook::threshold(NodeId at, std::vector<Count> const& counts, Sample const& sample) const {
     Criterion const& criterion = context_.criterion;
     Node const& node = tree_.nodes_[at];
@@ -73,16 +66,17 @@ bool SecondLook::is_worth_while(NodeId at) const {
     bool const fixed = node.edits.pinned || node.edits.hand_written || node.edits.held || node.settled;
     bool const full = node.depth >= max_depth || node.variable_classes.size() >= max_variables;
     if (fixed || full || stats.is_pure() || !node.candidates.are_counted()) return false;
+    if (!node.is_leaf() && stats.n > 2 * max_look_targets) return false;  // it knows more than the look would see
     std::vector<Count> counts(stats.totals.size(), 0);
     if (!node.is_leaf()) read_test_counts(node, counts);
-    Sample const sample{stats.totals, stats.clusters.design_effect(stats.totals, stats.n)};
+    Sample const sample{stats.totals, stats.current_design_effect()};
     return context_.criterion.surely_better(0, threshold(at, counts, sample), stats.n);
 }
 
 bool SecondLook::decide(NodeId at, std::span<KeptTarget const> targets) {
     if (targets.empty()) return false;
     Node const& node = tree_.nodes_[at];
-    LookSample const sample(targets, context_.criterion);
+    LookSample const sample(targets, node.stats.current_design_effect());
     auto best = best_uncounted_test(node.variable_classes, targets, sample);
     if (!best) return false;
     std::vector<Count> counts;

@@ -7,7 +7,7 @@
 // holds beside its candidates.
 //
 //   Tree notes which nodes to look at while it decides; at the end of the observation, for each rule:
-//   for each node of take_nodes(), if is_worth_while(node): decide(node, targets that reach it)
+//   for each node that waits, if is_worth_while(node): decide(node, targets that reach it)
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,8 @@ struct ScoredTest {
 /// The nodes of one tree that wait for a second look.
 class SecondLook {
 public:
-    /// In one observation of a model there are at most so many.
-    static constexpr std::size_t max_looks = 4;
-
     SecondLook(Tree& tree, LearningContext& context) : tree_(tree), context_(context) {}
 
-    /// The nodes that wait, in preorder; no node waits any more.
-    [[nodiscard]] std::vector<NodeId> take_nodes();
     /// Whether a perfect test would be surely better than what is in place.
     [[nodiscard]] bool is_worth_while(NodeId node) const;
     /// Looks at a node; returns whether it has changed.
