@@ -206,8 +206,7 @@ private:
         if ((flags & flag_others) && (outcomes.size() < 2 || !(flags & flag_varies)))
             throw ModelFileError("the model file has a rule with nothing but other outcomes");
         for (auto& [outcome, seen, others] : outcomes) {
-            if (!others && tree_.outcomes_.find(outcome))
-                throw ModelFileError("the model file has an outcome twice");
+            if (!others && tree_.outcomes_.find(outcome)) throw ModelFileError("the model file has an outcome twice");
             if (others)
                 tree_.outcomes_.add_others();
             else

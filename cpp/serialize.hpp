@@ -52,9 +52,9 @@ private:
 
 /// What the outcomes of one rule can be.
 struct OutcomeLimits {
-    std::size_t length = 1;      // of outcomes other than kStays
-    Frame usual;                 // the frame of rules that files name none for
-    std::vector<Frame> frames;   // others that the rule can have
+    std::size_t length = 1;     // of outcomes other than kStays
+    Frame usual;                // the frame of rules that files name none for
+    std::vector<Frame> frames;  // others that the rule can have
 };
 
 /// Writes a tree; candidates by value, so that nothing depends on codes. `usual`: a frame that needs no writing.

@@ -192,8 +192,8 @@ std::vector<Pattern> patterns(std::vector<FactType> const& types, std::vector<Cl
     Log const log_counted = log_of(static_cast<double>(std::max<std::uint64_t>(counted, 1)));
     Log const log_all = log_of(static_cast<double>(std::max<std::uint64_t>(all, 1))) + LogTables::get().number(2);
     for (std::size_t p = 0; p < patterns.size(); ++p)
-        patterns[p].description_length = (types[patterns[p].type].counted ? log_counted : log_all) -
-                                         log_of(static_cast<double>(shares[p]));
+        patterns[p].description_length =
+            (types[patterns[p].type].counted ? log_counted : log_all) - log_of(static_cast<double>(shares[p]));
     return patterns;
 }
 

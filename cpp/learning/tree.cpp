@@ -264,7 +264,6 @@ bool Tree::decide_branch(LearningContext& context, NodeId at) {
     Node& branch = nodes_[at];
     std::uint64_t const n = branch.stats.n;
     if (branch.settled || branch.edits.held || !context.settings.branch_updates) return false;
-    if (nodes_[branch.left].replay != ReplayStage::done || nodes_[branch.right].replay != ReplayStage::done) return false;
     Log const loss_before = branch.stats.last_checked_loss;
     if (!criterion.is_check_due(branch.stats)) return false;
     note_look(context, at, loss_before);
@@ -281,8 +280,15 @@ bool Tree::decide_branch(LearningContext& context, NodeId at) {
         }
     }
     if (!useless || criterion.worth_keeping(scores.test + below, scores.no_test, n)) return false;
+    if (awaits_decision_below(at)) return false;
     make_leaf(context, at);
     return true;
+}
+
+// Whether a node below a branch is new: it may explain what its test does not.
+bool Tree::awaits_decision_below(NodeId branch) const {
+    std::vector<NodeId> const below = subtree(nodes_, branch);
+    return std::any_of(below.begin(), below.end(), [&](NodeId at) { return nodes_[at].replay != ReplayStage::done; });
 }
 
 // set_test(node, test):                                        paper: convertToBranch, resetBranch

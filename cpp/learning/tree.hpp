@@ -152,6 +152,7 @@ private:
     void decide(LearningContext& context);
     void decide_leaf(LearningContext& context, NodeId leaf);
     bool decide_branch(LearningContext& context, NodeId branch);
+    [[nodiscard]] bool awaits_decision_below(NodeId branch) const;
     void set_test(LearningContext& context, NodeId node, CandidateId test, Decision kind);
     void make_leaf(LearningContext& context, NodeId branch);
     void record_event(LearningContext& context, NodeId node, Decision kind) const;
@@ -169,13 +170,13 @@ private:
     std::shared_ptr<BlockTables> tables_;
     Frame frame_;
     Outcomes outcomes_;
-    std::vector<std::uint64_t> seen_;      // observations, by outcome
-    std::uint64_t transitions_ = 0;        // observed so far
-    std::uint64_t stamp_ = 0;              // counts transitions, replayed ones too: tells any two apart
-    std::vector<Node> nodes_;              // the root first
-    std::vector<NodeId> free_;             // places in `nodes_` to use again
-    std::uint64_t forgotten_ = 0;          // candidates
-    std::vector<NodeId> awaiting_replay_;  // nodes; some may have been removed since, or be listed twice
+    std::vector<std::uint64_t> seen_;         // observations, by outcome
+    std::uint64_t transitions_ = 0;           // observed so far
+    std::uint64_t stamp_ = 0;                 // counts transitions, replayed ones too: tells any two apart
+    std::vector<Node> nodes_;                 // the root first
+    std::vector<NodeId> free_;                // places in `nodes_` to use again
+    std::uint64_t forgotten_ = 0;             // candidates
+    std::vector<NodeId> awaiting_replay_;     // nodes; some may have been removed since, or be listed twice
     std::vector<AwaitedLook> awaiting_look_;  // until the end of the observation; nodes may be listed twice
 };
 

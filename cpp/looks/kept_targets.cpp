@@ -56,7 +56,7 @@ void TargetCollector::search(std::vector<FactType> const& types, State const& be
 // The place of a target among those with its outcome says in which turn it comes; the first max_look_targets stay.
 std::vector<KeptTarget> TargetCollector::take() {
     if (targets_.size() > max_look_targets) {
-        std::map<std::uint32_t, std::size_t> seen;  // by outcome
+        std::map<std::uint32_t, std::size_t> seen;               // by outcome
         std::vector<std::pair<std::size_t, std::size_t>> turns;  // and the position of the target
         for (std::size_t t = 0; t < targets_.size(); ++t) turns.emplace_back(seen[targets_[t].outcome]++, t);
         std::sort(turns.begin(), turns.end());
@@ -72,7 +72,8 @@ LookSample::LookSample(std::span<KeptTarget const> targets, std::uint64_t design
     : size_(targets.size()), design_effect_(design_effect) {
     std::vector<std::uint32_t> known;
     for (std::size_t t = 0; t < targets.size(); ++t) {
-        auto const place = static_cast<std::size_t>(std::find(known.begin(), known.end(), targets[t].outcome) - known.begin());
+        auto const place =
+            static_cast<std::size_t>(std::find(known.begin(), known.end(), targets[t].outcome) - known.begin());
         if (place == known.size()) {
             known.push_back(targets[t].outcome);
             by_outcome_.emplace_back();

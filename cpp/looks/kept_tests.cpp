@@ -164,15 +164,25 @@ private:
 
 }  // namespace
 
-bool append_tests(std::vector<FactType> const& types, std::vector<ClassId> const& classes, Pattern const& pattern,
-                  std::span<KeptTarget const> targets, LookBudget& budget, std::vector<KeptTest>& tests) {
-    PatternLook look(types, classes, pattern, targets);
-    std::uint64_t const limit = std::min(budget.of_pattern, budget.left);
-    std::uint64_t const groundings = look.groundings(limit);
-    if (groundings > limit) return false;
-    budget.left -= groundings;
-    look.append_to(tests);
-    return true;
+void append_tests(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
+                  std::span<Pattern const> patterns, std::span<KeptTarget const> targets,
+                  std::span<LookBudget* const> budgets, std::vector<KeptTest>& tests) {
+    std::uint64_t most = 0;
+    for (LookBudget const* const each : budgets) most = std::max(most, std::min(each->of_pattern, each->left));
+    std::vector<std::pair<std::uint64_t, std::size_t>> order;  // groundings, position
+    for (std::size_t p = 0; p < patterns.size(); ++p) {
+        std::uint64_t const groundings = PatternLook(types, classes, patterns[p], targets).groundings(most);
+        if (groundings <= most) order.emplace_back(groundings, p);
+    }
+    std::sort(order.begin(), order.end());
+    for (auto const& [groundings, p] : order) {
+        auto const budget = std::find_if(budgets.begin(), budgets.end(), [&, n = groundings](LookBudget const* each) {
+            return n <= std::min(each->of_pattern, each->left);
+        });
+        if (budget == budgets.end()) continue;
+        (*budget)->left -= groundings;
+        PatternLook(types, classes, patterns[p], targets).append_to(tests);
+    }
 }
 
 }  // namespace treethink

@@ -22,15 +22,17 @@ struct KeptTest {
     TargetSet holds;
 };
 
-/// How many groundings a look may examine: patterns that need more are passed over.
+/// How many groundings a look may examine, of one pattern and of all that are still to come.
 struct LookBudget {
     std::uint64_t of_pattern = std::uint64_t{1} << 16;
-    std::uint64_t left = std::uint64_t{1} << 17;  // for all patterns still to come
+    std::uint64_t left = std::uint64_t{1} << 17;
 };
 
-/// Appends all tests of a pattern that hold for any of the targets, if the budget allows, and returns whether it does.
-/// `classes` are those of the variables that the targets bind.
-bool append_tests(std::vector<FactType> const& types, std::vector<ClassId> const& classes, Pattern const& pattern,
-                  std::span<KeptTarget const> targets, LookBudget& budget, std::vector<KeptTest>& tests);
+/// Appends the tests of these patterns that hold for any of the targets: the patterns that take the fewest groundings
+/// first, as far as the budgets go, each as far as the one before does not. `classes` are those of the variables that
+/// the targets bind.
+void append_tests(std::vector<FactType> const& types, std::vector<ClassId> const& classes,
+                  std::span<Pattern const> patterns, std::span<KeptTarget const> targets,
+                  std::span<LookBudget* const> budgets, std::vector<KeptTest>& tests);
 
 }  // namespace treethink

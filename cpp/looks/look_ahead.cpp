@@ -17,17 +17,23 @@ constexpr std::size_t max_second = 512;
 // Groundings examined for the second tests of one first test; and for all together, of patterns that take more.
 constexpr LookBudget few_groundings{1'024, 8'192};
 constexpr LookBudget many_groundings{8'192, 131'072};
+// A join is tried with so many tests about the object that it finds; groundings examined then.
+constexpr std::size_t max_filters = 4;
+constexpr LookBudget joined_groundings{1'024, 131'072};
 
 /// Searches the pairs of tests at one leaf.
 class PairSearch {
 public:
-    PairSearch(LearningContext const& context, Node const& leaf, std::span<KeptTarget const> targets)
+    PairSearch(LearningContext const& context, Node const& leaf, std::span<KeptTarget const> targets,
+               std::size_t arguments)
         : context_(context), types_(context.codes.types()), leaf_(leaf), targets_(targets),
-          sample_(targets, leaf.stats.current_design_effect()) {
+          sample_(targets, leaf.stats.current_design_effect()), fixed_(leaf.variable_classes.size()) {
+        bool const single = std::all_of(targets.begin(), targets.end(),
+                                        [](KeptTarget const& each) { return each.bindings.size() == 1; });
+        if (!single) fixed_ = arguments;
         LookBudget budget;
         std::vector<ClassId> const& classes = leaf.variable_classes;
-        for (Pattern const& pattern : patterns(types_, classes))
-            append_tests(types_, classes, pattern, targets, budget, tests_);
+        append_tests(types_, classes, patterns(types_, classes), targets, std::array{&budget}, tests_);
         std::sort(tests_.begin(), tests_.end(), [&](KeptTest const& a, KeptTest const& b) {
             if (a.description_length != b.description_length) return a.description_length < b.description_length;
             return canonical_order(types_, classes.size(), a.test, b.test) < 0;
@@ -58,8 +64,26 @@ public:
     }
 
 private:
+    static constexpr Log no_length = -1;
+    /// What can be asked below a test, where the variables have given classes.
+    struct ChildTests {
+        std::vector<Pattern> about_bound;  // whose tests depend on what the first test binds
+        std::vector<Pattern> about_new;    // of these: that mention variables which it introduces
+        std::vector<Log> lengths;          // of tests_: they hold as before, but are described among more
+    };
+
     [[nodiscard]] bool introduces(KeptTest const& each) const {
         return new_variables(types_[each.test.type], each.test, leaf_.variable_classes.size()) > 0;
+    }
+
+    // Whether a test may leave some of several bindings.
+    [[nodiscard]] bool narrows(KeptTest const& each) const {
+        std::size_t const own = leaf_.variable_classes.size();
+        FactType const& type = types_[each.test.type];
+        bool narrows = false;
+        for (std::size_t k = 0; k < type.arity; ++k)
+            narrows = narrows || (each.test.variables[k] >= fixed_ && each.test.variables[k] < own);
+        return narrows;
     }
 
     // Positions of the tests to try, ascending: by length, then in canonical order.
@@ -69,7 +93,7 @@ private:
         std::vector<std::pair<double, std::size_t>> rest;
         for (std::size_t i = 0; i < tests_.size(); ++i) {
             bool const introduces = this->introduces(tests_[i]);
-            if (tests_[i].holds == all_ && !introduces) continue;
+            if (tests_[i].holds == all_ && !introduces && !narrows(tests_[i])) continue;
             if (introduces ? introducing++ < max_introducing : others++ < max_others)
                 chosen.push_back(i);
             else
@@ -104,8 +128,8 @@ private:
     [[nodiscard]] double worth_of(KeptTest const& first) {
         TargetSet const failed = all_ & ~first.holds;
         double const gain_if_failed = gain(failed, own_lengths_);
-        double const gain_if_held =
-            introduces(first) ? gain_with_new_variables(first) : gain(first.holds, own_lengths_);
+        bool const binds = introduces(first) || narrows(first);
+        double const gain_if_held = binds ? gain_with_bindings(first) : gain(first.holds, own_lengths_);
         if (!context_.criterion.surely_better(std::max(gain_if_held, gain_if_failed), 0, sample_.size()))
             return -std::numeric_limits<double>::infinity();
         return without_test(first.holds) + without_test(failed) - static_cast<double>(first.description_length) +
@@ -128,20 +152,77 @@ private:
             if (lengths[i] != no_length) second_.push_back({&tests_[i].holds, lengths[i]});
         return gain(half);
     }
-    // Where the first test holds, and has bound new variables, tests about these can be asked too.
-    [[nodiscard]] double gain_with_new_variables(KeptTest const& first) {
+    // Where the first test holds, it has bound new variables, or left some bindings of older ones: tests about these
+    // are evaluated again.
+    [[nodiscard]] double gain_with_bindings(KeptTest const& first) {
         bind(first);
         ChildTests const& child = child_tests(child_classes_);
         LookBudget few = few_groundings;
-        about_new_.clear();
-        for (Pattern const& pattern : child.about_new)
-            if (!append_tests(types_, child_classes_, pattern, child_targets_, few, about_new_))
-                append_tests(types_, child_classes_, pattern, child_targets_, many_, about_new_);
+        about_bound_.clear();
+        append_tests(types_, child_classes_, child.about_bound, child_targets_, std::array{&few, &many_}, about_bound_);
+        double const of_pair = gain_of_tests(first.holds, child);
+        return is_join(first) ? std::max(of_pair, gain_of_triples(first, child)) : of_pair;
+    }
+    [[nodiscard]] double gain_of_tests(TargetSet const& half, ChildTests const& child) {
         second_.clear();
         for (std::size_t i = 0; i < child.lengths.size(); ++i)
             if (child.lengths[i] != no_length) second_.push_back({&tests_[i].holds, child.lengths[i]});
-        for (KeptTest const& each : about_new_) second_.push_back({&each.holds, each.description_length});
-        return gain(first.holds);
+        for (KeptTest const& each : about_bound_) second_.push_back({&each.holds, each.description_length});
+        return gain(half);
+    }
+
+    // ---- joins ----
+
+    // Whether a test finds an object by a value that one of the node's objects has too: a pointer, or an argument.
+    [[nodiscard]] bool is_join(KeptTest const& each) const {
+        FactType const& type = types_[each.test.type];
+        bool const zero = std::all_of(each.test.value.begin(), each.test.value.end(), [](Int v) { return v == 0; });
+        return type.counted && type.arity == 2 && zero &&
+               new_variables(type, each.test, leaf_.variable_classes.size()) == 1;
+    }
+    // Where objects stand for statements, such as on(3, 5), it takes two tests to find one: that it is about an object,
+    // and that it is true. Only the third may then explain something.
+    [[nodiscard]] double gain_of_triples(KeptTest const& first, ChildTests const& child) {
+        std::vector<KeptTest> const filters = filters_of(first);
+        std::vector<KeptTarget> const bound = child_targets_;
+        double best = 0;
+        for (KeptTest const& filter : filters) {
+            if (joined_.left == 0) break;
+            keep_bindings(bound, filter.test);
+            about_bound_.clear();
+            append_tests(types_, child_classes_, child.about_new, child_targets_, std::array{&joined_}, about_bound_);
+            TargetSet const rest = first.holds & ~filter.holds;
+            double const of_filter = without_test(filter.holds) + without_test(rest) - without_test(first.holds) -
+                                     static_cast<double>(filter.description_length);
+            double const of_last = gain_of_tests(filter.holds, child);
+            if (context_.criterion.surely_better(of_last, 0, sample_.size()))
+                best = std::max(best, of_filter + of_last);
+        }
+        return best;
+    }
+    // Tests about one bound object that hold for most targets of the first test, and so tell little by themselves:
+    // those that hold for most come first, then the shortest.
+    [[nodiscard]] std::vector<KeptTest> filters_of(KeptTest const& first) const {
+        std::vector<KeptTest> filters;
+        for (KeptTest const& each : about_bound_) {
+            FactType const& type = types_[each.test.type];
+            bool const is_about_bound = new_variables(type, each.test, child_classes_.size()) == 0;
+            if (type.arity == 1 && type.counted && is_about_bound && 2 * each.holds.count() > first.holds.count())
+                filters.push_back(each);
+        }
+        std::sort(filters.begin(), filters.end(), [&](KeptTest const& a, KeptTest const& b) {
+            if (a.holds.count() != b.holds.count()) return a.holds.count() > b.holds.count();
+            if (a.description_length != b.description_length) return a.description_length < b.description_length;
+            return canonical_order(types_, child_classes_.size(), a.test, b.test) < 0;
+        });
+        if (filters.size() > max_filters) filters.resize(max_filters);
+        return filters;
+    }
+    // Of the bindings of each target, those for which the test holds.
+    void keep_bindings(std::vector<KeptTarget> const& bound, Test const& test) {
+        for (std::size_t t = 0; t < bound.size(); ++t)
+            extend(FactsOnDemand(*bound[t].before), types_[test.type], test, child_classes_, bound[t].bindings,
+                   child_targets_[t].bindings);
     }
 
     // The best of `second_`, in a half.
@@ -179,12 +260,6 @@ private:
         }
     }
 
-    static constexpr Log no_length = -1;
-    /// What can be asked below a test that binds new variables of given classes.
-    struct ChildTests {
-        std::vector<Pattern> about_new;  // that mention them, or other objects of their classes
-        std::vector<Log> lengths;        // of tests_: they hold as before, but are described among more
-    };
     using Asked = std::pair<std::size_t, std::array<std::uint32_t, 2>>;  // type and variables
 
     ChildTests const& child_tests(std::vector<ClassId> const& classes) {
@@ -196,8 +271,12 @@ private:
         std::map<Asked, Log> lengths;  // by pattern, with the leaf's own numbers of variables
         for (Pattern const& pattern : patterns(types_, classes)) {
             Asked asked{pattern.type, pattern.variables};
-            if (is_about_new(pattern, classes, own)) {
-                child.about_new.push_back(pattern);
+            if (depends_on_bindings(pattern, classes)) {
+                child.about_bound.push_back(pattern);
+                bool const is_new =
+                    std::any_of(pattern.variables.begin(), pattern.variables.begin() + types_[pattern.type].arity,
+                                [&](std::uint32_t v) { return v >= own && v < bound; });
+                if (is_new) child.about_new.push_back(pattern);
                 continue;
             }
             for (std::uint32_t& v : asked.second)
@@ -213,15 +292,15 @@ private:
         return by_classes_.emplace(classes, std::move(child)).first->second;
     }
 
-    // Whether a pattern mentions variables from `own` on that are bound, or new ones of the same class as one of these.
-    [[nodiscard]] bool is_about_new(Pattern const& pattern, std::vector<ClassId> const& classes,
-                                    std::uint32_t own) const {
+    // Whether a pattern mentions variables that the first test may have bound anew, or new ones of the class of one.
+    [[nodiscard]] bool depends_on_bindings(Pattern const& pattern, std::vector<ClassId> const& classes) const {
         FactType const& type = types_[pattern.type];
+        auto const bound = classes.begin() + static_cast<std::ptrdiff_t>(fixed_);
         for (std::size_t k = 0; k < type.arity; ++k) {
-            std::uint32_t const v = pattern.variables[k];
-            if (v >= own && v < classes.size()) return true;
-            bool const same_class = std::find(classes.begin() + own, classes.end(), type.classes[k]) != classes.end();
-            if (v >= classes.size() && same_class) return true;
+            bool const is_new = pattern.variables[k] >= classes.size();
+            if (is_new ? std::find(bound, classes.end(), type.classes[k]) != classes.end()
+                       : pattern.variables[k] >= fixed_)
+                return true;
         }
         return false;
     }
@@ -238,15 +317,16 @@ private:
     std::span<KeptTarget const> targets_;
     LookSample sample_;
     TargetSet all_;
-    std::vector<KeptTest> tests_;     // of the leaf, the shortest first
-    std::vector<Log> own_lengths_;    // theirs, of as many as are second tests
+    std::size_t fixed_;             // so many variables stand for the same objects in all bindings of a target
+    std::vector<KeptTest> tests_;   // of the leaf, the shortest first
+    std::vector<Log> own_lengths_;  // theirs, of as many as are second tests
     std::map<std::vector<ClassId>, ChildTests> by_classes_;
-    LookBudget many_ = many_groundings;
+    LookBudget many_ = many_groundings, joined_ = joined_groundings;
 
     // Scratch space.
     std::vector<ClassId> child_classes_;
     std::vector<KeptTarget> child_targets_;
-    std::vector<KeptTest> about_new_;
+    std::vector<KeptTest> about_bound_;
     std::vector<SecondTest> second_;
     std::vector<Count> totals_, counts_, counts_of_test_;
     std::vector<double> scores_;
@@ -270,7 +350,7 @@ bool LookAhead::is_worth_while(NodeId at) const {
 
 bool LookAhead::decide(NodeId at, std::span<KeptTarget const> targets) {
     if (targets.size() < min_targets) return false;
-    auto const first = PairSearch(context_, tree_.nodes_[at], targets).find();
+    auto const first = PairSearch(context_, tree_.nodes_[at], targets, tree_.arguments().size()).find();
     if (first) tree_.set_test(context_, at, *first, Decision::split);
     return first.has_value();
 }

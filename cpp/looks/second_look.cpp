@@ -1,6 +1,7 @@
 #include "looks/second_look.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -30,8 +31,9 @@ std::optional<ScoredTest> SecondLook::best_uncounted_test(std::vector<ClassId> c
     std::vector<FactType> const& types = context_.codes.types();
     std::vector<KeptTest> tests;
     LookBudget budget;
-    for (Pattern const& pattern : patterns(types, classes))
-        if (!types[pattern.type].counted) append_tests(types, classes, pattern, targets, budget, tests);
+    std::vector<Pattern> uncounted = patterns(types, classes);
+    std::erase_if(uncounted, [&](Pattern const& each) { return types[each.type].counted; });
+    append_tests(types, classes, uncounted, targets, std::array{&budget}, tests);
     std::optional<ScoredTest> best;
     std::vector<Count> counts;
     for (KeptTest& each : tests) {
