@@ -368,7 +368,7 @@ void Model::take_looks(ActionId action, std::vector<ModelEvent>& events) {
     for (std::size_t s = 0; s < effects_.size(); ++s) rules.emplace_back(SlotId(s), action);
     std::sort(rules.begin(), rules.end());
     rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
-    std::size_t looks = 0;
+    LooksLeft looks;
     for (RuleId const& rule : rules) {
         Tree& tree = this->tree(rule.first, rule.second);
         if (!tree.awaits_look()) continue;
@@ -379,14 +379,16 @@ void Model::take_looks(ActionId action, std::vector<ModelEvent>& events) {
 }
 
 // A rule is looked at until it changes.
-void Model::take_looks(Tree& tree, RuleId const& rule, LearningContext& learning, std::size_t& looks) {
+void Model::take_looks(Tree& tree, RuleId const& rule, LearningContext& learning, LooksLeft& left) {
     SecondLook second(tree, learning);
     LookAhead ahead(tree, learning);
     for (auto const& [node, looks_ahead] : tree.take_looks()) {
-        bool const is_for_second = second.is_worth_while(node);
-        bool const is_for_ahead = looks_ahead && ahead.is_worth_while(node);
+        if (!tree.may_look()) return;
+        bool const is_for_second = left.second > 0 && second.is_worth_while(node);
+        bool const is_for_ahead = left.ahead > 0 && looks_ahead && ahead.is_worth_while(node);
+        left.second -= is_for_second;
+        left.ahead -= is_for_ahead;
         if (!is_for_second && !is_for_ahead) continue;
-        if (++looks > max_looks) return;
         std::vector<KeptTarget> const targets = kept_targets(rule, node);
         if (is_for_second && second.decide(node, targets)) return;
         if (is_for_ahead && ahead.decide(node, targets)) return;

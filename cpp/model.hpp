@@ -169,8 +169,6 @@ private:
     void replay_new_nodes(ActionId action);
     void replay_window(std::vector<RuleId> const& rules);
 
-    /// In one observation, at most so many nodes are looked at.
-    static constexpr std::size_t max_looks = 4;
     /// In one observation, at most so many rules compare frames.
     static constexpr std::size_t max_choices = 4;
     [[nodiscard]] Frame start_frame(SlotId slot) const;
@@ -183,8 +181,12 @@ private:
     [[nodiscard]] std::optional<Frame> shorter_frame(RuleId const& rule) const;
     void grow_again(RuleId const& rule, Frame const& frame, std::vector<ModelEvent>& events);
 
+    // Looks that one observation may still take.
+    struct LooksLeft {
+        std::size_t second = 4, ahead = 1;
+    };
     void take_looks(ActionId action, std::vector<ModelEvent>& events);
-    void take_looks(Tree& tree, RuleId const& rule, LearningContext& learning, std::size_t& looks);
+    void take_looks(Tree& tree, RuleId const& rule, LearningContext& learning, LooksLeft& left);
     [[nodiscard]] std::vector<KeptTarget> kept_targets(RuleId const& rule, NodeId node);
 
     template <class Route>

@@ -50,7 +50,6 @@ void TreeReplay::decide(LearningContext& context) {
             assert(node.is_leaf());  // nodes that wait are new, and those that were reached have decided
             tree_.decide_leaf(context, at);
         }
-        if (tree_.nodes_[at].is_leaf() && context.takes_looks()) tree_.awaiting_look_.push_back({at, true});
     }
 }
 

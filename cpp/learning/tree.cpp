@@ -202,10 +202,20 @@ std::uint64_t look_ahead_level(Log loss) {
 
 // A node whose check has changed nothing is looked at, if its loss has grown by half since then. So what is unexpected
 // leads to a look soon.
-void Tree::note_look(LearningContext const& context, NodeId at, Log loss_before) {
+void Tree::note_look(LearningContext& context, NodeId at, Log loss_before) {
     Log const loss = nodes_[at].stats.last_checked_loss;
-    if (look_level(loss_before) != look_level(loss) && context.takes_looks())
-        awaiting_look_.push_back({at, look_ahead_level(loss_before) != look_ahead_level(loss)});
+    if (look_level(loss_before) == look_level(loss) || !context.takes_looks()) return;
+    bool const grown = loss_before > 0 && look_ahead_level(loss_before) != look_ahead_level(loss);
+    awaiting_look_.push_back({at, grown || (loss_before == 0 && continues_look_ahead(context, at))});
+}
+
+// Whether a new leaf is below a test that explains nothing by itself: what goes with it may take another look.
+bool Tree::continues_look_ahead(LearningContext& context, NodeId leaf) const {
+    if (leaf == kRoot || !nodes_[leaf].is_leaf()) return false;
+    Node const& parent = nodes_[nodes_[leaf].parent];
+    if (!parent.candidates.are_counted()) return false;
+    NodeScores const scores = score_node(context, parent);
+    return !context.criterion.surely_better(scores.test, scores.no_test, parent.stats.n);
 }
 
 std::vector<Tree::AwaitedLook> Tree::take_looks() {

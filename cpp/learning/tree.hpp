@@ -111,6 +111,13 @@ public:
     [[nodiscard]] bool awaits_replay() const { return !awaiting_replay_.empty(); }
     /// Whether nodes wait for a look at what is kept (see looks/).
     [[nodiscard]] bool awaits_look() const { return !awaiting_look_.empty(); }
+    /// Whether looks may examine more groundings. From the last look that changed something on, they may examine so
+    /// many at once, and a few more for each transition: where there is nothing to be found, they take a share of
+    /// learning.
+    [[nodiscard]] bool may_look() const { return look_work_ < look_work_at_once + look_work_later * transitions_; }
+    void note_look_work(std::uint64_t groundings, bool changed) {
+        look_work_ = changed ? look_work_later * transitions_ : look_work_ + groundings;
+    }
     /// A node that waits for a look, and whether that looks ahead.
     struct AwaitedLook {
         NodeId node;
@@ -158,7 +165,8 @@ private:
     void record_event(LearningContext& context, NodeId node, Decision kind) const;
 
     void note_looks(LearningContext const& context, NodeId split_leaf);
-    void note_look(LearningContext const& context, NodeId node, Log loss_before);
+    void note_look(LearningContext& context, NodeId node, Log loss_before);
+    [[nodiscard]] bool continues_look_ahead(LearningContext& context, NodeId leaf) const;
 
     [[nodiscard]] NodeId add_node(NodeId parent, VariableClasses variable_classes);
     void count_candidates(NodeId node, std::vector<FactType> const& types);
@@ -170,13 +178,15 @@ private:
     std::shared_ptr<BlockTables> tables_;
     Frame frame_;
     Outcomes outcomes_;
-    std::vector<std::uint64_t> seen_;         // observations, by outcome
-    std::uint64_t transitions_ = 0;           // observed so far
-    std::uint64_t stamp_ = 0;                 // counts transitions, replayed ones too: tells any two apart
-    std::vector<Node> nodes_;                 // the root first
-    std::vector<NodeId> free_;                // places in `nodes_` to use again
-    std::uint64_t forgotten_ = 0;             // candidates
-    std::vector<NodeId> awaiting_replay_;     // nodes; some may have been removed since, or be listed twice
+    std::vector<std::uint64_t> seen_;      // observations, by outcome
+    std::uint64_t transitions_ = 0;        // observed so far
+    std::uint64_t stamp_ = 0;              // counts transitions, replayed ones too: tells any two apart
+    std::vector<Node> nodes_;              // the root first
+    std::vector<NodeId> free_;             // places in `nodes_` to use again
+    std::uint64_t forgotten_ = 0;          // candidates
+    std::vector<NodeId> awaiting_replay_;  // nodes; some may have been removed since, or be listed twice
+    static constexpr std::uint64_t look_work_at_once = std::uint64_t{1} << 20, look_work_later = 16;
+    std::uint64_t look_work_ = 0;             // groundings that looks have examined, see may_look()
     std::vector<AwaitedLook> awaiting_look_;  // until the end of the observation; nodes may be listed twice
 };
 

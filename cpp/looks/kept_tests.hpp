@@ -24,8 +24,8 @@ struct KeptTest {
 
 /// How many groundings a look may examine, of one pattern and of all that are still to come.
 struct LookBudget {
-    std::uint64_t of_pattern = std::uint64_t{1} << 16;
-    std::uint64_t left = std::uint64_t{1} << 17;
+    std::uint64_t of_pattern;
+    std::uint64_t left;
 };
 
 /// Appends the tests of these patterns that hold for any of the targets: the patterns that take the fewest groundings

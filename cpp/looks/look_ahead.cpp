@@ -14,12 +14,14 @@ namespace {
 constexpr std::size_t max_introducing = 96, max_others = 48, max_best = 16;
 // Second tests: so many of the shortest.
 constexpr std::size_t max_second = 512;
-// Groundings examined for the second tests of one first test; and for all together, of patterns that take more.
-constexpr LookBudget few_groundings{1'024, 8'192};
-constexpr LookBudget many_groundings{8'192, 131'072};
-// A join is tried with so many tests about the object that it finds; groundings examined then.
+// Less than this is not worth a look; in Log units, as are the scores of criteria that look ahead.
+constexpr double min_loss = 64 * static_cast<double>(units_per_nat);
+// Groundings examined of one pattern and of all: for the first tests; for the second tests of all first ones, of
+// patterns that take few and of patterns that take more; and for tests about objects that a join finds. A join is tried
+// with so many tests about the object that it finds.
+constexpr LookBudget first_groundings{1 << 14, 1 << 16}, few_groundings{1 << 10, 1 << 18},
+    many_groundings{1 << 13, 1 << 17}, joined_groundings{1 << 10, 1 << 17};
 constexpr std::size_t max_filters = 4;
-constexpr LookBudget joined_groundings{1'024, 131'072};
 
 /// Searches the pairs of tests at one leaf.
 class PairSearch {
@@ -31,9 +33,8 @@ public:
         bool const single = std::all_of(targets.begin(), targets.end(),
                                         [](KeptTarget const& each) { return each.bindings.size() == 1; });
         if (!single) fixed_ = arguments;
-        LookBudget budget;
         std::vector<ClassId> const& classes = leaf.variable_classes;
-        append_tests(types_, classes, patterns(types_, classes), targets, std::array{&budget}, tests_);
+        append_tests(types_, classes, patterns(types_, classes), targets, std::array{&first_}, tests_);
         std::sort(tests_.begin(), tests_.end(), [&](KeptTest const& a, KeptTest const& b) {
             if (a.description_length != b.description_length) return a.description_length < b.description_length;
             return canonical_order(types_, classes.size(), a.test, b.test) < 0;
@@ -43,6 +44,11 @@ public:
             own_lengths_.push_back(tests_[i].description_length);
     }
 
+    /// How many groundings were examined.
+    [[nodiscard]] std::uint64_t work() const {
+        return first_groundings.left - first_.left + few_groundings.left - few_.left + many_groundings.left -
+               many_.left + joined_groundings.left - joined_.left;
+    }
     /// The first test of the best pair, if that is surely better than no test.
     [[nodiscard]] std::optional<CandidateId> find() {
         Criterion const& criterion = context_.criterion;
@@ -157,9 +163,9 @@ private:
     [[nodiscard]] double gain_with_bindings(KeptTest const& first) {
         bind(first);
         ChildTests const& child = child_tests(child_classes_);
-        LookBudget few = few_groundings;
         about_bound_.clear();
-        append_tests(types_, child_classes_, child.about_bound, child_targets_, std::array{&few, &many_}, about_bound_);
+        append_tests(types_, child_classes_, child.about_bound, child_targets_, std::array{&few_, &many_},
+                     about_bound_);
         double const of_pair = gain_of_tests(first.holds, child);
         return is_join(first) ? std::max(of_pair, gain_of_triples(first, child)) : of_pair;
     }
@@ -272,6 +278,7 @@ private:
         for (Pattern const& pattern : patterns(types_, classes)) {
             Asked asked{pattern.type, pattern.variables};
             if (depends_on_bindings(pattern, classes)) {
+                if (!types_[pattern.type].counted) continue;  // a second look at the child may find them
                 child.about_bound.push_back(pattern);
                 bool const is_new =
                     std::any_of(pattern.variables.begin(), pattern.variables.begin() + types_[pattern.type].arity,
@@ -321,7 +328,7 @@ private:
     std::vector<KeptTest> tests_;   // of the leaf, the shortest first
     std::vector<Log> own_lengths_;  // theirs, of as many as are second tests
     std::map<std::vector<ClassId>, ChildTests> by_classes_;
-    LookBudget many_ = many_groundings, joined_ = joined_groundings;
+    LookBudget first_ = first_groundings, few_ = few_groundings, many_ = many_groundings, joined_ = joined_groundings;
 
     // Scratch space.
     std::vector<ClassId> child_classes_;
@@ -343,14 +350,14 @@ bool LookAhead::is_worth_while(NodeId at) const {
     if (stats.n < min_targets || stats.is_pure()) return false;
     std::vector<Count> const never(stats.totals.size(), 0);
     Sample const sample{stats.totals, stats.current_design_effect()};
-    double const no_test = context_.criterion.score(never, sample);
-    // A pair is two tests, each of which must be worth something.
-    return context_.criterion.surely_better(0, no_test / 2, stats.n);
+    return context_.criterion.score(never, sample) <= -min_loss;
 }
 
 bool LookAhead::decide(NodeId at, std::span<KeptTarget const> targets) {
     if (targets.size() < min_targets) return false;
-    auto const first = PairSearch(context_, tree_.nodes_[at], targets, tree_.arguments().size()).find();
+    PairSearch search(context_, tree_.nodes_[at], targets, tree_.arguments().size());
+    auto const first = search.find();
+    tree_.note_look_work(search.work(), first.has_value());
     if (first) tree_.set_test(context_, at, *first, Decision::split);
     return first.has_value();
 }

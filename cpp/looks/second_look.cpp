@@ -12,6 +12,9 @@ namespace treethink {
 
 namespace {
 
+// Less than this is not worth a look; in Log units, as are the scores of criteria that look ahead.
+constexpr double min_loss = 8 * static_cast<double>(units_per_nat);
+constexpr LookBudget groundings{1 << 13, 1 << 14};
 // Part of what the tests below a branch explain that a challenger must make up for, as in tree.cpp.
 constexpr double share_to_make_up = 1.0 / 16;
 
@@ -27,13 +30,14 @@ bool is_better(std::vector<FactType> const& types, std::size_t variables, Scored
 // The best test of a kind that is not counted, for a node whose variables have these classes.
 std::optional<ScoredTest> SecondLook::best_uncounted_test(std::vector<ClassId> const& classes,
                                                           std::span<KeptTarget const> targets,
-                                                          LookSample const& sample) const {
+                                                          LookSample const& sample) {
     std::vector<FactType> const& types = context_.codes.types();
     std::vector<KeptTest> tests;
-    LookBudget budget;
+    LookBudget budget = groundings;
     std::vector<Pattern> uncounted = patterns(types, classes);
     std::erase_if(uncounted, [&](Pattern const& each) { return types[each.type].counted; });
     append_tests(types, classes, uncounted, targets, std::array{&budget}, tests);
+    tree_.note_look_work(groundings.left - budget.left, false);
     std::optional<ScoredTest> best;
     std::vector<Count> counts;
     for (KeptTest& each : tests) {
@@ -72,7 +76,7 @@ bool SecondLook::is_worth_while(NodeId at) const {
     std::vector<Count> counts(stats.totals.size(), 0);
     if (!node.is_leaf()) read_test_counts(node, counts);
     Sample const sample{stats.totals, stats.current_design_effect()};
-    return context_.criterion.surely_better(0, threshold(at, counts, sample), stats.n);
+    return threshold(at, counts, sample) <= -min_loss;
 }
 
 bool SecondLook::decide(NodeId at, std::span<KeptTarget const> targets) {
@@ -85,6 +89,7 @@ bool SecondLook::decide(NodeId at, std::span<KeptTarget const> targets) {
     sample.count(holds_in_place(node, targets), counts);
     double const to_beat = threshold(at, counts, sample.sample());
     if (!context_.criterion.surely_better(best->net_score, to_beat, sample.size())) return false;
+    tree_.note_look_work(0, true);
     set_test(at, std::move(*best));
     return true;
 }

@@ -41,7 +41,7 @@ private:
     [[nodiscard]] double threshold(NodeId node, std::vector<Count> const& counts, Sample const& sample) const;
     [[nodiscard]] std::optional<ScoredTest> best_uncounted_test(std::vector<ClassId> const& classes,
                                                                 std::span<KeptTarget const> targets,
-                                                                LookSample const& sample) const;
+                                                                LookSample const& sample);
     [[nodiscard]] TargetSet holds_in_place(Node const& node, std::span<KeptTarget const> targets) const;
     void set_test(NodeId node, ScoredTest test);
 
