@@ -55,7 +55,7 @@ struct NodeShare {
 ///
 /// Each candidate has a column of counters, and each outcome a row: memory is only used for tests that have
 /// been true. A test that mentions no variable of the node mostly keeps its truth from one visit to the
-/// next, so its counters are only touched when that changes: while its bit is set, the true count is
+/// next, so its counters are only touched when that changes: while its code is in `true_codes`, the true count is
 /// `counter + totals`, and the totals at the moment of change were subtracted.
 struct BlockCounters {
     using Column = std::uint32_t;
@@ -63,9 +63,8 @@ struct BlockCounters {
     static constexpr std::uint64_t kNoVersion = 0;  // versions are counted from 1
 
     // What every visit reads comes first.
-    std::uint64_t truth_version = kNoVersion;  // Truth::version that `true_bits` follow
-    bool has_pending = false;                  // whether any of `true_bits` may be set
-    bool has_exclusions = false;               // whether same-class variables made some of that truth false
+    std::uint64_t truth_version = kNoVersion;  // Truth::version that `true_codes` follow
+    bool has_pending = false;                  // whether `true_codes` may have any
     std::size_t stride = 0;                    // columns that there is room for: length of a row of counters
     // By code; kNoColumn: no candidate. Empty in a block from a file until it is counted in, because it is as long as
     // there are codes, however few candidates the block has.
@@ -73,7 +72,8 @@ struct BlockCounters {
     std::vector<Count> counts;             // observations in which the test held, [outcome][column]
     std::vector<Code> codes;               // by column: the candidate's code
     std::vector<std::uint32_t> births;     // by column: transition in which the test was first true
-    std::vector<std::uint64_t> true_bits;  // by code: whether the test held at the last visit (only_new)
+    CodeSet true_codes;                    // those whose tests held at the last visit (only_new)
+    std::vector<Code> excluded;            // true ones that same-class variables made false then, ascending
 
     [[nodiscard]] std::size_t size() const { return codes.size(); }  // number of candidates
     /// The candidate's column; kNoColumn: the code is no candidate.
@@ -85,8 +85,6 @@ struct BlockCounters {
             grow(all_codes, type, outcomes);
     }
     void fit_outcomes(std::size_t outcomes);
-    /// Makes room for a bit of every code that `column_of` has room for.
-    void fit_true_bits() { true_bits.resize(column_of.size() / 64 + 1, 0); }
     /// Makes `column_of`, if there is none yet.
     void index_columns();
     /// Makes the code a candidate, with counters at zero; returns its column. Rows of counters may move.
