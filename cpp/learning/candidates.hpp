@@ -160,6 +160,7 @@ public:
     /// whether there will be nothing until the state changes in what the block is about.
     template <class Visit>
     void each_to_count(Codes const& codes, std::size_t end, Visit&& visit) {
+        counts_crowds_ = counts_crowds_ || counted_in_ == codes.step();
         wake(codes);
         for (std::size_t w = 0; w * 64 < end; ++w) {
             std::uint64_t const all = end - w * 64 < 64 ? (std::uint64_t{1} << (end - w * 64)) - 1 : ~std::uint64_t{0};
@@ -167,6 +168,9 @@ public:
                 if (visit(w * 64 + static_cast<std::size_t>(std::countr_zero(rest)))) quiet_[w] |= rest & (0 - rest);
         }
     }
+
+    /// Whether several targets of one state were ever counted.
+    [[nodiscard]] bool counts_crowds() const { return counts_crowds_; }
 
     std::uint64_t size = 0;  // tests that have a counter
 
@@ -181,6 +185,7 @@ private:
     std::vector<std::uint32_t> place_of_;      // by block: place in `counters_`; empty while there are none
     std::vector<std::uint64_t> quiet_;         // set of blocks, see each_to_count(); empty: none is quiet
     std::uint64_t counted_in_ = 0;             // Codes::step() of the last call of wake()
+    bool counts_crowds_ = false;
 };
 
 /// The test of a candidate.

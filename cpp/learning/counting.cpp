@@ -10,6 +10,13 @@
 
 namespace treethink {
 
+namespace {
+
+// Adding up so many facts for each of several targets in one state costs no more than following them.
+constexpr std::size_t few_partners = 16;
+
+}  // namespace
+
 bool count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time,
                   NodeShare const& share) {
     NodeStats& stats = node.stats;
@@ -209,12 +216,14 @@ bool NodeCounter::count_only_new(Block const& block) {
 }
 
 // Handles a class that has one object left, which is as good as bound: its facts change whenever it moves, so
-// adding them up is cheaper than following them. False when there is no such class.
+// adding them up is cheaper than following them, unless many targets come in one state. False when there is no such
+// class.
 bool NodeCounter::add_only_pair(Block const& block) {
     FactType const& type = type_of(block);
     if (bindings_.size() != 1 || type.same_class() || is_steady(block)) return false;
     for (std::size_t k = 0; k < type.arity; ++k) {
         if (codes_.rows(type.slots[k]) != std::size_t{block.same_class_size[k]} + 1) continue;
+        if (type.arity == 2 && candidates_.counts_crowds() && codes_.rows(type.slots[1 - k]) > few_partners) return false;
         apply_pending();
         auto const taken = taken_rows(block, k, bindings_[0]);
         Row only = 0;
