@@ -148,8 +148,7 @@ void Model::add_feedback_rules() {
     std::size_t const slots = schema_->slots().size() + feedback_kinds;
     effects_.reserve(slots);  // what needs memory comes first
     trees_.reserve(slots * schema_->actions().size());
-    while (trees_.size() < slots * schema_->actions().size())
-        trees_.push_back(new_tree(slot_of(trees_.size())));
+    while (trees_.size() < slots * schema_->actions().size()) trees_.push_back(new_tree(slot_of(trees_.size())));
     effects_.resize(slots);
 }
 

@@ -53,8 +53,7 @@ public:
         std::size_t const end = std::max(used_.size(), other.used_.size());
         for (std::size_t u = 0; u < end; ++u) {
             std::uint64_t rest = (u < used_.size() ? used_[u] : 0) | (u < other.used_.size() ? other.used_[u] : 0);
-            for (; rest != 0; rest &= rest - 1)
-                visit(u * word_bits + static_cast<std::size_t>(std::countr_zero(rest)));
+            for (; rest != 0; rest &= rest - 1) visit(u * word_bits + static_cast<std::size_t>(std::countr_zero(rest)));
         }
     }
     /// Calls visit(code) for each code.

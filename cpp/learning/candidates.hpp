@@ -65,15 +65,15 @@ struct BlockCounters {
     // What every visit reads comes first.
     std::uint64_t truth_version = kNoVersion;  // Truth::version that `true_codes` follow
     bool has_pending = false;                  // whether `true_codes` may have any
+    std::vector<Code> excluded;                // true codes that same-class variables made false then, ascending
     std::size_t stride = 0;                    // columns that there is room for: length of a row of counters
     // By code; kNoColumn: no candidate. Empty in a block from a file until it is counted in, because it is as long as
     // there are codes, however few candidates the block has.
     std::vector<Column> column_of;
-    std::vector<Count> counts;             // observations in which the test held, [outcome][column]
-    std::vector<Code> codes;               // by column: the candidate's code
-    std::vector<std::uint32_t> births;     // by column: transition in which the test was first true
-    CodeSet true_codes;                    // those whose tests held at the last visit (only_new)
-    std::vector<Code> excluded;            // true ones that same-class variables made false then, ascending
+    std::vector<Count> counts;          // observations in which the test held, [outcome][column]
+    std::vector<Code> codes;            // by column: the candidate's code
+    std::vector<std::uint32_t> births;  // by column: transition in which the test was first true
+    CodeSet true_codes;                 // those whose tests held at the last visit (only_new)
 
     [[nodiscard]] std::size_t size() const { return codes.size(); }  // number of candidates
     /// The candidate's column; kNoColumn: the code is no candidate.

@@ -13,7 +13,7 @@ namespace treethink {
 namespace {
 
 // Adding up so many facts for each of several targets in one state costs no more than following them.
-constexpr std::size_t few_partners = 16;
+constexpr std::size_t few_partners = 256;
 
 }  // namespace
 
@@ -73,10 +73,10 @@ void NodeCounter::count_bound(Block const& block) {
         auto const binding = bindings_[i];
         std::array<Row, 2> const rows{binding[block.variables[0]], binding[block.variables[1]]};
         if (std::exchange(last, rows) == rows) continue;
-        add_one(block,
-                type_of(block).arity == 1 ? codes_.code(block.type, rows[0])
-                                          : codes_.code(block.type, rows[0], rows[1]),
-                once);
+        add_one(
+            block,
+            type_of(block).arity == 1 ? codes_.code(block.type, rows[0]) : codes_.code(block.type, rows[0], rows[1]),
+            once);
     }
 }
 
@@ -85,10 +85,14 @@ void NodeCounter::count_partners(Block const& block) {
     std::uint32_t const variable = block.variables[bound];
     SlotId const slot = type_of(block).slots[1 - bound];
     if (codes_.rows(slot) == 0) return;
-    auto rest = bindings_by_row(variable);
     auto const row_of = [&](std::uint32_t i) { return bindings_[i][variable]; };
-    bool const once =
-        row_of(rest.front()) != row_of(rest.back()) || !codes_.arithmetic(block.type) || !codes_.distinct(slot);
+    bool const repeats = !codes_.arithmetic(block.type) || !codes_.distinct(slot);
+    if (bindings_.size() == 1) {
+        if (repeats) next_epoch(block.type);
+        return add_partners(block, bound, row_of(0), taken_rows(block, 1 - bound, bindings_[0]), repeats);
+    }
+    auto rest = bindings_by_row(variable);
+    bool const once = repeats || row_of(rest.front()) != row_of(rest.back());
     if (once) next_epoch(block.type);
     while (!rest.empty()) {  // all bindings in which the variable stands for the same object
         Row const row = row_of(rest.front());
@@ -223,7 +227,8 @@ bool NodeCounter::add_only_pair(Block const& block) {
     if (bindings_.size() != 1 || type.same_class() || is_steady(block)) return false;
     for (std::size_t k = 0; k < type.arity; ++k) {
         if (codes_.rows(type.slots[k]) != std::size_t{block.same_class_size[k]} + 1) continue;
-        if (type.arity == 2 && candidates_.counts_crowds() && codes_.rows(type.slots[1 - k]) > few_partners) return false;
+        if (type.arity == 2 && candidates_.counts_crowds() && codes_.rows(type.slots[1 - k]) > few_partners)
+            return false;
         apply_pending();
         auto const taken = taken_rows(block, k, bindings_[0]);
         Row only = 0;
@@ -278,21 +283,25 @@ void NodeCounter::follow_all(Block const& block, Truth const& truth) {
             auto const place = static_cast<unsigned>(std::countr_zero(rest));
             flip(block, static_cast<Code>(w * bits) + place, (want >> place & 1) != 0);
         }
-        true_codes.set_word(w, want);
+        if (want != true_codes.word(w)) true_codes.set_word(w, want);
     });
 }
 
 // In the same state: targets of one transition differ in what they exclude.
 void NodeCounter::follow_exclusions(Block const& block) {
-    auto const turn = [&](std::vector<Code> const& codes, std::vector<Code> const& but, bool on) {
-        for (Code const code : codes) {
-            if (std::binary_search(but.begin(), but.end(), code)) continue;
-            flip(block, code, on);
-            counters_->true_codes.set(code, on);
+    auto const& before = counters_->excluded;
+    auto const& now = scratch_.excluded;
+    for (auto a = before.begin(), b = now.begin(); a != before.end() || b != now.end();) {
+        bool const was = a != before.end() && (b == now.end() || *a <= *b);
+        bool const is = b != now.end() && (a == before.end() || *b <= *a);
+        Code const code = was ? *a : *b;
+        if (was != is) {
+            flip(block, code, was);
+            counters_->true_codes.set(code, was);
         }
-    };
-    turn(counters_->excluded, scratch_.excluded, true);
-    turn(scratch_.excluded, counters_->excluded, false);
+        a += was ? 1 : 0;
+        b += is ? 1 : 0;
+    }
 }
 
 void NodeCounter::flip(Block const& block, Code code, bool on) {
@@ -310,10 +319,12 @@ void NodeCounter::find_excluded(Block const& block, Truth const& truth) {
     auto& excluded = scratch_.excluded;
     auto const all_taken = [&](Code code) { return scratch_.tally[code] >= truth.counts[code]; };
     if (count_as_one(block)) {
-        auto const& [xs, ys] = scratch_.rows;
+        FactType const& type = type_of(block);
+        std::span<Row const> const xs = scratch_.rows[0];
+        std::span<Row const> const ys = type.arity == 1 || type.unordered() ? std::span<Row const>{} : scratch_.rows[1];
         if (xs.empty() && ys.empty()) return;
         // Pairs of which one object is taken: many targets in a row ask for them.
-        if (type_of(block).unordered() && xs.size() == 1) {
+        if (type.unordered() && xs.size() == 1) {
             excluded = codes_.only_of(block.type, xs.front());
             return;
         }
@@ -339,11 +350,16 @@ void NodeCounter::find_excluded(Block const& block, Truth const& truth) {
 // which are in `scratch_.rows` then. Of one object that is always so. A pair can have a taken one in each binding, but
 // not in three bindings that have no object in common but those.
 bool NodeCounter::count_as_one(Block const& block) {
+    std::size_t const sides = type_of(block).unordered() ? 1 : type_of(block).arity;
+    if (bindings_.size() == 1) {
+        for (std::size_t k = 0; k < sides; ++k) taken_rows(block, k, bindings_[0]);
+        return true;
+    }
     auto const all = bindings_by_row(block.variables[0]);
-    for (std::size_t k = 0; k < 2; ++k) commonly_taken_rows(block, k, all);
-    if (all.size() == 1 || type_of(block).arity == 1) return true;
+    for (std::size_t k = 0; k < sides; ++k) commonly_taken_rows(block, k, all);
+    if (type_of(block).arity == 1) return true;
     auto const apart = [&](std::uint32_t a, std::uint32_t b) {
-        for (std::size_t k = 0; k < 2; ++k) {
+        for (std::size_t k = 0; k < sides; ++k) {
             auto const& common = scratch_.rows[k];
             auto const variables = candidates_.table().same_class_variables(block, k);
             for (std::uint32_t const v : variables) {
@@ -460,12 +476,12 @@ std::span<Row const> NodeCounter::commonly_taken_rows(Block const& block, std::s
 
 // All bindings, ordered by the object that a variable stands for; in any order if the variable is new.
 std::span<std::uint32_t const> NodeCounter::bindings_by_row(std::uint32_t variable) {
-    static constexpr std::uint32_t first = 0;
-    if (bindings_.size() == 1) return {&first, 1};
     auto& chosen = scratch_.chosen;
     chosen.resize(bindings_.size());
     std::iota(chosen.begin(), chosen.end(), 0u);
-    auto const before = [&](std::uint32_t a, std::uint32_t b) { return bindings_[a][variable] < bindings_[b][variable]; };
+    auto const before = [&](std::uint32_t a, std::uint32_t b) {
+        return bindings_[a][variable] < bindings_[b][variable];
+    };
     if (variable < bindings_.width && !std::is_sorted(chosen.begin(), chosen.end(), before))
         std::sort(chosen.begin(), chosen.end(), before);
     return chosen;
