@@ -12,7 +12,7 @@ namespace treethink {
 
 namespace {
 
-// Adding up so many facts for each of several targets in one state costs no more than following them.
+// So many facts are added up as fast as they are followed, also for several targets in one state.
 constexpr std::size_t few_partners = 256;
 
 }  // namespace
