@@ -69,10 +69,10 @@ private:
     void apply_pending();
     void find_read_variables(Block const& block, std::vector<std::uint32_t>& read) const;
     [[nodiscard]] std::span<std::uint32_t const> distinct_bindings(Block const& block);
-    [[nodiscard]] std::span<Row const> taken_rows(Block const& block, std::size_t argument,
-                                                  std::span<Row const> binding);
-    [[nodiscard]] std::span<Row const> commonly_taken_rows(Block const& block, std::size_t argument,
-                                                           std::span<std::uint32_t const> chosen);
+    // What these two return stays in `scratch_.rows`.
+    std::span<Row const> taken_rows(Block const& block, std::size_t argument, std::span<Row const> binding);
+    std::span<Row const> commonly_taken_rows(Block const& block, std::size_t argument,
+                                             std::span<std::uint32_t const> chosen);
     [[nodiscard]] std::span<std::uint32_t const> bindings_by_row(std::uint32_t variable);
     [[nodiscard]] FactType const& type_of(Block const& block) const { return codes_.types()[block.type]; }
     void next_epoch(std::size_t type);
