@@ -254,15 +254,17 @@ void Model::replay_window(std::vector<RuleId> const& rules) {
     Effect effect;
     for (KeptTransition const& kept : window_.transitions()) {
         bool codes_are_set = false;
+        auto const set_codes = [&] {
+            if (!std::exchange(codes_are_set, true)) recode(trees_, codes_, codes_.set_state(kept.before));
+        };
         for (auto const& [slot, action] : rules) {
             std::size_t const rows = count_targets(slot, kept.before, kept.feedback);
             if (action != kept.action || rows == 0) continue;
-            if (!std::exchange(codes_are_set, true)) recode(trees_, codes_, codes_.set_state(kept.before));
             LearningContext learning = context(kept.before);
             find_effect(tree(slot, action).frame(), slot, kept.before, kept.after, kept.feedback, effect);
             if (!effect.told) continue;
             set_targets(tree(slot, action), slot, effect, rows);
-            TreeReplay(tree(slot, action)).count(learning, targets_);
+            TreeReplay(tree(slot, action)).count(learning, targets_, set_codes);
         }
     }
     LearningContext learning = context(window_.transitions().back().before);

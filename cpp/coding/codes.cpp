@@ -12,6 +12,8 @@ namespace {
 
 // A column that changes once in so many steps on average, or has not changed for four times as many, is steady.
 constexpr std::uint64_t steady_gap = 16;
+// When so many objects were asked for (see Codes::only_of), the others will be.
+constexpr std::size_t many_asked = 16;
 
 }  // namespace
 
@@ -191,8 +193,9 @@ std::vector<Code> const& Codes::only_of(std::size_t type, Row x) {
         known.truth_version = truth.version;
         known.by_row.resize(column.rows());
         known.is_known.assign(column.rows(), false);
+        known.asked = 0;
     }
-    if (!known.is_known[x]) {
+    if (!known.is_known[x] && (++known.asked != many_asked || !find_only_of_all(type, truth, known))) {
         find_only_of(type, x, truth, known.by_row[x]);
         known.is_known[x] = true;
     }
@@ -226,6 +229,36 @@ void Codes::find_only_of(std::size_t type, Row x, Truth const& truth, std::vecto
     add_rows(x + 1, rows);
     for (Code const code : tallied_) tally_[code] = 0;
     std::sort(only.begin(), only.end());
+}
+
+// The same for all objects, from the few facts that hold for few pairs. False, having found nothing, if they are many.
+bool Codes::find_only_of_all(std::size_t type, Truth const& truth, OnlyOf& known) {
+    CodedColumn const& column = columns_[types()[type].slots[0]];
+    if (!arithmetic(type)) return false;
+    std::size_t const rows = column.rows(), values = column.values.size();
+    std::vector<Code> rare;  // an object has at most so many pairs, or two of one difference if values are distinct
+    truth.true_codes.each([&](Code code) {
+        if (truth.counts[code] <= (column.distinct ? 2 : rows)) rare.push_back(code);
+    });
+    if (rare.size() * values > rows * rows / 4) return false;
+    Code const width = fact_codes_.box(unit_of(types()[type].slots[0])).width();
+    std::vector<std::uint32_t> rows_of(width, 0), pairs(width, 0);  // by value
+    for (std::size_t i = 0; i < values; ++i) rows_of[column.values[i]] = column.rows_of[i];
+    for (Row x = 0; x < rows; ++x) known.by_row[x].clear();
+    for (Code const code : rare) {  // ascending
+        Code const difference = code - centre(type);
+        for (Code const a : column.values) {
+            if (difference == 0) pairs[a] = rows_of[a] - 1;
+            if (difference == 0 || a + difference >= width || rows_of[a + difference] == 0) continue;
+            pairs[a] += rows_of[a + difference];
+            pairs[a + difference] += rows_of[a];
+        }
+        for (Row x = 0; x < rows; ++x)
+            if (pairs[column.codes[x]] == truth.counts[code]) known.by_row[x].push_back(code);
+        for (Code const a : column.values) pairs[a] = 0;
+    }
+    known.is_known.assign(rows, true);
+    return true;
 }
 
 Recoding Codes::collect(std::size_t type, std::vector<bool> used) {

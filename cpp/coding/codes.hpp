@@ -104,9 +104,11 @@ private:
         std::uint64_t column_version = 0, truth_version = 0;  // of which it is
         std::vector<std::vector<Code>> by_row;
         std::vector<bool> is_known;  // by row
+        std::size_t asked = 0;       // rows that were not known
     };
 
     void find_only_of(std::size_t type, Row x, Truth const& truth, std::vector<Code>& only);
+    bool find_only_of_all(std::size_t type, Truth const& truth, OnlyOf& known);
     void find_changed_columns(State const& state);
     [[nodiscard]] std::vector<AttributeId> outgrown_units(State const& state) const;
     [[nodiscard]] bool in_box(Column const& column, AttributeId unit) const;

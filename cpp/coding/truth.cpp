@@ -7,18 +7,8 @@ namespace treethink {
 
 namespace {
 
-constexpr std::size_t word_bits = 64;
-
 // The largest table in which differences are counted before they are interned.
 constexpr std::uint64_t max_tally_table = 1u << 25;
-
-void set_bit(std::vector<std::uint64_t>& bits, Code code, bool on) {
-    std::uint64_t const mask = std::uint64_t{1} << (code % word_bits);
-    if (on)
-        bits[code / word_bits] |= mask;
-    else
-        bits[code / word_bits] &= ~mask;
-}
 
 /// Counts the differences y - x of all pairs, at code `centre` + y - x.
 void count_differences(std::vector<Code> const& xs, std::vector<Code> const& ys, Code centre, std::uint32_t* counts) {
@@ -165,13 +155,13 @@ private:
         Truth& truth = table_.truth;
         if (code >= truth.counts.size()) {
             truth.counts.resize(code + 1 + code / 2, 0);
-            truth.bits.resize(truth.counts.size() / word_bits + 1, 0);
+            truth.true_codes.fit(truth.counts.size());
         }
         bool const before = truth.counts[code] > 0;
         truth.counts[code] += static_cast<std::uint32_t>(times);
         bool const after = truth.counts[code] > 0;
         if (before == after) return;
-        set_bit(truth.bits, code, after);
+        truth.true_codes.set(code, after);
         truth.version = ++version_;
     }
 
@@ -180,7 +170,8 @@ private:
     void rebuild() {
         Truth& truth = table_.truth;
         truth.counts.assign(codes_.size(type_), 0);
-        truth.bits.assign(codes_.size(type_) / word_bits + 1, 0);
+        truth.true_codes.clear();
+        truth.true_codes.fit(truth.counts.size());
         truth.version = ++version_;
         for (std::size_t k = 0; k < sources_; ++k) {
             table_.sources[k].version = column(k).version;
@@ -196,7 +187,7 @@ private:
         table_.built = true;
     }
 
-    // Counts first and sets bits afterwards: a new level has thousands of pairs.
+    // Counts first and fills the set afterwards: a new level has thousands of pairs.
     void count_codes() {
         std::uint32_t* const counts = table_.truth.counts.data();
         std::vector<Code> const& xs = table_.sources[0].codes;
@@ -206,7 +197,7 @@ private:
             count_own_differences(xs, table_.sources[1].codes, codes_.centre(type_), counts);
         else
             count_pairs(xs, table_.sources[fact_.unordered() ? 0 : 1].codes, codes_.centre(type_), counts);
-        set_bits();
+        set_true_codes();
     }
 
     /// Counts the differences of all pairs of different objects.
@@ -216,14 +207,15 @@ private:
         if (fact_.same_class()) count_own_differences(xs, ys, centre, counts, -1);
     }
 
-    void set_bits() {
+    void set_true_codes() {
         Truth& truth = table_.truth;
-        for (std::size_t w = 0; w < truth.bits.size(); ++w) {
+        constexpr std::size_t bits = CodeSet::word_bits;
+        for (std::size_t w = 0; w * bits < truth.counts.size(); ++w) {
             std::uint64_t word = 0;
-            std::uint32_t const* const counts = truth.counts.data() + w * word_bits;
-            std::size_t const end = std::min(word_bits, truth.counts.size() - w * word_bits);
+            std::uint32_t const* const counts = truth.counts.data() + w * bits;
+            std::size_t const end = std::min(bits, truth.counts.size() - w * bits);
             for (std::size_t i = 0; i < end; ++i) word |= static_cast<std::uint64_t>(counts[i] > 0) << i;
-            truth.bits[w] = word;
+            truth.true_codes.set_word(w, word);
         }
     }
 
@@ -283,11 +275,12 @@ void TruthTables::mark_true(std::size_t type, std::vector<bool>& used) const {
 
 void TruthTables::recode(Recoding const& recoding, Code size) {
     Truth& truth = tables_[recoding.type].truth;
-    Truth recoded{std::vector<std::uint32_t>(size, 0), std::vector<std::uint64_t>(size / word_bits + 1, 0), ++version_};
+    Truth recoded{std::vector<std::uint32_t>(size, 0), {}, ++version_};
+    recoded.true_codes.fit(size);
     for (Code code = 0; code < truth.counts.size() && code < recoding.new_code.size(); ++code) {
         if (truth.counts[code] == 0) continue;
         recoded.counts[recoding.new_code[code]] = truth.counts[code];
-        set_bit(recoded.bits, recoding.new_code[code], true);
+        recoded.true_codes.set(recoding.new_code[code], true);
     }
     truth = std::move(recoded);
 }
@@ -296,7 +289,7 @@ std::size_t TruthTables::bytes() const {
     std::size_t bytes = sizeof *this;
     for (TruthTable const& table : tables_)
         bytes += sizeof table + table.truth.counts.capacity() * sizeof table.truth.counts[0] +
-                 table.truth.bits.capacity() * sizeof table.truth.bits[0];
+                 table.truth.true_codes.bytes();
     return bytes;
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "coding/code_set.hpp"
 #include "coding/coded_column.hpp"
 #include "coding/fact_codes.hpp"
 
@@ -19,8 +20,8 @@ namespace treethink {
 /// How often each fact of one type holds in the state, for any objects.
 struct Truth {
     std::vector<std::uint32_t> counts;  // by code: objects or pairs for which the fact holds
-    std::vector<std::uint64_t> bits;    // one bit per code: whether its count is above 0
-    std::uint64_t version = 0;          // changes whenever `bits` change
+    CodeSet true_codes;                 // whose counts are above 0
+    std::uint64_t version = 0;          // changes whenever `true_codes` do
 };
 
 /// The truth of one fact type, and what it was computed from.

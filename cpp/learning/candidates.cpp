@@ -1,7 +1,6 @@
 #include "learning/candidates.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <limits>
 #include <stdexcept>
@@ -77,20 +76,20 @@ BlockCounters::Column BlockCounters::add(Code code, std::uint32_t birth, std::si
 void BlockCounters::apply_pending(Counts totals) {
     if (!has_pending) return;
     fit_outcomes(totals.size());
-    for (std::size_t w = 0; w < true_bits.size(); ++w) {
-        for (std::uint64_t rest = std::exchange(true_bits[w], 0); rest != 0; rest &= rest - 1) {
-            Column const column = column_of[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))];
-            for (std::size_t y = 0; y < totals.size(); ++y) counts[y * stride + column] += totals[y];
-        }
-    }
+    true_codes.each([&](Code code) {
+        Column const column = column_of[code];
+        for (std::size_t y = 0; y < totals.size(); ++y) counts[y * stride + column] += totals[y];
+    });
+    true_codes.clear();
+    excluded.clear();
     truth_version = kNoVersion;
-    has_pending = has_exclusions = false;
+    has_pending = false;
 }
 
 void BlockCounters::read_column(Column column, Counts totals, std::vector<Count>& out) const {
     out.resize(totals.size());
     Code const code = codes[column];
-    bool const pending = code / 64 < true_bits.size() && (true_bits[code / 64] >> (code % 64) & 1) != 0;
+    bool const pending = true_codes.contains(code);
     for (std::size_t y = 0; y < totals.size(); ++y) {
         std::size_t const at = y * stride + column;
         Count const stored = at < counts.size() ? counts[at] : 0;
@@ -100,15 +99,13 @@ void BlockCounters::read_column(Column column, Counts totals, std::vector<Count>
 
 Count const* BlockCounters::all_counts(Counts totals, std::vector<Count>& room) const {
     bool const complete = counts.size() == totals.size() * stride;
-    if (complete && std::all_of(true_bits.begin(), true_bits.end(), [](auto word) { return word == 0; }))
-        return counts.data();
+    if (complete && true_codes.empty()) return counts.data();
     room.assign(totals.size() * stride, 0);
     std::copy(counts.begin(), counts.end(), room.begin());
-    for (std::size_t w = 0; w < true_bits.size(); ++w)
-        for (std::uint64_t rest = true_bits[w]; rest != 0; rest &= rest - 1) {
-            Column const column = column_of[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))];
-            for (std::size_t y = 0; y < totals.size(); ++y) room[y * stride + column] += totals[y];
-        }
+    true_codes.each([&](Code code) {
+        Column const column = column_of[code];
+        for (std::size_t y = 0; y < totals.size(); ++y) room[y * stride + column] += totals[y];
+    });
     return room.data();
 }
 
@@ -119,7 +116,7 @@ void BlockCounters::recode(std::vector<Code> const& new_code, Code size, Counts 
         code = new_code[code];
         if (code == no_code) throw std::logic_error("a candidate's fact has lost its code");
     }
-    true_bits.clear();
+    true_codes = {};
     if (column_of.empty()) return;
     column_of.assign(size, kNoColumn);
     for (std::size_t column = 0; column < codes.size(); ++column)
@@ -160,7 +157,7 @@ void BlockCounters::erase(std::vector<Column> const& columns, Counts totals) {
 
 std::size_t BlockCounters::bytes() const {
     std::size_t const words = column_of.capacity() + codes.capacity() + births.capacity() + counts.capacity();
-    return words * 4 + true_bits.capacity() * 8;
+    return words * 4 + excluded.capacity() * sizeof(Code) + true_codes.bytes();
 }
 
 // ---- candidates ----

@@ -55,7 +55,7 @@ struct NodeShare {
 ///
 /// Each candidate has a column of counters, and each outcome a row: memory is only used for tests that have
 /// been true. A test that mentions no variable of the node mostly keeps its truth from one visit to the
-/// next, so its counters are only touched when that changes: while its bit is set, the true count is
+/// next, so its counters are only touched when that changes: while its code is in `true_codes`, the true count is
 /// `counter + totals`, and the totals at the moment of change were subtracted.
 struct BlockCounters {
     using Column = std::uint32_t;
@@ -63,17 +63,17 @@ struct BlockCounters {
     static constexpr std::uint64_t kNoVersion = 0;  // versions are counted from 1
 
     // What every visit reads comes first.
-    std::uint64_t truth_version = kNoVersion;  // Truth::version that `true_bits` follow
-    bool has_pending = false;                  // whether any of `true_bits` may be set
-    bool has_exclusions = false;               // whether same-class variables made some of that truth false
+    std::uint64_t truth_version = kNoVersion;  // Truth::version that `true_codes` follow
+    bool has_pending = false;                  // whether `true_codes` may have any
+    std::vector<Code> excluded;                // true codes that same-class variables made false then, ascending
     std::size_t stride = 0;                    // columns that there is room for: length of a row of counters
     // By code; kNoColumn: no candidate. Empty in a block from a file until it is counted in, because it is as long as
     // there are codes, however few candidates the block has.
     std::vector<Column> column_of;
-    std::vector<Count> counts;             // observations in which the test held, [outcome][column]
-    std::vector<Code> codes;               // by column: the candidate's code
-    std::vector<std::uint32_t> births;     // by column: transition in which the test was first true
-    std::vector<std::uint64_t> true_bits;  // by code: whether the test held at the last visit (only_new)
+    std::vector<Count> counts;          // observations in which the test held, [outcome][column]
+    std::vector<Code> codes;            // by column: the candidate's code
+    std::vector<std::uint32_t> births;  // by column: transition in which the test was first true
+    CodeSet true_codes;                 // those whose tests held at the last visit (only_new)
 
     [[nodiscard]] std::size_t size() const { return codes.size(); }  // number of candidates
     /// The candidate's column; kNoColumn: the code is no candidate.
@@ -85,8 +85,6 @@ struct BlockCounters {
             grow(all_codes, type, outcomes);
     }
     void fit_outcomes(std::size_t outcomes);
-    /// Makes room for a bit of every code that `column_of` has room for.
-    void fit_true_bits() { true_bits.resize(column_of.size() / 64 + 1, 0); }
     /// Makes `column_of`, if there is none yet.
     void index_columns();
     /// Makes the code a candidate, with counters at zero; returns its column. Rows of counters may move.
@@ -162,6 +160,7 @@ public:
     /// whether there will be nothing until the state changes in what the block is about.
     template <class Visit>
     void each_to_count(Codes const& codes, std::size_t end, Visit&& visit) {
+        counts_crowds_ = counts_crowds_ || counted_in_ == codes.step();
         wake(codes);
         for (std::size_t w = 0; w * 64 < end; ++w) {
             std::uint64_t const all = end - w * 64 < 64 ? (std::uint64_t{1} << (end - w * 64)) - 1 : ~std::uint64_t{0};
@@ -169,6 +168,9 @@ public:
                 if (visit(w * 64 + static_cast<std::size_t>(std::countr_zero(rest)))) quiet_[w] |= rest & (0 - rest);
         }
     }
+
+    /// Whether several targets of one state were ever counted.
+    [[nodiscard]] bool counts_crowds() const { return counts_crowds_; }
 
     std::uint64_t size = 0;  // tests that have a counter
 
@@ -183,6 +185,7 @@ private:
     std::vector<std::uint32_t> place_of_;      // by block: place in `counters_`; empty while there are none
     std::vector<std::uint64_t> quiet_;         // set of blocks, see each_to_count(); empty: none is quiet
     std::uint64_t counted_in_ = 0;             // Codes::step() of the last call of wake()
+    bool counts_crowds_ = false;
 };
 
 /// The test of a candidate.

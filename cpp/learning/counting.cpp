@@ -1,6 +1,7 @@
 #include "learning/counting.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <iterator>
 #include <limits>
@@ -8,6 +9,13 @@
 #include <utility>
 
 namespace treethink {
+
+namespace {
+
+// So many facts are added up as fast as they are followed, also for several targets in one state.
+constexpr std::size_t few_partners = 256;
+
+}  // namespace
 
 bool count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time,
                   NodeShare const& share) {
@@ -58,28 +66,40 @@ bool NodeCounter::count_block(std::size_t at) {
 // ---- tests that mention a bound object ----
 
 void NodeCounter::count_bound(Block const& block) {
-    auto const chosen = distinct_bindings(block);
-    bool const once = chosen.size() > 1;
+    bool const once = bindings_.size() > 1;
     if (once) next_epoch(block.type);
-    for (std::uint32_t const i : chosen) {
+    std::array<Row, 2> last{any_row, any_row};
+    for (std::size_t i = 0; i < bindings_.size(); ++i) {
         auto const binding = bindings_[i];
-        Code const code = type_of(block).arity == 1
-                              ? codes_.code(block.type, binding[block.variables[0]])
-                              : codes_.code(block.type, binding[block.variables[0]], binding[block.variables[1]]);
-        add_one(block, code, once);
+        std::array<Row, 2> const rows{binding[block.variables[0]], binding[block.variables[1]]};
+        if (std::exchange(last, rows) == rows) continue;
+        add_one(
+            block,
+            type_of(block).arity == 1 ? codes_.code(block.type, rows[0]) : codes_.code(block.type, rows[0], rows[1]),
+            once);
     }
 }
 
 void NodeCounter::count_partners(Block const& block) {
     std::size_t const bound = block.is_new[0] ? 1 : 0;
+    std::uint32_t const variable = block.variables[bound];
     SlotId const slot = type_of(block).slots[1 - bound];
     if (codes_.rows(slot) == 0) return;
-    auto const chosen = distinct_bindings(block);
-    bool const once = chosen.size() > 1 || !codes_.arithmetic(block.type) || !codes_.distinct(slot);
+    auto const row_of = [&](std::uint32_t i) { return bindings_[i][variable]; };
+    bool const repeats = !codes_.arithmetic(block.type) || !codes_.distinct(slot);
+    if (bindings_.size() == 1) {
+        if (repeats) next_epoch(block.type);
+        return add_partners(block, bound, row_of(0), taken_rows(block, 1 - bound, bindings_[0]), repeats);
+    }
+    auto rest = bindings_by_row(variable);
+    bool const once = repeats || row_of(rest.front()) != row_of(rest.back());
     if (once) next_epoch(block.type);
-    for (std::uint32_t const i : chosen) {
-        auto const binding = bindings_[i];
-        add_partners(block, bound, binding[block.variables[bound]], taken_rows(block, 1 - bound, binding), once);
+    while (!rest.empty()) {  // all bindings in which the variable stands for the same object
+        Row const row = row_of(rest.front());
+        auto const end = std::find_if(rest.begin(), rest.end(), [&](auto i) { return row_of(i) != row; });
+        auto const size = static_cast<std::size_t>(end - rest.begin());
+        add_partners(block, bound, row, commonly_taken_rows(block, 1 - bound, rest.first(size)), once);
+        rest = rest.subspan(size);
     }
 }
 
@@ -200,12 +220,15 @@ bool NodeCounter::count_only_new(Block const& block) {
 }
 
 // Handles a class that has one object left, which is as good as bound: its facts change whenever it moves, so
-// adding them up is cheaper than following them. False when there is no such class.
+// adding them up is cheaper than following them, unless many targets come in one state. False when there is no such
+// class.
 bool NodeCounter::add_only_pair(Block const& block) {
     FactType const& type = type_of(block);
     if (bindings_.size() != 1 || type.same_class() || is_steady(block)) return false;
     for (std::size_t k = 0; k < type.arity; ++k) {
         if (codes_.rows(type.slots[k]) != std::size_t{block.same_class_size[k]} + 1) continue;
+        if (type.arity == 2 && candidates_.counts_crowds() && codes_.rows(type.slots[1 - k]) > few_partners)
+            return false;
         apply_pending();
         auto const taken = taken_rows(block, k, bindings_[0]);
         Row only = 0;
@@ -232,27 +255,53 @@ bool NodeCounter::is_steady(Block const& block) const {
 
 void NodeCounter::follow_truth(Block const& block) {
     Truth const& truth = codes_.truth(block.type);
+    auto const& excluded = scratch_.excluded;
     scratch_.excluded.clear();
     if (block.has_same_class_variables()) find_excluded(block, truth);
-    bool const exact = scratch_.excluded.empty();
-    if (counters_ != nullptr && exact && !counters_->has_exclusions && counters_->truth_version == truth.version)
-        return;
+    bool const same_truth = counters_ != nullptr && counters_->truth_version == truth.version;
+    if (same_truth && counters_->excluded == excluded) return;
     make_counters(block);
-    counters_->fit_true_bits();
-    auto& true_bits = counters_->true_bits;
-    auto next = scratch_.excluded.begin();
-    for (std::size_t w = 0; w < true_bits.size(); ++w) {
-        std::uint64_t want = w < truth.bits.size() ? truth.bits[w] : 0;
-        for (; next != scratch_.excluded.end() && *next / 64 == w; ++next) want &= ~(std::uint64_t{1} << (*next % 64));
-        for (std::uint64_t rest = want ^ true_bits[w]; rest != 0; rest &= rest - 1) {
-            auto const place = static_cast<unsigned>(std::countr_zero(rest));
-            flip(block, static_cast<Code>(w * 64) + place, (want >> place & 1) != 0);
-        }
-        true_bits[w] = want;
-    }
+    counters_->true_codes.fit(counters_->column_of.size());
+    if (same_truth)
+        follow_exclusions(block);
+    else
+        follow_all(block, truth);
+    counters_->excluded = excluded;
     counters_->truth_version = truth.version;
     counters_->has_pending = true;
-    counters_->has_exclusions = !exact;
+}
+
+void NodeCounter::follow_all(Block const& block, Truth const& truth) {
+    constexpr std::size_t bits = CodeSet::word_bits;
+    CodeSet& true_codes = counters_->true_codes;
+    auto next = scratch_.excluded.begin();
+    truth.true_codes.each_word(true_codes, [&](std::size_t w) {
+        std::uint64_t want = truth.true_codes.word(w);
+        for (; next != scratch_.excluded.end() && *next / bits == w; ++next)
+            want &= ~(std::uint64_t{1} << (*next % bits));
+        for (std::uint64_t rest = want ^ true_codes.word(w); rest != 0; rest &= rest - 1) {
+            auto const place = static_cast<unsigned>(std::countr_zero(rest));
+            flip(block, static_cast<Code>(w * bits) + place, (want >> place & 1) != 0);
+        }
+        if (want != true_codes.word(w)) true_codes.set_word(w, want);
+    });
+}
+
+// In the same state: targets of one transition differ in what they exclude.
+void NodeCounter::follow_exclusions(Block const& block) {
+    auto const& before = counters_->excluded;
+    auto const& now = scratch_.excluded;
+    for (auto a = before.begin(), b = now.begin(); a != before.end() || b != now.end();) {
+        bool const was = a != before.end() && (b == now.end() || *a <= *b);
+        bool const is = b != now.end() && (a == before.end() || *b <= *a);
+        Code const code = was ? *a : *b;
+        if (was != is) {
+            flip(block, code, was);
+            counters_->true_codes.set(code, was);
+        }
+        a += was ? 1 : 0;
+        b += is ? 1 : 0;
+    }
 }
 
 void NodeCounter::flip(Block const& block, Code code, bool on) {
@@ -267,39 +316,79 @@ void NodeCounter::flip(Block const& block, Code code, bool on) {
 
 // Finds the facts that hold only of objects which the node's variables already stand for, in every binding.
 void NodeCounter::find_excluded(Block const& block, Truth const& truth) {
-    if (find_only_of(block)) return;
     auto& excluded = scratch_.excluded;
-    bool first = true;
-    for (std::uint32_t const i : distinct_bindings(block)) {
-        tally_bound_objects(block, bindings_[i], truth);
-        auto all_taken = [&](Code code) { return scratch_.tally[code] >= truth.counts[code]; };
-        if (first)
-            std::copy_if(scratch_.tallied.begin(), scratch_.tallied.end(), std::back_inserter(excluded), all_taken);
-        else
-            std::erase_if(excluded, [&](Code code) { return !all_taken(code); });
+    auto const all_taken = [&](Code code) { return scratch_.tally[code] >= truth.counts[code]; };
+    if (count_as_one(block)) {
+        FactType const& type = type_of(block);
+        std::span<Row const> const xs = scratch_.rows[0];
+        std::span<Row const> const ys = type.arity == 1 || type.unordered() ? std::span<Row const>{} : scratch_.rows[1];
+        if (xs.empty() && ys.empty()) return;
+        // Pairs of which one object is taken: many targets in a row ask for them.
+        if (type.unordered() && xs.size() == 1) {
+            excluded = codes_.only_of(block.type, xs.front());
+            return;
+        }
+        tally_taken_objects(block, xs, ys, truth);
+        std::copy_if(scratch_.tallied.begin(), scratch_.tallied.end(), std::back_inserter(excluded), all_taken);
         for (Code const code : scratch_.tallied) scratch_.tally[code] = 0;
-        first = false;
-        if (excluded.empty()) return;
+    } else {
+        bool first = true;
+        for (std::uint32_t const i : distinct_bindings(block)) {
+            tally_taken_objects(block, taken_rows(block, 0, bindings_[i]), taken_rows(block, 1, bindings_[i]), truth);
+            if (std::exchange(first, false))
+                std::copy_if(scratch_.tallied.begin(), scratch_.tallied.end(), std::back_inserter(excluded), all_taken);
+            else
+                std::erase_if(excluded, [&](Code code) { return !all_taken(code); });
+            for (Code const code : scratch_.tallied) scratch_.tally[code] = 0;
+            if (excluded.empty()) return;
+        }
     }
     std::sort(excluded.begin(), excluded.end());
 }
 
-// The same for pairs of which one object is bound, which many targets in a row ask for. False: they are others.
-bool NodeCounter::find_only_of(Block const& block) {
-    if (bindings_.size() != 1 || !type_of(block).unordered() || block.same_class_size[0] != 1) return false;
-    Row const taken = bindings_[0][candidates_.table().same_class_variables(block, 0).front()];
-    scratch_.excluded = codes_.only_of(block.type, taken);
-    return true;
+// Whether a test of new variables holds in some binding just if it holds of objects that are not taken in all of them,
+// which are in `scratch_.rows` then. Of one object that is always so. A pair can have a taken one in each binding, but
+// not in three bindings that have no object in common but those.
+bool NodeCounter::count_as_one(Block const& block) {
+    std::size_t const sides = type_of(block).unordered() ? 1 : type_of(block).arity;
+    if (bindings_.size() == 1) {
+        for (std::size_t k = 0; k < sides; ++k) taken_rows(block, k, bindings_[0]);
+        return true;
+    }
+    auto const all = bindings_by_row(block.variables[0]);
+    for (std::size_t k = 0; k < sides; ++k) commonly_taken_rows(block, k, all);
+    if (type_of(block).arity == 1) return true;
+    auto const apart = [&](std::uint32_t a, std::uint32_t b) {
+        for (std::size_t k = 0; k < sides; ++k) {
+            auto const& common = scratch_.rows[k];
+            auto const variables = candidates_.table().same_class_variables(block, k);
+            for (std::uint32_t const v : variables) {
+                Row const row = bindings_[a][v];
+                auto const takes = [&](std::uint32_t u) { return bindings_[b][u] == row; };
+                if (std::any_of(variables.begin(), variables.end(), takes) &&
+                    std::find(common.begin(), common.end(), row) == common.end())
+                    return false;
+            }
+        }
+        return true;
+    };
+    std::uint32_t second = 0;  // none yet
+    for (std::uint32_t i = 1; i < bindings_.size(); ++i) {
+        if (!apart(0, i)) continue;
+        if (second != 0 && apart(second, i)) return true;
+        if (second == 0) second = i;
+    }
+    return false;
 }
 
-// Counts, for each fact, the groundings that involve an object which this binding already uses.
-void NodeCounter::tally_bound_objects(Block const& block, std::span<Row const> binding, Truth const& truth) {
+// Counts, for each fact, the groundings that involve an object of these rows.
+void NodeCounter::tally_taken_objects(Block const& block, std::span<Row const> xs, std::span<Row const> ys,
+                                      Truth const& truth) {
     FactType const& type = type_of(block);
     auto& tally = scratch_.tally;
     if (tally.size() < truth.counts.size()) tally.resize(truth.counts.size(), 0);
     scratch_.tallied.clear();
-    auto const xs = taken_rows(block, 0, binding), ys = taken_rows(block, 1, binding);
-    // With distinct values, a bound object has at most two pairs of one difference: only rare facts matter.
+    // With distinct values, a taken object has at most two pairs of one difference: only rare facts matter.
     bool const rare = type.arity == 2 && codes_.arithmetic(block.type) && codes_.distinct(type.slots[0]) &&
                       codes_.distinct(type.slots[1]);
     std::size_t const max_groundings = rare ? 2 * (xs.size() + ys.size()) : std::numeric_limits<std::uint32_t>::max();
@@ -368,6 +457,34 @@ std::span<Row const> NodeCounter::taken_rows(Block const& block, std::size_t arg
     for (std::uint32_t const v : candidates_.table().same_class_variables(block, argument)) rows.push_back(binding[v]);
     if (rows.size() > 1) std::sort(rows.begin(), rows.end());
     return rows;
+}
+
+// Rows that a new variable cannot stand for in any of these bindings, ascending.
+std::span<Row const> NodeCounter::commonly_taken_rows(Block const& block, std::size_t argument,
+                                                      std::span<std::uint32_t const> chosen) {
+    taken_rows(block, argument, bindings_[chosen.front()]);
+    auto& rows = scratch_.rows[argument];
+    auto const variables = candidates_.table().same_class_variables(block, argument);
+    for (std::uint32_t const i : chosen.subspan(1)) {
+        if (rows.empty()) break;
+        std::erase_if(rows, [&](Row row) {
+            return std::none_of(variables.begin(), variables.end(), [&](auto v) { return bindings_[i][v] == row; });
+        });
+    }
+    return rows;
+}
+
+// All bindings, ordered by the object that a variable stands for; in any order if the variable is new.
+std::span<std::uint32_t const> NodeCounter::bindings_by_row(std::uint32_t variable) {
+    auto& chosen = scratch_.chosen;
+    chosen.resize(bindings_.size());
+    std::iota(chosen.begin(), chosen.end(), 0u);
+    auto const before = [&](std::uint32_t a, std::uint32_t b) {
+        return bindings_[a][variable] < bindings_[b][variable];
+    };
+    if (variable < bindings_.width && !std::is_sorted(chosen.begin(), chosen.end(), before))
+        std::sort(chosen.begin(), chosen.end(), before);
+    return chosen;
 }
 
 // ---- scratch ----

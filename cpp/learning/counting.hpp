@@ -54,9 +54,11 @@ private:
     [[nodiscard]] bool is_steady(Block const& block) const;
 
     void follow_truth(Block const& block);
-    bool find_only_of(Block const& block);
+    void follow_all(Block const& block, Truth const& truth);
+    void follow_exclusions(Block const& block);
     void find_excluded(Block const& block, Truth const& truth);
-    void tally_bound_objects(Block const& block, std::span<Row const> binding, Truth const& truth);
+    bool count_as_one(Block const& block);
+    void tally_taken_objects(Block const& block, std::span<Row const> xs, std::span<Row const> ys, Truth const& truth);
     void flip(Block const& block, Code code, bool on);
 
     /// Makes counters, if there are none yet, and room in them.
@@ -67,8 +69,11 @@ private:
     void apply_pending();
     void find_read_variables(Block const& block, std::vector<std::uint32_t>& read) const;
     [[nodiscard]] std::span<std::uint32_t const> distinct_bindings(Block const& block);
-    [[nodiscard]] std::span<Row const> taken_rows(Block const& block, std::size_t argument,
-                                                  std::span<Row const> binding);
+    // What these two return stays in `scratch_.rows`.
+    std::span<Row const> taken_rows(Block const& block, std::size_t argument, std::span<Row const> binding);
+    std::span<Row const> commonly_taken_rows(Block const& block, std::size_t argument,
+                                             std::span<std::uint32_t const> chosen);
+    [[nodiscard]] std::span<std::uint32_t const> bindings_by_row(std::uint32_t variable);
     [[nodiscard]] FactType const& type_of(Block const& block) const { return codes_.types()[block.type]; }
     void next_epoch(std::size_t type);
 

@@ -19,12 +19,16 @@ void TreeReplay::add(NodeId at) {
     tree_.awaiting_replay_.push_back(at);
 }
 
-void TreeReplay::count(LearningContext& context, std::span<Tree::Target const> targets) {
+void TreeReplay::count(LearningContext& context, std::span<Tree::Target const> targets,
+                       std::function<void()> const& set_codes) {
     ++tree_.stamp_;
     NodeShare const share = tree_.node_share(context);
     for (Tree::Target const& target : targets)
-        tree_.count_on_way(context, target, share,
-                           [](Node const& node) { return node.replay == ReplayStage::awaiting_replay; });
+        tree_.count_on_way(context, target, share, [&](Node const& node) {
+            bool const waits = node.replay == ReplayStage::awaiting_replay;
+            if (waits) set_codes();
+            return waits;
+        });
     for (NodeId const at : tree_.awaiting_replay_)
         tree_.forgotten_ += forget_candidates(context, tree_.nodes_[at], tree_.size(), share);
 }

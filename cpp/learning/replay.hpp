@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,8 +24,9 @@ public:
     void add_seen(LearningContext& context, std::span<Tree::Target const> targets);
     /// Makes a new node wait for kept transitions.
     void add(NodeId node);
-    /// Counts one kept transition at the nodes that wait.
-    void count(LearningContext& context, std::span<Tree::Target const> targets);
+    /// Counts one kept transition at the nodes that wait. Most reach none of them: set_codes() is called, perhaps more
+    /// than once, before the codes of its facts are needed.
+    void count(LearningContext& context, std::span<Tree::Target const> targets, std::function<void()> const& set_codes);
     /// Ends the replay: the nodes now wait for their decision.
     void finish(LearningContext& context);
     /// Lets those nodes decide, unless the current transition has reached them: then they have decided already.
