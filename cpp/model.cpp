@@ -315,8 +315,12 @@ std::vector<KeptTarget> Model::kept_targets(RuleId const& rule, NodeId node) {
 
 // ---- frames (see learning/frame_choice.hpp) ----
 
+bool Model::chooses_frames() const {
+    return window_.keeps() && criterion_->looks_ahead() && settings_.branch_updates;
+}
+
 Frame Model::start_frame(SlotId slot) const {
-    return feedback_kind(slot) ? usual_frame(slot) : default_frame(attribute(slot), !criterion_->looks_ahead());
+    return feedback_kind(slot) ? usual_frame(slot) : default_frame(attribute(slot), !chooses_frames());
 }
 
 // The frame of rules before there were others; rules of feedback have it always.
@@ -325,8 +329,9 @@ Frame Model::usual_frame(SlotId slot) const {
 }
 
 OutcomeLimits Model::outcome_limits(SlotId slot) const {
-    return {outcome_length(slot), usual_frame(slot),
-            feedback_kind(slot) ? std::vector<Frame>{} : possible_frames(*schema_, slot)};
+    OutcomeLimits limits{outcome_length(slot), usual_frame(slot), {}, !feedback_kind(slot)};
+    if (!feedback_kind(slot) && chooses_frames()) limits.frames = possible_frames(*schema_, slot);
+    return limits;
 }
 
 Tree Model::new_tree(SlotId slot) const {
@@ -338,7 +343,7 @@ Tree Model::new_tree(SlotId slot) const {
 // Rules whose frame cannot tell the transition begin again. Of the others a few may choose a shorter frame.
 void Model::choose_frames(ActionId action, std::vector<ModelEvent>& events) {
     KeptTransition const& last = window_.transitions().back();
-    bool const may_choose = criterion_->looks_ahead() && settings_.branch_updates;
+    bool const may_choose = chooses_frames();
     std::size_t choices = 0;
     for (std::size_t s = 0; s < schema_->slots().size(); ++s) {
         RuleId const rule(SlotId(s), action);

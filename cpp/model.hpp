@@ -172,6 +172,8 @@ private:
 
     /// In one observation, at most so many rules compare frames.
     static constexpr std::size_t max_choices = 4;
+    /// Whether rules may change their frame: that takes kept transitions to grow again from.
+    [[nodiscard]] bool chooses_frames() const;
     [[nodiscard]] Frame start_frame(SlotId slot) const;
     [[nodiscard]] Frame usual_frame(SlotId slot) const;
     [[nodiscard]] OutcomeLimits outcome_limits(SlotId slot) const;

@@ -55,6 +55,7 @@ struct OutcomeLimits {
     std::size_t length = 1;      // of outcomes other than kStays
     Frame usual;                 // the frame of rules that files name none for
     std::vector<Frame> frames;   // others that the rule can have
+    bool may_stay = true;        // whether a value can stay what it is: feedback has none
 };
 
 /// Writes a tree; candidates by value, so that nothing depends on codes. `usual`: a frame that needs no writing.

@@ -32,7 +32,7 @@ FrameChoice::FrameChoice(std::vector<Frame> frames, Frame const& current) : curr
 
 void FrameChoice::add(SlotId slot, State const& before, State const& after) {
     ++transitions_;
-    std::size_t const rows = std::min(before.column(slot)->rows(), max_targets - targets_);
+    std::size_t const rows = before.column(slot)->rows();
     targets_ += rows;
     for (Tally& tally : tallies_) {
         FrameView const view(tally.frame, before, slot);
