@@ -1513,6 +1513,8 @@ class ReferenceModel:
         self.kept: list[tuple[Scene, Scene, str, dict[str, Any]]] = []
         self.events: list[tuple[str, RuleKey, str]] = []
         self.trees: dict[RuleKey, ReferenceTree] = {}
+        self.lost_frames = 0
+        """How often a rule began again because its frame could not tell a transition."""
 
     def tree(self, class_name: str, attribute: str, action: str) -> ReferenceTree:
         rule = (class_name, attribute, action)
@@ -1585,6 +1587,7 @@ class ReferenceModel:
                 continue
             if self._targets(scene, then, {}, rule) is None:
                 if not tree.is_edited():
+                    self.lost_frames += 1
                     self._grow_again(rule, self._first_frame(class_name, attribute))
                 continue
             phase = every.index((class_name, attribute))

@@ -32,6 +32,7 @@ from reference import (
     Scene,
     Test,
     as_vector,
+    frame_named,
     patterns,
 )
 from strategies import (
@@ -100,16 +101,21 @@ class Twins:
         terminated: bool | None = None,
     ) -> None:
         """Let both learn, and check that they decide alike."""
-        so_far = len(self.events)
+        so_far, lost = len(self.events), self.twin.lost_frames
         self.engine.observe(before, action, after, reward, terminated)
         self.twin.observe(before, action, after, reward, terminated)
         assert self.events[so_far:] == self.twin.events[so_far:]
+        self.happened["lost frames"] += self.twin.lost_frames > lost
         for kind, rule, path in self.events[so_far:]:
             self.happened[kind] += 1
             self.happened["elsewhere"] += rule[-1] != action
-            copies = node_at(self.twin.tree(*rule), path).design_effect()
-            self.happened[f"{kind} of copies"] += copies > 1
-            test = node_at(self.twin.tree(*rule), path).test
+            if kind == "frame":
+                self._note_frame(rule)
+            node = node_at(self.twin.tree(*rule), path)
+            if node is None:
+                continue  # the rule has begun again, in another frame
+            self.happened[f"{kind} of copies"] += node.design_effect() > 1
+            test = node.test
             two = test is not None and len(set(test.attributes)) == 2
             self.happened["tests of two attributes"] += two
             self.happened["tests within an object"] += two and len(test.classes) == 1
@@ -125,6 +131,16 @@ class Twins:
                 each.path and each.totals for each in tree.awaiting_decision
             )
             self._note_copies(tree)
+
+    def _note_frame(self, rule: RuleKey) -> None:
+        frame = self.twin.tree(*rule).frame
+        kind, *_, adds = frame_named(frame, rule[0])
+        attribute = self.twin.schema.attributes[rule[1]]
+        self.happened[f"{kind} {'with' if frame.stays else 'without'} stays"] += 1
+        self.happened[f"{kind} that adds"] += adds
+        self.happened[f"{kind} of names"] += attribute.is_symbolic
+        two = frame.source is not None and frame.source[1] != rule[1]
+        self.happened[f"{kind} of another unit"] += two
 
     def _note_copies(self, tree: ReferenceTree) -> None:
         for node in tree.nodes():
@@ -203,8 +219,8 @@ class Twins:
         return self.happened
 
 
-def node_at(tree: ReferenceTree, path: str) -> Node:
-    return next(node for node in tree.nodes() if node.path == path)
+def node_at(tree: ReferenceTree, path: str) -> Node | None:
+    return next((node for node in tree.nodes() if node.path == path), None)
 
 
 def numbers_in(body: bytes) -> Iterator[int]:
@@ -235,9 +251,12 @@ def pairs_in(
     outcomes = next(numbers)
     skip(outcomes * (schema.attributes[attribute].length + 1))
     flags = next(numbers)
-    if flags & 2:  # some are not told apart: their position, and how often they were seen
-        skip(2)
-        outcomes += 1
+    if flags & 4:  # a frame of its own, and perhaps its source
+        skip(1 if next(numbers) & 4 else 0)
+    for without_components in (2, 8):  # the others, and `stays`: position, and how often seen
+        if flags & without_components:
+            skip(2)
+            outcomes += 1
     if not flags & 1:
         return  # it does not vary
     skip(1)  # forgotten candidates
