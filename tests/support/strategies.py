@@ -39,6 +39,7 @@ from reference import (
     by_value,
     default_frame,
     evaluated,
+    frame_named,
     patterns,
     plus,
     possible_frames,
@@ -97,8 +98,8 @@ class Shape:
     """Whether hidden rules compare two attributes where some are comparable."""
     ordered: bool = False
     """Whether the hidden rules are about order and thresholds."""
-    framed: bool = False
-    """Whether the hidden rules have frames that rules do not begin with, if such are possible."""
+    framed: str = ""
+    """The kind of frame that hidden rules have, if it is possible; empty: that of rules that begin."""
     alone: int = 0
     """Transitions in which there is one object of each class; after that, as many as come."""
 
@@ -323,7 +324,7 @@ def framed_shapes() -> st.SearchStrategy[Shape]:
         noise=st.sampled_from([0.0, 0.0, 0.05]),
         switch=st.sampled_from(["none", "none", "other"]),
         switch_at=st.integers(50, 70),
-        framed=st.just(True),
+        framed=st.sampled_from(["own", "copy", "value", "own", "copy"]),
         alone=st.sampled_from([1000, 60, 80]),
     )
 
@@ -549,9 +550,9 @@ def random_frame(
     class_name, attribute, _ = rule
     if not shape.framed:
         return default_frame(schema.attributes[attribute], plain=True)
-    first, *others = possible_frames(schema, class_name, attribute)
-    sources = [frame for frame in others if frame.source is not None]
-    return rng.choice(sources if sources and rng.random() < 0.7 else others or [first])
+    frames = possible_frames(schema, class_name, attribute)
+    wanted = [each for each in frames if frame_named(each, class_name)[0] == shape.framed]
+    return rng.choice(wanted or frames)
 
 
 def random_outcomes(

@@ -42,6 +42,7 @@ from strategies import (
     Transition,
     crowded_shapes,
     explained_shapes,
+    framed_shapes,
     mistaken_shapes,
     ordered_shapes,
     random_state,
@@ -365,6 +366,39 @@ def test_engine_and_twin_agree_on_branches_that_rest_because_all_is_explained(cr
     assert share_with["spared change"] >= (0.01 if hard_to_move else 0.1)
     assert share_with["change"] >= (0.01 if hard_to_move else 0.1)
     assert share_with["return"] >= (0.02 if hard_to_move else 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["evidence", "proven"])
+def test_engine_and_twin_agree_on_frames(criterion):
+    """Each frame is chosen in many of the streams, and lost in some of them."""
+    stream = streams(BUILT_IN, [criterion], ["long"], mostly=framed_shapes(), framed=True)
+    share_with = shares(60, stream)
+    assert share_with["frame"] >= 0.5
+    for frame in ("value", "own", "copy"):
+        assert share_with[f"{frame} with stays"] >= 0.05, frame
+        assert share_with[f"{frame} without stays"] >= 0.05, frame
+    assert share_with["change without stays"] > 0
+    assert share_with["lost frames"] >= 0.1
+    for frame in ("own", "copy"):
+        assert share_with[f"{frame} that adds"] >= 0.05, frame
+        assert share_with[f"{frame} of another unit"] >= 0.05, frame
+    assert share_with["value of names"] >= 0.05
+    assert share_with["copy of names"] >= 0.05
+    assert share_with["split"] >= 0.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["evidence", "proven"])
+def test_engine_and_twin_agree_on_frames_that_are_chosen_from_few_transitions(criterion):
+    stream = streams(BUILT_IN, [criterion], ["short"], mostly=framed_shapes(), framed=True)
+    assert shares(40, stream)["frame"] >= 0.05
+
+
+@pytest.mark.parametrize(("criterion", "memory"), [("wilson", "long"), ("evidence", "none")])
+def test_frames_stay_as_they_are_in_the_twins_without_memory_or_evidence(criterion, memory):
+    stream = streams(BUILT_IN, [criterion], [memory], mostly=framed_shapes(), framed=True)
+    assert shares(10, stream)["frame"] == 0
 
 
 @pytest.mark.slow

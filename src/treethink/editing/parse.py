@@ -118,6 +118,14 @@ def check_outcome(outcome: Told, n: int, length: int, where: str) -> None:
         )
 
 
+def check_offset(offset: Vector, attribute: Attribute, frame: Frame | None, where: str) -> None:
+    """Raise an error for a name that is not the same as the one it is told by."""
+    if attribute.is_symbolic and frame is not None and not frame.is_plain and any(offset):
+        raise RuleError(
+            f"{where}: a name can be {shown(reference_text(frame))} or stay what it is, nothing else"
+        )
+
+
 def _content(line: str, expected: str, where: str) -> str:
     """Return the content of a line, without the characters that draw the tree."""
     match = _DRAWN.fullmatch(_MARK.sub("", line))
@@ -169,7 +177,9 @@ def _outcome(text: str, attribute: Attribute, frame: Frame, where: str) -> Told:
     if text == UNCHANGED and frame != CHANGE:
         return None
     if not frame.is_plain:
-        return _offset(text.removeprefix(reference_text(frame)), attribute)
+        offset = _offset(text.removeprefix(reference_text(frame)), attribute)
+        check_offset(offset, attribute, frame, where)
+        return offset
     if frame == VALUE and text.startswith("+"):
         raise RuleError(
             f"{where}: {shown(text)} is a change, but this rule predicts new values, "
