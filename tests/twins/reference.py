@@ -1060,7 +1060,7 @@ class ReferenceTree:
     def restart(self, frame: Frame) -> None:
         """Forget everything; outcomes are told in that frame from now on."""
         self.frame = frame
-        self.outcomes, self.seen, self.transitions = [], Counter(), 0
+        self.outcomes, self.seen, self.transitions, self.edited = [], Counter(), 0, False
         self.root = Node(self.root.variables)
         self.awaiting_replay, self.awaiting_decision, self.awaiting_look = [], [], []
         self.on_change("frame", "")
