@@ -148,8 +148,7 @@ void Model::add_feedback_rules() {
     std::size_t const slots = schema_->slots().size() + feedback_kinds;
     effects_.reserve(slots);  // what needs memory comes first
     trees_.reserve(slots * schema_->actions().size());
-    while (trees_.size() < slots * schema_->actions().size())
-        trees_.push_back(new_tree(slot_of(trees_.size())));
+    while (trees_.size() < slots * schema_->actions().size()) trees_.push_back(new_tree(slot_of(trees_.size())));
     effects_.resize(slots);
 }
 
@@ -315,9 +314,7 @@ std::vector<KeptTarget> Model::kept_targets(RuleId const& rule, NodeId node) {
 
 // ---- frames (see learning/frame_choice.hpp) ----
 
-bool Model::chooses_frames() const {
-    return window_.keeps() && criterion_->looks_ahead() && settings_.branch_updates;
-}
+bool Model::chooses_frames() const { return window_.keeps() && criterion_->looks_ahead() && settings_.branch_updates; }
 
 Frame Model::start_frame(SlotId slot) const {
     return feedback_kind(slot) ? usual_frame(slot) : default_frame(attribute(slot), !chooses_frames());
@@ -330,7 +327,8 @@ Frame Model::usual_frame(SlotId slot) const {
 
 OutcomeLimits Model::outcome_limits(SlotId slot) const {
     OutcomeLimits limits{outcome_length(slot), usual_frame(slot), {}, !feedback_kind(slot)};
-    if (!feedback_kind(slot) && chooses_frames()) limits.frames = possible_frames(*schema_, slot);
+    if (!feedback_kind(slot) && chooses_frames())
+        limits.frames = [this, slot] { return possible_frames(*schema_, slot); };
     return limits;
 }
 

@@ -113,10 +113,10 @@ public:
 private:
     // What a transition does to the objects of one slot, or its feedback, in the frame of a rule.
     struct Effect {
-        bool told = true;                  // the frame can tell it
-        bool unchanged = false;            // every outcome is zero, or every one is kStays
-        std::vector<Int> outcomes;         // row by row; a single one when unchanged
-        std::vector<std::uint8_t> stays;   // by row, whether the outcome is kStays; empty: none is
+        bool told = true;                 // the frame can tell it
+        bool unchanged = false;           // every outcome is zero, or every one is kStays
+        std::vector<Int> outcomes;        // row by row; a single one when unchanged
+        std::vector<std::uint8_t> stays;  // by row, whether the outcome is kStays; empty: none is
 
         [[nodiscard]] VectorView outcome(std::size_t row, std::size_t length) const {
             std::size_t const at = unchanged ? 0 : row;
@@ -152,8 +152,8 @@ private:
     [[nodiscard]] bool has_feedback_rules() const { return effects_.size() > schema_->slots().size(); }
     void add_feedback_rules();
     [[nodiscard]] bool has_learned(FeedbackKind kind) const;
-    void find_effect(Frame const& frame, SlotId slot, State const& before, State const& after,
-                     Feedback const& feedback, Effect& effect) const;
+    void find_effect(Frame const& frame, SlotId slot, State const& before, State const& after, Feedback const& feedback,
+                     Effect& effect) const;
     void tell_rows(Frame const& frame, SlotId slot, State const& before, State const& after, Effect& effect) const;
     [[nodiscard]] bool find_effects(State const& before, ActionId action, State const& after, Feedback const& feedback);
     [[nodiscard]] bool will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const;

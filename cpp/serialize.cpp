@@ -208,8 +208,7 @@ private:
         if ((flags & flag_others) && (outcomes.size() < 2 || !(flags & flag_varies)))
             throw ModelFileError("the model file has a rule with nothing but other outcomes");
         for (auto& [outcome, seen, others] : outcomes) {
-            if (!others && tree_.outcomes_.find(outcome))
-                throw ModelFileError("the model file has an outcome twice");
+            if (!others && tree_.outcomes_.find(outcome)) throw ModelFileError("the model file has an outcome twice");
             if (others)
                 tree_.outcomes_.add_others();
             else
@@ -240,7 +239,8 @@ private:
         Frame frame{(flags & flag_adds) != 0, (flags & flag_has_stays) != 0, std::nullopt};
         constexpr std::uint64_t max_slot = std::numeric_limits<std::uint32_t>::max();
         if (flags & flag_source) frame.source = SlotId(static_cast<std::size_t>(in_.number(max_slot, "an attribute")));
-        bool const known = std::find(limits.frames.begin(), limits.frames.end(), frame) != limits.frames.end();
+        std::vector<Frame> const frames = limits.frames ? limits.frames() : std::vector<Frame>{};
+        bool const known = std::find(frames.begin(), frames.end(), frame) != frames.end();
         if (!known || frame == limits.usual)
             throw ModelFileError("the model file has a rule in a frame that is not possible for its attribute");
         return frame;

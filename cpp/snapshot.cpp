@@ -39,7 +39,7 @@ TreeSnapshot take_snapshot(Tree const& tree, Codes const& codes, bool with_candi
     std::vector<NodeId> const order = tree.preorder();
     std::vector<std::size_t> place(tree.nodes().size(), 0);
     for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-    TreeSnapshot snapshot{tree.transitions(),         tree.frame(), tree.outcomes().values(),
+    TreeSnapshot snapshot{tree.transitions(),       tree.frame(), tree.outcomes().values(),
                           tree.outcomes().others(), tree.seen(),  {}};
     for (NodeId const at : order) {
         Node const& node = tree.nodes()[at];

@@ -26,7 +26,7 @@ struct TreeSnapshot {
     };
     std::uint64_t transitions = 0;
     Frame frame;
-    std::vector<Vector> outcomes;     // see Outcomes
+    std::vector<Vector> outcomes;  // see Outcomes
     std::size_t others = Outcomes::kNoOthers;
     std::vector<std::uint64_t> seen;  // observations, by outcome
     std::vector<Node> nodes;

@@ -85,7 +85,9 @@ def test_names_that_are_always_set_have_one_outcome():
 
 @pytest.mark.parametrize("world", FRAMED)
 @pytest.mark.parametrize(
-    "settings", [{"memory": 0}, {"criterion": "wilson"}, "paper"], ids=["forgetful", "wilson", "paper"]
+    "settings",
+    [{"memory": 0}, {"criterion": "wilson"}, "paper"],
+    ids=["forgetful", "wilson", "paper"],
 )
 def test_without_memory_or_evidence_outcomes_are_what_they_were(world: str, settings: Any):
     transitions = stream(world, 150)
@@ -128,7 +130,9 @@ def test_an_attribute_without_facts_keeps_its_changes():
 
 
 def test_pure_noise_does_not_change_frames_again_and_again():
-    attributes = {name: tt.Number() for name in ("x", "y", "z")} | {"mood": tt.Category(["a", "b", "c"])}
+    attributes = {name: tt.Number() for name in ("x", "y", "z")} | {
+        "mood": tt.Category(["a", "b", "c"])
+    }
     schema = tt.Schema({"box": [*attributes], "lid": ["x", "mood"]}, attributes, ["go"])
     model, rng = tt.TreeThink(schema), random.Random(0)
     events = frame_events(model)
@@ -251,7 +255,9 @@ def test_a_model_saved_without_its_memory_keeps_its_frames(world: str):
 SMALL = tt.Schema({"car": ["x", "y"]}, {"x": 1, "y": 1}, ["go"])
 
 
-def small_file(frame: bytes = b"", stays: bytes = b"", memory: int = 10, **attributes: Any) -> bytes:
+def small_file(
+    frame: bytes = b"", stays: bytes = b"", memory: int = 10, **attributes: Any
+) -> bytes:
     """The file of a model that has seen x stay what it is once, and whose rule has that frame."""
     schema = tt.Schema({"car": ["x", "y"]}, {"x": 1, "y": 1, **attributes}, ["go"])
     model = tt.TreeThink(schema, memory=memory)
@@ -289,7 +295,9 @@ def test_small_files_that_can_be_are_loaded():
     ],
 )
 def test_frames_that_cannot_be_are_refused(frame: bytes):
-    with pytest.raises(ModelFileError, match=r"in a frame that is not possible|at most \d+ is possible"):
+    with pytest.raises(
+        ModelFileError, match=r"in a frame that is not possible|at most \d+ is possible"
+    ):
         tt.TreeThink.from_bytes(small_file(frame))
 
 
@@ -305,7 +313,9 @@ def test_frames_that_cannot_be_are_refused(frame: bytes):
         ({"memory": 0}, VALUE_WITH_STAYS),
     ],
 )
-def test_frames_that_the_schema_or_the_settings_do_not_allow_are_refused(settings: Any, frame: bytes):
+def test_frames_that_the_schema_or_the_settings_do_not_allow_are_refused(
+    settings: Any, frame: bytes
+):
     with pytest.raises(ModelFileError, match="in a frame that is not possible for its attribute"):
         tt.TreeThink.from_bytes(small_file(frame, **settings))
 

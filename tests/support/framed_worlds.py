@@ -63,7 +63,9 @@ def mood(rng: random.Random) -> Iterator[Transition]:
 def same_drink(rng: random.Random) -> Iterator[Transition]:
     """A guest orders what the only host drinks."""
     names = [f"drink{i}" for i in range(9)]
-    schema = tt.Schema({"guest": ["drink"], "host": ["drink"]}, {"drink": tt.Category(names)}, ["go"])
+    schema = tt.Schema(
+        {"guest": ["drink"], "host": ["drink"]}, {"drink": tt.Category(names)}, ["go"]
+    )
     while True:
         guest, host = (rng.choice(names) for _ in range(2))
         before = tt.State(

@@ -359,7 +359,9 @@ def streams(
     those that a learner may have. Two thirds of the streams are of shapes that are given. With
     `units`, attributes may be like others; with `framed`, they are made to be told by each other.
     """
-    shape = shapes() if mostly is None else st.one_of(mostly, mostly, mostly if framed else shapes())
+    shape = (
+        shapes() if mostly is None else st.one_of(mostly, mostly, mostly if framed else shapes())
+    )
     return Stream(
         draw(framed_schemas() if framed else schemas(kinds, units, presets)),
         draw(settings_of_learner(criteria, memories)),
@@ -539,13 +541,13 @@ def hidden_rules(
     for key in same or keys:
         tree = random_tree(rng, key[0], scenes, shape.depth, shape.across, shape.ordered)
         frame = random_frame(rng, schema, shape, key)
-        rules[key] = HiddenRule(rng, tree, frame, random_outcomes(rng, schema, shape, key[1], frame))
+        rules[key] = HiddenRule(
+            rng, tree, frame, random_outcomes(rng, schema, shape, key[1], frame)
+        )
     return rules
 
 
-def random_frame(
-    rng: random.Random, schema: tt.Schema, shape: Shape, rule: RuleKey
-) -> Frame:
+def random_frame(rng: random.Random, schema: tt.Schema, shape: Shape, rule: RuleKey) -> Frame:
     """The frame in which the outcomes of a hidden rule are told."""
     class_name, attribute, _ = rule
     if not shape.framed:
@@ -593,9 +595,7 @@ def changes(
     return changed
 
 
-def value_told(
-    scene: Scene, frame: Frame, x: int, attribute: str, outcome: Outcome
-) -> Vector:
+def value_told(scene: Scene, frame: Frame, x: int, attribute: str, outcome: Outcome) -> Vector:
     """The value that an outcome leads to; without a reference, one that the frame cannot tell."""
     now = scene.values[x][attribute]
     if outcome is STAYS:

@@ -621,7 +621,9 @@ def possible_frames(schema: Any, class_name: str, attribute: str) -> list[Frame]
         return distinct(frames)
     if not own.is_symbolic:
         frames.append(Frame())
-    for source in [(c, n) for c in schema.classes for n in schema.attributes if n in schema.classes[c]]:
+    for source in [
+        (c, n) for c in schema.classes for n in schema.attributes if n in schema.classes[c]
+    ]:
         if source == (class_name, attribute) or not may_refer(schema, attribute, source[1]):
             continue
         for stays in (True, False):
@@ -670,9 +672,7 @@ def reference(scene: Scene, frame: Frame, x: int, attribute: str) -> Vector | No
     return total if fits(total) else None
 
 
-def tell(
-    scene: Scene, then: Scene, frame: Frame, x: int, attribute: str
-) -> tuple[bool, Outcome]:
+def tell(scene: Scene, then: Scene, frame: Frame, x: int, attribute: str) -> tuple[bool, Outcome]:
     """Whether the frame can tell what became of an object's attribute, and the outcome."""
     now, new = scene.values[x][attribute], then.values[x][attribute]
     if frame.stays and new == now:
@@ -1617,9 +1617,7 @@ class ReferenceModel:
         lengths: dict[Frame, int] = {}
         for frame in frames:
             counts = outcomes_told(recent, frame, class_name, attribute)
-            if counts is not None and (
-                len(counts) <= MAX_FRAME_OUTCOMES or frame == tree.frame
-            ):
+            if counts is not None and (len(counts) <= MAX_FRAME_OUTCOMES or frame == tree.frame):
                 lengths[frame] = length_of_outcomes(counts, frame == frames[0], len(frames))
         shortest = min(lengths, key=lambda frame: lengths[frame])
         if shortest == tree.frame:
