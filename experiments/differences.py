@@ -95,7 +95,7 @@ class Run:
         for class_name, attribute, x, outcome in targets:
             tree = self.tree(class_name, attribute, action)
             self.from_ancestor += tree.is_empty_at(scene, (x,))
-            answers = set(tree.predict(scene, (x,))) or {(0,) * len(outcome)}
+            answers = set(tree.predict(scene, (x,))) or {(0,) * len(outcome or ())}
             right &= answers == {outcome}
         return right
 
@@ -133,7 +133,7 @@ def targets_of(world: World, before: State, after: State) -> list[Target]:
 
     Rules of the other classes see one outcome only, so no variant learns anything there.
     """
-    targets = []
+    targets: list[Target] = []
     for class_name, attributes in world.schema.classes.items():
         for attribute in () if class_name in FIXED else attributes:
             for each in before.of_class(class_name):

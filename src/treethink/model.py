@@ -79,9 +79,9 @@ class Change:
     `kind` is ``"split"`` (a leaf became a branch), ``"change"`` (a branch replaced its test),
     ``"return"`` (a branch became a leaf again), ``"noise"`` (the rule has had so many outcomes
     that new ones are no longer told apart) or ``"frame"`` (the rule tells its outcomes in another
-    frame, and has grown again from the kept transitions). `path` leads from the root to the node, as letters
-    L and R. `test` is the node's new test. `observation` is the number of transitions observed,
-    including the one that caused the change.
+    frame, and has grown again from the kept transitions). `path` leads from the root to the node,
+    as letters L and R. `test` is the node's new test. `observation` is the number of transitions
+    observed, including the one that caused the change.
     """
 
     kind: str

@@ -18,7 +18,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treethink as tt
-from treethink import file
 from treethink.baselines import Qora, Static
 
 WORLD = tt.make("walls")

@@ -10,7 +10,7 @@ import pytest
 
 import treethink as tt
 from exporting import answers_of, loaded, proven
-from framed_worlds import WORLDS, Transition, learned, place, stream, teleport
+from framed_worlds import WORLDS, learned, stream, teleport
 from handmade import integer, number
 from small_prolog import Program
 from treethink import file

@@ -36,7 +36,6 @@ from reference import (
     Test,
     Vector,
     as_vector,
-    by_value,
     default_frame,
     evaluated,
     frame_named,
@@ -99,7 +98,7 @@ class Shape:
     ordered: bool = False
     """Whether the hidden rules are about order and thresholds."""
     framed: str = ""
-    """The kind of frame that hidden rules have, if it is possible; empty: that of rules that begin."""
+    """The kind of frame that hidden rules have, if it is possible; empty: the default."""
     alone: int = 0
     """Transitions in which there is one object of each class; after that, as many as come."""
 
@@ -312,7 +311,7 @@ def ordered_shapes() -> st.SearchStrategy[Shape]:
 
 
 def framed_shapes() -> st.SearchStrategy[Shape]:
-    """Streams whose rules have frames to be found, which may not be able to tell what comes later."""
+    """Streams whose rules have frames to be found, which may be lost again later."""
     return st.builds(
         Shape,
         seed=st.integers(0, 2**32),

@@ -600,6 +600,10 @@ class Frame(NamedTuple):
     source: tuple[str, str] | None = None
 
 
+CHANGE = Frame()
+"""Outcomes are changes, as in the paper."""
+
+
 def by_value(attribute: Any) -> bool:
     """Whether rules about the attribute begin with new values."""
     return attribute.outcomes == "value" or attribute.is_symbolic
@@ -886,7 +890,7 @@ class ReferenceTree:
         max_outcomes: int = 1_024,
         max_counters: int = MAX_COUNTERS,
         on_change: Callable[[str, str], None] = lambda event, path: None,
-        frame: Frame = Frame(),
+        frame: Frame = CHANGE,
     ):
         self.frame = frame
         self.criterion: Any = CRITERIA[criterion](alpha)
@@ -1717,7 +1721,8 @@ class ReferenceModel:
     def predict_feedback(self, state: Any, action: str, name: str) -> dict[Any, Fraction]:
         """The rewards of the transition, or whether it ends, with probabilities; {}: not known."""
         counts = self.tree(TRANSITION, name, action).predict(Scene(state), ())
-        return {outcome: Fraction(n, sum(counts.values())) for (outcome,), n in counts.items()}
+        total = sum(counts.values())
+        return {outcome[0]: Fraction(n, total) for outcome, n in counts.items() if outcome}
 
     def support(self, state: Any, action: str) -> dict[tuple[int, str], int]:
         """For every object and attribute, the observations behind its prediction."""

@@ -122,7 +122,7 @@ def check_offset(offset: Vector, attribute: Attribute, frame: Frame | None, wher
     """Raise an error for a name that is not the same as the one it is told by."""
     if attribute.is_symbolic and frame is not None and not frame.is_plain and any(offset):
         raise RuleError(
-            f"{where}: a name can be {shown(reference_text(frame))} or stay what it is, nothing else"
+            f"{where}: a name can be {shown(reference_text(frame))} or stay what it is, only"
         )
 
 
@@ -244,9 +244,9 @@ def _examples(attribute: Attribute, frame: Frame) -> str:
         return "'= yes × 3, = no × 1'"
     ones = (*(0,) * (attribute.length - 1), 1) if attribute.length > 1 else 1
     zeros = (0,) * attribute.length if attribute.length > 1 else 0
-    other = zeros if frame.is_plain else STAYS
     first = outcome_text(zeros if attribute.is_symbolic else ones, attribute, frame)
-    return f"'{first} × 3, {outcome_text(other, attribute, frame)} × 1'"
+    last_text = outcome_text(zeros if frame.is_plain else STAYS, attribute, frame)
+    return f"'{first} × 3, {last_text} × 1'"
 
 
 # ------------------------------------------------------------------------------ tests
