@@ -6,6 +6,7 @@
 
 #include "learning/replay.hpp"
 #include "learning/second_look.hpp"
+#include "learning/selection.hpp"
 #include "novelty.hpp"
 #include "serialize.hpp"
 
@@ -357,7 +358,17 @@ void Model::choose_frames(ActionId action, std::vector<ModelEvent>& events) {
     }
 }
 
-std::optional<Frame> Model::shorter_frame(RuleId const& rule) const {
+// What the tests of a rule explain beyond what they cost, for a target of its root.
+double Model::explained_by_target(Tree const& tree) {
+    Node const& root = tree.nodes()[kRoot];
+    if (root.is_leaf() || root.stats.n == 0) return 0;
+    LearningContext learning = context(window_.transitions().back().before);
+    NodeScores const scores = score_node(learning, root);
+    double const gain = scores.test - scores.no_test + criterion_->explained_below(codes_, tree.nodes(), kRoot);
+    return std::max(0.0, gain) / static_cast<double>(root.stats.n);
+}
+
+std::optional<Frame> Model::shorter_frame(RuleId const& rule) {
     auto const& [slot, action] = rule;
     std::vector<Frame> frames = possible_frames(*schema_, slot);
     if (frames.size() == 1) return std::nullopt;
@@ -365,7 +376,8 @@ std::optional<Frame> Model::shorter_frame(RuleId const& rule) const {
     auto const& kept = window_.transitions();
     for (auto each = kept.rbegin(); each != kept.rend() && !choice.is_full(); ++each)
         if (each->action == action && is_predicted(slot, each->before)) choice.add(slot, each->before, each->after);
-    return choice.shorter(*criterion_, tree(slot, action).transitions());
+    Tree const& tree = this->tree(slot, action);
+    return choice.shorter(*criterion_, tree.transitions(), explained_by_target(tree));
 }
 
 // The rule learns again from what is kept, in another frame. What the frame cannot tell is left out.

@@ -181,7 +181,8 @@ private:
     // The slot of a rule, by its place in `trees_`.
     [[nodiscard]] SlotId slot_of(std::size_t tree) const { return SlotId(tree / schema_->actions().size()); }
     void choose_frames(ActionId action, std::vector<ModelEvent>& events);
-    [[nodiscard]] std::optional<Frame> shorter_frame(RuleId const& rule) const;
+    [[nodiscard]] double explained_by_target(Tree const& tree);
+    [[nodiscard]] std::optional<Frame> shorter_frame(RuleId const& rule);
     void grow_again(RuleId const& rule, Frame const& frame, std::vector<ModelEvent>& events);
 
     void look_ahead(ActionId action, std::vector<ModelEvent>& events);

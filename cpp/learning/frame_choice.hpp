@@ -6,7 +6,8 @@
 //
 //   Model::choose_frames, at the end of an observation, for each rule for which is_choice_due(...):
 //       FrameChoice choice(...); choice.add(...) for each kept target, the most recent first
-//       if a frame is shorter by ln(1 / alpha) than that of the rule: grow its tree again from what is kept
+//       if a frame is shorter by ln(1 / alpha) than that of the rule, with what its tests explain: grow its tree
+//       again from what is kept
 #pragma once
 
 #include <cstddef>
@@ -36,8 +37,10 @@ public:
     [[nodiscard]] bool is_full() const { return targets_ >= max_targets; }
     /// Adds all objects of one kept transition, so that their order cannot matter.
     void add(SlotId slot, State const& before, State const& after);
-    /// The shortest frame, if it is surely shorter than the current one. `transitions` that the rule has learned from.
-    [[nodiscard]] std::optional<Frame> shorter(Criterion const& criterion, std::uint64_t transitions) const;
+    /// The shortest frame, if it is surely shorter than the current one. `transitions` that the rule has learned from;
+    /// its tests explain so much of each target, which another frame would have to make up for.
+    [[nodiscard]] std::optional<Frame> shorter(Criterion const& criterion, std::uint64_t transitions,
+                                               double explained) const;
 
 private:
     // The outcomes in one frame.

@@ -1076,6 +1076,20 @@ class ReferenceTree:
         if len(self.seen) > 1 and not self.awaiting_replay:
             self.awaiting_replay.append(self.root)
 
+    def explained_by_target(self, scene: Scene) -> float:
+        """What the tests explain beyond what they cost, for a target of the root.
+
+        Another frame, in which there are no tests yet, would have to make up for it.
+        """
+        root = self.root
+        n = root.totals.total()
+        if root.test is None or n == 0:
+            return 0
+        worth = self.criterion.score(root, root.counts_of_test())
+        worth -= self._description_length(root, scene, root.test)
+        gain = worth - self.criterion.score(root, {}) + self._explained_below(root, scene)
+        return max(0.0, gain) / n
+
     def is_edited(self) -> bool:
         """Whether people have changed any node that has not learned since."""
         return any(
@@ -1626,10 +1640,11 @@ class ReferenceModel:
         shortest = min(lengths, key=lambda frame: lengths[frame])
         if shortest == tree.frame:
             return None
-        lead = tree.criterion.surely_better
-        if tree.frame in lengths and not lead(-lengths[shortest], -lengths[tree.frame], targets):
-            return None
-        return shortest
+        if tree.frame not in lengths:
+            return shortest
+        to_beat = -lengths[tree.frame] + tree.explained_by_target(self.kept[-1][0]) * targets
+        surely = tree.criterion.surely_better(-lengths[shortest], to_beat, targets)
+        return shortest if surely else None
 
     def _grow_again(self, rule: RuleKey, frame: Frame) -> None:
         """Let a rule learn from what is kept, in that frame; what it cannot tell is left out."""
