@@ -296,12 +296,13 @@ void Model::edit(SlotId slot, ActionId action, std::string_view path, Edit const
 }
 
 void Model::replace(SlotId slot, ActionId action, std::string_view path, std::vector<HandWrittenNode> const& nodes) {
+    auto const lock = lock_.for_writing();
+    bool const may_stay = !feedback_kind(slot) && !tree(slot, action).frame().is_change();
     for (HandWrittenNode const& node : nodes)
         for (auto const& [outcome, n] : node.outcomes)
-            if (!same(outcome, kStays) && outcome.size() != outcome_length(slot))
+            if (!(may_stay && same(outcome, kStays)) && outcome.size() != outcome_length(slot))
                 throw RuleError("an outcome must be of length " + std::to_string(outcome_length(slot)) +
                                 ", got one of length " + std::to_string(outcome.size()));
-    auto const lock = lock_.for_writing();
     edit(slot, action, path, [&](TreeEditor editor, NodeId at) { editor.replace(at, nodes); });
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "learning/replay.hpp"
+#include "learning/selection.hpp"
 #include "novelty.hpp"
 #include "serialize.hpp"
 
@@ -293,8 +294,10 @@ std::vector<KeptTarget> Model::kept_targets(RuleId const& rule, NodeId node) {
 
 // ---- frames (see learning/frame_choice.hpp) ----
 
+bool Model::chooses_frames() const { return window_.keeps() && criterion_->looks_ahead() && settings_.branch_updates; }
+
 Frame Model::start_frame(SlotId slot) const {
-    return feedback_kind(slot) ? usual_frame(slot) : default_frame(attribute(slot), !criterion_->looks_ahead());
+    return feedback_kind(slot) ? usual_frame(slot) : default_frame(attribute(slot), !chooses_frames());
 }
 
 // The frame of rules before there were others; rules of feedback have it always.
@@ -303,8 +306,10 @@ Frame Model::usual_frame(SlotId slot) const {
 }
 
 OutcomeLimits Model::outcome_limits(SlotId slot) const {
-    return {outcome_length(slot), usual_frame(slot),
-            feedback_kind(slot) ? std::vector<Frame>{} : possible_frames(*schema_, slot)};
+    OutcomeLimits limits{outcome_length(slot), usual_frame(slot), {}, !feedback_kind(slot)};
+    if (!feedback_kind(slot) && chooses_frames())
+        limits.frames = [this, slot] { return possible_frames(*schema_, slot); };
+    return limits;
 }
 
 Tree Model::new_tree(SlotId slot) const {
@@ -316,7 +321,7 @@ Tree Model::new_tree(SlotId slot) const {
 // Rules whose frame cannot tell the transition begin again. Of the others a few may choose a shorter frame.
 void Model::choose_frames(ActionId action, std::vector<ModelEvent>& events) {
     KeptTransition const& last = window_.transitions().back();
-    bool const may_choose = criterion_->looks_ahead() && settings_.branch_updates;
+    bool const may_choose = chooses_frames();
     std::size_t choices = 0;
     for (std::size_t s = 0; s < schema_->slots().size(); ++s) {
         RuleId const rule(SlotId(s), action);
@@ -332,7 +337,17 @@ void Model::choose_frames(ActionId action, std::vector<ModelEvent>& events) {
     }
 }
 
-std::optional<Frame> Model::shorter_frame(RuleId const& rule) const {
+// What the tests of a rule explain beyond what they cost, for a target of its root.
+double Model::explained_by_target(Tree const& tree) {
+    Node const& root = tree.nodes()[kRoot];
+    if (root.is_leaf() || root.stats.n == 0) return 0;
+    LearningContext learning = context(window_.transitions().back().before);
+    NodeScores const scores = score_node(learning, root);
+    double const gain = scores.test - scores.no_test + criterion_->explained_below(codes_, tree.nodes(), kRoot);
+    return std::max(0.0, gain) / static_cast<double>(root.stats.n);
+}
+
+std::optional<Frame> Model::shorter_frame(RuleId const& rule) {
     auto const& [slot, action] = rule;
     std::vector<Frame> frames = possible_frames(*schema_, slot);
     if (frames.size() == 1) return std::nullopt;
@@ -340,7 +355,8 @@ std::optional<Frame> Model::shorter_frame(RuleId const& rule) const {
     auto const& kept = window_.transitions();
     for (auto each = kept.rbegin(); each != kept.rend() && !choice.is_full(); ++each)
         if (each->action == action && is_predicted(slot, each->before)) choice.add(slot, each->before, each->after);
-    return choice.shorter(*criterion_, tree(slot, action).transitions());
+    Tree const& tree = this->tree(slot, action);
+    return choice.shorter(*criterion_, tree.transitions(), explained_by_target(tree));
 }
 
 // The rule learns again from what is kept, in another frame. What the frame cannot tell is left out.

@@ -171,6 +171,8 @@ private:
 
     /// In one observation, at most so many rules compare frames.
     static constexpr std::size_t max_choices = 4;
+    /// Whether rules may change their frame: that takes kept transitions to grow again from.
+    [[nodiscard]] bool chooses_frames() const;
     [[nodiscard]] Frame start_frame(SlotId slot) const;
     [[nodiscard]] Frame usual_frame(SlotId slot) const;
     [[nodiscard]] OutcomeLimits outcome_limits(SlotId slot) const;
@@ -178,7 +180,8 @@ private:
     // The slot of a rule, by its place in `trees_`.
     [[nodiscard]] SlotId slot_of(std::size_t tree) const { return SlotId(tree / schema_->actions().size()); }
     void choose_frames(ActionId action, std::vector<ModelEvent>& events);
-    [[nodiscard]] std::optional<Frame> shorter_frame(RuleId const& rule) const;
+    [[nodiscard]] double explained_by_target(Tree const& tree);
+    [[nodiscard]] std::optional<Frame> shorter_frame(RuleId const& rule);
     void grow_again(RuleId const& rule, Frame const& frame, std::vector<ModelEvent>& events);
 
     // Looks that one observation may still take.

@@ -66,8 +66,7 @@ Vector Reader::vector(std::size_t length) {
 //             its test
 // candidates  for each block: how many, then each by value: value, birth, times true by outcome
 // test        fact type, variables, value; if the kind of fact is not counted and the node has candidates: times it
-// held,
-//             by outcome
+//             held, by outcome
 
 namespace {
 
@@ -202,6 +201,8 @@ private:
         }
         std::uint64_t const flags = in_.number(all_tree_flags, "a flag");
         tree_.frame_ = (flags & flag_frame) ? read_frame(limits) : limits.usual;
+        if ((flags & flag_stays) && (!limits.may_stay || tree_.frame_.is_change()))
+            throw ModelFileError("the model file has a rule with an outcome that it cannot have");
         add_without_components(outcomes, flags);
         if ((flags & flag_others) && (outcomes.size() < 2 || !(flags & flag_varies)))
             throw ModelFileError("the model file has a rule with nothing but other outcomes");
@@ -235,8 +236,10 @@ private:
     Frame read_frame(OutcomeLimits const& limits) {
         std::uint64_t const flags = in_.number(all_frame_flags, "a flag");
         Frame frame{(flags & flag_adds) != 0, (flags & flag_has_stays) != 0, std::nullopt};
-        if (flags & flag_source) frame.source = SlotId(static_cast<std::size_t>(in_.number()));
-        bool const known = std::find(limits.frames.begin(), limits.frames.end(), frame) != limits.frames.end();
+        constexpr std::uint64_t max_slot = std::numeric_limits<std::uint32_t>::max();
+        if (flags & flag_source) frame.source = SlotId(static_cast<std::size_t>(in_.number(max_slot, "an attribute")));
+        std::vector<Frame> const frames = limits.frames ? limits.frames() : std::vector<Frame>{};
+        bool const known = std::find(frames.begin(), frames.end(), frame) != frames.end();
         if (!known || frame == limits.usual)
             throw ModelFileError("the model file has a rule in a frame that is not possible for its attribute");
         return frame;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -52,9 +53,10 @@ private:
 
 /// What the outcomes of one rule can be.
 struct OutcomeLimits {
-    std::size_t length = 1;     // of outcomes other than kStays
-    Frame usual;                // the frame of rules that files name none for
-    std::vector<Frame> frames;  // others that the rule can have
+    std::size_t length = 1;                      // of outcomes other than kStays
+    Frame usual;                                 // the frame of rules that files name none for
+    std::function<std::vector<Frame>()> frames;  // others that the rule can have; empty: none
+    bool may_stay = true;                        // whether a value can stay what it is: feedback has none
 };
 
 /// Writes a tree; candidates by value, so that nothing depends on codes. `usual`: a frame that needs no writing.

@@ -22,7 +22,7 @@ class Vending(tt.World):
     schema = tt.Schema(
         classes={"machine": ["credit"], "slot": ["drink", "price", "stock", "affordable"]},
         attributes={
-            "credit": tt.Number(),
+            "credit": tt.Number(outcomes="change"),
             "drink": tt.Category(DRINKS),
             "price": tt.Number(),
             "stock": tt.Number(),

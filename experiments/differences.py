@@ -47,6 +47,7 @@ from reference import (
     Scene,
     Test,
     as_vector,
+    tell,
 )
 from strategies import Shape, random_state, random_tree
 from strategies import transitions as random_stream
@@ -94,7 +95,7 @@ class Run:
         for class_name, attribute, x, outcome in targets:
             tree = self.tree(class_name, attribute, action)
             self.from_ancestor += tree.is_empty_at(scene, (x,))
-            answers = set(tree.predict(scene, (x,))) or {(0,) * len(outcome)}
+            answers = set(tree.predict(scene, (x,))) or {(0,) * len(outcome or ())}
             right &= answers == {outcome}
         return right
 
@@ -132,7 +133,7 @@ def targets_of(world: World, before: State, after: State) -> list[Target]:
 
     Rules of the other classes see one outcome only, so no variant learns anything there.
     """
-    targets = []
+    targets: list[Target] = []
     for class_name, attributes in world.schema.classes.items():
         for attribute in () if class_name in FIXED else attributes:
             for each in before.of_class(class_name):
@@ -404,8 +405,9 @@ class OneByOne(ReferenceModel):
         scene, then = Scene(before), Scene(after)
         for class_name, attribute in self.slots():
             for x in sorted(scene.of_class(class_name), reverse=self.reverse):
-                outcome = self._outcome(attribute, scene.values[x], then.values[x])
-                self.tree(class_name, attribute, action).observe(scene, [((x,), outcome)])
+                tree = self.tree(class_name, attribute, action)
+                _, outcome = tell(scene, then, tree.frame, x, attribute)
+                tree.observe(scene, [((x,), outcome)])
 
 
 class Backwards(OneByOne):
@@ -513,12 +515,17 @@ def score(options: argparse.Namespace) -> None:
 
 def last_error(model: TreeThink, world: World, steps: int, seed: int) -> int:
     """Return the last step, counted from 1, that was predicted wrongly."""
-    last = 0
+    return max(wrong_steps(model, world, steps, seed), default=0)
+
+
+def wrong_steps(model: TreeThink, world: World, steps: int, seed: int) -> list[int]:
+    """Return the steps, counted from 1, that were predicted wrongly before they were learned."""
+    wrong = []
     for step, (before, action, after) in enumerate(transitions(world, steps, seed), 1):
         if error(model.predict(before, action), after) > 0:
-            last = step
+            wrong.append(step)
         model.observe(before, action, after)
-    return last
+    return wrong
 
 
 def limit(options: argparse.Namespace) -> None:
@@ -557,9 +564,29 @@ def values(options: argparse.Namespace) -> None:
         )
 
 
+def frames(options: argparse.Namespace) -> None:
+    """Compare rules that choose their frame with rules that always tell changes."""
+    for name, steps in (("portal", 3_000), ("carry", 10_000), ("walls", 3_000), ("maze", 10_000)):
+        world = make(name)
+        for outcomes in ("auto", "change"):
+            attributes = {
+                name: Attribute(each.length, each.facts, outcomes, like=each.like)
+                for name, each in world.schema.attributes.items()
+            }
+            schema = Schema(world.schema.classes, attributes, world.schema.actions)
+            seeds = range(options.seeds)
+            wrong = [wrong_steps(TreeThink(schema), world, steps, seed) for seed in seeds]
+            last, errors = [max(each, default=0) for each in wrong], [len(each) for each in wrong]
+            print(
+                f"{name}, {steps:,} steps, {outcomes}: last error {format_runs(last)};"
+                f" errors {format_runs(errors)}",
+                flush=True,
+            )
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     each.__name__: each
-    for each in (learning, ties, candidates, ids, objects, routing, score, limit, values)
+    for each in (learning, ties, candidates, ids, objects, routing, score, limit, values, frames)
 }
 
 

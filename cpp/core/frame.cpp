@@ -48,7 +48,7 @@ std::vector<Frame> possible_frames(Schema const& schema, SlotId slot) {
     if (own.outcomes == OutcomeForm::value) return frames;
     if (!own.is_symbolic()) add({});
     SourceCheck const check{schema, slot};
-    for (std::size_t s = 0; s < schema.slots().size(); ++s) {
+    for (std::size_t s = 0; s < schema.slots().size() && frames.size() < max_frames; ++s) {
         SlotId const source(s);
         if (!check.may_refer(source)) continue;
         for (bool const stays : {true, false}) {
@@ -61,8 +61,7 @@ std::vector<Frame> possible_frames(Schema const& schema, SlotId slot) {
 
 FrameView::FrameView(Frame const& frame, State const& state, SlotId slot)
     : frame_(frame), state_(state), slot_(slot), symbolic_(state.schema()->attribute(slot).is_symbolic()),
-      own_(frame.source &&
-           state.schema()->slots()[*frame.source].class_id == state.schema()->slots()[slot].class_id),
+      own_(frame.source && state.schema()->slots()[*frame.source].class_id == state.schema()->slots()[slot].class_id),
       has_reference_(!frame.source || own_ || state.column(*frame.source)->rows() == 1) {}
 
 template <class Apply>

@@ -32,7 +32,7 @@ FrameChoice::FrameChoice(std::vector<Frame> frames, Frame const& current) : curr
 
 void FrameChoice::add(SlotId slot, State const& before, State const& after) {
     ++transitions_;
-    std::size_t const rows = std::min(before.column(slot)->rows(), max_targets - targets_);
+    std::size_t const rows = before.column(slot)->rows();
     targets_ += rows;
     for (Tally& tally : tallies_) {
         FrameView const view(tally.frame, before, slot);
@@ -65,7 +65,8 @@ Log FrameChoice::length(Tally const& tally) const {
     return length + logs.step_product(tally.counts.size(), n);
 }
 
-std::optional<Frame> FrameChoice::shorter(Criterion const& criterion, std::uint64_t transitions) const {
+std::optional<Frame> FrameChoice::shorter(Criterion const& criterion, std::uint64_t transitions,
+                                          double explained) const {
     if (targets_ == 0 || (transitions_ < enough_transitions && transitions_ < transitions)) return std::nullopt;
     Tally const* best = nullptr;
     Tally const* current = nullptr;
@@ -76,7 +77,8 @@ std::optional<Frame> FrameChoice::shorter(Criterion const& criterion, std::uint6
     if (best == nullptr || best == current) return std::nullopt;
     if (current == nullptr || !current->possible) return best->frame;
     auto const score = [&](Tally const& tally) { return -static_cast<double>(length(tally)); };
-    bool const surely = criterion.surely_better(score(*best), score(*current), targets_);
+    double const to_beat = score(*current) + explained * static_cast<double>(targets_);
+    bool const surely = criterion.surely_better(score(*best), to_beat, targets_);
     return surely ? std::optional(best->frame) : std::nullopt;
 }
 

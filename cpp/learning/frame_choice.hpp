@@ -6,7 +6,8 @@
 //
 //   Model::choose_frames, at the end of an observation, for each rule for which is_choice_due(...):
 //       FrameChoice choice(...); choice.add(...) for each kept target, the most recent first
-//       if a frame is shorter by ln(1 / alpha) than that of the rule: grow its tree again from what is kept
+//       if a frame is shorter by ln(1 / alpha) than that of the rule, with what its tests explain: grow its tree
+//       again from what is kept
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ namespace treethink {
 
 class FrameChoice {
 public:
-    /// Compares the outcomes of so many targets.
+    /// Compares the outcomes of whole transitions until there are so many targets.
     static constexpr std::size_t max_targets = 2000;
     /// A frame in which there are more different outcomes than this is none to change to.
     static constexpr std::size_t max_outcomes = 32;
@@ -34,10 +35,12 @@ public:
     FrameChoice(std::vector<Frame> frames, Frame const& current);
 
     [[nodiscard]] bool is_full() const { return targets_ >= max_targets; }
-    /// Adds the objects of one kept transition, until there are enough.
+    /// Adds all objects of one kept transition, so that their order cannot matter.
     void add(SlotId slot, State const& before, State const& after);
-    /// The shortest frame, if it is surely shorter than the current one. `transitions` that the rule has learned from.
-    [[nodiscard]] std::optional<Frame> shorter(Criterion const& criterion, std::uint64_t transitions) const;
+    /// The shortest frame, if it is surely shorter than the current one. `transitions` that the rule has learned from;
+    /// its tests explain so much of each target, which another frame would have to make up for.
+    [[nodiscard]] std::optional<Frame> shorter(Criterion const& criterion, std::uint64_t transitions,
+                                               double explained) const;
 
 private:
     // The outcomes in one frame.

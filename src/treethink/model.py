@@ -77,10 +77,11 @@ class Change:
     """A structural change that learning made to one of the trees.
 
     `kind` is ``"split"`` (a leaf became a branch), ``"change"`` (a branch replaced its test),
-    ``"return"`` (a branch became a leaf again) or ``"noise"`` (the rule has had so many outcomes
-    that new ones are no longer told apart). `path` leads from the root to the node, as letters
-    L and R. `test` is the node's new test. `observation` is the number of transitions observed,
-    including the one that caused the change.
+    ``"return"`` (a branch became a leaf again), ``"noise"`` (the rule has had so many outcomes
+    that new ones are no longer told apart) or ``"frame"`` (the rule tells its outcomes in another
+    frame, and has grown again from the kept transitions). `path` leads from the root to the node,
+    as letters L and R. `test` is the node's new test. `observation` is the number of transitions
+    observed, including the one that caused the change.
     """
 
     kind: str
@@ -448,7 +449,11 @@ class TreeThink(file.CopiedByContent, _engine.Model):
     def _dump(self, class_name: str, attribute: str, action: str) -> dict[str, Any]:
         """Return all counts of a tree, for comparison with its reference in the tests."""
         _, seen, nodes, frame = self._tree(class_name, attribute, action)
-        return {"frame": frame, "seen": seen, **dump_nodes(nodes, self._candidates(class_name, attribute, action))}
+        return {
+            "frame": frame,
+            "seen": seen,
+            **dump_nodes(nodes, self._candidates(class_name, attribute, action)),
+        }
 
     def __repr__(self) -> str:
         try:

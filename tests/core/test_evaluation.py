@@ -305,7 +305,7 @@ class Two(World):
 
 def test_a_leaf_that_mixes_two_distributions_is_wrong_about_the_rarer_one() -> None:
     """A tree that may not ask about the lamp: in one level of four, the odds are others."""
-    world, blind = Two(), TreeThink(Two.schema, max_candidates=1, alpha=1e-300)
+    world, blind = Two(), TreeThink(Two.schema, max_candidates=1, alpha=1e-300, memory=0)
     training = list(transitions(world, 2_000, seed=0, episode=5))
     blind.observe_many(training)
     report = examine(blind, world, transitions(world, 200, seed=1, episode=5), training)

@@ -449,7 +449,7 @@ def test_a_file_of_a_newer_format_is_refused_and_says_so(small, tmp_path, monkey
         (newer, f"has format {newer}, of a newer"),
         (0, "has format 0, which there"),
     ):
-        monkeypatch.setattr(file, "PLAIN_FORMAT", format_)
+        monkeypatch.setattr(file, "FORMAT", format_)
         content = small.to_bytes()
         monkeypatch.undo()
         assert_refused(tmp_path / "other.tt", content, says)

@@ -53,7 +53,7 @@ def test_a_price_that_varies_needs_less_than(seed: int) -> None:
 
 def test_leaves_that_a_test_tells_apart_already_are_no_reason_to_expect_more() -> None:
     """A tossed coin goes +1 or stays from 0, and -1 or stays from 1: its value explains no more."""
-    schema = tt.Schema({"coin": ["up"]}, {"up": tt.Number()}, ["toss"])
+    schema = tt.Schema({"coin": ["up"]}, {"up": tt.Number(outcomes="change")}, ["toss"])
     rng = np.random.default_rng(0)
     sides = [tt.State(schema, [tt.Object(0, "coin", up=int(x))]) for x in rng.integers(2, size=600)]
     model = tt.TreeThink(schema)

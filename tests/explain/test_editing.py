@@ -463,6 +463,8 @@ def test_learned_rules_can_be_read_back(name: str) -> None:
     model.observe_many(tt.transitions(world, steps=1500, seed=0))
     for key, rule in model.rules.varying().items():
         other = tt.TreeThink(world.schema)
+        if other.rules[key].frame != rule.frame:  # a text says nothing about the frame
+            other = copy.copy(model)
         other.replace(key, str(rule))
         assert str(other.rules[key]).replace("  [pinned]", "") == str(rule)
 
@@ -557,7 +559,13 @@ def test_new_values_can_be_written_with_and_without_their_sign(text: str) -> Non
     assert str(model.rules[PRESS]).endswith("\n= 0 × 3 (75%), = 7 × 1 (25%)  [pinned]")
 
 
-@pytest.mark.parametrize("text", ["+1", "stays", "= 1 × 3, stays"])
+def test_a_value_can_stay_where_new_values_are_predicted() -> None:
+    model = tt.TreeThink(VALUES)
+    model.replace(PRESS, "= 1 × 3, stays")
+    assert str(model.rules[PRESS]).endswith("\n= 1 × 3 (75%), stays × 1 (25%)  [pinned]")
+
+
+@pytest.mark.parametrize("text", ["+1", "= 1 × 3, +1"])
 def test_a_change_is_refused_where_new_values_are_predicted(text: str) -> None:
     model = tt.TreeThink(VALUES)
     with pytest.raises(tt.RuleError, match=r"is a change, but this rule predicts new values.*'= 1"):

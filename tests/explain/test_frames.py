@@ -101,10 +101,10 @@ def test_stays_is_one_object():
     [
         ("copy", None, "pos", False),
         ("copy", "gate", None, False),
-        ("copy", "gate", "pos", True),
         ("own", None, None, False),
         ("own", "gate", "pos", False),
         ("change", None, "pos", False),
+        ("change", None, None, True),
         ("value", None, None, True),
     ],
 )

@@ -62,11 +62,12 @@ chances(_, _, _, _, Now, [Now-1.0]).
 frame_of(Class, Attribute, Action, Frame) :- frame(Class, Attribute, Action, Frame), !.
 frame_of(_, Attribute, _, Kind) :- outcomes(Attribute, Kind).
 
-% Nothing, the value now, another attribute of X, both, or one of the only object of a class.
+% Nothing, the value now, another attribute of X, one of the only object of a class, or the sum of
+% the value now and one of these.
 reference(values, _, _, nothing).
 reference(differences, _, Now, Now).
 reference(own(Attribute), X, _, Vector) :- value(X, Attribute, Vector).
-reference(added(Attribute), X, Now, Sum) :- value(X, Attribute, By), changed(Now, By, Sum).
+reference(added(Frame), X, Now, Sum) :- reference(Frame, X, Now, By), changed(Now, By, Sum).
 reference(copy(Class, Attribute), _, _, Vector) :-
     findall(Y, object(Y, Class), [Y]),
     value(Y, Attribute, Vector).

@@ -67,17 +67,21 @@ def test_without_like_it_is_not():
     assert last_mistake(lift_schema(None), 0, 3_000) > 2_900
 
 
-HALL = tt.Schema(
-    {"wall": ["pos"], "bot": ["pos", "front"]},
-    {"pos": tt.Position(), "front": tt.Position(like="pos")},
-    ["go"],
-)
+def hall(outcomes: str = "auto") -> tt.Schema:
+    return tt.Schema(
+        {"wall": ["pos"], "bot": ["pos", "front"]},
+        {"pos": tt.Position(outcomes=outcomes), "front": tt.Position(like="pos")},
+        ["go"],
+    )
+
+
+HALL = hall()
 HEADINGS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
-def halls(seed: int) -> Iterator[Transition]:
+def halls(seed: int, outcomes: str = "auto") -> Iterator[Transition]:
     """A robot that goes to where its front is, unless a wall is there."""
-    rng = random.Random(seed)
+    rng, schema = random.Random(seed), hall(outcomes)
     cells = [(x, y) for x in range(5) for y in range(5)]
     while True:
         x, y = rng.choice(cells)
@@ -85,27 +89,36 @@ def halls(seed: int) -> Iterator[Transition]:
         front = (x + dx, y + dy)
         walls = [each for each in rng.sample(cells, 8) if each != (x, y)]
         objects = [tt.Object(i, "wall", pos=each) for i, each in enumerate(walls, 1)]
-        before = tt.State(HALL, [tt.Object(0, "bot", pos=(x, y), front=front), *objects])
+        before = tt.State(schema, [tt.Object(0, "bot", pos=(x, y), front=front), *objects])
         after = before if front in walls else before.replace(0, pos=front)
         yield before, "go", after
 
 
-def trained_in_halls() -> tt.TreeThink:
-    model = tt.TreeThink(HALL)
-    model.observe_many(islice(halls(0), 1_500))
+def trained_in_halls(outcomes: str = "auto") -> tt.TreeThink:
+    model = tt.TreeThink(hall(outcomes))
+    model.observe_many(islice(halls(0, outcomes), 1_500))
     return model
 
 
 def test_a_front_is_compared_with_the_places_of_walls_and_with_its_own_place():
-    model = trained_in_halls()
+    model = trained_in_halls("change")
     text = str(model.rules["bot", "pos", "go"])
     assert "∃ X1: wall.  X1[pos] - X0[front] = (0, 0) ?" in text
     assert "X0[front] - X0[pos] = (1, 0) ?" in text
-    for before, action, after in islice(halls(1), 300):
+    for before, action, after in islice(halls(1, "change"), 300):
         assert model.predict(before, action).probability(after) == 1
     english = model.rules["bot", "pos", "go"].to_text("english")
     assert "If a wall is where its `front` is, it does not move." in english
     assert "if its `front` is directly to the right of it, it moves 1 right" in english
+
+
+def test_a_front_is_where_the_bot_goes():
+    rule = trained_in_halls().rules["bot", "pos", "go"]
+    assert str(rule).splitlines()[1:] == [
+        "∃ X1: wall.  X1[pos] - X0[front] = (0, 0) ?",
+        "├─ yes: stays × 381",
+        "└─ no:  = X0[front] × 1119",
+    ]
 
 
 def test_explanations_name_both_attributes():
@@ -122,7 +135,7 @@ def test_the_words_for_numbers_and_categories():
     model.observe_many(islice(rides(lift_schema(), 0), 1_500))
     rule = model.rules["lift", "open", "up"]
     assert "X0[dest] - X0[floor] = 0 ?" in str(rule)
-    assert "if its `dest` equals its `floor`" in rule.to_text("english")
+    assert "If its `dest` equals its `floor`:" in rule.to_text("english")
     assert 'if x0["dest"] == x0["floor"]:' in rule.to_text("code")
 
 

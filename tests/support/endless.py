@@ -69,18 +69,19 @@ def plane(rng: random.Random) -> Iterator[Transition]:
 
 
 def growing_score(rng: random.Random) -> Iterator[Transition]:
-    """A score that is told by its value, and grows in one of five transitions.
+    """A score that grows in one of five transitions, and a display that shows it.
 
-    Its rule can be learned, but only by heart: with a test and outcomes for each value.
+    The rule of the display can be learned, but only by heart: with a test and an outcome for each
+    value.
     """
-    attributes = {"score": tt.Attribute(1, outcomes="value"), "key": 1}
-    schema = tt.Schema({"game": ["score", "key"]}, attributes, ["go"])
-    state = tt.State(schema, [tt.Object(1, "game", score=0, key=0)])
+    attributes = {"score": 1, "key": 1, "shown": tt.Attribute(1, (), outcomes="value")}
+    schema = tt.Schema({"game": ["score", "key", "shown"]}, attributes, ["go"])
+    state = tt.State(schema, [tt.Object(1, "game", score=0, key=0, shown=-1)])
     while True:
         score = state[1].score + (state[1].key == 0)
-        after = state.replace(1, score=score, key=rng.randrange(5))
+        after = state.replace(1, score=score, key=rng.randrange(5), shown=state[1].score)
         yield state, "go", after
-        state = after
+        state = after.replace(1, shown=-1)
 
 
 def noise(rng: random.Random, attributes: int) -> Iterator[Transition]:

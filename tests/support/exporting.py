@@ -10,7 +10,16 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from reference import Node, ReferenceTree, Scene, Test, as_vector
+from reference import (
+    Node,
+    Outcome,
+    ReferenceTree,
+    Scene,
+    Test,
+    as_vector,
+    by_value,
+    default_frame,
+)
 from small_prolog import Program
 from strategies import (
     MEMORIES,
@@ -133,7 +142,7 @@ class Grown:
         return answers
 
     def after(self, attribute: str, now: Any, outcome: tuple[int, ...]) -> Any:
-        if self.schema.attributes[attribute].outcomes == "value":
+        if by_value(self.schema.attributes[attribute]):
             return self.schema.attributes[attribute].decode(value_of(outcome))
         return value_of(tuple(a + b for a, b in zip(as_vector(now), outcome, strict=True)))
 
@@ -151,14 +160,15 @@ def grown(draw: st.DrawFn) -> Grown:
     for class_name in schema.classes:
         for attribute in schema.predicted(class_name):
             tree = random_tree(rng, class_name, scenes, depth)
-            choices = random_outcomes(rng, schema, shape, attribute)
+            frame = default_frame(schema.attributes[attribute], plain=True)
+            choices = random_outcomes(rng, schema, shape, attribute, frame)
             count(tree, rng, choices)
             trees[class_name, attribute, "go"] = tree
             trees[class_name, attribute, "wait"] = ReferenceTree([class_name])  # never seen
     return Grown(schema, shape, trees)
 
 
-def count(tree: ReferenceTree, rng: random.Random, choices: list[tuple[int, ...]]) -> None:
+def count(tree: ReferenceTree, rng: random.Random, choices: list[Outcome]) -> None:
     tree.seen.update({outcome: rng.randint(1, 9) for outcome in choices})
     tree.transitions = 1
     waiting = [tree.root]
@@ -211,7 +221,7 @@ def model_of_odd_names() -> tuple[TreeThink, list[State]]:
     model = TreeThink(schema, alpha=0.5)
     for _ in range(300):
         before = scene()
-        after = before.replace(0, pos=before[1].pos)
+        after = before.replace(0, pos=before[1].pos) if before[2].pos else before
         model.observe(before, rng.choice(ODD_NAMES), after)
     assert model.n_varying > 4
     return model, [scene() for _ in range(4)]

@@ -25,6 +25,8 @@ from hypothesis import strategies as st
 import treethink as tt
 from reference import (
     BUILT_IN,
+    STAYS,
+    Frame,
     KeptTarget,
     Node,
     Outcome,
@@ -34,11 +36,15 @@ from reference import (
     Test,
     Vector,
     as_vector,
+    default_frame,
     evaluated,
+    frame_named,
     patterns,
+    plus,
+    possible_frames,
+    reference,
 )
 from treethink import _engine
-from treethink.frames import CHANGE, default_frame
 
 Transition = tuple[tt.State, str, tt.State]
 
@@ -91,6 +97,10 @@ class Shape:
     """Whether hidden rules compare two attributes where some are comparable."""
     ordered: bool = False
     """Whether the hidden rules are about order and thresholds."""
+    framed: str = ""
+    """The kind of frame that hidden rules have, if it is possible; empty: the default."""
+    alone: int = 0
+    """Transitions in which there is one object of each class; after that, as many as come."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +163,29 @@ def schemas(
     if draw(st.booleans()):
         used["even"] = tt.Derived(is_even)
         classes = {name: [*own, "even"] for name, own in classes.items()}
+    return tt.Schema(classes=classes, attributes=used, actions=["go", "wait"])
+
+
+@st.composite
+def framed_schemas(draw: st.DrawFn) -> tt.Schema:
+    """Two or three classes; attributes of one length, so that each may be the source of others.
+
+    Some are like others, or names, or flags; some are fixed to changes or to new values.
+    """
+    length = draw(st.integers(1, 2))
+    form = st.sampled_from(["auto", "auto", "auto", "change", "value"])
+    some = {name: draw(form) for name in ("place", "color", "mood")}
+    used = {name: tt.Attribute(length, outcomes=outcomes) for name, outcomes in some.items()}
+    if draw(st.booleans()):
+        used["color"] = tt.Attribute(length, outcomes=draw(form), like="place")
+    symbols: list[tt.Attribute | None] = [None, None, tt.Flag(), tt.Category(COLORS)]
+    used["mood"] = draw(st.sampled_from(symbols)) or used["mood"]
+    if used["mood"].names and draw(st.booleans()):
+        used["color"] = tt.Category(COLORS, like="mood")
+    owned = st.lists(st.sampled_from([*used]), min_size=1, unique=True)
+    classes = {"walker": [*used], "stone": draw(owned)}
+    if draw(st.booleans()):
+        classes["lamp"] = draw(owned)
     return tt.Schema(classes=classes, attributes=used, actions=["go", "wait"])
 
 
@@ -277,6 +310,24 @@ def ordered_shapes() -> st.SearchStrategy[Shape]:
     )
 
 
+def framed_shapes() -> st.SearchStrategy[Shape]:
+    """Streams whose rules have frames to be found, which may be lost again later."""
+    return st.builds(
+        Shape,
+        seed=st.integers(0, 2**32),
+        length=st.sampled_from([120, 90]),
+        values=st.sampled_from(["digits", "small", "digits", "spread"]),
+        objects=st.just(2),
+        episode=st.integers(1, 2),
+        depth=st.just(1),
+        noise=st.sampled_from([0.0, 0.0, 0.05]),
+        switch=st.sampled_from(["none", "none", "other"]),
+        switch_at=st.integers(50, 70),
+        framed=st.sampled_from(["own", "copy", "value", "own", "copy"]),
+        alone=st.sampled_from([1000, 60, 80]),
+    )
+
+
 def explained_shapes() -> st.SearchStrategy[Shape]:
     """Streams in which everything can be explained, and soon is: not always in the best way."""
     return st.builds(
@@ -299,16 +350,19 @@ def streams(
     mostly: st.SearchStrategy[Shape] | None = None,
     units: bool = False,
     presets: bool = False,
+    framed: bool = False,
 ) -> Stream:
     """Schema, settings and transitions.
 
     `kinds` are those that attributes may list; `criteria` and `memories` (names of MEMORIES)
     those that a learner may have. Two thirds of the streams are of shapes that are given. With
-    `units`, attributes may be like others.
+    `units`, attributes may be like others; with `framed`, they are made to be told by each other.
     """
-    shape = shapes() if mostly is None else st.one_of(mostly, mostly, shapes())
+    shape = (
+        shapes() if mostly is None else st.one_of(mostly, mostly, mostly if framed else shapes())
+    )
     return Stream(
-        draw(schemas(kinds, units, presets)),
+        draw(framed_schemas() if framed else schemas(kinds, units, presets)),
         draw(settings_of_learner(criteria, memories)),
         draw(shape),
     )
@@ -319,7 +373,8 @@ def streams(
 
 def random_state(rng: random.Random, schema: tt.Schema, shape: Shape, step: int = 0) -> tt.State:
     """Objects of every class, some of them equal in all but their ids."""
-    counts = {name: rng.randint(0, shape.objects) for name in schema.classes}
+    alone = step < shape.alone
+    counts = {name: 1 if alone else rng.randint(0, shape.objects) for name in schema.classes}
     counts[next(iter(counts))] += not any(counts.values())
     ids = rng.sample(range(-9, 99), sum(counts.values()))
     objects: list[tt.Object] = []
@@ -401,22 +456,28 @@ def telling_tests(
     return sorted(test for test, n in true.items() if 0.25 <= n / targets <= 0.75)
 
 
+MISSING = object()
+
+
 class HiddenRule:
     """What decides an outcome: a random tree with an outcome at each leaf, and noise."""
 
-    def __init__(self, rng: random.Random, tree: ReferenceTree, choices: list[Outcome]):
+    def __init__(
+        self, rng: random.Random, tree: ReferenceTree, frame: Frame, choices: list[Outcome]
+    ):
         self.rng = rng
         self.tree = tree
+        self.frame = frame
         self.choices = choices
         self.behaviour = "none"
 
-    def by_chance(self, noise: float) -> Outcome | None:
-        """The outcome, if the state does not matter this time."""
+    def by_chance(self, noise: float) -> Outcome | object:
+        """The outcome, if the state does not matter this time, or else `MISSING`."""
         if self.behaviour == "constant":
             return self.choices[0]
         if self.behaviour == "coin" or self.rng.random() < noise:
             return self.rng.choice(self.choices)
-        return None
+        return MISSING
 
     def outcome(self, scene: Scene, x: int) -> Outcome:
         path = self.tree.route(scene, (x,))[-1][0].path
@@ -478,20 +539,37 @@ def hidden_rules(
     rules = {}
     for key in same or keys:
         tree = random_tree(rng, key[0], scenes, shape.depth, shape.across, shape.ordered)
-        rules[key] = HiddenRule(rng, tree, random_outcomes(rng, schema, shape, key[1]))
+        frame = random_frame(rng, schema, shape, key)
+        rules[key] = HiddenRule(
+            rng, tree, frame, random_outcomes(rng, schema, shape, key[1], frame)
+        )
     return rules
 
 
+def random_frame(rng: random.Random, schema: tt.Schema, shape: Shape, rule: RuleKey) -> Frame:
+    """The frame in which the outcomes of a hidden rule are told."""
+    class_name, attribute, _ = rule
+    if not shape.framed:
+        return default_frame(schema.attributes[attribute], plain=True)
+    frames = possible_frames(schema, class_name, attribute)
+    wanted = [each for each in frames if frame_named(each, class_name)[0] == shape.framed]
+    return rng.choice(wanted or frames)
+
+
 def random_outcomes(
-    rng: random.Random, schema: tt.Schema, shape: Shape, attribute: str
+    rng: random.Random, schema: tt.Schema, shape: Shape, attribute: str, frame: Frame
 ) -> list[Outcome]:
-    """Two to four different outcomes."""
-    length = schema.attributes[attribute].length
-    values = schema.attributes[attribute].outcomes == "value"
-    components = VALUES[shape.values] if values else (-1, 0, 1)
-    every = product(components, repeat=length)
-    choices = list(dict.fromkeys(possible(schema.attributes[attribute], each) for each in every))
-    return rng.sample(choices, min(len(choices), rng.randint(2, 4)))
+    """Two to four different outcomes; in frames that have it, one of them is `STAYS`."""
+    kind = schema.attributes[attribute]
+    is_value = not frame.adds and frame.source is None
+    components = VALUES[shape.values] if is_value else (-1, 0, 1)
+    every: Iterable[Vector] = product(components, repeat=kind.length)
+    choices = list(dict.fromkeys(possible(kind, each) for each in every))
+    if kind.is_symbolic and frame.source is not None:
+        choices = [(0,)]
+    few = 2 if shape.framed else 4
+    chosen = rng.sample(choices, min(len(choices), rng.randint(min(2, few), few)))
+    return [STAYS, *chosen[:2]] if frame.stays else [*chosen]
 
 
 def changes(
@@ -506,13 +584,22 @@ def changes(
     scene = Scene(state)
     changed: dict[int, dict[str, Vector]] = {}
     for (class_name, attribute, for_action), rule in rules.items():
-        fate = rule.by_chance(shape.noise) if shared else None
+        fate = rule.by_chance(shape.noise) if shared else MISSING
         for x in scene.of_class(class_name) if for_action == action else ():
             if not shared:
                 fate = rule.by_chance(shape.noise)
-            value = rule.outcome(scene, x) if fate is None else fate
-            if default_frame(schema.attributes[attribute]) == CHANGE:
-                now = scene.values[x][attribute]
-                value = tuple(a + d for a, d in zip(now, value, strict=True))
+            outcome = rule.outcome(scene, x) if fate is MISSING else fate
+            value = value_told(scene, rule.frame, x, attribute, outcome)
             changed.setdefault(x, {})[attribute] = value
     return changed
+
+
+def value_told(scene: Scene, frame: Frame, x: int, attribute: str, outcome: Outcome) -> Vector:
+    """The value that an outcome leads to; without a reference, one that the frame cannot tell."""
+    now = scene.values[x][attribute]
+    if outcome is STAYS:
+        return now
+    start = reference(scene, frame, x, attribute)
+    if start is not None:
+        return plus(start, outcome)
+    return possible(scene.schema.attributes[attribute], tuple(each + 1 for each in now))

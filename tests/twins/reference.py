@@ -11,7 +11,8 @@ Read from the top: what a fact is, what is true in a scene, how a test narrows a
 bindings, when one test is better than another, then `ReferenceTree.observe`, which is the
 algorithm, and `ReferenceModel.observe`, which adds the memory.
 
-Values, outcomes and differences are tuples of int everywhere, of length 1 too.
+Values, outcomes and differences are tuples of int everywhere, of length 1 too; an outcome may also
+be `STAYS`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 Vector = tuple[int, ...]
-Outcome = Vector
+Outcome = Vector | None
+"""What a transition does to an attribute of an object, in the frame of a rule; None: it stays."""
 Counts = Mapping[Outcome, int]
 Binding = tuple[int, ...]
 """Object ids, one for each variable X0, X1, ...; no object twice."""
@@ -564,6 +566,151 @@ CRITERIA: dict[str, type[Wilson] | type[Evidence]] = {
 }
 
 
+# --- frames ------------------------------------------------------------------------
+#
+# An outcome is the new value less a reference, or `STAYS`.
+
+
+STAYS: Outcome = None
+"""The outcome of a value that does not change, in frames that have it."""
+MAX_FRAMES = 64
+"""A rule chooses from so many frames."""
+FEWEST_TRANSITIONS = 8
+"""Frames are not compared before there are more transitions."""
+ENOUGH_TRANSITIONS = 128
+"""Fewer transitions decide only if they are all there were."""
+MAX_FRAME_TARGETS = 2000
+"""Frames are compared over no more transitions once there are so many targets."""
+MAX_FRAME_OUTCOMES = 32
+"""A frame with more different outcomes is none to change to."""
+MAX_CHOICES = 4
+"""In one transition, so many rules compare frames."""
+PHASES = 16
+
+
+class Frame(NamedTuple):
+    """What outcomes are relative to: the reference is the sum of what it names, or zero.
+
+    `adds`: the value before. `source`: an attribute of the object itself, if that is of this class,
+    or else of the only object of the class. `stays`: values that do not change are told as such.
+    """
+
+    adds: bool = True
+    stays: bool = False
+    source: tuple[str, str] | None = None
+
+
+CHANGE = Frame()
+"""Outcomes are changes, as in the paper."""
+
+
+def by_value(attribute: Any) -> bool:
+    """Whether rules about the attribute begin with new values."""
+    return attribute.outcomes == "value" or attribute.is_symbolic
+
+
+def default_frame(attribute: Any, plain: bool) -> Frame:
+    """The frame in which rules begin: plain if they cannot choose another one."""
+    return Frame(adds=False, stays=not plain) if by_value(attribute) else Frame()
+
+
+def possible_frames(schema: Any, class_name: str, attribute: str) -> list[Frame]:
+    """All frames that rules about an attribute of a class may choose from; first the default."""
+    own = schema.attributes[attribute]
+    default = default_frame(own, plain=False)
+    if own.outcomes == "change" or (own.outcomes == "auto" and not own.facts):
+        return [default]
+    frames = [default, Frame(False, True), Frame(False, False)]
+    if own.outcomes == "value":
+        return distinct(frames)
+    if not own.is_symbolic:
+        frames.append(Frame())
+    for source in [
+        (c, n) for c in schema.classes for n in schema.attributes if n in schema.classes[c]
+    ]:
+        if source == (class_name, attribute) or not may_refer(schema, attribute, source[1]):
+            continue
+        for stays in (True, False):
+            if source[0] == class_name or unit(schema, attribute) == unit(schema, source[1]):
+                frames.append(Frame(False, stays, source))
+            if not own.is_symbolic:
+                frames.append(Frame(True, stays, source))
+    return distinct(frames)[:MAX_FRAMES]
+
+
+def distinct(frames: list[Frame]) -> list[Frame]:
+    return list(dict.fromkeys(frames))
+
+
+def may_refer(schema: Any, attribute: str, other: str) -> bool:
+    """Whether values of `other` can be part of the reference of an attribute.
+
+    Names can only be the same, so they must be of one unit. What takes part in no fact is nobody's
+    reference.
+    """
+    one, two = schema.attributes[attribute], schema.attributes[other]
+    if one.is_symbolic or two.is_symbolic:
+        return unit(schema, attribute) == unit(schema, other) and bool(two.facts)
+    return one.length == two.length and bool(two.facts)
+
+
+def plus(a: Vector, b: Vector) -> Vector:
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def minus_vector(a: Vector, b: Vector) -> Vector:
+    return tuple(x - y for x, y in zip(a, b, strict=True))
+
+
+def reference(scene: Scene, frame: Frame, x: int, attribute: str) -> Vector | None:
+    """What outcomes of an object are relative to; None if there is no such thing."""
+    now = scene.values[x][attribute]
+    total = now if frame.adds else (0,) * len(now)
+    if frame.source is not None:
+        class_name, name = frame.source
+        own = class_name == scene.class_of[x]
+        objects = [x] if own else scene.of_class(class_name)
+        if len(objects) != 1:
+            return None
+        total = plus(total, scene.values[objects[0]][name])
+    return total if fits(total) else None
+
+
+def tell(scene: Scene, then: Scene, frame: Frame, x: int, attribute: str) -> tuple[bool, Outcome]:
+    """Whether the frame can tell what became of an object's attribute, and the outcome."""
+    now, new = scene.values[x][attribute], then.values[x][attribute]
+    if frame.stays and new == now:
+        return True, STAYS
+    start = reference(scene, frame, x, attribute)
+    if start is None or not fits(minus_vector(new, start)):
+        return False, None
+    offset = minus_vector(new, start)
+    symbolic = scene.schema.attributes[attribute].is_symbolic
+    if symbolic and frame.source is not None and any(offset):
+        return False, None  # names are the same, or there is nothing to say
+    return True, offset
+
+
+def is_choice_due(transitions: int, phase: int) -> bool:
+    """Whether it is time to choose a frame: four times while their number doubles."""
+    if transitions <= FEWEST_TRANSITIONS:
+        return False
+
+    def turn(n: int) -> int:
+        shifted = n * (PHASES + phase % PHASES) // PHASES
+        doublings = shifted.bit_length() - 1
+        return 4 * doublings + 4 * (shifted - 2**doublings) // 2**doublings
+
+    return turn(transitions) != turn(transitions - 1)
+
+
+def length_of_outcomes(counts: Counts, is_default: bool, frames: int) -> int:
+    """What it takes to say which of the frames it is, each outcome that came, and the sequence."""
+    which = log(2) if is_default else log(2) + log(frames - 1)
+    names = sum(length_of_value(outcome or ()) for outcome in counts)
+    return which + names - anything(counts, len(counts))
+
+
 # --- the tree ----------------------------------------------------------------------
 
 
@@ -581,6 +728,11 @@ COUNTERS_PER_PATTERN = 64
 """What a pattern of tests takes of a node's share, beside one counter for each outcome."""
 FEW_OUTCOMES = 1_024
 """Outcomes of a rule times rules that vary: with twice as many, all have half, and so on."""
+
+
+def in_order(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Outcomes in canonical order: `STAYS` comes first."""
+    return sorted(outcomes, key=lambda outcome: (outcome is not STAYS, outcome or ()))
 
 
 def without_others(counts: Counter[Outcome]) -> Counter[Outcome]:
@@ -738,7 +890,9 @@ class ReferenceTree:
         max_outcomes: int = 1_024,
         max_counters: int = MAX_COUNTERS,
         on_change: Callable[[str, str], None] = lambda event, path: None,
+        frame: Frame = CHANGE,
     ):
+        self.frame = frame
         self.criterion: Any = CRITERIA[criterion](alpha)
         self.memory = memory
         self.branch_updates = branch_updates
@@ -849,7 +1003,7 @@ class ReferenceTree:
     ) -> list[tuple[Binding, Outcome]]:
         """The targets, with OTHERS for outcomes that came when there were too many already."""
         targets = list(targets)
-        new = sorted({outcome for _, outcome in targets} - set(self.outcomes))
+        new = in_order({outcome for _, outcome in targets} - set(self.outcomes))
         if new and OTHERS not in self.outcomes:
             room = max(0, self.max_outcomes - len(self.outcomes))
             self.outcomes += new[:room]
@@ -906,6 +1060,42 @@ class ReferenceTree:
             node.add_cluster(outcomes)
         for node in self.awaiting_replay:
             self._evict(node, scene)
+
+    def restart(self, frame: Frame) -> None:
+        """Forget everything; outcomes are told in that frame from now on."""
+        self.frame = frame
+        self.outcomes, self.seen, self.transitions, self.edited = [], Counter(), 0, False
+        self.root = Node(self.root.variables)
+        self.awaiting_replay, self.awaiting_decision, self.awaiting_look = [], [], []
+        self.on_change("frame", "")
+
+    def add_seen(self, targets: Iterable[tuple[Binding, Outcome]]) -> None:
+        """Note a kept transition; from the second outcome on, the root awaits a replay."""
+        self.transitions += 1
+        self.seen.update(outcome for _, outcome in self.told_apart(targets))
+        if len(self.seen) > 1 and not self.awaiting_replay:
+            self.awaiting_replay.append(self.root)
+
+    def explained_by_target(self, scene: Scene) -> float:
+        """What the tests explain beyond what they cost, for a target of the root.
+
+        Another frame, in which there are no tests yet, would have to make up for it.
+        """
+        root = self.root
+        n = root.totals.total()
+        if root.test is None or n == 0:
+            return 0
+        worth = self.criterion.score(root, root.counts_of_test())
+        worth -= self._description_length(root, scene, root.test)
+        gain = worth - self.criterion.score(root, {}) + self._explained_below(root, scene)
+        return max(0.0, gain) / n
+
+    def is_edited(self) -> bool:
+        """Whether people have changed any node that has not learned since."""
+        return any(
+            node.pinned or node.hand_written or node.prior_counts is not None
+            for node in self.nodes()
+        )
 
     def finish_replay(self) -> None:
         self.awaiting_decision += [node for node in self.awaiting_replay if node.test is None]
@@ -1326,7 +1516,8 @@ def values_of(pattern: Test, kept: KeptTarget) -> set[Vector]:
 class ReferenceModel:
     """One tree for each class, attribute and action, each with one argument: the object.
 
-    `events` lists what happened to the trees: ("split" | "change" | "return", rule, path).
+    `events` lists what happened to the trees: ("split" | "change" | "return" | "noise" | "frame",
+    rule, path).
 
     With `memory` the last so many transitions are kept, of all rules together. New nodes
     first count those that reach them. What they then have to say is heard in the next
@@ -1340,6 +1531,8 @@ class ReferenceModel:
         self.kept: list[tuple[Scene, Scene, str, dict[str, Any]]] = []
         self.events: list[tuple[str, RuleKey, str]] = []
         self.trees: dict[RuleKey, ReferenceTree] = {}
+        self.lost_frames = 0
+        """How often a rule began again because its frame could not tell a transition."""
 
     def tree(self, class_name: str, attribute: str, action: str) -> ReferenceTree:
         rule = (class_name, attribute, action)
@@ -1349,8 +1542,20 @@ class ReferenceModel:
                 self.events.append((event, rule, path))
 
             arguments = [] if class_name == TRANSITION else [class_name]
-            self.trees[rule] = ReferenceTree(arguments, on_change=record, **self.settings)
+            frame = self._first_frame(class_name, attribute)
+            self.trees[rule] = ReferenceTree(
+                arguments, on_change=record, frame=frame, **self.settings
+            )
         return self.trees[rule]
+
+    def _first_frame(self, class_name: str, attribute: str) -> Frame:
+        if class_name == TRANSITION:
+            return Frame(adds=False)
+        return default_frame(self.schema.attributes[attribute], plain=not self._chooses_frames())
+
+    def _chooses_frames(self) -> bool:
+        by_evidence = self.settings.get("criterion") in ("evidence", "proven")
+        return self.memory > 0 and by_evidence and bool(self.settings.get("branch_updates", True))
 
     def slots(self) -> list[tuple[str, str]]:
         """All (class, attribute) pairs that are predicted, in the schema's order."""
@@ -1374,15 +1579,81 @@ class ReferenceModel:
         self._share_counters()
         feedback = {"reward": reward, "terminated": terminated}
         for class_name, attribute in self.all_slots():
-            targets = self._targets(scene, then, feedback, class_name, attribute)
+            targets = self._targets(scene, then, feedback, (class_name, attribute, action))
             if targets:
                 self.tree(class_name, attribute, action).observe(scene, targets)
         if self.memory > 0:
             for tree in self._all_trees():
                 tree.decide_replayed(scene)
             self.kept = [*self.kept, (scene, then, action, feedback)][-self.memory :]
+            self._choose_frames(scene, then, action)
             self._look_again(scene)
             self._replay()
+
+    def _choose_frames(self, scene: Scene, then: Scene, action: str) -> None:
+        """Rules that cannot tell the transition begin again; a few others choose a shorter frame.
+
+        Rules that people have changed keep their frame.
+        """
+        choices = 0
+        classes = self.schema.classes
+        every = [(c, m) for c in classes for m in self.schema.attributes if m in classes[c]]
+        for class_name, attribute in self.slots():
+            rule = (class_name, attribute, action)
+            tree = self.tree(*rule)
+            if not scene.of_class(class_name):
+                continue
+            if self._targets(scene, then, {}, rule) is None:
+                if not tree.is_edited():
+                    self.lost_frames += 1
+                    self._grow_again(rule, self._first_frame(class_name, attribute))
+                continue
+            phase = every.index((class_name, attribute))
+            varies = len(tree.seen) > 1 or tree.edited
+            due = varies and is_choice_due(tree.transitions, phase) and self._chooses_frames()
+            if not due or tree.is_edited():
+                continue
+            choices += 1
+            frame = self._shorter_frame(rule) if choices <= MAX_CHOICES else None
+            if frame is not None:
+                self._grow_again(rule, frame)
+
+    def _shorter_frame(self, rule: RuleKey) -> Frame | None:
+        """The frame that tells the kept targets most briefly, if it surely is shorter."""
+        class_name, attribute, wanted = rule
+        tree = self.tree(*rule)
+        frames = possible_frames(self.schema, class_name, attribute)
+        if len(frames) < 2:
+            return None
+        recent, targets = [], 0
+        for scene, then, action, _ in reversed(self.kept):
+            if action == wanted and scene.of_class(class_name) and targets < MAX_FRAME_TARGETS:
+                recent.append((scene, then))
+                targets += len(scene.of_class(class_name))
+        if len(recent) < min(ENOUGH_TRANSITIONS, tree.transitions):
+            return None
+        lengths: dict[Frame, int] = {}
+        for frame in frames:
+            counts = outcomes_told(recent, frame, class_name, attribute)
+            if counts is not None and (len(counts) <= MAX_FRAME_OUTCOMES or frame == tree.frame):
+                lengths[frame] = length_of_outcomes(counts, frame == frames[0], len(frames))
+        shortest = min(lengths, key=lambda frame: lengths[frame])
+        if shortest == tree.frame:
+            return None
+        if tree.frame not in lengths:
+            return shortest
+        to_beat = -lengths[tree.frame] + tree.explained_by_target(self.kept[-1][0]) * targets
+        surely = tree.criterion.surely_better(-lengths[shortest], to_beat, targets)
+        return shortest if surely else None
+
+    def _grow_again(self, rule: RuleKey, frame: Frame) -> None:
+        """Let a rule learn from what is kept, in that frame; what it cannot tell is left out."""
+        tree = self.tree(*rule)
+        tree.restart(frame)
+        for scene, then, action, feedback in self.kept:
+            targets = self._targets(scene, then, feedback, rule) if action == rule[-1] else None
+            if targets:
+                tree.add_seen(targets)
 
     def _look_again(self, scene: Scene) -> None:
         """Take a second look at nodes that await one: a few, and one change in each tree."""
@@ -1398,11 +1669,10 @@ class ReferenceModel:
 
     def _kept_at(self, node: Node, rule: RuleKey) -> list[KeptTarget]:
         """The targets of a rule that reach a node, the most recent transitions first."""
-        class_name, attribute, wanted = rule
-        tree, found, searched = self.tree(*rule), list[KeptTarget](), 0
+        wanted, tree, found, searched = rule[-1], self.tree(*rule), list[KeptTarget](), 0
         for i, (scene, then, action, feedback) in enumerate(reversed(self.kept)):
-            targets = self._targets(scene, then, feedback, class_name, attribute)
-            for arguments, outcome in tree.told_apart(targets) if action == wanted else ():
+            targets = self._targets(scene, then, feedback, rule) if action == wanted else None
+            for arguments, outcome in tree.told_apart(targets or ()):
                 if len(found) >= MAX_TARGETS or searched >= MAX_SEARCHED:
                     return found
                 searched += 1
@@ -1419,8 +1689,8 @@ class ReferenceModel:
         self._share_counters()
         for scene, then, action, feedback in self.kept:
             for class_name, attribute in self.all_slots():
-                targets = self._targets(scene, then, feedback, class_name, attribute)
-                self.tree(class_name, attribute, action).replay(scene, targets)
+                rule = (class_name, attribute, action)
+                self.tree(*rule).replay(scene, self._targets(scene, then, feedback, rule) or ())
         for tree in trees:
             tree.finish_replay()
 
@@ -1439,61 +1709,97 @@ class ReferenceModel:
         """For every object and attribute, its new values with their probabilities."""
         scene = Scene(state)
         prediction = {}
+        for (x, attribute), counts in self._answers(scene, action).items():
+            frame = self.tree(scene.class_of[x], attribute, action).frame
+            values: defaultdict[Vector, Fraction] = defaultdict(Fraction)
+            for outcome, n in counts.items():
+                value = self._result(scene, frame, x, attribute, outcome)
+                values[value] += Fraction(n, sum(counts.values()))
+            prediction[x, attribute] = dict(values) or {scene.values[x][attribute]: Fraction(1)}
+        return prediction
+
+    def _answers(self, scene: Scene, action: str) -> dict[tuple[int, str], dict[Outcome, int]]:
+        """For every object and attribute, how often each outcome was seen; {}: nothing is known.
+
+        Nothing is known either where the frame has no reference, unless the value surely stays.
+        """
+        answers: dict[tuple[int, str], dict[Outcome, int]] = {}
         for class_name, attribute in self.slots():
             tree = self.tree(class_name, attribute, action)
             for x in scene.of_class(class_name):
-                now = scene.values[x][attribute]
                 counts = tree.predict(scene, (x,))
-                prediction[x, attribute] = {
-                    self._result(attribute, now, outcome): Fraction(n, sum(counts.values()))
-                    for outcome, n in counts.items()
-                } or {now: Fraction(1)}
-        return prediction
+                changes = any(outcome is not STAYS for outcome in counts)
+                lost = changes and reference(scene, tree.frame, x, attribute) is None
+                answers[x, attribute] = {} if lost else counts
+        return answers
 
     def predict_feedback(self, state: Any, action: str, name: str) -> dict[Any, Fraction]:
         """The rewards of the transition, or whether it ends, with probabilities; {}: not known."""
         counts = self.tree(TRANSITION, name, action).predict(Scene(state), ())
-        return {outcome: Fraction(n, sum(counts.values())) for (outcome,), n in counts.items()}
+        total = sum(counts.values())
+        return {outcome[0]: Fraction(n, total) for outcome, n in counts.items() if outcome}
 
     def support(self, state: Any, action: str) -> dict[tuple[int, str], int]:
         """For every object and attribute, the observations behind its prediction."""
-        scene = Scene(state)
-        return {
-            (x, attribute): sum(
-                self.tree(class_name, attribute, action).predict(scene, (x,)).values()
-            )
-            for class_name, attribute in self.slots()
-            for x in scene.of_class(class_name)
-        }
+        answers = self._answers(Scene(state), action)
+        return {key: sum(counts.values()) for key, counts in answers.items()}
 
     def dump(self, class_name: str, attribute: str, action: str) -> dict[str, Any]:
         """Everything that a tree knows, as nested dicts, to be compared."""
         tree = self.tree(class_name, attribute, action)
-        return {"seen": dict(tree.seen), **tree.root.dump()}
+        frame = None if class_name == TRANSITION else frame_named(tree.frame, class_name)
+        return {"frame": frame, "seen": dict(tree.seen), **tree.root.dump()}
 
     def _targets(
         self,
         scene: Scene,
         then: Scene,
         feedback: Mapping[str, Any],
-        class_name: str,
-        attribute: str,
-    ) -> list[tuple[Binding, Outcome]]:
-        """The objects of a class, and what became of their attribute; or the transition itself."""
+        rule: RuleKey,
+    ) -> list[tuple[Binding, Outcome]] | None:
+        """The objects of a class, and what became of their attribute; or the transition itself.
+
+        None if the rule's frame cannot tell one of them: then the rule does not learn from it.
+        """
+        class_name, attribute, _ = rule
         if class_name == TRANSITION:
             given = feedback[attribute]
             return [] if given is None else [((), (given,))]
-        return [
-            ((x,), self._outcome(attribute, scene.values[x], then.values[x]))
-            for x in scene.of_class(class_name)
-        ]
+        frame = self.tree(*rule).frame
+        objects = scene.of_class(class_name)
+        told = [tell(scene, then, frame, x, attribute) for x in objects]
+        if not all(possible for possible, _ in told):
+            return None
+        return [((x,), outcome) for x, (_, outcome) in zip(objects, told, strict=True)]
 
-    def _outcome(self, attribute: str, now: dict[str, Vector], then: dict[str, Vector]) -> Outcome:
-        if self.schema.attributes[attribute].outcomes == "value":
-            return then[attribute]
-        return tuple(b - a for a, b in zip(now[attribute], then[attribute], strict=True))
+    def _result(
+        self, scene: Scene, frame: Frame, x: int, attribute: str, outcome: Outcome
+    ) -> Vector:
+        if outcome is STAYS:
+            return scene.values[x][attribute]
+        start = reference(scene, frame, x, attribute)
+        assert start is not None
+        return plus(start, outcome)
 
-    def _result(self, attribute: str, now: Vector, outcome: Outcome) -> Vector:
-        if self.schema.attributes[attribute].outcomes == "value":
-            return outcome
-        return tuple(a + d for a, d in zip(now, outcome, strict=True))
+
+def outcomes_told(
+    transitions: Iterable[tuple[Scene, Scene]], frame: Frame, class_name: str, attribute: str
+) -> Counter[Outcome] | None:
+    """How often each outcome came, in that frame; None if it cannot tell one of them."""
+    counts = Counter[Outcome]()
+    for scene, then in transitions:
+        for x in scene.of_class(class_name):
+            possible, outcome = tell(scene, then, frame, x, attribute)
+            if not possible:
+                return None
+            counts[outcome] += 1
+    return counts
+
+
+def frame_named(frame: Frame, class_name: str) -> tuple[str, str | None, str | None, bool]:
+    """A frame in the words of the package: kind, class, attribute, whether that is added."""
+    if frame.source is None:
+        return "change" if frame.adds else "value", None, None, False
+    if frame.source[0] == class_name:
+        return "own", None, frame.source[1], frame.adds
+    return "copy", *frame.source, frame.adds

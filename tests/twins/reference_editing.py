@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from reference import Node, ReferenceModel, ReferenceTree, without_others
+from reference import Node, Outcome, ReferenceModel, ReferenceTree, in_order, without_others
 
-WrittenPart = tuple[Any, "WrittenPart", "WrittenPart"] | dict[tuple[int, ...], int]  # type: ignore[misc]
+WrittenPart = tuple[Any, "WrittenPart", "WrittenPart"] | dict[Outcome, int]  # type: ignore[misc]
 
 
 def at(tree: ReferenceTree, path: str) -> Node:
@@ -30,7 +30,7 @@ def below(node: Node) -> Iterator[Node]:
         yield from below(node.right)
 
 
-def answer(tree: ReferenceTree, path: str) -> Counter[tuple[int, ...]]:
+def answer(tree: ReferenceTree, path: str) -> Counter[Outcome]:
     """What a leaf at the path answers, or would if it had seen nothing."""
     for length in range(len(path), -1, -1):
         node = at(tree, path[:length])
@@ -45,7 +45,7 @@ def replace(tree: ReferenceTree, path: str, part: WrittenPart) -> None:
     new = Node(node.variables, path)
     node.__dict__.update(new.__dict__)
     write(node, part)
-    named = sorted({each for leaf in node.leaves() for each in leaf.prior_counts or ()})
+    named = in_order({each for leaf in node.leaves() for each in leaf.prior_counts or ()})
     tree.outcomes += [each for each in named if each not in tree.outcomes]
     pin(tree, path)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import reference_editing as twin_edits
 import treethink as tt
 from parts import listed, random_part
-from reference import OTHERS, ReferenceTree, Scene
+from reference import OTHERS, ReferenceTree, Scene, in_order
 from strategies import Stream, explained_shapes, restless_shapes, shapes, streams
 from test_twin import Twins
 from treethink.editing.simplify import steps_of
@@ -57,7 +57,7 @@ class Edited(Twins):
     def _replace(self, rule: Any, tree: ReferenceTree, path: str, scene: Scene) -> None:
         length = self.twin.schema.attributes[rule[1]].length
         named = [tuple(self.rng.choice([-1, 0, 1, 7]) for _ in range(length)) for _ in range(2)]
-        outcomes = sorted({*named, *tree.seen} - {OTHERS})
+        outcomes = in_order({*named, *tree.seen} - {OTHERS})
         variables = twin_edits.at(tree, path).variables
         part = random_part(self.rng, variables, [scene], outcomes, depth=2)
         self.engine._replace(*rule, path, listed(part))

@@ -32,6 +32,7 @@ from reference import (
     Scene,
     Test,
     as_vector,
+    frame_named,
     patterns,
 )
 from strategies import (
@@ -41,6 +42,7 @@ from strategies import (
     Transition,
     crowded_shapes,
     explained_shapes,
+    framed_shapes,
     mistaken_shapes,
     ordered_shapes,
     random_state,
@@ -100,16 +102,21 @@ class Twins:
         terminated: bool | None = None,
     ) -> None:
         """Let both learn, and check that they decide alike."""
-        so_far = len(self.events)
+        so_far, lost = len(self.events), self.twin.lost_frames
         self.engine.observe(before, action, after, reward, terminated)
         self.twin.observe(before, action, after, reward, terminated)
         assert self.events[so_far:] == self.twin.events[so_far:]
+        self.happened["lost frames"] += self.twin.lost_frames > lost
         for kind, rule, path in self.events[so_far:]:
             self.happened[kind] += 1
             self.happened["elsewhere"] += rule[-1] != action
-            copies = node_at(self.twin.tree(*rule), path).design_effect()
-            self.happened[f"{kind} of copies"] += copies > 1
-            test = node_at(self.twin.tree(*rule), path).test
+            if kind == "frame":
+                self._note_frame(rule)
+            node = node_at(self.twin.tree(*rule), path)
+            if node is None:
+                continue  # the rule has begun again, in another frame
+            self.happened[f"{kind} of copies"] += node.design_effect() > 1
+            test = node.test
             two = test is not None and len(set(test.attributes)) == 2
             self.happened["tests of two attributes"] += two
             self.happened["tests within an object"] += two and len(test.classes) == 1
@@ -125,6 +132,16 @@ class Twins:
                 each.path and each.totals for each in tree.awaiting_decision
             )
             self._note_copies(tree)
+
+    def _note_frame(self, rule: RuleKey) -> None:
+        frame = self.twin.tree(*rule).frame
+        kind, *_, adds = frame_named(frame, rule[0])
+        attribute = self.twin.schema.attributes[rule[1]]
+        self.happened[f"{kind} {'with' if frame.stays else 'without'} stays"] += 1
+        self.happened[f"{kind} that adds"] += adds
+        self.happened[f"{kind} of names"] += attribute.is_symbolic
+        two = frame.source is not None and frame.source[1] != rule[1]
+        self.happened[f"{kind} of another unit"] += two
 
     def _note_copies(self, tree: ReferenceTree) -> None:
         for node in tree.nodes():
@@ -203,8 +220,8 @@ class Twins:
         return self.happened
 
 
-def node_at(tree: ReferenceTree, path: str) -> Node:
-    return next(node for node in tree.nodes() if node.path == path)
+def node_at(tree: ReferenceTree, path: str) -> Node | None:
+    return next((node for node in tree.nodes() if node.path == path), None)
 
 
 def numbers_in(body: bytes) -> Iterator[int]:
@@ -235,9 +252,12 @@ def pairs_in(
     outcomes = next(numbers)
     skip(outcomes * (schema.attributes[attribute].length + 1))
     flags = next(numbers)
-    if flags & 2:  # some are not told apart: their position, and how often they were seen
-        skip(2)
-        outcomes += 1
+    if flags & 4:  # a frame of its own, and perhaps its source
+        skip(1 if next(numbers) & 4 else 0)
+    for without_components in (2, 8):  # the others, and `stays`: position, and how often seen
+        if flags & without_components:
+            skip(2)
+            outcomes += 1
     if not flags & 1:
         return  # it does not vary
     skip(1)  # forgotten candidates
@@ -346,6 +366,39 @@ def test_engine_and_twin_agree_on_branches_that_rest_because_all_is_explained(cr
     assert share_with["spared change"] >= (0.01 if hard_to_move else 0.1)
     assert share_with["change"] >= (0.01 if hard_to_move else 0.1)
     assert share_with["return"] >= (0.02 if hard_to_move else 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["evidence", "proven"])
+def test_engine_and_twin_agree_on_frames(criterion):
+    """Each frame is chosen in many of the streams, and lost in some of them."""
+    stream = streams(BUILT_IN, [criterion], ["long"], mostly=framed_shapes(), framed=True)
+    share_with = shares(60, stream)
+    assert share_with["frame"] >= 0.5
+    for frame in ("value", "own", "copy"):
+        assert share_with[f"{frame} with stays"] >= 0.05, frame
+        assert share_with[f"{frame} without stays"] >= 0.05, frame
+    assert share_with["change without stays"] > 0
+    assert share_with["lost frames"] >= 0.1
+    for frame in ("own", "copy"):
+        assert share_with[f"{frame} that adds"] >= 0.05, frame
+        assert share_with[f"{frame} of another unit"] >= 0.05, frame
+    assert share_with["value of names"] >= 0.05
+    assert share_with["copy of names"] >= 0.05
+    assert share_with["split"] >= 0.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["evidence", "proven"])
+def test_engine_and_twin_agree_on_frames_that_are_chosen_from_few_transitions(criterion):
+    stream = streams(BUILT_IN, [criterion], ["short"], mostly=framed_shapes(), framed=True)
+    assert shares(40, stream)["frame"] >= 0.05
+
+
+@pytest.mark.parametrize(("criterion", "memory"), [("wilson", "long"), ("evidence", "none")])
+def test_frames_stay_as_they_are_in_the_twins_without_memory_or_evidence(criterion, memory):
+    stream = streams(BUILT_IN, [criterion], [memory], mostly=framed_shapes(), framed=True)
+    assert shares(10, stream)["frame"] == 0
 
 
 @pytest.mark.slow

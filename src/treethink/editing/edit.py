@@ -14,13 +14,14 @@ from treethink.editing.parse import (
     Leaf,
     Told,
     WrittenNode,
+    check_offset,
     check_outcome,
     feedback_outcome,
     read_rule,
 )
 from treethink.editing.simplify import steps_of
 from treethink.errors import RuleError, SchemaError, WrongTypeError, shown, whole_number
-from treethink.frames import Outcome, Stays
+from treethink.frames import CHANGE, Frame, Outcome, Stays
 from treethink.outcome_text import frame_text
 from treethink.rules import FEEDBACK, EngineTest, Node, Rule, RuleKey, Test
 from treethink.state import Attribute, Schema
@@ -108,7 +109,7 @@ def nodes_of(part: Part, classes: tuple[str, ...], rule: Rule) -> list[WrittenNo
     if isinstance(part, str):
         nodes = read_rule(part, rule.schema, classes, attribute, rule.frame)
     elif isinstance(part, Mapping):
-        nodes = [(None, _leaf(part, attribute))]
+        nodes = [(None, _leaf(part, attribute, rule.frame))]
     elif isinstance(part, Node):
         nodes = _from_node(part, rule, classes, attribute)
     else:
@@ -137,23 +138,24 @@ def _from_node(
             f"{_variables(classes)}"
         )
     return [
-        (None, _leaf(node.counts, attribute))
+        (None, _leaf(node.counts, attribute, rule.frame))
         if node.test is None
         else (engine_test(node.test, rule.schema), [])
         for node in root.walk()
     ]
 
 
-def _leaf(counts: Mapping[Outcome, int], attribute: Attribute) -> Leaf:
+def _leaf(counts: Mapping[Outcome, int], attribute: Attribute, frame: Frame | None) -> Leaf:
     leaf: dict[Told, int] = {}
     for value, n in counts.items():
         outcome: Told
         if isinstance(value, Stays) and attribute.kind not in FEEDBACK:
-            outcome = None
+            outcome = (0,) * attribute.length if frame == CHANGE else None
         elif attribute.kind in FEEDBACK:
             outcome = feedback_outcome(value, attribute, "the leaf")
         else:
             outcome = _vector(value, attribute)
+            check_offset(outcome, attribute, frame, "the leaf")
         if outcome in leaf:
             raise RuleError(f"the leaf has the outcome {shown(value)} twice")
         leaf[outcome] = whole_number("how often an outcome was seen", n, least=1)

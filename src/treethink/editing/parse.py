@@ -118,6 +118,14 @@ def check_outcome(outcome: Told, n: int, length: int, where: str) -> None:
         )
 
 
+def check_offset(offset: Vector, attribute: Attribute, frame: Frame | None, where: str) -> None:
+    """Raise an error for a name that is not the same as the one it is told by."""
+    if attribute.is_symbolic and frame is not None and not frame.is_plain and any(offset):
+        raise RuleError(
+            f"{where}: a name can be {shown(reference_text(frame))} or stay what it is, only"
+        )
+
+
 def _content(line: str, expected: str, where: str) -> str:
     """Return the content of a line, without the characters that draw the tree."""
     match = _DRAWN.fullmatch(_MARK.sub("", line))
@@ -169,7 +177,9 @@ def _outcome(text: str, attribute: Attribute, frame: Frame, where: str) -> Told:
     if text == UNCHANGED and frame != CHANGE:
         return None
     if not frame.is_plain:
-        return _offset(text.removeprefix(reference_text(frame)), attribute)
+        offset = _offset(text.removeprefix(reference_text(frame)), attribute)
+        check_offset(offset, attribute, frame, where)
+        return offset
     if frame == VALUE and text.startswith("+"):
         raise RuleError(
             f"{where}: {shown(text)} is a change, but this rule predicts new values, "
@@ -234,9 +244,9 @@ def _examples(attribute: Attribute, frame: Frame) -> str:
         return "'= yes × 3, = no × 1'"
     ones = (*(0,) * (attribute.length - 1), 1) if attribute.length > 1 else 1
     zeros = (0,) * attribute.length if attribute.length > 1 else 0
-    other = zeros if frame.is_plain else STAYS
     first = outcome_text(zeros if attribute.is_symbolic else ones, attribute, frame)
-    return f"'{first} × 3, {outcome_text(other, attribute, frame)} × 1'"
+    last_text = outcome_text(zeros if frame.is_plain else STAYS, attribute, frame)
+    return f"'{first} × 3, {last_text} × 1'"
 
 
 # ------------------------------------------------------------------------------ tests
