@@ -1,11 +1,13 @@
 #include "model.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 
 #include "learning/replay.hpp"
-#include "learning/selection.hpp"
+#include "looks/rule_sketch.hpp"
 #include "novelty.hpp"
 #include "serialize.hpp"
 
@@ -292,7 +294,7 @@ std::vector<KeptTarget> Model::kept_targets(RuleId const& rule, NodeId node) {
     return collector.take();
 }
 
-// ---- frames (see learning/frame_choice.hpp) ----
+// ---- frames (see looks/frame_choice.hpp) ----
 
 bool Model::chooses_frames() const { return window_.keeps() && criterion_->looks_ahead() && settings_.branch_updates; }
 
@@ -337,26 +339,89 @@ void Model::choose_frames(ActionId action, std::vector<ModelEvent>& events) {
     }
 }
 
-// What the tests of a rule explain beyond what they cost, for a target of its root.
-double Model::explained_by_target(Tree const& tree) {
-    Node const& root = tree.nodes()[kRoot];
-    if (root.is_leaf() || root.stats.n == 0) return 0;
-    LearningContext learning = context(window_.transitions().back().before);
-    NodeScores const scores = score_node(learning, root);
-    double const gain = scores.test - scores.no_test + criterion_->explained_below(codes_, tree.nodes(), kRoot);
-    return std::max(0.0, gain) / static_cast<double>(root.stats.n);
-}
-
+// Nothing can be shorter than a rule that is explained.
 std::optional<Frame> Model::shorter_frame(RuleId const& rule) {
     auto const& [slot, action] = rule;
+    Tree& tree = this->tree(slot, action);
     std::vector<Frame> frames = possible_frames(*schema_, slot);
-    if (frames.size() == 1) return std::nullopt;
-    FrameChoice choice(std::move(frames), tree(slot, action).frame());
+    if (frames.size() == 1 || tree.nodes()[kRoot].settled || !tree.may_look()) return std::nullopt;
+    FrameChoice choice(std::move(frames), tree.frame());
     auto const& kept = window_.transitions();
     for (auto each = kept.rbegin(); each != kept.rend() && !choice.is_full(); ++each)
         if (each->action == action && is_predicted(slot, each->before)) choice.add(slot, each->before, each->after);
+    std::vector<Frame> const rivals = choice.rivals(tree.transitions());
+    return rivals.empty() ? std::nullopt : shortest(rule, choice, rivals);
+}
+
+// Of the rule's frame and its rivals, the one with the shortest sketch, if it is surely shorter than the rule's own.
+std::optional<Frame> Model::shortest(RuleId const& rule, FrameChoice const& choice, std::vector<Frame> const& rivals) {
+    auto const& [slot, action] = rule;
+    Tree& tree = this->tree(slot, action);
+    LearningContext learning = context(window_.transitions().back().before);
+    std::vector<State const*> after;
+    std::vector<KeptTarget> const targets = changed_and_other_targets(rule, choice.stayed_and_changed(), after);
+    RuleSketch sketch(learning, tree.arguments(), targets, tree.nodes()[kRoot].stats.current_design_effect());
+    tree.note_look_work(sketch.work(), false);
+    auto const length = [&](Frame const& frame) {
+        FrameOutcomes const told = outcomes_in(frame, slot, targets, after);
+        return told.possible ? static_cast<double>(choice.length_of_choice(frame)) + sketch.length(told.numbers, told.lengths)
+                             : std::numeric_limits<double>::infinity();
+    };
+    double best = length(tree.frame());
+    double const own = best;
+    std::optional<Frame> shortest;
+    for (Frame const& rival : rivals) {
+        double const of_rival = length(rival);
+        if (of_rival >= best || !criterion_->surely_better(-of_rival, -own, targets.size())) continue;
+        best = of_rival;
+        shortest = rival;
+    }
+    return shortest;
+}
+
+// Recent targets of a rule, as many that changed as did not, and the states after their transitions.
+std::vector<KeptTarget> Model::changed_and_other_targets(RuleId const& rule, std::vector<Count> const& totals,
+                                                         std::vector<State const*>& after) {
+    auto const& [slot, action] = rule;
     Tree const& tree = this->tree(slot, action);
-    return choice.shorter(*criterion_, tree.transitions(), explained_by_target(tree));
+    TargetCollector collector(tree, kRoot, totals);
+    std::vector<State const*> after_of;  // by transition
+    auto const& kept = window_.transitions();
+    for (auto each = kept.rbegin(); each != kept.rend() && !collector.is_full(); ++each) {
+        if (each->action != action || !is_predicted(slot, each->before)) continue;
+        std::size_t const rows = each->before.column(slot)->rows();
+        while (every_row_.size() < rows) every_row_.push_back(static_cast<Row>(every_row_.size()));
+        targets_.clear();
+        for (std::size_t row = 0; row < rows; ++row) {
+            bool const changed = !same(each->before.value(slot, row), each->after.value(slot, row));
+            targets_.push_back({{every_row_.data() + row, tree.arguments().size()}, changed ? 1U : 0U});
+        }
+        collector.add(codes_.types(), each->before, targets_);
+        after_of.push_back(&each->after);
+    }
+    std::vector<KeptTarget> targets = collector.take();
+    for (KeptTarget const& each : targets) after.push_back(after_of[each.transition - 1]);
+    return targets;
+}
+
+Model::FrameOutcomes Model::outcomes_in(Frame const& frame, SlotId slot, std::span<KeptTarget const> targets,
+                                        std::span<State const* const> after) const {
+    FrameOutcomes told;
+    std::map<Vector, std::uint32_t> known;
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+        State const& before = *targets[t].before;
+        Row const row = targets[t].bindings[0].front();
+        VectorView const value = after[t]->value(slot, row);
+        Vector outcome;
+        if (!frame.stays || !same(value, before.value(slot, row))) {
+            outcome.resize(value.size());
+            told.possible = told.possible && FrameView(frame, before, slot).offset(row, value, outcome.data());
+        }
+        auto const [place, is_new] = known.emplace(std::move(outcome), static_cast<std::uint32_t>(known.size()));
+        if (is_new) told.lengths.push_back(length_of_value(place->first));
+        told.numbers.push_back(place->second);
+    }
+    return told;
 }
 
 // The rule learns again from what is kept, in another frame. What the frame cannot tell is left out.

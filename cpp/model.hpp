@@ -16,7 +16,7 @@
 #include "core/feedback.hpp"
 #include "editing.hpp"
 #include "inference/prediction.hpp"
-#include "learning/frame_choice.hpp"
+#include "looks/frame_choice.hpp"
 #include "learning/tree.hpp"
 #include "looks/look_ahead.hpp"
 #include "looks/second_look.hpp"
@@ -180,8 +180,20 @@ private:
     // The slot of a rule, by its place in `trees_`.
     [[nodiscard]] SlotId slot_of(std::size_t tree) const { return SlotId(tree / schema_->actions().size()); }
     void choose_frames(ActionId action, std::vector<ModelEvent>& events);
-    [[nodiscard]] double explained_by_target(Tree const& tree);
+    // The outcomes of some targets in a frame: by target, numbered from 0; their lengths.
+    struct FrameOutcomes {
+        bool possible = true;
+        std::vector<std::uint32_t> numbers;
+        std::vector<Log> lengths;
+    };
     [[nodiscard]] std::optional<Frame> shorter_frame(RuleId const& rule);
+    [[nodiscard]] std::optional<Frame> shortest(RuleId const& rule, FrameChoice const& choice,
+                                                std::vector<Frame> const& rivals);
+    [[nodiscard]] std::vector<KeptTarget> changed_and_other_targets(RuleId const& rule,
+                                                                    std::vector<Count> const& totals,
+                                                                    std::vector<State const*>& after);
+    [[nodiscard]] FrameOutcomes outcomes_in(Frame const& frame, SlotId slot, std::span<KeptTarget const> targets,
+                                            std::span<State const* const> after) const;
     void grow_again(RuleId const& rule, Frame const& frame, std::vector<ModelEvent>& events);
 
     // Looks that one observation may still take.

@@ -58,8 +58,8 @@ Vector Reader::vector(std::size_t length) {
 // ---- trees ----
 //
 // tree        transitions, outcomes with components (each: vector, times seen), flags; if the flags say so: the frame;
-//             of the others and of `stays`: position, times seen; if it varies: how many candidates were forgotten,
-//             nodes in preorder
+//             of the others and of `stays`: position, times seen; how much looks have examined; if it varies: how many
+//             candidates were forgotten, nodes in preorder
 // frame       whether it adds, has `stays` and has a source; the source
 // node        count of each outcome, pairs in clusters, agreeing pairs, loss at the last check, flags; if the flags
 //             say so: prior by outcome, what a pinned leaf has seen by outcome; whether it has candidates, those,
@@ -71,14 +71,15 @@ Vector Reader::vector(std::size_t length) {
 namespace {
 
 // Flags of a tree.
-constexpr std::uint64_t flag_varies = 1, flag_others = 2, flag_frame = 4, flag_stays = 8;
-constexpr std::uint64_t all_tree_flags = flag_varies | flag_others | flag_frame | flag_stays;
+constexpr std::uint64_t flag_varies = 1, flag_others = 2, flag_frame = 4, flag_stays = 8, flag_looks = 16;
+constexpr std::uint64_t all_tree_flags = flag_varies | flag_others | flag_frame | flag_stays | flag_looks;
 // Flags of a frame.
 constexpr std::uint64_t flag_adds = 1, flag_has_stays = 2, flag_source = 4;
 constexpr std::uint64_t all_frame_flags = flag_adds | flag_has_stays | flag_source;
 // Flags of a node.
 constexpr std::uint64_t flag_branch = 1, flag_pinned = 2, flag_hand_written = 4, flag_prior = 8;
 constexpr std::uint64_t all_flags = flag_branch | flag_pinned | flag_hand_written | flag_prior;
+constexpr std::uint64_t max_look_work = std::numeric_limits<std::uint64_t>::max() / 2;
 // In Log units: 2^32 outcomes, each of less than 2^24.
 constexpr std::uint64_t max_loss = std::uint64_t{1} << 56;
 
@@ -157,7 +158,7 @@ void save_tree(Writer& out, Tree const& tree, Codes const& codes, Frame const& u
     }
     bool const names_frame = tree.frame() != usual;
     out.number((outcomes.has_others() ? flag_others : 0) | (tree.varies() ? flag_varies : 0) |
-               (names_frame ? flag_frame : 0) | (stays ? flag_stays : 0));
+               (names_frame ? flag_frame : 0) | (stays ? flag_stays : 0) | (tree.look_work() > 0 ? flag_looks : 0));
     if (names_frame) save_frame(out, tree.frame());
     auto const save_position = [&](std::size_t position) {
         out.number(position);
@@ -165,6 +166,7 @@ void save_tree(Writer& out, Tree const& tree, Codes const& codes, Frame const& u
     };
     if (outcomes.has_others()) save_position(outcomes.others());
     if (stays) save_position(*stays);
+    if (tree.look_work() > 0) out.number(tree.look_work());
     if (!tree.varies()) return;
     out.number(tree.forgotten());
     for (NodeId const at : tree.preorder()) save_node(out, codes, tree.nodes()[at]);
@@ -204,6 +206,7 @@ private:
         if ((flags & flag_stays) && (!limits.may_stay || tree_.frame_.is_change()))
             throw ModelFileError("the model file has a rule with an outcome that it cannot have");
         add_without_components(outcomes, flags);
+        if (flags & flag_looks) tree_.look_work_ = in_.number(max_look_work, "an amount of work");
         if ((flags & flag_others) && (outcomes.size() < 2 || !(flags & flag_varies)))
             throw ModelFileError("the model file has a rule with nothing but other outcomes");
         for (auto& [outcome, seen, others] : outcomes) {

@@ -115,6 +115,7 @@ public:
     /// many at once, and a few more for each transition: where there is nothing to be found, they take a share of
     /// learning.
     [[nodiscard]] bool may_look() const { return look_work_ < look_work_at_once + look_work_later * transitions_; }
+    [[nodiscard]] std::uint64_t look_work() const { return look_work_; }
     void note_look_work(std::uint64_t groundings, bool changed) {
         look_work_ = changed ? look_work_later * transitions_ : look_work_ + groundings;
     }

@@ -8,9 +8,9 @@
 
 namespace treethink {
 
-TargetCollector::TargetCollector(Tree const& tree, NodeId node) : tree_(tree), node_(node) {
+TargetCollector::TargetCollector(Tree const& tree, NodeId node, Counts totals) : tree_(tree), node_(node) {
     constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
-    for (Count const n : tree.nodes()[node].stats.totals)
+    for (Count const n : totals)
         by_outcome_.push_back({n <= drawn_of_outcome ? all : all / n * drawn_of_outcome});
 }
 
@@ -68,14 +68,20 @@ std::vector<KeptTarget> TargetCollector::take() {
     return std::move(targets_);
 }
 
-LookSample::LookSample(std::span<KeptTarget const> targets, std::uint64_t design_effect)
-    : size_(targets.size()), design_effect_(design_effect) {
+std::vector<std::uint32_t> LookSample::outcomes_of(std::span<KeptTarget const> targets) {
+    std::vector<std::uint32_t> outcomes;
+    outcomes.reserve(targets.size());
+    for (KeptTarget const& each : targets) outcomes.push_back(each.outcome);
+    return outcomes;
+}
+
+LookSample::LookSample(std::span<std::uint32_t const> outcomes, std::uint64_t design_effect)
+    : size_(outcomes.size()), design_effect_(design_effect) {
     std::vector<std::uint32_t> known;
-    for (std::size_t t = 0; t < targets.size(); ++t) {
-        auto const place =
-            static_cast<std::size_t>(std::find(known.begin(), known.end(), targets[t].outcome) - known.begin());
+    for (std::size_t t = 0; t < outcomes.size(); ++t) {
+        auto const place = static_cast<std::size_t>(std::find(known.begin(), known.end(), outcomes[t]) - known.begin());
         if (place == known.size()) {
-            known.push_back(targets[t].outcome);
+            known.push_back(outcomes[t]);
             by_outcome_.emplace_back();
         }
         by_outcome_[place].set(t);

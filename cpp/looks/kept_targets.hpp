@@ -33,7 +33,9 @@ struct KeptTarget {
 /// Collects targets that reach a node, transition by transition, the most recent first.
 class TargetCollector {
 public:
-    TargetCollector(Tree const& tree, NodeId node);
+    TargetCollector(Tree const& tree, NodeId node) : TargetCollector(tree, node, tree.nodes()[node].stats.totals) {}
+    /// `totals`: how often each outcome reached the node. They need not be those of the tree.
+    TargetCollector(Tree const& tree, NodeId node, Counts totals);
 
     /// Whether more transitions would not change what is taken.
     [[nodiscard]] bool is_full() const;
@@ -71,8 +73,10 @@ private:
 /// The outcomes of some targets. They are numbered anew: those that came.
 class LookSample {
 public:
-    /// `design_effect` is that of the node: the sample says nothing about it.
-    LookSample(std::span<KeptTarget const> targets, std::uint64_t design_effect);
+    /// `outcomes` by target. `design_effect` is that of the node: the sample says nothing about it.
+    LookSample(std::span<std::uint32_t const> outcomes, std::uint64_t design_effect);
+    LookSample(std::span<KeptTarget const> targets, std::uint64_t design_effect)
+        : LookSample(outcomes_of(targets), design_effect) {}
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] std::size_t outcomes() const { return by_outcome_.size(); }
@@ -81,6 +85,8 @@ public:
     void count(TargetSet const& targets, std::vector<Count>& counts) const;
 
 private:
+    [[nodiscard]] static std::vector<std::uint32_t> outcomes_of(std::span<KeptTarget const> targets);
+
     std::size_t size_;
     std::uint64_t design_effect_;
     std::vector<Count> totals_;

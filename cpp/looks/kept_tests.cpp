@@ -185,4 +185,11 @@ void append_tests(std::vector<FactType> const& types, std::vector<ClassId> const
     }
 }
 
+void sort_by_length(std::vector<FactType> const& types, std::size_t variables, std::vector<KeptTest>& tests) {
+    std::sort(tests.begin(), tests.end(), [&](KeptTest const& a, KeptTest const& b) {
+        if (a.description_length != b.description_length) return a.description_length < b.description_length;
+        return canonical_order(types, variables, a.test, b.test) < 0;
+    });
+}
+
 }  // namespace treethink

@@ -35,4 +35,7 @@ void append_tests(std::vector<FactType> const& types, std::vector<ClassId> const
                   std::span<Pattern const> patterns, std::span<KeptTarget const> targets,
                   std::span<LookBudget* const> budgets, std::vector<KeptTest>& tests);
 
+/// The shortest first, then in canonical order. The tests are of a node with so many variables.
+void sort_by_length(std::vector<FactType> const& types, std::size_t variables, std::vector<KeptTest>& tests);
+
 }  // namespace treethink

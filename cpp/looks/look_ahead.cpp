@@ -35,10 +35,7 @@ public:
         if (!single) fixed_ = arguments;
         std::vector<ClassId> const& classes = leaf.variable_classes;
         append_tests(types_, classes, patterns(types_, classes), targets, std::array{&first_}, tests_);
-        std::sort(tests_.begin(), tests_.end(), [&](KeptTest const& a, KeptTest const& b) {
-            if (a.description_length != b.description_length) return a.description_length < b.description_length;
-            return canonical_order(types_, classes.size(), a.test, b.test) < 0;
-        });
+        sort_by_length(types_, classes.size(), tests_);
         for (std::size_t t = 0; t < targets.size(); ++t) all_.set(t);
         for (std::size_t i = 0; i < std::min(tests_.size(), max_second); ++i)
             own_lengths_.push_back(tests_[i].description_length);

@@ -1,13 +1,14 @@
-// frame_choice.hpp - which frame tells the outcomes of a rule most briefly.
+// frame_choice.hpp - which frame tells a rule most briefly.
 //
-// The length of a rule's outcomes in a frame is what it takes to say which frame it is, each outcome that came, and
-// the sequence of outcomes, each predicted from those before it (KT estimator). All in Log units, as the scores of the
-// criterion "evidence". Values that do not change are the same outcome in most frames; the others make the difference.
+// The length of a rule in a frame is what it takes to say which frame it is, each outcome that came, the tests of the
+// tree, and the outcomes in its leaves, each predicted from those before it (KT estimator). All in Log units, as the
+// scores of the criterion "evidence". Only frames that have fewer outcomes, or tell them more briefly without a tree, can
+// be shorter; for these, and for the rule's own, a tree is sketched (rule_sketch.hpp).
 //
 //   Model::choose_frames, at the end of an observation, for each rule for which is_choice_due(...):
 //       FrameChoice choice(...); choice.add(...) for each kept target, the most recent first
-//       if a frame is shorter by ln(1 / alpha) than that of the rule, with what its tests explain: grow its tree
-//       again from what is kept
+//       of choice.rivals() and the rule's own frame: sketch a tree over a sample of what is kept
+//       if a rival is shorter by ln(1 / alpha): grow the rule's tree again from what is kept
 #pragma once
 
 #include <cstddef>
@@ -31,16 +32,22 @@ public:
     /// Fewer transitions decide only if they are all there were.
     static constexpr std::size_t enough_transitions = 128;
 
+    /// Of the frames that may be shorter, so many are compared.
+    static constexpr std::size_t max_rivals = 4;
+
     /// `frames` are those to choose from, the default first; `current` is that of the rule.
     FrameChoice(std::vector<Frame> frames, Frame const& current);
 
     [[nodiscard]] bool is_full() const { return targets_ >= max_targets; }
     /// Adds all objects of one kept transition, so that their order cannot matter.
     void add(SlotId slot, State const& before, State const& after);
-    /// The shortest frame, if it is surely shorter than the current one. `transitions` that the rule has learned from;
-    /// its tests explain so much of each target, which another frame would have to make up for.
-    [[nodiscard]] std::optional<Frame> shorter(Criterion const& criterion, std::uint64_t transitions,
-                                               double explained) const;
+    /// How many of the targets stayed what they were, and how many changed.
+    [[nodiscard]] std::vector<Count> const& stayed_and_changed() const { return stayed_and_changed_; }
+    /// Frames that may be shorter than the current one, the likeliest first; `transitions` that the rule has learned
+    /// from.
+    [[nodiscard]] std::vector<Frame> rivals(std::uint64_t transitions) const;
+    /// What it takes to say that it is this frame.
+    [[nodiscard]] Log length_of_choice(Frame const& frame) const;
 
 private:
     // The outcomes in one frame.
@@ -52,10 +59,12 @@ private:
 
     void add_target(Tally& tally, FrameView const& view, State const& before, State const& after, SlotId slot, Row row);
     [[nodiscard]] bool is_current(Tally const& tally) const { return tally.frame == current_; }
+    [[nodiscard]] static Log length_of_outcomes(Tally const& tally);
     [[nodiscard]] Log length(Tally const& tally) const;
 
     Frame current_;
     std::vector<Tally> tallies_;
+    std::vector<Count> stayed_and_changed_{0, 0};
     std::size_t targets_ = 0, transitions_ = 0;
 };
 

@@ -1,4 +1,4 @@
-#include "learning/frame_choice.hpp"
+#include "looks/frame_choice.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,7 @@ namespace treethink {
 
 namespace {
 
-constexpr std::uint64_t min_transitions = 8;
+constexpr std::uint64_t min_transitions = 16;
 constexpr std::uint64_t phases = 16;
 
 std::uint64_t quarter_doublings(std::uint64_t n) {
@@ -34,6 +34,8 @@ void FrameChoice::add(SlotId slot, State const& before, State const& after) {
     ++transitions_;
     std::size_t const rows = before.column(slot)->rows();
     targets_ += rows;
+    for (Row row = 0; row < rows; ++row)
+        ++stayed_and_changed_[same(after.value(slot, row), before.value(slot, row)) ? 0 : 1];
     for (Tally& tally : tallies_) {
         FrameView const view(tally.frame, before, slot);
         for (Row row = 0; row < rows && tally.possible; ++row) add_target(tally, view, before, after, slot, row);
@@ -53,33 +55,43 @@ void FrameChoice::add_target(Tally& tally, FrameView const& view, State const& b
     tally.possible = tally.counts.size() <= max_outcomes || is_current(tally);
 }
 
+Log FrameChoice::length_of_choice(Frame const& frame) const {
+    LogTables const& logs = LogTables::get();
+    return logs.number(2) + (frame == tallies_.front().frame ? 0 : logs.number(tallies_.size() - 1));
+}
+
+Log FrameChoice::length_of_outcomes(Tally const& tally) {
+    Log length = 0;
+    for (auto const& [outcome, count] : tally.counts) length += length_of_value(outcome);
+    return length;
+}
+
 Log FrameChoice::length(Tally const& tally) const {
     LogTables const& logs = LogTables::get();
-    Log length = logs.number(2);
-    if (tally.frame != tallies_.front().frame) length += logs.number(tallies_.size() - 1);
+    Log length = length_of_choice(tally.frame) + length_of_outcomes(tally);
     std::uint64_t n = 0;
     for (auto const& [outcome, count] : tally.counts) {
-        length += length_of_value(outcome) - logs.odd_product(count);
+        length -= logs.odd_product(count);
         n += count;
     }
     return length + logs.step_product(tally.counts.size(), n);
 }
 
-std::optional<Frame> FrameChoice::shorter(Criterion const& criterion, std::uint64_t transitions,
-                                          double explained) const {
-    if (targets_ == 0 || (transitions_ < enough_transitions && transitions_ < transitions)) return std::nullopt;
-    Tally const* best = nullptr;
-    Tally const* current = nullptr;
+std::vector<Frame> FrameChoice::rivals(std::uint64_t transitions) const {
+    if (targets_ == 0 || (transitions_ < enough_transitions && transitions_ < transitions)) return {};
+    auto const current = std::find_if(tallies_.begin(), tallies_.end(), [&](auto& each) { return is_current(each); });
+    std::vector<std::pair<Log, Frame>> rivals;
     for (Tally const& each : tallies_) {
-        if (is_current(each)) current = &each;
-        if (each.possible && (best == nullptr || length(each) < length(*best))) best = &each;
+        if (!each.possible || is_current(each)) continue;
+        bool const may_win = current == tallies_.end() || !current->possible || length(each) < length(*current) ||
+                             length_of_outcomes(each) < length_of_outcomes(*current);
+        if (may_win) rivals.emplace_back(length(each), each.frame);
     }
-    if (best == nullptr || best == current) return std::nullopt;
-    if (current == nullptr || !current->possible) return best->frame;
-    auto const score = [&](Tally const& tally) { return -static_cast<double>(length(tally)); };
-    double const to_beat = score(*current) + explained * static_cast<double>(targets_);
-    bool const surely = criterion.surely_better(score(*best), to_beat, targets_);
-    return surely ? std::optional(best->frame) : std::nullopt;
+    std::stable_sort(rivals.begin(), rivals.end(), [](auto& a, auto& b) { return a.first < b.first; });
+    std::vector<Frame> frames;
+    for (auto const& [length, frame] : rivals)
+        if (frames.size() < max_rivals) frames.push_back(frame);
+    return frames;
 }
 
 }  // namespace treethink
