@@ -10,8 +10,8 @@ namespace treethink {
 
 namespace {
 
-constexpr std::uint64_t min_transitions = 16;
-constexpr std::uint64_t phases = 16;
+constexpr std::uint64_t fewest_transitions = 16;
+constexpr std::uint64_t frame_phases = 16;
 
 std::uint64_t quarter_doublings(std::uint64_t n) {
     auto const exponent = static_cast<unsigned>(std::bit_width(n)) - 1;
@@ -21,8 +21,10 @@ std::uint64_t quarter_doublings(std::uint64_t n) {
 }  // namespace
 
 bool is_choice_due(std::uint64_t transitions, std::size_t phase) {
-    if (transitions <= min_transitions) return false;
-    auto const turn = [&](std::uint64_t n) { return quarter_doublings(n * (phases + phase % phases) / phases); };
+    if (transitions <= fewest_transitions) return false;
+    auto const turn = [&](std::uint64_t n) {
+        return quarter_doublings(n * (frame_phases + phase % frame_phases) / frame_phases);
+    };
     return turn(transitions) != turn(transitions - 1);
 }
 
