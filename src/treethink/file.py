@@ -39,8 +39,8 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 MAGIC = b"TREETHINK\n"
-#: The newest format: rules have frames. 3 was for models with rewards and ends, 2 for those without,
-#: 1 for those that tell all outcomes apart.
+#: The newest format: rules have frames. 3 was for models with rewards and ends, 2 for those
+#: without, 1 for those that tell all outcomes apart.
 FORMAT = 4
 _LENGTHS = struct.Struct("<IQQ")  # format, length of header, length of body
 _DIGEST = hashlib.sha256().digest_size

@@ -448,7 +448,11 @@ class TreeThink(file.CopiedByContent, _engine.Model):
     def _dump(self, class_name: str, attribute: str, action: str) -> dict[str, Any]:
         """Return all counts of a tree, for comparison with its reference in the tests."""
         _, seen, nodes, frame = self._tree(class_name, attribute, action)
-        return {"frame": frame, "seen": seen, **dump_nodes(nodes, self._candidates(class_name, attribute, action))}
+        return {
+            "frame": frame,
+            "seen": seen,
+            **dump_nodes(nodes, self._candidates(class_name, attribute, action)),
+        }
 
     def __repr__(self) -> str:
         try:
