@@ -39,7 +39,7 @@ def schema(
     Examples:
       treethink schema elevator.csv                 # writes schema.toml
       treethink schema elevator.csv --out lift.toml
-      treethink schema washing.csv --column action=button
+      treethink schema washing.csv --column action=button --out washing.toml
       treethink schema vending.jsonl --out vending.toml --json | jq .notes
     """
     guess = guess_schema(log, _columns(column or ()))

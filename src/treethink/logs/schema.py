@@ -294,7 +294,8 @@ def _has_many_rows(roles: Mapping[str, str], table: Table) -> bool:
         return False
     columns = [table.columns.index(roles[role]) for role in ("episode", "step") if role in roles]
     steps = [[text_of(row[k]) for k in columns] for row in table.rows[:_ROWS_READ]]
-    return 2 * sum(one == other for one, other in pairwise(steps)) >= len(steps)
+    repeated = sum(one == other for one, other in pairwise(steps))
+    return repeated > 1 and 2 * repeated >= len(steps)
 
 
 def check_columns(roles: Mapping[str, str], table: Table) -> None:
