@@ -132,7 +132,7 @@ def test_one_exception_is_too_few_to_tell() -> None:
     model = tt.TreeThink(FixedPrice.schema)
     model.observe_many([*log, odd])
     (doubt,) = model.doubts()
-    assert doubt.wrong == 1 and doubt.kind in ("data", "chance")
+    assert doubt.wrong == 1 and doubt.kind in ("data", "chance", "unexplained")
 
 
 # -------------------------------------------------------------------- noise
@@ -156,7 +156,7 @@ def test_noise_gives_no_suggestions(seed: int) -> None:
         log.append((before, "go", before.replace(0, y=int(rng.integers(2)))))
     model = tt.TreeThink(schema)
     model.observe_many(log)
-    assert {each.kind for each in model.doubts()} <= {"chance", "data"}
+    assert {each.kind for each in model.doubts()} <= {"chance", "unexplained", "data"}
 
 
 def test_objects_that_share_one_coin_are_one_toss() -> None:
@@ -173,7 +173,7 @@ def test_objects_that_share_one_coin_are_one_toss() -> None:
         log.append((before, "go", after))
     model = tt.TreeThink(schema)
     model.observe_many(log)
-    assert {each.kind for each in model.doubts()} <= {"chance", "data"}
+    assert {each.kind for each in model.doubts()} <= {"chance", "unexplained", "data"}
 
 
 # -------------------------------------------------------------------- evidence

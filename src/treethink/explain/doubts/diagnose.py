@@ -233,10 +233,14 @@ class _Diagnosis:
             text = f"{often}, and equal states had equal outcomes"
             return Suggestion("unknown", text, "derive an attribute that tells them apart")
         if self.same.differing:
-            text = f"equal states had different outcomes, {many(self.same.differing, 'time')}"
-        else:
-            text = f"{often}, no state came twice"
-        return Suggestion("chance", f"{text}; the frequencies are stable", "")
+            times = many(self.same.differing, "time")
+            text = f"equal states had different outcomes, {times}; the frequencies are stable"
+            return Suggestion("chance", text, "")
+        advice = (
+            "if it is not random, it depends on more than two conditions, or on a sum: derive an"
+            " attribute that tells it (tt.Derived)"
+        )
+        return Suggestion("unexplained", f"{often}, and no state came twice", advice)
 
     def _is_rare(self) -> bool:
         """Whether the rule went otherwise too rarely to tell chance from a missing condition."""
