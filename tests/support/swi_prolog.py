@@ -31,6 +31,7 @@ from treethink.export import prolog
 from treethink.model import TreeThink
 from treethink.state import State
 from treethink.stream.random_play import transitions
+from treethink.stream.transition import as_transition
 from treethink.worlds import make
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -107,8 +108,10 @@ def run_swipl(model: Any, questions: Iterable[tuple[State, str]], folder: Path) 
     """What SWI-Prolog prints, warnings too."""
     (folder / "rules.pl").write_text(prolog.text_of(model), encoding="utf-8")
     answers = model.answers if isinstance(model, Grown) else partial(answers_of, model)
-    feedback = (lambda *_: {}) if isinstance(model, Grown) else partial(feedback_of, model)
-    cases = [case(*each, answers(*each), feedback(*each)) for each in questions]
+    cases = [
+        case(*each, answers(*each), {} if isinstance(model, Grown) else feedback_of(model, *each))
+        for each in questions
+    ]
     text = ":- encoding(utf8).\n" + "\n".join(cases) + CHECK
     (folder / "cases.pl").write_text(text, encoding="utf-8")
     command = ["swipl", "-q", "-f", "none", "-g", "consult([rules, cases])", "-t", "halt(1)"]
@@ -138,7 +141,7 @@ def test_swi_prolog_gives_names_flags_rewards_and_ends_alike(program, world, tmp
     model.observe_many(transitions(where, steps=5000, seed=0))
     assert "reward" in model.feedback
     stream = transitions(where, steps=200, seed=1)
-    questions = [(each.before, each.action) for each in stream]
+    questions = [(each.before, each.action) for each in map(as_transition, stream)]
     assert run_swipl(model, questions, tmp_path) == "0 of 200 wrong"
 
 

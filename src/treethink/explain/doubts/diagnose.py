@@ -36,6 +36,7 @@ from treethink.explain.doubts.terms import (
 from treethink.explain.path import follow
 from treethink.feedback import true_feedback
 from treethink.rules import Node, RuleKey
+from treethink.state import Object
 from treethink.stream.random_play import transitions as random_play
 from treethink.stream.transition import Transition
 from treethink.text import many
@@ -385,10 +386,18 @@ def _examples(cases: Cases, path: str, same: Repeats) -> tuple[Situation, ...]:
 def _distance(one: Case, other: Case) -> int:
     """Return how many values and objects differ, with a little more for larger states."""
     if one.object_id == other.object_id and one.state.ids == other.state.ids:
-        different = sum(a != b for a, b in zip(one.state, other.state, strict=True))
+        pairs = zip(one.state, other.state, strict=True)
+        different = sum(_differing_values(a, b) for a, b in pairs if a != b)
     else:
         different = len(set(one.state) ^ set(other.state))
     return 1_000 * different + len(one.state)
+
+
+def _differing_values(one: Object, other: Object) -> int:
+    """Return how many values of two objects differ; all, if they are of different classes."""
+    if one.class_name != other.class_name:
+        return max(len(one.values), len(other.values))
+    return sum(value != other.values[name] for name, value in one.values.items())
 
 
 def _situation(cases: Cases, case: Case) -> Situation:
