@@ -15,14 +15,19 @@ from treethink.state import Object
 
 #: What a column can be for besides an attribute, and how it may be called; the best name is first.
 ROLES: Mapping[str, tuple[str, ...]] = {
-    "episode": ("episode", "ep", "run", "trial", "episode_id", "run_id", "trajectory"),
-    "step": ("step", "t", "timestep", "time_step", "tick", "time", "timestamp"),
-    "action": ("action", "act", "command"),
+    "episode": (
+        "episode", "ep", "run", "trial", "episode_id", "run_id", "trajectory", "session",
+        "session_id",
+    ),
+    "step": (
+        "step", "t", "timestep", "time_step", "tick", "time", "timestamp", "ts", "datetime",
+    ),
+    "action": ("action", "act", "command", "event", "operation"),
     "reward": ("reward", "rew", "r"),
     "terminated": ("terminated", "done", "terminal", "end", "ended"),
     "id": ("id", "object", "object_id", "obj"),
     "class": ("class", "class_name", "type", "kind"),
-}
+}  # fmt: skip
 #: What only rows of single objects have.
 OBJECT_ROLES = ("id", "class")
 #: How an id may be called too, where several rows have the same step.

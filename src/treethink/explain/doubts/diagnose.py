@@ -53,6 +53,7 @@ MAX_LEAVES = 8
 MAX_NODES = 8
 _STEPS = 2_000
 _MAX_COMPARED = 100
+_MOST_OBJECTS = 20  # of a class, to ask whether it depends on which one it is
 _KEPT_SHARE = 0.5  # of the bits of the first suggestion, for others to be shown
 
 
@@ -198,7 +199,7 @@ class _Diagnosis:
 
     def suggestions(self) -> tuple[Suggestion, ...]:
         """Return what may be missing, likeliest first; there is always something to say."""
-        scored = [*self._of_terms(), *self._of_history()]
+        scored = [*self._of_terms(), *self._of_history(), *self._of_identity()]
         known = _Known([], [0.0], "") if self._is_rare() else self._known()
         if known.tests:
             scored += self._of_conditions(known)
@@ -347,6 +348,21 @@ class _Diagnosis:
             advice = "add an attribute that holds what is remembered"
             scored.append(_Scored("hidden", text, advice, float(_optional(gains).sum())))
         return scored
+
+    def _of_identity(self) -> list[_Scored]:
+        """Return whether it depends on which object of the class it is: rules know no names."""
+        ids = np.array([-1 if each.object_id is None else each.object_id for each in self.cases])
+        if not 1 < len(np.unique(ids)) <= _MOST_OBJECTS:
+            return []
+        self.tried += 1
+        gains = np.array([group.gain_of_cells(ids) for group in self.groups])
+        name = self.cases.class_name
+        text = f"it depends on which {name} it is, and rules do not know ids or names"
+        advice = (
+            f"give each {name} an attribute with its name (tt.Category), or a class of its own if"
+            " an action is about it alone"
+        )
+        return [_Scored("identity", text, advice, float(_optional(gains).sum()))]
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ KINDS: Mapping[str, str] = {
     "comparison": "a comparison of attributes with different names",
     "order": "less-than, an order of numbers",
     "conditions": "two conditions together",
+    "identity": "the name of an object",
     "hidden": "something that is not in the state",
     "chance": "nothing: the outcome is random",
     "unexplained": "nothing was found, and the outcome may be random",
