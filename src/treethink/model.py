@@ -465,7 +465,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
     # ---- editing ----
 
     def replace(self, rule: RuleKey | str, by: "Part", path: str = "", *, pin: bool = True) -> None:
-        r"""Replace a rule, or the subtree at `path` (letters L for yes and R for no).
+        r"""Replace a rule, or the subtree at `path` (letters Y for yes and N for no).
 
         `rule` is a name, such as ``"player.pos.up"``, or (class, attribute, action). `by` is text
         as ``str(rule)`` prints it, a node of a rule, or counts by outcome. The new part is pinned;

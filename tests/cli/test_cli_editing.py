@@ -50,7 +50,7 @@ def set_editor(monkeypatch: pytest.MonkeyPatch, *programs: str) -> None:
 
 
 def test_a_leaf_is_replaced_and_saved(run: Any) -> None:
-    result = run("edit maze.tt player.pos.up --path L --by '(7, 7)'")
+    result = run("edit maze.tt player.pos.up --path Y --by '(7, 7)'")
     assert (
         result.code == 0
         and "(7, 7) × 1  [pinned]" in result.out
@@ -170,7 +170,7 @@ def test_json_lists_the_edited_rule(run: Any) -> None:
         ("edit maze.tt player.pos.up --pin --learn", "--learn applies to new text only"),
         ("edit maze.tt --simplify --path L", "leave out --path"),
         ("edit maze.tt player.pos.upp --pin", "Did you mean 'player.pos.up'"),
-        ("edit maze.tt player.pos.up --pin --path X", "L (yes) and R (no)"),
+        ("edit maze.tt player.pos.up --pin --path X", "Y (yes) and N (no)"),
         ("edit maze.tt player.pos.up --by 3", "length 2"),
         ("edit maze.tt player.pos.up --pin --out nowhere/maze.tt", "no folder nowhere"),
     ],
@@ -211,7 +211,7 @@ def test_learn_does_not_overwrite_hand_written_rules(run: Any) -> None:
 
 
 def test_learn_reports_pinned_rules_that_observations_contradict(run: Any) -> None:
-    assert run("edit maze.tt player.pos.up --path L --by '(0, -1)'").code == 0
+    assert run("edit maze.tt player.pos.up --path Y --by '(0, -1)'").code == 0
     result = run("learn maze --from maze.tt --steps 3000 --quiet")
     assert "player.pos when up is pinned, but " in result.out
     assert (

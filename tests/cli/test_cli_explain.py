@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from command_line import Ran, called
+from command_line import Ran, runner
 from models import learned
 from treethink import cli
 from treethink.explain.rich_text import plain
@@ -24,7 +23,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     """Return a function that runs a command line in a folder with a model."""
     monkeypatch.chdir(tmp_path)
     learned("maze", 1_500).save("maze.tt")
-    return lambda line: called(capsys, *shlex.split(line))
+    return runner(capsys)
 
 
 def object_of(result: Ran) -> Any:

@@ -97,6 +97,8 @@ def test_the_examples_run(
     learned("maze", 1_600).save("large.tt")  # with the same rules
     Path("state.json").write_text(make("maze").reset(0).to_json(), encoding="utf-8")
     copy_logs(tmp_path)
+    lines = Path("elevator.csv").read_text(encoding="utf-8").replace("action", "button", 1)
+    Path("washing.csv").write_text(lines, encoding="utf-8")
     if name in ("check", "explain"):
         log = tt.read_jsonl("vending.jsonl")
         model = tt.TreeThink(log.schema)

@@ -128,9 +128,9 @@ def test_check_a_model_with_a_log(capsys: Any) -> None:
     command = ("check", "vending.tt", "--log", "wrong.jsonl", "--schema", "schema.toml")
     wrong = called(capsys, *command)
     assert wrong.code == 1 and wrong.out.startswith("NOT learned\n0 of 1 transitions")
-    assert wrong.err == ""
+    assert wrong.err == "credit: 10 stands for 1 in wrong.jsonl\n"
     quiet = called(capsys, *command, "--quiet")
-    assert quiet.code == 1 and "where it is wrong" not in quiet.out
+    assert (quiet.code, quiet.err) == (1, "") and "where it is wrong" not in quiet.out
     data = json.loads(called(capsys, *command, "--json").out)
     assert (data["log"], data["tried"], data["right"]) == ("wrong.jsonl", 1, False)
     assert data["wrong"] + data["examined"]["never_seen"] == 1
@@ -352,3 +352,57 @@ def test_a_column_that_changes_where_steps_start_again_names_the_episodes() -> N
     assert [len(each) for each in tt.read_csv("days.csv").episodes] == [2] * 5
     for days in ([3, 1, 4, 2], [3, 1, 4, 1, 5], [1, 1, 1, 1, 1], [1, 1, 2, 3, 4]):
         assert "episode" not in (roles_with(days).roles or {})
+
+
+def test_a_column_may_be_said_to_be_the_action(capsys: Any) -> None:
+    text = Path("elevator.csv").read_text().replace("action", "button", 1)
+    Path("lift.csv").write_text(text)
+    unknown = called(capsys, "schema", "lift.csv")
+    assert unknown.code == 1 and not Path("schema.toml").exists()
+    assert "`treethink schema lift.csv --column action=ACTION_COLUMN`" in unknown.err
+    assert called(capsys, "schema", "lift.csv", "--column", "action=button").code == 0
+    learned = called(capsys, "learn", "--log", "lift.csv", "--schema", "schema.toml", "--quiet")
+    assert learned.code == 0 and "lift.csv: observed 2,100 transitions" in learned.out
+
+
+@pytest.mark.parametrize(
+    ("pair", "code", "says"),
+    [
+        ("action", 2, "--column takes ROLE=NAME, such as action=button, got 'action'"),
+        ("action=buton", 1, "unknown column 'buton' in lift.csv. Did you mean 'button'?"),
+        ("acton=button", 2, "unknown key 'acton' in columns. Did you mean 'action'?"),
+    ],
+)
+def test_a_wrong_column_is_one_error(capsys: Any, pair: str, code: int, says: str) -> None:
+    Path("lift.csv").write_text("button,floor\nup,1\n,2\n")
+    result = called(capsys, "schema", "lift.csv", "--column", pair)
+    assert (result.code, result.err.count("\n")) == (code, 1) and says in result.err
+
+
+def test_explain_and_plan_start_in_any_state_of_a_log(capsys: Any) -> None:
+    log = tt.read_csv("elevator.csv")
+    model = tt.TreeThink(log.schema)
+    model.observe_many(log)
+    model.save("lift.tt")
+    of_log = ("lift.tt", "--log", "elevator.csv", "--transition", "30")
+    explained = called(capsys, "explain", *of_log, "--action", "up", "--json")
+    assert json.loads(explained.out)["state"] == log[29].before.to_dict()
+    planned = called(capsys, "plan", *of_log, "--steps", "2", "--json")
+    assert json.loads(planned.out)["start"] == log[29].before.to_dict()
+    assert "from the state before transition 30 of" in called(capsys, "plan", *of_log).out
+    beyond = called(capsys, "plan", *of_log[:-1], "2101")
+    assert beyond.code == 2 and "elevator.csv has 2,100 transitions" in beyond.err
+    for command in (("plan", "maze"), ("explain", "lift.tt", "maze", "--action", "up")):
+        nothing = called(capsys, *command, "--transition", "1")
+        assert nothing.code == 2 and "give the --log, too" in nothing.err
+
+
+def test_a_plan_says_when_no_reward_was_found(capsys: Any) -> None:
+    episode = [*(f"{n},press,{int(n == 8)}" for n in range(9)), "9,,"]
+    rows = [f"{number},{each}" for number in range(40) for each in episode]
+    Path("count.csv").write_text("\n".join(["episode,n,action,reward", *rows]))
+    called(capsys, "learn", "--log", "count.csv", "--quiet")
+    plan = ("plan", "count.tt", "--log", "count.csv", "--steps", "3", "--transition")
+    near, far = called(capsys, *plan, "8"), called(capsys, *plan, "1")
+    assert near.code == 0 and "--steps says how far it looks" not in near.out
+    assert "expected reward +0 in 3 steps\nthe search found no reward: --steps says" in far.out

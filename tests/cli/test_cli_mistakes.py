@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from command_line import called
+from command_line import check_refused, runner
 from models import learned
 
 LIFT = '''
@@ -71,7 +70,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     learned("maze", 300).save("maze.tt")
     Path("log.csv").write_text("step,floor\n0,1\n")
     Path("folder").mkdir()
-    return lambda line: called(capsys, *shlex.split(line))
+    return runner(capsys)
 
 
 # ------------------------------------------------------------------ errors in own code
@@ -154,11 +153,7 @@ def test_an_invalid_option_of_an_own_world_is_a_usage_error(run: Any) -> None:
 def test_what_is_no_world_is_one_line_that_says_what_to_do(
     run: Any, line: str, message: str
 ) -> None:
-    before = sorted(Path().iterdir())
-    result = run(line)
-    assert (result.code, result.out) == (2, "") and result.err.count("\n") == 1
-    assert message in result.err
-    assert {*Path().iterdir()} - {*before} <= {Path("__pycache__")}
+    check_refused(run, line, message)
 
 
 @pytest.mark.parametrize(
@@ -178,9 +173,7 @@ def test_what_is_no_world_is_one_line_that_says_what_to_do(
 def test_what_is_no_model_is_one_line_that_says_what_to_do(
     run: Any, line: str, message: str
 ) -> None:
-    result = run(line)
-    assert (result.code, result.out) == (1, "") and result.err.count("\n") == 1
-    assert message in result.err
+    check_refused(run, line, message, code=1)
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="may read everything")

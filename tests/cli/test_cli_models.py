@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from command_line import Ran, called, started
+from command_line import Ran, check_refused, runner, started
 from models import learned
 from treethink.cli.export import FORMS
 from treethink.cli.rules import STYLES
@@ -24,7 +23,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     learned("maze", 1_500).save("maze.tt")
     learned("maze", 300).save("young.tt")
     learned("walls", 300).save("walls.tt")
-    return lambda line: called(capsys, *shlex.split(line))
+    return runner(capsys)
 
 
 def object_of(result: Ran) -> Any:
@@ -182,11 +181,7 @@ def test_quiet_prints_nothing_but_the_export(run: Any) -> None:
 def test_an_invalid_command_is_one_line_and_writes_nothing(
     run: Any, line: str, message: str
 ) -> None:
-    before = sorted(Path().iterdir())
-    result = run(line)
-    assert (result.code, result.out) == (2, "") and result.err.count("\n") == 1
-    assert message in result.err
-    assert sorted(Path().iterdir()) == before
+    check_refused(run, line, message)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -119,6 +119,17 @@ def test_an_unpinned_wrong_leaf_is_right_after_one_observation() -> None:
     assert model.predict(state, "up").mode()[game].score == transitions[0][2][game].score
 
 
+@pytest.mark.parametrize(("path", "same"), [("Y", "L"), ("NY", "RL"), ("N", "R")])
+def test_a_path_of_yes_and_no_is_one_of_left_and_right(path: str, same: str) -> None:
+    models = [learned(), learned()]
+    score = "game.score.right"
+    for model, each in zip(models, (path, same), strict=True):
+        model.replace(score, "-7", path=each)
+        model.unpin(score, each)
+        model.pin(score, each)
+    assert models[0].to_bytes() == models[1].to_bytes() != learned().to_bytes()
+
+
 def test_replacing_a_subtree_keeps_the_tests_above_it() -> None:
     model = learned()
     rule = model.rules[RIGHT]
@@ -655,7 +666,9 @@ def test_an_invalid_rule_is_refused_and_changes_nothing(case: str) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("X", "made of L .yes. and R .no."),
+        ("X", "made of Y .yes. and N .no."),
+        ("y", "made of Y .yes. and N .no."),
+        ("YY", "has a leaf at 'Y': 'YY' leads nowhere"),
         ("LL", "has a leaf at 'L': 'LL' leads nowhere"),
         (3, "a path must be a str"),
         (None, "a path must be a str"),

@@ -137,6 +137,21 @@ def test_rows_of_objects_may_be_called_differently() -> None:
     assert floors(log) == [[(1, 2)]]
 
 
+def test_rows_with_the_same_step_are_objects(tmp_path: Path) -> None:
+    path = tmp_path / "bus.csv"
+    rows = ["0,go,bus,vehicle,1", "0,go,ann,guest,1", "1,,bus,vehicle,2", "1,,ann,guest,2"]
+    path.write_text("\n".join(["t,action,name,type,stop", *rows]))
+    log = tt.read_csv(path)
+    assert list(log.schema.classes) == ["vehicle", "guest"]
+    assert log.names == {0: "bus", 1: "ann"} and log.last_state[1].stop == 2
+    assert list(tt.read_csv(path, log.schema)) == list(log)
+    path.write_text("\n".join(["t,action,who,what,stop", *rows]))
+    with pytest.raises(tt.LogError, match=r"each seems to be an object.*--column id=ID_COLUMN"):
+        tt.read_csv(path)
+    guess = tt.guess_schema(path, {"id": "who", "class": "what"})
+    assert list(tt.read_csv(path, guess)) == list(log)
+
+
 def test_columns_without_an_object_belong_to_one() -> None:
     log = read(action=["up", ""], floor=[1, 2], lift__floor=[5, 5])
     assert {each.class_name for each in log[0].before} == {"system", "lift"}

@@ -604,6 +604,9 @@ def test_plan_refuses_invalid_arguments(maze: Any) -> None:
         tt.Agent(model, reuse=1)  # type: ignore[arg-type]
     with pytest.raises(tt.SettingError, match="steps must be at least 1"):
         tt.Agent(model).play(world, 0)
+    log = tt.read_frame({"action": ["up", ""], "floor": [0, 1]})
+    with pytest.raises(tt.WrongTypeError, match=r"agent\.plan\(log\.last_state\)"):
+        tt.Agent(model).play(log, 1)  # type: ignore[arg-type]
     with pytest.raises(tt.TreeThinkError, match="an agent needs a World"):
         tt.Agent(model).play("maze", 5)  # type: ignore[arg-type]
     with pytest.raises(tt.WrongTypeError, match="tell must be callable or None, got 3"):

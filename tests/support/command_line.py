@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -44,6 +45,20 @@ def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
         cli.main([*arguments])
     out, err = capsys.readouterr()
     return Ran(int(ended.value.code or 0), out, err)
+
+
+def runner(capsys: pytest.CaptureFixture[str]) -> Callable[[str], Ran]:
+    """Return a function that runs a command line, given as a person types it."""
+    return lambda line: called(capsys, *shlex.split(line))
+
+
+def check_refused(run: Callable[[str], Ran], line: str, message: str, code: int = 2) -> None:
+    """Check that a command fails with one line that contains the message, and writes no file."""
+    before = {*Path().iterdir()}
+    result = run(line)
+    assert (result.code, result.out) == (code, "") and result.err.count("\n") == 1
+    assert message in result.err
+    assert {*Path().iterdir()} - before <= {Path("__pycache__")}
 
 
 def program(*arguments: str) -> list[str]:

@@ -54,6 +54,19 @@ class Vending(_Level):
         return state.replace(1, cans=slot.cans + 1)
 
 
+class Lamps(_Level):
+    """Three lamps of one class; the action is about the second alone, which no rule can name."""
+
+    name = "lamps"
+    schema = Schema({"lamp": ["on", "colour"]}, {"on": tt.Flag(), "colour": 1}, ["second", "none"])
+
+    def objects(self, draw: Any) -> list[Object]:
+        return [Object(i, "lamp", on=bool(draw(2)), colour=draw(5)) for i in range(1, 4)]
+
+    def after(self, state: State, action: str) -> State:
+        return state.replace(2, on=not state[2].on) if action == "second" else state
+
+
 class FixedPrice(Vending):
     """A machine with one price, which can be learned."""
 

@@ -5,9 +5,11 @@ It is no part of the ordinary tests, since it needs `swipl` (Debian: swi-prolog-
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,14 +31,24 @@ from treethink.export import prolog
 from treethink.model import TreeThink
 from treethink.state import State
 from treethink.stream.random_play import transitions
+from treethink.stream.transition import as_transition
 from treethink.worlds import make
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+#: Values, each with its probability.
+Chances = Mapping[Any, float]
 
 CHECK = """
 wrong(State, Action) :-
     case(State, Action, Expected),
     set_state(State),
-    member(of(X, Attribute, Chances), Expected),
-    \\+ ( predict(Action, X, Attribute, Found), Found == Chances ).
+    member(Answer, Expected),
+    \\+ right(Answer, Action).
+right(of(X, Attribute, Chances), Action) :-
+    predict(Action, X, Attribute, Found), Found == Chances.
+right(step(What, Chances), Action) :-
+    transition(Action, What, Found), msort(Found, Sorted), msort(Chances, Sorted).
 :- initialization((
     findall(S-A, wrong(S, A), Wrong), length(Wrong, N), aggregate_all(count, case(_, _, _), All),
     format("~d of ~d wrong~n", [N, All]), halt
@@ -44,28 +56,62 @@ wrong(State, Action) :-
 """
 
 
-def case(state: State, action: str, answers: Answers) -> str:
+def case(state: State, action: str, answers: Answers, feedback: Mapping[str, Chances]) -> str:
     """A state, and what is to be answered, as a clause."""
     expected = [
         f"of({x}, {prolog.atom(name)}, [{', '.join(map(chance, each.items()))}])"
         for x, attributes in answers.items()
         for name, each in attributes.items()
     ]
+    expected += [
+        f"step({what}, [{', '.join(map(chance, each.items()))}])" for what, each in feedback.items()
+    ]
     return f"case({prolog.facts_of(state)}, {prolog.atom(action)}, [{', '.join(expected)}])."
 
 
 def chance(entry: tuple[Any, float]) -> str:
+    """A value and its probability; that of a reward or an end is no vector."""
     value, probability = entry
-    vector = list(value) if isinstance(value, tuple) else [value]
     exact = repr(probability) if "e" not in repr(probability) else f"{probability:.17e}"
-    return f"{vector}-{exact}"
+    if isinstance(value, Feedback):
+        return f"{value.text}-{exact}"
+    return f"[{', '.join(map(term, value if isinstance(value, tuple) else [value]))}]-{exact}"
+
+
+def term(value: Any) -> str:
+    """A number, or a name or a flag as an atom."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return prolog.atom(value) if isinstance(value, str) else repr(value)
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """A reward or an end, as Prolog writes it."""
+
+    text: str
+
+
+def feedback_of(model: TreeThink, state: State, action: str) -> dict[str, Chances]:
+    """What the engine says of the reward and the end."""
+    prediction = model.predict(state, action)
+    found: dict[str, Chances] = {}
+    if (rewards := prediction.rewards()) is not None:
+        found["reward"] = {Feedback(repr(each)): p for each, p in rewards.items()}
+    if (end := prediction.terminated()) is not None:
+        ends = {"yes": end, "no": 1 - end}
+        found["terminated"] = {Feedback(each): p for each, p in ends.items() if p}
+    return found
 
 
 def run_swipl(model: Any, questions: Iterable[tuple[State, str]], folder: Path) -> str:
     """What SWI-Prolog prints, warnings too."""
     (folder / "rules.pl").write_text(prolog.text_of(model), encoding="utf-8")
     answers = model.answers if isinstance(model, Grown) else partial(answers_of, model)
-    cases = [case(state, action, answers(state, action)) for state, action in questions]
+    cases = [
+        case(*each, answers(*each), {} if isinstance(model, Grown) else feedback_of(model, *each))
+        for each in questions
+    ]
     text = ":- encoding(utf8).\n" + "\n".join(cases) + CHECK
     (folder / "cases.pl").write_text(text, encoding="utf-8")
     command = ["swipl", "-q", "-f", "none", "-g", "consult([rules, cases])", "-t", "halt(1)"]
@@ -83,6 +129,20 @@ def test_swi_prolog_answers_alike(world, tmp_path):
     model.observe_many(transitions(where, steps=5000, seed=0))
     questions = [(state, action) for state, action, _ in transitions(where, steps=100, seed=1)]
     assert run_swipl(model, questions, tmp_path) == "0 of 100 wrong"
+
+
+@pytest.mark.parametrize(
+    ("program", "world"),
+    [("elevator", "Elevator"), ("vending", "Vending"), ("warehouse", "Warehouse")],
+)
+def test_swi_prolog_gives_names_flags_rewards_and_ends_alike(program, world, tmp_path):
+    where = runpy.run_path(str(EXAMPLES / f"{program}.py"))[world]()
+    model = TreeThink(where.schema)
+    model.observe_many(transitions(where, steps=5000, seed=0))
+    assert "reward" in model.feedback
+    stream = transitions(where, steps=200, seed=1)
+    questions = [(each.before, each.action) for each in map(as_transition, stream)]
+    assert run_swipl(model, questions, tmp_path) == "0 of 200 wrong"
 
 
 def test_swi_prolog_answers_alike_at_the_cap_and_with_odd_names(tmp_path):

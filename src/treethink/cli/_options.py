@@ -22,14 +22,16 @@ from treethink.cli._output import missing_argument
 from treethink.cli.session.help_page import REQUIRED
 from treethink.cli.session.own_code import own_frames
 from treethink.errors import ModelFileError, SettingError, UnknownNameError, WrongTypeError
+from treethink.explain.object_names import named_objects
 from treethink.logs import Log, SchemaLike, guess_schema, read_file
 from treethink.model import TreeThink
 from treethink.plugins import searched
 from treethink.rules import Rule, RuleKey
-from treethink.state import Schema
+from treethink.state import Schema, State
 from treethink.terminal import say_wrapped, terminal
 from treethink.text import printable
 from treethink.worlds import WORLDS, World, make
+from treethink.worlds.base import check_fit
 
 #: A name that completion offers, and its description.
 Offer = tuple[str, str]
@@ -142,6 +144,19 @@ def model_and_world(
     return None if found_model is None else Path(found_model), values.get("WORLD", world)
 
 
+def required_model_and_world(
+    ctx: typer.Context,
+    words: tuple[str | None, str | None],
+    model: Path | None,
+    world: str | None,
+) -> tuple[Path, str | None]:
+    """Return the model, which must be given, and the world, as `model_and_world` does."""
+    path, name = model_and_world(True, words, model, world)
+    if path is None:
+        raise missing_argument(ctx, "MODEL")
+    return path, name
+
+
 def given_model(ctx: typer.Context, word: str | None, option: Path | None) -> Path:
     """Return the model, given as an argument or as `--model`."""
     if word is not None and option is not None:
@@ -197,6 +212,55 @@ def read_log_of(
     return given
 
 
+def open_log(
+    ctx: typer.Context,
+    path: Path,
+    log: Path,
+    schema: Path | None,
+    of_worlds: Sequence[str] = (),
+    quiet: bool = False,
+) -> tuple[TreeThink, Log]:
+    """Return a saved model and a log that fits it, for a command about both.
+
+    Texts of the command call objects by their names in the log; unless it is quiet, a line says
+    which numbers of the log are multiplied.
+    """
+    model = load_model(path)
+    given = read_log_of(model, path, log, schema, of_worlds)
+    ctx.with_resource(named_objects(given.names))
+    if not quiet and schema is not None:
+        print_scales(given)
+    return model, given
+
+
+def open_world(
+    path: Path,
+    name: str,
+    pairs: Sequence[str] | None = None,
+    no_plugins: bool = False,
+    **sizes: int | None,
+) -> tuple[TreeThink, World]:
+    """Return a saved model and a world that fits it, for a command about both."""
+    model, world = load_model(path), make_world(name, pairs, no_plugins, **sizes)
+    check_fit(model.schema, world, str(path))
+    return model, world
+
+
+def print_scales(log: Log) -> None:
+    """Say on stderr which numbers of a log are multiplied in rules and states."""
+    for name, scale in log.log_schema.scales.items():
+        say_wrapped(terminal(stderr=True), f"{name}: {scale} stands for 1 in {log.name}")
+
+
+def state_of_log(log: Log, number: int | None) -> State:
+    """Return the state before a transition of a log, counted from 1, or else the last state."""
+    if number is None:
+        return log.last_state
+    if number > len(log):
+        raise SettingError(f"{log.name} has {len(log):,} transitions, got --transition {number}")
+    return log[number - 1].before
+
+
 def _same_classes(one: Schema, other: Schema) -> bool:
     """Return whether two schemas have the same classes, with attributes of the same names."""
     return {name: set(own) for name, own in one.classes.items()} == {
@@ -204,14 +268,14 @@ def _same_classes(one: Schema, other: Schema) -> bool:
     }
 
 
-def as_typed(**options: int | str | list[str] | None) -> list[str]:
-    """Return options as they are typed on the command line, without those that are None."""
-    return [
-        f"--{name}={value}"
-        for name, values in options.items()
-        if values is not None
-        for value in (values if isinstance(values, list) else [values])
-    ]
+def as_typed(word: str | None = None, /, **options: int | str | list[str] | None) -> list[str]:
+    """Return a word and options as they are typed on the command line, without those of None."""
+    typed = [] if word is None else [word]
+    for name, values in options.items():
+        for value in values if isinstance(values, list) else [values]:
+            if value is not None:
+                typed.append(f"--{name}={value}")
+    return typed
 
 
 def check_log_fits(model: TreeThink, log: Log, path: str, schema: Path | None) -> None:
@@ -395,6 +459,15 @@ SchemaFile = Annotated[
         metavar="FILE",
         help="What the columns of the log mean, as written by `treethink schema`.",
         show_default="guessed",
+    ),
+]
+TransitionNumber = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Start in the state before this transition of the log, counted from 1.",
+        show_default="the last state",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]

@@ -22,12 +22,11 @@ from treethink.cli._options import (
     WorldOptions,
     as_typed,
     check_source,
-    load_model,
-    make_world,
-    model_and_world,
-    read_log_of,
+    open_log,
+    open_world,
+    required_model_and_world,
 )
-from treethink.cli._output import FAILED, missing_argument, print_json, print_page
+from treethink.cli._output import FAILED, print_json, print_page
 from treethink.cli.session.report import (
     Failure,
     doubts_to_list,
@@ -39,13 +38,11 @@ from treethink.cli.session.report import (
     print_verdict,
 )
 from treethink.evaluation import evaluate
-from treethink.explain.object_names import named_objects
 from treethink.logs import Log
 from treethink.model import TreeThink
 from treethink.terminal import say, say_wrapped, terminal
 from treethink.text import many
 from treethink.worlds import World
-from treethink.worlds.base import check_fit
 
 
 def check(
@@ -87,20 +84,15 @@ def check(
       treethink check maze.tt maze --json | jq .wrong
       treethink check vending.tt --log vending.jsonl
     """
-    path, name = model_and_world(True, (model, world), model_option, world_option)
-    if path is None:
-        raise missing_argument(ctx, "MODEL")
+    path, name = required_model_and_world(ctx, (model, world), model_option, world_option)
     check_source(name, log, schema)
-    loaded = load_model(path)
     if log is not None:
-        typed = as_typed(seed=seed or None, width=width, height=height, set=set_)
-        given = read_log_of(loaded, path, log, schema, [*filter(None, [name]), *typed])
-        ctx.with_resource(named_objects(given.names))
+        typed = as_typed(name, seed=seed or None, width=width, height=height, set=set_)
+        loaded, given = open_log(ctx, path, log, schema, typed, quiet or as_json)
         is_wrong = _check_log(loaded, given, steps, path, quiet, as_json)
     else:
         assert name is not None  # there is no log
-        place = make_world(name, set_, no_plugins, width=width, height=height)
-        check_fit(loaded.schema, place, str(path))
+        loaded, place = open_world(path, name, set_, no_plugins, width=width, height=height)
         is_wrong = _check_world(loaded, place, steps, seed, path, quiet, as_json)
     if is_wrong:
         raise typer.Exit(FAILED)

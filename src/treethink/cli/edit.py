@@ -61,7 +61,7 @@ def edit(
         str,
         typer.Option(
             metavar="PATH",
-            help="Change only the subtree at this path of L (yes) and R (no).",
+            help="Change only the subtree at this path of Y (yes) and N (no).",
             show_default=False,
         ),
     ] = "",
@@ -93,7 +93,7 @@ def edit(
 
     Examples:
       treethink edit maze.tt player.pos.up                      # in an editor
-      treethink edit maze.tt player.pos.up --path L --by "(0, 0)"
+      treethink edit maze.tt player.pos.up --path Y --by "(0, 0)"
       treethink edit maze.tt player.pos.up --pin                # keep it as it is
       treethink edit maze.tt player.pos.up --unpin              # let it learn again
       treethink edit maze.tt --simplify --out small.tt --json

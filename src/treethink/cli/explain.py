@@ -20,6 +20,7 @@ from treethink.cli._options import (
     OptionalWorld,
     RequiredModel,
     SchemaFile,
+    TransitionNumber,
     Width,
     WorldOption,
     WorldOptions,
@@ -27,18 +28,18 @@ from treethink.cli._options import (
     complete_action,
     load_model,
     make_optional_world,
-    model_and_world,
-    read_log_of,
+    open_log,
+    open_world,
+    required_model_and_world,
+    state_of_log,
 )
-from treethink.cli._output import check_writable, missing_argument, print_json, print_page
+from treethink.cli._output import check_writable, print_json, print_page
 from treethink.errors import SettingError, StateError, TreeThinkError
-from treethink.explain.object_names import named_objects
 from treethink.model import TreeThink
 from treethink.rules import FEEDBACK
 from treethink.state import State
 from treethink.terminal import coloured, say, terminal
 from treethink.worlds import World, draw
-from treethink.worlds.base import check_fit
 
 if TYPE_CHECKING:
     from treethink.explain.why.explanation import Asked
@@ -92,12 +93,13 @@ def explain(
     set_: WorldOptions = None,
     log: LogFile = None,
     schema: SchemaFile = None,
+    transition: TransitionNumber = None,
 ) -> None:
     """Explain a prediction of a saved model.
 
-    The prediction is for the first state of a level, for any state in a file, or for the last state
-    of a log. The explanation shows which tests hold there, for which objects, and which changes to
-    the state would change the prediction.
+    The prediction is for the first state of a level, for any state in a file, or for a state of a
+    log: the last one, or that before a --transition. The explanation shows which tests hold there,
+    for which objects, and which changes to the state would change the prediction.
 
     Examples:
       treethink explain maze.tt maze --action right
@@ -107,26 +109,28 @@ def explain(
       treethink explain maze.tt maze --action up --json | jq .state > state.json
       treethink explain maze.tt --state state.json --action down
       treethink explain vending.tt --log vending.jsonl --action coin
+      treethink explain vending.tt --log vending.jsonl --action coin --transition 12
     """
-    path, name = model_and_world(True, (model, world), model_option, world_option)
-    if path is None:
-        raise missing_argument(ctx, "MODEL")
+    path, name = required_model_and_world(ctx, (model, world), model_option, world_option)
     if name is None and state is None and log is None:
         raise SettingError(
             "say which state to explain: that of a level of a WORLD, a --state FILE, or the last"
             " one of a --log FILE"
         )
-    place = make_optional_world(name, set_, no_plugins, width=width, height=height)
-    loaded = load_model(path)
-    if place is not None:
-        check_fit(loaded.schema, place, str(path))
+    place, names = None, {}
     if log is not None:
-        typed = as_typed(state=None if state is None else str(state), level=level or None)
-        given = read_log_of(loaded, path, log, schema, [*filter(None, [name]), *typed])
-        start, names = given.last_state, given.names
-        ctx.with_resource(named_objects(names))
+        place = make_optional_world(None, set_, no_plugins, width=width, height=height)
+        typed = as_typed(name, state=None if state is None else str(state), level=level or None)
+        loaded, given = open_log(ctx, path, log, schema, typed, as_json)
+        start, names = state_of_log(given, transition), given.names
     else:
-        names = {}
+        if transition is not None:
+            raise SettingError("--transition is the number of one of a log: give the --log, too")
+        if name is not None:
+            loaded, place = open_world(path, name, set_, no_plugins, width=width, height=height)
+        else:
+            make_optional_world(None, set_, no_plugins, width=width, height=height)
+            loaded = load_model(path)
         start = _start(loaded, place, level, state)
     actions = [each.strip() for each in after.split(",")] if after else []
     shown = _after(loaded, start, actions)

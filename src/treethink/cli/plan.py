@@ -19,6 +19,7 @@ from treethink.cli._options import (
     OptionalWorld,
     Quiet,
     SchemaFile,
+    TransitionNumber,
     Width,
     WorldOption,
     WorldOptions,
@@ -28,7 +29,8 @@ from treethink.cli._options import (
     load_model,
     make_world,
     model_and_world,
-    read_log_of,
+    open_log,
+    state_of_log,
 )
 from treethink.cli._output import (
     INTERRUPTED,
@@ -41,7 +43,6 @@ from treethink.cli.session import live
 from treethink.cli.session.plan_log import check_reward, imagine
 from treethink.cli.session.report import print_run
 from treethink.errors import SettingError
-from treethink.explain.object_names import named_objects
 from treethink.logs import Log
 from treethink.model import TreeThink
 from treethink.planning import gif as animation
@@ -55,6 +56,7 @@ from treethink.worlds import World, make
 from treethink.worlds.base import check_fit
 
 _SIMULATIONS = 100
+_SIMULATIONS_FROM_LOG = 5_000  # the search sees only rewards, and those of logs may be far away
 
 
 def plan(
@@ -76,7 +78,8 @@ def plan(
         typer.Option(
             metavar="N",
             help="Number of simulations per action.",
-            show_default=f"{_SIMULATIONS}, or unlimited with --milliseconds",
+            show_default=f"{_SIMULATIONS}, with --log {_SIMULATIONS_FROM_LOG}, unlimited with"
+            " --milliseconds",
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -141,11 +144,13 @@ def plan(
     as_json: AsJson = False,
     log: LogFile = None,
     schema: SchemaFile = None,
+    transition: TransitionNumber = None,
 ) -> None:
-    """Play a world by planning with a model, or plan from the last state of a log.
+    """Play a world by planning with a model, or plan from a state of a log.
 
     It shows each step and the score, and compares the score with the best and the worst possible.
-    From a log, it shows each planned action with the changes and the reward that are predicted.
+    From a log, it starts in the last state, and shows each planned action with the changes and the
+    reward that are predicted.
 
     Examples:
       treethink plan maze maze.tt
@@ -159,9 +164,12 @@ def plan(
     if path is None and log is not None:
         raise missing_argument(ctx, "MODEL")
     check_source(name, log, schema)
-    by_time = simulations is None and milliseconds is not None
+    if transition is not None and log is None:
+        raise SettingError("--transition is the number of one of a log: give the --log, too")
+    if simulations is None and milliseconds is None:
+        simulations = _SIMULATIONS if log is None else _SIMULATIONS_FROM_LOG
     search = SearchSettings(
-        simulations=None if by_time else _SIMULATIONS if simulations is None else simulations,
+        simulations=simulations,
         milliseconds=milliseconds,
         discount=discount,
         horizon=horizon,
@@ -170,6 +178,7 @@ def plan(
     )
     if log is not None and path is not None:
         of_worlds = as_typed(
+            "--oracle" if oracle else name,
             episodes=None if episodes == 1 else episodes,
             level=level or None,
             width=width,
@@ -177,13 +186,10 @@ def plan(
             set=set_,
             gif=None if gif is None else str(gif),
         )
-        loaded = load_model(path)
-        refused = [*filter(None, [name]), *["--oracle"] * oracle, *of_worlds]
-        given = read_log_of(loaded, path, log, schema, refused)
-        ctx.with_resource(named_objects(given.names))
+        loaded, given = open_log(ctx, path, log, schema, of_worlds, quiet or as_json)
         check_reward(loaded, given.last_state, str(path))
         planner = Agent.from_settings(loaded, search, seed=seed)
-        _plan_log(planner, given, path, steps, quiet, as_json)
+        _plan_log(planner, given, transition, path, steps, quiet, as_json)
         return
     assert name is not None  # there is no log
     place = make_world(name, set_, no_plugins, width=width, height=height)
@@ -209,12 +215,22 @@ def plan(
         raise typer.Exit(INTERRUPTED)
 
 
-def _plan_log(agent: Agent, log: Log, path: Path, steps: int, quiet: bool, as_json: bool) -> None:
-    """Print the steps planned from the last state of a log, as the model predicts them."""
+def _plan_log(
+    agent: Agent,
+    log: Log,
+    transition: int | None,
+    path: Path,
+    steps: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Print the steps planned from a state of a log, as the model predicts them."""
     output = progress_console(quiet or as_json, terminal())
-    say(output, f"from the last state of {log.name}, as {path} predicts it:")
+    start = state_of_log(log, transition)
+    which = "last state" if transition is None else f"state before transition {transition:,}"
+    say(output, f"from the {which} of {log.name}, as {path} predicts it:")
     planned = []
-    for number, step in enumerate(imagine(agent, log.last_state, steps), 1):
+    for number, step in enumerate(imagine(agent, start, steps), 1):
         planned.append(step)
         say_wrapped(output, f"step {number:>3}  {step}")
     total = sum(each.reward for each in planned)
@@ -226,12 +242,18 @@ def _plan_log(agent: Agent, log: Log, path: Path, steps: int, quiet: bool, as_js
             observations=agent.model.observations,
             seed=agent.seed,
             settings=asdict(agent.settings),
-            start=log.last_state.to_dict(),
+            start=start.to_dict(),
             steps=[each.to_dict() for each in planned],
             reward=total,
         )
     else:
         say(terminal(), f"expected reward {total:+g} in {many(len(planned), 'step')}")
+        if not any(each.reward for each in planned):
+            say_wrapped(
+                output,
+                "the search found no reward: --steps says how far it looks, and --simulations how"
+                " much it tries",
+            )
 
 
 # ------------------------------------------------------------------ before it starts

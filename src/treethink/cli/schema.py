@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from treethink.cli._options import AsJson, Quiet
 from treethink.cli._output import check_writable, print_json
 from treethink.cli.session.report import command_line
+from treethink.errors import SettingError
 from treethink.logs import guess_schema, write_schema
 from treethink.terminal import say, say_wrapped, terminal
 
@@ -19,6 +21,14 @@ def schema(
     out: Annotated[Path, typer.Option(metavar="FILE", help="File to write the schema to.")] = Path(
         "schema.toml"
     ),
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROLE=NAME",
+            help="Say what a column is for: episode, step, action, reward, terminated, id or class."
+            " Repeatable.",
+        ),
+    ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -29,9 +39,10 @@ def schema(
     Examples:
       treethink schema elevator.csv                 # writes schema.toml
       treethink schema elevator.csv --out lift.toml
+      treethink schema washing.csv --column action=button --out washing.toml
       treethink schema vending.jsonl --out vending.toml --json | jq .notes
     """
-    guess = guess_schema(log)
+    guess = guess_schema(log, _columns(column or ()))
     write_schema(guess, check_writable(out))
     if as_json:
         print_json(
@@ -53,3 +64,14 @@ def schema(
     if not quiet:
         command = command_line("learn", "--log", str(log), "--schema", str(out))
         say(console, f"\nEdit it where the guess is wrong, and learn with: {command}")
+
+
+def _columns(pairs: Sequence[str]) -> dict[str, str]:
+    """Return the columns of `--column`, by their roles."""
+    columns = {}
+    for pair in pairs:
+        role, equals, name = pair.partition("=")
+        if not equals:
+            raise SettingError(f"--column takes ROLE=NAME, such as action=button, got {pair!r}")
+        columns[role.strip()] = name.strip()
+    return columns

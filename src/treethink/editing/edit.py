@@ -40,9 +40,9 @@ def replace(model: "TreeThink", name: RuleKey | str, part: Part, path: str, pin:
     if not isinstance(pin, bool):
         raise WrongTypeError(f"pin must be True or False, got {shown(pin)}")
     nodes = nodes_of(part, node.classes, rule)
-    model._replace(*key, path, nodes)
+    model._replace(*key, _engine_path(path), nodes)
     if not pin:
-        model._unpin(*key, path)
+        model._unpin(*key, _engine_path(path))
 
 
 def pin(model: "TreeThink", name: RuleKey | str, path: str) -> None:
@@ -53,14 +53,14 @@ def pin(model: "TreeThink", name: RuleKey | str, path: str) -> None:
         raise RuleError(
             f"{rule.title} has never been seen: there is nothing to pin; write it first"
         )
-    model._pin(*key, path)
+    model._pin(*key, _engine_path(path))
 
 
 def unpin(model: "TreeThink", name: RuleKey | str, path: str) -> None:
     """Let the part at the path learn again."""
     key, rule = _rule_at(model, name)
     node_at(rule, path)
-    model._unpin(*key, path)
+    model._unpin(*key, _engine_path(path))
 
 
 def _rule_at(model: "TreeThink", name: RuleKey | str) -> tuple[RuleKey, Rule]:
@@ -78,15 +78,20 @@ def simplified(model: "TreeThink") -> "TreeThink":
     return smaller
 
 
+def _engine_path(path: str) -> str:
+    """Return a path of Y and N as one of L and R, as the engine and summaries write it."""
+    return path.replace("Y", "L").replace("N", "R")
+
+
 def node_at(rule: Rule, path: object) -> Node:
-    """Return the node at a path of L (yes) and R (no)."""
+    """Return the node at a path of Y (yes) and N (no); L and R mean the same."""
     if not isinstance(path, str):
-        raise WrongTypeError(f"a path must be a str of L (yes) and R (no), got {shown(path)}")
+        raise WrongTypeError(f"a path must be a str of Y (yes) and N (no), got {shown(path)}")
     node = rule.root
-    for number, step in enumerate(path):
+    for number, step in enumerate(_engine_path(path)):
         child = {"L": node.left, "R": node.right}.get(step)
         if step not in ("L", "R"):
-            raise RuleError(f"a path is made of L (yes) and R (no), got {shown(path)}")
+            raise RuleError(f"a path is made of Y (yes) and N (no), got {shown(path)}")
         if child is None:
             raise RuleError(
                 f"{rule.title} has a leaf at {path[:number]!r}: {shown(path)} leads nowhere"

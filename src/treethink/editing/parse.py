@@ -238,8 +238,8 @@ def _examples(attribute: Attribute, frame: Frame) -> str:
     """Return two outcomes that a leaf may have."""
     if attribute.is_symbolic and frame == VALUE:
         last = 1 if attribute.names is None else len(attribute.names) - 1
-        first, other = (outcome_text(attribute.decode(code), attribute) for code in (last, 0))
-        return f"'{first} × 3'" if last == 0 else f"'{first} × 3, {other} × 1'"
+        names = [outcome_text(attribute.decode(code), attribute) for code in (last, 0)]
+        return f"'{names[0]} × 3'" if last == 0 else f"'{names[0]} × 3, {names[1]} × 1'"
     if attribute.kind == "terminated":
         return "'= yes × 3, = no × 1'"
     ones = (*(0,) * (attribute.length - 1), 1) if attribute.length > 1 else 1

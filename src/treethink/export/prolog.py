@@ -55,13 +55,16 @@ _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t"}
 
 def text_of(model: TreeThink) -> str:
     """Return the text of the file, ending with a newline."""
+    rules = [rule for rule in model.rules.values() if rule.answers]
+    frames = [fact for rule in rules for fact in _frame_facts(rule)]
     parts = [
         f"{_OPENING}% Learned from {model.observations} observations.",
         "\n".join(_schema(model)),
         resources.files("treethink.export").joinpath("prolog.txt").read_text("utf-8"),
         *([_FEEDBACK] if model.feedback else []),
+        *(["\n".join(["% ---- frames of rules ----\n", *frames])] if frames else []),
         "% ---- rules ----\n\n% seen(Class, Attribute, Action, X0, Counts): the first that holds.",
-        *("\n".join(clauses_of(rule)) for rule in model.rules.values() if rule.answers),
+        *("\n".join(_clauses_of(rule, framed=False)) for rule in rules),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
@@ -138,11 +141,20 @@ def _frame(frame: Frame) -> str:
 
 
 def clauses_of(rule: Rule) -> Iterator[str]:
-    """Yield the clauses of one rule; uses a stack, so that depth is no limit."""
+    """Yield the clauses of one rule."""
+    yield from _clauses_of(rule, framed=True)
+
+
+def _clauses_of(rule: Rule, framed: bool) -> Iterator[str]:
+    """Yield the clauses of one rule, and its frame; uses a stack, so that depth is no limit.
+
+    In a file, the frames of all rules stand together: Prolog wants clauses of one predicate so.
+    """
     assert rule.key is not None
     nodes, answers = rule.nodes, answers_of(rule)
     yield f"% {rule.title if rule.title.isprintable() else ascii(rule.title)}"
-    yield from _frame_facts(rule)
+    if framed:
+        yield from _frame_facts(rule)
     stack: list[tuple[int, tuple[str, ...]]] = [(0, ())]
     while stack:
         index, passed = stack.pop()

@@ -8,6 +8,7 @@ recognised by the names of the columns; a schema file (TOML) holds the guess and
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
 
 from treethink.errors import LogError, WrongTypeError, shown
@@ -76,12 +77,20 @@ def read_frame(frame: object, schema: SchemaLike = None) -> Log:
     return _read(read_frame_table(frame), schema)
 
 
-def guess_schema(path: str | PathLike[str]) -> LogSchema:
+def guess_schema(path: str | PathLike[str], columns: Mapping[str, str] | None = None) -> LogSchema:
     """Return the schema that a CSV file or a file of JSON lines seems to have.
 
     Its `notes` say why, and its `problems` what must be changed in the log.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        The columns whose names do not say what they are: ``{"action": "button"}``. The keys are
+        `episode`, `step`, `action`, `reward`, `terminated`, `id` and `class`.
     """
-    return guess(read_table(path))
+    return guess(read_table(path), columns)
 
 
 def read_table(path: str | PathLike[str]) -> Table:

@@ -22,13 +22,12 @@ from treethink.logs.names import (
     ROLES,
     SYSTEM,
     classes_of,
-    find_roles,
     identifier,
     plain,
     split,
     vectors,
 )
-from treethink.logs.schema import LogSchema, after_columns, check_roles
+from treethink.logs.schema import LogSchema, after_columns, roles_of
 from treethink.logs.table import Table
 from treethink.presets import Category, Flag, Number, Position, Score
 from treethink.state import Schema
@@ -97,18 +96,17 @@ class _ProblemError(ValueError):
     """A column of which no attribute can be made."""
 
 
-def guess(table: Table) -> LogSchema:
-    """Return the schema that a log seems to have."""
-    return _Guess(table).result()
+def guess(table: Table, columns: Mapping[str, str] | None = None) -> LogSchema:
+    """Return the schema that a log seems to have; `columns` names those of some roles."""
+    return _Guess(table, columns).result()
 
 
 class _Guess:
-    def __init__(self, table: Table):
+    def __init__(self, table: Table, columns: Mapping[str, str] | None):
         self._table = table
         self._positions = {column: k for k, column in enumerate(table.columns)}
-        self._roles = find_roles(table.columns)
+        self._roles = roles_of(table, columns)
         self._episodes = self._find_episodes()
-        check_roles(self._roles, table)
         self._wide = "class" not in self._roles
         self._ignored: list[str] = []
         self._notes: list[str] = []

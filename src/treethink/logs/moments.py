@@ -21,7 +21,7 @@ from treethink.logs.table import Row, Table
 #: An object: its class, and its values in the order of the class's places.
 Thing = tuple[str, tuple[int | tuple[int, ...], ...]]
 
-_CLOCKS = ("time", "timestamp")
+_CLOCKS = ("time", "timestamp", "ts", "datetime")
 
 
 @dataclass(frozen=True, slots=True)

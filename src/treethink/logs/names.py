@@ -15,16 +15,23 @@ from treethink.state import Object
 
 #: What a column can be for besides an attribute, and how it may be called; the best name is first.
 ROLES: Mapping[str, tuple[str, ...]] = {
-    "episode": ("episode", "ep", "run", "trial", "episode_id", "run_id", "trajectory"),
-    "step": ("step", "t", "timestep", "time_step", "tick", "time", "timestamp"),
-    "action": ("action", "act", "command"),
+    "episode": (
+        "episode", "ep", "run", "trial", "episode_id", "run_id", "trajectory", "session",
+        "session_id",
+    ),
+    "step": (
+        "step", "t", "timestep", "time_step", "tick", "time", "timestamp", "ts", "datetime",
+    ),
+    "action": ("action", "act", "command", "event", "operation"),
     "reward": ("reward", "rew", "r"),
     "terminated": ("terminated", "done", "terminal", "end", "ended"),
     "id": ("id", "object", "object_id", "obj"),
     "class": ("class", "class_name", "type", "kind"),
-}
+}  # fmt: skip
 #: What only rows of single objects have.
 OBJECT_ROLES = ("id", "class")
+#: How an id may be called too, where several rows have the same step.
+_NAMES_OF_OBJECTS = ("name", "object_name", "entity")
 #: The class and object of columns that name no object, such as `floor`.
 SYSTEM = "system"
 #: Before the name of a column with the value in the state after: `next.lift.floor`.
@@ -45,19 +52,25 @@ def plain(name: str) -> str:
     return re.sub(r"[\s\-]+", "_", name.strip()).casefold()
 
 
-def find_roles(columns: Iterable[str]) -> dict[str, str]:
+def find_roles(columns: Iterable[str], many_rows: bool = False) -> dict[str, str]:
     """Return the column of each role that a log has.
+
+    `many_rows` says that several rows have the same step, so that each is an object.
 
     >>> find_roles(["Ep", "t", "Act", "lift.floor", "done"])
     {'episode': 'Ep', 'step': 't', 'action': 'Act', 'terminated': 'done'}
+    >>> find_roles(["t", "action", "name", "type", "floor"], many_rows=True)
+    {'step': 't', 'action': 'action', 'id': 'name', 'class': 'type'}
     """
     by_name = {plain(column): column for column in reversed([*columns])}
     found = {}
     for role, names in ROLES.items():
+        if role == "id" and many_rows:
+            names = (*names, *_NAMES_OF_OBJECTS)
         column = next((by_name[name] for name in names if name in by_name), None)
         if column is not None:
             found[role] = column
-    if any(role not in found for role in OBJECT_ROLES):  # one row per step
+    if not many_rows and any(role not in found for role in OBJECT_ROLES):  # one row per step
         return {role: column for role, column in found.items() if role not in OBJECT_ROLES}
     return found
 

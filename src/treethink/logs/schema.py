@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from treethink.errors import LogError, UnknownNameError
+from treethink.logs.cells import text_of
 from treethink.logs.names import (
     AFTER,
     OBJECT_ROLES,
+    ROLES,
     SYSTEM,
     find_roles,
     plain,
@@ -25,6 +28,8 @@ from treethink.logs.names import (
 from treethink.logs.table import Table
 from treethink.presets import Derived
 from treethink.state import Attribute, Schema
+
+_ROWS_READ = 10_000  # to see whether rows are steps or objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,21 +136,13 @@ class _Binder:
     def _find_roles(self) -> Mapping[str, str]:
         roles = self._log_schema.roles
         if roles is None:
-            ignored = self._log_schema.ignored
-            roles = find_roles(each for each in self._table.columns if each not in ignored)
-        for column in roles.values():
-            self._check_column(column)
+            return roles_of(self._table, ignored=self._log_schema.ignored)
+        check_columns(roles, self._table)
         check_roles(roles, self._table)
         return roles
 
-    def _check_column(self, column: str) -> None:
-        if column not in self._positions:
-            raise self._unknown(column)
-
     def _unknown(self, column: str) -> LogError:
-        table = self._table
-        known = [each for each in table.columns if each]
-        return LogError(str(UnknownNameError("column", column, known, table.name)))
+        return _unknown_column(column, self._table)
 
     def wide(self) -> Binding:
         parts: dict[str, dict[str, str]] = {}
@@ -268,14 +265,68 @@ def after_columns(columns: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def roles_of(
+    table: Table, given: Mapping[str, str] | None = None, ignored: Iterable[str] = ()
+) -> dict[str, str]:
+    """Return the column of each role: the given ones, and those that the names of columns tell."""
+    given = given or {}
+    for role in given:
+        if role not in ROLES:
+            raise UnknownNameError("key", role, ROLES, "columns")
+    check_columns(given, table)
+    left = [each for each in table.columns if each not in {*ignored, *given.values()}]
+    roles = {**find_roles(left), **given}
+    if any(role in given for role in OBJECT_ROLES) or _has_many_rows(roles, table):
+        roles = {**find_roles(left, many_rows=True), **given}
+        if not any(role in roles for role in OBJECT_ROLES):
+            raise LogError(
+                f"{table.name}: rows that follow one another have the same {roles['step']!r}, so"
+                " each seems to be an object; then the columns with its name and its class must be"
+                f" called id and class, or said: {_advice(table, 'id', 'class')}"
+            )
+    check_roles(roles, table)
+    return roles
+
+
+def _has_many_rows(roles: Mapping[str, str], table: Table) -> bool:
+    """Return whether most rows of a table have the same step as the row before."""
+    if "step" not in roles or any(role in roles for role in OBJECT_ROLES):
+        return False
+    columns = [table.columns.index(roles[role]) for role in ("episode", "step") if role in roles]
+    steps = [[text_of(row[k]) for k in columns] for row in table.rows[:_ROWS_READ]]
+    repeated = sum(one == other for one, other in pairwise(steps))
+    return repeated > 1 and 2 * repeated >= len(steps)
+
+
+def check_columns(roles: Mapping[str, str], table: Table) -> None:
+    """Raise an error unless a table has these columns."""
+    for column in roles.values():
+        if column not in table.columns:
+            raise _unknown_column(column, table)
+
+
+def _unknown_column(column: str, table: Table) -> LogError:
+    known = [each for each in table.columns if each]
+    return LogError(str(UnknownNameError("column", column, known, table.name)))
+
+
+def _advice(table: Table, *roles: str) -> str:
+    """Return how to say which columns have roles, for a log in a file and in Python."""
+    pairs = [f"{role}={role.upper()}_COLUMN" for role in roles]
+    options = " ".join(f"--column {pair}" for pair in pairs)
+    command = f"`treethink schema {table.name} {options}`, or " if table.is_file else ""
+    columns = ", ".join(f'"{role}": "{role.upper()}_COLUMN"' for role in roles)
+    return f"{command}tt.guess_schema(..., columns={{{columns}}}) in Python"
+
+
 def check_roles(roles: Mapping[str, str], table: Table) -> None:
     """Raise an error unless a table has the columns that every log needs."""
     if "action" not in roles:
-        known = [each for each in table.columns if each]
-        error = UnknownNameError("column", "action", known, table.name)
         raise LogError(
-            f"{error} A log needs a column with the action taken in each row; where nobody acts,"
-            " write the same word, such as wait, into every row."
+            f"{_unknown_column('action', table)} A log needs a column with the action taken in each"
+            " row. Rename it, or say which it is: "
+            f"{_advice(table, 'action')}. Where nobody acts, write the same word, such as wait,"
+            " into every row."
         )
     needed = (*OBJECT_ROLES, "step")
     if any(role in roles for role in OBJECT_ROLES):

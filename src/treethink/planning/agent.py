@@ -5,7 +5,7 @@ world -> state -> [ Agent: plan, act ] -> Episode
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
 from typing import Any, Self, Unpack
@@ -183,6 +183,11 @@ class Agent:
         It does not depend on earlier episodes. `tell` is called after each step with the episode
         so far and the plan; if it returns False, the episode ends there.
         """
+        if isinstance(world, Sequence) and not isinstance(world, str):
+            raise WrongTypeError(
+                f"an agent plays in a World, got {shown(world)}; plan from a state of a log with"
+                " agent.plan(log.last_state)"
+            )
         check_world_type(world, "an agent")
         if tell is not None and not callable(tell):
             raise WrongTypeError(f"tell must be callable or None, got {shown(tell)}")

@@ -36,6 +36,7 @@ from treethink.explain.doubts.terms import (
 from treethink.explain.path import follow
 from treethink.feedback import true_feedback
 from treethink.rules import Node, RuleKey
+from treethink.state import Object
 from treethink.stream.random_play import transitions as random_play
 from treethink.stream.transition import Transition
 from treethink.text import many
@@ -52,6 +53,7 @@ MAX_LEAVES = 8
 MAX_NODES = 8
 _STEPS = 2_000
 _MAX_COMPARED = 100
+_MOST_OBJECTS = 20  # of a class, to ask whether it depends on which one it is
 _KEPT_SHARE = 0.5  # of the bits of the first suggestion, for others to be shown
 
 
@@ -197,7 +199,7 @@ class _Diagnosis:
 
     def suggestions(self) -> tuple[Suggestion, ...]:
         """Return what may be missing, likeliest first; there is always something to say."""
-        scored = [*self._of_terms(), *self._of_history()]
+        scored = [*self._of_terms(), *self._of_history(), *self._of_identity()]
         known = _Known([], [0.0], "") if self._is_rare() else self._known()
         if known.tests:
             scored += self._of_conditions(known)
@@ -233,10 +235,14 @@ class _Diagnosis:
             text = f"{often}, and equal states had equal outcomes"
             return Suggestion("unknown", text, "derive an attribute that tells them apart")
         if self.same.differing:
-            text = f"equal states had different outcomes, {many(self.same.differing, 'time')}"
-        else:
-            text = f"{often}, no state came twice"
-        return Suggestion("chance", f"{text}; the frequencies are stable", "")
+            times = many(self.same.differing, "time")
+            text = f"equal states had different outcomes, {times}; the frequencies are stable"
+            return Suggestion("chance", text, "")
+        advice = (
+            "if it is not random, it depends on more than two conditions, or on a sum: derive an"
+            " attribute that tells it (tt.Derived)"
+        )
+        return Suggestion("unexplained", f"{often}, and no state came twice", advice)
 
     def _is_rare(self) -> bool:
         """Whether the rule went otherwise too rarely to tell chance from a missing condition."""
@@ -343,6 +349,21 @@ class _Diagnosis:
             scored.append(_Scored("hidden", text, advice, float(_optional(gains).sum())))
         return scored
 
+    def _of_identity(self) -> list[_Scored]:
+        """Return whether it depends on which object of the class it is: rules know no names."""
+        ids = np.array([-1 if each.object_id is None else each.object_id for each in self.cases])
+        if not 1 < len(np.unique(ids)) <= _MOST_OBJECTS:
+            return []
+        self.tried += 1
+        gains = np.array([group.gain_of_cells(ids) for group in self.groups])
+        name = self.cases.class_name
+        text = f"it depends on which {name} it is, and rules do not know ids or names"
+        advice = (
+            f"give each {name} an attribute with its name (tt.Category), or a class of its own if"
+            " an action is about it alone"
+        )
+        return [_Scored("identity", text, advice, float(_optional(gains).sum()))]
+
 
 @dataclass(frozen=True)
 class _Known:
@@ -381,10 +402,18 @@ def _examples(cases: Cases, path: str, same: Repeats) -> tuple[Situation, ...]:
 def _distance(one: Case, other: Case) -> int:
     """Return how many values and objects differ, with a little more for larger states."""
     if one.object_id == other.object_id and one.state.ids == other.state.ids:
-        different = sum(a != b for a, b in zip(one.state, other.state, strict=True))
+        pairs = zip(one.state, other.state, strict=True)
+        different = sum(_differing_values(a, b) for a, b in pairs if a != b)
     else:
         different = len(set(one.state) ^ set(other.state))
     return 1_000 * different + len(one.state)
+
+
+def _differing_values(one: Object, other: Object) -> int:
+    """Return how many values of two objects differ; all, if they are of different classes."""
+    if one.class_name != other.class_name:
+        return max(len(one.values), len(other.values))
+    return sum(value != other.values[name] for name, value in one.values.items())
 
 
 def _situation(cases: Cases, case: Case) -> Situation:

@@ -28,8 +28,10 @@ KINDS: Mapping[str, str] = {
     "comparison": "a comparison of attributes with different names",
     "order": "less-than, an order of numbers",
     "conditions": "two conditions together",
+    "identity": "the name of an object",
     "hidden": "something that is not in the state",
     "chance": "nothing: the outcome is random",
+    "unexplained": "nothing was found, and the outcome may be random",
     "data": "more data",
     "unknown": "nothing was found that explains it",
 }
@@ -135,7 +137,7 @@ class Doubt(RichText):
     @property
     def rules_out_chance(self) -> bool:
         """Whether the outcomes follow from something, so that they are not simply random."""
-        return self.kind not in ("chance", "data")
+        return self.kind not in ("chance", "unexplained", "data")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""

@@ -53,6 +53,14 @@ def are_comparable(schema: Schema, a: str, b: str) -> bool:
     return schema.unit(a) == schema.unit(b)
 
 
+def could_be_alike(schema: Schema, a: str, b: str) -> bool:
+    """Whether one attribute can have the unit of the other: numbers, or the same names."""
+    one, other = schema.attributes[a], schema.attributes[b]
+    if one.is_symbolic or other.is_symbolic:
+        return one.names is not None and one.names == other.names
+    return one.length == other.length
+
+
 def facts_of(schema: Schema, class_name: str) -> list[str]:
     """Return the attributes of a class that take part in facts."""
     return [name for name in schema.classes[class_name] if schema.attributes[name].facts]

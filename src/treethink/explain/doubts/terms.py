@@ -20,6 +20,7 @@ from treethink.explain.doubts.cases import Case, Cases
 from treethink.explain.doubts.evidence import Bools, Integers
 from treethink.explain.doubts.pairs import (
     are_comparable,
+    could_be_alike,
     facts_of,
     how_to_compare,
     vector,
@@ -120,19 +121,17 @@ def comparisons(cases: Cases, terms: list[Term]) -> Iterator[Hypothesis]:
     """Yield comparisons of attributes that rules never compare."""
     for one, other in combinations(terms, 2):
         both = _is_quantity(one) and _is_quantity(other)
-        if both and _is_unlike(cases.schema, one, other):
+        if both and _is_unlike(cases.schema, one.attribute, other.attribute):
             yield from _by_difference(cases.schema, one, other)
     for term in terms:
         for class_name, attribute in _others(cases):
-            definition = cases.schema.attributes[attribute]
-            same_length = definition.length == term.values.shape[1]
-            if same_length and not are_comparable(cases.schema, term.attribute, attribute):
+            if _is_unlike(cases.schema, term.attribute, attribute):
                 yield from _any_object(cases, term, class_name, attribute)
 
 
-def _is_unlike(schema: Schema, one: Term, other: Term) -> bool:
-    same_length = one.values.shape[1] == other.values.shape[1]
-    return same_length and not are_comparable(schema, one.attribute, other.attribute)
+def _is_unlike(schema: Schema, one: str, other: str) -> bool:
+    """Whether two attributes are not comparable, and could be with `like`."""
+    return could_be_alike(schema, one, other) and not are_comparable(schema, one, other)
 
 
 def _is_quantity(term: Term) -> bool:

@@ -39,6 +39,8 @@ a { color: var(--link); } nav ol { columns: 20rem; column-gap: 3rem; padding-lef
 pre { white-space: pre-wrap; }
 figure { margin: 1rem 0; } figure img { display: block; width: 100%; height: auto;
   background: #fff; border-radius: 6px; padding: 6px; }
+@media (prefers-color-scheme: dark) {
+  figure img[src^="data:image/svg"] { filter: invert(.9) hue-rotate(180deg); } }
 .many { display: flex; flex-wrap: wrap; gap: 14px; align-items: flex-end; }
 .many span { color: var(--soft); font-size: .9rem; } .many img { width: auto; max-width: 100%;
   max-height: 34rem; }
