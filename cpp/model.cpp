@@ -289,7 +289,7 @@ std::vector<KeptTarget> Model::kept_targets(RuleId const& rule, NodeId node) {
         find_effect(tree.frame(), slot, each->before, each->after, each->feedback, effect);
         if (!effect.told) continue;
         set_targets(tree, slot, effect, rows);
-        collector.add(codes_.types(), each->before, targets_);
+        collector.add(codes_.types(), each->before, each->after, targets_);
     }
     return collector.take();
 }
@@ -358,12 +358,11 @@ std::optional<Frame> Model::shortest(RuleId const& rule, FrameChoice const& choi
     auto const& [slot, action] = rule;
     Tree& tree = this->tree(slot, action);
     LearningContext learning = context(window_.transitions().back().before);
-    std::vector<State const*> after;
-    std::vector<KeptTarget> const targets = changed_and_other_targets(rule, choice.stayed_and_changed(), after);
+    std::vector<KeptTarget> const targets = kept_targets(rule, kRoot);
     RuleSketch sketch(learning, tree.arguments(), targets, tree.nodes()[kRoot].stats.current_design_effect());
     tree.note_look_work(sketch.work(), false);
     auto const length = [&](Frame const& frame) {
-        FrameOutcomes const told = outcomes_in(frame, slot, targets, after);
+        FrameOutcomes const told = outcomes_in(frame, slot, targets);
         return told.possible ? static_cast<double>(choice.length_of_choice(frame)) + sketch.length(told.numbers, told.lengths)
                              : std::numeric_limits<double>::infinity();
     };
@@ -379,39 +378,14 @@ std::optional<Frame> Model::shortest(RuleId const& rule, FrameChoice const& choi
     return shortest;
 }
 
-// Recent targets of a rule, as many that changed as did not, and the states after their transitions.
-std::vector<KeptTarget> Model::changed_and_other_targets(RuleId const& rule, std::vector<Count> const& totals,
-                                                         std::vector<State const*>& after) {
-    auto const& [slot, action] = rule;
-    Tree const& tree = this->tree(slot, action);
-    TargetCollector collector(tree, kRoot, totals);
-    std::vector<State const*> after_of;  // by transition
-    auto const& kept = window_.transitions();
-    for (auto each = kept.rbegin(); each != kept.rend() && !collector.is_full(); ++each) {
-        if (each->action != action || !is_predicted(slot, each->before)) continue;
-        std::size_t const rows = each->before.column(slot)->rows();
-        while (every_row_.size() < rows) every_row_.push_back(static_cast<Row>(every_row_.size()));
-        targets_.clear();
-        for (std::size_t row = 0; row < rows; ++row) {
-            bool const changed = !same(each->before.value(slot, row), each->after.value(slot, row));
-            targets_.push_back({{every_row_.data() + row, tree.arguments().size()}, changed ? 1U : 0U});
-        }
-        collector.add(codes_.types(), each->before, targets_);
-        after_of.push_back(&each->after);
-    }
-    std::vector<KeptTarget> targets = collector.take();
-    for (KeptTarget const& each : targets) after.push_back(after_of[each.transition - 1]);
-    return targets;
-}
-
-Model::FrameOutcomes Model::outcomes_in(Frame const& frame, SlotId slot, std::span<KeptTarget const> targets,
-                                        std::span<State const* const> after) const {
+Model::FrameOutcomes Model::outcomes_in(Frame const& frame, SlotId slot, std::span<KeptTarget const> targets) {
     FrameOutcomes told;
     std::map<Vector, std::uint32_t> known;
-    for (std::size_t t = 0; t < targets.size(); ++t) {
-        State const& before = *targets[t].before;
-        Row const row = targets[t].bindings[0].front();
-        VectorView const value = after[t]->value(slot, row);
+    for (KeptTarget const& target : targets) {
+        State const& before = *target.before;
+        State const& after = *target.after;
+        Row const row = target.bindings[0].front();
+        VectorView const value = after.value(slot, row);
         Vector outcome;
         if (!frame.stays || !same(value, before.value(slot, row))) {
             outcome.resize(value.size());

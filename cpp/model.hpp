@@ -189,11 +189,8 @@ private:
     [[nodiscard]] std::optional<Frame> shorter_frame(RuleId const& rule);
     [[nodiscard]] std::optional<Frame> shortest(RuleId const& rule, FrameChoice const& choice,
                                                 std::vector<Frame> const& rivals);
-    [[nodiscard]] std::vector<KeptTarget> changed_and_other_targets(RuleId const& rule,
-                                                                    std::vector<Count> const& totals,
-                                                                    std::vector<State const*>& after);
-    [[nodiscard]] FrameOutcomes outcomes_in(Frame const& frame, SlotId slot, std::span<KeptTarget const> targets,
-                                            std::span<State const* const> after) const;
+    [[nodiscard]] static FrameOutcomes outcomes_in(Frame const& frame, SlotId slot,
+                                                   std::span<KeptTarget const> targets);
     void grow_again(RuleId const& rule, Frame const& frame, std::vector<ModelEvent>& events);
 
     // Looks that one observation may still take.

@@ -36,8 +36,6 @@ void FrameChoice::add(SlotId slot, State const& before, State const& after) {
     ++transitions_;
     std::size_t const rows = before.column(slot)->rows();
     targets_ += rows;
-    for (Row row = 0; row < rows; ++row)
-        ++stayed_and_changed_[same(after.value(slot, row), before.value(slot, row)) ? 0 : 1];
     for (Tally& tally : tallies_) {
         FrameView const view(tally.frame, before, slot);
         for (Row row = 0; row < rows && tally.possible; ++row) add_target(tally, view, before, after, slot, row);

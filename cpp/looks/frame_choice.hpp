@@ -41,8 +41,6 @@ public:
     [[nodiscard]] bool is_full() const { return targets_ >= max_targets; }
     /// Adds all objects of one kept transition, so that their order cannot matter.
     void add(SlotId slot, State const& before, State const& after);
-    /// How many of the targets stayed what they were, and how many changed.
-    [[nodiscard]] std::vector<Count> const& stayed_and_changed() const { return stayed_and_changed_; }
     /// Frames that may be shorter than the current one, the likeliest first; `transitions` that the rule has learned
     /// from.
     [[nodiscard]] std::vector<Frame> rivals(std::uint64_t transitions) const;
@@ -64,7 +62,6 @@ private:
 
     Frame current_;
     std::vector<Tally> tallies_;
-    std::vector<Count> stayed_and_changed_{0, 0};
     std::size_t targets_ = 0, transitions_ = 0;
 };
 

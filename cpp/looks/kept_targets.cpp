@@ -8,9 +8,9 @@
 
 namespace treethink {
 
-TargetCollector::TargetCollector(Tree const& tree, NodeId node, Counts totals) : tree_(tree), node_(node) {
+TargetCollector::TargetCollector(Tree const& tree, NodeId node) : tree_(tree), node_(node) {
     constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
-    for (Count const n : totals)
+    for (Count const n : tree.nodes()[node].stats.totals)
         by_outcome_.push_back({n <= drawn_of_outcome ? all : all / n * drawn_of_outcome});
 }
 
@@ -19,7 +19,7 @@ bool TargetCollector::is_full() const {
 }
 
 // Those of one transition are searched in the order of their hashes, which does not depend on ids.
-void TargetCollector::add(std::vector<FactType> const& types, State const& before,
+void TargetCollector::add(std::vector<FactType> const& types, State const& before, State const& after,
                           std::span<Tree::Target const> targets) {
     ++transition_;
     drawn_.clear();
@@ -29,7 +29,7 @@ void TargetCollector::add(std::vector<FactType> const& types, State const& befor
         if (hash <= by_outcome_[target.outcome].max_hash) drawn_.push_back({hash, target});
     }
     std::stable_sort(drawn_.begin(), drawn_.end(), [](Drawn const& a, Drawn const& b) { return a.hash < b.hash; });
-    for (Drawn const& each : drawn_) search(types, before, each.target);
+    for (Drawn const& each : drawn_) search(types, before, after, each.target);
 }
 
 std::uint64_t TargetCollector::hash_of_target(State const& before, Tree::Target const& target) const {
@@ -42,14 +42,15 @@ std::uint64_t TargetCollector::hash_of_target(State const& before, Tree::Target 
     return hash;
 }
 
-void TargetCollector::search(std::vector<FactType> const& types, State const& before, Tree::Target const& target) {
+void TargetCollector::search(std::vector<FactType> const& types, State const& before, State const& after,
+                             Tree::Target const& target) {
     ++by_outcome_[target.outcome].searched;
     bindings_.width = target.arguments.size();
     bindings_.rows.assign(target.arguments.begin(), target.arguments.end());
     narrow(tree_.nodes(), FactsOnDemand(before), types, bindings_, extended_, [&](Node const& node) {
         if (&node != &tree_.nodes()[node_]) return;
         ++by_outcome_[target.outcome].reached;
-        targets_.push_back({&before, transition_, bindings_, target.outcome});
+        targets_.push_back({&before, &after, transition_, bindings_, target.outcome});
     });
 }
 

@@ -24,7 +24,8 @@ using TargetSet = std::bitset<max_look_targets>;
 
 /// A target of a kept transition that reaches a node.
 struct KeptTarget {
-    State const* before;       // of its transition
+    State const* before;       // its transition
+    State const* after;
     std::uint64_t transition;  // differs between any two transitions of one look; counted from 1
     Bindings bindings;         // that arrive at the node
     std::uint32_t outcome;
@@ -33,14 +34,13 @@ struct KeptTarget {
 /// Collects targets that reach a node, transition by transition, the most recent first.
 class TargetCollector {
 public:
-    TargetCollector(Tree const& tree, NodeId node) : TargetCollector(tree, node, tree.nodes()[node].stats.totals) {}
-    /// `totals`: how often each outcome reached the node. They need not be those of the tree.
-    TargetCollector(Tree const& tree, NodeId node, Counts totals);
+    TargetCollector(Tree const& tree, NodeId node);
 
     /// Whether more transitions would not change what is taken.
     [[nodiscard]] bool is_full() const;
-    /// Adds targets of one transition that reach the node. `before` must outlive them.
-    void add(std::vector<FactType> const& types, State const& before, std::span<Tree::Target const> targets);
+    /// Adds targets of one transition that reach the node. The states must outlive them.
+    void add(std::vector<FactType> const& types, State const& before, State const& after,
+             std::span<Tree::Target const> targets);
     /// At most max_look_targets: of each outcome in turn the next, the most recent first.
     [[nodiscard]] std::vector<KeptTarget> take();
 
@@ -59,7 +59,8 @@ private:
     };
 
     [[nodiscard]] std::uint64_t hash_of_target(State const& before, Tree::Target const& target) const;
-    void search(std::vector<FactType> const& types, State const& before, Tree::Target const& target);
+    void search(std::vector<FactType> const& types, State const& before, State const& after,
+                Tree::Target const& target);
 
     Tree const& tree_;
     NodeId node_;

@@ -255,6 +255,7 @@ private:
         for (std::size_t t = 0; t < targets_.size(); ++t) {
             KeptTarget& child = child_targets_[t];
             child.before = targets_[t].before;
+            child.after = targets_[t].after;
             child.bindings.width = child_classes_.size();
             child.bindings.rows.clear();
             if (first.holds[t])
