@@ -276,11 +276,11 @@ void Model::replay_window(std::vector<RuleId> const& rules) {
 
 // ---- looks at what is kept (see looks/) ----
 
-// The most recent targets of a rule that reach a node; they refer to the window.
-std::vector<KeptTarget> Model::kept_targets(RuleId const& rule, NodeId node) {
+// Targets of a rule that reach a node; they refer to the window.
+std::vector<KeptTarget> Model::kept_targets(RuleId const& rule, NodeId node, std::size_t max_targets) {
     auto const& [slot, action] = rule;
     Tree const& tree = this->tree(slot, action);
-    TargetCollector collector(tree, node);
+    TargetCollector collector(tree, node, max_targets);
     Effect effect;
     auto const& kept = window_.transitions();
     for (auto each = kept.rbegin(); each != kept.rend() && !collector.is_full(); ++each) {
@@ -358,7 +358,7 @@ std::optional<Frame> Model::shortest(RuleId const& rule, FrameChoice const& choi
     auto const& [slot, action] = rule;
     Tree& tree = this->tree(slot, action);
     LearningContext learning = context(window_.transitions().back().before);
-    std::vector<KeptTarget> const targets = kept_targets(rule, kRoot);
+    std::vector<KeptTarget> const targets = kept_targets(rule, kRoot, max_sketch_targets);
     RuleSketch sketch(learning, tree.arguments(), targets, tree.nodes()[kRoot].stats.current_design_effect());
     tree.note_look_work(sketch.work(), false);
     auto const length = [&](Frame const& frame) {
@@ -446,7 +446,7 @@ void Model::take_looks(Tree& tree, RuleId const& rule, LearningContext& learning
         left.second -= is_for_second;
         left.ahead -= is_for_ahead;
         if (!is_for_second && !is_for_ahead) continue;
-        std::vector<KeptTarget> const targets = kept_targets(rule, node);
+        std::vector<KeptTarget> const targets = kept_targets(rule, node, max_look_targets);
         if (is_for_second && second.decide(node, targets)) return;
         if (is_for_ahead && ahead.decide(node, targets)) return;
     }

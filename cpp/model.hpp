@@ -199,7 +199,7 @@ private:
     };
     void take_looks(ActionId action, std::vector<ModelEvent>& events);
     void take_looks(Tree& tree, RuleId const& rule, LearningContext& learning, LooksLeft& left);
-    [[nodiscard]] std::vector<KeptTarget> kept_targets(RuleId const& rule, NodeId node);
+    [[nodiscard]] std::vector<KeptTarget> kept_targets(RuleId const& rule, NodeId node, std::size_t max_targets);
 
     template <class Route>
     void predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, Route const& route) const;

@@ -135,7 +135,7 @@ def carry_row(**options: int) -> Row:
     """Return the row of `carry`, which is played at four sizes and judged at a larger one."""
     sizes = [make("carry", width=size, height=size, **options) for size in (5, 6, 7, 8)]
     larger = make("carry", width=16, height=16, **options)
-    return world_row(60_000, *sizes, larger=larger)
+    return world_row(300_000, *sizes, larger=larger)
 
 
 ROWS: dict[str, Callable[[], Row]] = {

@@ -8,14 +8,15 @@
 
 namespace treethink {
 
-TargetCollector::TargetCollector(Tree const& tree, NodeId node) : tree_(tree), node_(node) {
+TargetCollector::TargetCollector(Tree const& tree, NodeId node, std::size_t max_targets)
+    : tree_(tree), node_(node), max_targets_(max_targets), drawn_of_outcome_(2 * max_targets) {
     constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
     for (Count const n : tree.nodes()[node].stats.totals)
-        by_outcome_.push_back({n <= drawn_of_outcome ? all : all / n * drawn_of_outcome});
+        by_outcome_.push_back({n <= drawn_of_outcome_ ? all : all / n * drawn_of_outcome_});
 }
 
 bool TargetCollector::is_full() const {
-    return std::all_of(by_outcome_.begin(), by_outcome_.end(), [](Search const& each) { return each.is_done(); });
+    return std::all_of(by_outcome_.begin(), by_outcome_.end(), [&](Search const& each) { return is_done(each); });
 }
 
 // Those of one transition are searched in the order of their hashes, which does not depend on ids.
@@ -24,7 +25,7 @@ void TargetCollector::add(std::vector<FactType> const& types, State const& befor
     ++transition_;
     drawn_.clear();
     for (Tree::Target const& target : targets) {
-        if (by_outcome_[target.outcome].is_done()) continue;
+        if (is_done(by_outcome_[target.outcome])) continue;
         std::uint64_t const hash = hash_of_target(before, target);
         if (hash <= by_outcome_[target.outcome].max_hash) drawn_.push_back({hash, target});
     }
@@ -54,15 +55,15 @@ void TargetCollector::search(std::vector<FactType> const& types, State const& be
     });
 }
 
-// The place of a target among those with its outcome says in which turn it comes; the first max_look_targets stay.
+// The place of a target among those with its outcome says in which turn it comes; the first ones stay.
 std::vector<KeptTarget> TargetCollector::take() {
-    if (targets_.size() > max_look_targets) {
+    if (targets_.size() > max_targets_) {
         std::map<std::uint32_t, std::size_t> seen;               // by outcome
         std::vector<std::pair<std::size_t, std::size_t>> turns;  // and the position of the target
         for (std::size_t t = 0; t < targets_.size(); ++t) turns.emplace_back(seen[targets_[t].outcome]++, t);
         std::sort(turns.begin(), turns.end());
         std::vector<bool> chosen(targets_.size(), false);
-        for (std::size_t i = 0; i < max_look_targets; ++i) chosen[turns[i].second] = true;
+        for (std::size_t i = 0; i < max_targets_; ++i) chosen[turns[i].second] = true;
         std::size_t t = 0;
         std::erase_if(targets_, [&](KeptTarget const&) { return !chosen[t++]; });
     }
@@ -83,7 +84,7 @@ LookSample::LookSample(std::span<std::uint32_t const> outcomes, std::uint64_t de
         auto const place = static_cast<std::size_t>(std::find(known.begin(), known.end(), outcomes[t]) - known.begin());
         if (place == known.size()) {
             known.push_back(outcomes[t]);
-            by_outcome_.emplace_back();
+            by_outcome_.emplace_back(outcomes.size());
         }
         by_outcome_[place].set(t);
     }
@@ -92,7 +93,7 @@ LookSample::LookSample(std::span<std::uint32_t const> outcomes, std::uint64_t de
 
 void LookSample::count(TargetSet const& targets, std::vector<Count>& counts) const {
     counts.resize(outcomes());
-    for (std::size_t y = 0; y < outcomes(); ++y) counts[y] = static_cast<Count>((targets & by_outcome_[y]).count());
+    for (std::size_t y = 0; y < outcomes(); ++y) counts[y] = static_cast<Count>(TargetSet::count_of_both(targets, by_outcome_[y]));
 }
 
 }  // namespace treethink

@@ -6,7 +6,8 @@
 // neither chance nor the order of objects plays a part.
 #pragma once
 
-#include <bitset>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,10 +18,51 @@
 
 namespace treethink {
 
-/// A look uses at most so many targets.
-inline constexpr std::size_t max_look_targets = 128;
-/// A set of them, by position.
-using TargetSet = std::bitset<max_look_targets>;
+/// A look at a node uses at most so many targets, and a sketch of a rule so many.
+inline constexpr std::size_t max_look_targets = 128, max_sketch_targets = 512;
+
+/// A set of them, by position. It takes as many words as there are targets to count.
+class TargetSet {
+public:
+    TargetSet() = default;
+    explicit TargetSet(std::size_t targets) : words_((targets + 63) / 64) {}
+    /// All of so many targets.
+    [[nodiscard]] static TargetSet all(std::size_t targets) {
+        TargetSet set(targets);
+        for (std::size_t t = 0; t < targets; ++t) set.set(t);
+        return set;
+    }
+
+    void set(std::size_t target) { bits_[target / 64] |= std::uint64_t{1} << (target % 64); }
+    [[nodiscard]] bool operator[](std::size_t target) const { return (bits_[target / 64] >> (target % 64) & 1) != 0; }
+    [[nodiscard]] std::size_t count() const { return count_of_both(*this, *this); }
+    [[nodiscard]] static std::size_t count_of_both(TargetSet const& a, TargetSet const& b) {
+        std::size_t count = 0;
+        for (std::size_t w = 0; w < a.words_; ++w)
+            count += static_cast<std::size_t>(std::popcount(a.bits_[w] & b.bits_[w]));
+        return count;
+    }
+    TargetSet& operator|=(TargetSet const& other) {
+        for (std::size_t w = 0; w < words_; ++w) bits_[w] |= other.bits_[w];
+        return *this;
+    }
+    [[nodiscard]] TargetSet operator&(TargetSet const& other) const {
+        TargetSet both = *this;
+        for (std::size_t w = 0; w < words_; ++w) both.bits_[w] &= other.bits_[w];
+        return both;
+    }
+    /// Those that are not in the other.
+    [[nodiscard]] TargetSet operator-(TargetSet const& other) const {
+        TargetSet rest = *this;
+        for (std::size_t w = 0; w < words_; ++w) rest.bits_[w] &= ~other.bits_[w];
+        return rest;
+    }
+    bool operator==(TargetSet const&) const = default;
+
+private:
+    std::array<std::uint64_t, max_sketch_targets / 64> bits_{};
+    std::size_t words_ = 0;
+};
 
 /// A target of a kept transition that reaches a node.
 struct KeptTarget {
@@ -34,36 +76,41 @@ struct KeptTarget {
 /// Collects targets that reach a node, transition by transition, the most recent first.
 class TargetCollector {
 public:
-    TargetCollector(Tree const& tree, NodeId node);
+    /// At most `max_targets` are taken.
+    TargetCollector(Tree const& tree, NodeId node, std::size_t max_targets);
 
     /// Whether more transitions would not change what is taken.
     [[nodiscard]] bool is_full() const;
     /// Adds targets of one transition that reach the node. The states must outlive them.
     void add(std::vector<FactType> const& types, State const& before, State const& after,
              std::span<Tree::Target const> targets);
-    /// At most max_look_targets: of each outcome in turn the next, the most recent first.
+    /// Of each outcome in turn the next, the most recent first.
     [[nodiscard]] std::vector<KeptTarget> take();
 
 private:
-    // Of each outcome, about so many are drawn from those that reached the node, and at most so many are searched.
-    static constexpr std::uint64_t drawn_of_outcome = 2 * max_look_targets, searched_of_outcome = 1'000;
+    // Of each outcome, at most so many are searched.
+    static constexpr std::uint64_t searched_of_outcome = 1'000;
 
     struct Search {
         std::uint64_t max_hash;  // what is drawn
         std::uint64_t searched = 0, reached = 0;
-        [[nodiscard]] bool is_done() const { return searched >= searched_of_outcome || reached >= drawn_of_outcome; }
     };
     struct Drawn {
         std::uint64_t hash;
         Tree::Target target;
     };
 
+    [[nodiscard]] bool is_done(Search const& each) const {
+        return each.searched >= searched_of_outcome || each.reached >= drawn_of_outcome_;
+    }
     [[nodiscard]] std::uint64_t hash_of_target(State const& before, Tree::Target const& target) const;
     void search(std::vector<FactType> const& types, State const& before, State const& after,
                 Tree::Target const& target);
 
     Tree const& tree_;
     NodeId node_;
+    std::size_t max_targets_;
+    std::uint64_t drawn_of_outcome_;  // of each outcome, about so many are drawn from those that reached the node
     std::vector<Search> by_outcome_;
     std::vector<KeptTarget> targets_;
     std::uint64_t transition_ = 0;

@@ -125,7 +125,7 @@ private:
         if (place != HashIndex::none) return place;
         index_.add(hash, static_cast<std::uint32_t>(values_.size()));
         values_.emplace_back(value.begin(), value.end());
-        holds_.emplace_back();
+        holds_.emplace_back(targets_.size());
         return values_.size() - 1;
     }
 
@@ -134,7 +134,7 @@ private:
         std::vector<std::size_t> order(values_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::sort(order.begin(), order.end(), [&](auto a, auto b) { return values_[a] < values_[b]; });
-        TargetSet holds;
+        TargetSet holds(targets_.size());
         for (std::size_t i = 0; i < order.size(); ++i) {
             holds |= holds_[order[i]];
             Int const low = values_[order[i]][0];

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 namespace treethink {
@@ -36,7 +38,7 @@ public:
         std::vector<ClassId> const& classes = leaf.variable_classes;
         append_tests(types_, classes, patterns(types_, classes), targets, std::array{&first_}, tests_);
         sort_by_length(types_, classes.size(), tests_);
-        for (std::size_t t = 0; t < targets.size(); ++t) all_.set(t);
+        all_ = TargetSet::all(targets.size());
         for (std::size_t i = 0; i < std::min(tests_.size(), max_second); ++i)
             own_lengths_.push_back(tests_[i].description_length);
     }
@@ -52,17 +54,20 @@ public:
         std::vector<Count> const never(sample_.outcomes(), 0);
         double const no_test = criterion.score(never, sample_.sample());
         double const threshold = criterion.threshold(never, sample_.sample(), no_test);
+        if (getenv("LA")) { fprintf(stderr, "LOOK n=%zu types %zu leafn %zu vars %zu class %zu no_test %.1f tests %zu counts", targets_.size(), types_.size(), (size_t)leaf_.stats.n, leaf_.variable_classes.size(), leaf_.variable_classes.size() ? (size_t)std::vector<ClassId>(leaf_.variable_classes)[0] : 99, no_test/65536, tests_.size()); for (auto c : sample_.sample().totals) fprintf(stderr, " %u", c); fprintf(stderr, " DE %zu few %zu many %zu\n", (size_t)sample_.sample().design_effect,(size_t)few_.left,(size_t)many_.left); }
         std::optional<CandidateId> best;
         double best_worth = -std::numeric_limits<double>::infinity();
         for (std::size_t const first : first_tests()) {
             auto const candidate = candidate_of(tests_[first].test);
             if (!candidate) continue;
             double const worth = worth_of(tests_[first]);
+            if (getenv("LA")) { auto const& t = tests_[first]; fprintf(stderr, "  t1 type %s %zu vars %u %u value %ld %ld len %.1f holds %zu worth %.1f join %d\n", std::string(types_[t.test.type].kind->name()).c_str(), t.test.type, t.test.variables[0], t.test.variables[1], t.test.value[0], t.test.value.size()>1?t.test.value[1]:0L, (double)t.description_length/65536.0, t.holds.count(), worth/65536, is_join(t)); }
             if (worth > best_worth && criterion.surely_better(worth, threshold, sample_.size())) {
                 best = candidate;
                 best_worth = worth;
             }
         }
+        if (getenv("LA")) fprintf(stderr, "  left: few %zu many %zu joined %zu first %zu\n", (size_t)few_.left,(size_t)many_.left,(size_t)joined_.left,(size_t)first_.left);
         return best;
     }
 
@@ -129,7 +134,7 @@ private:
     // The score of the leaves of a pair, less the description lengths of its tests, with the best second test where the
     // first one holds, where it fails, or both. Minus infinity if no second test is surely worth its length.
     [[nodiscard]] double worth_of(KeptTest const& first) {
-        TargetSet const failed = all_ & ~first.holds;
+        TargetSet const failed = all_ - first.holds;
         double const gain_if_failed = gain(failed, own_lengths_);
         bool const binds = introduces(first) || narrows(first);
         double const gain_if_held = binds ? gain_with_bindings(first) : gain(first.holds, own_lengths_);
@@ -194,7 +199,7 @@ private:
             keep_bindings(bound, filter.test);
             about_bound_.clear();
             append_tests(types_, child_classes_, child.about_new, child_targets_, std::array{&joined_}, about_bound_);
-            TargetSet const rest = first.holds & ~filter.holds;
+            TargetSet const rest = first.holds - filter.holds;
             double const of_filter = without_test(filter.holds) + without_test(rest) - without_test(first.holds) -
                                      static_cast<double>(filter.description_length);
             double const of_last = gain_of_tests(filter.holds, child);

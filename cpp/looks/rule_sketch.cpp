@@ -7,7 +7,7 @@ namespace treethink {
 
 namespace {
 
-constexpr LookBudget groundings{1 << 13, 1 << 15};
+constexpr LookBudget groundings{1 << 15, 1 << 17};
 constexpr std::size_t max_tests = 256, max_sketch_depth = 8;
 
 }  // namespace
@@ -21,7 +21,7 @@ RuleSketch::RuleSketch(LearningContext const& context, std::vector<ClassId> cons
     work_ = groundings.left - budget.left;
     sort_by_length(types, arguments.size(), tests_);
     if (tests_.size() > max_tests) tests_.resize(max_tests);
-    for (std::size_t t = 0; t < targets.size(); ++t) all_.set(t);
+    all_ = TargetSet::all(targets.size());
 }
 
 double RuleSketch::length(std::span<std::uint32_t const> outcomes, std::span<Log const> lengths) {
@@ -54,7 +54,7 @@ double RuleSketch::grow(LookSample const& sample, TargetSet const& targets, std:
     if (best == scores.end() || !context_.criterion.surely_better(*best, none, targets.count())) return -none;
     KeptTest const& test = tests_[static_cast<std::size_t>(best - scores.begin())];
     return static_cast<double>(test.description_length) + grow(sample, targets & test.holds, depth + 1) +
-           grow(sample, targets & ~test.holds, depth + 1);
+           grow(sample, targets - test.holds, depth + 1);
 }
 
 }  // namespace treethink

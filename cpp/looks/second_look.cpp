@@ -96,14 +96,14 @@ bool SecondLook::decide(NodeId at, std::span<KeptTarget const> targets) {
 
 // For which targets the test in place holds.
 TargetSet SecondLook::holds_in_place(Node const& node, std::span<KeptTarget const> targets) const {
-    TargetSet holds;
+    TargetSet holds(targets.size());
     if (node.is_leaf()) return holds;
     Bindings extended;
     std::vector<FactType> const& types = context_.codes.types();
     for (std::size_t t = 0; t < targets.size(); ++t) {
         extend(FactsOnDemand(*targets[t].before), types[node.test.type], node.test, node.variable_classes,
                targets[t].bindings, extended);
-        holds[t] = extended.size() > 0;
+        if (extended.size() > 0) holds.set(t);
     }
     return holds;
 }
