@@ -344,12 +344,12 @@ std::optional<Frame> Model::shorter_frame(RuleId const& rule) {
     auto const& [slot, action] = rule;
     Tree& tree = this->tree(slot, action);
     std::vector<Frame> frames = possible_frames(*schema_, slot);
-    if (frames.size() == 1 || tree.nodes()[kRoot].settled || !tree.may_look()) return std::nullopt;
+    if (frames.size() == 1 || tree.nodes()[kRoot].settled) return std::nullopt;
     FrameChoice choice(std::move(frames), tree.frame());
     auto const& kept = window_.transitions();
     for (auto each = kept.rbegin(); each != kept.rend() && !choice.is_full(); ++each)
         if (each->action == action && is_predicted(slot, each->before)) choice.add(slot, each->before, each->after);
-    std::vector<Frame> const rivals = choice.rivals(tree.transitions());
+    std::vector<Frame> const rivals = choice.rivals(*criterion_, tree.transitions());
     return rivals.empty() ? std::nullopt : shortest(rule, choice, rivals);
 }
 
@@ -360,7 +360,6 @@ std::optional<Frame> Model::shortest(RuleId const& rule, FrameChoice const& choi
     LearningContext learning = context(window_.transitions().back().before);
     std::vector<KeptTarget> const targets = kept_targets(rule, kRoot, max_sketch_targets);
     RuleSketch sketch(learning, tree.arguments(), targets, tree.nodes()[kRoot].stats.current_design_effect());
-    tree.note_look_work(sketch.work(), false);
     auto const length = [&](Frame const& frame) {
         FrameOutcomes const told = outcomes_in(frame, slot, targets);
         return told.possible ? static_cast<double>(choice.length_of_choice(frame)) + sketch.length(told.numbers, told.lengths)

@@ -77,20 +77,25 @@ Log FrameChoice::length(Tally const& tally) const {
     return length + logs.step_product(tally.counts.size(), n);
 }
 
-std::vector<Frame> FrameChoice::rivals(std::uint64_t transitions) const {
+// In the frame in which rules begin, a tree may do better although its outcomes are more.
+std::vector<Frame> FrameChoice::rivals(Criterion const& criterion, std::uint64_t transitions) const {
     if (targets_ == 0 || (transitions_ < enough_transitions && transitions_ < transitions)) return {};
     auto const current = std::find_if(tallies_.begin(), tallies_.end(), [&](auto& each) { return is_current(each); });
+    auto const may_win = [&](Tally const& each) {
+        if (&each == &tallies_.front() || current == tallies_.end() || !current->possible) return true;
+        auto const is_shorter = [&](Log own, Log rival) {
+            return criterion.surely_better(static_cast<double>(-rival), static_cast<double>(-own), targets_);
+        };
+        return is_shorter(length(*current), length(each)) ||
+               is_shorter(length_of_outcomes(*current), length_of_outcomes(each));
+    };
     std::vector<std::pair<Log, Frame>> rivals;
-    for (Tally const& each : tallies_) {
-        if (!each.possible || is_current(each)) continue;
-        bool const may_win = current == tallies_.end() || !current->possible || length(each) < length(*current) ||
-                             length_of_outcomes(each) < length_of_outcomes(*current);
-        if (may_win) rivals.emplace_back(length(each), each.frame);
-    }
+    for (Tally const& each : tallies_)
+        if (each.possible && !is_current(each) && may_win(each)) rivals.emplace_back(length(each), each.frame);
     std::stable_sort(rivals.begin(), rivals.end(), [](auto& a, auto& b) { return a.first < b.first; });
     std::vector<Frame> frames;
     for (auto const& [length, frame] : rivals)
-        if (frames.size() < max_rivals) frames.push_back(frame);
+        if (frames.size() < max_rivals || frame == tallies_.front().frame) frames.push_back(frame);
     return frames;
 }
 

@@ -2,8 +2,9 @@
 //
 // The length of a rule in a frame is what it takes to say which frame it is, each outcome that came, the tests of the
 // tree, and the outcomes in its leaves, each predicted from those before it (KT estimator). All in Log units, as the
-// scores of the criterion "evidence". Only frames that have fewer outcomes, or tell them more briefly without a tree, can
-// be shorter; for these, and for the rule's own, a tree is sketched (rule_sketch.hpp).
+// scores of the criterion "evidence". A tree is sketched (rule_sketch.hpp) for
+// the rule's own frame, the one in which rules begin, and those whose outcomes are shorter, or told more briefly without
+// a tree.
 //
 //   Model::choose_frames, at the end of an observation, for each rule for which is_choice_due(...):
 //       FrameChoice choice(...); choice.add(...) for each kept target, the most recent first
@@ -43,7 +44,7 @@ public:
     void add(SlotId slot, State const& before, State const& after);
     /// Frames that may be shorter than the current one, the likeliest first; `transitions` that the rule has learned
     /// from.
-    [[nodiscard]] std::vector<Frame> rivals(std::uint64_t transitions) const;
+    [[nodiscard]] std::vector<Frame> rivals(Criterion const& criterion, std::uint64_t transitions) const;
     /// What it takes to say that it is this frame.
     [[nodiscard]] Log length_of_choice(Frame const& frame) const;
 
