@@ -184,23 +184,20 @@ void Tree::decide(LearningContext& context) {
 
 namespace {
 
-// Changes twice while the loss doubles.
+// Changes when the loss doubles.
 std::uint64_t look_level(Log loss) {
-    auto const nats = static_cast<std::uint64_t>(loss / units_per_nat);
-    if (nats < 2) return nats;
-    auto const exponent = static_cast<unsigned>(std::bit_width(nats)) - 1;
-    return std::uint64_t{2} * exponent + (nats >> (exponent - 1) & 1);
+    return static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(loss / units_per_nat)));
 }
 
 // Changes when it doubles; later, when it is four times as large.
 std::uint64_t look_ahead_level(Log loss) {
-    auto const exponent = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(loss / units_per_nat)));
-    return exponent <= 8 ? exponent : 8 + (exponent - 8) / 2;
+    std::uint64_t const level = look_level(loss);
+    return level <= 8 ? level : 8 + (level - 8) / 2;
 }
 
 }  // namespace
 
-// A node whose check has changed nothing is looked at, if its loss has grown by half since then. So what is unexpected
+// A node whose check has changed nothing is looked at, if its loss has doubled since then. So what is unexpected
 // leads to a look soon.
 void Tree::note_look(LearningContext& context, NodeId at, Log loss_before) {
     Log const loss = nodes_[at].stats.last_checked_loss;

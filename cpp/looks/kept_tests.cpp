@@ -64,7 +64,9 @@ private:
     }
 
     // One binding for each choice of the objects that the pattern reads.
-    std::vector<std::uint32_t> const& distinct_bindings(Bindings const& bindings) {
+    std::span<std::uint32_t const> distinct_bindings(Bindings const& bindings) {
+        static constexpr std::uint32_t first = 0;
+        if (bindings.size() == 1) return {&first, 1};
         chosen_.resize(read_.empty() ? std::min<std::size_t>(bindings.size(), 1) : bindings.size());
         std::iota(chosen_.begin(), chosen_.end(), 0u);
         if (chosen_.size() <= 1) return chosen_;
