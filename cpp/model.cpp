@@ -339,12 +339,13 @@ void Model::choose_frames(ActionId action, std::vector<ModelEvent>& events) {
     }
 }
 
-// Nothing can be shorter than a rule that is explained.
+// Nothing can be shorter than a rule that is explained, or that has little to explain.
 std::optional<Frame> Model::shorter_frame(RuleId const& rule) {
     auto const& [slot, action] = rule;
     Tree& tree = this->tree(slot, action);
     std::vector<Frame> frames = possible_frames(*schema_, slot);
-    if (frames.size() == 1 || tree.nodes()[kRoot].settled) return std::nullopt;
+    Node const& root = tree.nodes()[kRoot];
+    if (frames.size() == 1 || root.settled || root.stats.last_checked_loss < FrameChoice::min_loss) return std::nullopt;
     FrameChoice choice(std::move(frames), tree.frame());
     auto const& kept = window_.transitions();
     for (auto each = kept.rbegin(); each != kept.rend() && !choice.is_full(); ++each)
@@ -362,8 +363,9 @@ std::optional<Frame> Model::shortest(RuleId const& rule, FrameChoice const& choi
     RuleSketch sketch(learning, tree.arguments(), targets, tree.nodes()[kRoot].stats.current_design_effect());
     auto const length = [&](Frame const& frame) {
         FrameOutcomes const told = outcomes_in(frame, slot, targets);
-        return told.possible ? static_cast<double>(choice.length_of_choice(frame)) + sketch.length(told.numbers, told.lengths)
-                             : std::numeric_limits<double>::infinity();
+        return told.possible
+                   ? static_cast<double>(choice.length_of_choice(frame)) + sketch.length(told.numbers, told.lengths)
+                   : std::numeric_limits<double>::infinity();
     };
     double best = length(tree.frame());
     double const own = best;
