@@ -166,12 +166,12 @@ def slow_chase(state: State, action: str) -> Changes:
 def slow_fuel(state: State, action: str) -> Changes:
     car = only(state, "car")
     if action == "refuel":
-        return {} if car.fuel > 40 else {car.id: {"fuel": car.fuel + 20}}
-    needs = 5 if action == "down" else 30 if action == "up" else 15
+        return {} if car.fuel > 50 else {car.id: {"fuel": car.fuel + 10}}
+    needs = 15 if action == "down" else 30 if action == "up" else 20
     target = ahead(car.pos, action)
     if car.fuel < needs or at(state, "wall", target):
         return {}
-    return {car.id: {"pos": target, "fuel": car.fuel - 1}}
+    return {car.id: {"pos": target, "fuel": car.fuel - 4}}
 
 
 def slow_portal(state: State, action: str) -> Changes:

@@ -12,9 +12,11 @@ from treethink.worlds.looks import BLUE, GREY, Look
 from treethink.worlds.scene import Distribution, Scene, read_scenes
 
 #: The least fuel for a move: up is uphill, where less of it reaches the engine.
-NEEDS: Mapping[str, int] = {"left": 15, "right": 15, "up": 30, "down": 5}
+NEEDS: Mapping[str, int] = {"left": 20, "right": 20, "up": 30, "down": 15}
 #: What `refuel` adds.
-CAN = 20
+CAN = 10
+#: What a move burns.
+BURNED = 4
 
 
 class Fuel(GridWorld):
@@ -25,9 +27,9 @@ class Fuel(GridWorld):
     Actions
         left, right, up, down, refuel.
     Dynamics
-        A move to the left or to the right needs at least 15 units of fuel, a move up 30, and a
-        move down 5. With that much the car moves one cell and burns 1 unit, unless a wall is
-        there; otherwise nothing changes. Refuel adds 20 units, unless there is no room for all
+        A move to the left or to the right needs at least 20 units of fuel, a move up 30, and a
+        move down 15. With that much the car moves one cell and burns 4 units, unless a wall is
+        there; otherwise nothing changes. Refuel adds 10 units, unless there is no room for all
         of them in the tank.
     Score
         None.
@@ -72,7 +74,7 @@ class Fuel(GridWorld):
         target = moved(car.pos, MOVES[action])
         if car.fuel < NEEDS[action] or state.find("wall", pos=target):
             return self.surely(state)
-        return self.surely(state, {car.id: {"pos": target, "fuel": car.fuel - 1}})
+        return self.surely(state, {car.id: {"pos": target, "fuel": car.fuel - BURNED}})
 
     def bounds(self) -> Bounds:
         return {**super().bounds(), "fuel": (0, self.options["tank"])}
