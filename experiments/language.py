@@ -81,26 +81,26 @@ class Run:
 # ------------------------------------------------------------------------------- streams
 
 
-def play(*worlds: World, actions: Iterable[str] = ()) -> Stream:
+def play(*worlds: World, actions: Iterable[str] = (), episode: int = EPISODE) -> Stream:
     """Return a stream of random play, in which each episode takes place in the next world.
 
-    With `actions`, only transitions with these actions are in it.
+    An episode has so many steps. With `actions`, only transitions with these actions are in it.
     """
     wanted = set(actions) or set(worlds[0].actions)
 
     def stream(seed: int) -> Iterator[Case]:
-        episodes = [_endless(world, seed + i) for i, world in enumerate(worlds)]
+        episodes = [_endless(world, seed + i, episode) for i, world in enumerate(worlds)]
         while True:
             for each in episodes:
-                for before, action, after in islice(each, EPISODE):
+                for before, action, after in islice(each, episode):
                     if action in wanted:
                         yield before, action, after
 
     return stream
 
 
-def _endless(world: World, seed: int) -> Iterator[Case]:
-    for before, action, after, *_ in transitions(world, sys.maxsize, seed, EPISODE):
+def _endless(world: World, seed: int, episode: int) -> Iterator[Case]:
+    for before, action, after, *_ in transitions(world, sys.maxsize, seed, episode):
         yield before, action, after
 
 
@@ -110,6 +110,7 @@ def world_row(
     larger: World | None = None,
     actions: Iterable[str] = (),
     reference: World | None = None,
+    episode: int = EPISODE,
 ) -> Row:
     """Return the row of a world, which is played in one or more sizes."""
     world = training[0]
@@ -121,9 +122,9 @@ def world_row(
     return Row(
         world.schema,
         steps,
-        play(*training, actions=actions),
+        play(*training, actions=actions, episode=episode),
         scenes,
-        None if larger is None else play(larger, actions=actions),
+        None if larger is None else play(larger, actions=actions, episode=episode),
         None if reference is None else (reference.schema, play(reference)),
     )
 
@@ -148,7 +149,10 @@ ROWS: dict[str, Callable[[], Row]] = {
     "push": lambda: world_row(
         60_000, make("push"), larger=make("push", width=32, height=32, boxes=200, goals=300)
     ),
-    "chase": lambda: world_row(2_000, make("chase"), larger=make("chase", width=32, height=32)),
+    # A hunter that has caught its prey follows it from cell to cell: episodes are short.
+    "chase": lambda: world_row(
+        2_000, make("chase"), larger=make("chase", width=32, height=32), episode=10
+    ),
     "fuel": lambda: world_row(2_000, make("fuel"), larger=make("fuel", width=32, height=32)),
     "portal": lambda: world_row(
         2_000, make("portal"), larger=make("portal", width=32, height=32, portals=100)
