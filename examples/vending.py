@@ -22,7 +22,7 @@ class Vending(tt.World):
     schema = tt.Schema(
         classes={"machine": ["credit"], "slot": ["drink", "price", "stock", "affordable"]},
         attributes={
-            "credit": tt.Number(outcomes="change"),
+            "credit": tt.Number(),
             "drink": tt.Category(DRINKS),
             "price": tt.Number(),
             "stock": tt.Number(),

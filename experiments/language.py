@@ -141,8 +141,9 @@ def carry_row(**options: int) -> Row:
 
 ROWS: dict[str, Callable[[], Row]] = {
     "cells": lambda: world_row(3_000, make("cells"), larger=make("cells", width=32, height=32)),
-    "parity of attributes": lambda: world_row(500, make("parity"), actions=["press"]),
-    "parity of relations": lambda: world_row(2_000, make("parity"), actions=["pull"]),
+    # Within an episode the counters keep step, which looks like a rule: episodes are short.
+    "parity of attributes": lambda: world_row(500, make("parity"), actions=["press"], episode=10),
+    "parity of relations": lambda: world_row(2_000, make("parity"), actions=["pull"], episode=10),
     "carry": carry_row,
     "carry, heading as a number": partial(carry_row, numbered=1),
     "carry, things where the agent is": partial(carry_row, hidden=0),

@@ -53,7 +53,7 @@ public:
         Criterion const& criterion = context_.criterion;
         std::vector<Count> const never(sample_.outcomes(), 0);
         double const no_test = criterion.score(never, sample_.sample());
-        double const threshold = criterion.threshold(never, sample_.sample(), no_test);
+        double const threshold = criterion.threshold(never, sample_.sample(), no_test) + price_of_looks();
         if (getenv("LA")) {
             fprintf(stderr, "LOOK n=%zu types %zu leafn %zu vars %zu class %zu no_test %.1f tests %zu counts",
                     targets_.size(), types_.size(), (size_t)leaf_.stats.n, leaf_.variable_classes.size(),
@@ -88,6 +88,16 @@ public:
     }
 
 private:
+    // A leaf is looked at again and again, each time with another sample: the k-th look, which comes when its loss is
+    // 2^(k-1) times the least, has a share of 1 / k(k+1) in alpha. And a pair has one of three forms: the second test is
+    // asked where the first one holds, where it fails, or both.
+    [[nodiscard]] double price_of_looks() const {
+        std::vector<Count> const never(leaf_.stats.totals.size(), 0);
+        double const loss = -context_.criterion.score(never, {leaf_.stats.totals, sample_.sample().design_effect});
+        auto const k = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(loss / min_loss)));
+        return static_cast<double>(LogTables::get().number(3 * k * (k + 1)));
+    }
+
     static constexpr Log no_length = -1;
     /// What can be asked below a test, where the variables have given classes.
     struct ChildTests {

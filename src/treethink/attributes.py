@@ -63,7 +63,7 @@ class Attribute:
     facts
         The kinds of fact it takes part in: ``"equality"``, ``"difference"``, ``"order"`` (which of
         two values is greater, component by component) and ``"threshold"`` (whether a value is at
-        most a number). None: the first two. Names and bools have no order, and only values of
+        most a number). None: all that fit. Names and bools have no order, and only values of
         length 1 have thresholds.
     outcomes
         What rules say: ``"change"``, how the value changes (``"delta"`` is an older name for it);
