@@ -89,8 +89,8 @@ public:
 
 private:
     // A leaf is looked at again and again, each time with another sample: the k-th look, which comes when its loss is
-    // 2^(k-1) times the least, has a share of 1 / k(k+1) in alpha. And a pair has one of three forms: the second test is
-    // asked where the first one holds, where it fails, or both.
+    // 2^(k-1) times the least, has a share of 1 / k(k+1) in alpha. And a pair has one of three forms: the second test
+    // is asked where the first one holds, where it fails, or both.
     [[nodiscard]] double price_of_looks() const {
         std::vector<Count> const never(leaf_.stats.totals.size(), 0);
         double const loss = -context_.criterion.score(never, {leaf_.stats.totals, sample_.sample().design_effect});
@@ -195,7 +195,8 @@ private:
         append_tests(types_, child_classes_, child.about_bound, child_targets_, std::array{&few_, &many_},
                      about_bound_);
         double const of_pair = gain_of_tests(first.holds, child);
-        return is_join(first) ? std::max(of_pair, gain_of_triples(first, child)) : of_pair;
+        bool const may_choose = is_join(first) && count_bindings() > first.holds.count();
+        return may_choose ? std::max(of_pair, gain_of_triples(first, child)) : of_pair;
     }
     [[nodiscard]] double gain_of_tests(TargetSet const& half, ChildTests const& child) {
         second_.clear();
@@ -215,14 +216,16 @@ private:
                new_variables(type, each.test, leaf_.variable_classes.size()) == 1;
     }
     // Where objects stand for statements, such as on(3, 5), it takes two tests to find one: that it is about an object,
-    // and that it is true. Only the third may then explain something.
+    // which several are, and that it is true. Only the third may then explain something.
     [[nodiscard]] double gain_of_triples(KeptTest const& first, ChildTests const& child) {
         std::vector<KeptTest> const filters = filters_of(first);
         std::vector<KeptTarget> const bound = child_targets_;
+        std::size_t const all = count_bindings();
         double best = 0;
         for (KeptTest const& filter : filters) {
             if (joined_.left == 0) break;
             keep_bindings(bound, filter.test);
+            if (count_bindings() == all) continue;
             about_bound_.clear();
             append_tests(types_, child_classes_, child.about_new, child_targets_, std::array{&joined_}, about_bound_);
             TargetSet const rest = first.holds - filter.holds;
@@ -251,6 +254,11 @@ private:
         });
         if (filters.size() > max_filters) filters.resize(max_filters);
         return filters;
+    }
+    [[nodiscard]] std::size_t count_bindings() const {
+        std::size_t count = 0;
+        for (KeptTarget const& each : child_targets_) count += each.bindings.size();
+        return count;
     }
     // Of the bindings of each target, those for which the test holds.
     void keep_bindings(std::vector<KeptTarget> const& bound, Test const& test) {
