@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -23,6 +22,8 @@ constexpr double min_loss = 64 * static_cast<double>(units_per_nat);
 // with so many tests about the object that it finds.
 constexpr LookBudget first_groundings{1 << 14, 1 << 16}, few_groundings{1 << 10, 1 << 18},
     many_groundings{1 << 13, 1 << 17}, joined_groundings{1 << 10, 1 << 17};
+static_assert(first_groundings.left + few_groundings.left + many_groundings.left + joined_groundings.left <=
+              Tree::max_work_of_look);
 constexpr std::size_t max_filters = 4;
 
 /// Searches the pairs of tests at one leaf.
@@ -54,36 +55,17 @@ public:
         std::vector<Count> const never(sample_.outcomes(), 0);
         double const no_test = criterion.score(never, sample_.sample());
         double const threshold = criterion.threshold(never, sample_.sample(), no_test) + price_of_looks();
-        if (getenv("LA")) {
-            fprintf(stderr, "LOOK n=%zu types %zu leafn %zu vars %zu class %zu no_test %.1f tests %zu counts",
-                    targets_.size(), types_.size(), (size_t)leaf_.stats.n, leaf_.variable_classes.size(),
-                    leaf_.variable_classes.size() ? (size_t)std::vector<ClassId>(leaf_.variable_classes)[0] : 99,
-                    no_test / 65536, tests_.size());
-            for (auto c : sample_.sample().totals) fprintf(stderr, " %u", c);
-            fprintf(stderr, " DE %zu few %zu many %zu\n", (size_t)sample_.sample().design_effect, (size_t)few_.left,
-                    (size_t)many_.left);
-        }
         std::optional<CandidateId> best;
         double best_worth = -std::numeric_limits<double>::infinity();
         for (std::size_t const first : first_tests()) {
             auto const candidate = candidate_of(tests_[first].test);
             if (!candidate) continue;
             double const worth = worth_of(tests_[first]);
-            if (getenv("LA")) {
-                auto const& t = tests_[first];
-                fprintf(stderr, "  t1 type %s %zu vars %u %u value %ld %ld len %.1f holds %zu worth %.1f join %d\n",
-                        std::string(types_[t.test.type].kind->name()).c_str(), t.test.type, t.test.variables[0],
-                        t.test.variables[1], t.test.value[0], t.test.value.size() > 1 ? t.test.value[1] : 0L,
-                        (double)t.description_length / 65536.0, t.holds.count(), worth / 65536, is_join(t));
-            }
             if (worth > best_worth && criterion.surely_better(worth, threshold, sample_.size())) {
                 best = candidate;
                 best_worth = worth;
             }
         }
-        if (getenv("LA"))
-            fprintf(stderr, "  left: few %zu many %zu joined %zu first %zu\n", (size_t)few_.left, (size_t)many_.left,
-                    (size_t)joined_.left, (size_t)first_.left);
         return best;
     }
 
@@ -120,12 +102,13 @@ private:
         return narrows;
     }
 
-    // Positions of the tests to try, ascending: by length, then in canonical order.
+    // Positions of the tests to try, ascending: by length, then in canonical order. Second looks try what is not counted.
     [[nodiscard]] std::vector<std::size_t> first_tests() const {
         std::vector<std::size_t> chosen;
         std::size_t introducing = 0, others = 0;
         std::vector<std::pair<double, std::size_t>> rest;
         for (std::size_t i = 0; i < tests_.size(); ++i) {
+            if (!types_[tests_[i].test.type].counted) continue;
             bool const introduces = this->introduces(tests_[i]);
             if (tests_[i].holds == all_ && !introduces && !narrows(tests_[i])) continue;
             if (introduces ? introducing++ < max_introducing : others++ < max_others)
@@ -148,7 +131,6 @@ private:
 
     // The candidate of the leaf that a test is; nothing if it is none.
     [[nodiscard]] std::optional<CandidateId> candidate_of(Test const& test) const {
-        if (!types_[test.type].counted) return std::nullopt;
         Code const code = context_.codes.find(test.type, test.value);
         auto const block = find_block(types_, leaf_.variable_classes, test);
         if (code == no_code || !block) return std::nullopt;
