@@ -698,14 +698,14 @@ def tell(scene: Scene, then: Scene, frame: Frame, x: int, attribute: str) -> tup
 
 
 def is_choice_due(transitions: int, phase: int) -> bool:
-    """Whether it is time to choose a frame: four times while their number doubles."""
+    """Whether it is time to choose a frame: twice while their number doubles."""
     if transitions <= FEWEST_TRANSITIONS:
         return False
 
     def turn(n: int) -> int:
         shifted = n * (PHASES + phase % PHASES) // PHASES
         doublings = shifted.bit_length() - 1
-        return 4 * doublings + 4 * (shifted - 2**doublings) // 2**doublings
+        return 2 * doublings + 2 * (shifted - 2**doublings) // 2**doublings
 
     return turn(transitions) != turn(transitions - 1)
 
@@ -1522,11 +1522,12 @@ MAX_SECOND_LOOKS, MAX_LOOKS_AHEAD = 4, 1
 """In one transition there are so many looks."""
 LEAST_LOSS, LEAST_LOSS_AHEAD = 8, 64
 """What there must be left to explain, in nats."""
+LEAST_LOSS_OF_FRAMES = 16
 FEWEST_TARGETS_AHEAD = 32
-WORK_AT_ONCE, WORK_LATER = 2**20, 16
+WORK_AT_ONCE, WORK_LATER = 2**21, 16
 """From the last look that changed something on, the looks of a rule examine so many groundings, and
 so many more for each transition."""
-SECOND_GROUNDINGS = (2**13, 2**14)
+SECOND_GROUNDINGS = (2**12, 2**14)
 """A second look examines so many groundings of one pattern, and of all. Others are passed over."""
 FIRST_GROUNDINGS = (2**14, 2**16)
 """The same for the first tests of pairs;"""
@@ -1534,7 +1535,7 @@ FEW_GROUNDINGS, MANY_GROUNDINGS = (2**10, 2**18), (2**13, 2**17)
 """for the second tests of all first ones, which may use either;"""
 JOINED_GROUNDINGS = (2**10, 2**17)
 """for tests about objects that joins find;"""
-SKETCH_GROUNDINGS = (2**15, 2**17)
+SKETCH_GROUNDINGS = (2**14, 2**15)
 """and for sketches of rules."""
 MAX_INTRODUCING, MAX_OTHERS, MAX_BEST, MAX_SECOND = 96, 48, 16, 512
 """First tests are so many of the shortest that introduce variables, of the shortest others, and of
@@ -1545,13 +1546,13 @@ MAX_SKETCH_TESTS, MAX_SKETCH_DEPTH = 256, 8
 
 
 def look_level(loss: int) -> int:
-    """A node is looked at again when this changes: at 1, 2, 3, 4, 6, 8, 12, 16, ... nats."""
-    return sum(n <= loss // NAT for n in {n for k in range(64) for n in (2**k, 3 * 2**k)})
+    """A node is looked at again when this changes: at 1, 2, 4, 8, 16, ... nats."""
+    return sum(2**k <= loss // NAT for k in range(64))
 
 
 def look_ahead_level(loss: int) -> int:
-    """The same two tests deep: at 1, 2, 4, ..., 128, and from there on 512, 2048, ... nats."""
-    return sum(n <= loss // NAT for n in [2**k for k in (*range(8), *range(9, 64, 2))])
+    """The same two tests deep: at 1, 2, 4, ..., 512, and from there on 2048, 8192, ... nats."""
+    return sum(2**k <= loss // NAT for k in (*range(10), *range(11, 64, 2)))
 
 
 def scramble(x: int) -> int:
@@ -1797,6 +1798,7 @@ class PairSearch:
     def best_first_test(self) -> Test | None:
         none = self.sample.score(self.sample.everything)
         threshold = self.criterion.threshold(self.sample.of(self.sample.everything), {}, none)
+        threshold += self._price_of_looks()
         best, best_worth = None, float("-inf")
         for first in self._first_tests():
             if first.test in self.leaf.candidates:
@@ -1804,6 +1806,13 @@ class PairSearch:
                 if worth > best_worth and self.criterion.surely_better(worth, threshold, 0):
                     best, best_worth = first.test, worth
         return best
+
+    def _price_of_looks(self) -> int:
+        """The k-th look at a leaf has a share of 1 / k(k+1) in alpha, and a pair one of three forms."""
+        totals = effective_counts(self.sample.copies, self.leaf.totals)
+        loss = -forecast({}, totals, distinct_outcomes(self.leaf.totals))
+        k = (loss // (LEAST_LOSS_AHEAD * NAT)).bit_length()
+        return log(3 * k * (k + 1))
 
     def _first_tests(self) -> list[KeptTest]:
         """The tests to try: those that are short, and the best of the others."""
@@ -1856,7 +1865,8 @@ class PairSearch:
         bound = self._bind(first)
         about_bound = kept_tests(bound.depends, bound.variables, bound.kept, [self.few, self.many])
         gain = self._gain(first.holds, [*self._own_tests(bound), *about_bound])
-        if self._is_join(first):
+        several = sum(len(each.bindings) for each in bound.kept) > first.holds.bit_count()
+        if self._is_join(first) and several:
             of_triples = self._gain_of_triples(first, bound, about_bound)
             self.noted["joins that are better with a third test"] += of_triples > gain
             gain = max(gain, of_triples)
@@ -1930,6 +1940,8 @@ class PairSearch:
                 target._replace(bindings=extensions(target.scene, each.test, target.bindings))
                 for target in bound.kept
             ]
+            if all(len(a.bindings) == len(b.bindings) for a, b in zip(kept, bound.kept, strict=True)):
+                continue  # it leaves them all
             about_new = kept_tests(bound.about_new, bound.variables, kept, [self.joined])
             own = self._own_tests(bound._replace(kept=kept))
             rest = first.holds & ~each.holds
@@ -2103,7 +2115,7 @@ class ReferenceModel:
         frames = possible_frames(self.schema, class_name, attribute)
         if len(frames) < 2:
             return None
-        if tree.root in tree._settled():
+        if tree.root in tree._settled() or tree.root.last_checked_loss < LEAST_LOSS_OF_FRAMES * NAT:
             return None
         rivals = self._rivals(rule, frames)
         if not rivals:
