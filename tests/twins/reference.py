@@ -1653,9 +1653,14 @@ class Budget:
     of_pattern: int
     of_all: int
     used: int = 0
+    refused: int = 0
+    """How many patterns it would have allowed before it was used up."""
 
     def allows(self, groundings: int) -> bool:
-        return groundings <= self.of_pattern and self.used + groundings <= self.of_all
+        if groundings > self.of_pattern:
+            return False
+        self.refused += self.used + groundings > self.of_all
+        return self.used + groundings <= self.of_all
 
 
 def kept_tests(
@@ -1803,6 +1808,8 @@ class PairSearch:
                 worth = self._worth(first)
                 if worth > best_worth and self.criterion.surely_better(worth, threshold, 0):
                     best, best_worth = first.test, worth
+        budgets = {"first": self.first, "few": self.few, "many": self.many, "joined": self.joined}
+        self.noted.update(f"{name} used up" for name, each in budgets.items() if each.refused)
         return best
 
     def _first_tests(self) -> list[KeptTest]:
@@ -2165,9 +2172,7 @@ class ReferenceModel:
             )
         ]
         rivals.sort(key=lambda frame: in_full[frame])
-        return [
-            frame for i, frame in enumerate(rivals) if i < MAX_RIVALS or frame == frames[0]
-        ]
+        return [frame for i, frame in enumerate(rivals) if i < MAX_RIVALS or frame == frames[0]]
 
     def _grow_again(self, rule: RuleKey, frame: Frame) -> None:
         """Let a rule learn from what is kept, in that frame; what it cannot tell is left out."""
