@@ -363,8 +363,9 @@ std::optional<Frame> Model::shortest(RuleId const& rule, FrameChoice const& choi
     RuleSketch sketch(learning, tree.arguments(), targets, tree.nodes()[kRoot].stats.current_design_effect());
     auto const length = [&](Frame const& frame) {
         FrameOutcomes const told = outcomes_in(frame, slot, targets);
-        return told.possible ? static_cast<double>(choice.length_of_choice(frame)) + sketch.length(told.numbers, told.lengths)
-                             : std::numeric_limits<double>::infinity();
+        return told.possible
+                   ? static_cast<double>(choice.length_of_choice(frame)) + sketch.length(told.numbers, told.lengths)
+                   : std::numeric_limits<double>::infinity();
     };
     double best = length(tree.frame());
     double const own = best;

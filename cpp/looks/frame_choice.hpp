@@ -3,8 +3,8 @@
 // The length of a rule in a frame is what it takes to say which frame it is, each outcome that came, the tests of the
 // tree, and the outcomes in its leaves, each predicted from those before it (KT estimator). All in Log units, as the
 // scores of the criterion "evidence". A tree is sketched (rule_sketch.hpp) for
-// the rule's own frame, the one in which rules begin, and those whose outcomes are shorter, or told more briefly without
-// a tree.
+// the rule's own frame, the one in which rules begin, and those whose outcomes are shorter, or told more briefly
+// without a tree.
 //
 //   Model::choose_frames, at the end of an observation, for each rule for which is_choice_due(...):
 //       FrameChoice choice(...); choice.add(...) for each kept target, the most recent first

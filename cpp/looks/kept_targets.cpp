@@ -96,7 +96,8 @@ LookSample::LookSample(std::span<std::uint32_t const> outcomes, std::uint64_t de
 
 void LookSample::count(TargetSet const& targets, std::vector<Count>& counts) const {
     counts.resize(outcomes());
-    for (std::size_t y = 0; y < outcomes(); ++y) counts[y] = static_cast<Count>(TargetSet::count_of_both(targets, by_outcome_[y]));
+    for (std::size_t y = 0; y < outcomes(); ++y)
+        counts[y] = static_cast<Count>(TargetSet::count_of_both(targets, by_outcome_[y]));
 }
 
 }  // namespace treethink

@@ -66,7 +66,7 @@ private:
 
 /// A target of a kept transition that reaches a node.
 struct KeptTarget {
-    State const* before;       // its transition
+    State const* before;  // its transition
     State const* after;
     std::uint64_t transition;  // differs between any two transitions of one look; counted from 1
     Bindings bindings;         // that arrive at the node

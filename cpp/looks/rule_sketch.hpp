@@ -1,8 +1,9 @@
 // rule_sketch.hpp - how long a rule would be if its outcomes were told in some frame.
 //
-// What a frame is good for shows in the tree that goes with it: a hunter's changes are many, but each follows from where
-// its prey is. So a tree is sketched for each frame, over a sample of what is kept: the best test divides the targets,
-// and so on in both halves, as long as that is surely better than no test. All frames have the same targets and tests.
+// What a frame is good for shows in the tree that goes with it: a hunter's changes are many, but each follows from
+// where its prey is. So a tree is sketched for each frame, over a sample of what is kept: the best test divides the
+// targets, and so on in both halves, as long as that is surely better than no test. All frames have the same targets
+// and tests.
 #pragma once
 
 #include <cstddef>

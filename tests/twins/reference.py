@@ -2105,7 +2105,7 @@ class ReferenceModel:
 
     def _shorter_frame(self, rule: RuleKey) -> Frame | None:
         """The frame that tells the kept targets most briefly, if it surely is shorter."""
-        class_name, attribute, wanted = rule
+        class_name, attribute, _ = rule
         tree = self.tree(*rule)
         frames = possible_frames(self.schema, class_name, attribute)
         if len(frames) < 2:
