@@ -102,7 +102,8 @@ private:
         return narrows;
     }
 
-    // Positions of the tests to try, ascending: by length, then in canonical order. Second looks try what is not counted.
+    // Positions of the tests to try, ascending: by length, then in canonical order. Second looks try what is not
+    // counted.
     [[nodiscard]] std::vector<std::size_t> first_tests() const {
         std::vector<std::size_t> chosen;
         std::size_t introducing = 0, others = 0;

@@ -66,6 +66,8 @@ MEMORIES: dict[str, st.SearchStrategy[int]] = {
     "long": st.sampled_from([1000, 100, 40]),
 }
 """How many transitions are kept: so few that most are forgotten, or most of them."""
+FEW = st.integers(24, 36)
+"""As many as it takes to choose a frame of rules that have not learned from more."""
 
 TURN = 25
 """Transitions in which chance is shared, and as many in which it is not, by turns."""
@@ -101,6 +103,8 @@ class Shape:
     """The kind of frame that hidden rules have, if it is possible; empty: the default."""
     alone: int = 0
     """Transitions in which there is one object of each class; after that, as many as come."""
+    exclusive: bool = False
+    """Whether hidden rules are the exclusive or of two tests, which takes a look-ahead."""
 
 
 @dataclass(frozen=True)
@@ -219,10 +223,26 @@ def settings_of_learner(
     return st.fixed_dictionaries(
         {
             "criterion": st.sampled_from(criteria),
-            "memory": st.sampled_from(memories).flatmap(lambda name: MEMORIES[name]),
+            "memory": st.sampled_from(memories).flatmap(
+                lambda name: {**MEMORIES, "few": FEW}[name]
+            ),
             "alpha": st.sampled_from([0.5, 0.9, 0.5, 0.4, 0.9, 0.2, 0.05, 0.01]),
             "branch_updates": st.sampled_from([True, True, True, False]),
             "max_candidates": st.sampled_from([100_000, 100_000, 300, 40, 12, 3]),
+        }
+    )
+
+
+def settings_of_careful_learner(
+    criteria: Sequence[str],
+) -> st.SearchStrategy[dict[str, Any]]:
+    """A small alpha, so that leaves stay mixed until there is a reason to split them."""
+    return st.fixed_dictionaries(
+        {
+            "criterion": st.sampled_from(criteria),
+            "memory": st.sampled_from([1000, 120]),
+            "alpha": st.sampled_from([0.1, 0.05, 0.01]),
+            "max_candidates": st.sampled_from([100_000, 100_000, 40]),
         }
     )
 
@@ -310,6 +330,22 @@ def ordered_shapes() -> st.SearchStrategy[Shape]:
     )
 
 
+def exclusive_shapes() -> st.SearchStrategy[Shape]:
+    """Streams whose rules are found by looking two tests deep, if at all."""
+    return st.builds(
+        Shape,
+        seed=st.integers(0, 2**32),
+        length=st.just(180),
+        values=st.sampled_from(["bits", "bits", "small"]),
+        objects=st.just(2),
+        episode=st.just(1),
+        noise=st.sampled_from([0.1, 0.0, 0.3]),
+        switch=st.sampled_from(["none", "none", "other"]),
+        switch_at=st.integers(80, 120),
+        exclusive=st.just(True),
+    )
+
+
 def framed_shapes() -> st.SearchStrategy[Shape]:
     """Streams whose rules have frames to be found, which may be lost again later."""
     return st.builds(
@@ -351,19 +387,21 @@ def streams(
     units: bool = False,
     presets: bool = False,
     framed: bool = False,
+    careful: bool = False,
 ) -> Stream:
     """Schema, settings and transitions.
 
     `kinds` are those that attributes may list; `criteria` and `memories` (names of MEMORIES)
     those that a learner may have. Two thirds of the streams are of shapes that are given. With
     `units`, attributes may be like others; with `framed`, they are made to be told by each other.
+    With `careful`, the learner has a memory and decides late.
     """
-    shape = (
-        shapes() if mostly is None else st.one_of(mostly, mostly, mostly if framed else shapes())
-    )
+    mostly = shapes() if mostly is None else mostly
+    shape = st.one_of(mostly, mostly, mostly if framed or careful else shapes())
+    learner = settings_of_learner(criteria, memories)
     return Stream(
         draw(framed_schemas() if framed else schemas(kinds, units, presets)),
-        draw(settings_of_learner(criteria, memories)),
+        draw(settings_of_careful_learner(criteria) if careful else learner),
         draw(shape),
     )
 
@@ -456,6 +494,22 @@ def telling_tests(
     return sorted(test for test, n in true.items() if 0.25 <= n / targets <= 0.75)
 
 
+def exclusive_tree(rng: random.Random, class_name: str, scenes: list[Scene]) -> ReferenceTree:
+    """A tree that asks the same test on both sides of another one."""
+    tree = random_tree(rng, class_name, scenes, depth=1)
+    first, left, right = tree.root, tree.root.left, tree.root.right
+    if not (left and right):
+        return tree
+    n, more = len(first.variables), len(left.variables) - len(first.variables)
+    tests = [each for each in telling_tests(tree, right, scenes) if each != first.test]
+    if tests:
+        test = rng.choice(tests)
+        slots = tuple(slot if slot < n else slot + more for slot in test.slots)
+        left.become_branch(test._replace(slots=slots))
+        right.become_branch(test)
+    return tree
+
+
 MISSING = object()
 
 
@@ -539,10 +593,11 @@ def hidden_rules(
     rules = {}
     for key in same or keys:
         tree = random_tree(rng, key[0], scenes, shape.depth, shape.across, shape.ordered)
+        if shape.exclusive:
+            tree = exclusive_tree(rng, key[0], scenes)
         frame = random_frame(rng, schema, shape, key)
-        rules[key] = HiddenRule(
-            rng, tree, frame, random_outcomes(rng, schema, shape, key[1], frame)
-        )
+        choices = random_outcomes(rng, schema, shape, key[1], frame)
+        rules[key] = HiddenRule(rng, tree, frame, choices[:2] if shape.exclusive else choices)
     return rules
 
 

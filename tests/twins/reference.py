@@ -1654,9 +1654,14 @@ class Budget:
     of_pattern: int
     of_all: int
     used: int = 0
+    refused: int = 0
+    """How many patterns it would have allowed before it was used up."""
 
     def allows(self, groundings: int) -> bool:
-        return groundings <= self.of_pattern and self.used + groundings <= self.of_all
+        if groundings > self.of_pattern:
+            return False
+        self.refused += self.used + groundings > self.of_all
+        return self.used + groundings <= self.of_all
 
 
 def kept_tests(
@@ -1805,6 +1810,8 @@ class PairSearch:
                 worth = self._worth(first)
                 if worth > best_worth and self.criterion.surely_better(worth, threshold, 0):
                     best, best_worth = first.test, worth
+        budgets = {"first": self.first, "few": self.few, "many": self.many, "joined": self.joined}
+        self.noted.update(f"{name} used up" for name, each in budgets.items() if each.refused)
         return best
 
     def _price_of_looks(self) -> int:
@@ -2110,7 +2117,7 @@ class ReferenceModel:
 
     def _shorter_frame(self, rule: RuleKey) -> Frame | None:
         """The frame that tells the kept targets most briefly, if it surely is shorter."""
-        class_name, attribute, wanted = rule
+        class_name, attribute, _ = rule
         tree = self.tree(*rule)
         frames = possible_frames(self.schema, class_name, attribute)
         if len(frames) < 2:
@@ -2177,9 +2184,7 @@ class ReferenceModel:
             )
         ]
         rivals.sort(key=lambda frame: in_full[frame])
-        return [
-            frame for i, frame in enumerate(rivals) if i < MAX_RIVALS or frame == frames[0]
-        ]
+        return [frame for i, frame in enumerate(rivals) if i < MAX_RIVALS or frame == frames[0]]
 
     def _grow_again(self, rule: RuleKey, frame: Frame) -> None:
         """Let a rule learn from what is kept, in that frame; what it cannot tell is left out."""

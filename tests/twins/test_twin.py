@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
+import joint_worlds
 import treethink as tt
 from crowd import CROWD, CROWDS, SETTINGS, large_crowd, verdicts
 from endless import noise
@@ -41,6 +42,7 @@ from strategies import (
     Stream,
     Transition,
     crowded_shapes,
+    exclusive_shapes,
     explained_shapes,
     framed_shapes,
     mistaken_shapes,
@@ -179,10 +181,9 @@ class Twins:
             assert prediction.terminated() == (float(ends.get(True, 0)) if ends else None)
 
     def assert_same_pairs(self) -> None:
-        """Of all nodes: how many targets met and agreed, and when it was last asked. Of all rules: how
-        much their looks have examined.
+        """Of all nodes: how many targets met and agreed, and when it was last asked.
 
-        Only files say it.
+        Of all rules: how much their looks have examined. Only files say it.
         """
         _, body = file.unpack(self.engine.to_bytes(), "it")
         uses_evidence = self.engine.criterion != "wilson"
@@ -328,9 +329,9 @@ def test_engine_and_twin_agree_on_attributes_that_are_like_others(criterion):
     share_with = shares(
         examples, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly, units=True)
     )
-    assert share_with["tests of two attributes"] >= 0.25
-    assert share_with["tests within an object"] >= 0.25
-    assert share_with["split"] >= 0.5
+    assert share_with["tests of two attributes"] >= (0.03 if hard_to_move else 0.25)
+    assert share_with["tests within an object"] >= (0.03 if hard_to_move else 0.25)
+    assert share_with["split"] >= (0.4 if hard_to_move else 0.5)
 
 
 @pytest.mark.slow
@@ -373,6 +374,46 @@ def test_engine_and_twin_agree_on_branches_that_rest_because_all_is_explained(cr
 
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
+def test_engine_and_twin_agree_on_rules_that_take_two_tests(criterion):
+    """Leaves of random streams look two tests deep, and split in some of the streams."""
+    stream = streams(BUILT_IN, [criterion], mostly=exclusive_shapes(), careful=True)
+    share_with = shares(12, stream)
+    assert share_with["looks: ahead"] >= 0.3
+    assert share_with["looks: split by look-ahead"] >= (0.05 if criterion == "proven" else 0.1)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "noise", "memory"),
+    [("evidence", 0.2, 1000), ("proven", 0.1, 110), ("wilson", 0.0, 1000), ("evidence", 0.0, 0)],
+)
+@pytest.mark.parametrize("world", joint_worlds.WORLDS)
+def test_engine_and_twin_find_two_tests_that_explain_together(world, criterion, noise, memory):
+    transitions = joint_worlds.stream(joint_worlds.WORLDS[world][0], 140, seed=1, noise=noise)
+    twins = Twins(transitions[0][0].schema, criterion, memory, alpha=0.05)
+    happened = twins.follow(transitions)
+    looks = criterion != "wilson" and memory > 0
+    assert (happened["looks: split by look-ahead"] > 0) == looks
+    if looks and world == "statements":
+        assert happened["looks: joins that are better with a third test"] > 0
+    if looks and world == "cells":
+        assert happened["looks: many used up"] > 0
+
+
+@pytest.mark.slow
+def test_engine_and_twin_look_ahead_in_vain_until_the_account_is_empty():
+    transitions = joint_worlds.stream(joint_worlds.noise_of_kinds, 620, seed=1)
+    twins = Twins(transitions[0][0].schema, "evidence", 1000, alpha=0.01)
+    for step, transition in enumerate(transitions):
+        twins.observe(*transition)
+        if step % 50 == 0:
+            twins.assert_same_pairs()
+    looked = twins.twin.tree("player", "turns", "go").looked
+    assert looked["ahead"] >= 3
+    assert looked["account is empty"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["evidence", "proven"])
 def test_engine_and_twin_agree_on_frames(criterion):
     """Each frame is chosen in many of the streams, and lost in some of them."""
     stream = streams(BUILT_IN, [criterion], ["long"], mostly=framed_shapes(), framed=True)
@@ -394,7 +435,7 @@ def test_engine_and_twin_agree_on_frames(criterion):
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
 def test_engine_and_twin_agree_on_frames_that_are_chosen_from_few_transitions(criterion):
-    stream = streams(BUILT_IN, [criterion], ["short"], mostly=framed_shapes(), framed=True)
+    stream = streams(BUILT_IN, [criterion], ["few"], mostly=framed_shapes(), framed=True)
     assert shares(40, stream)["frame"] >= 0.05
 
 
