@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -54,43 +52,24 @@ public:
         std::vector<Count> const never(sample_.outcomes(), 0);
         double const no_test = criterion.score(never, sample_.sample());
         double const threshold = criterion.threshold(never, sample_.sample(), no_test) + price_of_looks();
-        if (getenv("LA")) {
-            fprintf(stderr, "LOOK n=%zu types %zu leafn %zu vars %zu class %zu no_test %.1f tests %zu counts",
-                    targets_.size(), types_.size(), (size_t)leaf_.stats.n, leaf_.variable_classes.size(),
-                    leaf_.variable_classes.size() ? (size_t)std::vector<ClassId>(leaf_.variable_classes)[0] : 99,
-                    no_test / 65536, tests_.size());
-            for (auto c : sample_.sample().totals) fprintf(stderr, " %u", c);
-            fprintf(stderr, " DE %zu few %zu many %zu\n", (size_t)sample_.sample().design_effect, (size_t)few_.left,
-                    (size_t)many_.left);
-        }
         std::optional<CandidateId> best;
         double best_worth = -std::numeric_limits<double>::infinity();
         for (std::size_t const first : first_tests()) {
             auto const candidate = candidate_of(tests_[first].test);
             if (!candidate) continue;
             double const worth = worth_of(tests_[first]);
-            if (getenv("LA")) {
-                auto const& t = tests_[first];
-                fprintf(stderr, "  t1 type %s %zu vars %u %u value %ld %ld len %.1f holds %zu worth %.1f join %d\n",
-                        std::string(types_[t.test.type].kind->name()).c_str(), t.test.type, t.test.variables[0],
-                        t.test.variables[1], t.test.value[0], t.test.value.size() > 1 ? t.test.value[1] : 0L,
-                        (double)t.description_length / 65536.0, t.holds.count(), worth / 65536, is_join(t));
-            }
             if (worth > best_worth && criterion.surely_better(worth, threshold, sample_.size())) {
                 best = candidate;
                 best_worth = worth;
             }
         }
-        if (getenv("LA"))
-            fprintf(stderr, "  left: few %zu many %zu joined %zu first %zu\n", (size_t)few_.left, (size_t)many_.left,
-                    (size_t)joined_.left, (size_t)first_.left);
         return best;
     }
 
 private:
     // A leaf is looked at again and again, each time with another sample: the k-th look, which comes when its loss is
-    // 2^(k-1) times the least, has a share of 1 / k(k+1) in alpha. And a pair has one of three forms: the second test is
-    // asked where the first one holds, where it fails, or both.
+    // 2^(k-1) times the least, has a share of 1 / k(k+1) in alpha. And a pair has one of three forms: the second test
+    // is asked where the first one holds, where it fails, or both.
     [[nodiscard]] double price_of_looks() const {
         std::vector<Count> const never(leaf_.stats.totals.size(), 0);
         double const loss = -context_.criterion.score(never, {leaf_.stats.totals, sample_.sample().design_effect});
