@@ -192,7 +192,7 @@ std::uint64_t look_level(Log loss) {
 // Changes when it doubles; later, when it is four times as large.
 std::uint64_t look_ahead_level(Log loss) {
     std::uint64_t const level = look_level(loss);
-    return level <= 8 ? level : 8 + (level - 8) / 2;
+    return level <= 10 ? level : 10 + (level - 10) / 2;
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ namespace {
 constexpr std::uint64_t fewest_transitions = 16;
 constexpr std::uint64_t frame_phases = 16;
 
-std::uint64_t quarter_doublings(std::uint64_t n) {
+std::uint64_t half_doublings(std::uint64_t n) {
     auto const exponent = static_cast<unsigned>(std::bit_width(n)) - 1;
-    return std::uint64_t{4} * exponent + (n >> (exponent - 2)) % 4;
+    return std::uint64_t{2} * exponent + (n >> (exponent - 1)) % 2;
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ std::uint64_t quarter_doublings(std::uint64_t n) {
 bool is_choice_due(std::uint64_t transitions, std::size_t phase) {
     if (transitions <= fewest_transitions) return false;
     auto const turn = [&](std::uint64_t n) {
-        return quarter_doublings(n * (frame_phases + phase % frame_phases) / frame_phases);
+        return half_doublings(n * (frame_phases + phase % frame_phases) / frame_phases);
     };
     return turn(transitions) != turn(transitions - 1);
 }

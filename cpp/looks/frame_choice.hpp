@@ -68,8 +68,8 @@ private:
     std::size_t targets_ = 0, transitions_ = 0;
 };
 
-/// Whether it is time to choose the frame of a rule that has learned from so many transitions: four times while their
-/// number doubles. Rules whose `phase` differs mostly take different turns.
+/// Whether it is time to choose the frame of a rule that has learned from so many transitions: twice while their number
+/// doubles. Rules whose `phase` differs mostly take different turns.
 [[nodiscard]] bool is_choice_due(std::uint64_t transitions, std::size_t phase);
 
 }  // namespace treethink

@@ -7,7 +7,7 @@ namespace treethink {
 
 namespace {
 
-constexpr LookBudget groundings{1 << 15, 1 << 17};
+constexpr LookBudget groundings{1 << 14, 1 << 15};
 constexpr std::size_t max_tests = 256, max_sketch_depth = 8;
 
 }  // namespace
