@@ -49,10 +49,10 @@ What TreeThink knows of {worlds}
 after watching random play, with its default settings (but for `facts=` in `keys`): every rule
 that varies, in English (`rule.to_text("english")`) and as Python (`rule.to_text("code")`). Each
 model predicts all of {held_out:,} held-out transitions exactly, and every scene of its world's
-specification ([worlds.md](worlds.md)). Each rule was also read against that specification: by hand, and in the
-tests by a small reader that knows nothing but the words. They are all right in every level that
-their world makes; what is roundabout in them, or right for that reason only, stands below. This
-page is made by `python experiments/rules.py`.
+specification ([worlds.md](worlds.md)). Each rule was also read against that specification: by
+hand, and in the tests by a small reader that knows nothing but the words. They are all right in
+every level that their world makes; what is roundabout in them, or right for that reason only,
+stands below. This page is made by `python experiments/rules.py`.
 
 ## How to read them
 
