@@ -308,7 +308,8 @@ Frame Model::usual_frame(SlotId slot) const {
 }
 
 OutcomeLimits Model::outcome_limits(SlotId slot) const {
-    OutcomeLimits limits{outcome_length(slot), usual_frame(slot), {}, !feedback_kind(slot)};
+    // Looks take what the choice of frames takes.
+    OutcomeLimits limits{outcome_length(slot), usual_frame(slot), {}, !feedback_kind(slot), chooses_frames()};
     if (!feedback_kind(slot) && chooses_frames())
         limits.frames = [this, slot] { return possible_frames(*schema_, slot); };
     return limits;

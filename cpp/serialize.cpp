@@ -79,7 +79,6 @@ constexpr std::uint64_t all_frame_flags = flag_adds | flag_has_stays | flag_sour
 // Flags of a node.
 constexpr std::uint64_t flag_branch = 1, flag_pinned = 2, flag_hand_written = 4, flag_prior = 8;
 constexpr std::uint64_t all_flags = flag_branch | flag_pinned | flag_hand_written | flag_prior;
-constexpr std::uint64_t max_look_work = std::numeric_limits<std::uint64_t>::max() / 2;
 // In Log units: 2^32 outcomes, each of less than 2^24.
 constexpr std::uint64_t max_loss = std::uint64_t{1} << 56;
 
@@ -206,7 +205,7 @@ private:
         if ((flags & flag_stays) && (!limits.may_stay || tree_.frame_.is_change()))
             throw ModelFileError("the model file has a rule with an outcome that it cannot have");
         add_without_components(outcomes, flags);
-        if (flags & flag_looks) tree_.look_work_ = in_.number(max_look_work, "an amount of work");
+        if (flags & flag_looks) tree_.look_work_ = read_look_work(limits);
         if ((flags & flag_others) && (outcomes.size() < 2 || !(flags & flag_varies)))
             throw ModelFileError("the model file has a rule with nothing but other outcomes");
         for (auto& [outcome, seen, others] : outcomes) {
@@ -218,6 +217,13 @@ private:
             tree_.seen_.push_back(seen);
         }
         return (flags & flag_varies) != 0;
+    }
+
+    std::uint64_t read_look_work(OutcomeLimits const& limits) {
+        std::uint64_t const work = in_.number(tree_.max_look_work(), "an amount of work");
+        if (!limits.takes_looks || work == 0)
+            throw ModelFileError("the model file has a rule with looks that it cannot have taken");
+        return work;
     }
 
     // The others and `stays`, each at its position among all.

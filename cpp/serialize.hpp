@@ -57,6 +57,7 @@ struct OutcomeLimits {
     Frame usual;                                 // the frame of rules that files name none for
     std::function<std::vector<Frame>()> frames;  // others that the rule can have; empty: none
     bool may_stay = true;                        // whether a value can stay what it is: feedback has none
+    bool takes_looks = false;                    // whether its nodes are looked at again
 };
 
 /// Writes a tree; candidates by value, so that nothing depends on codes. `usual`: a frame that needs no writing.

@@ -76,7 +76,7 @@ public:
     [[nodiscard]] virtual bool is_check_due(NodeStats&) const { return true; }
     /// What the tests below a branch explain beyond its own test: lost if the branch changes its test.
     [[nodiscard]] virtual double explained_below(Codes const&, std::vector<Node> const&, NodeId) const { return 0; }
-    /// Whether leaves that stay mixed are looked at again (lookahead.hpp).
+    /// Whether leaves that stay mixed are looked at again (looks/).
     [[nodiscard]] virtual bool looks_ahead() const { return false; }
     /// Finds the branches that need no check because everything below them is explained (Node::settled).
     virtual void update_settled(std::vector<Node>&) const {}

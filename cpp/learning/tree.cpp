@@ -197,9 +197,9 @@ std::uint64_t look_ahead_level(Log loss) {
 
 }  // namespace
 
-// A node whose check has changed nothing is looked at, if its loss has doubled since then. So what is unexpected
-// leads to a look soon.
-void Tree::note_look(LearningContext& context, NodeId at, Log loss_before) {
+// A branch that was checked, and a leaf whose check has changed nothing, are looked at if their loss has doubled
+// since the check before. So what is unexpected leads to a look soon.
+void Tree::note_look(LearningContext const& context, NodeId at, Log loss_before) {
     Log const loss = nodes_[at].stats.last_checked_loss;
     if (look_level(loss_before) == look_level(loss) || !context.takes_looks()) return;
     bool const grown = loss_before > 0 && look_ahead_level(loss_before) != look_ahead_level(loss);
@@ -207,12 +207,18 @@ void Tree::note_look(LearningContext& context, NodeId at, Log loss_before) {
 }
 
 // Whether a new leaf is below a test that explains nothing by itself: what goes with it may take another look.
-bool Tree::continues_look_ahead(LearningContext& context, NodeId leaf) const {
+bool Tree::continues_look_ahead(LearningContext const& context, NodeId leaf) const {
     if (leaf == kRoot || !nodes_[leaf].is_leaf()) return false;
     Node const& parent = nodes_[nodes_[leaf].parent];
     if (!parent.candidates.are_counted()) return false;
-    NodeScores const scores = score_node(context, parent);
-    return !context.criterion.surely_better(scores.test, scores.no_test, parent.stats.n);
+    // Not the design effect of its last check, which files do not have.
+    Sample const sample{parent.stats.totals, parent.stats.current_design_effect()};
+    std::vector<Count> counts(sample.totals.size(), 0);
+    double const no_test = context.criterion.score(counts, sample);
+    read_test_counts(parent, counts);
+    double const test = context.criterion.score(counts, sample);
+    double const net = test - static_cast<double>(length_of_test(context.codes, parent));
+    return !context.criterion.surely_better(net, no_test, parent.stats.n);
 }
 
 std::vector<Tree::AwaitedLook> Tree::take_looks() {

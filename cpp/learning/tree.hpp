@@ -13,6 +13,7 @@
 // docs/algorithm.md lists the paper's steps beside these functions.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -114,10 +115,16 @@ public:
     /// Whether looks may examine more groundings. From the last look that changed something on, they may examine so
     /// many at once, and a few more for each transition: where there is nothing to be found, they take a share of
     /// learning.
-    [[nodiscard]] bool may_look() const { return look_work_ < look_work_at_once + look_work_later * transitions_; }
+    [[nodiscard]] bool may_look() const { return look_work_ < look_work_at_once + earned_look_work(); }
     [[nodiscard]] std::uint64_t look_work() const { return look_work_; }
     void note_look_work(std::uint64_t groundings, bool changed) {
-        look_work_ = changed ? look_work_later * transitions_ : look_work_ + groundings;
+        look_work_ = changed ? earned_look_work() : look_work_ + groundings;
+    }
+    /// One look examines no more groundings.
+    static constexpr std::uint64_t max_work_of_look = std::uint64_t{1} << 20;
+    /// So looks cannot have examined more.
+    [[nodiscard]] std::uint64_t max_look_work() const {
+        return look_work_at_once + earned_look_work() + max_work_of_look;
     }
     /// A node that waits for a look, and whether that looks ahead.
     struct AwaitedLook {
@@ -143,6 +150,9 @@ private:
                (nodes_.empty() || nodes_[kRoot].edits.prior_counts.empty() || own_answer_total(kRoot) == 0);
     }
     [[nodiscard]] std::uint64_t own_answer_total(NodeId node) const;
+    [[nodiscard]] std::uint64_t earned_look_work() const {
+        return look_work_later * std::min(transitions_, std::uint64_t{1} << 56);
+    }
     [[nodiscard]] CountingTime counting_time() const { return {transitions_, stamp_}; }
     template <class Visit>
     NodeId walk(LearningContext& context, Target const& target, Visit&& visit);
@@ -166,8 +176,8 @@ private:
     void record_event(LearningContext& context, NodeId node, Decision kind) const;
 
     void note_looks(LearningContext const& context, NodeId split_leaf);
-    void note_look(LearningContext& context, NodeId node, Log loss_before);
-    [[nodiscard]] bool continues_look_ahead(LearningContext& context, NodeId leaf) const;
+    void note_look(LearningContext const& context, NodeId node, Log loss_before);
+    [[nodiscard]] bool continues_look_ahead(LearningContext const& context, NodeId leaf) const;
 
     [[nodiscard]] NodeId add_node(NodeId parent, VariableClasses variable_classes);
     void count_candidates(NodeId node, std::vector<FactType> const& types);
@@ -186,7 +196,7 @@ private:
     std::vector<NodeId> free_;             // places in `nodes_` to use again
     std::uint64_t forgotten_ = 0;          // candidates
     std::vector<NodeId> awaiting_replay_;  // nodes; some may have been removed since, or be listed twice
-    static constexpr std::uint64_t look_work_at_once = std::uint64_t{1} << 20, look_work_later = 16;
+    static constexpr std::uint64_t look_work_at_once = std::uint64_t{1} << 21, look_work_later = 16;
     std::uint64_t look_work_ = 0;             // groundings that looks have examined, see may_look()
     std::vector<AwaitedLook> awaiting_look_;  // until the end of the observation; nodes may be listed twice
 };

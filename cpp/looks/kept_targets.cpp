@@ -26,20 +26,23 @@ void TargetCollector::add(std::vector<FactType> const& types, State const& befor
     drawn_.clear();
     for (Tree::Target const& target : targets) {
         if (is_done(by_outcome_[target.outcome])) continue;
-        std::uint64_t const hash = hash_of_target(before, target);
+        std::uint64_t const hash = hash_of_target(before, after, target);
         if (hash <= by_outcome_[target.outcome].max_hash) drawn_.push_back({hash, target});
     }
     std::stable_sort(drawn_.begin(), drawn_.end(), [](Drawn const& a, Drawn const& b) { return a.hash < b.hash; });
     for (Drawn const& each : drawn_) search(types, before, after, each.target);
 }
 
-std::uint64_t TargetCollector::hash_of_target(State const& before, Tree::Target const& target) const {
+// The values after the transition count too: outcomes that the rule does not tell apart may differ in another frame.
+std::uint64_t TargetCollector::hash_of_target(State const& before, State const& after,
+                                              Tree::Target const& target) const {
     std::uint64_t hash = scramble(transition_);
     if (target.arguments.empty()) return hash;
     auto const& slots = before.schema()->slots();
-    for (std::size_t s = 0; s < slots.size(); ++s)
-        if (slots[s].class_id == tree_.arguments().front())
-            hash = hash_of(before.value(SlotId(s), target.arguments.front()), hash);
+    for (State const* const state : {&before, &after})
+        for (std::size_t s = 0; s < slots.size(); ++s)
+            if (slots[s].class_id == tree_.arguments().front())
+                hash = hash_of(state->value(SlotId(s), target.arguments.front()), hash);
     return hash;
 }
 

@@ -103,7 +103,8 @@ private:
     [[nodiscard]] bool is_done(Search const& each) const {
         return each.searched >= searched_of_outcome || each.reached >= drawn_of_outcome_;
     }
-    [[nodiscard]] std::uint64_t hash_of_target(State const& before, Tree::Target const& target) const;
+    [[nodiscard]] std::uint64_t hash_of_target(State const& before, State const& after,
+                                               Tree::Target const& target) const;
     void search(std::vector<FactType> const& types, State const& before, State const& after,
                 Tree::Target const& target);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -21,6 +22,8 @@ constexpr double min_loss = 64 * static_cast<double>(units_per_nat);
 // with so many tests about the object that it finds.
 constexpr LookBudget first_groundings{1 << 14, 1 << 16}, few_groundings{1 << 10, 1 << 18},
     many_groundings{1 << 13, 1 << 17}, joined_groundings{1 << 10, 1 << 17};
+static_assert(first_groundings.left + few_groundings.left + many_groundings.left + joined_groundings.left <=
+              Tree::max_work_of_look);
 constexpr std::size_t max_filters = 4;
 
 /// Searches the pairs of tests at one leaf.
@@ -99,12 +102,14 @@ private:
         return narrows;
     }
 
-    // Positions of the tests to try, ascending: by length, then in canonical order.
+    // Positions of the tests to try, ascending: by length, then in canonical order. Second looks try what is not
+    // counted.
     [[nodiscard]] std::vector<std::size_t> first_tests() const {
         std::vector<std::size_t> chosen;
         std::size_t introducing = 0, others = 0;
         std::vector<std::pair<double, std::size_t>> rest;
         for (std::size_t i = 0; i < tests_.size(); ++i) {
+            if (!types_[tests_[i].test.type].counted) continue;
             bool const introduces = this->introduces(tests_[i]);
             if (tests_[i].holds == all_ && !introduces && !narrows(tests_[i])) continue;
             if (introduces ? introducing++ < max_introducing : others++ < max_others)
@@ -127,7 +132,6 @@ private:
 
     // The candidate of the leaf that a test is; nothing if it is none.
     [[nodiscard]] std::optional<CandidateId> candidate_of(Test const& test) const {
-        if (!types_[test.type].counted) return std::nullopt;
         Code const code = context_.codes.find(test.type, test.value);
         auto const block = find_block(types_, leaf_.variable_classes, test);
         if (code == no_code || !block) return std::nullopt;
@@ -174,7 +178,8 @@ private:
         append_tests(types_, child_classes_, child.about_bound, child_targets_, std::array{&few_, &many_},
                      about_bound_);
         double const of_pair = gain_of_tests(first.holds, child);
-        return is_join(first) ? std::max(of_pair, gain_of_triples(first, child)) : of_pair;
+        bool const may_choose = is_join(first) && count_bindings() > first.holds.count();
+        return may_choose ? std::max(of_pair, gain_of_triples(first, child)) : of_pair;
     }
     [[nodiscard]] double gain_of_tests(TargetSet const& half, ChildTests const& child) {
         second_.clear();
@@ -194,14 +199,16 @@ private:
                new_variables(type, each.test, leaf_.variable_classes.size()) == 1;
     }
     // Where objects stand for statements, such as on(3, 5), it takes two tests to find one: that it is about an object,
-    // and that it is true. Only the third may then explain something.
+    // which several are, and that it is true. Only the third may then explain something.
     [[nodiscard]] double gain_of_triples(KeptTest const& first, ChildTests const& child) {
         std::vector<KeptTest> const filters = filters_of(first);
         std::vector<KeptTarget> const bound = child_targets_;
+        std::size_t const all = count_bindings();
         double best = 0;
         for (KeptTest const& filter : filters) {
             if (joined_.left == 0) break;
             keep_bindings(bound, filter.test);
+            if (count_bindings() == all) continue;
             about_bound_.clear();
             append_tests(types_, child_classes_, child.about_new, child_targets_, std::array{&joined_}, about_bound_);
             TargetSet const rest = first.holds - filter.holds;
@@ -230,6 +237,11 @@ private:
         });
         if (filters.size() > max_filters) filters.resize(max_filters);
         return filters;
+    }
+    [[nodiscard]] std::size_t count_bindings() const {
+        std::size_t count = 0;
+        for (KeptTarget const& each : child_targets_) count += each.bindings.size();
+        return count;
     }
     // Of the bindings of each target, those for which the test holds.
     void keep_bindings(std::vector<KeptTarget> const& bound, Test const& test) {

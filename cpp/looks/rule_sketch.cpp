@@ -18,7 +18,6 @@ RuleSketch::RuleSketch(LearningContext const& context, std::vector<ClassId> cons
     LookBudget budget = groundings;
     std::vector<FactType> const& types = context.codes.types();
     append_tests(types, arguments, patterns(types, arguments), targets, std::array{&budget}, tests_);
-    work_ = groundings.left - budget.left;
     sort_by_length(types, arguments.size(), tests_);
     if (tests_.size() > max_tests) tests_.resize(max_tests);
     all_ = TargetSet::all(targets.size());

@@ -21,8 +21,6 @@ public:
     RuleSketch(LearningContext const& context, std::vector<ClassId> const& arguments,
                std::span<KeptTarget const> targets, std::uint64_t design_effect);
 
-    /// How many groundings were examined.
-    [[nodiscard]] std::uint64_t work() const { return work_; }
     /// The description lengths of the outcomes that come and of the tests, and the loss of the leaves, in Log units.
     /// `outcomes` are those of the targets, numbered from 0; `lengths` are theirs.
     [[nodiscard]] double length(std::span<std::uint32_t const> outcomes, std::span<Log const> lengths);
@@ -31,7 +29,7 @@ private:
     [[nodiscard]] double grow(LookSample const& sample, TargetSet const& targets, std::size_t depth);
 
     LearningContext const& context_;
-    std::uint64_t design_effect_, work_ = 0;
+    std::uint64_t design_effect_;
     std::vector<KeptTest> tests_;
     TargetSet all_;
 };

@@ -15,6 +15,7 @@ namespace {
 // Less than this is not worth a look; in Log units, as are the scores of criteria that look ahead.
 constexpr double min_loss_of_test = 8 * static_cast<double>(units_per_nat);
 constexpr LookBudget groundings_of_test{1 << 12, 1 << 14};
+static_assert(groundings_of_test.left <= Tree::max_work_of_look);
 // Part of what the tests below a branch explain that a challenger must make up for, as in tree.cpp.
 constexpr double share_to_make_up = 1.0 / 16;
 

@@ -449,10 +449,10 @@ def telling_tests(
                 if counted:
                     true.update(scene.true_tests(bindings))
                 else:
-                    reached.append(KeptTarget(scene, 0, bindings, ()))
+                    reached.append(KeptTarget(scene, scene, bindings, ()))
     if reached:
         for pattern in patterns(scene, leaf.variables, counted=False):
-            true.update({test: n.total() for test, n in evaluated(pattern, reached).items()})
+            true.update({t: n.bit_count() for t, n in evaluated(pattern, reached).items()})
     return sorted(test for test, n in true.items() if 0.25 <= n / targets <= 0.75)
 
 

@@ -199,6 +199,7 @@ class Scene:
         counted = [each for each in self.types if KINDS[each.kind].counted]
         self.facts = [fact for each in counted for fact in self._facts_of(each)]
         self._tests_remembered: dict[Binding, frozenset[Test]] = {}
+        self.values_remembered: dict[Any, set[Vector]] = {}
 
     def of_class(self, class_name: str) -> list[int]:
         return [each for each in self.class_of if self.class_of[each] == class_name]
@@ -209,6 +210,15 @@ class Scene:
         values = (self.values[x][m] for x, m in zip(of_terms, fact_type.attributes, strict=True))
         return KINDS[fact_type.kind].value(*values)
 
+    def fact_value(self, fact_type: FactType, objects: Iterable[int]) -> Vector | None:
+        """The same; None if there is no such fact of these objects."""
+        value = self.value_of(fact_type, objects)
+        kind = KINDS[fact_type.kind]
+        symbolic = self.schema.attributes[fact_type.attributes[0]].is_symbolic
+        if fact_type.kind == "difference" and symbolic and any(value):
+            return None  # names are the same, or there is no fact
+        return value if fits(value) and fits(kind.swap(value)) else None
+
     def _facts_of(self, fact_type: FactType) -> list[Fact]:
         """One fact for each group of different objects; if they can change places, one for both."""
         first, *rest = (self.of_class(each) for each in fact_type.classes)
@@ -216,12 +226,8 @@ class Scene:
             chosen: Iterable[tuple[int, ...]] = combinations(first, 2)
         else:
             chosen = (each for each in product(first, *rest) if len(set(each)) == len(each))
-        facts = [Fact(fact_type, each, self.value_of(fact_type, each)) for each in chosen]
-        symbolic = self.schema.attributes[fact_type.attributes[0]].is_symbolic
-        if fact_type.kind == "difference" and symbolic:  # the same, or there is no fact
-            facts = [fact for fact in facts if not any(fact.value)]
-        swap = KINDS[fact_type.kind].swap
-        return [fact for fact in facts if fits(fact.value) and fits(swap(fact.value))]
+        values = [(each, self.fact_value(fact_type, each)) for each in chosen]
+        return [Fact(fact_type, each, value) for each, value in values if value is not None]
 
     def true_tests(self, bindings: Iterable[Binding]) -> set[Test]:
         """All tests that are true for at least one of the bindings."""
@@ -332,10 +338,10 @@ class Wilson:
     def __init__(self, alpha: float):
         self.z = Fraction(NormalDist().inv_cdf(1 - alpha / 2))
 
-    def score(self, node: Node, when_true: Counts) -> Fraction:
+    def score(self, node: Node | Sample, when_true: Counts) -> Fraction:
         return score(node.totals, when_true)
 
-    def threshold(self, node: Node, when_true: Counts, worth: Fraction) -> Fraction:
+    def threshold(self, node: Node | Sample, when_true: Counts, worth: Fraction) -> Fraction:
         return worth
 
     def surely_better(self, one: Fraction, other: Fraction, n: int) -> bool:
@@ -494,17 +500,15 @@ class Evidence:
     def __init__(self, alpha: float):
         self.required_lead = log(1 / Fraction(alpha))
 
-    def score(self, node: Node, when_true: Counts) -> int:
+    def score(self, node: Node | Sample, when_true: Counts) -> int:
         """The forecast where the test held and where it failed, copies counting once."""
         held, failed = when_true, minus(node.totals, when_true)
         copies = node.design_effect()
         return forecast(
-            effective_counts(copies, held),
-            effective_counts(copies, failed),
-            distinct_outcomes(node.totals),
+            effective_counts(copies, held), effective_counts(copies, failed), node.kinds()
         )
 
-    def threshold(self, node: Node, when_true: Counts, worth: int) -> int:
+    def threshold(self, node: Node | Sample, when_true: Counts, worth: int) -> int:
         """Return the score that a challenger must beat; `worth` is that of the current test."""
         return worth
 
@@ -518,7 +522,7 @@ class Evidence:
 class Proven(Evidence):
     """The same against the best that could be said without the challenger, in hindsight."""
 
-    def threshold(self, node: Node, when_true: Counts, worth: int) -> int:
+    def threshold(self, node: Node | Sample, when_true: Counts, worth: int) -> int:
         """The likelihood in hindsight of both halves, whatever it takes to say the test.
 
         Nobody knows which outcomes there are, so in each half the first of each kind comes for
@@ -575,7 +579,7 @@ STAYS: Outcome = None
 """The outcome of a value that does not change, in frames that have it."""
 MAX_FRAMES = 64
 """A rule chooses from so many frames."""
-FEWEST_TRANSITIONS = 8
+FEWEST_TRANSITIONS = 16
 """Frames are not compared before there are more transitions."""
 ENOUGH_TRANSITIONS = 128
 """Fewer transitions decide only if they are all there were."""
@@ -585,6 +589,8 @@ MAX_FRAME_OUTCOMES = 32
 """A frame with more different outcomes is none to change to."""
 MAX_CHOICES = 4
 """In one transition, so many rules compare frames."""
+MAX_RIVALS = 4
+"""So many frames, and the default, are compared with that of the rule."""
 PHASES = 16
 
 
@@ -704,11 +710,14 @@ def is_choice_due(transitions: int, phase: int) -> bool:
     return turn(transitions) != turn(transitions - 1)
 
 
-def length_of_outcomes(counts: Counts, is_default: bool, frames: int) -> int:
-    """What it takes to say which of the frames it is, each outcome that came, and the sequence."""
-    which = log(2) if is_default else log(2) + log(frames - 1)
-    names = sum(length_of_value(outcome or ()) for outcome in counts)
-    return which + names - anything(counts, len(counts))
+def length_of_choice(is_default: bool, frames: int) -> int:
+    """What it takes to say which of the frames it is."""
+    return log(2) if is_default else log(2) + log(frames - 1)
+
+
+def length_of_outcomes(outcomes: Iterable[Outcome]) -> int:
+    """What it takes to say each outcome that came."""
+    return sum(length_of_value(outcome or ()) for outcome in set(outcomes))
 
 
 # --- the tree ----------------------------------------------------------------------
@@ -809,6 +818,10 @@ class Node:
         others = 2 * self.pairs / n  # that a target meets, on average
         effect = 1 + others * correlation
         return 1 if effect < 1 else floor(effect + 0.5)
+
+    def kinds(self) -> int:
+        """How many outcomes may come."""
+        return distinct_outcomes(self.totals)
 
     def leaves(self) -> list[Node]:
         """Those below it; of a leaf, itself."""
@@ -912,11 +925,15 @@ class ReferenceTree:
         self.awaiting_replay: list[Node] = []
         self.awaiting_decision: list[Node] = []
         """Nodes that have been replayed to and have not been checked since."""
-        self.awaiting_look: list[Node] = []
-        """Nodes that a second look may change at the end of the observation."""
+        self.awaiting_look: list[tuple[Node, bool]] = []
+        """Nodes to look at again at the end of the observation, and whether two tests deep."""
+        self.look_work = 0
+        """The account of looks: groundings that they have examined."""
         self.spared: Counter[str] = Counter()
         """How often branches rested, were woken, or were not asked; and changes and returns
         that did not happen because of what is below."""
+        self.looked: Counter[str] = Counter()
+        """What looks have done: how often there were any, and what was special about them."""
         self._lengths_remembered: dict[tuple[str, ...], dict[Test, int]] = {}
         self._patterns_remembered: dict[tuple[str, ...], list[Test]] = {}
 
@@ -965,8 +982,7 @@ class ReferenceTree:
             node.add_cluster(outcomes)
         for node in reached:
             self._evict(node, scene)
-        looks = set(touched) | (stays - self._settled())
-        self._decide(scene, looks, {node: n.total() for node, n in touched.items()})
+        self._decide(scene, set(touched) | (stays - self._settled()))
 
     def route(self, scene: Scene, arguments: Binding) -> list[tuple[Node, list[Binding]]]:
         """The nodes from the root to the reached leaf, each with the bindings it is given."""
@@ -1043,8 +1059,6 @@ class ReferenceTree:
         self.awaiting_decision = []
         for node in waiting:
             self._ask(node, scene)
-            if node.test is None:
-                self.awaiting_look.append(node)
 
     def replay(self, scene: Scene, targets: Iterable[tuple[Binding, Outcome]]) -> None:
         """Count a kept transition at nodes that await a replay, and only there."""
@@ -1067,6 +1081,7 @@ class ReferenceTree:
         self.outcomes, self.seen, self.transitions, self.edited = [], Counter(), 0, False
         self.root = Node(self.root.variables)
         self.awaiting_replay, self.awaiting_decision, self.awaiting_look = [], [], []
+        self.look_work = 0
         self.on_change("frame", "")
 
     def add_seen(self, targets: Iterable[tuple[Binding, Outcome]]) -> None:
@@ -1075,20 +1090,6 @@ class ReferenceTree:
         self.seen.update(outcome for _, outcome in self.told_apart(targets))
         if len(self.seen) > 1 and not self.awaiting_replay:
             self.awaiting_replay.append(self.root)
-
-    def explained_by_target(self, scene: Scene) -> float:
-        """What the tests explain beyond what they cost, for a target of the root.
-
-        Another frame, in which there are no tests yet, would have to make up for it.
-        """
-        root = self.root
-        n = root.totals.total()
-        if root.test is None or n == 0:
-            return 0
-        worth = self.criterion.score(root, root.counts_of_test())
-        worth -= self._description_length(root, scene, root.test)
-        gain = worth - self.criterion.score(root, {}) + self._explained_below(root, scene)
-        return max(0.0, gain) / n
 
     def is_edited(self) -> bool:
         """Whether people have changed any node that has not learned since."""
@@ -1235,25 +1236,15 @@ class ReferenceTree:
         own = [node.test._replace(value=())] if node.test else []
         return {*self._patterns_remembered[node.variables][:most], *own}
 
-    def _decide(self, scene: Scene, touched: set[Node], counted: Mapping[Node, int]) -> None:
-        """Ask the touched nodes from the root down; a changed node's children are new.
-
-        Those that stay as they are may be looked at again; `counted` is how many targets they have
-        counted in this transition.
-        """
+    def _decide(self, scene: Scene, touched: set[Node]) -> None:
+        """Ask the touched nodes from the root down; a changed node's children are new."""
         waiting = [self.root]
         while waiting:
             node = waiting.pop()
             if node not in touched:
                 continue
-            replayed = any(each is node for each in self.awaiting_decision)
             self.awaiting_decision = [each for each in self.awaiting_decision if each is not node]
-            if self._ask(node, scene):
-                continue
-            before = node.totals.total() - counted.get(node, 0)
-            if replayed or look_level(before) != look_level(node.totals.total()):
-                self.awaiting_look.append(node)
-            if node.left and node.right:
+            if not self._ask(node, scene) and node.left and node.right:
                 waiting += [node.right, node.left]
 
     def _ask(self, node: Node, scene: Scene) -> bool:
@@ -1267,14 +1258,14 @@ class ReferenceTree:
 
     def _decide_leaf(self, leaf: Node, scene: Scene) -> str | None:
         """Make a branch of a leaf if its best candidate is surely better than no test."""
-        full = len(leaf.path) >= MAX_DEPTH or len(leaf.variables) >= MAX_VARIABLES
-        if full or is_pure(leaf.totals) or not self._is_check_due(leaf):
+        loss = leaf.last_checked_loss
+        if is_full(leaf) or is_pure(leaf.totals) or not self._is_check_due(leaf):
             return None
         best, worth = self._best(leaf, scene)
-        if best is None:
-            return None
         threshold = self.criterion.threshold(leaf, {}, self.criterion.score(leaf, {}))
-        if not self.criterion.surely_better(worth, threshold, leaf.totals.total()):
+        n = leaf.totals.total()
+        if best is None or not self.criterion.surely_better(worth, threshold, n):
+            self._note_look(leaf, loss, scene)
             return None
         self._set_test(leaf, best)
         if not self.branch_updates:
@@ -1282,15 +1273,19 @@ class ReferenceTree:
         # It may be that it and tests above it say value by value what can be said at once.
         path = [node for node in self.nodes() if node.test and leaf.path.startswith(node.path)]
         about = set(best.attributes)
-        self.awaiting_look += [n for n in path if n.test and about & {*n.test.attributes}]
+        if self._takes_looks():
+            named = [each for each in path if each.test and about & {*each.test.attributes}]
+            self.awaiting_look += [(each, False) for each in named]
         return "split"
 
     def _decide_branch(self, branch: Node, scene: Scene) -> str | None:
         """Change a branch's test for a surely better one, or drop one that is no use."""
         if branch.test is None or not self.branch_updates or branch in self._settled():
             return None
+        loss = branch.last_checked_loss
         if not self._is_check_due(branch):
             return None
+        self._note_look(branch, loss, scene)
         n = branch.totals.total()
         counts = branch.counts_of_test()
         length = self._description_length(branch, scene, branch.test)
@@ -1307,11 +1302,20 @@ class ReferenceTree:
             self.spared["change"] += 1
         none = self.criterion.score(branch, {})
         if not self.criterion.worth_keeping(current + below, none, n):
+            if self._awaits_decision_below(branch):
+                self.spared["return for what is new below"] += 1
+                return None
             branch.make_leaf()
             return "return"
         if not self.criterion.worth_keeping(current, none, n):
             self.spared["return"] += 1
         return None
+
+    def _awaits_decision_below(self, branch: Node) -> bool:
+        """Whether a node below has just been replayed to: it may explain what the test does not."""
+        below = [*branch.branches(), *branch.leaves()]
+        waiting = [*self.awaiting_decision, *self.awaiting_replay]
+        return any(node is each for node in below for each in waiting)
 
     def _set_test(self, node: Node, test: Test) -> None:
         node.become_branch(test)
@@ -1346,64 +1350,111 @@ class ReferenceTree:
         """Return the description length of the test, if the criterion uses it."""
         if not isinstance(self.criterion, Evidence):
             return 0
-        if node.variables not in self._lengths_remembered:
-            lengths = lengths_of_patterns(scene, node.variables)
-            lengths |= lengths_of_uncounted(scene, node.variables)
-            self._lengths_remembered[node.variables] = lengths
-        pattern = test._replace(value=())
-        return self._lengths_remembered[node.variables][pattern] + length_of_value(test.value)
+        lengths = self.lengths(scene, node.variables)
+        return lengths[test._replace(value=())] + length_of_value(test.value)
 
-    # -- second looks: tests that are not counted, over what is kept --
+    def lengths(self, scene: Scene, variables: tuple[str, ...]) -> dict[Test, int]:
+        """All patterns of a node with these variables, in canonical order, and their lengths."""
+        if variables not in self._lengths_remembered:
+            lengths = lengths_of_patterns(scene, variables)
+            lengths |= lengths_of_uncounted(scene, variables)
+            self._lengths_remembered[variables] = lengths
+        return self._lengths_remembered[variables]
 
-    def nodes_to_look_at(self, scene: Scene) -> list[Node]:
-        """The nodes that await a look and could change, in preorder. None await one afterwards."""
+    # -- looks at what is kept --
+
+    def _takes_looks(self) -> bool:
+        return isinstance(self.criterion, Evidence) and self.branch_updates and self.memory > 0
+
+    def _note_look(self, node: Node, loss_before: int, scene: Scene) -> None:
+        """A node that has just been asked is looked at if its loss has crossed a level since.
+
+        Two tests deep if it has doubled. A leaf that is asked for the first time is looked at so too,
+        if it is below a test that explains nothing by itself.
+        """
+        loss = node.last_checked_loss
+        if not self._takes_looks() or look_level(loss_before) == look_level(loss):
+            return
+        if loss_before > 0:
+            ahead = look_ahead_level(loss_before) != look_ahead_level(loss)
+        else:
+            ahead = self._continues_look_ahead(node, scene)
+        self.awaiting_look.append((node, ahead))
+
+    def _continues_look_ahead(self, node: Node, scene: Scene) -> bool:
+        if node is self.root or node.test:
+            return False
+        parent = next(each for each in self.nodes() if each.path == node.path[:-1])
+        assert parent.test
+        if parent.hand_written:
+            return False
+        worth = self.criterion.score(parent, parent.counts_of_test())
+        worth -= self._description_length(parent, scene, parent.test)
+        none = self.criterion.score(parent, {})
+        return not self.criterion.surely_better(worth, none, parent.totals.total())
+
+    def take_looks(self) -> list[tuple[Node, bool]]:
+        """The nodes that await a look, in preorder. None await one afterwards."""
         waiting, self.awaiting_look = self.awaiting_look, []
         return [
-            node
+            (node, any(each is node and ahead for each, ahead in waiting))
             for node in self.nodes()
-            if any(node is each for each in waiting) and self._is_look_worth_while(node, scene)
+            if any(each is node for each, _ in waiting)
         ]
 
-    def _is_look_worth_while(self, node: Node, scene: Scene) -> bool:
-        """Whether a perfect test would be surely better than what is in place."""
-        if not isinstance(self.criterion, Evidence) or not self.branch_updates or not self.memory:
-            return False
+    def may_look(self) -> bool:
+        """Whether there is something left of the account."""
+        return self.look_work < WORK_AT_ONCE + WORK_LATER * self.transitions
+
+    def is_second_look_worth_while(self, node: Node, scene: Scene) -> bool:
+        """Whether a perfect test of a kind that is not counted would be much better."""
         if all(KINDS[each.kind].counted for each in scene.types):
             return False
         fixed = node.pinned or node.hand_written or (node.test and node.keeps_test())
-        full = len(node.path) >= MAX_DEPTH or len(node.variables) >= MAX_VARIABLES
-        if fixed or full or node in self._settled() or is_pure(node.totals):
+        if fixed or is_full(node) or node in self._settled() or is_pure(node.totals):
             return False
+        if node.test and node.totals.total() > 2 * MAX_TARGETS:
+            return False  # it knows more than the look would see
         held = node.counts_of_test() if node.test else Counter[Outcome]()
-        return self.criterion.surely_better(0, self._to_beat(node, scene, node, held), 0)
+        return self._to_beat(node, scene, node, held) <= -LEAST_LOSS * NAT
 
-    def _to_beat(self, node: Node, scene: Scene, sample: Node, held: Counts) -> Any:
+    def is_look_ahead_worth_while(self, node: Node) -> bool:
+        """Whether there is enough to explain for two tests."""
+        if node.test or node.pinned or node.hand_written or is_full(node):
+            return False
+        if node.totals.total() < FEWEST_TARGETS_AHEAD or is_pure(node.totals):
+            return False
+        return self.criterion.score(node, {}) <= -LEAST_LOSS_AHEAD * NAT
+
+    def _to_beat(self, node: Node, scene: Scene, sample: Node | Sample, held: Counts) -> Any:
         """What a test that is found must be surely better than, in a sample of the targets."""
         points = self.criterion.score(sample, held)
         if node.test is None:
             return self.criterion.threshold(sample, held, points)
         net = points - self._description_length(node, scene, node.test)
-        below = self._explained_below(node, scene) * sample.totals.total() / node.totals.total()
+        n = sum(sample.totals.values())
+        below = self._explained_below(node, scene) * n / node.totals.total()
         return self.criterion.threshold(sample, held, net) + below / 16
 
     def look(self, node: Node, kept: list[KeptTarget], scene: Scene) -> bool:
         """Take the best test that is not counted, if it is surely better. Whether it was."""
-        sample = Node(node.variables, totals=Counter(each.outcome for each in kept))
-        by_transition: defaultdict[int, Counter[Outcome]] = defaultdict(Counter)
-        for each in kept:
-            by_transition[each.transition][each.outcome] += 1
-        for outcomes in by_transition.values():
-            sample.add_cluster(outcomes)
+        if not kept:
+            return False
+        self.looked["second"] += 1
+        sample = LookSample([each.outcome for each in kept], node.design_effect())
         test, worth = self._best_uncounted(node, kept, sample, scene)
         if test is None:
             return False
-        held = Counter[Outcome]()
-        for each in kept:
-            if node.test and extensions(each.scene, node.test, each.bindings):
-                held[each.outcome] += 1
-        threshold = self._to_beat(node, scene, sample, held)
-        if not self.criterion.surely_better(worth, threshold, 0):
+        holds = {
+            i
+            for i, each in enumerate(kept)
+            if node.test and extensions(each.scene, node.test, each.bindings)
+        }
+        whole = sample.of(sample.everything)
+        to_beat = self._to_beat(node, scene, whole, sample.counts(as_set(holds)))
+        if not self.criterion.surely_better(worth, to_beat, 0):
             return False
+        self.look_work = WORK_LATER * self.transitions
         event = "change" if node.test else "split"
         node.restart()
         node.become_branch(test)
@@ -1414,49 +1465,227 @@ class ReferenceTree:
         return True
 
     def _best_uncounted(
-        self, node: Node, kept: list[KeptTarget], sample: Node, scene: Scene
+        self, node: Node, kept: list[KeptTarget], sample: LookSample, scene: Scene
     ) -> tuple[Test | None, int]:
         """The best test that is not counted, and its score less its length."""
+        lengths = self.lengths(scene, node.variables)
+        uncounted = {each: n for each, n in lengths.items() if not KINDS[each.kind].counted}
+        budget = Budget(*SECOND_GROUNDINGS)
+        tests = kept_tests(uncounted, node.variables, kept, [budget])
+        self.look_work += budget.used
         worths: dict[Test, tuple[int, int]] = {}
-        examined = 0
-        for pattern in patterns(scene, node.variables, counted=False):
-            groundings = sum(count_groundings(each, pattern, node.variables) for each in kept)
-            if groundings > MAX_PATTERN_GROUNDINGS or examined + groundings > MAX_GROUNDINGS:
-                continue
-            examined += groundings
-            for test, counts in evaluated(pattern, kept).items():
-                points = self.criterion.score(sample, counts)
-                worths[test] = (points - self._description_length(node, scene, test), points)
+        for each in tests:
+            points = sample.score(sample.everything, each.holds)
+            worths[each.test] = (points - each.length, points)
         if not worths:
             return None, 0
         highest = max(worths.values())
         equals = [test for test, worth in worths.items() if worth == highest]
         return min(equals, key=lambda t: preference(scene, t, len(node.variables))), highest[0]
 
+    def look_ahead(self, leaf: Node, kept: list[KeptTarget], scene: Scene) -> bool:
+        """Ask the first test of the best pair, if that is surely better than no test."""
+        if len(kept) < FEWEST_TARGETS_AHEAD:
+            return False
+        self.looked["ahead"] += 1
+        search = PairSearch(self, leaf, kept, scene)
+        test = search.best_first_test()
+        self.looked.update(search.noted)
+        if test is None:
+            self.look_work += search.work()
+            return False
+        self.looked["split by look-ahead"] += 1
+        self.looked["split by look-ahead that binds"] += len(test.slots) > 0 and (
+            max(test.slots) >= len(leaf.variables)
+        )
+        self.look_work = WORK_LATER * self.transitions
+        self._set_test(leaf, test)
+        self.on_change("split", leaf.path)
+        return True
 
-# --- second looks ------------------------------------------------------------------
+
+def is_full(node: Node) -> bool:
+    """Whether it cannot get children."""
+    return len(node.path) >= MAX_DEPTH or len(node.variables) >= MAX_VARIABLES
+
+
+# --- looks at what is kept -----------------------------------------------------------
+#
+# Sets of targets are whole numbers: target i is in a set if bit i is one.
+
+NAT = 65536
+MAX_TARGETS, MAX_SKETCH_TARGETS = 128, 512
+"""A look uses so many targets that reach a node, a sketch of a rule so many."""
+MAX_SEARCHED = 1000
+"""Of each outcome, so many targets are searched for those that reach the node."""
+MAX_SECOND_LOOKS, MAX_LOOKS_AHEAD = 4, 1
+"""In one transition there are so many looks."""
+LEAST_LOSS, LEAST_LOSS_AHEAD = 8, 64
+"""What there must be left to explain, in nats."""
+FEWEST_TARGETS_AHEAD = 32
+WORK_AT_ONCE, WORK_LATER = 2**20, 16
+"""From the last look that changed something on, the looks of a rule examine so many groundings, and
+so many more for each transition."""
+SECOND_GROUNDINGS = (2**13, 2**14)
+"""A second look examines so many groundings of one pattern, and of all. Others are passed over."""
+FIRST_GROUNDINGS = (2**14, 2**16)
+"""The same for the first tests of pairs;"""
+FEW_GROUNDINGS, MANY_GROUNDINGS = (2**10, 2**18), (2**13, 2**17)
+"""for the second tests of all first ones, which may use either;"""
+JOINED_GROUNDINGS = (2**10, 2**17)
+"""for tests about objects that joins find;"""
+SKETCH_GROUNDINGS = (2**15, 2**17)
+"""and for sketches of rules."""
+MAX_INTRODUCING, MAX_OTHERS, MAX_BEST, MAX_SECOND = 96, 48, 16, 512
+"""First tests are so many of the shortest that introduce variables, of the shortest others, and of
+the rest the best by themselves. Second tests are so many of the shortest."""
+MAX_FILTERS = 4
+"""A join is tried with so many tests about the object that it finds."""
+MAX_SKETCH_TESTS, MAX_SKETCH_DEPTH = 256, 8
+
+
+def look_level(loss: int) -> int:
+    """A node is looked at again when this changes: at 1, 2, 3, 4, 6, 8, 12, 16, ... nats."""
+    return sum(n <= loss // NAT for n in {n for k in range(64) for n in (2**k, 3 * 2**k)})
+
+
+def look_ahead_level(loss: int) -> int:
+    """The same two tests deep: at 1, 2, 4, ..., 128, and from there on 512, 2048, ... nats."""
+    return sum(n <= loss // NAT for n in [2**k for k in (*range(8), *range(9, 64, 2))])
+
+
+def scramble(x: int) -> int:
+    """One step of SplitMix64."""
+    x = (x + 0x9E3779B97F4A7C15) % 2**64
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+    return x ^ x >> 31
+
+
+def hash_of_target(scene: Scene, then: Scene, transition: int, arguments: Binding) -> int:
+    """Decides whether a target is drawn: a matter of the values of its object."""
+    result = scramble(transition)
+    for x in arguments:
+        for state in (scene, then):
+            for name in scene.schema.attributes:
+                for component in state.values[x].get(name, ()):
+                    result = scramble(result ^ component % 2**64)
+    return result
+
+
+def max_hash(n: int, most: int) -> int:
+    """Of n targets, those with at most this hash are drawn: all, or about twice as many as used."""
+    return 2**64 - 1 if n <= 2 * most else (2**64 - 1) // n * (2 * most)
 
 
 class KeptTarget(NamedTuple):
     """A target of a kept transition that reaches a node."""
 
     scene: Scene
-    transition: int
+    then: Scene
     bindings: list[Binding]
     outcome: Outcome
 
 
-MAX_TARGETS, MAX_SEARCHED = 160, 4000
-"""A second look uses so many targets that reach a node, from so many of the rule."""
-MAX_LOOKS = 4
-"""In one transition there are so many second looks."""
-MAX_PATTERN_GROUNDINGS, MAX_GROUNDINGS = 2**16, 2**19
-"""A second look examines so many groundings of one pattern, and of all. Others are passed over."""
+@dataclass(frozen=True)
+class Sample:
+    """What was seen of some targets: their outcomes, how many count as one, how many may come."""
+
+    totals: Counter[Outcome]
+    copies: int
+    may_come: int
+
+    def design_effect(self) -> int:
+        return self.copies
+
+    def kinds(self) -> int:
+        return self.may_come
 
 
-def look_level(targets: int) -> int:
-    """A node is looked at again when this changes: at 2, 3, 4, 6, 8, 12, 16, ... targets."""
-    return sum(n <= targets for k in range(64) for n in (2**k, 3 * 2**k))
+class LookSample:
+    """The outcomes of some targets, of which parts are compared."""
+
+    def __init__(self, outcomes: list[Outcome], copies: int):
+        self.copies = copies
+        self.everything = 2 ** len(outcomes) - 1
+        self.by_outcome = {
+            y: as_set(i for i, each in enumerate(outcomes) if each == y) for y in outcomes
+        }
+
+    def counts(self, targets: int) -> Counter[Outcome]:
+        return Counter({y: (targets & of_y).bit_count() for y, of_y in self.by_outcome.items()})
+
+    def of(self, targets: int) -> Sample:
+        """Some of the targets; any outcome of all of them may come."""
+        return Sample(self.counts(targets), self.copies, len(self.by_outcome))
+
+    def score(self, targets: int, holds: int = 0) -> int:
+        """How well a test explains the outcomes of some of the targets, or no test."""
+        held = tuple((targets & holds & of_y).bit_count() for of_y in self.by_outcome.values())
+        failed = tuple((targets & ~holds & of_y).bit_count() for of_y in self.by_outcome.values())
+        return score_of(held, failed, self.copies)
+
+
+@cache  # remembered
+def score_of(held: tuple[int, ...], failed: tuple[int, ...], copies: int) -> int:
+    totals = Counter({y: a + b for y, (a, b) in enumerate(zip(held, failed, strict=True))})
+    sample: Any = Sample(totals, copies, len(held))
+    when_true: Any = dict(enumerate(held))
+    return Evidence(0.5).score(sample, when_true)
+
+
+def as_set(targets: Iterable[int]) -> int:
+    return sum(2**i for i in targets)
+
+
+class KeptTest(NamedTuple):
+    """A test, its length, and the targets of a look for which it holds."""
+
+    test: Test
+    length: int
+    holds: int
+
+
+@dataclass
+class Budget:
+    """How many groundings may be examined of one pattern, and of all."""
+
+    of_pattern: int
+    of_all: int
+    used: int = 0
+
+    def allows(self, groundings: int) -> bool:
+        return groundings <= self.of_pattern and self.used + groundings <= self.of_all
+
+
+def kept_tests(
+    lengths: Mapping[Test, int],
+    variables: tuple[str, ...],
+    kept: list[KeptTarget],
+    budgets: Iterable[Budget],
+) -> list[KeptTest]:
+    """All tests of these patterns that hold for any of the targets, as far as the budgets go.
+
+    The patterns with the fewest groundings come first; each uses the first budget that allows it.
+    """
+    groundings = {
+        pattern: sum(count_groundings(each, pattern, variables) for each in kept)
+        for pattern in lengths
+    }
+    tests = []
+    for pattern in sorted(lengths, key=lambda each: groundings[each]):
+        budget = next((each for each in budgets if each.allows(groundings[pattern])), None)
+        if budget is None:
+            continue
+        budget.used += groundings[pattern]
+        for test, holds in evaluated(pattern, kept).items():
+            tests.append(KeptTest(test, lengths[pattern] + length_of_value(test.value), holds))
+    return tests
+
+
+def shortest_first(scene: Scene, n_variables: int, tests: Iterable[KeptTest]) -> list[KeptTest]:
+    """Of equally long ones, the preferred."""
+    return sorted(tests, key=lambda each: (each.length, preference(scene, each.test, n_variables)))
 
 
 def count_groundings(kept: KeptTarget, pattern: Test, variables: tuple[str, ...]) -> int:
@@ -1469,45 +1698,294 @@ def count_groundings(kept: KeptTarget, pattern: Test, variables: tuple[str, ...]
     return count
 
 
-def evaluated(pattern: Test, kept: list[KeptTarget]) -> dict[Test, Counter[Outcome]]:
-    """All tests of a pattern that hold for some target, and for how many, by outcome."""
+def evaluated(pattern: Test, kept: list[KeptTarget]) -> dict[Test, int]:
+    """All tests of a pattern that hold for some target, and for which."""
     kind = KINDS[pattern.kind]
-    counts: defaultdict[Vector, Counter[Outcome]] = defaultdict(Counter)
-    for each in kept:
+    by_value: defaultdict[Vector, set[int]] = defaultdict(set)
+    for i, each in enumerate(kept):
         values = values_of(pattern, each)
         for value in {min(values)} if kind.cumulative and values else values:
-            counts[value][each.outcome] += 1
+            by_value[value].add(i)
     if not kind.cumulative:
-        return {pattern._replace(value=value): counts[value] for value in counts}
+        return {pattern._replace(value=value): as_set(by_value[value]) for value in by_value}
     # Between two values that came, the shortest number says the same as the lower one.
     tests = {}
-    steps = sorted(counts)
+    steps = sorted(by_value)
     for i, (low,) in enumerate(steps):
         high = steps[i + 1][0] - 1 if i + 1 < len(steps) else 2**63 - 1
         shortest = min(max(0, low), high)
-        held = sum((counts[value] for value in steps[: i + 1]), Counter[Outcome]())
+        held = as_set(set().union(*(by_value[value] for value in steps[: i + 1])))
         tests[pattern._replace(value=(shortest,))] = held
     return tests
 
 
 def values_of(pattern: Test, kept: KeptTarget) -> set[Vector]:
     """The values that a pattern has for any of the bindings that arrive with a target."""
-    scene, values = kept.scene, set[Vector]()
-    for binding in kept.bindings:
-        choices = [
-            [binding[slot]]
-            if slot < len(binding)
-            else [x for x in scene.of_class(class_name) if x not in binding]
-            for slot, class_name in zip(pattern.slots, pattern.classes, strict=True)
+    return set().union(*(values_for(pattern, kept.scene, each) for each in kept.bindings))
+
+
+def values_for(pattern: Test, scene: Scene, binding: Binding) -> set[Vector]:
+    # Remembered: by the objects that the pattern names, and those that new ones must differ from.
+    named = tuple(binding[slot] if slot < len(binding) else None for slot in pattern.slots)
+    new = {c for x, c in zip(named, pattern.classes, strict=True) if x is None}
+    taken = tuple(sorted(x for x in binding if scene.class_of[x] in new))
+    key = (pattern.type, named, taken)
+    if key not in scene.values_remembered:
+        scene.values_remembered[key] = set(found_values(pattern, scene, binding))
+    return scene.values_remembered[key]
+
+
+def found_values(pattern: Test, scene: Scene, binding: Binding) -> Iterable[Vector]:
+    choices = [
+        [binding[slot]]
+        if slot < len(binding)
+        else [x for x in scene.of_class(class_name) if x not in binding]
+        for slot, class_name in zip(pattern.slots, pattern.classes, strict=True)
+    ]
+    for objects in product(*choices):
+        different = len(set(objects)) == len(objects)
+        value = scene.fact_value(pattern.type, objects) if different else None
+        if value is None:
+            continue
+        if pattern.type.interchangeable and min(pattern.slots) >= len(binding):
+            value = max(value, KINDS[pattern.kind].swap(value))
+        yield value
+
+
+# --- look-ahead: pairs of tests ----------------------------------------------------------
+
+
+class Bound(NamedTuple):
+    """Where a first test holds: the targets with the bindings that it leaves, and new variables."""
+
+    variables: tuple[str, ...]
+    kept: list[KeptTarget]
+    """All targets of the look; those for which the test fails have no bindings."""
+    depends: dict[Test, int]
+    """Patterns whose tests depend on what the first test binds, with their lengths."""
+    about_new: dict[Test, int]
+    """Of these, the ones that mention variables which it introduces."""
+
+
+class PairSearch:
+    """Searches the pairs of tests at one leaf, the first above the second.
+
+    Sometimes it takes a third: where objects stand for statements, such as on(3, 5), one test finds an
+    object that is about another one, the next says that it is true.
+    """
+
+    def __init__(self, tree: ReferenceTree, leaf: Node, kept: list[KeptTarget], scene: Scene):
+        self.tree, self.leaf, self.kept, self.scene = tree, leaf, kept, scene
+        self.sample = LookSample([each.outcome for each in kept], leaf.design_effect())
+        self.criterion = tree.criterion
+        self.first = Budget(*FIRST_GROUNDINGS)
+        self.few, self.many = Budget(*FEW_GROUNDINGS), Budget(*MANY_GROUNDINGS)
+        self.joined = Budget(*JOINED_GROUNDINGS)
+        self.noted: Counter[str] = Counter()
+        """What happened that should happen now and then."""
+        n = len(leaf.variables)
+        lengths = tree.lengths(scene, leaf.variables)
+        tests = kept_tests(lengths, leaf.variables, kept, [self.first])
+        self.tests = shortest_first(scene, n, tests)
+        single = all(len(each.bindings) == 1 for each in kept)
+        self.fixed = n if single else len(tree.root.variables)
+        """So many variables stand for the same objects in all bindings of a target."""
+
+    def work(self) -> int:
+        return sum(each.used for each in (self.first, self.few, self.many, self.joined))
+
+    def best_first_test(self) -> Test | None:
+        none = self.sample.score(self.sample.everything)
+        threshold = self.criterion.threshold(self.sample.of(self.sample.everything), {}, none)
+        best, best_worth = None, float("-inf")
+        for first in self._first_tests():
+            if first.test in self.leaf.candidates:
+                worth = self._worth(first)
+                if worth > best_worth and self.criterion.surely_better(worth, threshold, 0):
+                    best, best_worth = first.test, worth
+        return best
+
+    def _first_tests(self) -> list[KeptTest]:
+        """The tests to try: those that are short, and the best of the others."""
+        everything = self.sample.everything
+        able = [
+            each
+            for each in self.tests
+            if KINDS[each.test.kind].counted
+            and (each.holds != everything or self._introduces(each) or self._narrows(each))
         ]
-        for objects in product(*choices):
-            if len(set(objects)) < len(objects):
+        introducing = [each for each in able if self._introduces(each)]
+        others = [each for each in able if not self._introduces(each)]
+        short = {*introducing[:MAX_INTRODUCING], *others[:MAX_OTHERS]}
+        rest = [each for each in able if each not in short]
+        rest.sort(key=lambda each: each.length - self.sample.score(everything, each.holds))
+        self.noted["more first tests than are tried"] += len(rest) > MAX_BEST
+        chosen = short | {*rest[:MAX_BEST]}
+        return [each for each in able if each in chosen]
+
+    def _introduces(self, each: KeptTest) -> bool:
+        return max(each.test.slots) >= len(self.leaf.variables)
+
+    def _narrows(self, each: KeptTest) -> bool:
+        """Whether it may leave some of several bindings."""
+        return any(self.fixed <= slot < len(self.leaf.variables) for slot in each.test.slots)
+
+    def _worth(self, first: KeptTest) -> float:
+        """The score of the leaves, less the lengths of the tests; second tests may be missing."""
+        sample = self.sample
+        failed = sample.everything & ~first.holds
+        gain_if_failed = self._gain(failed, self.tests[:MAX_SECOND])
+        if self._introduces(first) or self._narrows(first):
+            gain_if_held = self._gain_with_bindings(first)
+        else:
+            gain_if_held = self._gain(first.holds, self.tests[:MAX_SECOND])
+        if not self.criterion.surely_better(max(gain_if_held, gain_if_failed), 0, 0):
+            return float("-inf")
+        worth = sample.score(first.holds) + sample.score(failed) - first.length
+        return worth + max(gain_if_held, 0) + max(gain_if_failed, 0)
+
+    def _gain(self, half: int, second: Iterable[KeptTest]) -> float:
+        """What the best second test adds in a half, less its length."""
+        none = self.sample.score(half)
+        if not self.criterion.surely_better(0, none, 0):
+            return 0
+        worths = [self.sample.score(half, each.holds) - each.length for each in second]
+        return max([none, *worths]) - none
+
+    def _gain_with_bindings(self, first: KeptTest) -> float:
+        bound = self._bind(first)
+        about_bound = kept_tests(bound.depends, bound.variables, bound.kept, [self.few, self.many])
+        gain = self._gain(first.holds, [*self._own_tests(bound), *about_bound])
+        if self._is_join(first):
+            of_triples = self._gain_of_triples(first, bound, about_bound)
+            self.noted["joins that are better with a third test"] += of_triples > gain
+            gain = max(gain, of_triples)
+        return gain
+
+    def _bind(self, first: KeptTest) -> Bound:
+        n = len(self.leaf.variables)
+        pairs = zip(first.test.slots, first.test.classes, strict=True)
+        variables = (*self.leaf.variables, *(c for slot, c in pairs if slot >= n))
+        kept = [
+            each._replace(bindings=extensions(each.scene, first.test, each.bindings))
+            for each in self.kept
+        ]
+        lengths = self.tree.lengths(self.scene, variables)
+        depends = {
+            pattern: length
+            for pattern, length in lengths.items()
+            if KINDS[pattern.kind].counted and self._depends(pattern, variables)
+        }
+        about_new = {
+            pattern: length
+            for pattern, length in depends.items()
+            if any(n <= slot < len(variables) for slot in pattern.slots)
+        }
+        return Bound(variables, kept, depends, about_new)
+
+    def _depends(self, pattern: Test, variables: tuple[str, ...]) -> bool:
+        """Whether a pattern mentions what is bound, or new objects that must differ from it."""
+        bound = variables[self.fixed :]
+        return any(
+            class_name in bound if slot >= len(variables) else slot >= self.fixed
+            for slot, class_name in zip(pattern.slots, pattern.classes, strict=True)
+        )
+
+    def _own_tests(self, bound: Bound) -> list[KeptTest]:
+        """The leaf's own tests, asked below the first one, unless they depend on what it binds."""
+        n, more = len(self.leaf.variables), len(bound.variables) - len(self.leaf.variables)
+        lengths = self.tree.lengths(self.scene, bound.variables)
+        values: dict[Test, list[set[Vector]]] = {}
+        result = []
+        for each in self.tests[:MAX_SECOND]:
+            slots = tuple(slot if slot < n else slot + more for slot in each.test.slots)
+            pattern = each.test._replace(slots=slots, value=())
+            if self._depends(pattern, bound.variables):
                 continue
-            value = scene.value_of(pattern.type, objects)
-            if pattern.type.interchangeable and min(pattern.slots) >= len(binding):
-                value = max(value, KINDS[pattern.kind].swap(value))
-            values.add(value)
-    return values
+            if pattern not in values:
+                values[pattern] = [values_of(pattern, kept) for kept in bound.kept]
+            kind, value = KINDS[each.test.kind], each.test.value
+            holds = as_set(
+                i
+                for i, actual in enumerate(values[pattern])
+                if any(kind.holds(one, value) for one in actual)
+            )
+            length = lengths[pattern] + length_of_value(value)
+            result.append(KeptTest(each.test._replace(slots=slots), length, holds))
+        return result
+
+    def _is_join(self, each: KeptTest) -> bool:
+        """Whether it finds an object by a value that one of the node's objects has too."""
+        new = sum(slot >= len(self.leaf.variables) for slot in each.test.slots)
+        counted = KINDS[each.test.kind].counted
+        return counted and len(each.test.slots) == 2 and new == 1 and not any(each.test.value)
+
+    def _gain_of_triples(self, first: KeptTest, bound: Bound, about_bound: list[KeptTest]) -> float:
+        best: float = 0
+        sample = self.sample
+        for each in self._filters(first, bound, about_bound):
+            if self.joined.used == self.joined.of_all:
+                break
+            kept = [
+                target._replace(bindings=extensions(target.scene, each.test, target.bindings))
+                for target in bound.kept
+            ]
+            about_new = kept_tests(bound.about_new, bound.variables, kept, [self.joined])
+            own = self._own_tests(bound._replace(kept=kept))
+            rest = first.holds & ~each.holds
+            of_filter = sample.score(each.holds) + sample.score(rest) - sample.score(first.holds)
+            of_last = self._gain(each.holds, [*own, *about_new])
+            if self.criterion.surely_better(of_last, 0, 0):
+                best = max(best, of_filter - each.length + of_last)
+        return best
+
+    def _filters(
+        self, first: KeptTest, bound: Bound, about_bound: list[KeptTest]
+    ) -> list[KeptTest]:
+        """Tests about one bound object that hold for most targets: those that hold for most first."""
+        n = len(bound.variables)
+        filters = [
+            each
+            for each in about_bound
+            if len(each.test.slots) == 1
+            and each.test.slots[0] < n
+            and 2 * each.holds.bit_count() > first.holds.bit_count()
+        ]
+        filters = shortest_first(self.scene, n, filters)
+        filters.sort(key=lambda each: -each.holds.bit_count())
+        return filters[:MAX_FILTERS]
+
+
+# --- sketches of rules ---------------------------------------------------------------------
+
+
+class Sketch:
+    """How long a rule would be if its outcomes were told in some frame: with a tree that is grown at
+    once, over a sample of what is kept. All frames have the same targets and tests.
+    """
+
+    def __init__(self, tree: ReferenceTree, kept: list[KeptTarget], scene: Scene):
+        variables = tree.root.variables
+        self.criterion, self.copies = tree.criterion, tree.root.design_effect()
+        lengths = tree.lengths(scene, variables)
+        tests = kept_tests(lengths, variables, kept, [Budget(*SKETCH_GROUNDINGS)])
+        self.tests = shortest_first(scene, len(variables), tests)[:MAX_SKETCH_TESTS]
+
+    def length(self, outcomes: list[Outcome]) -> int:
+        """The lengths of the tests, and the loss of the leaves."""
+        sample = LookSample(outcomes, self.copies)
+        return self._grow(sample, sample.everything, 0)
+
+    def _grow(self, sample: LookSample, targets: int, depth: int) -> int:
+        none = sample.score(targets)
+        if depth == MAX_SKETCH_DEPTH or not self.criterion.surely_better(0, none, 0):
+            return -none
+        worths = [sample.score(targets, each.holds) - each.length for each in self.tests]
+        if not worths or not self.criterion.surely_better(max(worths), none, 0):
+            return -none
+        best = self.tests[worths.index(max(worths))]  # of equals, the first
+        halves = targets & best.holds, targets & ~best.holds
+        return best.length + sum(self._grow(sample, half, depth + 1) for half in halves)
 
 
 # --- the model ---------------------------------------------------------------------
@@ -1625,26 +2103,71 @@ class ReferenceModel:
         frames = possible_frames(self.schema, class_name, attribute)
         if len(frames) < 2:
             return None
+        if tree.root in tree._settled():
+            return None
+        rivals = self._rivals(rule, frames)
+        if not rivals:
+            return None
+        scene = self.kept[-1][0]
+        kept = self._kept_at(tree.root, rule, MAX_SKETCH_TARGETS)
+        sketch = Sketch(tree, kept, scene)
+
+        def length(frame: Frame) -> float:
+            told = [tell(*each[:2], frame, each.bindings[0][0], attribute) for each in kept]
+            if not all(possible for possible, _ in told):
+                return float("inf")
+            outcomes = [outcome for _, outcome in told]
+            which = length_of_choice(frame == frames[0], len(frames))
+            return which + length_of_outcomes(outcomes) + sketch.length(outcomes)
+
+        own = best = length(tree.frame)
+        shortest = None
+        for rival in rivals:
+            of_rival = length(rival)
+            surely = tree.criterion.surely_better(-of_rival, -own, len(kept))
+            if of_rival < best and surely:
+                shortest, best = rival, of_rival
+        return shortest
+
+    def _rivals(self, rule: RuleKey, frames: list[Frame]) -> list[Frame]:
+        """Frames that may be shorter than that of the rule; what is the shortest untold is first.
+
+        The default is one, because a tree may do better with it although its outcomes are more.
+        Others must be shorter than the rule's own, with all outcomes told one by one, or their
+        outcomes alone.
+        """
+        class_name, attribute, wanted = rule
+        tree = self.tree(*rule)
         recent, targets = [], 0
         for scene, then, action, _ in reversed(self.kept):
             if action == wanted and scene.of_class(class_name) and targets < MAX_FRAME_TARGETS:
                 recent.append((scene, then))
                 targets += len(scene.of_class(class_name))
         if len(recent) < min(ENOUGH_TRANSITIONS, tree.transitions):
-            return None
-        lengths: dict[Frame, int] = {}
+            return []
+        of_outcomes, in_full = dict[Frame, int](), dict[Frame, int]()
         for frame in frames:
             counts = outcomes_told(recent, frame, class_name, attribute)
             if counts is not None and (len(counts) <= MAX_FRAME_OUTCOMES or frame == tree.frame):
-                lengths[frame] = length_of_outcomes(counts, frame == frames[0], len(frames))
-        shortest = min(lengths, key=lambda frame: lengths[frame])
-        if shortest == tree.frame:
-            return None
-        if tree.frame not in lengths:
-            return shortest
-        to_beat = -lengths[tree.frame] + tree.explained_by_target(self.kept[-1][0]) * targets
-        surely = tree.criterion.surely_better(-lengths[shortest], to_beat, targets)
-        return shortest if surely else None
+                of_outcomes[frame] = length_of_outcomes(counts)
+                which = length_of_choice(frame == frames[0], len(frames))
+                in_full[frame] = which + of_outcomes[frame] - anything(counts, len(counts))
+        surely_better = tree.criterion.surely_better
+        rivals = [
+            frame
+            for frame in in_full
+            if frame != tree.frame
+            and (
+                frame == frames[0]
+                or tree.frame not in in_full
+                or surely_better(-in_full[frame], -in_full[tree.frame], targets)
+                or surely_better(-of_outcomes[frame], -of_outcomes[tree.frame], targets)
+            )
+        ]
+        rivals.sort(key=lambda frame: in_full[frame])
+        return [
+            frame for i, frame in enumerate(rivals) if i < MAX_RIVALS or frame == frames[0]
+        ]
 
     def _grow_again(self, rule: RuleKey, frame: Frame) -> None:
         """Let a rule learn from what is kept, in that frame; what it cannot tell is left out."""
@@ -1656,30 +2179,62 @@ class ReferenceModel:
                 tree.add_seen(targets)
 
     def _look_again(self, scene: Scene) -> None:
-        """Take a second look at nodes that await one: a few, and one change in each tree."""
-        looks = 0
+        """Look at nodes that await it: a few, until one changes in each tree."""
+        second, ahead = MAX_SECOND_LOOKS, MAX_LOOKS_AHEAD
         for class_name, attribute in self.all_slots():
             for action in self.schema.actions:
                 rule = (class_name, attribute, action)
                 tree = self.tree(*rule)
-                for node in tree.nodes_to_look_at(scene):
-                    looks += 1
-                    if looks > MAX_LOOKS or tree.look(node, self._kept_at(node, rule), scene):
+                for node, looks_ahead in tree.take_looks():
+                    if not tree.may_look():
+                        tree.looked["account is empty"] += 1
+                        break
+                    once = second > 0 and tree.is_second_look_worth_while(node, scene)
+                    twice = ahead > 0 and looks_ahead and tree.is_look_ahead_worth_while(node)
+                    second -= once
+                    ahead -= twice
+                    kept = self._kept_at(node, rule, MAX_TARGETS) if once or twice else []
+                    if once and tree.look(node, kept, scene):
+                        break
+                    if twice and tree.look_ahead(node, kept, scene):
                         break
 
-    def _kept_at(self, node: Node, rule: RuleKey) -> list[KeptTarget]:
-        """The targets of a rule that reach a node, the most recent transitions first."""
-        wanted, tree, found, searched = rule[-1], self.tree(*rule), list[KeptTarget](), 0
-        for i, (scene, then, action, feedback) in enumerate(reversed(self.kept)):
+    def _kept_at(self, node: Node, rule: RuleKey, most: int) -> list[KeptTarget]:
+        """A sample of the kept targets that reach a node, the most recent transitions first.
+
+        Each outcome has the same share, as far as there are as many.
+        """
+        tree, wanted = self.tree(*rule), rule[-1]
+        found, transition = list[KeptTarget](), 0
+        searched, reached = Counter[Outcome](), Counter[Outcome]()
+
+        def is_done(outcome: Outcome) -> bool:
+            return searched[outcome] >= MAX_SEARCHED or reached[outcome] >= 2 * most
+
+        for scene, then, action, feedback in reversed(self.kept):
             targets = self._targets(scene, then, feedback, rule) if action == wanted else None
-            for arguments, outcome in tree.told_apart(targets or ()):
-                if len(found) >= MAX_TARGETS or searched >= MAX_SEARCHED:
-                    return found
-                searched += 1
+            if not targets:
+                continue
+            if all(is_done(outcome) for outcome in tree.outcomes):
+                break
+            transition += 1
+            drawn = []
+            for arguments, outcome in tree.told_apart(targets):
+                hashed = hash_of_target(scene, then, transition, arguments)
+                if not is_done(outcome) and hashed <= max_hash(node.totals[outcome], most):
+                    drawn.append((hashed, arguments, outcome))
+            for _, arguments, outcome in sorted(drawn, key=lambda each: each[0]):
+                searched[outcome] += 1
                 for at, bindings in tree.route(scene, arguments):
                     if at is node:
-                        found.append(KeptTarget(scene, i, bindings, outcome))
-        return found
+                        reached[outcome] += 1
+                        found.append(KeptTarget(scene, then, bindings, outcome))
+        turns = Counter[Outcome]()
+        order = []
+        for i, each in enumerate(found):
+            order.append((turns[each.outcome], i))
+            turns[each.outcome] += 1
+        return [found[i] for i in sorted(i for _, i in sorted(order)[:most])]
 
     def _replay(self) -> None:
         """Show all that is kept to the nodes that await a replay, if there are any."""

@@ -179,7 +179,8 @@ class Twins:
             assert prediction.terminated() == (float(ends.get(True, 0)) if ends else None)
 
     def assert_same_pairs(self) -> None:
-        """Of all nodes: how many targets met and agreed, and when it was last asked.
+        """Of all nodes: how many targets met and agreed, and when it was last asked. Of all rules: how
+        much their looks have examined.
 
         Only files say it.
         """
@@ -217,6 +218,7 @@ class Twins:
         self.assert_same_pairs()
         for tree in self.twin.trees.values():
             self.happened.update({f"spared {each}": n for each, n in tree.spared.items()})
+            self.happened.update({f"looks: {each}": n for each, n in tree.looked.items()})
         return self.happened
 
 
@@ -258,6 +260,7 @@ def pairs_in(
         if flags & without_components:
             skip(2)
             outcomes += 1
+    assert tree.look_work == (next(numbers) if flags & 16 else 0), "the account of looks"
     if not flags & 1:
         return  # it does not vary
     skip(1)  # forgotten candidates
