@@ -340,19 +340,44 @@ void Model::choose_frames(ActionId action, std::vector<ModelEvent>& events) {
     }
 }
 
-// Nothing can be shorter than a rule that is explained, or that has little to explain.
+// Little can be shorter than a rule that is explained, or that has little to explain.
 std::optional<Frame> Model::shorter_frame(RuleId const& rule) {
     auto const& [slot, action] = rule;
     Tree& tree = this->tree(slot, action);
     std::vector<Frame> frames = possible_frames(*schema_, slot);
     Node const& root = tree.nodes()[kRoot];
-    if (frames.size() == 1 || root.settled || root.stats.last_checked_loss < FrameChoice::min_loss) return std::nullopt;
+    if (frames.size() == 1) return std::nullopt;
+    if (root.settled || root.stats.last_checked_loss < FrameChoice::min_loss) return constant_frame(rule, frames);
     FrameChoice choice(std::move(frames), tree.frame());
     auto const& kept = window_.transitions();
     for (auto each = kept.rbegin(); each != kept.rend() && !choice.is_full(); ++each)
         if (each->action == action && is_predicted(slot, each->before)) choice.add(slot, each->before, each->after);
     std::vector<Frame> const rivals = choice.rivals(*criterion_, tree.transitions());
     return rivals.empty() ? std::nullopt : shortest(rule, choice, rivals);
+}
+
+// A value that is always set to the same needs no test that tells when it was so already: without `stays`, the rule has
+// one outcome.
+std::optional<Frame> Model::constant_frame(RuleId const& rule, std::vector<Frame> const& frames) {
+    auto const& [slot, action] = rule;
+    Tree const& tree = this->tree(slot, action);
+    Frame frame = tree.frame();
+    if (!std::exchange(frame.stays, false) || std::find(frames.begin(), frames.end(), frame) == frames.end())
+        return std::nullopt;
+    Vector first, outcome(attribute(slot).length, 0);
+    std::uint64_t transitions = 0;
+    for (KeptTransition const& kept : window_.transitions()) {
+        if (kept.action != action || !is_predicted(slot, kept.before)) continue;
+        FrameView const view(frame, kept.before, slot);
+        for (Row row = 0; row < kept.before.column(slot)->rows(); ++row) {
+            if (!view.offset(row, kept.after.value(slot, row), outcome.data())) return std::nullopt;
+            if (first.empty()) first = outcome;
+            if (outcome != first) return std::nullopt;
+        }
+        ++transitions;
+    }
+    bool const enough = transitions >= FrameChoice::enough_transitions || transitions >= tree.transitions();
+    return enough ? std::optional(frame) : std::nullopt;
 }
 
 // Of the rule's frame and its rivals, the one with the shortest sketch, if it is surely shorter than the rule's own.

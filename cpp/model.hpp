@@ -187,6 +187,7 @@ private:
         std::vector<Log> lengths;
     };
     [[nodiscard]] std::optional<Frame> shorter_frame(RuleId const& rule);
+    [[nodiscard]] std::optional<Frame> constant_frame(RuleId const& rule, std::vector<Frame> const& frames);
     [[nodiscard]] std::optional<Frame> shortest(RuleId const& rule, FrameChoice const& choice,
                                                 std::vector<Frame> const& rivals);
     [[nodiscard]] static FrameOutcomes outcomes_in(Frame const& frame, SlotId slot,

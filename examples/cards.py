@@ -1,8 +1,7 @@
-"""A card game, the higher card wins: what rules cannot say, and how to say it for them.
+"""A card game, the higher card wins: an order of sizes, chance, and a reward for planning.
 
-A rule can ask whether two ranks are equal, or differ by a given number, but not which is higher. So
-the first world is not learned, and `model.doubts()` says what is missing. The second world has a
-derived attribute for it.
+A rule can ask which of two ranks is higher, so who gets the point is learned. The next card is
+chance: `model.doubts()` says that nothing is missing there.
 
     python examples/cards.py
 """
@@ -10,11 +9,6 @@ derived attribute for it.
 import treethink as tt
 
 RANKS = 13
-
-
-def is_higher(state, player):
-    (other,) = (each for each in state.of_class("player") if each.id != player.id)
-    return player.rank > other.rank
 
 
 class Cards(tt.World):
@@ -46,29 +40,18 @@ class Cards(tt.World):
         return [(state.replace(winner.id, points=winner.points + 1), 1.0)]
 
 
-class ComparedCards(Cards):
-    """The same game, with an attribute that says whose card is higher."""
-
-    name = "compared-cards"
-    attributes = Cards.attributes | {"higher": tt.Derived(is_higher)}
-    schema = tt.Schema({"player": list(attributes)}, attributes, actions=["deal", "show"])
-
-
 def my_lead(before, after):
     """Return the reward of player 0."""
     return (after[0].points - after[1].points) - (before[0].points - before[1].points)
 
 
 if __name__ == "__main__":
-    first = tt.TreeThink(Cards.schema)
-    first.observe_many(tt.transitions(Cards(), steps=1_000, seed=0))
-    for doubt in first.doubts():
-        print(doubt)
-
-    world = ComparedCards()
+    world = Cards()
     model = tt.TreeThink(world.schema)
     model.observe_many(tt.transitions(world, steps=1_000, seed=0))
     print(model.rules["player.points.show"])
+    for doubt in model.doubts():
+        print(doubt)
 
     for seed in range(3):  # show a higher card, and ask for a better one otherwise
         state = world.reset(seed)

@@ -1,6 +1,7 @@
 #include "coding/codes.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -187,7 +188,8 @@ bool Codes::is_steady(SlotId slot) const {
 std::vector<Code> const& Codes::only_of(std::size_t type, Row x) {
     Truth const& truth = this->truth(type);
     CodedColumn const& column = columns_[types()[type].slots[0]];
-    OnlyOf& known = only_of_[type];
+    if (!only_of_[type]) only_of_[type] = std::make_unique<OnlyOf>();
+    OnlyOf& known = *only_of_[type];
     if (known.column_version != column.version || known.truth_version != truth.version) {
         known.column_version = column.version;
         known.truth_version = truth.version;
@@ -274,9 +276,11 @@ std::size_t Codes::bytes() const {
     bytes += (place_of_.capacity() + tally_.capacity() + tallied_.capacity()) * sizeof(Code);
     for (CodedColumn const& each : columns_)
         bytes += sizeof each + (each.codes.capacity() + 2 * each.values.capacity()) * sizeof(Code);
-    for (OnlyOf const& each : only_of_) {
-        bytes += sizeof each + each.by_row.capacity() * sizeof each.by_row[0];
-        for (auto const& codes : each.by_row) bytes += codes.capacity() * sizeof(Code);
+    for (auto const& each : only_of_) {
+        bytes += sizeof each;
+        if (!each) continue;
+        bytes += sizeof *each + each->by_row.capacity() * sizeof each->by_row[0];
+        for (auto const& codes : each->by_row) bytes += codes.capacity() * sizeof(Code);
     }
     return bytes;
 }

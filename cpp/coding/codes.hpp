@@ -126,9 +126,9 @@ private:
     FactCodes fact_codes_;
     std::vector<CodedColumn> columns_;  // by slot
     TruthTables truth_;
-    std::uint64_t column_version_ = 0;  // last version that any column got
-    std::uint64_t step_ = 0;            // counts states
-    std::vector<OnlyOf> only_of_;       // by type
+    std::uint64_t column_version_ = 0;              // last version that any column got
+    std::uint64_t step_ = 0;                        // counts states
+    std::vector<std::unique_ptr<OnlyOf>> only_of_;  // by type; null: not asked for yet
 
     // Working memory, kept between calls.
     std::vector<SlotId> changed_;           // columns in fact types whose values differ from the state before

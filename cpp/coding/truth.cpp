@@ -258,23 +258,32 @@ private:
 }  // namespace
 
 void TruthTables::update(std::size_t type, FactCodes& codes, std::span<CodedColumn const> columns) {
-    TruthUpdate(type, codes, columns, tables_[type], version_).run();
-    tables_[type].checked_in_step = step_;
+    TruthTable& table = this->table(type);
+    TruthUpdate(type, codes, columns, table, version_).run();
+    table.checked_in_step = step_;
+}
+
+TruthTable& TruthTables::table(std::size_t type) {
+    if (!tables_[type]) tables_[type] = std::make_unique<TruthTable>();
+    return *tables_[type];
 }
 
 void TruthTables::clear(std::size_t type) {
-    tables_[type] = TruthTable{};
-    tables_[type].truth.version = ++version_;
+    if (!tables_[type]) return;
+    *tables_[type] = TruthTable{};
+    tables_[type]->truth.version = ++version_;
 }
 
 void TruthTables::mark_true(std::size_t type, std::vector<bool>& used) const {
-    Truth const& truth = tables_[type].truth;
+    if (!tables_[type]) return;
+    Truth const& truth = tables_[type]->truth;
     for (Code code = 0; code < truth.counts.size() && code < used.size(); ++code)
         if (truth.counts[code] > 0) used[code] = true;
 }
 
 void TruthTables::recode(Recoding const& recoding, Code size) {
-    Truth& truth = tables_[recoding.type].truth;
+    if (!tables_[recoding.type]) return;
+    Truth& truth = tables_[recoding.type]->truth;
     Truth recoded{std::vector<std::uint32_t>(size, 0), {}, ++version_};
     recoded.true_codes.fit(size);
     for (Code code = 0; code < truth.counts.size() && code < recoding.new_code.size(); ++code) {
@@ -287,9 +296,12 @@ void TruthTables::recode(Recoding const& recoding, Code size) {
 
 std::size_t TruthTables::bytes() const {
     std::size_t bytes = sizeof *this;
-    for (TruthTable const& table : tables_)
-        bytes += sizeof table + table.truth.counts.capacity() * sizeof table.truth.counts[0] +
-                 table.truth.true_codes.bytes();
+    for (auto const& table : tables_) {
+        bytes += sizeof table;
+        if (!table) continue;
+        Truth const& truth = table->truth;
+        bytes += sizeof *table + truth.counts.capacity() * sizeof truth.counts[0] + truth.true_codes.bytes();
+    }
     return bytes;
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -47,8 +48,9 @@ public:
     void state_changed() { ++step_; }
     /// The truth of a type in the state that `columns` (by slot) holds.
     [[nodiscard]] Truth const& up_to_date(std::size_t type, FactCodes& codes, std::span<CodedColumn const> columns) {
-        if (tables_[type].checked_in_step != step_) update(type, codes, columns);
-        return tables_[type].truth;
+        TruthTable const* const table = tables_[type].get();
+        if (table == nullptr || table->checked_in_step != step_) update(type, codes, columns);
+        return tables_[type]->truth;
     }
 
     /// Forgets the truth of a type whose arithmetic codes have changed.
@@ -62,10 +64,11 @@ public:
 
 private:
     void update(std::size_t type, FactCodes& codes, std::span<CodedColumn const> columns);
+    [[nodiscard]] TruthTable& table(std::size_t type);
 
-    std::vector<TruthTable> tables_;  // by type
-    std::uint64_t step_ = 1;          // number of changes of the state
-    std::uint64_t version_ = 0;       // last version that any truth got
+    std::vector<std::unique_ptr<TruthTable>> tables_;  // by type; null: not asked for yet
+    std::uint64_t step_ = 1;                           // number of changes of the state
+    std::uint64_t version_ = 0;                        // last version that any truth got
 };
 
 }  // namespace treethink

@@ -36,7 +36,7 @@ public:
     /// Whether attributes like this one can take part. Symbolic ones can if of_symbols() is of use.
     [[nodiscard]] virtual bool fits(Attribute const&) const { return true; }
     /// Whether nodes count the tests of this kind at every visit. Those of other kinds are found in a second look at
-    /// what is kept (learning/second_look.hpp): counting them would cost more than they are worth.
+    /// what is kept (looks/second_look.hpp): counting them would cost more than they are worth.
     [[nodiscard]] virtual bool counted() const { return true; }
     /// Whether a fact that holds with a value holds with every larger one too: value() is then the smallest. Not
     /// counted.

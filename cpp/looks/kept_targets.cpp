@@ -63,6 +63,7 @@ std::vector<KeptTarget> TargetCollector::take() {
     if (targets_.size() > max_targets_) {
         std::map<std::uint32_t, std::size_t> seen;               // by outcome
         std::vector<std::pair<std::size_t, std::size_t>> turns;  // and the position of the target
+        turns.reserve(targets_.size());
         for (std::size_t t = 0; t < targets_.size(); ++t) turns.emplace_back(seen[targets_[t].outcome]++, t);
         std::sort(turns.begin(), turns.end());
         std::vector<bool> chosen(targets_.size(), false);

@@ -13,9 +13,9 @@ namespace treethink {
 namespace {
 
 // Less than this is not worth a look; in Log units, as are the scores of criteria that look ahead.
-constexpr double min_loss = 8 * static_cast<double>(units_per_nat);
-constexpr LookBudget groundings{1 << 12, 1 << 14};
-static_assert(groundings.left <= Tree::max_work_of_look);
+constexpr double min_loss_of_test = 8 * static_cast<double>(units_per_nat);
+constexpr LookBudget groundings_of_test{1 << 12, 1 << 14};
+static_assert(groundings_of_test.left <= Tree::max_work_of_look);
 // Part of what the tests below a branch explain that a challenger must make up for, as in tree.cpp.
 constexpr double share_to_make_up = 1.0 / 16;
 
@@ -34,11 +34,11 @@ std::optional<ScoredTest> SecondLook::best_uncounted_test(std::vector<ClassId> c
                                                           LookSample const& sample) {
     std::vector<FactType> const& types = context_.codes.types();
     std::vector<KeptTest> tests;
-    LookBudget budget = groundings;
+    LookBudget budget = groundings_of_test;
     std::vector<Pattern> uncounted = patterns(types, classes);
     std::erase_if(uncounted, [&](Pattern const& each) { return types[each.type].counted; });
     append_tests(types, classes, uncounted, targets, std::array{&budget}, tests);
-    tree_.note_look_work(groundings.left - budget.left, false);
+    tree_.note_look_work(groundings_of_test.left - budget.left, false);
     std::optional<ScoredTest> best;
     std::vector<Count> counts;
     for (KeptTest& each : tests) {
@@ -77,7 +77,7 @@ bool SecondLook::is_worth_while(NodeId at) const {
     std::vector<Count> counts(stats.totals.size(), 0);
     if (!node.is_leaf()) read_test_counts(node, counts);
     Sample const sample{stats.totals, stats.current_design_effect()};
-    return threshold(at, counts, sample) <= -min_loss;
+    return threshold(at, counts, sample) <= -min_loss_of_test;
 }
 
 bool SecondLook::decide(NodeId at, std::span<KeptTarget const> targets) {

@@ -78,7 +78,7 @@ class Attribute:
     Examples
     --------
     >>> Attribute(2)
-    Attribute(length=2, facts=('equality', 'difference'), outcomes='auto')
+    Attribute(length=2, facts=('equality', 'difference', 'order'), outcomes='auto')
     """
 
     length: int

@@ -623,7 +623,7 @@ def test_learn_lists_doubts_as_json(run: Any) -> None:
     arguments = ("doubtful_worlds:Vending", "--steps", "1500", "--out", "v.tt", "--json")
     report = json.loads(run("learn", *arguments).out)
     assert report["learned"] is False
-    assert [each["suggestions"][0]["kind"] for each in report["doubts"]] == ["order"]
+    assert [each["suggestions"][0]["kind"] for each in report["doubts"]] == ["comparison"]
     report = json.loads(run("learn", "walls", "--steps", "2000", "--json").out)
     assert report["learned"] is True and report["doubts"] == []
 

@@ -72,7 +72,11 @@ def test_a_derived_attribute_is_equal_whatever_its_function_is() -> None:
 
 def test_data_has_the_kind_and_only_what_an_attribute_uses() -> None:
     data = schema_with(tt.Position(2), tt.Attribute(2)).to_dict()["attributes"]
-    plain = {"length": 2, "facts": ["equality", "difference"], "outcomes": "auto"}
+    plain = {
+        "length": 2,
+        "facts": ["equality", "difference", "order"],
+        "outcomes": "auto",
+    }
     assert data == {"a0": plain | {"kind": "position"}, "a1": plain}
 
 

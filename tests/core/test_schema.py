@@ -83,7 +83,7 @@ def test_a_class_lists_its_attributes_in_the_order_of_the_schema() -> None:
 def test_a_schema_can_be_read_but_not_changed() -> None:
     schema = doors()
     assert schema.actions == ("left", "right")
-    assert schema.attributes["pos"] == Attribute(2, facts=("equality", "difference"))
+    assert schema.attributes["pos"] == Attribute(2, facts=("equality", "difference", "order"))
     assert schema.attributes["score"].facts == ()
     with pytest.raises(TypeError):
         schema.classes["wall"] = ("pos",)  # type: ignore[index]
@@ -105,7 +105,9 @@ def test_a_schema_equals_nothing_else() -> None:
 
 
 def test_kinds_of_fact_are_kept_once_and_in_the_order_of_the_engine() -> None:
-    assert Attribute(1, facts=["difference", "equality", "difference"]) == Attribute(1)
+    given = Attribute(1, facts=["threshold", "difference", "order", "equality", "difference"])
+    assert given == Attribute(1)
+    assert given.facts == ("equality", "difference", "order", "threshold")
     assert Attribute(1, facts=()) != Attribute(1)
 
 
