@@ -165,8 +165,14 @@ def test_bindings_beyond_the_limit_are_cut_as_in_the_engine() -> None:
 @MANY
 @given(any_stream)
 def test_the_counterfactual_negates_the_last_test_that_matters(stream: Stream) -> None:
-    for _, _, reason in reasons(stream):
-        differing = [i for i, step in enumerate(reason.steps) if has_other_outcomes(reason, step)]
+    for model, action, reason in reasons(stream):
+        assert reason.object_id is not None
+        class_name = reason.state[reason.object_id].class_name
+        frame = model.rules[class_name, reason.attribute, action].frame
+        assert frame is not None
+        differing = [
+            i for i, step in enumerate(reason.steps) if has_other_outcomes(reason, frame, step)
+        ]
         otherwise = reason.otherwise
         if otherwise is None:
             continue
@@ -179,28 +185,28 @@ def test_the_counterfactual_negates_the_last_test_that_matters(stream: Stream) -
         assert otherwise.condition in otherwise.sentence(reason.attribute)
         later = [i for i in differing if i > otherwise.step]
         # Negating a later test never reaches a leaf with other outcomes directly.
-        assert all(not sibling_is_leaf_that_differs(reason.steps[i], reason) for i in later)
+        assert all(not sibling_is_leaf_that_differs(reason.steps[i], reason, frame) for i in later)
 
 
-def has_other_outcomes(reason: Reason, step: Step) -> bool:
+def has_other_outcomes(reason: Reason, frame: Frame, step: Step) -> bool:
     """Return whether any leaf on the other side of a step has other outcomes."""
     waiting, differs = [child(step.node, not step.holds)], False
     while waiting:
         node = waiting.pop()
         if node.test is None:
-            differs |= leaf_differs(reason, node)
+            differs |= leaf_differs(reason, frame, node)
         else:
             waiting += [child(node, True), child(node, False)]
     return differs
 
 
-def sibling_is_leaf_that_differs(step: Step, reason: Reason) -> bool:
+def sibling_is_leaf_that_differs(step: Step, reason: Reason, frame: Frame) -> bool:
     sibling = child(step.node, not step.holds)
-    return sibling.test is None and leaf_differs(reason, sibling)
+    return sibling.test is None and leaf_differs(reason, frame, sibling)
 
 
-def leaf_differs(reason: Reason, leaf: Node) -> bool:
-    return bool(leaf.counts) and differ(new_values(reason, leaf.counts), reason.outcomes)
+def leaf_differs(reason: Reason, frame: Frame, leaf: Node) -> bool:
+    return bool(leaf.counts) and differ(new_values(reason, frame, leaf.counts), reason.outcomes)
 
 
 def test_the_shortest_then_best_supported_condition_is_chosen() -> None:
