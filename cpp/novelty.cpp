@@ -43,7 +43,9 @@ private:
         Node const& node = tree_.nodes()[at];
         FactType const& type = codes_.types()[node.test.type];
         Asked asked{at, node.test, {}};
-        if (!node.candidates.are_counted() || !type.counted) return;  // it does not count
+        if (!node.candidates.are_counted()) return;  // it does not count
+        // An order or a threshold means all values on its side, also those that were never seen.
+        if (!type.counted) return;
         // A relation of two places says the same wherever they are far apart.
         if (type.arity == 2 && type.value_length > 1) return;
         for (std::size_t k = 0; k < type.arity; ++k) {

@@ -620,10 +620,18 @@ def test_learn_shows_where_it_is_wrong_and_what_may_be_missing(run: Any) -> None
 
 
 def test_learn_lists_doubts_as_json(run: Any) -> None:
-    arguments = ("doubtful_worlds:Vending", "--steps", "1500", "--out", "v.tt", "--json")
-    report = json.loads(run("learn", *arguments).out)
-    assert report["learned"] is False
-    assert [each["suggestions"][0]["kind"] for each in report["doubts"]] == ["comparison"]
+    for world, kind in (("Vending", "comparison"), ("VendingUnordered", "order")):
+        arguments = (
+            f"doubtful_worlds:{world}",
+            "--steps",
+            "1500",
+            "--out",
+            f"{world}.tt",
+            "--json",
+        )
+        report = json.loads(run("learn", *arguments).out)
+        assert report["learned"] is False
+        assert [each["suggestions"][0]["kind"] for each in report["doubts"]] == [kind]
     report = json.loads(run("learn", "walls", "--steps", "2000", "--json").out)
     assert report["learned"] is True and report["doubts"] == []
 

@@ -15,14 +15,21 @@ from hypothesis import strategies as st
 import treethink as tt
 from doubtful_worlds import (
     Cards,
+    CardsUnordered,
     Cells,
     Coin,
+    Deep,
+    DeepOrdered,
     Either,
     Elevator,
     FixedPrice,
     Lamps,
+    Margin,
     Third,
+    Total,
     Vending,
+    VendingAlike,
+    VendingUnordered,
     log_of,
     taught,
 )
@@ -34,11 +41,19 @@ from treethink.explain.doubts.evidence import Group
 from treethink.worlds import World
 
 SEEDS = range(3)
+REMEMBER = "give the model a memory"
 
 
-def only_doubt(world: World, steps: int, seed: int, episode: int = 10) -> Doubt:
-    (doubt,) = taught(world, steps, seed, episode).doubts()
+def only_doubt(world: World, steps: int, seed: int, episode: int = 10, **settings: Any) -> Doubt:
+    model = taught(world, steps, seed, episode, **settings)
+    (doubt,) = model.doubts(log_of(world, steps, seed, episode) if "memory" in settings else None)
     return doubt
+
+
+def is_learned(world: World, steps: int, seed: int, episode: int = 10) -> bool:
+    """Whether the model predicts the world exactly, and has no doubts."""
+    model = taught(world, steps, seed, episode)
+    return tt.evaluate(model, world, 200).learned and model.doubts() == []
 
 
 # -------------------------------------------------------------------- the right diagnosis
@@ -46,10 +61,24 @@ def only_doubt(world: World, steps: int, seed: int, episode: int = 10) -> Doubt:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_price_that_varies_needs_less_than(seed: int) -> None:
-    doubt = only_doubt(Vending(), 1_500, seed)
+    doubt = only_doubt(VendingUnordered(), 1_500, seed)
     assert doubt.rule == ("slot", "cans", "buy") and doubt.kind == "order"
     assert doubt.suggestions[0].text == "X0[price] > machine[credit]"
     assert doubt.suggestions[0].bits > 100 and "less-than" in str(doubt)
+    advice = doubt.suggestions[0].advice
+    for needed in ("let price take part", "let credit take part", 'Number(like="credit")'):
+        assert needed in advice
+    assert REMEMBER not in advice
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_order_of_unlike_attributes_needs_a_unit_and_nothing_else(seed: int) -> None:
+    doubt = only_doubt(Vending(), 1_500, seed)
+    (first,) = doubt.suggestions
+    assert (first.kind, first.text) == ("comparison", "X0[price] > machine[credit]")
+    assert first.advice == 'give price the unit of credit: Number(like="credit")'
+    assert first.like == ("price", "credit") and first.bits > 100
+    assert "less-than" not in str(doubt) and is_learned(VendingAlike(), 3_000, seed)
 
 
 def test_leaves_that_a_test_tells_apart_already_are_no_reason_to_expect_more() -> None:
@@ -65,8 +94,48 @@ def test_leaves_that_a_test_tells_apart_already_are_no_reason_to_expect_more() -
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_higher_rank_needs_less_than(seed: int) -> None:
-    doubt = only_doubt(Cards(), 400, seed, episode=1)
+    doubt = only_doubt(CardsUnordered(), 400, seed, episode=1)
     assert doubt.kind == "order" and doubt.suggestions[0].text == "mine[rank] > theirs[rank]"
+    advice = doubt.suggestions[0].advice
+    assert "let rank take part" in advice and "like" not in advice and REMEMBER not in advice
+    assert is_learned(Cards(), 400, seed, episode=1)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_threshold_needs_less_than(seed: int) -> None:
+    doubt = only_doubt(Deep(), 300, seed, episode=1)
+    first = doubt.suggestions[0]
+    assert first.kind == "order" and first.text.startswith("X0[level] >= 2")
+    assert "facts of the kind 'threshold'" in first.advice and REMEMBER not in first.advice
+    assert is_learned(DeepOrdered(), 300, seed, episode=1)
+
+
+@pytest.mark.parametrize("world", [Cards(), DeepOrdered()])
+def test_orders_and_thresholds_need_a_memory(world: World) -> None:
+    doubt = only_doubt(world, 400, 0, episode=1, memory=0)
+    assert doubt.kind == "order" and doubt.suggestions[0].advice.startswith(REMEMBER)
+    assert "take part" not in doubt.suggestions[0].advice
+    other = only_doubt(world, 400, 0, episode=1, criterion="wilson")
+    assert other.kind == "order" and "criterion 'evidence'" in other.suggestions[0].advice
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    ("world", "text"),
+    [(Margin(), "mine[rank] - theirs[rank] >= "), (Total(), "mine[rank] + theirs[rank] >= ")],
+)
+def test_no_kind_of_fact_says_how_large_a_sum_is(world: World, text: str, seed: int) -> None:
+    doubt = only_doubt(world, 150, seed, episode=1)
+    first = doubt.suggestions[0]
+    assert first.kind == "sum" and first.text.startswith(text)
+    assert "tt.Derived" in first.advice and "less-than" not in str(doubt)
+
+
+def test_an_order_that_can_be_asked_is_no_sum() -> None:
+    """Of twenty games, a difference of three or more tells the winner as well."""
+    for seed in range(10):
+        for doubt in taught(Cards(), 20, seed, episode=1).doubts():
+            assert doubt.kind == "data"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -81,18 +150,36 @@ def test_unlike_attributes_need_a_unit(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_exclusive_or_needs_two_conditions(seed: int) -> None:
-    doubt = only_doubt(Either(), 1_000, seed, episode=1)
+    doubt = only_doubt(Either(), 1_000, seed, episode=1, memory=0)
     first = doubt.suggestions[0]
-    assert first.kind == "conditions"
+    assert first.kind == "conditions" and REMEMBER in first.advice
     assert "X0[left]" in first.text and "X0[right]" in first.text and "noise" not in first.text
+    assert is_learned(Either(), 1_000, seed, episode=1)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_cell_that_a_test_binds_needs_a_second_condition(seed: int) -> None:
-    doubt = only_doubt(Cells(), 400, seed, episode=1)
+    doubt = only_doubt(Cells(), 400, seed, episode=1, memory=0)
     first = doubt.suggestions[0]
-    assert first.kind == "conditions"
+    assert first.kind == "conditions" and REMEMBER in first.advice
     assert "X1[pos] - X0[pos] = (1, 0) and X1[soil]" in first.text
+    assert is_learned(Cells(), 400, seed, episode=1)
+
+
+@pytest.mark.parametrize(("world", "steps"), [(Either(), 80), (Cells(), 60)])
+def test_two_conditions_that_a_model_will_look_at_need_more_data(world: World, steps: int) -> None:
+    first = only_doubt(world, steps, 0, episode=1).suggestions[0]
+    assert first.kind == "conditions" and "go on learning" in first.advice
+    assert REMEMBER not in first.advice
+
+
+def test_what_follows_from_equal_states_is_not_hidden() -> None:
+    """Without a memory, a new value is not told as what stays; that is not due to the past."""
+    log = log_of(Vending(), 1_500, 0)
+    model = taught(Vending(), 1_500, 0, memory=0)
+    for doubt in model.doubts(log):
+        if doubt.rule[1] == "credit":
+            assert "hidden" not in {each.kind for each in doubt.suggestions}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -115,17 +202,20 @@ def test_a_name_is_never_compared_with_a_number() -> None:
     """Whoever has the book may not lend it: no advice to give a number the unit of names."""
     schema = tt.Schema(
         {"book": ["at"], "ann": ["fee"], "bob": ["fee"]},
-        {"at": tt.Category(["shelf", "ann", "bob", "eve"]), "fee": tt.Number()},
+        {"at": tt.Category(["shelf", *"abcdefghijk"]), "fee": tt.Number()},
         ["lend"],
     )
     rng = np.random.default_rng(0)
-    model = tt.TreeThink(schema)
-    for at, one, other in rng.integers(4, size=(400, 3)).tolist():
+    log = []
+    for at, one, other in rng.integers(12, size=(400, 3)).tolist():
         people = [tt.Object(1, "ann", fee=one), tt.Object(2, "bob", fee=other)]
         before = tt.State(schema, [tt.Object(0, "book", at=at), *people])
-        model.observe(before, "lend", before.replace(0, at=1) if at == one else before)
-    doubts = model.doubts()
-    assert doubts and all(x.kind != "comparison" for each in doubts for x in each.suggestions)
+        log.append((before, "lend", before.replace(0, at=1) if at == one else before))
+    for memory in (0, 1_000):
+        model = tt.TreeThink(schema, memory=memory)
+        model.observe_many(log)
+        doubts = model.doubts(log)
+        assert doubts and all(x.kind != "comparison" for each in doubts for x in each.suggestions)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import gc
+import random
 
 import pytest
 
 import treethink as tt
-from doubtful_worlds import FixedPrice, log_of, taught
+from doubtful_worlds import Cards, FixedPrice, FixedPriceUnordered, log_of, taught
 from models import learned
 from treethink.explain.novelty import novelty_text
 
 
 def buying(credit: int, model: tt.TreeThink) -> tt.Prediction:
-    state = FixedPrice().reset(0).replace(0, credit=credit)
+    state = FixedPriceUnordered().reset(0).replace(0, credit=credit)
     return model.predict(state, "buy")
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_credit_that_was_never_seen_is_novel(seed: int) -> None:
-    model = taught(FixedPrice(), 1_500, seed)
-    seen = {each[0][0].credit for each in log_of(FixedPrice(), 1_500, seed) if each[1] == "buy"}
+    model = taught(FixedPriceUnordered(), 1_500, seed)
+    seen = {
+        each[0][0].credit for each in log_of(FixedPriceUnordered(), 1_500, seed) if each[1] == "buy"
+    }
     assert seen == set(range(6))
     for credit in seen:
         assert not buying(credit, model).novel(1, "cans")
@@ -32,9 +35,58 @@ def test_a_credit_that_was_never_seen_is_novel(seed: int) -> None:
         assert text.endswith(f"machine 0, credit = {credit}") and "never seen" in text
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_threshold_answers_for_values_beyond_those_seen(seed: int) -> None:
+    """That is what it says; with all kinds of fact, the rule is: at least 3."""
+    model = taught(FixedPrice(), 1_500, seed)
+    (test,) = {each.test for each in model.rules["slot", "cans", "buy"].root.walk() if each.test}
+    assert (test.kind, test.value) == ("threshold", 2)
+    for credit in (-1, *range(6), 6, 20):
+        prediction = buying(credit, model)
+        assert prediction.outcomes(1, "cans") == {int(credit >= 3): 1.0}
+        assert not prediction.novel(1, "cans") and not novelty_text(prediction, 1, "cans")
+
+
+def test_an_order_answers_for_differences_beyond_those_seen() -> None:
+    model = taught(Cards(), 400, 0, episode=1)
+    state = Cards().reset(0)
+    for mine, theirs, won in ((900, 7, 1), (7, 900, -1), (-5, -400, 1)):
+        prediction = model.predict(state.replace(0, rank=mine).replace(1, rank=theirs), "show")
+        assert prediction.outcomes(2, "won") == {won: 1.0} and not prediction.novel(2, "won")
+
+
+def test_an_equality_beside_a_threshold_still_asks_whether_its_value_was_seen() -> None:
+    """A pump of the model 4 leaks, and any other one if the level is over 20."""
+    schema = tt.Schema(
+        {"pump": ["model", "level", "leaks"]},
+        {"model": tt.Number(facts=("equality",)), "level": 1, "leaks": tt.Flag()},
+        ["wait"],
+    )
+
+    def pump(model: int, level: int, leaks: bool = False) -> tt.State:
+        return tt.State(schema, [tt.Object(1, "pump", model=model, level=level, leaks=leaks)])
+
+    learner = tt.TreeThink(schema)
+    rng = random.Random(0)
+    for _ in range(800):
+        kind, level = rng.randrange(8), rng.randrange(40)
+        learner.observe(pump(kind, level), "wait", pump(kind, level, kind == 4 or level > 20))
+    kinds = {
+        each.test.kind for each in learner.rules["pump", "leaks", "wait"].root.walk() if each.test
+    }
+    assert kinds == {"equality", "threshold"}
+    assert not learner.predict(pump(2, 900), "wait").novel(1, "leaks")
+    assert not learner.predict(pump(2, -7), "wait").novel(1, "leaks")
+    prediction = learner.predict(pump(77, 3), "wait")
+    assert prediction.novel(1, "leaks")
+    assert novelty_text(prediction, 1, "leaks").endswith("pump 1, model = 77")
+
+
 def test_a_rule_that_asks_nothing_about_a_value_does_not_find_it_novel() -> None:
-    model = taught(FixedPrice(), 1_500, 0)
-    state = FixedPrice().reset(0).replace(1, price=77)  # it was always 3, so no test asks for it
+    model = taught(FixedPriceUnordered(), 1_500, 0)
+    state = (
+        FixedPriceUnordered().reset(0).replace(1, price=77)
+    )  # it was always 3, so no test asks for it
     assert not model.predict(state, "coin").novel(1, "price")
     assert not model.predict(state, "buy").novel(1, "price")
 
@@ -55,7 +107,7 @@ def test_new_places_are_not_novel(name: str, larger: dict[str, int]) -> None:
 
 
 def test_what_was_observed_is_not_novel() -> None:
-    for world in (FixedPrice(), tt.make("doors"), tt.make("lights")):
+    for world in (FixedPriceUnordered(), tt.make("doors"), tt.make("lights")):
         model = tt.TreeThink(world.schema)
         log = list(tt.transitions(world, 400, seed=1))
         model.observe_many(log)
@@ -66,13 +118,13 @@ def test_what_was_observed_is_not_novel() -> None:
 
 
 def test_a_model_that_saw_nothing_finds_everything_novel() -> None:
-    prediction = buying(3, tt.TreeThink(FixedPrice.schema))
+    prediction = buying(3, tt.TreeThink(FixedPriceUnordered.schema))
     assert prediction.novel(1, "cans") and prediction.support(1, "cans") == 0
     assert "never observed" in novelty_text(prediction, 1, "cans")
 
 
 def test_a_prediction_asks_the_model_as_it_is_now() -> None:
-    model = taught(FixedPrice(), 1_500, 0)
+    model = taught(FixedPriceUnordered(), 1_500, 0)
     prediction = buying(20, model)
     assert prediction.novel(1, "cans")
     state = prediction.state
@@ -81,23 +133,23 @@ def test_a_prediction_asks_the_model_as_it_is_now() -> None:
 
 
 def test_a_prediction_keeps_what_it_asks() -> None:
-    prediction = buying(20, taught(FixedPrice(), 1_500, 0))
+    prediction = buying(20, taught(FixedPriceUnordered(), 1_500, 0))
     gc.collect()
     assert prediction.novel(1, "cans")
-    (same,) = taught(FixedPrice(), 1_500, 0).predict_many([(prediction.state, "buy")])
+    (same,) = taught(FixedPriceUnordered(), 1_500, 0).predict_many([(prediction.state, "buy")])
     gc.collect()
     assert same.novel(1, "cans")
 
 
 def test_saving_keeps_what_was_seen() -> None:
-    model = taught(FixedPrice(), 1_500, 0)
+    model = taught(FixedPriceUnordered(), 1_500, 0)
     loaded = tt.TreeThink.from_bytes(model.to_bytes(memory=False))
     for credit in range(-1, 9):
         assert buying(credit, loaded).novel(1, "cans") == buying(credit, model).novel(1, "cans")
 
 
 def test_unknown_names_are_refused() -> None:
-    prediction = buying(3, taught(FixedPrice(), 100, 0))
+    prediction = buying(3, taught(FixedPriceUnordered(), 100, 0))
     with pytest.raises(tt.UnknownNameError, match="cans"):
         prediction.novel(1, "can")
     with pytest.raises(tt.StateError):
@@ -105,8 +157,8 @@ def test_unknown_names_are_refused() -> None:
 
 
 def test_an_explanation_says_what_was_never_seen() -> None:
-    model = taught(FixedPrice(), 1_500, 0)
-    state = FixedPrice().reset(0).replace(0, credit=20)
+    model = taught(FixedPriceUnordered(), 1_500, 0)
+    state = FixedPriceUnordered().reset(0).replace(0, credit=20)
     reason = model.explain(state, "buy", (1, "cans"))[1, "cans"]
     assert "this answer rests on a value never seen: machine 0, credit = 20" in " ".join(
         str(reason).split()
@@ -118,8 +170,8 @@ def test_an_explanation_says_what_was_never_seen() -> None:
 
 
 def test_an_evaluation_counts_what_was_never_seen() -> None:
-    model = taught(FixedPrice(), 1_500, 0)
-    state = FixedPrice().reset(0).replace(0, credit=20)
+    model = taught(FixedPriceUnordered(), 1_500, 0)
+    state = FixedPriceUnordered().reset(0).replace(0, credit=20)
     bought = state.replace(1, cans=state[1].cans + 1)
     result = tt.evaluate(model, [(state, "buy", bought)])
     assert (result.never_seen, result.wrong) == (1, 0)

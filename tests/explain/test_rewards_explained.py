@@ -251,7 +251,19 @@ def test_kept_transitions_have_the_rewards_and_ends_that_are_known() -> None:
 
 
 def test_a_reward_that_depends_on_an_order_needs_less_than() -> None:
-    schema = tt.Schema({"tank": ["level"], "demand": ["level"]}, {"level": 1}, ["pump"])
+    (doubt,) = of_pumps(tt.Attribute(1, facts=("equality", "difference"))).doubts()
+    assert doubt.rule == ("transition", "reward", "pump") and doubt.kind == "order"
+    assert doubt.suggestions[0].text in (
+        "tank[level] > demand[level]", "demand[level] >= tank[level]",
+    )  # fmt: skip
+    text = str(doubt)
+    assert text.startswith("reward when pump: ") and "= 5: tank 0 (level" in text
+    assert of_pumps(tt.Number()).doubts() == []
+
+
+def of_pumps(level: tt.Attribute) -> tt.TreeThink:
+    """Return a model of pumping, which pays if the tank has more than what is demanded."""
+    schema = tt.Schema({"tank": ["level"], "demand": ["level"]}, {"level": level}, ["pump"])
     rng = np.random.default_rng(0)
     model = tt.TreeThink(schema)
     for tank, demand in rng.integers(40, size=(800, 2)).tolist():
@@ -259,13 +271,7 @@ def test_a_reward_that_depends_on_an_order_needs_less_than() -> None:
             schema, [tt.Object(0, "tank", level=tank), tt.Object(1, "demand", level=demand)]
         )
         model.observe(state, "pump", state, reward=5 if tank > demand else 0)
-    (doubt,) = model.doubts()
-    assert doubt.rule == ("transition", "reward", "pump") and doubt.kind == "order"
-    assert doubt.suggestions[0].text in (
-        "tank[level] > demand[level]", "demand[level] >= tank[level]",
-    )  # fmt: skip
-    text = str(doubt)
-    assert text.startswith("reward when pump: ") and "= 5: tank 0 (level" in text
+    return model
 
 
 def test_a_random_reward_and_a_random_end_are_chance() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -32,7 +33,7 @@ from treethink.explain.state_picture import drawable
 from treethink.explain.why.counterfactual import nearest
 from treethink.explain.why.explanation import Reason
 from treethink.explain.why.overlay import picture
-from treethink.frames import CHANGE, default_frame
+from treethink.frames import CHANGE, STAYS, Frame
 from treethink.metrics import each_change
 from treethink.model import TreeThink
 from treethink.rules import Node, Test
@@ -107,21 +108,44 @@ def test_the_final_leaf_has_the_prediction_of_the_model(stream: Stream) -> None:
         counts = leaf.counts if steps else rule.seen
         assert reason.seen == bool(counts)
         if counts:
-            assert sum(counts.values()) == reason.support
-            assert new_values(reason, counts) == pytest.approx(reason.outcomes)
+            assert rule.frame is not None
+            known = set(counts) == {STAYS} or reference_value(reason, rule.frame) is not None
+            assert reason.support == (sum(counts.values()) if known else 0)
+            expected = new_values(reason, rule.frame, counts)
+            assert expected == pytest.approx(reason.outcomes)
 
 
-def new_values(reason: Reason, counts: Any) -> dict[Any, float]:
+def new_values(reason: Reason, frame: Frame, counts: Any) -> dict[Any, float]:
     """Compute the distribution of new values from counts, the obvious way."""
-    total, was = sum(counts.values()), as_vector(reason.was)
-    delta = default_frame(reason.state.schema.attributes[reason.attribute]) == CHANGE
-    shares = {}
+    was = as_vector(reason.was)
+    reference = reference_value(reason, frame)
+    shares: Counter[Any] = Counter()
     for outcome, n in counts.items():
-        new = as_vector(outcome)
-        if delta:
-            new = tuple(a + b for a, b in zip(was, new, strict=True))
-        shares[new[0] if len(new) == 1 else new] = n / total
-    return shares
+        if outcome is STAYS or reference is None:  # without a reference, nothing is known
+            shares[was] += n
+        else:
+            shares[tuple(a + b for a, b in zip(reference, as_vector(outcome), strict=True))] += n
+    total = shares.total()
+    return {new[0] if len(new) == 1 else new: n / total for new, n in shares.items()}
+
+
+def reference_value(reason: Reason, frame: Frame) -> tuple[int, ...] | None:
+    """Return what the outcomes of a frame are added to; None where there is no such object."""
+    assert reason.object_id is not None
+    was = as_vector(reason.was)
+    if frame.kind == "change":
+        return was
+    if frame.kind == "value":
+        return (0,) * len(was)
+    source = reason.state[reason.object_id]
+    if frame.of is not None:
+        others = reason.state.of_class(frame.of)
+        if len(others) != 1:
+            return None
+        (source,) = others
+    assert frame.attribute is not None
+    value = as_vector(source.values[frame.attribute])
+    return tuple(a + b for a, b in zip(was, value, strict=True)) if frame.adds else value
 
 
 def test_bindings_beyond_the_limit_are_cut_as_in_the_engine() -> None:
@@ -141,8 +165,14 @@ def test_bindings_beyond_the_limit_are_cut_as_in_the_engine() -> None:
 @MANY
 @given(any_stream)
 def test_the_counterfactual_negates_the_last_test_that_matters(stream: Stream) -> None:
-    for _, _, reason in reasons(stream):
-        differing = [i for i, step in enumerate(reason.steps) if has_other_outcomes(reason, step)]
+    for model, action, reason in reasons(stream):
+        assert reason.object_id is not None
+        class_name = reason.state[reason.object_id].class_name
+        frame = model.rules[class_name, reason.attribute, action].frame
+        assert frame is not None
+        differing = [
+            i for i, step in enumerate(reason.steps) if has_other_outcomes(reason, frame, step)
+        ]
         otherwise = reason.otherwise
         if otherwise is None:
             continue
@@ -155,28 +185,28 @@ def test_the_counterfactual_negates_the_last_test_that_matters(stream: Stream) -
         assert otherwise.condition in otherwise.sentence(reason.attribute)
         later = [i for i in differing if i > otherwise.step]
         # Negating a later test never reaches a leaf with other outcomes directly.
-        assert all(not sibling_is_leaf_that_differs(reason.steps[i], reason) for i in later)
+        assert all(not sibling_is_leaf_that_differs(reason.steps[i], reason, frame) for i in later)
 
 
-def has_other_outcomes(reason: Reason, step: Step) -> bool:
+def has_other_outcomes(reason: Reason, frame: Frame, step: Step) -> bool:
     """Return whether any leaf on the other side of a step has other outcomes."""
     waiting, differs = [child(step.node, not step.holds)], False
     while waiting:
         node = waiting.pop()
         if node.test is None:
-            differs |= leaf_differs(reason, node)
+            differs |= leaf_differs(reason, frame, node)
         else:
             waiting += [child(node, True), child(node, False)]
     return differs
 
 
-def sibling_is_leaf_that_differs(step: Step, reason: Reason) -> bool:
+def sibling_is_leaf_that_differs(step: Step, reason: Reason, frame: Frame) -> bool:
     sibling = child(step.node, not step.holds)
-    return sibling.test is None and leaf_differs(reason, sibling)
+    return sibling.test is None and leaf_differs(reason, frame, sibling)
 
 
-def leaf_differs(reason: Reason, leaf: Node) -> bool:
-    return bool(leaf.counts) and differ(new_values(reason, leaf.counts), reason.outcomes)
+def leaf_differs(reason: Reason, frame: Frame, leaf: Node) -> bool:
+    return bool(leaf.counts) and differ(new_values(reason, frame, leaf.counts), reason.outcomes)
 
 
 def test_the_shortest_then_best_supported_condition_is_chosen() -> None:

@@ -13,6 +13,20 @@ from treethink.worlds import World
 from treethink.worlds.scene import Distribution
 
 
+def without_orders(schema: Schema) -> Schema:
+    """Return the schema with no facts but equality and difference."""
+    attributes = {
+        name: Attribute(
+            each.length,
+            [kind for kind in each.facts if kind in ("equality", "difference")],
+            each.outcomes,
+            like=each.like,
+        )
+        for name, each in schema.attributes.items()
+    }
+    return Schema(schema.classes, attributes, schema.actions)
+
+
 class _Level(World):
     """A world whose next state is certain, and whose levels are random."""
 
@@ -67,6 +81,22 @@ class Lamps(_Level):
         return state.replace(2, on=not state[2].on) if action == "second" else state
 
 
+class VendingAlike(Vending):
+    """Price and credit have one unit, so rules can ask which is greater."""
+
+    schema = Schema(
+        Vending.schema.classes,
+        {**Vending.schema.attributes, "price": tt.Number(like="credit")},
+        Vending.schema.actions,
+    )
+
+
+class VendingUnordered(Vending):
+    """Rules of equality and difference only, which cannot say that there is enough credit."""
+
+    schema = without_orders(Vending.schema)
+
+
 class FixedPrice(Vending):
     """A machine with one price, which can be learned."""
 
@@ -97,6 +127,59 @@ class Cards(_Level):
     def after(self, state: State, action: str) -> State:
         more = state[0].rank > state[1].rank
         return state.replace(2, won=state[2].won + (1 if more else -1))
+
+
+class FixedPriceUnordered(FixedPrice):
+    """Rules of equality and difference only, which name each credit that is enough."""
+
+    schema = without_orders(FixedPrice.schema)
+
+
+class CardsUnordered(Cards):
+    """The rules cannot ask which rank is higher."""
+
+    schema = without_orders(Cards.schema)
+
+
+class Margin(Cards):
+    """A rank wins if it is higher by 7 or more, which no kind of fact says."""
+
+    name = "margin"
+
+    def after(self, state: State, action: str) -> State:
+        more = state[0].rank - state[1].rank >= 7
+        return state.replace(2, won=state[2].won + (1 if more else -1))
+
+
+class Total(Cards):
+    """Two ranks win if their sum is 39 or more, which no kind of fact says."""
+
+    name = "total"
+
+    def after(self, state: State, action: str) -> State:
+        more = state[0].rank + state[1].rank >= 39
+        return state.replace(2, won=state[2].won + (1 if more else -1))
+
+
+class Deep(_Level):
+    """A tank runs over from a level of 23 on."""
+
+    name = "deep"
+    schema = without_orders(
+        Schema({"tank": ["level", "spilt"]}, {"level": 1, "spilt": Attribute(1, ())}, ["fill"])
+    )
+
+    def objects(self, draw: Any) -> list[Object]:
+        return [Object(0, "tank", level=draw(40), spilt=0)]
+
+    def after(self, state: State, action: str) -> State:
+        return state.replace(0, spilt=state[0].spilt + (state[0].level >= 23))
+
+
+class DeepOrdered(Deep):
+    """The same with all kinds of fact."""
+
+    schema = Schema({"tank": ["level", "spilt"]}, {"level": 1, "spilt": Attribute(1, ())}, ["fill"])
 
 
 class Elevator(_Level):
@@ -205,8 +288,8 @@ def log_of(world: World, steps: int, seed: int, episode: int = 10) -> list[tuple
     return [each[:3] for each in tt.transitions(world, steps, seed, episode)]
 
 
-def taught(world: World, steps: int, seed: int, episode: int = 10) -> tt.TreeThink:
+def taught(world: World, steps: int, seed: int, episode: int = 10, **settings: Any) -> tt.TreeThink:
     """Return a model that observed them."""
-    model = tt.TreeThink(world.schema)
+    model = tt.TreeThink(world.schema, **settings)
     model.observe_many(log_of(world, steps, seed, episode))
     return model

@@ -2,8 +2,8 @@
 
     rule's candidates, cases -> [ conditions ] -> known tests, and pairs that help only together
 
-A tree asks one test after the other, and asks the first only if it helps by itself. Neither half of
-an exclusive or does.
+A tree asks one test after the other. Neither half of an exclusive or helps by itself, so a model
+asks the first only if it looks two tests ahead, and has seen enough to do so.
 """
 
 from __future__ import annotations
@@ -27,10 +27,21 @@ MAX_BINDING_TESTS = 12
 MAX_VALUES = 8
 _RARE = 0.02  # a test that holds more rarely, or fails more rarely, is left out of pairs
 
-_ADVICE = (
-    "neither helps alone, so a tree never asks the first: derive an attribute that combines them"
-    " (tt.Derived)"
-)
+_DERIVE = "derive an attribute that combines them (tt.Derived)"
+
+
+def conditions_advice(needs: str) -> str:
+    """Return what to do about two conditions; `needs` is what the model needs to look ahead.
+
+    >>> print(conditions_advice(""))
+    neither helps alone; the model looks two tests ahead where there is enough to explain: go on \
+learning, or derive an attribute that combines them (tt.Derived)
+    """
+    if needs:
+        why = "neither helps alone, so a tree that does not look ahead never asks the first"
+        return f"{why}: {needs}, or {_DERIVE}"
+    ahead = "the model looks two tests ahead where there is enough to explain"
+    return f"neither helps alone; {ahead}: go on learning, or {_DERIVE}"
 
 
 def known_tests(
@@ -69,7 +80,7 @@ def _truth(cases: Cases, path: str, test: Test) -> Bools | None:
 
 
 def about_bound_objects(
-    cases: Cases, path: str, candidates: Mapping[Any, Mapping[Any, int]]
+    cases: Cases, path: str, candidates: Mapping[Any, Mapping[Any, int]], advice: str
 ) -> Iterator[Hypothesis]:
     """Yield tests that bind an object, joined with a value of that object."""
     width = len(cases.leaves[path].classes)
@@ -80,7 +91,7 @@ def about_bound_objects(
     tied = [(n, test) for n, test in binding if len(test.new) == 1 and len(test.variables) == 2]
     tied.sort(key=lambda each: (-each[0], _size(each[1]), str(each[1])))
     for _, test in tied[:MAX_BINDING_TESTS]:
-        yield from _with_values(cases, path, test)
+        yield from _with_values(cases, path, test, advice)
 
 
 def _size(test: Test) -> int:
@@ -90,7 +101,7 @@ def _size(test: Test) -> int:
     return abs(test.value) if isinstance(test.value, int) else 0
 
 
-def _with_values(cases: Cases, path: str, test: Test) -> Iterator[Hypothesis]:
+def _with_values(cases: Cases, path: str, test: Test, advice: str) -> Iterator[Hypothesis]:
     ((variable, class_name),) = test.new
     held: dict[int, set[tuple[str, Any]]] = {}
     seen: Counter[tuple[str, Any]] = Counter()
@@ -114,11 +125,11 @@ def _with_values(cases: Cases, path: str, test: Test) -> Iterator[Hypothesis]:
         truth = np.zeros(len(cases), dtype=bool)
         for i, values in held.items():
             truth[i] = (name, value) in values
-        yield Hypothesis("conditions", f"{test} and X{variable}[{name}] = {value}", _ADVICE, truth)
+        yield Hypothesis("conditions", f"{test} and X{variable}[{name}] = {value}", advice, truth)
 
 
-def pair_text(one: Hypothesis, other: Hypothesis) -> Hypothesis:
+def pair_text(one: Hypothesis, other: Hypothesis, advice: str) -> Hypothesis:
     """Return two tests together as a hypothesis; its answers are those of the exclusive or."""
     return Hypothesis(
-        "conditions", f"{one.text} together with {other.text}", _ADVICE, one.truth ^ other.truth
+        "conditions", f"{one.text} together with {other.text}", advice, one.truth ^ other.truth
     )

@@ -22,7 +22,12 @@ import numpy as np
 from treethink.errors import SettingError
 from treethink.evaluation import ENOUGH, given_transitions, rule_key, wrong_values
 from treethink.explain.doubts.cases import Case, Cases
-from treethink.explain.doubts.conditions import about_bound_objects, known_tests, pair_text
+from treethink.explain.doubts.conditions import (
+    about_bound_objects,
+    conditions_advice,
+    known_tests,
+    pair_text,
+)
 from treethink.explain.doubts.doubt import Doubt, Doubts, Situation, Suggestion
 from treethink.explain.doubts.evidence import Bools, Group, Numbers, in_bits
 from treethink.explain.doubts.history import Repeats, partitions, repeats
@@ -54,6 +59,7 @@ MAX_NODES = 8
 _STEPS = 2_000
 _MAX_COMPARED = 100
 _MOST_OBJECTS = 20  # of a class, to ask whether it depends on which one it is
+_LOOKING = ("evidence", "proven")  # criteria with which nodes are looked at again
 _KEPT_SHARE = 0.5  # of the bits of the first suggestion, for others to be shown
 
 
@@ -157,6 +163,15 @@ def _tests(cases: Cases, path: str) -> tuple[str, ...]:
     return tuple(f"{'yes' if step.holds else 'no '}  {step.test}" for step in steps)
 
 
+def _what_looks_need(model: TreeThink) -> str:
+    """Return what a model needs to ask for orders and thresholds, and to look ahead; or nothing."""
+    if not model.memory:
+        return "give the model a memory (memory=..., which is the default)"
+    if model.criterion not in _LOOKING:
+        return f"use the criterion {_LOOKING[0]!r}, which is the default"
+    return "" if model.branch_updates else "let branches change (branch_updates=True)"
+
+
 class _Diagnosis:
     """The scores of all hypotheses about the doubtful leaves of one rule."""
 
@@ -167,6 +182,8 @@ class _Diagnosis:
         self.samples = {path: cases.group(cases.sample(path)) for path in paths}
         self.nodes = self._replaceable_nodes()
         self.tried = 1
+        self.needs = _what_looks_need(model)
+        self.askable: list[Hypothesis] = []  # orders and thresholds that the rules can ask
         self.candidates = self._candidates(model)
 
     def _replaceable_nodes(self) -> list[tuple[Group, float]]:
@@ -200,15 +217,16 @@ class _Diagnosis:
     def suggestions(self) -> tuple[Suggestion, ...]:
         """Return what may be missing, likeliest first; there is always something to say."""
         scored = [*self._of_terms(), *self._of_history(), *self._of_identity()]
-        known = _Known([], [0.0], "") if self._is_rare() else self._known()
-        if known.tests:
+        known = self._known()
+        if not self._is_rare():
             scored += self._of_conditions(known)
         explained = sum(max(0.0, best) for best in known.explained)
         least = max(math.log(self.tried), explained) + self.required
         good = sorted((each for each in scored if each.gain > least), key=lambda each: -each.gain)
         best: dict[str, _Scored] = {}
         for each in good:
-            if each.gain >= _KEPT_SHARE * good[0].gain:
+            is_shadow = each.kind == "sum" and bool(best)  # of an order, a little off
+            if each.gain >= _KEPT_SHARE * good[0].gain and not is_shadow:
                 best.setdefault(each.kind, each)
         if best:
             return tuple(self._suggestion(each) for each in best.values())
@@ -266,8 +284,10 @@ class _Diagnosis:
 
     def _of_terms(self) -> list[_Scored]:
         terms = terms_of(self.cases)
-        hypotheses = [*comparisons(self.cases, terms), *orders(self.cases, terms)]
-        return self._scored(hypotheses)
+        ordering = list(orders(self.cases, terms, self.needs))
+        self.askable = [each for each in ordering if each.kind == "data"]
+        missing = [each for each in ordering if each.kind != "data"]
+        return self._scored([*comparisons(self.cases, terms), *missing])
 
     def _scored(self, hypotheses: list[Hypothesis]) -> list[_Scored]:
         self.tried += len(hypotheses)
@@ -289,12 +309,14 @@ class _Diagnosis:
         return result
 
     def _known(self) -> _Known:
-        """Return the tests that the doubtful leaves count already, with what each explains."""
+        """Return the tests that rules can ask at the doubtful leaves, with what each explains."""
         tests: list[list[Hypothesis]] = []
         explained: list[float] = []
         best = ""
         for group, path in zip(self.groups, self.paths, strict=True):
-            own = known_tests(self.cases, path, self.candidates.get(path, {}))
+            own = list(self.askable)
+            if not self._is_rare():
+                own += known_tests(self.cases, path, self.candidates.get(path, {}))
             tests.append(own)
             if not own:
                 continue
@@ -321,13 +343,15 @@ class _Diagnosis:
             gains = np.triu(group.gain_of_pairs(truths) - alone[:, None] - alone[None, :], 1)
             self.tried += len(tests) * (len(tests) - 1) // 2
             first, second = np.unravel_index(int(gains.argmax()), gains.shape)
-            both = pair_text(tests[int(first)], tests[int(second)])
+            advice = conditions_advice(self.needs)
+            both = pair_text(tests[int(first)], tests[int(second)], advice)
             gain = float(gains[first, second])
             scored.append(_Scored(both.kind, both.text, both.advice, gain))
         return scored
 
     def _of_bound_objects(self, group: Group, path: str) -> list[_Scored]:
-        hypotheses = list(about_bound_objects(self.cases, path, self.candidates.get(path, {})))
+        candidates, advice = self.candidates.get(path, {}), conditions_advice(self.needs)
+        hypotheses = list(about_bound_objects(self.cases, path, candidates, advice))
         self.tried += len(hypotheses)
         if not hypotheses:
             return []
@@ -338,6 +362,8 @@ class _Diagnosis:
         ]
 
     def _of_history(self) -> list[_Scored]:
+        if not self.same.differing and self._follows_from_state():
+            return []
         scored = []
         for each in partitions(self.cases):
             self.tried += 1

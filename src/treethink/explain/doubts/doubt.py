@@ -27,6 +27,7 @@ from treethink.text import many
 KINDS: Mapping[str, str] = {
     "comparison": "a comparison of attributes with different names",
     "order": "less-than, an order of numbers",
+    "sum": "a sum or a difference of numbers",
     "conditions": "two conditions together",
     "identity": "the name of an object",
     "hidden": "something that is not in the state",

@@ -198,29 +198,29 @@ def _preset(attribute: Attribute) -> str:
 # ------------------------------------------------------------------------------- orders
 
 
-def orders(cases: Cases, terms: list[Term]) -> Iterator[Hypothesis]:
-    """Yield thresholds of numbers, of their differences, and of other objects' numbers.
+def orders(cases: Cases, terms: list[Term], needs: str) -> Iterator[Hypothesis]:
+    """Yield thresholds of numbers, their differences and sums, and of other objects' numbers.
 
-    What the rules can say by themselves is left out: they have found it, or it does not help.
+    `needs` is what the model needs to ask for orders and thresholds at all, and empty if it does.
+    What its rules can ask is of the kind "data".
     """
     numbers = [each for each in terms if not cases.schema.attributes[each.attribute].is_symbolic]
     scalars = [each for each in numbers if each.values.shape[1] == 1 and _is_quantity(each)]
     schema = cases.schema
     for term in scalars:
-        if not _takes_part(schema, "threshold", term.attribute):
-            advice = _switch_on(schema, "threshold", term.attribute)
-            yield from _thresholds(term.text, term.values[:, 0], advice)
+        steps = [*_switch_on(schema, "threshold", term.attribute), *filter(None, [needs])]
+        yield from _thresholds(term.text, term.values[:, 0], steps)
     for one, other in combinations(scalars, 2):
-        yield from _thresholds_of_difference(schema, one, other)
+        yield from _thresholds_of_two(schema, one, other, needs)
     for term in scalars:
         for class_name, attribute in _others(cases):
             definition = schema.attributes[attribute]
             is_number = definition.length == 1 and not definition.is_symbolic
-            if is_number and not _can_order(schema, term.attribute, attribute):
-                yield from _any_order(cases, term, class_name, attribute)
+            if is_number:
+                yield from _any_order(cases, term, class_name, attribute, needs)
 
 
-_ORDER_ADVICE = (
+_SUM_ADVICE = (
     "rules compare no sums and no differences of this size: derive an attribute that tells it"
     " (tt.Derived), add a column for it to a log, or wait until every case has been seen"
 )
@@ -230,28 +230,29 @@ def _takes_part(schema: Schema, kind: str, *attributes: str) -> bool:
     return all(kind in schema.attributes[name].facts for name in attributes)
 
 
-def _can_order(schema: Schema, one: str, other: str) -> bool:
-    """Whether rules ask which of the two attributes is greater."""
-    return _takes_part(schema, "order", one, other) and are_comparable(schema, one, other)
-
-
-def _switch_on(schema: Schema, kind: str, *attributes: str) -> str:
-    """Return how to let attributes take part in a kind of fact."""
-    (name, *_) = [name for name in attributes if not _takes_part(schema, kind, name)]
-    facts = [*schema.attributes[name].facts, kind]
-    return f"let {name} take part in facts of the kind {kind!r}: facts={facts!r}"
+def _switch_on(schema: Schema, kind: str, *attributes: str) -> Iterator[str]:
+    """Yield how to let attributes take part in a kind of fact, for those that do not."""
+    for name in dict.fromkeys(attributes):
+        if not _takes_part(schema, kind, name):
+            facts = [*schema.attributes[name].facts, kind]
+            yield f"let {name} take part in facts of the kind {kind!r}: facts={facts!r}"
 
 
 def _order_hypothesis(
-    schema: Schema, attributes: tuple[str, str], text: str, truth: Bools
+    schema: Schema, attributes: tuple[str, str], text: str, truth: Bools, needs: str
 ) -> Hypothesis:
     """Return the hypothesis that one attribute is greater than another one."""
-    like = how_to_compare(schema, *attributes)
-    advice = _like_advice(schema, *like)
-    if _takes_part(schema, "order", *attributes):
-        return Hypothesis("comparison", text, advice, truth, like)
-    needed = [] if are_comparable(schema, *attributes) else [advice]
-    steps = [_switch_on(schema, "order", *attributes), *needed]
+    steps = [*_switch_on(schema, "order", *attributes)]
+    is_order = bool(steps)
+    like = None
+    if not are_comparable(schema, *attributes):
+        like = how_to_compare(schema, *attributes)
+        steps.append(_like_advice(schema, *like))
+    steps += filter(None, [needs])
+    if not steps:
+        return Hypothesis("data", text, "", truth)
+    if like is not None and not is_order:
+        return Hypothesis("comparison", text, "; ".join(steps), truth, like)
     return Hypothesis("order", text, "; ".join(steps), truth)
 
 
@@ -264,20 +265,24 @@ def _cuts(values: Integers) -> list[int]:
     return [int(each) for each in distinct]
 
 
-def _thresholds(text: str, values: Integers, advice: str) -> Iterator[Hypothesis]:
+def _thresholds(text: str, values: Integers, steps: list[str]) -> Iterator[Hypothesis]:
+    kind, advice = "order" if steps else "data", "; ".join(steps)
     for cut in _cuts(values):
-        yield Hypothesis("order", f"{text} >= {cut}", advice, values >= cut)
+        yield Hypothesis(kind, f"{text} >= {cut}", advice, values >= cut)
 
 
-def _thresholds_of_difference(schema: Schema, one: Term, other: Term) -> Iterator[Hypothesis]:
+def _thresholds_of_two(schema: Schema, one: Term, other: Term, needs: str) -> Iterator[Hypothesis]:
     differences = (one.values - other.values)[:, 0]
     both = (one.attribute, other.attribute)
     for cut in dict.fromkeys([0, 1, *_cuts(differences)]):
         text, truth = _order_text(one.text, other.text, cut), differences >= cut
         if cut not in (0, 1):
-            yield Hypothesis("order", text, _ORDER_ADVICE, truth)
-        elif not _can_order(schema, *both):
-            yield _order_hypothesis(schema, both, text, truth)
+            yield Hypothesis("sum", text, _SUM_ADVICE, truth)
+        else:
+            yield _order_hypothesis(schema, both, text, truth, needs)
+    sums = (one.values + other.values)[:, 0]
+    for cut in _cuts(sums):
+        yield Hypothesis("sum", f"{one.text} + {other.text} >= {cut}", _SUM_ADVICE, sums >= cut)
 
 
 def _order_text(one: str, other: str, cut: int) -> str:
@@ -286,7 +291,9 @@ def _order_text(one: str, other: str, cut: int) -> str:
     return f"{one} > {other}" if cut == 1 else f"{one} - {other} >= {cut}"
 
 
-def _any_order(cases: Cases, term: Term, class_name: str, attribute: str) -> Iterator[Hypothesis]:
+def _any_order(
+    cases: Cases, term: Term, class_name: str, attribute: str, needs: str
+) -> Iterator[Hypothesis]:
     own = term.values[:, 0]
     held = [
         [value for (value,) in _values_of_others(case, class_name, attribute)] for case in cases
@@ -300,7 +307,7 @@ def _any_order(cases: Cases, term: Term, class_name: str, attribute: str) -> Ite
         (">", top > own), (">=", top >= own), ("<", low < own), ("<=", low <= own)
     ):  # fmt: skip
         text, both = f"{what} {sign} {term.text}", (term.attribute, attribute)
-        yield _order_hypothesis(cases.schema, both, text, truth & some)
+        yield _order_hypothesis(cases.schema, both, text, truth & some, needs)
 
 
 def _shown(difference: tuple[int, ...]) -> str:
