@@ -9,7 +9,8 @@ namespace {
 // Keeps the best of the candidates that it is offered.
 class Selection {
 public:
-    Selection(LearningContext& context, Node const& node) : context_(context), node_(node) {}
+    Selection(LearningContext& context, Node const& node, Sample const& sample)
+        : context_(context), node_(node), sample_(sample) {}
 
     void offer(CandidateId candidate, double score) {
         if (score < floor()) return;
@@ -31,7 +32,7 @@ private:
         all.find(candidate.block)->read_counts(candidate.code, node_.stats.totals, new_counts_);
         all.find(old.block)->read_counts(old.code, node_.stats.totals, old_counts_);
         if (new_counts_ != old_counts_) {
-            auto const order = context_.criterion.compare(new_counts_, old_counts_, node_.stats.sample());
+            auto const order = context_.criterion.compare(new_counts_, old_counts_, sample_);
             if (order != 0) return order > 0;
         }
         return canonical_order(context_.codes.types(), node_.variable_classes.size(),
@@ -40,6 +41,7 @@ private:
 
     LearningContext& context_;
     Node const& node_;
+    Sample const& sample_;
     std::optional<BestCandidate> best_;
     std::vector<Count> new_counts_, old_counts_;
 };
@@ -53,15 +55,15 @@ double length_of(LearningContext& context, Node const& branch) {
 
 }  // namespace
 
-std::optional<BestCandidate> best_candidate(LearningContext& context, Node const& node) {
+std::optional<BestCandidate> best_candidate(LearningContext& context, Node const& node, Sample const& sample) {
     Criterion const& criterion = context.criterion;
-    Selection selection(context, node);
+    Selection selection(context, node, sample);
     auto& scores = context.scratch.scores;
     node.candidates.each([&](std::size_t b, BlockCounters const& counters) {
         if (counters.size() == 0) return;
         Block const& block = node.candidates.table()[b];
         Count const* const counts = counters.all_counts(node.stats.totals, context.scratch.counts);
-        criterion.scores(counts, counters.stride, counters.size(), node.stats.sample(), scores);
+        criterion.scores(counts, counters.stride, counters.size(), sample, scores);
         double const min_length = criterion.min_description_length(block);
         for (std::size_t i = 0; i < counters.size(); ++i) {
             if (scores[i] - min_length < selection.floor()) continue;

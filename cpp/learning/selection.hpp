@@ -14,8 +14,13 @@ struct BestCandidate {
     double score;  // less its description length
 };
 
-/// The candidate with the highest score, canonical order deciding ties; the test in place is not considered.
-[[nodiscard]] std::optional<BestCandidate> best_candidate(LearningContext& context, Node const& node);
+/// The candidate with the highest score, canonical order deciding ties; the test in place is not considered. `sample`
+/// is what the node has counted, with a design effect.
+[[nodiscard]] std::optional<BestCandidate> best_candidate(LearningContext& context, Node const& node,
+                                                          Sample const& sample);
+[[nodiscard]] inline std::optional<BestCandidate> best_candidate(LearningContext& context, Node const& node) {
+    return best_candidate(context, node, node.stats.sample());
+}
 
 /// The scores that decide about a node.
 struct NodeScores {

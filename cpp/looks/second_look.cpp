@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "learning/replay.hpp"
+#include "learning/selection.hpp"
 #include "looks/kept_tests.hpp"
 
 namespace treethink {
@@ -87,23 +89,34 @@ bool SecondLook::decide(NodeId at, std::span<KeptTarget const> targets) {
     auto best = best_uncounted_test(node.variable_classes, targets, sample);
     if (!best) return false;
     std::vector<Count> counts;
-    sample.count(holds_in_place(node, targets), counts);
+    if (!node.is_leaf()) sample.count(where_holds(node, node.test, targets), counts);
+    counts.resize(sample.outcomes(), 0);
     double const to_beat = threshold(at, counts, sample.sample());
     if (!context_.criterion.surely_better(best->net_score, to_beat, sample.size())) return false;
+    if (best->net_score <= score_of_candidate(node, targets, sample)) return false;
     tree_.note_look_work(0, true);
     set_test(at, std::move(*best));
     return true;
 }
 
-// For which targets the test in place holds.
-TargetSet SecondLook::holds_in_place(Node const& node, std::span<KeptTarget const> targets) const {
+// What the best candidate of the node is worth in the sample: if that is more, it will soon be surely better, too.
+double SecondLook::score_of_candidate(Node const& node, std::span<KeptTarget const> targets, LookSample const& sample) {
+    auto const best = best_candidate(context_, node, {node.stats.totals, node.stats.current_design_effect()});
+    if (!best) return -std::numeric_limits<double>::infinity();
+    auto const& [block, code] = best->candidate;
+    std::vector<Count> counts;
+    sample.count(where_holds(node, test_of(context_.codes, node, best->candidate), targets), counts);
+    return context_.criterion.score(counts, sample.sample()) -
+           static_cast<double>(description_length(context_.codes, node.candidates.table()[block], code));
+}
+
+// For which targets a test of the node holds.
+TargetSet SecondLook::where_holds(Node const& node, Test const& test, std::span<KeptTarget const> targets) const {
     TargetSet holds(targets.size());
-    if (node.is_leaf()) return holds;
     Bindings extended;
-    std::vector<FactType> const& types = context_.codes.types();
+    FactType const& type = context_.codes.types()[test.type];
     for (std::size_t t = 0; t < targets.size(); ++t) {
-        extend(FactsOnDemand(*targets[t].before), types[node.test.type], node.test, node.variable_classes,
-               targets[t].bindings, extended);
+        extend(FactsOnDemand(*targets[t].before), type, test, node.variable_classes, targets[t].bindings, extended);
         if (extended.size() > 0) holds.set(t);
     }
     return holds;

@@ -3,8 +3,8 @@
 // Every visit to a node counts the facts of most kinds. To count order and thresholds as well would double that work,
 // and few nodes need them. So a node is now and then looked at again: the most recent kept targets that reach it say
 // which test of these kinds would have served best there. If that is surely better than the test in place, or than no
-// test, the node asks it from now on. It then starts to count again, from what is kept, and counts how often this test
-// holds beside its candidates.
+// test, and better than the best candidate, the node asks it from now on. It then starts to count again, from what is
+// kept, and counts how often this test holds beside its candidates.
 //
 //   Tree notes which nodes to look at while it decides; at the end of the observation, for each rule:
 //   for each node that waits, if is_worth_while(node): decide(node, targets that reach it)
@@ -42,7 +42,9 @@ private:
     [[nodiscard]] std::optional<ScoredTest> best_uncounted_test(std::vector<ClassId> const& classes,
                                                                 std::span<KeptTarget const> targets,
                                                                 LookSample const& sample);
-    [[nodiscard]] TargetSet holds_in_place(Node const& node, std::span<KeptTarget const> targets) const;
+    [[nodiscard]] double score_of_candidate(Node const& node, std::span<KeptTarget const> targets,
+                                            LookSample const& sample);
+    [[nodiscard]] TargetSet where_holds(Node const& node, Test const& test, std::span<KeptTarget const> targets) const;
     void set_test(NodeId node, ScoredTest test);
 
     Tree& tree_;

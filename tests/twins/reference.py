@@ -1454,6 +1454,16 @@ class ReferenceTree:
         to_beat = self._to_beat(node, scene, whole, sample.counts(as_set(holds)))
         if not self.criterion.surely_better(worth, to_beat, 0):
             return False
+        candidate, _ = self._best(node, scene)
+        if candidate is not None:  # if that is worth more, it will soon be surely better, too
+            holds = {
+                i
+                for i, each in enumerate(kept)
+                if extensions(each.scene, candidate, each.bindings)
+            }
+            length = self._description_length(node, scene, candidate)
+            if worth <= sample.score(sample.everything, as_set(holds)) - length:
+                return False
         self.look_work = WORK_LATER * self.transitions
         event = "change" if node.test else "split"
         node.restart()
@@ -1961,7 +1971,7 @@ class PairSearch:
     def _filters(
         self, first: KeptTest, bound: Bound, about_bound: list[KeptTest]
     ) -> list[KeptTest]:
-        """Tests about one bound object that hold for most targets: those that hold for most first."""
+        """Tests about one bound object that hold for most targets: of these the surest first."""
         n = len(bound.variables)
         filters = [
             each
@@ -1979,8 +1989,10 @@ class PairSearch:
 
 
 class Sketch:
-    """How long a rule would be if its outcomes were told in some frame: with a tree that is grown at
-    once, over a sample of what is kept. All frames have the same targets and tests.
+    """How long a rule would be if its outcomes were told in some frame.
+
+    Its tree is grown at once, over a sample of what is kept. All frames have the same targets and
+    tests.
     """
 
     def __init__(self, tree: ReferenceTree, kept: list[KeptTarget], scene: Scene):
