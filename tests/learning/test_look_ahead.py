@@ -1,4 +1,4 @@
-"""Look-ahead: leaves split by the first of two tests that explain together what neither does alone."""
+"""Look-ahead: leaves split by the first of two tests that explain nothing alone."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_a_file_with_more_looks_than_there_can_be_is_refused(work):
     model, _ = learner(stream(joint_worlds.cells, 1))
     model.observe_many(stream(joint_worlds.pure_noise, 120))
     assert tt.TreeThink.from_bytes(with_look_work(model, 7))
-    with pytest.raises(ModelFileError, match="looks that it cannot|an amount of work"):
+    with pytest.raises(ModelFileError, match=r"looks that it cannot|an amount of work"):
         tt.TreeThink.from_bytes(with_look_work(model, work))
 
 

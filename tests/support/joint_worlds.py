@@ -45,7 +45,7 @@ def two_relations(rng: random.Random) -> Iterator[Transition]:
 
 
 def cells(rng: random.Random) -> Iterator[Transition]:
-    """A player turns where a wall is on its right. There are cells everywhere, some of them walls."""
+    """A player turns where a wall is on its right. Everywhere are cells, some of them walls."""
     attributes = {"pos": tt.Position(), "soil": tt.Category(["grass", "wall"]), "turns": SILENT}
     classes = {"player": ["pos", "turns"], "cell": ["pos", "soil"]}
     schema = tt.Schema(classes, attributes, ["go"])

@@ -1369,8 +1369,8 @@ class ReferenceTree:
     def _note_look(self, node: Node, loss_before: int, scene: Scene) -> None:
         """A node that has just been asked is looked at if its loss has crossed a level since.
 
-        Two tests deep if it has doubled. A leaf that is asked for the first time is looked at so too,
-        if it is below a test that explains nothing by itself.
+        Two tests deep if it has doubled. A leaf that is asked for the first time is looked at so
+        too, if it is below a test that explains nothing by itself.
         """
         loss = node.last_checked_loss
         if not self._takes_looks() or look_level(loss_before) == look_level(loss):
@@ -1786,8 +1786,8 @@ class Bound(NamedTuple):
 class PairSearch:
     """Searches the pairs of tests at one leaf, the first above the second.
 
-    Sometimes it takes a third: where objects stand for statements, such as on(3, 5), one test finds an
-    object that is about another one, the next says that it is true.
+    Sometimes it takes a third: where objects stand for statements, such as on(3, 5), one test finds
+    an object that is about another one, the next says that it is true.
     """
 
     def __init__(self, tree: ReferenceTree, leaf: Node, kept: list[KeptTarget], scene: Scene):
