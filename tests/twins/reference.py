@@ -478,11 +478,11 @@ def lengths_of_patterns(scene: Scene, variables: tuple[str, ...]) -> dict[Test, 
 
 
 def lengths_of_uncounted(scene: Scene, variables: tuple[str, ...]) -> dict[Test, int]:
-    """The same of what is not counted: a choice from all, and one of two that it is not counted."""
+    """The same of what is not counted: a choice from all, and one of eight that it is not counted."""
     uncounted = patterns(scene, variables, counted=False)
     every = [*patterns(scene, variables), *uncounted]
     weights = {each: 2 ** (5 - cost(scene, each, len(variables))) for each in every}
-    return {each: log(sum(weights.values())) - log(weights[each]) + log(2) for each in uncounted}
+    return {each: log(sum(weights.values())) - log(weights[each]) + log(8) for each in uncounted}
 
 
 @cache  # remembered
@@ -1457,9 +1457,7 @@ class ReferenceTree:
         candidate, _ = self._best(node, scene)
         if candidate is not None:  # if that is worth more, it will soon be surely better, too
             holds = {
-                i
-                for i, each in enumerate(kept)
-                if extensions(each.scene, candidate, each.bindings)
+                i for i, each in enumerate(kept) if extensions(each.scene, candidate, each.bindings)
             }
             length = self._description_length(node, scene, candidate)
             if worth <= sample.score(sample.everything, as_set(holds)) - length:
@@ -1957,7 +1955,9 @@ class PairSearch:
                 target._replace(bindings=extensions(target.scene, each.test, target.bindings))
                 for target in bound.kept
             ]
-            if all(len(a.bindings) == len(b.bindings) for a, b in zip(kept, bound.kept, strict=True)):
+            if all(
+                len(a.bindings) == len(b.bindings) for a, b in zip(kept, bound.kept, strict=True)
+            ):
                 continue  # it leaves them all
             about_new = kept_tests(bound.about_new, bound.variables, kept, [self.joined])
             own = self._own_tests(bound._replace(kept=kept))
