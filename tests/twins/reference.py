@@ -478,7 +478,7 @@ def lengths_of_patterns(scene: Scene, variables: tuple[str, ...]) -> dict[Test, 
 
 
 def lengths_of_uncounted(scene: Scene, variables: tuple[str, ...]) -> dict[Test, int]:
-    """The same of what is not counted: a choice from all, and one of eight that it is not counted."""
+    """The same of what is not counted: a choice from all, and that it is one of eight."""
     uncounted = patterns(scene, variables, counted=False)
     every = [*patterns(scene, variables), *uncounted]
     weights = {each: 2 ** (5 - cost(scene, each, len(variables))) for each in every}
@@ -1823,7 +1823,7 @@ class PairSearch:
         return best
 
     def _price_of_looks(self) -> int:
-        """The k-th look at a leaf has a share of 1 / k(k+1) in alpha, and a pair one of three forms."""
+        """The k-th look at a leaf has a share of 1 / k(k+1), and a pair one of three forms."""
         totals = effective_counts(self.sample.copies, self.leaf.totals)
         loss = -forecast({}, totals, distinct_outcomes(self.leaf.totals))
         k = (loss // (LEAST_LOSS_AHEAD * NAT)).bit_length()
