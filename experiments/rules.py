@@ -17,12 +17,10 @@ import re
 import sys
 from pathlib import Path
 
-from treethink.attributes import Attribute
 from treethink.evaluation import examine
 from treethink.export import python as code
 from treethink.model import TreeThink
 from treethink.rules import Rule
-from treethink.state import Schema
 from treethink.stream.random_play import transitions
 from treethink.worlds import World, make
 
@@ -38,9 +36,6 @@ STEPS = {
     "gates": 20_000,
     "lights": 5_000,
 }
-#: By world: attributes that are codes, whose order means nothing, and the kinds of fact they take
-#: part in instead of all.
-KINDS = {"keys": {"status": ("equality", "difference")}}
 
 INTRODUCTION = """\
 # The rules that were learned
@@ -91,10 +86,6 @@ ODD = {
         and do: the score of down asks for the door before the goal. What the specification says of
         a closed door with a free key on the same cell is in no rule, because no level shows it.""",
         """"The goal" is said because each level has one.""",
-        """A `status` is a code, so the schema of this model says `facts=["equality",
-        "difference"]` for it. Where it takes part in all kinds of fact, the rules ask for an order
-        of two keys' `status` first, which is nearly right, and the world is not learned in 60,000
-        steps.""",
     ],
     "doors": [
         """`player.color` asks twice whether the player stands on a door, once for each color; one
@@ -179,7 +170,7 @@ def helpers() -> str:
 def section(name: str) -> str:
     """Return the section of one world: its description, and its rules."""
     world = make(name)
-    model = TreeThink(_schema(world))
+    model = TreeThink(world.schema)
     model.observe_many(transitions(world, steps=STEPS[name], seed=SEED))
     rules = "\n".join(_both_forms(rule) for rule in model.rules.varying().values())
     right = _examined(model, world)
@@ -187,15 +178,6 @@ def section(name: str) -> str:
         name=name, summary=world.summary(), steps=STEPS[name], seed=SEED, right=right, rules=rules
     )
     return text.rstrip() + "\n"
-
-
-def _schema(world: World) -> Schema:
-    """Return the schema of a world, in which codes take part in no order."""
-    attributes = dict(world.schema.attributes)
-    for name, kinds in KINDS.get(world.name, {}).items():
-        known = attributes[name]
-        attributes[name] = Attribute(known.length, kinds, known.outcomes)
-    return Schema(dict(world.schema.classes), attributes, world.schema.actions)
 
 
 def _examined(model: TreeThink, world: World) -> str:

@@ -175,8 +175,7 @@ Log length_of_value(VectorView value) {
     return length;
 }
 
-// What is not counted is described by a choice among all that can be asked, and that it is not counted, which one test
-// in eight is.
+// What is not counted is described by a choice among all that can be asked, and one of two: that it is not counted.
 std::vector<Pattern> patterns(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
     std::vector<Pattern> patterns;
     std::vector<std::uint64_t> shares;
@@ -191,7 +190,7 @@ std::vector<Pattern> patterns(std::vector<FactType> const& types, std::vector<Cl
             if (types[t].counted) counted = all;
         });
     Log const log_counted = log_of(static_cast<double>(std::max<std::uint64_t>(counted, 1)));
-    Log const log_all = log_of(static_cast<double>(std::max<std::uint64_t>(all, 1))) + LogTables::get().number(8);
+    Log const log_all = log_of(static_cast<double>(std::max<std::uint64_t>(all, 1))) + LogTables::get().number(2);
     for (std::size_t p = 0; p < patterns.size(); ++p)
         patterns[p].description_length =
             (types[patterns[p].type].counted ? log_counted : log_all) - log_of(static_cast<double>(shares[p]));

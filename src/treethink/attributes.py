@@ -63,8 +63,9 @@ class Attribute:
     facts
         The kinds of fact it takes part in: ``"equality"``, ``"difference"``, ``"order"`` (which of
         two values is greater, component by component) and ``"threshold"`` (whether a value is at
-        most a number). None: all that fit. Names and bools have no order, and only values of
-        length 1 have thresholds.
+        most a number). None: all that fit, but no order of single numbers, which may be codes
+        (`Number` has it). Names and bools have no order, and only values of length 1 have
+        thresholds.
     outcomes
         What rules say: ``"change"``, how the value changes (``"delta"`` is an older name for it);
         ``"value"``, the new value; ``"auto"``, whatever is shortest, also relative to another
@@ -102,7 +103,7 @@ class Attribute:
         fill_fields(
             self,
             length=number,
-            facts=read_facts(facts, number, symbolic=read is not None),
+            facts=read_facts(facts, number, read is not None, maybe_code=number == 1),
             outcomes=read_outcomes(outcomes, symbolic=read is not None),
             like=read_like(like),
             names=read,
@@ -222,10 +223,16 @@ def read_outcomes(outcomes: object, symbolic: bool = False) -> str:
     return told
 
 
-def read_facts(facts: Iterable[str] | None, length: int, symbolic: bool = False) -> tuple[str, ...]:
-    """Return the kinds of fact, without duplicates, in the engine's order. None: all that fit."""
+def read_facts(
+    facts: Iterable[str] | None, length: int, symbolic: bool = False, maybe_code: bool = False
+) -> tuple[str, ...]:
+    """Return the kinds of fact, without duplicates, in the engine's order.
+
+    None: all that fit, but no order of numbers that may be codes.
+    """
     if facts is None:
-        return tuple(k for k in _DEFAULT_KINDS if _engine.kind_fits(k, length, symbolic))
+        kinds = tuple(k for k in _DEFAULT_KINDS if _engine.kind_fits(k, length, symbolic))
+        return tuple(k for k in kinds if k != "order") if maybe_code else kinds
     known = _engine.fact_kinds()
     names = read_texts(facts, "facts")
     for kind in names:

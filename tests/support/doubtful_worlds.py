@@ -50,7 +50,7 @@ class Vending(_Level):
     name = "vending"
     schema = Schema(
         {"machine": ["credit"], "slot": ["price", "cans"]},
-        {"credit": Attribute(1, outcomes="value"), "price": 1, "cans": Attribute(1, ())},
+        {"credit": tt.Number(outcomes="value"), "price": tt.Number(), "cans": Attribute(1, ())},
         ["coin", "buy"],
     )
     most = 30

@@ -478,11 +478,11 @@ def lengths_of_patterns(scene: Scene, variables: tuple[str, ...]) -> dict[Test, 
 
 
 def lengths_of_uncounted(scene: Scene, variables: tuple[str, ...]) -> dict[Test, int]:
-    """The same of what is not counted: a choice from all, and that it is one of eight."""
+    """The same of what is not counted: a choice from all, and one of two that it is."""
     uncounted = patterns(scene, variables, counted=False)
     every = [*patterns(scene, variables), *uncounted]
     weights = {each: 2 ** (5 - cost(scene, each, len(variables))) for each in every}
-    return {each: log(sum(weights.values())) - log(weights[each]) + log(8) for each in uncounted}
+    return {each: log(sum(weights.values())) - log(weights[each]) + log(2) for each in uncounted}
 
 
 @cache  # remembered
