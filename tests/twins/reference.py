@@ -2135,7 +2135,7 @@ class ReferenceModel:
         if len(frames) < 2:
             return None
         if tree.root in tree._settled() or tree.root.last_checked_loss < LEAST_LOSS_OF_FRAMES * NAT:
-            return None
+            return self._constant_frame(rule, frames)
         rivals = self._rivals(rule, frames)
         if not rivals:
             return None
@@ -2159,6 +2159,23 @@ class ReferenceModel:
             if of_rival < best and surely:
                 shortest, best = rival, of_rival
         return shortest
+
+    def _constant_frame(self, rule: RuleKey, frames: list[Frame]) -> Frame | None:
+        """The rule's frame without `stays`, if all that is kept has one outcome in it."""
+        class_name, attribute, wanted = rule
+        tree = self.tree(*rule)
+        frame = tree.frame._replace(stays=False)
+        if not tree.frame.stays or frame not in frames:
+            return None
+        recent = [
+            (scene, then)
+            for scene, then, action, _ in self.kept
+            if action == wanted and scene.of_class(class_name)
+        ]
+        counts = outcomes_told(recent, frame, class_name, attribute)
+        if counts is None or len(counts) != 1:
+            return None
+        return frame if len(recent) >= min(ENOUGH_TRANSITIONS, tree.transitions) else None
 
     def _rivals(self, rule: RuleKey, frames: list[Frame]) -> list[Frame]:
         """Frames that may be shorter than that of the rule; what is the shortest untold is first.
