@@ -121,7 +121,7 @@ SHAPES = st.one_of(shapes(), restless_shapes(), explained_shapes())
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(
     streams(
         criteria=("wilson", "evidence"),

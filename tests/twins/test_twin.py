@@ -308,7 +308,7 @@ def test_engine_and_twin_agree_after_every_observation_and_not_for_lack_of_event
 ):
     hard_to_move = criterion == "proven"
     mostly = mistaken_shapes() if hard_to_move else restless_shapes()
-    examples = 64 if hard_to_move else 32
+    examples = 24 if hard_to_move else 12
     share_with = shares(examples, streams(BUILT_IN, [criterion], [memory], mostly=mostly))
     assert share_with["split"] >= 0.5
     if not hard_to_move:  # that it moves at all is asked of streams made for it, below
@@ -348,7 +348,7 @@ def test_engine_and_twin_agree_on_order_and_thresholds(criterion):
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
 def test_engine_and_twin_agree_on_dependent_targets(criterion):
     mostly = crowded_shapes()
-    share_with = shares(50, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
+    share_with = shares(20, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
     assert share_with["copies"] >= 0.7
     assert share_with["back and forth"] >= 0.5
     assert share_with["split of copies"] >= 0.3
@@ -361,10 +361,11 @@ def test_engine_and_twin_agree_on_dependent_targets(criterion):
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
 def test_engine_and_twin_agree_on_branches_that_rest_because_all_is_explained(criterion):
     mostly = explained_shapes()
-    share_with = shares(80, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
     hard_to_move = criterion == "proven"
+    examples = 80 if hard_to_move else 24
+    share_with = shares(examples, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly))
     assert share_with["split"] >= 0.7
-    assert share_with["spared rested"] >= 0.7
+    assert share_with["spared rested"] >= (0.6 if hard_to_move else 0.7)
     assert share_with["spared woken"] >= 0.3
     assert share_with["spared not asked"] >= 0.3
     assert share_with["spared change"] >= (0.01 if hard_to_move else 0.1)
@@ -401,11 +402,11 @@ def test_engine_and_twin_find_two_tests_that_explain_together(world, criterion, 
 
 @pytest.mark.slow
 def test_engine_and_twin_look_ahead_in_vain_until_the_account_is_empty():
-    transitions = joint_worlds.stream(joint_worlds.noise_of_kinds, 620, seed=1)
+    transitions = joint_worlds.stream(joint_worlds.noise_of_kinds, 1_400, seed=1)
     twins = Twins(transitions[0][0].schema, "evidence", 1000, alpha=0.01)
     for step, transition in enumerate(transitions):
         twins.observe(*transition)
-        if step % 50 == 0:
+        if step % 200 == 0:
             twins.assert_same_pairs()
     looked = twins.twin.tree("player", "turns", "go").looked
     assert looked["ahead"] >= 3
@@ -417,7 +418,7 @@ def test_engine_and_twin_look_ahead_in_vain_until_the_account_is_empty():
 def test_engine_and_twin_agree_on_frames(criterion):
     """Each frame is chosen in many of the streams, and lost in some of them."""
     stream = streams(BUILT_IN, [criterion], ["long"], mostly=framed_shapes(), framed=True)
-    share_with = shares(60, stream)
+    share_with = shares(30, stream)
     assert share_with["frame"] >= 0.5
     for frame in ("value", "own", "copy"):
         assert share_with[f"{frame} with stays"] >= 0.05, frame
@@ -436,7 +437,7 @@ def test_engine_and_twin_agree_on_frames(criterion):
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
 def test_engine_and_twin_agree_on_frames_that_are_chosen_from_few_transitions(criterion):
     stream = streams(BUILT_IN, [criterion], ["few"], mostly=framed_shapes(), framed=True)
-    assert shares(40, stream)["frame"] >= 0.05
+    assert shares(24, stream)["frame"] >= 0.05
 
 
 @pytest.mark.parametrize(("criterion", "memory"), [("wilson", "long"), ("evidence", "none")])
@@ -447,7 +448,7 @@ def test_frames_stay_as_they_are_in_the_twins_without_memory_or_evidence(criteri
 
 @pytest.mark.slow
 def test_engine_and_twin_agree_on_many_plain_streams_with_the_papers_settings():
-    share_with = shares(150, streams(BUILT_IN, ["wilson"], ["none"]))
+    share_with = shares(50, streams(BUILT_IN, ["wilson"], ["none"]))
     assert share_with["split"] >= 0.5
     assert share_with["change"] >= 0.1
     assert share_with["return"] >= 0.1
@@ -480,13 +481,13 @@ def test_a_new_kind_of_fact_is_learned_from_like_the_built_in_ones():
     # One more kind of the test build only raises errors (tests/learning/test_broken_model.py).
     assert [*KINDS, "exhausting"] == list(_engine.fact_kinds())
     assert tuple(_engine.fact_kinds())[: len(BUILT_IN)] == BUILT_IN
-    share_with = shares(40, streams(tuple(KINDS), list(CRITERIA), list(MEMORIES)))
+    share_with = shares(20, streams(tuple(KINDS), list(CRITERIA), list(MEMORIES)))
     assert share_with["split"] >= 0.5
 
 
 @pytest.mark.slow
 def test_engine_and_twin_agree_on_names_flags_and_derived_attributes():
-    share_with = shares(40, streams(BUILT_IN, list(CRITERIA), list(MEMORIES), presets=True))
+    share_with = shares(20, streams(BUILT_IN, list(CRITERIA), list(MEMORIES), presets=True))
     assert share_with["split"] >= 0.3
 
 
