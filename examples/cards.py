@@ -17,7 +17,7 @@ class Cards(tt.World):
     name = "cards"
     attributes = {
         # A new card has nothing to do with the old one: its value is predicted, not its change.
-        "rank": tt.Attribute(1, outcomes="value"),
+        "rank": tt.Number(outcomes="value"),
         "points": tt.Score(),
     }
     schema = tt.Schema({"player": list(attributes)}, attributes, actions=["deal", "show"])

@@ -106,9 +106,14 @@ def test_a_schema_equals_nothing_else() -> None:
 
 def test_kinds_of_fact_are_kept_once_and_in_the_order_of_the_engine() -> None:
     given = Attribute(1, facts=["threshold", "difference", "order", "equality", "difference"])
-    assert given == Attribute(1)
     assert given.facts == ("equality", "difference", "order", "threshold")
+    assert given.facts == tt.Number().facts
     assert Attribute(1, facts=()) != Attribute(1)
+
+
+def test_single_numbers_may_be_codes_and_have_no_order_by_themselves() -> None:
+    assert Attribute(1).facts == ("equality", "difference", "threshold")
+    assert Attribute(2).facts == ("equality", "difference", "order")
 
 
 def test_every_registered_kind_of_fact_can_be_named() -> None:

@@ -14,7 +14,7 @@ from treethink.explain.novelty import novelty_text
 
 
 def buying(credit: int, model: tt.TreeThink) -> tt.Prediction:
-    state = FixedPriceUnordered().reset(0).replace(0, credit=credit)
+    state = tt.State(model.schema, list(FixedPriceUnordered().reset(0))).replace(0, credit=credit)
     return model.predict(state, "buy")
 
 

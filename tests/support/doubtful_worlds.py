@@ -116,7 +116,7 @@ class Cards(_Level):
     name = "cards"
     schema = Schema(
         {"mine": ["rank"], "theirs": ["rank"], "game": ["won"]},
-        {"rank": 1, "won": Attribute(1, ())},
+        {"rank": tt.Number(), "won": Attribute(1, ())},
         ["show"],
     )
 
