@@ -368,10 +368,10 @@ def test_engine_and_twin_agree_on_branches_that_rest_because_all_is_explained(cr
     assert share_with["spared rested"] >= (0.6 if hard_to_move else 0.7)
     assert share_with["spared woken"] >= 0.3
     assert share_with["spared not asked"] >= 0.3
-    if not hard_to_move:  # looks find most of it before: only one in a hundred streams changes
+    assert share_with["return"] >= 0.1
+    if not hard_to_move:  # proven changes no test in these streams
         assert share_with["spared change"] >= 0.1
         assert share_with["change"] >= 0.1
-        assert share_with["return"] >= 0.1
 
 
 @pytest.mark.slow

@@ -285,9 +285,9 @@ class Predicate:
         ... )
         >>> pos.verb((1, 0)), pos.verb((0, 0)), score.verb(-2), score.verb(0), score.verb(1, was=4)
         ('moves 1 right', 'does not move', 'falls by 2', 'does not change', 'becomes 5')
-        >>> Predicate("pos", "value", "", "", VALUE, moves=True).verb((3, 4))
+        >>> Predicate("pos", "value", "", "", moves=True).verb((3, 4))
         'goes to (3, 4)'
-        >>> Predicate("drink", "value", "", "", VALUE).verb("cola")
+        >>> Predicate("drink", "value", "", "").verb("cola")
         'becomes cola'
         """
         if self.means == "outcome":
