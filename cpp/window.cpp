@@ -31,10 +31,10 @@ std::uint64_t share(State& state, State const& with) {
         shares_all = shares_all && (!equal || mine == other);
     }
     if (shares_all) return own;
-    std::vector<State::ColumnPtr> columns = state.columns();
+    std::vector<State::ColumnPtr> columns = state.copy_of_columns();
     for (std::size_t s = 0; s < columns.size(); ++s)
         if (same(columns[s], with.column(SlotId(s)))) columns[s] = with.column(SlotId(s));
-    state = State(state.schema(), same_objects ? with.roster() : state.roster(), std::move(columns));
+    state = State(state.schema(), same_objects ? with.roster() : state.roster(), std::move(columns), &with);
     return own;
 }
 
@@ -241,7 +241,7 @@ std::size_t Window::bytes() const {
     std::size_t bytes = kept_.size() * sizeof(KeptTransition);
     for (KeptTransition const& each : kept_)
         for (State const* const state : {&each.before, &each.after}) {
-            bytes += state->columns().capacity() * sizeof(State::ColumnPtr);
+            bytes += state->schema()->columns().size() * sizeof(State::ColumnPtr);
             if (seen.insert(state->roster().get()).second) bytes += sizeof(Roster) + state->roster()->size() * 64;
             for (auto const& column : state->columns())
                 if (seen.insert(column.get()).second)

@@ -32,7 +32,7 @@ std::string listed(std::vector<std::string> const& attributes) {
 nb::tuple test_tuple(Schema const& schema, std::vector<FactType> const& types, Test const& test) {
     FactType const& type = types[test.type];
     nb::list attributes, classes, variables;
-    for (std::size_t k = 0; k < type.terms; ++k) attributes.append(schema.attributes()[type.attributes[k]].name);
+    for (std::size_t k = 0; k < type.terms; ++k) attributes.append(schema.attribute(type.attributes[k]).name);
     for (std::size_t k = 0; k < type.arity; ++k) {
         classes.append(schema.classes()[type.classes[k]].name);
         variables.append(test.variables[k]);
@@ -60,9 +60,9 @@ nb::dict counts_dict(TreeSnapshot const& tree, Numbers const& counts, std::optio
 /// (kind, class of the source if it is another object's, attribute of the source, whether it adds)
 nb::tuple frame_tuple(Schema const& schema, Frame const& frame, SlotId slot) {
     if (!frame.source) return nb::make_tuple(frame.adds ? "change" : "value", nb::none(), nb::none(), false);
-    auto const& [class_id, attribute] = schema.slots()[*frame.source];
-    auto const& name = schema.attributes()[attribute].name;
-    if (class_id == schema.slots()[slot].class_id) return nb::make_tuple("own", nb::none(), name, frame.adds);
+    auto const& [class_id, attribute] = schema.column(*frame.source);
+    auto const& name = schema.attribute(attribute).name;
+    if (class_id == schema.column(slot).class_id) return nb::make_tuple("own", nb::none(), name, frame.adds);
     return nb::make_tuple("copy", schema.classes()[class_id].name, name, frame.adds);
 }
 
@@ -143,7 +143,7 @@ std::vector<HandWrittenNode> written_nodes(Schema const& schema, nb::handle node
         auto const asks_so = [&, &kind = kind, &attributes = attributes, &classes = classes](FactType const& type) {
             bool same = type.kind->name() == kind && type.terms == attributes.size() && type.arity == classes.size();
             for (std::size_t k = 0; same && k < type.terms; ++k)
-                same = schema.attributes()[type.attributes[k]].name == attributes[k];
+                same = schema.attribute(type.attributes[k]).name == attributes[k];
             for (std::size_t k = 0; same && k < type.arity; ++k)
                 same = schema.classes()[type.classes[k]].name == classes[k];
             return same;

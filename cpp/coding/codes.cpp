@@ -19,7 +19,7 @@ constexpr std::size_t many_asked = 16;
 }  // namespace
 
 Codes::Codes(std::shared_ptr<Schema const> schema)
-    : schema_(std::move(schema)), fact_codes_(*schema_), columns_(schema_->slots().size()), truth_(counted_types()),
+    : schema_(std::move(schema)), fact_codes_(*schema_), columns_(schema_->columns().size()), truth_(counted_types()),
       only_of_(counted_types()) {
     for (FactType const& type : std::span(types()).first(counted_types()))
         for (std::size_t k = 0; k < type.terms; ++k) {
@@ -94,7 +94,7 @@ bool Codes::in_box(Column const& column, AttributeId unit) const {
 
 void Codes::refuse_range(std::pair<Int, std::size_t> low, std::pair<Int, std::size_t> high) const {
     auto const name = [&](std::size_t slot) {
-        return "'" + schema_->attributes()[schema_->slots()[slot].attribute].name + "'";
+        return "'" + schema_->attribute(SlotId(slot)).name + "'";
     };
     bool const same = name(low.second) == name(high.second);
     throw StateError((same ? "attribute " + name(low.second) + " has"
@@ -106,7 +106,7 @@ void Codes::refuse_range(std::pair<Int, std::size_t> low, std::pair<Int, std::si
 
 void Codes::check_range(State const& state, AttributeId unit) const {
     using Extreme = std::pair<Int, std::size_t>;  // a value and its column
-    std::size_t const length = schema_->attributes()[unit].length;
+    std::size_t const length = schema_->attribute(unit).length;
     for (std::size_t d = 0; d < length; ++d) {
         std::optional<Extreme> low, high;
         for (std::size_t s = 0; s < columns_.size(); ++s) {

@@ -119,7 +119,7 @@ private:
     void set_box(AttributeId unit, Box box, std::vector<Recoding>& recodings);
     void encode(SlotId slot);
     [[nodiscard]] AttributeId unit_of(std::size_t slot) const {
-        return schema_->unit(schema_->slots()[slot].attribute);
+        return schema_->unit(schema_->column(SlotId(slot)).attribute);
     }
 
     std::shared_ptr<Schema const> schema_;

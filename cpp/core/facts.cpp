@@ -13,6 +13,8 @@ namespace {
 
 // Each pair of classes that share an attribute, or a unit, has a type of its own. No world needs as many.
 constexpr std::size_t max_fact_types = 100'000;
+// Types about sums beyond these are left out.
+constexpr std::size_t max_types_of_sums = 4'096;
 
 /// `X[m] = v`
 class Equality final : public FactKind {
@@ -162,6 +164,8 @@ public:
                 for (std::size_t m = 0; m < schema_.attributes().size(); ++m)
                     if (kind->counted() == counted && takes_part(schema_.attributes()[m], *kind))
                         add_kind(*kind, AttributeId(m));
+            for (auto const& kind : fact_kinds())
+                if (kind->counted() == counted && kind->terms() == 2 && kind->linear()) add_sums(*kind);
         }
         return std::move(types_);
     }
@@ -184,19 +188,37 @@ private:
         }
     }
 
+    /// Adds the types that compare a sum with other attributes of its unit, of other objects or of the same.
+    void add_sums(FactKind const& kind) {
+        std::size_t const end = types_.size() + max_types_of_sums;
+        for (std::size_t s = schema_.slots().size(); s < schema_.columns().size(); ++s) {
+            auto const [place, step] = schema_.terms_of(SlotId(s));
+            auto const is_term = [&](SlotId slot) { return takes_part(schema_.attribute(slot), kind); };
+            AttributeId const unit = schema_.unit(schema_.column(place).attribute);
+            if (!is_term(place) || !is_term(step) || schema_.unit(schema_.column(step).attribute) == unit) continue;
+            for (std::size_t t = 0; t < schema_.slots().size(); ++t) {
+                SlotId const other(t);
+                if (schema_.unit(schema_.column(other).attribute) != unit || !is_term(other)) continue;
+                bool const within_object = class_of(other) == class_of(place) && other != place;
+                if (within_object && types_.size() < end) add(kind, 1, {other, SlotId(s)});
+                if (types_.size() < end) add(kind, 2, {other, SlotId(s)});
+            }
+        }
+    }
+
     /// Adds the types about two objects. Objects that can change places are listed once.
     void add_pairs(FactKind const& kind, AttributeId m, AttributeId n) {
         for_each_slot(m, 0, [&](SlotId first) {
             for_each_slot(n, m == n ? class_of(first).index : 0, [&](SlotId second) { add(kind, 2, {first, second}); });
             if (types_.size() - first_of_group_ > max_fact_types)
-                throw SchemaError("too many classes share attribute '" + schema_.attributes()[m].name + "': beyond " +
+                throw SchemaError("too many classes share attribute '" + schema_.attribute(m).name + "': beyond " +
                                   std::to_string(max_fact_types) + " types of fact");
         });
     }
 
     void add(FactKind const& registered, std::size_t arity, std::array<SlotId, 2> slots) {
         FactKind const& kind = schema_.attribute(slots[0]).is_symbolic() ? registered.of_symbols() : registered;
-        auto const& first = schema_.slots()[slots[0]];
+        auto const& first = schema_.column(slots[0]);
         FactType type{&kind,
                       schema_.unit(first.attribute),
                       {first.attribute},
@@ -207,7 +229,7 @@ private:
                       kind.value_length(schema_.length(slots[0])),
                       kind.linear(),
                       kind.counted()};
-        if (type.terms == 2) type.attributes[1] = schema_.slots()[slots[1]].attribute;
+        if (type.terms == 2) type.attributes[1] = schema_.column(slots[1]).attribute;
         if (arity == 2) type.classes[1] = class_of(slots[1]);
         types_.push_back(type);
     }
@@ -219,7 +241,7 @@ private:
             if (auto const slot = schema_.find_slot(ClassId(c), m)) visit(*slot);
     }
 
-    [[nodiscard]] ClassId class_of(SlotId slot) const { return schema_.slots()[slot].class_id; }
+    [[nodiscard]] ClassId class_of(SlotId slot) const { return schema_.column(slot).class_id; }
 
     Schema const& schema_;
     std::vector<FactType> types_;

@@ -22,11 +22,17 @@ struct SourceCheck {
     // Of another class, the whole value is told by an attribute of the same unit only.
     [[nodiscard]] bool may_replace(SlotId source) const { return is_own(source) || same_unit(source); }
     [[nodiscard]] bool may_add(SlotId source) const { return !schema.attribute(slot).is_symbolic() && source != slot; }
+    // An object's own sum is the value before and a step, which is another frame already.
+    [[nodiscard]] bool may_replace_by_sum(SlotId sum) const {
+        auto const [place, step] = schema.terms_of(sum);
+        bool const in_facts = !schema.attribute(place).facts.empty() && !schema.attribute(step).facts.empty();
+        return in_facts && !is_own(sum) && same_unit(sum) && !schema.attribute(slot).is_symbolic();
+    }
     [[nodiscard]] bool is_own(SlotId source) const {
-        return schema.slots()[source].class_id == schema.slots()[slot].class_id;
+        return schema.column(source).class_id == schema.column(slot).class_id;
     }
     [[nodiscard]] bool same_unit(SlotId source) const {
-        return schema.unit(schema.slots()[source].attribute) == schema.unit(schema.slots()[slot].attribute);
+        return schema.unit(schema.column(source).attribute) == schema.unit(schema.column(slot).attribute);
     }
 };
 
@@ -56,12 +62,15 @@ std::vector<Frame> possible_frames(Schema const& schema, SlotId slot) {
             if (check.may_add(source)) add({true, stays, source});
         }
     }
+    for (std::size_t s = schema.slots().size(); s < schema.columns().size(); ++s)
+        if (check.may_replace_by_sum(SlotId(s)))
+            for (bool const stays : {true, false}) add({false, stays, SlotId(s)});
     return frames;
 }
 
 FrameView::FrameView(Frame const& frame, State const& state, SlotId slot)
     : frame_(frame), state_(state), slot_(slot), symbolic_(state.schema()->attribute(slot).is_symbolic()),
-      own_(frame.source && state.schema()->slots()[*frame.source].class_id == state.schema()->slots()[slot].class_id),
+      own_(frame.source && state.schema()->column(*frame.source).class_id == state.schema()->column(slot).class_id),
       has_reference_(!frame.source || own_ || state.column(*frame.source)->rows() == 1) {}
 
 template <class Apply>

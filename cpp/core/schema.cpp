@@ -1,6 +1,7 @@
 #include "core/schema.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "core/vectors.hpp"
@@ -22,8 +23,8 @@ Result find_name(Names const& names, std::string_view name, std::string const& k
     throw UnknownName(kind, std::string(name), known(), "the schema");
 }
 
-template <class Named>
-std::vector<std::string> names_of(std::vector<Named> const& list) {
+template <class List>
+std::vector<std::string> names_of(List const& list) {
     std::vector<std::string> names;
     names.reserve(list.size());
     for (auto const& each : list) names.push_back(each.name);
@@ -38,14 +39,18 @@ Schema::Schema(std::vector<Class> classes, std::vector<Attribute> attributes, st
     for (auto const& each : attributes_) add_name(attribute_names_, "attribute", each.name);
     for (auto const& each : actions_) add_name(action_names_, "action", each);
     check_lengths();
-    for (std::size_t a = 0; a < attributes_.size(); ++a) units_.push_back(find_unit(AttributeId(a)));
-    for (std::size_t a = 0; a < attributes_.size(); ++a) check_unit(AttributeId(a));
+    n_attributes_ = attributes_.size();
+    for (std::size_t a = 0; a < n_attributes_; ++a) units_.push_back(find_unit(AttributeId(a)));
+    for (std::size_t a = 0; a < n_attributes_; ++a) check_unit(AttributeId(a));
     if (classes_.size() * attributes_.size() > max_slots)
         throw SchemaError("a schema can have " + std::to_string(max_slots) + " pairs of class and attribute, got " +
                           std::to_string(classes_.size()) + " classes and " + std::to_string(attributes_.size()) +
                           " attributes");
+    add_sums();
     slot_of_.assign(classes_.size() * attributes_.size(), no_slot);
     for (std::size_t c = 0; c < classes_.size(); ++c) add_slots(ClassId(c));
+    n_slots_ = slots_.size();
+    add_slots_of_sums();
 }
 
 void Schema::check_lengths() const {
@@ -63,7 +68,7 @@ AttributeId Schema::find_unit(AttributeId a) const {
         std::string const& like = attributes_[unit].like;
         auto const next = attribute_names_.find(like);
         if (next == attribute_names_.end())
-            throw UnknownName("attribute", like, names_of(attributes_),
+            throw UnknownName("attribute", like, names_of(attributes()),
                               "'like' of attribute " + quoted(attributes_[unit].name));
         unit = AttributeId(next->second);
     }
@@ -85,7 +90,7 @@ void Schema::add_slots(ClassId class_id) {
     Class& own = classes_[class_id];
     std::sort(own.attributes.begin(), own.attributes.end());
     for (AttributeId const a : own.attributes) {
-        if (a >= attributes_.size()) throw SchemaError("class " + quoted(own.name) + " has an unknown attribute");
+        if (a >= n_attributes_) throw SchemaError("class " + quoted(own.name) + " has an unknown attribute");
         std::uint32_t& slot = slot_of_[class_id * attributes_.size() + a];
         if (slot != no_slot)
             throw SchemaError("class " + quoted(own.name) + " lists attribute " + quoted(attributes_[a].name) +
@@ -93,6 +98,66 @@ void Schema::add_slots(ClassId class_id) {
         slot = static_cast<std::uint32_t>(slots_.size());
         slots_.push_back({class_id, a});
     }
+}
+
+// ---- sums ----
+
+// Which sums there are depends on nothing but what the values are, so that states of schemas that fit each other have
+// the same columns. What a sum is compared with follows from the units: the attribute that more classes have is the
+// place, and the other one is the step; of equals, the first.
+void Schema::add_sums() {
+    std::set<std::pair<std::size_t, std::size_t>> pairs;
+    for (Class const& each : classes_) add_pairs(each, pairs);
+    for (auto const& [a, b] : pairs) {
+        if (attributes_.size() == n_attributes_ + max_sums) return;
+        bool const in_order = classes_with(units_[a]) >= classes_with(units_[b]);
+        std::array<std::size_t, 2> const terms = in_order ? std::array{a, b} : std::array{b, a};
+        Attribute sum;
+        sum.name = attributes_[terms[0]].name + " + " + attributes_[terms[1]].name;
+        sum.length = attributes_[a].length;
+        sum.derived = true;
+        sum.sum_of = terms;
+        units_.push_back(units_[terms[0]]);
+        attributes_.push_back(std::move(sum));
+    }
+}
+
+// Of many vectors nobody could tell which is a step of which.
+void Schema::add_pairs(Class const& owner, std::set<std::pair<std::size_t, std::size_t>>& pairs) const {
+    std::map<std::size_t, std::vector<std::size_t>> by_length;
+    for (AttributeId const a : owner.attributes)
+        if (a < n_attributes_ && attributes_[a].length > 1 && !attributes_[a].is_symbolic())
+            by_length[attributes_[a].length].push_back(a);
+    for (auto& [length, vectors] : by_length) {
+        if (vectors.size() > max_vectors_to_add) continue;
+        for (std::size_t const a : vectors)
+            for (std::size_t const b : vectors)
+                if (a < b) pairs.emplace(a, b);
+    }
+}
+
+std::size_t Schema::classes_with(AttributeId unit) const {
+    auto const has_unit = [&](Class const& c) {
+        return std::any_of(c.attributes.begin(), c.attributes.end(),
+                           [&](AttributeId a) { return a < n_attributes_ && units_[a] == unit; });
+    };
+    return static_cast<std::size_t>(std::count_if(classes_.begin(), classes_.end(), has_unit));
+}
+
+void Schema::add_slots_of_sums() {
+    for (std::size_t c = 0; c < classes_.size(); ++c)
+        for (std::size_t a = n_attributes_; a < attributes_.size(); ++a) {
+            auto const& [first, second] = *attributes_[a].sum_of;
+            if (!find_slot(ClassId(c), AttributeId(first)) || !find_slot(ClassId(c), AttributeId(second))) continue;
+            slot_of_[c * attributes_.size() + a] = static_cast<std::uint32_t>(slots_.size());
+            slots_.push_back({ClassId(c), AttributeId(a)});
+        }
+}
+
+std::array<SlotId, 2> Schema::terms_of(SlotId sum) const {
+    auto const& [class_id, attribute] = slots_[sum];
+    auto const& [first, second] = *attributes_[attribute].sum_of;
+    return {*find_slot(class_id, AttributeId(first)), *find_slot(class_id, AttributeId(second))};
 }
 
 void Schema::compute_by(std::shared_ptr<Derivation const> derivation, std::vector<AttributeId> const& computed) {
@@ -104,7 +169,7 @@ void Schema::compute_by(std::shared_ptr<Derivation const> derivation, std::vecto
 bool Schema::fits(Schema const& other) const {
     return this == &other ||
            (classes_ == other.classes_ && actions_ == other.actions_ &&
-            std::equal(attributes_.begin(), attributes_.end(), other.attributes_.begin(), other.attributes_.end(),
+            std::equal(attributes().begin(), attributes().end(), other.attributes().begin(), other.attributes().end(),
                        [](Attribute const& a, Attribute const& b) { return a.same_values(b); }));
 }
 
@@ -113,7 +178,7 @@ ClassId Schema::class_named(std::string_view name) const {
 }
 
 AttributeId Schema::attribute_named(std::string_view name) const {
-    return find_name<AttributeId>(attribute_names_, name, "attribute", [&] { return names_of(attributes_); });
+    return find_name<AttributeId>(attribute_names_, name, "attribute", [&] { return names_of(attributes()); });
 }
 
 ActionId Schema::action_named(std::string_view name) const {

@@ -1,15 +1,19 @@
 // schema.hpp - which classes of objects, attributes and actions a world has.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/errors.hpp"
@@ -56,6 +60,8 @@ struct Attribute {
     std::string kind;
     /// A function of the rest of the state: it takes part in facts, but is not predicted.
     bool derived = false;
+    /// Positions of the attributes whose sum it is (see Schema::columns); the first one gives it its unit.
+    std::optional<std::array<std::size_t, 2>> sum_of = std::nullopt;
 
     [[nodiscard]] bool is_flag() const { return kind == "flag"; }
     /// Whether values are names or bools: their numbers can be equal, and mean nothing else.
@@ -92,10 +98,20 @@ public:
     Schema(std::vector<Class> classes, std::vector<Attribute> attributes, std::vector<std::string> actions);
 
     [[nodiscard]] std::vector<Class> const& classes() const { return classes_; }
-    [[nodiscard]] std::vector<Attribute> const& attributes() const { return attributes_; }
+    /// Those that were declared.
+    [[nodiscard]] std::span<Attribute const> attributes() const { return {attributes_.data(), n_attributes_}; }
     [[nodiscard]] std::vector<std::string> const& actions() const { return actions_; }
-    /// All (class, attribute) pairs, by class, then attribute.
-    [[nodiscard]] std::vector<Slot> const& slots() const { return slots_; }
+    /// All (class, attribute) pairs of declared attributes, by class, then attribute.
+    [[nodiscard]] std::span<Slot const> slots() const { return {slots_.data(), n_slots_}; }
+    /// The same, followed by sums: where an object will be if it takes a step, such as pos + heading, is as much a place
+    /// as where it is. A class has the sum of any two vectors of one length; states compute it, facts may be about it.
+    [[nodiscard]] std::span<Slot const> columns() const { return slots_; }
+    [[nodiscard]] Slot const& column(SlotId slot) const { return slots_[slot]; }
+    /// The columns whose sum a column after slots() is.
+    [[nodiscard]] std::array<SlotId, 2> terms_of(SlotId sum) const;
+    /// Attributes of columns are numbered on beyond attributes().
+    [[nodiscard]] std::size_t attributes_of_columns() const { return attributes_.size(); }
+    [[nodiscard]] Attribute const& attribute(AttributeId a) const { return attributes_[a]; }
     [[nodiscard]] std::optional<SlotId> find_slot(ClassId c, AttributeId a) const {
         auto const slot = slot_of_[c * attributes_.size() + a];
         return slot == no_slot ? std::nullopt : std::optional<SlotId>(SlotId(slot));
@@ -130,6 +146,7 @@ public:
 
 private:
     static constexpr std::size_t max_slots = 10'000'000;
+    static constexpr std::size_t max_sums = 64, max_vectors_to_add = 4;
     static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
     struct NameHash {
         using is_transparent = void;
@@ -140,11 +157,19 @@ private:
     void check_lengths() const;
     [[nodiscard]] AttributeId find_unit(AttributeId a) const;
     void check_unit(AttributeId a) const;
+    /// Adds an attribute for each pair whose sum some class has.
+    void add_sums();
+    void add_pairs(Class const& owner, std::set<std::pair<std::size_t, std::size_t>>& pairs) const;
+    /// How many classes have an attribute of the unit.
+    [[nodiscard]] std::size_t classes_with(AttributeId unit) const;
     /// Numbers the slots of one class, its attributes ascending.
     void add_slots(ClassId class_id);
+    /// Numbers the sums, by class, then attribute.
+    void add_slots_of_sums();
 
     std::vector<Class> classes_;
-    std::vector<Attribute> attributes_;
+    std::vector<Attribute> attributes_;  // those of sums last
+    std::size_t n_attributes_ = 0, n_slots_ = 0;  // without sums
     std::vector<std::string> actions_;
     std::vector<AttributeId> units_;
     std::shared_ptr<Derivation const> derivation_;

@@ -1,6 +1,7 @@
 #include "core/state.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/hash.hpp"
@@ -37,7 +38,7 @@ void check_values(Schema const& schema, State::ObjectData const& object) {
         throw StateError(described(schema, object) + " needs " + std::to_string(attributes.size()) + " values, got " +
                          std::to_string(object.values.size()));
     for (std::size_t k = 0; k < attributes.size(); ++k) {
-        auto const& attribute = schema.attributes()[attributes[k]];
+        auto const& attribute = schema.attribute(attributes[k]);
         if (object.values[k].size() != attribute.length)
             throw StateError(described(schema, object) + ": attribute " + quoted(attribute.name) + " has length " +
                              std::to_string(attribute.length) + ", got " + std::to_string(object.values[k].size()));
@@ -70,6 +71,19 @@ std::vector<State::ColumnPtr> columns_of(Schema const& schema, std::vector<State
     return columns;
 }
 
+/// A sum that does not fit 64 bits is as large as can be.
+Int sum_of(Int a, Int b) {
+    Int sum = 0;
+    if (add(a, b, sum)) return sum;
+    return a < 0 ? std::numeric_limits<Int>::min() : std::numeric_limits<Int>::max();
+}
+
+State::ColumnPtr sum_of(Column const& a, Column const& b) {
+    std::vector<Int> values(a.values().size());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = sum_of(a.values()[i], b.values()[i]);
+    return std::make_shared<Column const>(a.length(), std::move(values));
+}
+
 std::string list_ids(std::vector<Int> const& ids) {
     std::string text;
     for (std::size_t i = 0; i < ids.size() && i < 5; ++i) text += (i ? ", " : "") + std::to_string(ids[i]);
@@ -86,46 +100,60 @@ State::State(std::shared_ptr<Schema const> schema, std::vector<ObjectData> objec
     }
     roster_ = roster_of(*schema_, objects);
     columns_ = columns_of(*schema_, std::move(objects));
+    add_sums(nullptr);
 }
 
-State::State(std::shared_ptr<Schema const> schema, std::shared_ptr<Roster const> roster, std::vector<ColumnPtr> columns)
-    : schema_(std::move(schema)), roster_(std::move(roster)), columns_(std::move(columns)) {}
+State::State(std::shared_ptr<Schema const> schema, std::shared_ptr<Roster const> roster, std::vector<ColumnPtr> columns,
+             State const* origin)
+    : schema_(std::move(schema)), roster_(std::move(roster)), columns_(std::move(columns)) {
+    add_sums(origin);
+}
+
+void State::add_sums(State const* origin) {
+    std::size_t const all = schema_->columns().size();
+    columns_.reserve(all);
+    for (SlotId sum(columns_.size()); sum < all; sum = SlotId(sum + 1)) {
+        auto const [a, b] = schema_->terms_of(sum);
+        bool const is_known = origin != nullptr && origin->column(a) == column(a) && origin->column(b) == column(b);
+        columns_.push_back(is_known ? origin->column(sum) : sum_of(*column(a), *column(b)));
+    }
+}
 
 State State::with(SlotId slot, std::size_t row, VectorView value) const {
     auto const old = columns_[slot]->row(row);
     if (std::equal(old.begin(), old.end(), value.begin(), value.end())) return *this;
     auto values = columns_[slot]->values();
     std::copy(value.begin(), value.end(), values.begin() + static_cast<std::ptrdiff_t>(row * old.size()));
-    auto columns = columns_;
+    auto columns = copy_of_columns();
     columns[slot] = std::make_shared<Column const>(old.size(), std::move(values));
-    return {schema_, roster_, std::move(columns)};
+    return {schema_, roster_, std::move(columns), this};
 }
 
 State State::with(std::span<Replacement const> replacements) const {
-    std::vector<std::vector<Int>> edited(columns_.size());  // empty: untouched
+    std::vector<std::vector<Int>> edited(columns().size());  // empty: untouched
     for (auto const& [slot, row, value] : replacements) {
         auto const& column = *columns_[slot];
         auto& values = edited[slot];
         if (values.empty()) values = column.values();
         std::copy(value.begin(), value.end(), values.begin() + static_cast<std::ptrdiff_t>(row * column.length()));
     }
-    auto columns = columns_;
+    auto columns = copy_of_columns();
     for (std::size_t slot = 0; slot < edited.size(); ++slot)
         if (!edited[slot].empty() && edited[slot] != columns_[slot]->values())
             columns[slot] = std::make_shared<Column const>(columns_[slot]->length(), std::move(edited[slot]));
-    return {schema_, roster_, std::move(columns)};
+    return {schema_, roster_, std::move(columns), this};
 }
 
 bool State::operator==(State const& other) const {
     if (!schema_->fits(*other.schema_)) return false;
     if (roster_ != other.roster_ && !(*roster_ == *other.roster_)) return false;
     auto const same = [](ColumnPtr const& a, ColumnPtr const& b) { return a == b || *a == *b; };
-    return std::equal(columns_.begin(), columns_.end(), other.columns_.begin(), same);
+    return std::equal(columns().begin(), columns().end(), other.columns().begin(), same);
 }
 
 std::uint64_t State::hash() const {
     auto hash = roster_->hash();
-    for (auto const& column : columns_) hash = combine(hash, column->hash());
+    for (auto const& column : columns()) hash = combine(hash, column->hash());
     return hash;
 }
 

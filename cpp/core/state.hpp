@@ -73,12 +73,17 @@ public:
 
     /// Throws StateError (duplicate id, wrong number of attributes, wrong vector length).
     State(std::shared_ptr<Schema const> schema, std::vector<ObjectData> objects);
-    /// Trusts its caller: columns as the schema's slots, each with as many rows as its class has ids.
-    State(std::shared_ptr<Schema const> schema, std::shared_ptr<Roster const> roster, std::vector<ColumnPtr> columns);
+    /// Trusts its caller: columns as the schema's slots, each with as many rows as its class has ids. Sums are computed;
+    /// those whose terms are columns of `origin` (null: none) are shared with it.
+    State(std::shared_ptr<Schema const> schema, std::shared_ptr<Roster const> roster, std::vector<ColumnPtr> columns,
+          State const* origin = nullptr);
 
     [[nodiscard]] std::shared_ptr<Schema const> const& schema() const { return schema_; }
     [[nodiscard]] std::shared_ptr<Roster const> const& roster() const { return roster_; }
-    [[nodiscard]] std::vector<ColumnPtr> const& columns() const { return columns_; }
+    /// By slot, without sums.
+    [[nodiscard]] std::span<ColumnPtr const> columns() const { return {columns_.data(), schema_->slots().size()}; }
+    [[nodiscard]] std::vector<ColumnPtr> copy_of_columns() const { return {columns().begin(), columns().end()}; }
+    /// Of a slot or a sum (see Schema::columns).
     [[nodiscard]] ColumnPtr const& column(SlotId slot) const { return columns_[slot]; }
     [[nodiscard]] VectorView value(SlotId slot, std::size_t row) const { return columns_[slot]->row(row); }
     [[nodiscard]] std::size_t rows(ClassId c) const { return roster_->ids(c).size(); }
@@ -93,9 +98,11 @@ public:
     [[nodiscard]] std::uint64_t hash() const;
 
 private:
+    void add_sums(State const* origin);
+
     std::shared_ptr<Schema const> schema_;
     std::shared_ptr<Roster const> roster_;
-    std::vector<ColumnPtr> columns_;
+    std::vector<ColumnPtr> columns_;  // as Schema::columns()
 };
 
 /// Computes the values of derived attributes from the other ones.

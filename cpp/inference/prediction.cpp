@@ -78,7 +78,7 @@ std::size_t Prediction::choices() const {
 // Builds the state in which each attribute takes the value that `choose(entry, outcomes)` picks.
 template <class Choose>
 State Prediction::choose(Choose&& choose) const {
-    std::vector<State::ColumnPtr> columns = state_.columns();
+    std::vector<State::ColumnPtr> columns = state_.copy_of_columns();
     for (std::size_t e = 0; e < entries_.size();) {
         SlotId const slot = entries_[e].slot;
         std::vector<Int> values;  // a copy of the column, made at the first change
@@ -92,7 +92,7 @@ State Prediction::choose(Choose&& choose) const {
         }
         if (!values.empty()) columns[slot] = std::make_shared<Column const>(length, std::move(values));
     }
-    return derived(State(state_.schema(), state_.roster(), std::move(columns)));
+    return derived(State(state_.schema(), state_.roster(), std::move(columns), &state_));
 }
 
 State Prediction::mode() const {

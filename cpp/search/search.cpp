@@ -72,7 +72,7 @@ void Search::reset(State const& state, bool forget_score) {
     if (!state.schema()->fits(*schema_)) throw StateError("the given state is of another schema than the model");
     std::size_t const games = score_ ? state.column(*score_)->rows() : 1;
     if (games != 1) throw StateError("planning needs exactly one game, the state has " + std::to_string(games));
-    root_state_ = State(schema_, state.roster(), state.columns());
+    root_state_ = State(schema_, state.roster(), state.copy_of_columns(), &state);
     State root_node_state = forget_score ? root_state_ : node_state(root_state_);
     nodes_.clear();
     transposition_table_.clear();
@@ -93,7 +93,7 @@ bool Search::advance(ActionId action, State const& state) {
         if (better && nodes_[outcome.node].state == wanted) match = &outcome;
     }
     if (match == nullptr) return false;
-    State new_root_state(schema_, root_state_.roster(), state.columns());
+    State new_root_state(schema_, root_state_.roster(), state.copy_of_columns(), &state);
     keep_only_below(match->node);
     root_state_ = std::move(new_root_state);
     return true;
@@ -322,10 +322,9 @@ std::uint64_t Search::transposition_key(State const& state, std::uint64_t depth)
 
 /// The state as nodes store it: with the root's score, if predictions do not depend on the score.
 State Search::node_state(State const& state) const {
-    if (!ignores_score_) return {schema_, root_state_.roster(), state.columns()};
-    std::vector<State::ColumnPtr> columns = state.columns();
-    columns[*score_] = root().state.column(*score_);
-    return {schema_, root_state_.roster(), std::move(columns)};
+    std::vector<State::ColumnPtr> columns = state.copy_of_columns();
+    if (ignores_score_) columns[*score_] = root().state.column(*score_);
+    return {schema_, root_state_.roster(), std::move(columns), &state};
 }
 
 }  // namespace treethink
