@@ -215,4 +215,11 @@ SlotId slot_named(Schema const& schema, ClassId class_id, std::string_view attri
     throw UnknownName("attribute", std::string(attribute), known, "class '" + own.name + "'");
 }
 
+SlotId column_named(Schema const& schema, ClassId class_id, std::string_view attribute) {
+    for (std::size_t s = schema.slots().size(); s < schema.columns().size(); ++s)
+        if (schema.column(SlotId(s)).class_id == class_id && schema.attribute(SlotId(s)).name == attribute)
+            return SlotId(s);
+    return slot_named(schema, class_id, attribute);
+}
+
 }  // namespace treethink::bindings

@@ -72,5 +72,7 @@ ActionId action_of(Schema const& schema, nb::handle action);
 Place place_of(State const& state, Int id);
 /// The column of an attribute of a class. Throws UnknownName.
 SlotId slot_named(Schema const& schema, ClassId class_id, std::string_view attribute);
+/// The same; the name may also be that of a sum (see Schema::columns).
+SlotId column_named(Schema const& schema, ClassId class_id, std::string_view attribute);
 
 }  // namespace treethink::bindings

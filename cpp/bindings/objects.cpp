@@ -191,7 +191,7 @@ Vector read_value(Schema const& schema, Int id, SlotId slot, nb::handle value) {
 
 Vector read_sought(Schema const& schema, SlotId slot, nb::handle value) {
     return read_in_slot(schema, slot, value,
-                        [&] { return "class '" + schema.classes()[schema.slots()[slot].class_id].name + "'"; });
+                        [&] { return "class '" + schema.classes()[schema.column(slot).class_id].name + "'"; });
 }
 
 State::ObjectData read_object(Schema const& schema, nb::handle object) {

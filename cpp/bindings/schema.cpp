@@ -67,6 +67,17 @@ void compute(Schema& schema, std::vector<std::string> const& names) {
     schema.compute_by(std::make_shared<PythonDerivation>(), computed);
 }
 
+nb::list sums_of_attributes(Schema const& schema) {
+    nb::list sums;
+    for (std::size_t a = schema.attributes().size(); a < schema.attributes_of_columns(); ++a) {
+        Attribute const& sum = schema.attribute(AttributeId(a));
+        auto const& [place, step] = *sum.sum_of;
+        sums.append(nb::make_tuple(sum.name, schema.attribute(AttributeId(place)).name,
+                                   schema.attribute(AttributeId(step)).name));
+    }
+    return sums;
+}
+
 }  // namespace
 
 void bind_schema(nb::module_& module) {
@@ -75,6 +86,8 @@ void bind_schema(nb::module_& module) {
         .def("__init__", &make_schema, nb::arg("classes"), nb::arg("attributes"), nb::arg("actions"))
         .def("_compute", &compute, nb::arg("names"),
              "Let `_derive`, which takes a state and returns it with these attributes computed, make every state.")
+        .def("_sums_of_attributes", &sums_of_attributes,
+             "Return the sums that facts can be about: (name, place, step), each the name of an attribute.")
         .def("fits", &Schema::fits, nb::arg("other"),
              "Return whether states of the two schemas are the same. `facts`, `outcomes` and `like` may differ: they "
              "say how a model learns.")

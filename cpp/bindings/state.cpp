@@ -34,7 +34,7 @@ nb::tuple find(State const& state, nb::handle name, nb::kwargs const& values) {
     std::vector<std::pair<SlotId, Vector>> wanted;
     PyObject *attribute = nullptr, *value = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(values.ptr(), &at, &attribute, &value) != 0;) {
-        auto const slot = slot_named(schema, class_id, text_of(attribute, "an attribute's name must be a str"));
+        auto const slot = column_named(schema, class_id, text_of(attribute, "an attribute's name must be a str"));
         wanted.emplace_back(slot, read_sought(schema, slot, value));
     }
     std::vector<std::uint32_t> rows;
@@ -175,7 +175,7 @@ nb::dict changes_to(State const& before, nb::handle other) {
 nb::object value_of(State const& state, nb::handle id, nb::handle attribute) {
     auto const place = place_of(state, read_id(id));
     auto const slot =
-        slot_named(*state.schema(), place.class_id, text_of(attribute, "an attribute's name must be a str"));
+        column_named(*state.schema(), place.class_id, text_of(attribute, "an attribute's name must be a str"));
     return value_object(state.schema()->attribute(slot), state.value(slot, place.row));
 }
 

@@ -12,7 +12,7 @@ choose from the meaning of a value.
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 from treethink import _engine
 from treethink.errors import SchemaError, UnknownNameError, WrongTypeError, names_accepted, shown
@@ -47,6 +47,21 @@ def _integers(value: object) -> tuple[int | None, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         return ()
     return tuple(map(_integer, value))
+
+
+class Sum(NamedTuple):
+    """The sum of two attributes of an object: where it will be if it takes a step.
+
+    >>> from treethink import Schema
+    >>> schema = Schema(
+    ...     {"agent": ["pos", "heading"], "wall": ["pos"]}, {"pos": 2, "heading": 2}, ["forward"]
+    ... )
+    >>> schema.sums["pos + heading"]
+    Sum(place='pos', step='heading')
+    """
+
+    place: str
+    step: str
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

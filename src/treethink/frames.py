@@ -206,7 +206,7 @@ def default_frame(attribute: Attribute) -> Frame:
 
 def code_of(state: State, object_id: int, attribute: str) -> Code:
     """Return the engine's numbers for a value of an object."""
-    return state.schema.attributes[attribute].encode(state.value(object_id, attribute))
+    return state.schema.definition(attribute).encode(state.value(object_id, attribute))
 
 
 def plus(a: Outcome, b: Outcome) -> Code:

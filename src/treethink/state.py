@@ -18,7 +18,15 @@ from typing import Any, NoReturn, Protocol, SupportsIndex, cast
 
 from treethink import _engine
 from treethink._engine import State
-from treethink.attributes import Attribute, Code, PlainValue, check_keys, check_name, read_texts
+from treethink.attributes import (
+    Attribute,
+    Code,
+    PlainValue,
+    Sum,
+    check_keys,
+    check_name,
+    read_texts,
+)
 from treethink.errors import SchemaError, StateError, UnknownNameError, WrongTypeError, shown
 from treethink.presets import Derivation, Derived, attribute_from_dict, attribute_to_dict
 from treethink.text import printable
@@ -147,6 +155,7 @@ class Schema(_engine.Schema):
         self._attributes = known
         self._classes = {name: tuple(a for a in known if a in each) for name, each in own.items()}
         self._actions = names
+        self._sums = {name: Sum(*terms) for name, *terms in self._sums_of_attributes()}
         self._functions = {
             name: each.function
             for name, each in known.items()
@@ -184,8 +193,27 @@ class Schema(_engine.Schema):
         """The names of the actions."""
         return self._actions
 
+    @property
+    def sums(self) -> Mapping[str, Sum]:
+        """The sums of two attributes of an object that facts can be about, by name.
+
+        A class has the sum of any two vectors of one length, such as ``"pos + heading"``, which is
+        compared with what has the unit of the first one. `State.value` knows it, too.
+        """
+        return MappingProxyType(self._sums)
+
+    def definition(self, name: str) -> Attribute:
+        """Return the definition of an attribute, or of a sum."""
+        if name not in self._sums:
+            return self._attributes[name]
+        place, step = (self._attributes[each] for each in self._sums[name])
+        compared = "difference" in place.facts and "difference" in step.facts
+        return Attribute(place.length, facts=["difference"] if compared else [])
+
     def unit(self, attribute: str) -> str:
         """Return the attribute at the end of the chain of ``like``; equal units are compared."""
+        if attribute in self._sums:
+            attribute = self._sums[attribute].place
         while (like := self._attributes[attribute].like) is not None:
             attribute = like
         return attribute

@@ -89,6 +89,11 @@ KINDS: dict[str, Kind] = {
 
 BUILT_IN = tuple(KINDS)
 
+MAX_SUMS, MAX_VECTORS_TO_ADD = 64, 4
+"""Limits on sums of attributes; a class with more vectors of one length has none of these."""
+MAX_TYPES_OF_SUMS = 4_096
+"""Further types of fact about sums are left out."""
+
 
 class FactType(NamedTuple):
     """What facts have in common: the kind, an attribute for each term, the classes of the objects.
@@ -149,7 +154,8 @@ def fact_types(schema: Any) -> list[FactType]:
                 if unit(schema, n) == unit(schema, m)
                 for group in groups(schema, m, n)
             ]
-    return types
+    uncounted = [each for each in types if not KINDS[each.kind].counted]
+    return [*types[: len(types) - len(uncounted)], *types_of_sums(schema), *uncounted]
 
 
 def owners(schema: Any, attribute: str) -> list[str]:
@@ -160,6 +166,90 @@ def unit(schema: Any, attribute: str) -> str:
     """The attribute at the end of the chain of `like`s: those of one unit are compared."""
     like = schema.attributes[attribute].like
     return attribute if like is None else unit(schema, like)
+
+
+class Sum(NamedTuple):
+    """The sum of two attributes of an object: where it will be, if it takes a step."""
+
+    place: str
+    step: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.place} + {self.step}"
+
+
+def sums(schema: Any) -> list[Sum]:
+    """All pairs of vectors of one length that a class has, unless it has many of them.
+
+    What more classes have is the place; of two that are equally common, the first.
+    """
+    names = list(schema.attributes)
+    pairs = set()
+    for members in schema.classes.values():
+        vectors = [
+            m
+            for m in members
+            if schema.attributes[m].length > 1 and not schema.attributes[m].is_symbolic
+        ]
+        for length in {schema.attributes[m].length for m in vectors}:
+            same = [m for m in vectors if schema.attributes[m].length == length]
+            if len(same) > MAX_VECTORS_TO_ADD:
+                continue
+            for a, b in combinations(sorted(same, key=names.index), 2):
+                if not {Sum(a, b).name, Sum(b, a).name} & {*names}:
+                    pairs.add((a, b))
+    in_order = sorted(pairs, key=lambda pair: [names.index(m) for m in pair])[:MAX_SUMS]
+    return [
+        Sum(a, b)
+        if classes_with(schema, unit(schema, a)) >= classes_with(schema, unit(schema, b))
+        else Sum(b, a)
+        for a, b in in_order
+    ]
+
+
+def classes_with(schema: Any, of_unit: str) -> int:
+    """How many classes have an attribute of the unit."""
+    return sum(
+        any(unit(schema, m) == of_unit for m in members) for members in schema.classes.values()
+    )
+
+
+def owned_sums(schema: Any) -> list[tuple[str, Sum]]:
+    """Each sum of each class that has both attributes."""
+    return [
+        (c, each)
+        for c, members in schema.classes.items()
+        for each in sums(schema)
+        if {*each} <= {*members}
+    ]
+
+
+def slots(schema: Any) -> list[tuple[str, str]]:
+    """The class and attribute of everything that has a value, in canonical order."""
+    return [(c, m) for c in schema.classes for m in schema.attributes if m in schema.classes[c]]
+
+
+def types_of_sums(schema: Any) -> list[FactType]:
+    """A sum is compared with all attributes of its place's unit, but not with the place itself."""
+
+    def takes_part(attribute: str) -> bool:
+        return "difference" in (schema.attributes[attribute].facts or ())
+
+    types = []
+    for owner, each in owned_sums(schema):
+        of_unit = unit(schema, each.place)
+        if not (takes_part(each.place) and takes_part(each.step)):
+            continue
+        if unit(schema, each.step) == of_unit:
+            continue
+        for c, m in slots(schema):
+            if unit(schema, m) != of_unit or not takes_part(m):
+                continue
+            if c == owner and m != each.place:
+                types.append(FactType("difference", (m, each.name), (c,)))
+            types.append(FactType("difference", (m, each.name), (c, owner)))
+    return types[:MAX_TYPES_OF_SUMS]
 
 
 def groups(schema: Any, m: str, n: str) -> list[tuple[str, ...]]:
@@ -195,6 +285,13 @@ class Scene:
             each.id: {name: as_vector(n) for name, n in self.schema.numbers(each).items()}
             for each in objects
         }
+        for owner, each in owned_sums(self.schema):
+            for x in self.of_class(owner):
+                place, step = self.values[x][each.place], self.values[x][each.step]
+                total = tuple(
+                    max(-(2**63), min(a + b, 2**63 - 1)) for a, b in zip(place, step, strict=True)
+                )
+                self.values[x] = {**self.values[x], each.name: total}
         self.types = fact_types(self.schema)
         counted = [each for each in self.types if KINDS[each.kind].counted]
         self.facts = [fact for each in counted for fact in self._facts_of(each)]
@@ -641,6 +738,11 @@ def possible_frames(schema: Any, class_name: str, attribute: str) -> list[Frame]
                 frames.append(Frame(False, stays, source))
             if not own.is_symbolic:
                 frames.append(Frame(True, stays, source))
+    for owner, each in owned_sums(schema):
+        in_facts = bool(schema.attributes[each.place].facts and schema.attributes[each.step].facts)
+        same_unit = unit(schema, each.place) == unit(schema, attribute)
+        if owner != class_name and in_facts and same_unit and not own.is_symbolic:
+            frames += [Frame(False, stays, (owner, each.name)) for stays in (True, False)]
     return distinct(frames)[:MAX_FRAMES]
 
 

@@ -322,11 +322,12 @@ def _introduced(text: str, schema: Schema, names: Names, where: str) -> tuple[di
 
 def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[Term], Vector]:
     """Return the kind of fact, the terms, the subtrahend first, and the value."""
-    name = "|".join(re.escape(each) for each in _longest_first(schema.attributes))
+    known = [*schema.attributes, *schema.sums]
+    name = "|".join(re.escape(each) for each in _longest_first(known))
     term = rf"(X\d+)\[({name})\]"
     one = re.fullmatch(rf"{term}\s*=\s*(?P<value>{_VALUE}|{NAME_PATTERN})", text)
-    if one is not None and schema.attributes[one[2]].is_symbolic:
-        symbol = _symbol(one["value"], schema.attributes[one[2]], where)
+    if one is not None and schema.definition(one[2]).is_symbolic:
+        symbol = _symbol(one["value"], schema.definition(one[2]), where)
         return "equality", [(one[1], one[2])], symbol
     if one is not None and re.fullmatch(_VALUE, one["value"]):
         return "equality", [(one[1], one[2])], vector_of(one["value"])
@@ -335,7 +336,7 @@ def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[Term], Ve
         return "threshold", [(most[1], most[2])], vector_of(most["value"])
     equal = re.fullmatch(rf"{term}\s*=\s*{term}", text)
     if equal is not None:
-        zero = (0,) * schema.attributes[equal[2]].length
+        zero = (0,) * schema.definition(equal[2]).length
         return "difference", [(equal[3], equal[4]), (equal[1], equal[2])], zero
     difference = rf"{term}\s*[-−]\s*{term}"
     value = rf"\s*=\s*(?P<value>{_VALUE})"
@@ -344,8 +345,8 @@ def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[Term], Ve
         if two is not None:
             return kind, [(two[3], two[4]), (two[1], two[2])], vector_of(two["value"])
     for each in re.findall(r"X\d+\[([^]]*)\]", text):
-        if each not in schema.attributes:
-            raise UnknownNameError("attribute", each, schema.attributes, where)
+        if each not in known:
+            raise UnknownNameError("attribute", each, known, where)
     some, length = next(((m, a.length) for m, a in schema.attributes.items()), ("pos", 2))
     value = "1" if length == 1 else f"({', '.join('1' * length)})"
     raise RuleError(
@@ -373,9 +374,10 @@ def _check_fact(
 ) -> None:
     for variable, name in terms:
         owned = schema.classes[names.class_of(variable)]
+        owned += tuple(each for each, terms in schema.sums.items() if {*terms} <= {*owned})
         if name not in owned:
             raise UnknownNameError("attribute", name, owned, f"{where}, of {variable}")
-        facts = schema.attributes[name].facts
+        facts = schema.definition(name).facts
         if kind not in facts:
             raise RuleError(
                 f"{where} asks for the {kind} of {name!r}, which the schema keeps out of tests "
@@ -387,12 +389,12 @@ def _check_fact(
             f"{where} compares {last!r} with {first!r}, which are not of one unit; "
             f"the schema must say that one is like the other (like={first!r})"
         )
-    if len(value) != schema.attributes[first].length:
+    if len(value) != schema.definition(first).length:
         raise RuleError(
-            f"{where} must name a value of length {schema.attributes[first].length}, "
+            f"{where} must name a value of length {schema.definition(first).length}, "
             f"got {shown(value)}"
         )
-    if kind == "difference" and schema.attributes[first].is_symbolic and any(value):
+    if kind == "difference" and schema.definition(first).is_symbolic and any(value):
         (x, m), (y, n) = terms[::-1]
         raise RuleError(
             f"{where} calculates with {first!r}, whose values are names or flags; they can only be "
@@ -411,7 +413,7 @@ def _canonical(
     """Return terms and value of a test in the engine's canonical form."""
     if len(terms) == 1:
         return terms, value
-    attributes, classes = list(schema.attributes), list(schema.classes)
+    attributes, classes = [*schema.attributes, *schema.sums], list(schema.classes)
     # New variables, those from `known` on, all have the same age.
     first, second = (
         (

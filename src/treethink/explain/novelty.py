@@ -41,7 +41,7 @@ def novelty_text(prediction: Prediction, object_id: int, attribute: str) -> str:
     _, kind, objects, value = found
     state = prediction.state
     named = [f"{object_name(state, x)}, {name}" for x, name in objects]
-    definition = state.schema.attributes[objects[0][1]]
+    definition = state.schema.definition(objects[0][1])
     if kind == "equality":
         what = f"{named[0]} = {value_text(value, definition)}"
     elif kind == "difference":

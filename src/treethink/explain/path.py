@@ -179,10 +179,10 @@ def _having(
     state: State, class_name: str, attribute: str, value: Value, bound: Sequence[int | None]
 ) -> list[int]:
     """Look up the objects that have the value and are not bound yet."""
-    if not _fits(state.schema.attributes[attribute], value):
+    if not _fits(state.schema.definition(attribute), value):
         return []
     if attribute in _RESERVED:
-        objects, wanted = state.of_class(class_name), state.schema.attributes[attribute]
+        objects, wanted = state.of_class(class_name), state.schema.definition(attribute)
         code = wanted.encode(value)
         matches = [each for each in objects if value_of(state, each.id, attribute) == code]
     else:
@@ -218,4 +218,4 @@ def plain_value_of(state: State, object_id: int | None, attribute: str) -> Value
 def value_of(state: State, object_id: int | None, attribute: str) -> Code:
     """Return the engine's numbers for a value of an object that is not hypothetical."""
     plain = plain_value_of(state, object_id, attribute)
-    return state.schema.attributes[attribute].encode(plain)
+    return state.schema.definition(attribute).encode(plain)

@@ -37,7 +37,7 @@ _OPENING = """\
 % yes and no of a flag: [drink-[cola], open-[no]].
 """
 
-_DYNAMIC = ("class/2", "outcomes/2", "names/2", "action/1", "frame/4", "seen/5")
+_DYNAMIC = ("class/2", "outcomes/2", "names/2", "sum/3", "action/1", "frame/4", "seen/5")
 _FEEDBACK = """
 % ---- rewards and ends ----
 
@@ -120,6 +120,8 @@ def _schema(model: TreeThink) -> Iterator[str]:
         if each.is_symbolic:
             values = (False, True) if each.names is None else each.names
             yield f"names({atom(name)}, {_list(map(_term, values))})."
+    for name, terms in schema.sums.items():
+        yield f"sum({', '.join(map(atom, (name, *terms)))})."
     yield from (f"action({atom(name)})." for name in schema.actions)
 
 

@@ -39,11 +39,7 @@ from treethink.text import printable
 if TYPE_CHECKING:
     from treethink.model import TreeThink
     from treethink.rules import Rule, RuleKey
-
-
-if TYPE_CHECKING:
-    from treethink.model import TreeThink
-    from treethink.rules import Rule, RuleKey
+    from treethink.state import Schema
 
 
 WIDTH = 99
@@ -206,7 +202,7 @@ class _Writer:
                 f"if len({objects}) != 1:",
                 f"    return {{{self._value_now()}: 1.0}}  # known only if there is exactly one",
             ]
-        base = f"{source}[{string(frame.attribute)}]"
+        base = read_value(source, frame.attribute, self.rule.schema)
         if frame.adds:
             now = self._value_now()
             base = f"{now} + {base}" if self._is_scalar() else f"plus({now}, {base})"
@@ -248,18 +244,21 @@ class _Writer:
         n = len(self.arguments)
         asks_bound = any(n <= variable < len(bound) for variable in test.variables)
         if not test.new and not asks_bound:
-            return [f"if {condition(test, '!=' if swapped else '==')}:"], level
+            return [f"if {self._condition(test, '!=' if swapped else '==')}:"], level
         clash = any(name in bound[n:] for _, name in test.new)
         loops = [f"for {variables(n, len(bound))} in b{level}"] if len(bound) > n else []
         if to_leaf and not asks_bound and not clash:
             loops = []  # the answer is the same for all bindings
         loops += [f"for x{variable} in of[{string(name)}]" for variable, name in test.new]
-        conditions = " and ".join([*others(test, bound), condition(test)])
+        conditions = " and ".join([*others(test, bound), self._condition(test)])
         if to_leaf:
             return wrapped("if any(", [conditions, *loops], "):"), level
         pieces = [variables(n, len(bound) + len(test.new)), *loops, f"if {conditions}"]
         lines = wrapped(f"b{level + 1} = kept(", pieces, ")")
         return [*lines, f"if {'not ' if swapped else ''}b{level + 1}:"], level + 1
+
+    def _condition(self, test: Test, relation: str = "==") -> str:
+        return condition(test, relation, self.rule.schema)
 
     # ---- leaves ----
 
@@ -327,14 +326,19 @@ def _indents(nodes: list[EngineNode]) -> list[tuple[int, int]]:
 # --------------------------------------------------------------- pieces of Python as text
 
 
-def condition(test: Test, relation: str = "==") -> str:
+def condition(test: Test, relation: str, schema: Schema | None) -> str:
     """Return the condition of a test; with != as its relation, the negation."""
+
+    def read(term: Term) -> str:
+        variable, attribute = term
+        return read_value(f"x{variable}", attribute, schema)
+
     if test.kind == "equality":
-        return f"{_read(test.terms[0])} {relation} {test.value!r}"
+        return f"{read(test.terms[0])} {relation} {test.value!r}"
     if test.kind == "threshold":
-        return f"{_read(test.terms[0])} {'<=' if relation == '==' else '>'} {test.value!r}"
+        return f"{read(test.terms[0])} {'<=' if relation == '==' else '>'} {test.value!r}"
     old, new, value = by_age(test)
-    older, newer = _read(old), _read(new)
+    older, newer = read(old), read(new)
     if test.kind == "order" and isinstance(value, tuple):
         return f"signs({newer}, {older}) {relation} {value!r}"
     if test.kind == "order" and not is_zero(value):
@@ -348,9 +352,12 @@ def condition(test: Test, relation: str = "==") -> str:
     return f"minus({newer}, {older}) {relation} {value!r}"
 
 
-def _read(term: Term) -> str:
-    variable, attribute = term
-    return f"x{variable}[{string(attribute)}]"
+def read_value(source: str, attribute: str, schema: Schema | None) -> str:
+    """Return the value of an attribute of an object, or of the sum of two."""
+    if schema is None or attribute not in schema.sums:
+        return f"{source}[{string(attribute)}]"
+    place, step = (f"{source}[{string(each)}]" for each in schema.sums[attribute])
+    return f"plus({place}, {step})"
 
 
 def others(test: Test, bound: tuple[str, ...]) -> list[str]:

@@ -30,10 +30,12 @@ from treethink.explain.english.phrases import (
 )
 from treethink.explain.english.tests import conditions
 from treethink.explain.english.words import (
+    SUM,
     Nouns,
     article,
     is_noun,
     is_position,
+    located,
     owner,
     place,
     steps,
@@ -320,12 +322,16 @@ class Predicate:
         >>> lift = Predicate("floor", "own", "", "", Frame("own", attribute="dest"))
         >>> lift.verb(0), lift.verb(-2)
         ('becomes its `dest`', 'becomes 2 less than its `dest`')
+        >>> drop = Frame("copy", of="agent", attribute="pos + heading")
+        >>> Predicate("pos", "copy", "", "", drop, moves=True).verb((0, 0))
+        'goes to the point one `heading` from the agent'
         """
         assert self.frame.attribute is not None
         zero = is_zero(by)
-        noun = (
-            f"{owner(f'the {self.frame.of}' if self.frame.of else 'it')} `{self.frame.attribute}`"
-        )
+        whose = f"the {self.frame.of}" if self.frame.of else "it"
+        noun = f"{owner(whose)} `{self.frame.attribute}`"
+        if SUM in self.frame.attribute:
+            noun = located(whose, self.frame.attribute, by)
         if self.frame.adds and self.moves:
             return f"moves by {noun}" + ("" if zero else f" and {steps(_pair(by))}")
         if self.frame.adds:

@@ -22,7 +22,16 @@ from itertools import groupby
 
 from treethink import _engine
 from treethink.explain.english.phrases import Condition, Conjunction
-from treethink.explain.english.words import Nouns, article, direction, is_position, owner, place
+from treethink.explain.english.words import (
+    Nouns,
+    article,
+    direction,
+    is_position,
+    located,
+    owner,
+    place,
+    place_from,
+)
 from treethink.explain.object_names import object_name
 from treethink.explain.path import Binding, Step, plain_value_of, value_of
 from treethink.frames import is_zero, negative, plus
@@ -160,9 +169,9 @@ def _difference(attribute: str, subject: str, other: str, by: Value, holds: bool
 def _comparison(test: Test, first: int, subject: str, other: str, holds: bool) -> Clause:
     """Return a difference of two different attributes; `first` is the term of the subject."""
     by, (own, its) = _offset(test, 1 - first), _attributes(test, first)
-    one, than = _owned(subject, own, by), _owned(other, its, by)
+    one, than = located(subject, own, by), located(other, its, by)
     if isinstance(by, tuple) and (is_position(own, by) or is_position(its, by)):
-        return _is(one, place(by, than), holds)
+        return _is(one, place_from(by, other, its), holds)
     if is_zero(by):
         negated = not holds and not subject.startswith("no ")
         return one, f"does not equal {than}" if negated else f"equals {than}"
@@ -204,11 +213,6 @@ def _ordered(by: Value, attribute: str, than: str) -> str:
 
 def _is_place(attribute: str, value: Value) -> bool:
     return is_position(attribute, value)
-
-
-def _owned(noun: str, attribute: str, value: Value) -> str:
-    """Name an attribute of an object; its position is the object itself."""
-    return noun if is_position(attribute, value) else f"{owner(noun)} `{attribute}`"
 
 
 def _formula(condition: Condition, nouns: Nouns) -> Clause:
@@ -532,7 +536,7 @@ def _supposed_value(state: State, test: Test, bindings: Sequence[Binding], ancho
 def _plus(state: State, object_id: int | None, attribute: str, by: Value) -> Value:
     """Return the value that differs by so much from an object's."""
     code = plus(value_of(state, object_id, attribute), by)
-    return state.schema.attributes[attribute].decode(code)
+    return state.schema.definition(attribute).decode(code)
 
 
 def _at(attribute: str, example: Value, values: str) -> str:
@@ -560,7 +564,7 @@ def _relative(anchor: str, test: Test, which: int) -> str:
     """
     by, (base, own) = _offset(test, which), _attributes(test, which)
     if isinstance(by, tuple) and (is_position(base, by) or is_position(own, by)):
-        return place(by, anchor if is_position(base, by) else f"{owner(anchor)} {base}")
+        return place_from(by, anchor, base, quote="")
     if test.other is not None:
         anchor = f"{owner(anchor)} {base}"
     if is_zero(by):

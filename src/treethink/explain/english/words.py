@@ -107,6 +107,8 @@ def owner(noun: str) -> str:
 # name is one of those below: `pos`, `position`, `xy`, also `start_pos`. The first component grows
 # to the right and the second downwards, as on a screen: up is (0, -1).
 
+#: Between the two attributes whose sum is meant (`Schema.sums`).
+SUM = " + "
 _NAMES = {
     "at", "cell", "coord", "coordinate", "coordinates", "coords", "loc", "location", "place",
     "point", "pos", "position", "square", "tile", "where", "xy",
@@ -121,8 +123,45 @@ def is_position(attribute: str, value: Value) -> bool:
     >>> is_position("pos", 3)
     False
     """
+    if SUM in attribute:
+        return False  # where it may be next is not where it is
     last = re.split(r"[-_ .]", attribute.lower())[-1]
     return isinstance(value, tuple) and len(value) == 2 and last in _NAMES
+
+
+def located(noun: str, attribute: str, value: Value, quote: str = "`") -> str:
+    """Name an attribute of an object; its position is the object itself.
+
+    >>> located("it", "pos", (0, 0)), located("it", "pos + heading", (0, 0))
+    ('it', 'the point one `heading` from it')
+    >>> located("the car", "speed", 0)
+    "the car's `speed`"
+    """
+    if is_position(attribute, value):
+        return noun
+    if (step := _step(attribute, value)) is not None:
+        return f"the point one {quote}{step}{quote} from {noun}"
+    return f"{owner(noun)} {quote}{attribute}{quote}"
+
+
+def place_from(by: tuple[int, ...], noun: str, attribute: str, quote: str = "`") -> str:
+    """Return the position of something that lies `by` away from an attribute of an object.
+
+    >>> place_from((0, 0), "it", "pos"), place_from((0, 0), "it", "pos + heading")
+    ('where it is', 'one `heading` from it')
+    >>> place_from((0, -1), "it", "pos + heading")
+    'directly above the point one `heading` from it'
+    """
+    step = _step(attribute, by)
+    if step is not None and not any(by):
+        return f"one {quote}{step}{quote} from {noun}"
+    return place(by, located(noun, attribute, by, quote))
+
+
+def _step(attribute: str, value: Value) -> str | None:
+    """Return what is added to a position, if the attribute is such a sum (`Schema.sums`)."""
+    start, _, step = attribute.partition(SUM)
+    return step if step and is_position(start, value) else None
 
 
 def steps(by: tuple[int, ...]) -> str:
