@@ -31,8 +31,6 @@ std::vector<std::string> names_of(List const& list) {
     return names;
 }
 
-std::string name_of_sum(std::string const& a, std::string const& b) { return a + " + " + b; }
-
 }  // namespace
 
 Schema::Schema(std::vector<Class> classes, std::vector<Attribute> attributes, std::vector<std::string> actions)
@@ -115,7 +113,7 @@ void Schema::add_sums() {
         bool const in_order = classes_with(units_[a]) >= classes_with(units_[b]);
         std::array<std::size_t, 2> const terms = in_order ? std::array{a, b} : std::array{b, a};
         Attribute sum;
-        sum.name = name_of_sum(attributes_[terms[0]].name, attributes_[terms[1]].name);
+        sum.name = attributes_[terms[0]].name + " + " + attributes_[terms[1]].name;
         sum.length = attributes_[a].length;
         sum.derived = true;
         sum.sum_of = terms;
@@ -134,14 +132,8 @@ void Schema::add_pairs(Class const& owner, std::set<std::pair<std::size_t, std::
         if (vectors.size() > max_vectors_to_add) continue;
         for (std::size_t const a : vectors)
             for (std::size_t const b : vectors)
-                if (a < b && !is_name_of_sum_taken(a, b)) pairs.emplace(a, b);
+                if (a < b) pairs.emplace(a, b);
     }
-}
-
-bool Schema::is_name_of_sum_taken(std::size_t a, std::size_t b) const {
-    std::string const &first = attributes_[a].name, &second = attributes_[b].name;
-    return attribute_names_.contains(name_of_sum(first, second)) ||
-           attribute_names_.contains(name_of_sum(second, first));
 }
 
 std::size_t Schema::classes_with(AttributeId unit) const {

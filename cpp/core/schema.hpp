@@ -160,7 +160,6 @@ private:
     /// Adds an attribute for each pair whose sum some class has.
     void add_sums();
     void add_pairs(Class const& owner, std::set<std::pair<std::size_t, std::size_t>>& pairs) const;
-    [[nodiscard]] bool is_name_of_sum_taken(std::size_t a, std::size_t b) const;
     /// How many classes have an attribute of the unit.
     [[nodiscard]] std::size_t classes_with(AttributeId unit) const;
     /// Numbers the slots of one class, its attributes ascending.

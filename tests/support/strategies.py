@@ -359,7 +359,7 @@ def framed_shapes() -> st.SearchStrategy[Shape]:
         noise=st.sampled_from([0.0, 0.0, 0.05]),
         switch=st.sampled_from(["none", "none", "other"]),
         switch_at=st.integers(50, 70),
-        framed=st.sampled_from(["own", "copy", "value", "own", "copy"]),
+        framed=st.sampled_from(["own", "copy", "value", "copy", "own", "copy"]),
         alone=st.sampled_from([1000, 60, 80]),
     )
 
@@ -614,7 +614,11 @@ def random_frame(rng: random.Random, schema: tt.Schema, shape: Shape, rule: Rule
 def random_outcomes(
     rng: random.Random, schema: tt.Schema, shape: Shape, attribute: str, frame: Frame
 ) -> list[Outcome]:
-    """Two to four different outcomes; in frames that have it, one of them is `STAYS`."""
+    """Two to four different outcomes; in frames that have it, one of them is `STAYS`.
+
+    Where a frame is to be found that has no `STAYS`, it may be a single one: that is when such a
+    frame is the shortest.
+    """
     kind = schema.attributes[attribute]
     is_value = not frame.adds and frame.source is None
     components = VALUES[shape.values] if is_value else (-1, 0, 1)
@@ -623,7 +627,8 @@ def random_outcomes(
     if kind.is_symbolic and frame.source is not None:
         choices = [(0,)]
     few = 2 if shape.framed else 4
-    chosen = rng.sample(choices, min(len(choices), rng.randint(min(2, few), few)))
+    fewest = 1 if shape.framed and not frame.stays else 2
+    chosen = rng.sample(choices, min(len(choices), rng.randint(fewest, few)))
     return [STAYS, *chosen[:2]] if frame.stays else [*chosen]
 
 

@@ -194,11 +194,8 @@ def sums(schema: Any) -> list[Sum]:
         ]
         for length in {schema.attributes[m].length for m in vectors}:
             same = [m for m in vectors if schema.attributes[m].length == length]
-            if len(same) > MAX_VECTORS_TO_ADD:
-                continue
-            for a, b in combinations(sorted(same, key=names.index), 2):
-                if not {Sum(a, b).name, Sum(b, a).name} & {*names}:
-                    pairs.add((a, b))
+            if len(same) <= MAX_VECTORS_TO_ADD:
+                pairs |= set(combinations(sorted(same, key=names.index), 2))
     in_order = sorted(pairs, key=lambda pair: [names.index(m) for m in pair])[:MAX_SUMS]
     return [
         Sum(a, b)

@@ -23,7 +23,7 @@ renumbered, and `Names` maps those of the text.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from treethink.errors import RuleError, UnknownNameError, names_accepted, shown
@@ -429,6 +429,6 @@ def _canonical(
     return terms, value
 
 
-def _longest_first(names: Mapping[str, object]) -> list[str]:
+def _longest_first(names: Iterable[str]) -> list[str]:
     """Sort names by length, since one may be the beginning of another."""
     return sorted(names, key=len, reverse=True)
