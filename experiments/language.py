@@ -132,9 +132,17 @@ def world_row(
 # ---------------------------------------------------------------------------------- rows
 
 
+#: How many doors, keys and balls there are in levels of each size. Where it is always one key and one
+#: ball, "no ball is carried" is as good as "nothing else is carried".
+CARRY_LEVELS = {5: (1, 1, 0), 6: (1, 0, 1), 7: (2, 2, 2), 8: (2, 1, 1)}
+
+
 def carry_row(**options: int) -> Row:
     """Return the row of `carry`, which is played at four sizes and judged at a larger one."""
-    sizes = [make("carry", width=size, height=size, **options) for size in (5, 6, 7, 8)]
+    sizes = [
+        make("carry", width=size, height=size, doors=doors, keys=keys, balls=balls, **options)
+        for size, (doors, keys, balls) in CARRY_LEVELS.items()
+    ]
     larger = make("carry", width=16, height=16, **options)
     return world_row(300_000, *sizes, larger=larger)
 
