@@ -62,6 +62,12 @@ few = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
+
+def plain_schemas() -> st.SearchStrategy[Schema]:
+    """Schemas without sums of attributes, which the paper does not have."""
+    return schemas().filter(lambda schema: not schema.sums)
+
+
 # ------------------------------------------------------------------ combinatorics
 
 
@@ -144,7 +150,7 @@ def states(schema: Schema, shape: Shape, n: int) -> list[State]:
     return [random_state(rng, schema, shape, step) for step in range(n)]
 
 
-@given(schemas(), shapes())
+@given(plain_schemas(), shapes())
 @few
 def test_facts_computed_on_demand_equal_extracted_facts(schema: Schema, shape: Shape) -> None:
     for state in states(schema, shape, 3):
@@ -154,7 +160,7 @@ def test_facts_computed_on_demand_equal_extracted_facts(schema: Schema, shape: S
             assert all(full.getValue(g) for g in on_demand.getObservations(p))
 
 
-@given(schemas(), shapes())
+@given(plain_schemas(), shapes())
 @few
 def test_facts_are_those_of_the_twin(schema: Schema, shape: Shape) -> None:
     """As many tests hold of each object, whatever way a difference is said."""
@@ -197,7 +203,7 @@ def test_attributes_take_part_in_the_facts_that_the_schema_says() -> None:
 def test_evaluation_by_short_circuit_ends_in_the_leaf_of_set_narrowing() -> None:
     events: Counter[str] = Counter()
 
-    @given(schemas(), shapes())
+    @given(plain_schemas(), shapes())
     @few
     def check(schema: Schema, shape: Shape) -> None:
         rng = random.Random(shape.seed)
@@ -332,7 +338,7 @@ def dumped(t: Tree) -> Any:
 def test_shortcuts_in_learning_change_nothing() -> None:
     events: Counter[str] = Counter()
 
-    @given(schemas(), shapes(), st.sampled_from([0.5, 0.3, 0.05]))
+    @given(plain_schemas(), shapes(), st.sampled_from([0.5, 0.3, 0.05]))
     @settings(few, max_examples=8)
     def check(schema: Schema, shape: Shape, alpha: float) -> None:
         fast = Paper(schema, alpha=alpha)
@@ -483,7 +489,7 @@ def test_an_empty_leaf_answers_with_its_nearest_ancestor() -> None:
     assert prediction.support(0, "on") == 100
 
 
-@given(schemas(), shapes())
+@given(plain_schemas(), shapes())
 @settings(few, max_examples=8)
 def test_ids_and_the_order_of_objects_do_not_matter(schema: Schema, shape: Shape) -> None:
     def renamed(state: State) -> State:

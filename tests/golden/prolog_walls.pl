@@ -14,6 +14,7 @@
 :- dynamic(class/2).
 :- dynamic(outcomes/2).
 :- dynamic(names/2).
+:- dynamic(sum/3).
 :- dynamic(action/1).
 :- dynamic(frame/4).
 :- dynamic(seen/5).
@@ -70,7 +71,7 @@ reference(own(Attribute), X, _, Vector) :- value(X, Attribute, Vector).
 reference(added(Frame), X, Now, Sum) :- reference(Frame, X, Now, By), changed(Now, By, Sum).
 reference(copy(Class, Attribute), _, _, Vector) :-
     findall(Y, object(Y, Class), [Y]),
-    value(Y, Attribute, Vector).
+    told(Y, Attribute, Vector).
 
 counts_sum([], Total, Total).
 counts_sum([_-N | Counts], Before, Total) :-
@@ -110,11 +111,18 @@ equality(Attribute, X, Vector) :- value(X, Attribute, Vector).
 difference(Attribute, X, Y, Vector) :- difference(Attribute, X, Attribute, Y, Vector).
 
 difference(Attribute, X, Other, Y, Vector) :-
-    value(X, Attribute, From),
-    value(Y, Other, To),
+    told(X, Attribute, From),
+    told(Y, Other, To),
     numbers(Attribute, From, Minus),
     numbers(Other, To, Plus),
     subtracted(Plus, Minus, Vector).
+
+% The value of an attribute, or of the sum of two: where X will be if it takes a step.
+told(X, Sum, Vector) :- sum(Sum, Place, Step), !,
+    value(X, Place, From),
+    value(X, Step, By),
+    changed(From, By, Vector).
+told(X, Attribute, Vector) :- value(X, Attribute, Vector).
 
 threshold(Attribute, X, Most) :- value(X, Attribute, [Value]), Value =< Most.
 
