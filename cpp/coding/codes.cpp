@@ -93,9 +93,7 @@ bool Codes::in_box(Column const& column, AttributeId unit) const {
 }
 
 void Codes::refuse_range(std::pair<Int, std::size_t> low, std::pair<Int, std::size_t> high) const {
-    auto const name = [&](std::size_t slot) {
-        return "'" + schema_->attribute(SlotId(slot)).name + "'";
-    };
+    auto const name = [&](std::size_t slot) { return "'" + schema_->attribute(SlotId(slot)).name + "'"; };
     bool const same = name(low.second) == name(high.second);
     throw StateError((same ? "attribute " + name(low.second) + " has"
                            : "attributes " + name(low.second) + " and " + name(high.second) + ", of one unit, have") +

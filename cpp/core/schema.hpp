@@ -103,8 +103,9 @@ public:
     [[nodiscard]] std::vector<std::string> const& actions() const { return actions_; }
     /// All (class, attribute) pairs of declared attributes, by class, then attribute.
     [[nodiscard]] std::span<Slot const> slots() const { return {slots_.data(), n_slots_}; }
-    /// The same, followed by sums: where an object will be if it takes a step, such as pos + heading, is as much a place
-    /// as where it is. A class has the sum of any two vectors of one length; states compute it, facts may be about it.
+    /// The same, followed by sums: where an object will be if it takes a step, such as pos + heading, is as much a
+    /// place as where it is. A class has the sum of any two vectors of one length; states compute it, facts may be
+    /// about it.
     [[nodiscard]] std::span<Slot const> columns() const { return slots_; }
     [[nodiscard]] Slot const& column(SlotId slot) const { return slots_[slot]; }
     /// The columns whose sum a column after slots() is.
@@ -168,7 +169,7 @@ private:
     void add_slots_of_sums();
 
     std::vector<Class> classes_;
-    std::vector<Attribute> attributes_;  // those of sums last
+    std::vector<Attribute> attributes_;           // those of sums last
     std::size_t n_attributes_ = 0, n_slots_ = 0;  // without sums
     std::vector<std::string> actions_;
     std::vector<AttributeId> units_;

@@ -73,8 +73,8 @@ public:
 
     /// Throws StateError (duplicate id, wrong number of attributes, wrong vector length).
     State(std::shared_ptr<Schema const> schema, std::vector<ObjectData> objects);
-    /// Trusts its caller: columns as the schema's slots, each with as many rows as its class has ids. Sums are computed;
-    /// those whose terms are columns of `origin` (null: none) are shared with it.
+    /// Trusts its caller: columns as the schema's slots, each with as many rows as its class has ids. Sums are
+    /// computed; those whose terms are columns of `origin` (null: none) are shared with it.
     State(std::shared_ptr<Schema const> schema, std::shared_ptr<Roster const> roster, std::vector<ColumnPtr> columns,
           State const* origin = nullptr);
 

@@ -1,8 +1,9 @@
 #include "search/search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <sstream>
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -20,9 +21,9 @@ constexpr double max_reward = 1e250;
 
 void check_reward(double reward) {
     if (std::abs(reward) <= max_reward) return;
-    std::ostringstream message;
-    message << "planning needs rewards from -1e250 to 1e250, got " << reward;
-    throw SettingError(message.str());
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%g", reward);
+    throw SettingError(std::string("planning needs rewards from -1e250 to 1e250, got ") + text.data());
 }
 
 SlotId find_score(Schema const& schema) {
