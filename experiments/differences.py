@@ -584,9 +584,38 @@ def frames(options: argparse.Namespace) -> None:
             )
 
 
+def sums(options: argparse.Namespace) -> None:
+    """Compare rules about the sum of a position and a heading with rules that lack it."""
+    world, steps = make("carry"), 30_000
+    for facts in (None, ("equality",)):
+        attributes = {**world.schema.attributes, "heading": Attribute(2, facts)}
+        schema = Schema(world.schema.classes, attributes, world.schema.actions)
+        seeds = range(options.seeds)
+        wrong = [wrong_steps(TreeThink(schema), world, steps, seed) for seed in seeds]
+        known = ", ".join(schema.sums) if facts is None else "none"
+        print(
+            f"carry, {steps:,} steps, sums: {known}: last error"
+            f" {format_runs([max(each, default=0) for each in wrong])};"
+            f" errors {format_runs([len(each) for each in wrong])}",
+            flush=True,
+        )
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     each.__name__: each
-    for each in (learning, ties, candidates, ids, objects, routing, score, limit, values, frames)
+    for each in (
+        learning,
+        ties,
+        candidates,
+        ids,
+        objects,
+        routing,
+        score,
+        limit,
+        values,
+        frames,
+        sums,
+    )
 }
 
 

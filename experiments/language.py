@@ -132,8 +132,8 @@ def world_row(
 # ---------------------------------------------------------------------------------- rows
 
 
-#: How many doors, keys and balls there are in levels of each size. Where it is always one key and one
-#: ball, "no ball is carried" is as good as "nothing else is carried".
+#: How many doors, keys and balls there are in levels of each size. Where it is always one key and
+#: one ball, "no ball is carried" is as good as "nothing else is carried".
 CARRY_LEVELS = {5: (1, 1, 0), 6: (1, 0, 1), 7: (2, 2, 2), 8: (2, 1, 1)}
 
 
