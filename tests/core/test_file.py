@@ -39,7 +39,7 @@ from reference import CRITERIA, forecast
 from strategies import MEMORIES, Shape, Stream, crowded_shapes, random_state, streams
 from treethink import file
 from treethink.baselines import Qora
-from treethink.errors import ModelFileError, WrongTypeError
+from treethink.errors import ModelFileError, SettingError, WrongTypeError
 from treethink.model import TreeThink
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions
@@ -480,6 +480,13 @@ def test_arguments_that_are_no_path_or_content_are_refused(wrong, small):
         small.save(wrong)
     with pytest.raises(WrongTypeError, match="must be bytes, got "):
         TreeThink.from_bytes(wrong)
+
+
+def test_a_path_with_a_nul_character_is_one_clear_error(small):
+    with pytest.raises(SettingError, match=r"a path cannot contain a NUL .*, got 'a\\x00b.tt'"):
+        small.save("a\0b.tt")
+    with pytest.raises(ModelFileError, match="a path cannot contain a NUL character"):
+        TreeThink.load("a\0b.tt")
 
 
 # ---------------------------------------------------- what a valid checksum does not excuse
