@@ -395,6 +395,8 @@ def test_explain_and_plan_start_in_any_state_of_a_log(capsys: Any) -> None:
     for command in (("plan", "maze"), ("explain", "lift.tt", "maze", "--action", "up")):
         nothing = called(capsys, *command, "--transition", "1")
         assert nothing.code == 2 and "give the --log, too" in nothing.err
+        nothing = called(capsys, *command, "--schema", "none.toml")
+        assert nothing.code == 2 and "--schema says what the columns of a log mean" in nothing.err
 
 
 def test_a_plan_says_when_no_reward_was_found(capsys: Any) -> None:

@@ -25,6 +25,7 @@ from treethink.cli._options import (
     WorldOption,
     WorldOptions,
     as_typed,
+    check_log_options,
     complete_action,
     load_model,
     make_optional_world,
@@ -117,6 +118,7 @@ def explain(
             "say which state to explain: that of a level of a WORLD, a --state FILE, or the last"
             " one of a --log FILE"
         )
+    check_log_options(log, schema, transition)
     place, names = None, {}
     if log is not None:
         place = make_optional_world(None, set_, no_plugins, width=width, height=height)
@@ -124,8 +126,6 @@ def explain(
         loaded, given = open_log(ctx, path, log, schema, typed, as_json)
         start, names = state_of_log(given, transition), given.names
     else:
-        if transition is not None:
-            raise SettingError("--transition is the number of one of a log: give the --log, too")
         if name is not None:
             loaded, place = open_world(path, name, set_, no_plugins, width=width, height=height)
         else:
