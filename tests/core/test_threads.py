@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import math
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from faults import interrupted_after
 from handmade import chain, dot, handmade
 from treethink.checks.learners import all_outcomes
 from treethink.errors import TransitionError, WrongTypeError
@@ -355,22 +355,6 @@ def test_a_thread_that_asks_a_tree_lets_one_that_learns_go_on(call):
 
 
 # ---------------------------------------------------- stopping
-
-
-@contextmanager
-def interrupted_after(seconds: float) -> Iterator[None]:
-    """Interrupt like Ctrl-C, but with a signal that pytest does not use."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    usual = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, usual)
 
 
 def endless(stream: list[Any]) -> Iterator[Any]:
