@@ -82,6 +82,29 @@ def test_a_log_that_is_not_learned_says_what_to_write_where(capsys: Any) -> None
     compile(Path("lift.py").read_text(), "lift.py", "exec")
 
 
+def write_crossing(path: Path) -> None:
+    """Write a log of two lamps, of which only that of the cars turns red when asked to."""
+    rng = random.Random(0)
+    lines, colours = ["time,object,kind,colour,action"], {"cars": "green", "walkers": "red"}
+    for time in range(401):
+        action = rng.choice(["stop", "go"]) if time < 400 else ""
+        lines += [f"{time},{name},lamp,{colour},{action}" for name, colour in colours.items()]
+        colours["cars"] = "red" if action == "stop" else "green"
+        colours["walkers"] = "green" if action == "stop" else "red"
+    path.write_text("\n".join(lines))
+
+
+def test_a_log_that_needs_the_names_of_objects_says_how_to_give_them(capsys: Any) -> None:
+    write_crossing(Path("crossing.csv"))
+    failed = called(capsys, "learn", "--log", "crossing.csv")
+    assert "missing: the name of an object" in " ".join(failed.out.split())
+    mend = "treethink schema crossing.csv --column class=object"
+    follow = "treethink learn --log crossing.csv --out crossing.tt --force --schema schema.toml"
+    assert mend in failed.out and follow in " ".join(failed.out.split())
+    assert called(capsys, *mend.split()[1:]).code == 0
+    assert "\nlearned\n40 of 40" in called(capsys, *follow.split()[1:]).out
+
+
 def test_a_schema_that_was_given_is_the_one_to_edit(capsys: Any) -> None:
     called(capsys, "schema", "elevator.csv", "--out", "mine.toml", "--quiet")
     arguments = ("learn", "--log", "elevator.csv", "--schema", "mine.toml")
