@@ -343,6 +343,7 @@ def test_objects_have_the_names_of_the_log_and_flags_say_yes_and_no(capsys: Any)
         ("cup2", "cup2, full: "),
         ("cup1.full", "cup1, full: "),
         ("kettle", "kettle, on: "),
+        ("on", "kettle, on: "),
         ("reward", "reward: 0, "),
     ):
         shown = called(capsys, "explain", *model, "--action", "heat", "--of", of)
@@ -353,7 +354,7 @@ def test_objects_have_the_names_of_the_log_and_flags_say_yes_and_no(capsys: Any)
     assert by_id == called(capsys, "explain", *model, "--action", "heat", "--of", "cup2.full").out
     wrong = called(capsys, "explain", *model, "--action", "heat", "--of", "cup3.full")
     assert wrong.code == 2 and wrong.err.endswith("names: system, kettle, cup1, cup2\n")
-    for of in ("cup1.", "cup1.empty", "9", "kettle.on.off"):
+    for of in ("cup1.", "cup1.empty", "9", "kettle.on.off", "full"):
         refused = called(capsys, "explain", *model, "--action", "heat", "--of", of)
         assert refused.code == 2 and refused.err.count("\n") == 1, of
     assert "cup 1" not in str(
@@ -431,3 +432,8 @@ def test_a_plan_says_when_no_reward_was_found(capsys: Any) -> None:
     near, far = called(capsys, *plan, "8"), called(capsys, *plan, "1")
     assert near.code == 0 and "--steps says how far it looks" not in near.out
     assert "expected reward +0 in 3 steps\nthe search found no reward: --steps says" in far.out
+
+
+def test_one_transition_is_one(capsys: Any) -> None:
+    Path("tap.csv").write_text("step,action,level\n0,fill,1\n1,,2\n")
+    assert "tap.csv: observed 1 transition in" in called(capsys, "learn", "--log", "tap.csv").out
