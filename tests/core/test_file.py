@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 import attack_memory
 import bombs
 import child
+from faults import SANITIZED
 from handmade import (
     EQUALS,
     branch,
@@ -583,6 +584,7 @@ def test_nodes_from_a_file_make_room_for_the_codes_of_others_only_when_they_coun
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
+@pytest.mark.skipif(SANITIZED, reason="sanitizers take more memory")
 def test_files_that_ask_for_much_get_little_memory_and_time():
     assert child.result(child.start(attack_memory.load_bombs, 300_000)) == []
 

@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 
 #: Seconds after which a thread or a process is taken to be stuck.
 STUCK = 20
+#: Whether the tests run with the address sanitizer (`make sanitize`), which takes more memory.
+SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 
 
 @contextmanager
