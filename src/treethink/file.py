@@ -274,9 +274,12 @@ def read(path: str | os.PathLike[str]) -> bytes:
 
 def _path(path: object) -> Path:
     try:
-        return Path(path)  # type: ignore[arg-type]
+        given = Path(path)  # type: ignore[arg-type]
     except TypeError:
         raise WrongTypeError(f"a path must be a str or a path, got {path!r}") from None
+    if "\0" in str(given):
+        raise SettingError(f"a path cannot contain a NUL character, got {os.fspath(given)!r}")
+    return given
 
 
 # -------------------------------------------------------------------------- file names

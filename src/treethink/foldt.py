@@ -8,13 +8,20 @@ Out:  probabilities of outcomes, and the tree as a `Rule`.
 `TreeThink` (model.py) has such a tree for every class, attribute and action of a world.
 """
 
+import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from treethink import _engine
 from treethink._engine import State
-from treethink.errors import SettingError, TreeThinkError, UnknownNameError, WrongTypeError
+from treethink.errors import (
+    NoiseWarning,
+    SettingError,
+    TreeThinkError,
+    UnknownNameError,
+    WrongTypeError,
+)
 from treethink.fork_lock import ForkLock
 from treethink.model import (
     DEFAULT_CRITERION,
@@ -24,8 +31,11 @@ from treethink.model import (
 )
 from treethink.rules import OTHERS, Rule
 from treethink.state import Schema
+from treethink.text import printable
 
 __all__ = ["FOLDT", "Facts"]
+
+_NOT_TOLD_APART = -1  # the number of all outcomes beyond max_outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,8 @@ class FOLDT:
 
     `arg_classes` are the classes of the objects that the tree is about. The other settings are
     those of `TreeThink`, except that `memory` must be 0: a tree by itself keeps no transitions, so
-    new nodes start empty. Outcomes may be any hashable values.
+    new nodes start empty. Outcomes may be any hashable values. As a rule does, it tells
+    `max_outcomes` of them apart, and a `NoiseWarning` says once that there were more.
 
     Examples
     --------
@@ -70,6 +81,8 @@ class FOLDT:
     ├─ yes: bump × 11
     └─ no:  walk × 97
     """
+
+    _has_warned = False  # of more outcomes than are told apart
 
     def __init__(
         self,
@@ -110,6 +123,19 @@ class FOLDT:
                 raise
             self._schema = facts.state.schema
             self._tree = tree
+            is_first = number == _NOT_TOLD_APART and not self._has_warned
+            self._has_warned |= is_first
+        if is_first:  # after the lock: a warning can be an error, or run code
+            self._warn_of_noise()
+
+    def _warn_of_noise(self) -> None:
+        warnings.warn(
+            f"the tree of {', '.join(map(printable, self.arg_classes))} looks like noise: it has"
+            f" had {len(self._outcomes)} different outcomes, and new ones are no longer told apart"
+            " (max_outcomes)",
+            NoiseWarning,
+            stacklevel=3,
+        )
 
     def predict(
         self, facts: Facts | State, args: Sequence[int], bindings: str = "first"
@@ -147,7 +173,7 @@ class FOLDT:
             self._tree = tree
 
     def _number_of(self, outcome: Hashable) -> int:
-        """Return the number that the engine knows an outcome by; -1 if it is not told apart."""
+        """Return the number that the engine knows an outcome by."""
         try:
             known = self._numbers.get(outcome)
         except TypeError:
@@ -155,7 +181,7 @@ class FOLDT:
         if known is not None:
             return known
         if len(self._outcomes) >= self._settings["max_outcomes"]:
-            return -1
+            return _NOT_TOLD_APART
         # In this order, a fork between the two lines gives no number to two outcomes.
         self._outcomes.append(outcome)
         return self._numbers.setdefault(outcome, len(self._outcomes) - 1)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from command_line import called, in_terminal, readable
+from command_line import in_terminal, readable, runner
 from models import learned
 from treethink.cli import edit
 from treethink.model import TreeThink
@@ -30,7 +30,7 @@ def run(
     monkeypatch.setenv("EDITOR", "false")
     monkeypatch.delenv("VISUAL", raising=False)
     learned("maze", 1_500).save("maze.tt")
-    return lambda command: called(capsys, *shlex.split(command))
+    return runner(capsys)
 
 
 def set_editor(monkeypatch: pytest.MonkeyPatch, *programs: str) -> None:

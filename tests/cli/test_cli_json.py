@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import treethink
-from command_line import Ran, called
+from command_line import Ran, runner
 from models import learned
 from treethink import cli
 from treethink.cli import _output
@@ -50,11 +50,7 @@ def run(
     monkeypatch.chdir(tmp_path)
     learned("maze", 1_500).save("maze.tt")
     Path("small.toml").write_text(CONFIG)
-
-    def call(command: str) -> Ran:
-        return called(capsys, *command.split())
-
-    return call
+    return runner(capsys)
 
 
 def parse_json(result: Ran, code: int = 0) -> Any:

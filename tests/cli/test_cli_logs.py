@@ -82,6 +82,29 @@ def test_a_log_that_is_not_learned_says_what_to_write_where(capsys: Any) -> None
     compile(Path("lift.py").read_text(), "lift.py", "exec")
 
 
+def write_crossing(path: Path) -> None:
+    """Write a log of two lamps, of which only that of the cars turns red when asked to."""
+    rng = random.Random(0)
+    lines, colours = ["time,object,kind,colour,action"], {"cars": "green", "walkers": "red"}
+    for time in range(401):
+        action = rng.choice(["stop", "go"]) if time < 400 else ""
+        lines += [f"{time},{name},lamp,{colour},{action}" for name, colour in colours.items()]
+        colours["cars"] = "red" if action == "stop" else "green"
+        colours["walkers"] = "green" if action == "stop" else "red"
+    path.write_text("\n".join(lines))
+
+
+def test_a_log_that_needs_the_names_of_objects_says_how_to_give_them(capsys: Any) -> None:
+    write_crossing(Path("crossing.csv"))
+    failed = called(capsys, "learn", "--log", "crossing.csv")
+    assert "missing: the name of an object" in " ".join(failed.out.split())
+    mend = "treethink schema crossing.csv --column class=object"
+    follow = "treethink learn --log crossing.csv --out crossing.tt --force --schema schema.toml"
+    assert mend in failed.out and follow in " ".join(failed.out.split())
+    assert called(capsys, *mend.split()[1:]).code == 0
+    assert "\nlearned\n40 of 40" in called(capsys, *follow.split()[1:]).out
+
+
 def test_a_schema_that_was_given_is_the_one_to_edit(capsys: Any) -> None:
     called(capsys, "schema", "elevator.csv", "--out", "mine.toml", "--quiet")
     arguments = ("learn", "--log", "elevator.csv", "--schema", "mine.toml")
@@ -320,6 +343,7 @@ def test_objects_have_the_names_of_the_log_and_flags_say_yes_and_no(capsys: Any)
         ("cup2", "cup2, full: "),
         ("cup1.full", "cup1, full: "),
         ("kettle", "kettle, on: "),
+        ("on", "kettle, on: "),
         ("reward", "reward: 0, "),
     ):
         shown = called(capsys, "explain", *model, "--action", "heat", "--of", of)
@@ -330,7 +354,7 @@ def test_objects_have_the_names_of_the_log_and_flags_say_yes_and_no(capsys: Any)
     assert by_id == called(capsys, "explain", *model, "--action", "heat", "--of", "cup2.full").out
     wrong = called(capsys, "explain", *model, "--action", "heat", "--of", "cup3.full")
     assert wrong.code == 2 and wrong.err.endswith("names: system, kettle, cup1, cup2\n")
-    for of in ("cup1.", "cup1.empty", "9", "kettle.on.off"):
+    for of in ("cup1.", "cup1.empty", "9", "kettle.on.off", "full"):
         refused = called(capsys, "explain", *model, "--action", "heat", "--of", of)
         assert refused.code == 2 and refused.err.count("\n") == 1, of
     assert "cup 1" not in str(
@@ -395,6 +419,8 @@ def test_explain_and_plan_start_in_any_state_of_a_log(capsys: Any) -> None:
     for command in (("plan", "maze"), ("explain", "lift.tt", "maze", "--action", "up")):
         nothing = called(capsys, *command, "--transition", "1")
         assert nothing.code == 2 and "give the --log, too" in nothing.err
+        nothing = called(capsys, *command, "--schema", "none.toml")
+        assert nothing.code == 2 and "--schema says what the columns of a log mean" in nothing.err
 
 
 def test_a_plan_says_when_no_reward_was_found(capsys: Any) -> None:
@@ -406,3 +432,8 @@ def test_a_plan_says_when_no_reward_was_found(capsys: Any) -> None:
     near, far = called(capsys, *plan, "8"), called(capsys, *plan, "1")
     assert near.code == 0 and "--steps says how far it looks" not in near.out
     assert "expected reward +0 in 3 steps\nthe search found no reward: --steps says" in far.out
+
+
+def test_one_transition_is_one(capsys: Any) -> None:
+    Path("tap.csv").write_text("step,action,level\n0,fill,1\n1,,2\n")
+    assert "tap.csv: observed 1 transition in" in called(capsys, "learn", "--log", "tap.csv").out

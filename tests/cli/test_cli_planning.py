@@ -17,7 +17,7 @@ from PIL import Image
 from rich.console import Console
 from rich.text import Text
 
-from command_line import Ran, called
+from command_line import runner
 from models import learned
 from treethink import cli
 from treethink.cli.session import live
@@ -38,11 +38,7 @@ def run(
     """Return a function that runs a command in a folder with a model of the maze."""
     monkeypatch.chdir(tmp_path)
     learned("maze", 3_000).save("maze.tt")
-
-    def call(command: str) -> Ran:
-        return called(capsys, *command.split())
-
-    return call
+    return runner(capsys)
 
 
 # --------------------------------------------------------------------- episodes

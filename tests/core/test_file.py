@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 import attack_memory
 import bombs
 import child
+from faults import SANITIZED
 from handmade import (
     EQUALS,
     branch,
@@ -39,7 +40,7 @@ from reference import CRITERIA, forecast
 from strategies import MEMORIES, Shape, Stream, crowded_shapes, random_state, streams
 from treethink import file
 from treethink.baselines import Qora
-from treethink.errors import ModelFileError, WrongTypeError
+from treethink.errors import ModelFileError, SettingError, WrongTypeError
 from treethink.model import TreeThink
 from treethink.state import Attribute, Object, Schema, State
 from treethink.stream.random_play import transitions
@@ -482,6 +483,13 @@ def test_arguments_that_are_no_path_or_content_are_refused(wrong, small):
         TreeThink.from_bytes(wrong)
 
 
+def test_a_path_with_a_nul_character_is_one_clear_error(small):
+    with pytest.raises(SettingError, match=r"a path cannot contain a NUL .*, got 'a\\x00b.tt'"):
+        small.save("a\0b.tt")
+    with pytest.raises(ModelFileError, match="a path cannot contain a NUL character"):
+        TreeThink.load("a\0b.tt")
+
+
 # ---------------------------------------------------- what a valid checksum does not excuse
 
 
@@ -576,6 +584,7 @@ def test_nodes_from_a_file_make_room_for_the_codes_of_others_only_when_they_coun
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
+@pytest.mark.skipif(SANITIZED, reason="sanitizers take more memory")
 def test_files_that_ask_for_much_get_little_memory_and_time():
     assert child.result(child.start(attack_memory.load_bombs, 300_000)) == []
 

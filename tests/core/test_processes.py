@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import cycle
 from typing import Any
 
 import pytest
 
 import treethink as tt
+from faults import STUCK, in_child, meanwhile
 from treethink.baselines import Oracle, Qora
 from treethink.fork_lock import ForkLock
 from treethink.planning.search import Search, SearchSettings
-
-LONG = 20
-"""Seconds after which a child is taken to be stuck."""
 
 # ---------------------------------------------------- exit
 
@@ -103,47 +99,18 @@ def test_a_finalizer_may_use_a_model_that_a_daemon_thread_uses_at_exit():
 fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform cannot fork")
 
 
-def in_child(call: Callable[[], object]) -> str:
-    """Return what the call gives in the child of a fork, as text; "stuck" if it does not end."""
-    read_end, write_end = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks while there are threads
-        child = os.fork()
-    if child == 0:
-        signal.alarm(LONG)
-        with suppress(BaseException):
-            try:
-                answer = str(call())
-            except BaseException as error:
-                answer = f"{type(error).__name__}: {error}"
-            os.write(write_end, answer.encode())
-        os._exit(0)
-    os.close(write_end)
-    with open(read_end, "rb") as pipe:
-        answer = pipe.read().decode()
-    os.waitpid(child, 0)
-    return answer or "stuck"
-
-
 @contextmanager
-def meanwhile(call: Callable[[], object]) -> Iterator[None]:
-    """Repeat a call in another thread."""
-    done, started = threading.Event(), threading.Event()
+def once_begun(call: Callable[[], object]) -> Iterator[None]:
+    """Repeat a call in another thread; begin when it has ended once."""
+    begun = threading.Event()
 
     def run() -> None:
-        while not done.is_set():
-            call()
-            started.set()
+        call()
+        begun.set()
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    try:
-        assert started.wait(LONG)
+    with meanwhile(run):
+        assert begun.wait(STUCK)
         yield
-    finally:
-        done.set()
-        thread.join(LONG)
-    assert not thread.is_alive()
 
 
 CROWD = tt.Schema({"dot": ["x"]}, {"x": 1}, ["go"])
@@ -202,7 +169,7 @@ def test_a_model_that_was_being_changed_at_a_fork_is_refused_in_the_child(learne
             model.observe(*slow_steps()[0])
             return "answered"
 
-    with meanwhile(observe):
+    with once_begun(observe):
         answers = answers_of_forks(use)
     assert BROKEN in answers
     assert answers <= {BROKEN, "answered"}
@@ -236,7 +203,7 @@ def test_every_call_of_a_broken_model_raises_the_same_error_and_a_new_model_work
             raise error
         return "answered"
 
-    with meanwhile(lambda: model.observe(*next(steps))):
+    with once_begun(lambda: model.observe(*next(steps))):
         assert answers_of_forks(use) - {"answered"} == {BROKEN}
     assert model.observations > 0  # the parent goes on
 
@@ -254,7 +221,7 @@ def test_a_model_that_is_only_read_works_in_the_child_of_a_fork():
         model.observe(*stream[0])
         return model.to_bytes() != content
 
-    with meanwhile(lambda: model.predict_many(questions)):
+    with once_begun(lambda: model.predict_many(questions)):
         assert {in_child(use) for _ in range(10)} == {"True"}
 
 
@@ -270,7 +237,7 @@ def test_a_search_that_ran_at_a_fork_is_refused_in_the_child():
     time.sleep(0.3)
     assert in_child(lambda: search.plan(state)).startswith("BrokenModelError: the search is broken")
     assert in_child(lambda: tt.plan(model, state, simulations=5).simulations) == "5"
-    thread.join(LONG)
+    thread.join(STUCK)
 
 
 @fork
@@ -307,7 +274,7 @@ def test_a_fork_lock_is_free_in_the_child():
     def hold() -> None:
         with lock:
             held.set()
-            done.wait(LONG)
+            done.wait(STUCK)
 
     def use() -> str:
         with lock:
@@ -315,7 +282,7 @@ def test_a_fork_lock_is_free_in_the_child():
 
     thread = threading.Thread(target=hold, daemon=True)
     thread.start()
-    assert held.wait(LONG)
+    assert held.wait(STUCK)
     assert in_child(use) == "taken"
     done.set()
-    thread.join(LONG)
+    thread.join(STUCK)

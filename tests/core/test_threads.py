@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import math
-import os
-import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from faults import SANITIZED, interrupted_after
 from handmade import chain, dot, handmade
 from treethink.checks.learners import all_outcomes
 from treethink.errors import TransitionError, WrongTypeError
@@ -197,9 +196,7 @@ def test_several_threads_may_use_and_train_one_tree(stream):
     assert all(tree.rule.seen[f"{own}{i}"] == 25 for own in "ab" for i in range(20))
 
 
-@pytest.mark.skipif(
-    "libasan" in os.environ.get("LD_PRELOAD", ""), reason="sanitizers use far more stack"
-)
+@pytest.mark.skipif(SANITIZED, reason="sanitizers use far more stack")
 @pytest.mark.parametrize("left", [True, False])
 def test_a_deep_tree_predicts_in_a_thread_with_a_small_stack(left):
     """Half a megabyte is what threads of macOS have."""
@@ -355,22 +352,6 @@ def test_a_thread_that_asks_a_tree_lets_one_that_learns_go_on(call):
 
 
 # ---------------------------------------------------- stopping
-
-
-@contextmanager
-def interrupted_after(seconds: float) -> Iterator[None]:
-    """Interrupt like Ctrl-C, but with a signal that pytest does not use."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    usual = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, usual)
 
 
 def endless(stream: list[Any]) -> Iterator[Any]:

@@ -235,6 +235,32 @@ def test_the_shortest_then_best_supported_condition_is_chosen() -> None:
     assert observed_only == f"{condition} another open than 0, x would be 7, seen 3 times"
 
 
+def test_a_condition_leaves_out_values_that_a_stated_value_rules_out() -> None:
+    """A meter with price 2 and credit 0: a price above the credit, else price by price."""
+    schema = tt.Schema(
+        {"meter": ["credit", "price"]},
+        {"credit": 1, "price": tt.Attribute(1, like="credit")},
+        ["ticket"],
+    )
+    state = State(schema, [Object(1, "meter", credit=0, price=2)])
+    meter = ("meter",)
+
+    def about(kind: str, value: int) -> Test:
+        return Test(kind, "credit", meter, (0,), value, (), "price")
+
+    leaves = [Node(meter, {STAYS: 9}), Node(meter, {-1: 4}), Node(meter, {STAYS: 7})]
+    by_price = Node(meter, {}, about("difference", -1), leaves[1], leaves[2])
+    equal = Node(meter, {}, about("difference", 0), leaves[2], by_price)
+    tree = Node(meter, {}, about("order", 1), leaves[0], equal)
+    steps, _ = follow(tree, state, 1)
+    assert str(steps[0].test) == "sign(X0[price] - X0[credit]) = 1"
+    counterfactual = nearest(state, steps, 1, "credit", {0: 1.0}, CHANGE)
+    assert counterfactual is not None
+    assert counterfactual.condition == (
+        "the price of meter 1 were not more than its credit and meter 1 had price -1"
+    )
+
+
 @pytest.mark.parametrize(("name", "steps"), [("walls", 2000), ("maze", 5000), ("doors", 5000)])
 def test_the_model_predicts_the_counterfactual_in_the_changed_state(name: str, steps: int) -> None:
     """Change the level as the explanation says, and predict again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 import warnings
 from itertools import islice, pairwise
@@ -154,6 +155,44 @@ def test_a_tree_by_itself_stops_telling_outcomes_apart():
     assert tree.predict(tt.Facts(off), [1]) == {"dark": 1.0}
     assert tree.rule.others > 100
     assert len(tree._outcomes) <= 10
+
+
+def test_a_tree_by_itself_warns_once_also_after_it_was_copied():
+    schema = tt.Schema({"la\x1bmp": ["on"]}, {"on": 1}, ["go"])
+    tree = tt.FOLDT(["la\x1bmp"], max_outcomes=3)
+    facts = tt.Facts(tt.State(schema, [tt.Object(1, "la\x1bmp", on=0)]))
+    with pytest.warns(tt.NoiseWarning) as seen:
+        for i in range(5):
+            tree.observe(facts, [1], i)
+        copy.deepcopy(tree).observe(facts, [1], "new")
+    assert [str(each.message) for each in seen] == [
+        r"the tree of la\x1bmp looks like noise: it has had 3 different outcomes, and new ones are"
+        " no longer told apart (max_outcomes)"
+    ]
+    assert seen[0].filename == __file__
+
+
+def test_a_warning_that_is_an_error_loses_no_outcome_of_a_tree():
+    schema = tt.Schema({"lamp": ["on"]}, {"on": 1}, ["go"])
+    tree = tt.FOLDT(["lamp"], max_outcomes=1)
+    facts = tt.Facts(tt.State(schema, [tt.Object(1, "lamp", on=0)]))
+    tree.observe(facts, [1], "known")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", tt.NoiseWarning)
+        with pytest.raises(tt.NoiseWarning):
+            tree.observe(facts, [1], "new")
+        tree.observe(facts, [1], "newer")
+    assert (tree.rule.seen, tree.rule.others) == ({"known": 1}, 2)
+
+
+@ignore_noise
+def test_outcomes_that_are_not_told_apart_cannot_be_written_by_hand():
+    model = learned("sensor", 2_000, max_outcomes=16)
+    rule = model.rules["sensor.x.read"]
+    with pytest.raises(tt.RuleError, match="line 4 of the rule speaks of other outcomes"):
+        model.replace("sensor.x.read", str(rule))
+    model.replace("sensor.x.read", str(rule).replace("other outcomes", "= 7"))
+    assert "= 7" in str(model.rules["sensor.x.read"])
 
 
 @ignore_noise

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import treethink as tt
 from log_files import LAYOUTS, streams, wide, write_csv, write_jsonl
+from treethink.logs import LogSchema
 from treethink.stream.transition import Transition, as_transition
 
 PARTS = ("axes", "index", "cells")
@@ -150,6 +151,36 @@ def test_rows_with_the_same_step_are_objects(tmp_path: Path) -> None:
         tt.read_csv(path)
     guess = tt.guess_schema(path, {"id": "who", "class": "what"})
     assert list(tt.read_csv(path, guess)) == list(log)
+
+
+def test_objects_may_have_a_class_each(tmp_path: Path) -> None:
+    path = tmp_path / "bus.csv"
+    rows = ["0,go,bus 1,1", "0,go,ann,1", "1,,bus 1,2", "1,,ann,2"]
+    path.write_text("\n".join(["t,action,object,stop", *rows]))
+    advice = r"none for 'class'\. If each object .*: `treethink schema \S+ --column class=object`"
+    with pytest.raises(tt.LogError, match=advice):
+        tt.read_csv(path)
+    guess = tt.guess_schema(path, {"class": "object"})
+    log = tt.read_csv(path, guess)
+    assert list(log.schema.classes) == ["bus 1", "ann"] and log.names == {0: "bus 1", 1: "ann"}
+    tt.write_schema(guess, tmp_path / "schema.toml")
+    assert list(tt.read_csv(path, tmp_path / "schema.toml")) == list(log)
+
+
+def test_the_name_of_an_object_may_be_an_attribute_too() -> None:
+    table = {
+        "t": [0, 0, 0, 1, 1, 1],
+        "action": ["go", "", "", "", "", ""],
+        "object": ["bus", "tram", "stop", "bus", "tram", "stop"],
+        "class": ["vehicle", "vehicle", "place", "vehicle", "vehicle", "place"],
+        "at": [1, 1, 2, 2, 1, 2],
+    }
+    attributes = {"at": tt.Number(), "name": tt.Category(["bus", "tram"])}
+    schema = tt.Schema({"vehicle": ["at", "name"], "place": ["at"]}, attributes, ["go"])
+    log = tt.read_frame(table, LogSchema(schema, columns={"name": ("object",)}))
+    assert [each.name for each in log.last_state.of_class("vehicle")] == ["bus", "tram"]
+    with pytest.raises(tt.LogError, match="the column 't' is that of the step, so it cannot be an"):
+        tt.read_frame(table, LogSchema(schema, columns={"name": ("t",)}))
 
 
 def test_columns_without_an_object_belong_to_one() -> None:

@@ -308,3 +308,13 @@ def test_a_cell_that_is_no_number_in_a_column_of_numbers_is_named(tmp_path: Path
     notes = tt.guess_schema(path).notes
     assert any(each.endswith("all its values are numbers but 'three' (line 4)") for each in notes)
     assert "side: a category of left, right" in notes
+
+
+def test_a_column_of_numbers_with_commas_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("action;price;size;pair\ngo;1,5;-2;1,2,3\ngo;2;0,25;a,1\n;1,5;7;1,2\n")
+    notes = tt.guess_schema(path).notes
+    comma = "; if these are numbers, write a point in place of the comma, as in "
+    assert f"price: a category of 1,5, 2{comma}1.5" in notes
+    assert f"size: a category of -2, 0,25, 7{comma}0.25" in notes
+    assert "pair: a category of 1,2,3, a,1, 1,2" in notes

@@ -11,20 +11,18 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import treethink as tt
+from faults import STUCK, in_child, interrupted_after, meanwhile
 from torture import Attack
 
 Step = tuple[tt.State, str, tt.State]
-PATIENCE = 20
-"""Seconds after which a thread or process is taken to be stuck."""
 
 
 @cache
@@ -38,32 +36,6 @@ def learned(number: int, **settings: Any) -> tt.TreeThink:
     model = tt.TreeThink(tt.make("maze").schema, **settings)
     model.observe_many(steps()[:number])
     return model
-
-
-@contextmanager
-def meanwhile(*calls: Callable[[], object]) -> Iterator[None]:
-    """Repeat calls, each in its own thread. An error of one of them is raised at the end."""
-    done, failures = threading.Event(), []
-
-    def repeat(call: Callable[[], object]) -> None:
-        try:
-            while not done.is_set():
-                call()
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=repeat, args=(call,), daemon=True) for call in calls]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        for thread in threads:
-            thread.join(PATIENCE)
-    if failures:
-        raise failures[0]
-    assert not any(thread.is_alive() for thread in threads), "a thread is stuck"
 
 
 # ---------------------------------------------------- exit
@@ -107,29 +79,6 @@ def exit_with_daemon_threads(rng: random.Random, folder: Path) -> str | None:
 # ---------------------------------------------------- fork
 
 
-def answer_of_child(call: Callable[[], object]) -> str:
-    """Return what the call gives in the child of a fork: "fine", an error, or "" if it hangs."""
-    read_end, write_end = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        signal.alarm(PATIENCE)
-        with suppress(BaseException):
-            try:
-                call()
-                answer = "fine"
-            except BaseException as error:
-                answer = f"{type(error).__name__}: {error}"
-            os.write(write_end, answer.encode())
-        os._exit(0)
-    os.close(write_end)
-    with open(read_end, "rb") as pipe:
-        answer = pipe.read().decode()
-    os.waitpid(child, 0)
-    return answer
-
-
 def fork_while_observing(rng: random.Random, folder: Path) -> str | None:
     """Fork while threads observe and predict."""
     if not hasattr(os, "fork"):
@@ -137,40 +86,23 @@ def fork_while_observing(rng: random.Random, folder: Path) -> str | None:
     model = learned(300, alpha=0.3)
     questions = [each[:2] for each in steps()[:50]]
 
-    def use() -> None:
+    def use() -> str:
         model.observe(*steps()[0])
         model.predict(*steps()[1][:2])
         copied = tt.TreeThink.from_bytes(model.to_bytes())
-        if copied.to_bytes() != model.to_bytes():
-            raise AssertionError("a copy is different")
+        return "fine" if copied.to_bytes() == model.to_bytes() else "a copy is different"
 
     with meanwhile(
         lambda: model.observe_many(steps()[:100]), lambda: model.predict_many(questions)
     ):
         time.sleep(rng.random() * 0.02)
-        answer = answer_of_child(use)
+        answer = in_child(use)
     if answer == "fine" or answer.startswith("BrokenModelError: the model is broken: the process"):
         return None
-    return answer or "the child hangs"
+    return f"the child: {answer}"
 
 
 # ---------------------------------------------------- interrupts and callbacks
-
-
-@contextmanager
-def interrupted_after(seconds: float) -> Iterator[None]:
-    """Interrupt like Ctrl-C."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    usual = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, usual)
 
 
 def interrupt_observe_many(rng: random.Random, folder: Path) -> str | None:
@@ -254,7 +186,7 @@ def several_threads(rng: random.Random, folder: Path) -> str | None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(PATIENCE)
+            thread.join(STUCK)
     if model.observations != 400:
         return f"{model.observations} observations, not 400"
     alone = learned(400, alpha=0.3)

@@ -298,14 +298,25 @@ def check_log_fits(model: TreeThink, log: Log, path: str, schema: Path | None) -
             )
 
 
-def check_source(world: str | None, log: Path | None, schema: Path | None) -> None:
-    """Raise an error unless there is a world or a log."""
+def check_source(
+    world: str | None, log: Path | None, schema: Path | None, transition: int | None = None
+) -> None:
+    """Raise an error unless there is a world or a log, or if an option lacks its log."""
     if world is None and log is None:
         raise SettingError(
             "name a WORLD, such as maze (treethink worlds lists them), or a log with --log FILE"
         )
-    if log is None and schema is not None:
+    check_log_options(log, schema, transition)
+
+
+def check_log_options(log: Path | None, schema: Path | None, transition: int | None) -> None:
+    """Raise an error if an option speaks of a log that is not given."""
+    if log is not None:
+        return
+    if schema is not None:
         raise SettingError("--schema says what the columns of a log mean: give the --log, too")
+    if transition is not None:
+        raise SettingError("--transition is the number of one of a log: give the --log, too")
 
 
 # --------------------------------------------------------------------- completion
@@ -402,34 +413,22 @@ def _typed(ctx: typer.Context, parameter: str) -> Any:
 #: Titles of option groups in `--help`.
 WORLD, LEARNER, SEARCH = "World options", "Learner options", "Search options"
 
-WorldName = Annotated[
-    str,
-    typer.Argument(
+
+def _world_argument(**more: Any) -> Any:
+    return typer.Argument(
         metavar="WORLD",
         help="A world listed by `treethink worlds`, or your own as module:name.",
         autocompletion=complete_world,
-    ),
-]
-RequiredWorld = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="WORLD",
-        help="A world listed by `treethink worlds`, or your own as module:name.",
-        show_default=REQUIRED,
-        autocompletion=complete_world,
-    ),
-]
+        **more,
+    )
+
+
+WorldName = Annotated[str, _world_argument()]
+OptionalWorld = Annotated[str | None, _world_argument()]
+RequiredWorld = Annotated[str | None, _world_argument(show_default=REQUIRED)]
 RequiredModel = Annotated[
     str | None,
     typer.Argument(metavar="MODEL", help="A saved model, such as maze.tt.", show_default=REQUIRED),
-]
-OptionalWorld = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="WORLD",
-        help="A world listed by `treethink worlds`, or your own as module:name.",
-        autocompletion=complete_world,
-    ),
 ]
 WorldOption = Annotated[
     str | None,

@@ -25,6 +25,7 @@ from treethink.cli._options import (
     WorldOption,
     WorldOptions,
     as_typed,
+    check_log_options,
     complete_action,
     load_model,
     make_optional_world,
@@ -79,7 +80,8 @@ def explain(
         typer.Option(
             metavar="ID[.ATTRIBUTE]",
             help="Explain only this, even if nothing changes: an object's id, its name in the log,"
-            " or its class if there is one; or `reward` or `terminated`.",
+            " or its class if there is one; an attribute that one object has; or `reward` or"
+            " `terminated`.",
         ),
     ] = None,
     picture: Annotated[
@@ -117,6 +119,7 @@ def explain(
             "say which state to explain: that of a level of a WORLD, a --state FILE, or the last"
             " one of a --log FILE"
         )
+    check_log_options(log, schema, transition)
     place, names = None, {}
     if log is not None:
         place = make_optional_world(None, set_, no_plugins, width=width, height=height)
@@ -124,8 +127,6 @@ def explain(
         loaded, given = open_log(ctx, path, log, schema, typed, as_json)
         start, names = state_of_log(given, transition), given.names
     else:
-        if transition is not None:
-            raise SettingError("--transition is the number of one of a log: give the --log, too")
         if name is not None:
             loaded, place = open_world(path, name, set_, no_plugins, width=width, height=height)
         else:
@@ -183,7 +184,8 @@ def _after(model: TreeThink, state: State, actions: list[str]) -> State:
 def _target(of: str | None, state: State, names: Mapping[int, str]) -> Asked:
     """Return what `--of` asks for: an object's id, an id and an attribute, or a reward or an end.
 
-    An object is given by its id, by its name in the log, or by its class if there is only one.
+    An object is given by its id, by its name in the log, or by its class if there is only one. An
+    attribute that only one object has needs no object.
     """
     if of is None or of in FEEDBACK:
         return of
@@ -196,6 +198,9 @@ def _target(of: str | None, state: State, names: Mapping[int, str]) -> Asked:
     attribute = of[len(start) + 1 :]
     object_id = known.get(start)
     if object_id is None:
+        owners = [each.id for each in state if of in each.values]
+        if len(owners) == 1:
+            return owners[0], of
         object_id = _id_of(start, of, state, known)
     if of.endswith("."):
         raise SettingError(f"--of takes an object and an attribute, such as 40.pos, got {of!r}")

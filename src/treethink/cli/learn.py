@@ -15,6 +15,7 @@ from treethink.cli._options import (
     LogFile,
     NoPlugins,
     OptionalWorld,
+    Quiet,
     SchemaFile,
     Width,
     WorldOptions,
@@ -80,7 +81,7 @@ def learn(
         Path | None,
         typer.Option("--from", metavar="MODEL", help="Continue from a saved model and update it."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only the result.")] = False,
+    quiet: Quiet = False,
     no_plugins: NoPlugins = False,
     as_json: AsJson = False,
     alpha: Annotated[

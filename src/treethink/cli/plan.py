@@ -163,9 +163,7 @@ def plan(
     path, name = model_and_world(log is not None, (world, model), model_option, world_option)
     if path is None and log is not None:
         raise missing_argument(ctx, "MODEL")
-    check_source(name, log, schema)
-    if transition is not None and log is None:
-        raise SettingError("--transition is the number of one of a log: give the --log, too")
+    check_source(name, log, schema, transition)
     if simulations is None and milliseconds is None:
         simulations = _SIMULATIONS if log is None else _SIMULATIONS_FROM_LOG
     search = SearchSettings(

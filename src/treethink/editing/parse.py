@@ -154,6 +154,11 @@ def _leaf(text: str, attribute: Attribute, frame: Frame, where: str) -> Leaf:
         rest = rest[match.end() :]
         if match["end"] == "":
             return list(counts.items())
+    if "other outcomes" in text:
+        raise RuleError(
+            f"{where} speaks of other outcomes, which are not told apart, so they cannot be written"
+            f" by hand: write outcomes such as {_examples(attribute, frame)}, got {shown(text)}"
+        )
     raise RuleError(
         f"{where} must be a test that ends in '?', or outcomes such as "
         f"{_examples(attribute, frame)}, got {shown(text)}"

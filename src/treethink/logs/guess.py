@@ -60,6 +60,7 @@ class _Part:
 
 
 #: Text that some programs write for a number that is none.
+_DECIMAL_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9]+$)")
 _NO_NUMBER = re.compile(r"[+-]?(nan|inf(inity)?)|n/?a|null", re.IGNORECASE)
 
 
@@ -78,6 +79,15 @@ def _check_for_gaps(part: _Part, place: Callable[[int], str]) -> None:
             " value in every row: write a number, or a name in every row, or list the column under"
             " `ignore` in the schema file"
         )
+
+
+def _decimal_commas(names: Iterable[str]) -> str:
+    """Return a remark if all values of a column would be numbers with points for commas."""
+    values = {name: parse(_DECIMAL_COMMA.sub(".", name, count=1)) for name in names}
+    number = next((str(value) for name, value in values.items() if "," in name), None)
+    if number is None or not _are_numbers([*values.values()]):
+        return ""
+    return f"; if these are numbers, write a point in place of the comma, as in {number}"
 
 
 def _no_numbers(part: _Part) -> str:
@@ -308,9 +318,11 @@ class _Guess:
 
     def _category(self, name: str, part: _Part) -> tuple[Attribute | None, int, str]:
         names = list(dict.fromkeys(text_of(cell) for _, cell in part.places))
+        commas = _decimal_commas(names)
         if len(names) > _MOST_NAMES:
-            return None, 1, f"ignored, since it is text with {len(names):,} different values"
-        return Category(names), 1, f"a category of {listed(names)}{_no_numbers(part)}"
+            note = f"ignored, since it is text with {len(names):,} different values{commas}"
+            return None, 1, note
+        return Category(names), 1, f"a category of {listed(names)}{commas or _no_numbers(part)}"
 
     def _scale(self, found: Sequence[_Part]) -> int:
         """Return the number that makes integers of all numbers."""

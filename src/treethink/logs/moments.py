@@ -14,7 +14,7 @@ from typing import Any
 
 from treethink.errors import LogError, UnknownNameError, shown
 from treethink.logs.cells import CellError, CellReader, is_missing, parse, text_of
-from treethink.logs.names import SYSTEM, plain
+from treethink.logs.names import OBJECT_ROLES, SYSTEM, plain
 from treethink.logs.schema import Binding, LogSchema, Place
 from treethink.logs.table import Row, Table
 
@@ -185,6 +185,7 @@ class MomentReader:
             raise self._error(number, column, str(error))
         places = classes[class_name]
         own = {each for place in places for each in place.cells}
+        own |= {self._roles[role] for role in OBJECT_ROLES}  # every row has these
         for place in (each for places in classes.values() for each in places):
             for each in place.cells:
                 if each not in own and not is_missing(row[each]):

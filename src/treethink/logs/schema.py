@@ -8,6 +8,7 @@ enough where they agree with it.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -142,6 +143,12 @@ class _Binder:
         return roles
 
     def _unknown(self, column: str) -> LogError:
+        for role, name in self._roles.items():
+            if name == column:
+                return LogError(
+                    f"{self._table.name}: the column {column!r} is that of the {role}, so it cannot"
+                    " be an attribute, too: give the log a copy of it with another name"
+                )
         return _unknown_column(column, self._table)
 
     def wide(self) -> Binding:
@@ -164,8 +171,10 @@ class _Binder:
         return Binding(self._role_positions(), objects, has_after=bool(self._after))
 
     def rows_of_objects(self) -> Binding:
-        parts = {column: column for column in self._left}
-        unused = set(parts)
+        named = {column for columns in self._log_schema.columns.values() for column in columns}
+        of_roles = [self._roles[role] for role in OBJECT_ROLES if self._roles[role] in named]
+        parts = {column: column for column in (*self._left, *of_roles)}
+        unused = set(self._left)
         objects = []
         for class_name in self._schema.classes:
             places = self._places(class_name, parts, "", all_used=False)
@@ -278,6 +287,8 @@ def roles_of(
     roles = {**find_roles(left), **given}
     if any(role in given for role in OBJECT_ROLES) or _has_many_rows(roles, table):
         roles = {**find_roles(left, many_rows=True), **given}
+        if "class" in given:  # a class has one object, where no other column names objects
+            roles.setdefault("id", given["class"])
         if not any(role in roles for role in OBJECT_ROLES):
             raise LogError(
                 f"{table.name}: rows that follow one another have the same {roles['step']!r}, so"
@@ -311,11 +322,15 @@ def _unknown_column(column: str, table: Table) -> LogError:
 
 
 def _advice(table: Table, *roles: str) -> str:
-    """Return how to say which columns have roles, for a log in a file and in Python."""
-    pairs = [f"{role}={role.upper()}_COLUMN" for role in roles]
-    options = " ".join(f"--column {pair}" for pair in pairs)
-    command = f"`treethink schema {table.name} {options}`, or " if table.is_file else ""
-    columns = ", ".join(f'"{role}": "{role.upper()}_COLUMN"' for role in roles)
+    """Return how to say which columns have roles, for a log in a file and in Python.
+
+    A role may be followed by its column, as in ``class=object``.
+    """
+    given = (each.partition("=") for each in roles)
+    columns_of = {role: column or f"{role.upper()}_COLUMN" for role, _, column in given}
+    pairs = (f"--column {shlex.quote(f'{each}={name}')}" for each, name in columns_of.items())
+    command = f"`treethink schema {table.name} {' '.join(pairs)}`, or " if table.is_file else ""
+    columns = ", ".join(f'"{role}": "{column}"' for role, column in columns_of.items())
     return f"{command}tt.guess_schema(..., columns={{{columns}}}) in Python"
 
 
@@ -332,7 +347,11 @@ def check_roles(roles: Mapping[str, str], table: Table) -> None:
     if any(role in roles for role in OBJECT_ROLES):
         for role in needed:
             if role not in roles:
+                same = ""
+                if role == "class":
+                    pair = f"class={roles['id']}"
+                    same = f". If each object has a class of its own: {_advice(table, pair)}"
                 raise LogError(
                     f"{table.name}: rows of single objects need the columns id, class, step and"
-                    f" action; there is none for {role!r}"
+                    f" action; there is none for {role!r}{same}"
                 )

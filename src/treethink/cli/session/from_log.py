@@ -9,7 +9,7 @@ missing, if it is not predicted, is then searched in the whole log.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _HELD_OUT = 10  # one in so many transitions
 _MOST_HELD_OUT = 1_000
+_FEW_OBJECTS = 5  # of one class, for which a class for each is a good idea
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +125,8 @@ class LogReport(Report):
         path = str(self.path)
         rules = (["rules", path], "print the rules (see also --style)")
         summary = (["summary", path], "print what is known and what is doubtful")
-        if likes := self._comparable():
-            return [*self._mending(likes), rules]
+        if mending := self._mending():
+            return [*mending, rules]
         source = self.check_arguments()
         explain = ["explain", path, *source, "--action", self.log.schema.actions[0]]
         plan = (["plan", path, *source], "plan from its last state for the rewards of the log")
@@ -142,19 +143,35 @@ class LogReport(Report):
         likes = (each.like for doubt in doubts for each in doubt.suggestions[:1])
         return dict(each for each in likes if each is not None)
 
-    def _mending(self, likes: Mapping[str, str]) -> list[tuple[list[str], str]]:
-        """Return the commands that learn again with a schema that makes attributes comparable."""
+    def _mending(self) -> list[tuple[list[str], str]]:
+        """Return the commands that learn again with a schema that has what is missing, if any."""
+        likes = self._comparable()
         entries = (f'like = "{unit}" below [attributes.{name}]' for name, unit in likes.items())
-        what = f"write {' and '.join(entries)}"
-        learn = ["learn", "--log", self.log.name, "--out", str(self.path), "--force"]
+        change = " and ".join(entries)
+        again = ["learn", "--log", self.log.name, "--out", str(self.path), "--force"]
         if self.schema is not None:
-            again = [*learn, *self._schema_option(self.schema)]
-            return [(again, f"learn again, when {self.schema} says {what.removeprefix('write ')}")]
+            again += self._schema_option(self.schema)
+            return [(again, f"learn again, when {self.schema} says {change}")] if likes else []
         schema = Path("schema.toml")
-        return [
-            (["schema", self.log.name], f"writes {schema}; in it, {what}"),
-            ([*learn, *self._schema_option(schema)], "then learn again"),
-        ]
+        again += self._schema_option(schema)
+        if likes:
+            write = (["schema", self.log.name], f"writes {schema}; in it, write {change}")
+        elif column := self._names_of_few_objects():
+            of_its_own = ["schema", self.log.name, "--column", f"class={column}"]
+            write = (of_its_own, f"writes {schema}, in which each object has a class of its own")
+        else:
+            return []
+        return [write, (again, "then learn again")]
+
+    def _names_of_few_objects(self) -> str | None:
+        """Return the column that names the objects of a class, if it may need a class for each."""
+        roles = self.log.log_schema.roles or {}
+        if "class" not in roles or roles["class"] == roles["id"]:
+            return None
+        doubts = self.failure.doubts if self.failure is not None else []
+        unnamed = {each.rule[0] for each in doubts if each.kind == "identity"}
+        few = (len(self.log.last_state.of_class(name)) <= _FEW_OBJECTS for name in unnamed)
+        return roles["id"] if unnamed and all(few) else None
 
     @staticmethod
     def _schema_option(schema: Path | None) -> list[str]:

@@ -318,7 +318,7 @@ def evaluation_to_dict(evaluation: Evaluation) -> dict[str, Any]:
 def run_text(source: str, run: LearningRun, interrupted: bool) -> str:
     """Return how many transitions were observed, in one line."""
     verb = "interrupted after" if interrupted else "observed"
-    return f"{source}: {verb} {run.curve.steps:,} transitions in {run.seconds:.1f} s"
+    return f"{source}: {verb} {many(run.curve.steps, 'transition')} in {run.seconds:.1f} s"
 
 
 def print_run(console: Console, source: str, run: LearningRun, interrupted: bool) -> None:

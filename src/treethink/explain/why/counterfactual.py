@@ -171,7 +171,7 @@ def _leaves(state: State, steps: Sequence[Step]) -> Iterator[_Route]:
         route = pending.pop()
         test = route.node.test
         if test is None:
-            yield route
+            yield _without_implied(route)
         elif (known := _assumed_answer(route, test)) is not None:
             pending.append(_go(route, known, _with_hypothetical(test, route.bindings, known)))
         elif _is_about_hypothetical(test, route.bindings) or _is_about_assumed(test, route):
@@ -179,6 +179,16 @@ def _leaves(state: State, steps: Sequence[Step]) -> Iterator[_Route]:
         else:
             extended = extensions(state, test, route.bindings)
             pending.append(_go(route, bool(extended), extended or route.bindings))
+
+
+def _without_implied(route: _Route) -> _Route:
+    """Leave out denied values of what is assumed to have another value; keep the first answer."""
+    stated = {
+        _subject(each.test) for each in route.assumed if each.holds and _has_one_value(each.test)
+    }
+    first, *rest = route.assumed
+    needed = (each for each in rest if each.holds or _subject(each.test) not in stated)
+    return _Route(route.node, route.bindings, (first, *needed))
 
 
 def _excluded_values(state: State, steps: Sequence[Step]) -> Iterator[Assumption]:
