@@ -111,7 +111,7 @@ private:
     template <class Visit>
     void with_value(State const& state, Row x, Row y, Visit const& visit) {
         VectorView const second = type_.terms == 2 ? state.value(type_.slots[1], y) : VectorView{};
-        if (!type_.kind->value(state.value(type_.slots[0], x), second, value_.data())) return;
+        if (!type_.value(state.value(type_.slots[0], x), second, value_.data())) return;
         VectorView value = value_.view();
         if (type_.unordered() && is_new_[0]) {  // two new objects: the greater value of both directions
             std::copy(value.begin(), value.end(), swapped_.data());
@@ -122,10 +122,12 @@ private:
     }
 
     std::size_t find_or_add(VectorView value) {
+        if (last_ < values_.size() && same(values_[last_], value)) return last_;  // targets are often alike
         auto const hash = static_cast<std::uint32_t>(hash_of(value, 0));
         std::uint32_t const place = index_.find(hash, [&](std::uint32_t v) { return same(values_[v], value); });
-        if (place != HashIndex::none) return place;
+        if (place != HashIndex::none) return last_ = place;
         index_.add(hash, static_cast<std::uint32_t>(values_.size()));
+        last_ = values_.size();
         values_.emplace_back(value.begin(), value.end());
         holds_.emplace_back(targets_.size());
         return values_.size() - 1;
@@ -159,6 +161,7 @@ private:
     std::vector<Vector> values_;       // that came
     std::vector<TargetSet> holds_;     // by value: targets for which it held
     HashIndex index_;                  // of values_
+    std::size_t last_ = 0;             // place of the value that came last
     std::optional<Int> smallest_;      // value of the current target, if a test holds with every greater one too
     std::vector<std::uint32_t> chosen_;
     Buffer value_, swapped_;
