@@ -128,6 +128,14 @@ public:
 
     [[nodiscard]] State const& state() const { return state_; }
 
+    /// Whether the fact holds of these objects; of one only if it has one argument.
+    [[nodiscard]] bool holds(FactType const& type, VectorView value, Row x, Row y) const {
+        if (type.same_class() && x == y) return false;
+        Buffer actual(type.value_length);
+        VectorView const second = type.terms == 2 ? state_.value(type.slots[1], y) : VectorView{};
+        return type.holds(state_.value(type.slots[0], x), second, value, actual.data());
+    }
+
     /// Calls visit(x, y) for all rows that make `type` have `value` and agree with `given`,
     /// until one call returns false. Two arguments are always different objects.
     template <class Visit>
