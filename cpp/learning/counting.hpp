@@ -68,6 +68,8 @@ private:
     // Where a node's variables stand for many objects (many_bindings.cpp).
     bool count_bound_in_box(Block const& block);
     bool count_partners_as_set(Block const& block, std::size_t bound_argument);
+    void find_codes_where_same_are_taken(Block const& block, std::size_t bound_argument, std::span<Row const> taken,
+                                         bool or_own);
     void find_codes_of_partners(Block const& block, std::size_t bound_argument);
     void add_codes(Block const& block);
     [[nodiscard]] std::span<Row const> rows_always_taken(Block const& block, std::size_t argument);

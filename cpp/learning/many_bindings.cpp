@@ -17,19 +17,59 @@ constexpr std::size_t many_bindings = 8;
 // A set is used where it has a word for so many partners at most.
 constexpr std::size_t partners_per_word = 2;
 
-void set_bit(std::vector<std::uint64_t>& set, Code code, bool on) {
-    std::uint64_t const bit = std::uint64_t{1} << (code % 64);
-    set[code / 64] = on ? set[code / 64] | bit : set[code / 64] & ~bit;
-}
-
-void add_shifted(std::vector<std::uint64_t> const& from, Code by, std::vector<std::uint64_t>& to) {
-    std::size_t const words = by / 64;
-    unsigned const bits = by % 64;
-    for (std::size_t w = 0; w < from.size(); ++w) {
-        to[w + words] |= from[w] << bits;
-        if (bits > 0) to[w + words + 1] |= from[w] >> (64 - bits);
+/// The codes of a block's partners, mirrored where the bound variable comes second: shifted by an object's own code,
+/// they are those of the facts about it.
+class PartnerCodes {
+public:
+    PartnerCodes(Codes const& codes, Block const& block, std::size_t bound, Scratch& scratch)
+        : centre_(codes.centre(block.type)), mirrored_(bound == 1), own_(codes.codes(slot(codes, block, bound))),
+          partners_(codes.codes(slot(codes, block, 1 - bound))), rows_(codes.rows(slot(codes, block, 1 - bound))),
+          set_(scratch.partner_codes), holders_(scratch.tally) {
+        set_.assign(words(codes, block), 0);
+        if (holders_.size() <= centre_) holders_.resize(centre_ + 1, 0);
+        for (Row row = 0; row < rows_; ++row) add(row);
     }
-}
+    ~PartnerCodes() {
+        for (Row row = 0; row < rows_; ++row) holders_[place(row)] = 0;
+    }
+    PartnerCodes(PartnerCodes const&) = delete;
+    PartnerCodes& operator=(PartnerCodes const&) = delete;
+
+    [[nodiscard]] static std::size_t words(Codes const& codes, Block const& block) {
+        return codes.centre(block.type) / 64 + 1;
+    }
+    void add(Row row) {
+        if (holders_[place(row)]++ == 0) set_[place(row) / 64] |= std::uint64_t{1} << (place(row) % 64);
+    }
+    void remove(Row row) {
+        if (--holders_[place(row)] == 0) set_[place(row) / 64] &= ~(std::uint64_t{1} << (place(row) % 64));
+    }
+    /// Whether several partners in the set have the value of this one.
+    [[nodiscard]] bool is_shared(Row row) const { return holders_[place(row)] > 1; }
+    /// Adds the codes of the facts about an object and the partners in the set.
+    void add_facts_of(Row row, std::vector<std::uint64_t>& facts) const {
+        Code const by = mirrored_ ? own_[row] : centre_ - own_[row];
+        unsigned const bits = by % 64;
+        for (std::size_t w = 0; w < set_.size(); ++w) {
+            facts[w + by / 64] |= set_[w] << bits;
+            if (bits > 0) facts[w + by / 64 + 1] |= set_[w] >> (64 - bits);
+        }
+    }
+
+private:
+    [[nodiscard]] static SlotId slot(Codes const& codes, Block const& block, std::size_t term) {
+        return codes.types()[block.type].slots[term];
+    }
+    [[nodiscard]] Code place(Row row) const { return mirrored_ ? centre_ - partners_[row] : partners_[row]; }
+
+    Code centre_;
+    bool mirrored_;
+    Code const* own_;
+    Code const* partners_;
+    std::size_t rows_;
+    std::vector<std::uint64_t>& set_;
+    std::vector<std::uint32_t>& holders_;  // by place: partners in the set
+};
 
 }  // namespace
 
@@ -57,67 +97,61 @@ bool NodeCounter::count_bound_in_box(Block const& block) {
 // False, having counted nothing, if that would not be cheaper than to look at each binding and each partner.
 bool NodeCounter::count_partners_as_set(Block const& block, std::size_t bound) {
     if (bindings_.size() < many_bindings || !codes_.arithmetic(block.type)) return false;
-    std::size_t const words = codes_.centre(block.type) / 64 + 1;
+    std::size_t const words = PartnerCodes::words(codes_, block);
     if (words * partners_per_word > codes_.rows(type_of(block).slots[1 - bound])) return false;
-    scratch_.partner_codes.assign(words, 0);
     scratch_.true_codes.assign(2 * words + 1, 0);
-    find_codes_of_partners(block, bound);
+    auto const always = rows_always_taken(block, 1 - bound);
+    auto const bindings = bindings_by_row(block.variables[bound]);
+    auto const is_free = [&](std::uint32_t i) {
+        return std::find(always.begin(), always.end(), bindings_[i][block.variables[bound]]) == always.end();
+    };
+    std::size_t const taken = block.same_class_size[1 - bound];
+    bool const none_but_own = type_of(block).unordered() && always.size() + 1 == taken &&
+                              std::all_of(bindings.begin(), bindings.end(), is_free);
+    if (none_but_own || always.size() == taken)
+        find_codes_where_same_are_taken(block, bound, always, none_but_own);
+    else
+        find_codes_of_partners(block, bound);
     add_codes(block);
     return true;
 }
 
-// For each object that the bound variable stands for, the facts about it and all partners that are not taken. Where the
-// object is the only one that is taken besides those taken in every binding, it can stay among its own partners: it
-// gives the fact that two values are equal, which holds just if another partner has its value.
-void NodeCounter::find_codes_of_partners(Block const& block, std::size_t bound) {
-    FactType const& type = type_of(block);
-    Code const centre = codes_.centre(block.type);
-    Code const* const own = codes_.codes(type.slots[bound]);
-    Code const* const partners = codes_.codes(type.slots[1 - bound]);
-    std::size_t const rows = codes_.rows(type.slots[1 - bound]);
-    auto& set = scratch_.partner_codes;
-    auto& holders = scratch_.tally;  // by code: partners in the set
-    if (holders.size() <= centre) holders.resize(centre + 1, 0);
-    auto const place = [&](Row row) { return bound == 0 ? partners[row] : centre - partners[row]; };
-    auto const add = [&](Row row) {
-        if (holders[place(row)]++ == 0) set_bit(set, place(row), true);
-    };
-    auto const remove = [&](Row row) {
-        if (--holders[place(row)] == 0) set_bit(set, place(row), false);
-    };
-    for (Row row = 0; row < rows; ++row) add(row);
-    std::uint32_t const variable = block.variables[bound];
-    auto const row_of = [&](std::uint32_t i) { return bindings_[i][variable]; };
-    auto rest = bindings_by_row(variable);
-    std::span<Row const> const always = rows_always_taken(block, 1 - bound);
-    std::size_t const variables = block.same_class_size[1 - bound];
-    auto const is_free = [&](std::uint32_t i) {
-        return std::find(always.begin(), always.end(), row_of(i)) == always.end();
-    };
-    bool const none_but_own =
-        type.unordered() && always.size() + 1 == variables && std::all_of(rest.begin(), rest.end(), is_free);
-    bool const simple = none_but_own || always.size() == variables;
-    if (simple)
-        for (Row const row : always) remove(row);
+// The same partners are taken in every binding, but perhaps for the object itself, which can change places with them.
+// It can stay among its own partners: it gives the fact that two values are equal, which holds just if another partner
+// has its value.
+void NodeCounter::find_codes_where_same_are_taken(Block const& block, std::size_t bound, std::span<Row const> taken,
+                                                  bool or_own) {
+    PartnerCodes partners(codes_, block, bound, scratch_);
+    for (Row const row : taken) partners.remove(row);
     bool equal = false;
-    while (!rest.empty()) {
+    Row last = any_row;
+    for (std::uint32_t const i : scratch_.chosen) {  // the bindings, by row
+        Row const row = bindings_[i][block.variables[bound]];
+        if (std::exchange(last, row) == row) continue;
+        partners.add_facts_of(row, scratch_.true_codes);
+        equal = equal || (or_own && partners.is_shared(row));
+    }
+    if (!or_own) return;
+    Code const zero = codes_.centre(block.type);
+    std::uint64_t const bit = std::uint64_t{1} << (zero % 64);
+    std::uint64_t& word = scratch_.true_codes[zero / 64];
+    word = equal ? word | bit : word & ~bit;
+}
+
+// The partners that are taken in all bindings of an object leave the set while its facts are found.
+void NodeCounter::find_codes_of_partners(Block const& block, std::size_t bound) {
+    PartnerCodes partners(codes_, block, bound, scratch_);
+    auto const row_of = [&](std::uint32_t i) { return bindings_[i][block.variables[bound]]; };
+    for (std::span<std::uint32_t const> rest = scratch_.chosen; !rest.empty();) {
         Row const row = row_of(rest.front());
         std::size_t size = 1;
         while (size < rest.size() && row_of(rest[size]) == row) ++size;
-        Code const by = bound == 0 ? centre - own[row] : own[row];
-        if (simple) {
-            add_shifted(set, by, scratch_.true_codes);
-            equal = equal || holders[place(row)] > 1;
-        } else {
-            auto const taken = commonly_taken_rows(block, 1 - bound, rest.first(size));
-            for (Row const each : taken) remove(each);
-            add_shifted(set, by, scratch_.true_codes);
-            for (Row const each : taken) add(each);
-        }
+        auto const taken = commonly_taken_rows(block, 1 - bound, rest.first(size));
+        for (Row const each : taken) partners.remove(each);
+        partners.add_facts_of(row, scratch_.true_codes);
+        for (Row const each : taken) partners.add(each);
         rest = rest.subspan(size);
     }
-    if (none_but_own) set_bit(scratch_.true_codes, centre, equal);
-    for (Row row = 0; row < rows; ++row) holders[place(row)] = 0;
 }
 
 // Rows that a new variable cannot stand for in any binding, ascending. Many blocks ask for them.
