@@ -55,7 +55,7 @@ Code FactCodes::admit(std::size_t type, VectorView value) {
 
 Code FactCodes::intern_fact(std::size_t type, VectorView x, VectorView y) {
     Buffer value(types_[type].value_length);
-    if (!types_[type].kind->value(x, y, value.data())) return no_code;
+    if (!types_[type].value(x, y, value.data())) return no_code;
     return interners_[type].intern(value.view());
 }
 

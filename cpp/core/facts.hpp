@@ -69,6 +69,14 @@ struct FactKindRegistration {
     explicit FactKindRegistration(std::unique_ptr<FactKind const> kind);
 };
 
+/// Whether `value` is y - x.
+[[nodiscard]] inline bool is_difference(VectorView x, VectorView y, VectorView value) {
+    Int difference = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        if (!subtract(y[i], x[i], difference) || difference != value[i]) return false;
+    return true;
+}
+
 /// A kind of fact about given attributes, of one unit, of objects of given classes.
 struct FactType {
     FactKind const* kind;
@@ -88,8 +96,15 @@ struct FactType {
     [[nodiscard]] bool unordered() const { return arity == 2 && slots[0] == slots[1]; }
     /// Whether it compares two attributes of one object.
     [[nodiscard]] bool within_object() const { return terms > arity; }
+    /// kind->value(), without the virtual call where that is easy.
+    [[nodiscard]] bool value(VectorView x, VectorView y, Int* out) const {
+        if (!linear || terms == 2) return kind->value(x, y, out);
+        for (std::size_t i = 0; i < x.size(); ++i) out[i] = x[i];
+        return true;
+    }
     /// Whether the fact holds for these terms; `actual` is room for its value.
     [[nodiscard]] bool holds(VectorView x, VectorView y, VectorView value, Int* actual) const {
+        if (linear) return terms == 1 ? same(x, value) : is_difference(x, y, value);
         if (!kind->value(x, y, actual)) return false;
         VectorView const smallest(actual, value_length);
         return same(smallest, value) || (!counted && kind->cumulative() && less(smallest, value));
@@ -112,6 +127,14 @@ public:
     explicit FactsOnDemand(State const& state) : state_(state) {}
 
     [[nodiscard]] State const& state() const { return state_; }
+
+    /// Whether the fact holds of these objects; of one only if it has one argument.
+    [[nodiscard]] bool holds(FactType const& type, VectorView value, Row x, Row y) const {
+        if (type.same_class() && x == y) return false;
+        Buffer actual(type.value_length);
+        VectorView const second = type.terms == 2 ? state_.value(type.slots[1], y) : VectorView{};
+        return type.holds(state_.value(type.slots[0], x), second, value, actual.data());
+    }
 
     /// Calls visit(x, y) for all rows that make `type` have `value` and agree with `given`,
     /// until one call returns false. Two arguments are always different objects.

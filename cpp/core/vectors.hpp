@@ -36,8 +36,12 @@ inline constexpr std::size_t max_vector_length = 1'000'000;
     return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
 }
 
+/// A loop, because vectors are short: library functions for ranges are calls.
 [[nodiscard]] inline bool same(VectorView a, VectorView b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (a[i] != b[i]) return false;
+    return true;
 }
 /// Lexicographic order.
 [[nodiscard]] inline bool less(VectorView a, VectorView b) {

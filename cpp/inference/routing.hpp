@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -96,12 +97,25 @@ void each_extension(Source const& source, FactType const& type, Test const& test
     });
 }
 
+/// Writes the bindings for which a test without new variables holds to `out`.
+inline void keep_where_holds(FactsOnDemand const& facts, FactType const& type, Test const& test,
+                             Bindings const& bindings, Bindings& out) {
+    std::size_t const second = type.arity == 1 ? 0 : 1;
+    for (std::size_t i = 0; i < bindings.size(); ++i) {
+        auto const binding = bindings[i];
+        if (facts.holds(type, test.value, binding[test.variables[0]], binding[test.variables[second]]))
+            out.rows.insert(out.rows.end(), binding.begin(), binding.end());
+    }
+}
+
 /// Writes all extensions of all bindings to `out` (the first ones, if too many). Empty: the test fails.
 template <class Source>
 void extend(Source const& source, FactType const& type, Test const& test, std::vector<ClassId> const& classes,
             Bindings const& bindings, Bindings& out) {
     out.width = bindings.width + new_variables(type, test, bindings.width);
     out.rows.clear();
+    if constexpr (std::is_same_v<Source, FactsOnDemand>)
+        if (out.width == bindings.width) return keep_where_holds(source, type, test, bindings, out);
     std::vector<ClassId> extended;
     for (std::size_t i = 0; i < bindings.size(); ++i) {
         auto const binding = bindings[i];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -274,27 +275,38 @@ std::strong_ordering canonical_order(std::vector<FactType> const& types, std::si
 namespace {
 
 struct Entry {
-    std::uint64_t times_true;
-    std::uint32_t birth;
-    CandidateId id;
+    std::uint64_t rank;  // how often it was true, then its birth
+    std::uint32_t block;
+    Code code;
 
-    [[nodiscard]] auto rank() const { return std::pair(times_true, birth); }
+    [[nodiscard]] CandidateId id() const { return {block, code}; }
 };
+
+// How often each candidate of a block was true. That fits 32 bits as a node's counts do, so pending totals may be added
+// modulo 2^32, and at last.
+void sum_counts(BlockCounters const& block, Counts totals, std::vector<Count>& times_true) {
+    times_true.assign(block.size(), 0);
+    std::size_t const outcomes = block.stride == 0 ? 0 : block.counts.size() / block.stride;
+    for (std::size_t y = 0; y < outcomes; ++y) {
+        Count const* const row = block.counts.data() + y * block.stride;
+        for (std::size_t i = 0; i < times_true.size(); ++i) times_true[i] += row[i];
+    }
+    Count const all = std::accumulate(totals.begin(), totals.end(), Count{0});
+    block.true_codes.each([&](Code code) { times_true[block.column_of[code]] += all; });
+}
 
 // All candidates but the test in place.
 std::vector<Entry> removable_candidates(LearningContext& context, Node const& node) {
     std::vector<Entry> entries;
     entries.reserve(node.candidates.size);
-    Counts const totals = node.stats.totals;
-    std::vector<std::uint64_t> times_true;
+    auto& times_true = context.scratch.counts;
     node.candidates.each([&](std::size_t b, BlockCounters const& block) {
-        Count const* const counts = block.all_counts(totals, context.scratch.counts);
-        times_true.assign(block.size(), 0);
-        for (std::size_t y = 0; y < totals.size(); ++y)
-            for (std::size_t i = 0; i < block.size(); ++i) times_true[i] += counts[y * block.stride + i];
+        sum_counts(block, node.stats.totals, times_true);
+        bool const has_test = !node.is_leaf() && node.test_candidate.block == b;
         for (std::size_t i = 0; i < block.size(); ++i) {
-            CandidateId const id{b, block.codes[i]};
-            if (node.is_leaf() || node.test_candidate != id) entries.push_back({times_true[i], block.births[i], id});
+            if (has_test && node.test_candidate.code == block.codes[i]) continue;
+            std::uint64_t const rank = std::uint64_t{times_true[i]} << 32 | block.births[i];
+            entries.push_back({rank, static_cast<std::uint32_t>(b), block.codes[i]});
         }
     });
     return entries;
@@ -305,12 +317,12 @@ std::vector<Entry> removable_candidates(LearningContext& context, Node const& no
 void put_least_first(LearningContext& context, Node const& node, std::vector<Entry>& entries, std::uint64_t n) {
     if (n >= entries.size()) return;
     auto const at = [&](std::uint64_t i) { return entries.begin() + static_cast<std::ptrdiff_t>(i); };
-    std::nth_element(entries.begin(), at(n), entries.end(), [](auto& a, auto& b) { return a.rank() < b.rank(); });
-    auto const cut = at(n)->rank();
-    auto const tied = std::partition(entries.begin(), entries.end(), [&](auto& each) { return each.rank() < cut; });
-    auto const end = std::partition(tied, entries.end(), [&](auto& each) { return each.rank() == cut; });
+    std::nth_element(entries.begin(), at(n), entries.end(), [](auto& a, auto& b) { return a.rank < b.rank; });
+    std::uint64_t const cut = at(n)->rank;
+    auto const tied = std::partition(entries.begin(), entries.end(), [&](auto& each) { return each.rank < cut; });
+    auto const end = std::partition(tied, entries.end(), [&](auto& each) { return each.rank == cut; });
     std::vector<std::pair<Test, Entry>> tests;
-    for (auto each = tied; each != end; ++each) tests.emplace_back(test_of(context.codes, node, each->id), *each);
+    for (auto each = tied; each != end; ++each) tests.emplace_back(test_of(context.codes, node, each->id()), *each);
     auto const wanted = tests.begin() + (at(n) - tied);
     std::nth_element(tests.begin(), wanted, tests.end(), [&](auto& a, auto& b) {
         return canonical_order(context.codes.types(), node.variable_classes.size(), a.first, b.first) > 0;
@@ -365,7 +377,7 @@ std::uint64_t drop_surplus(LearningContext& context, Node& node, std::uint64_t l
     put_least_first(context, node, entries, surplus);
     std::vector<std::vector<BlockCounters::Column>> dropped(candidates.table().size());  // by block
     for (std::uint64_t i = 0; i < surplus; ++i) {
-        auto const [block, code] = entries[i].id;
+        auto const [block, code] = entries[i].id();
         BlockCounters& counters = *candidates.find(block);
         counters.index_columns();
         dropped[block].push_back(counters.column_of[code]);

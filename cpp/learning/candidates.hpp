@@ -171,6 +171,7 @@ public:
 
     /// Whether several targets of one state were ever counted.
     [[nodiscard]] bool counts_crowds() const { return counts_crowds_; }
+    void note_crowd() { counts_crowds_ = true; }
 
     std::uint64_t size = 0;  // tests that have a counter
 

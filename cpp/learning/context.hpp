@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "coding/codes.hpp"
@@ -38,6 +39,14 @@ struct Event {
     std::size_t variables;     // bound when the node is reached
 };
 
+/// A target that is counted at a node together with the others that reach it in the same transition. It has one
+/// binding there.
+struct GroupMember {
+    NodeId node;
+    std::uint32_t outcome;
+    std::size_t binding;  // where its rows begin in Scratch::member_rows
+};
+
 /// Scratch space that learning uses again and again.
 struct Scratch {
     // Counting (NodeCounter).
@@ -48,7 +57,15 @@ struct Scratch {
     std::vector<Code> excluded;         // codes that hold only for objects which are bound already
     std::vector<std::uint32_t> chosen;  // indices of distinct bindings
     std::vector<std::uint32_t> read_variables;
-    std::array<std::vector<Row>, 2> rows;  // by argument: objects that a new variable cannot be
+    std::array<std::vector<Row>, 2> rows;                  // by argument: objects that a new variable cannot be
+    std::vector<std::uint64_t> partner_codes, true_codes;  // sets of codes (many_bindings.cpp)
+    std::vector<Row> always_taken;                         // see NodeCounter::rows_always_taken()
+    // Counting of groups.
+    std::vector<GroupMember> members;
+    std::vector<Row> member_rows;
+    std::vector<Count> running_totals;                       // of a node, member by member
+    std::vector<std::pair<Code, std::uint32_t>> exclusions;  // code, and outcome of the member it is false of
+    std::vector<bool> is_member;                             // by row
     // Routing.
     Bindings bindings, extended;
     std::vector<NodeId> open;            // nodes to decide

@@ -17,32 +17,72 @@ constexpr std::size_t few_partners = 256;
 
 }  // namespace
 
-bool count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time,
-                  NodeShare const& share) {
-    NodeStats& stats = node.stats;
-    if (stats.n >= max_counted) return false;
-    if (node.edits.hand_written && node.is_leaf()) {  // what was written gives way to what is seen
-        node.edits.hand_written = false;
-        node.edits.clear_prior();
-    }
-    auto const birth = static_cast<std::uint32_t>(std::min<std::uint64_t>(time.transition, max_counted));
-    if (node.is_leaf() || context.settings.branch_updates)
-        NodeCounter(context, node, context.scratch.bindings, outcome, birth).count(node, share);
+namespace {
+
+// What was written gives way to what is seen.
+void make_room_for_counts(Node& node) {
+    if (!node.edits.hand_written || !node.is_leaf()) return;
+    node.edits.hand_written = false;
+    node.edits.clear_prior();
+}
+
+std::uint32_t birth_at(CountingTime time) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(time.transition, max_counted));
+}
+
+void add_outcome(LearningContext const& context, NodeStats& stats, std::uint32_t outcome, CountingTime time) {
     if (stats.totals[outcome]++ == 0) stats.next_check = 0;  // a new outcome makes all others less probable
     ++stats.n;
     context.criterion.count_cluster(stats.clusters, time.stamp, outcome, stats.totals.size());
     stats.score_bound += context.criterion.max_gain();
+}
+
+}  // namespace
+
+bool count_target(LearningContext& context, Node& node, std::uint32_t outcome, CountingTime time,
+                  NodeShare const& share) {
+    if (node.stats.n >= max_counted) return false;
+    make_room_for_counts(node);
+    if (node.is_leaf() || context.settings.branch_updates)
+        NodeCounter(context, node, context.scratch.bindings, outcome, birth_at(time)).count(node, share);
+    add_outcome(context, node.stats, outcome, time);
     return true;
+}
+
+void count_group(LearningContext& context, Node& node, std::span<GroupMember const> members, CountingTime time,
+                 NodeShare const& share) {
+    make_room_for_counts(node);
+    if (node.is_leaf() || context.settings.branch_updates)
+        NodeCounter(context, node, context.scratch.bindings, members.front().outcome, birth_at(time))
+            .count_group(node, share, members);
+    for (GroupMember const& each : members) add_outcome(context, node.stats, each.outcome, time);
 }
 
 // ---- candidates ----
 
-void NodeCounter::count(Node const& node, NodeShare const& share) {
+template <class CountBlock>
+void NodeCounter::each_block(Node const& node, NodeShare const& share, CountBlock&& count_block) {
     if (!candidates_.are_counted()) return;
     std::size_t const end = std::min<std::uint64_t>(candidates_.table().size(), share.blocks);
-    candidates_.each_to_count(codes_, end, [this](std::size_t block) { return count_block(block); });
+    candidates_.each_to_count(codes_, end, count_block);
     std::size_t const own = node.test_candidate.block;
     if (own >= end && own < candidates_.table().size() && share.includes(node, own)) count_block(own);
+}
+
+void NodeCounter::count(Node const& node, NodeShare const& share) {
+    each_block(node, share, [this](std::size_t block) { return count_block(block); });
+}
+
+void NodeCounter::count_group(Node const& node, NodeShare const& share, Members members) {
+    if (!candidates_.are_counted()) return;
+    candidates_.note_crowd();
+    scratch_.running_totals.assign(totals_.begin(), totals_.end());
+    totals_ = scratch_.running_totals;
+    auto const not_before = [&](GroupMember const& a, GroupMember const& b) {
+        return scratch_.member_rows[a.binding] >= scratch_.member_rows[b.binding];
+    };
+    differ_ = bindings_.width > 0 && std::adjacent_find(members.begin(), members.end(), not_before) == members.end();
+    each_block(node, share, [&](std::size_t block) { return count_block_of_group(block, members); });
 }
 
 // Whether nothing is left to count until the state changes in what the block is about.
@@ -66,6 +106,7 @@ bool NodeCounter::count_block(std::size_t at) {
 // ---- tests that mention a bound object ----
 
 void NodeCounter::count_bound(Block const& block) {
+    if (count_bound_in_box(block)) return;
     bool const once = bindings_.size() > 1;
     if (once) next_epoch(block.type);
     std::array<Row, 2> last{any_row, any_row};
@@ -91,6 +132,7 @@ void NodeCounter::count_partners(Block const& block) {
         if (repeats) next_epoch(block.type);
         return add_partners(block, bound, row_of(0), taken_rows(block, 1 - bound, bindings_[0]), repeats);
     }
+    if (count_partners_as_set(block, bound)) return;
     auto rest = bindings_by_row(variable);
     bool const once = repeats || row_of(rest.front()) != row_of(rest.back());
     if (once) next_epoch(block.type);
@@ -206,17 +248,23 @@ void NodeCounter::apply_pending() {
 
 // Whether it had to add facts up: then they need it again.
 bool NodeCounter::count_only_new(Block const& block) {
-    FactType const& type = type_of(block);
-    std::size_t const wanted = type.same_class() ? 2 : 1;
-    bool possible = true;
-    for (std::size_t k = 0; k < type.arity; ++k)
-        possible = possible && codes_.rows(type.slots[k]) >= wanted + block.same_class_size[k];
+    bool const possible = is_possible(block);
     if (possible && add_only_pair(block)) return true;
     if (possible)
         follow_truth(block);
     else
         apply_pending();
     return false;
+}
+
+// Whether there are objects that the new variables may stand for.
+bool NodeCounter::is_possible(Block const& block) const {
+    FactType const& type = type_of(block);
+    std::size_t const wanted = type.same_class() ? 2 : 1;
+    bool possible = true;
+    for (std::size_t k = 0; k < type.arity; ++k)
+        possible = possible && codes_.rows(type.slots[k]) >= wanted + block.same_class_size[k];
+    return possible;
 }
 
 // Handles a class that has one object left, which is as good as bound: its facts change whenever it moves, so
@@ -255,9 +303,14 @@ bool NodeCounter::is_steady(Block const& block) const {
 
 void NodeCounter::follow_truth(Block const& block) {
     Truth const& truth = codes_.truth(block.type);
-    auto const& excluded = scratch_.excluded;
     scratch_.excluded.clear();
     if (block.has_same_class_variables()) find_excluded(block, truth);
+    follow_to(block, truth);
+}
+
+// From now on, all facts hold but those in `scratch_.excluded`.
+void NodeCounter::follow_to(Block const& block, Truth const& truth) {
+    auto const& excluded = scratch_.excluded;
     bool const same_truth = counters_ != nullptr && counters_->truth_version == truth.version;
     if (same_truth && counters_->excluded == excluded) return;
     make_counters(block);
@@ -355,8 +408,10 @@ bool NodeCounter::count_as_one(Block const& block) {
         for (std::size_t k = 0; k < sides; ++k) taken_rows(block, k, bindings_[0]);
         return true;
     }
-    auto const all = bindings_by_row(block.variables[0]);
-    for (std::size_t k = 0; k < sides; ++k) commonly_taken_rows(block, k, all);
+    for (std::size_t k = 0; k < sides; ++k) {
+        auto const rows = rows_always_taken(block, k);
+        scratch_.rows[k].assign(rows.begin(), rows.end());
+    }
     if (type_of(block).arity == 1) return true;
     auto const apart = [&](std::uint32_t a, std::uint32_t b) {
         for (std::size_t k = 0; k < sides; ++k) {

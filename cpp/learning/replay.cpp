@@ -24,11 +24,12 @@ void TreeReplay::count(LearningContext& context, std::span<Tree::Target const> t
     ++tree_.stamp_;
     NodeShare const share = tree_.node_share(context);
     for (Tree::Target const& target : targets)
-        tree_.count_on_way(context, target, share, [&](Node const& node) {
+        tree_.count_on_way(context, target, targets.size() >= min_group, share, [&](Node const& node) {
             bool const waits = node.replay == ReplayStage::awaiting_replay;
             if (waits) set_codes();
             return waits;
         });
+    tree_.count_groups(context, share);
     for (NodeId const at : tree_.awaiting_replay_)
         tree_.forgotten_ += forget_candidates(context, tree_.nodes_[at], tree_.size(), share);
 }

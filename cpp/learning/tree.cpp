@@ -132,9 +132,10 @@ NodeShare Tree::node_share(LearningContext const& context) const {
 void Tree::count_targets(LearningContext& context, std::span<Target const> targets, NodeShare const& share) {
     auto& settled_leaves = context.scratch.settled_leaves;
     settled_leaves.clear();
+    bool const in_crowd = targets.size() >= min_group;
     for (Target const& target : targets) {
         bool settled = false;
-        NodeId const leaf = count_on_way(context, target, share, [&](Node& node) {
+        NodeId const leaf = count_on_way(context, target, in_crowd, share, [&](Node& node) {
             node.last_reached = transitions_;
             settled |= node.settled;
             if (node.edits.pinned && node.is_leaf()) ++node.edits.seen_since_pinned[target.outcome];
@@ -142,20 +143,60 @@ void Tree::count_targets(LearningContext& context, std::span<Target const> targe
         });
         settled_leaves.push_back(settled ? leaf : kNoNode);
     }
+    count_groups(context, share);
     count_unexplained(context, targets, share);
+}
+
+// A group is what a node counts of one transition; a target with several bindings, or one that may be the last which
+// the node counts, is none of it.
+bool Tree::add_to_group(LearningContext& context, Node const& node, std::uint32_t outcome) const {
+    Scratch& scratch = context.scratch;
+    if (scratch.bindings.size() != 1 || node.stats.n >= max_counted / 2) return false;
+    auto const at = static_cast<NodeId>(&node - nodes_.data());
+    scratch.members.push_back({at, outcome, scratch.member_rows.size()});
+    auto const rows = scratch.bindings[0];
+    scratch.member_rows.insert(scratch.member_rows.end(), rows.begin(), rows.end());
+    return true;
+}
+
+void Tree::count_groups(LearningContext& context, NodeShare const& share) {
+    Scratch& scratch = context.scratch;
+    auto& members = scratch.members;
+    std::sort(members.begin(), members.end(), [](GroupMember const& a, GroupMember const& b) {
+        return a.node != b.node ? a.node < b.node : a.binding < b.binding;
+    });
+    for (std::size_t begin = 0, end = 0; begin < members.size(); begin = end) {
+        Node& node = nodes_[members[begin].node];
+        while (end < members.size() && members[end].node == members[begin].node) ++end;
+        scratch.bindings.width = node.variable_classes.size();
+        std::span const group = std::span<GroupMember const>(members).subspan(begin, end - begin);
+        if (group.size() >= min_group) {
+            count_group(context, node, group, counting_time(), share);
+            continue;
+        }
+        for (GroupMember const& each : group) {
+            take_binding(scratch, each);
+            count_target(context, node, each.outcome, counting_time(), share);
+        }
+    }
+    members.clear();
+    scratch.member_rows.clear();
 }
 
 // Settled branches count the targets that their leaves do not explain, once all targets have been counted there.
 void Tree::count_unexplained(LearningContext& context, std::span<Target const> targets, NodeShare const& share) {
     auto const& settled_leaves = context.scratch.settled_leaves;
     bool unexplained = false;
+    bool const in_crowd = targets.size() >= min_group;
     for (std::size_t i = 0; i < targets.size(); ++i) {
         if (settled_leaves[i] == kNoNode) continue;
         Node const& leaf = nodes_[settled_leaves[i]];
         if (leaf.edits.pinned || leaf.stats.is_pure()) continue;
         unexplained = true;
-        count_on_way(context, targets[i], share, [](Node const& node) { return node.settled && !node.edits.pinned; });
+        count_on_way(context, targets[i], in_crowd, share,
+                     [](Node const& node) { return node.settled && !node.edits.pinned; });
     }
+    count_groups(context, share);
     if (unexplained) context.criterion.update_settled(nodes_);
 }
 

@@ -156,10 +156,13 @@ private:
     [[nodiscard]] CountingTime counting_time() const { return {transitions_, stamp_}; }
     template <class Visit>
     NodeId walk(LearningContext& context, Target const& target, Visit&& visit);
-    /// The same, counting the target at the nodes where should_count(node) says so.
+    /// The same, counting the target at the nodes where should_count(node) says so. If it is one of a crowd, it is
+    /// counted there when count_groups() is called.
     template <class ShouldCount>
-    NodeId count_on_way(LearningContext& context, Target const& target, NodeShare const& share,
+    NodeId count_on_way(LearningContext& context, Target const& target, bool in_crowd, NodeShare const& share,
                         ShouldCount&& should_count);
+    [[nodiscard]] bool add_to_group(LearningContext& context, Node const& node, std::uint32_t outcome) const;
+    void count_groups(LearningContext& context, NodeShare const& share);
     /// What each of its nodes may count. A rule that looks like noise is taken to have as many outcomes as it may.
     [[nodiscard]] NodeShare node_share(LearningContext const& context) const;
     void count_targets(LearningContext& context, std::span<Target const> targets, NodeShare const& share);
@@ -218,12 +221,14 @@ NodeId Tree::walk(LearningContext& context, Target const& target, Visit&& visit)
 }
 
 template <class ShouldCount>
-NodeId Tree::count_on_way(LearningContext& context, Target const& target, NodeShare const& share,
+NodeId Tree::count_on_way(LearningContext& context, Target const& target, bool in_crowd, NodeShare const& share,
                           ShouldCount&& should_count) {
     Node* asking = nullptr;  // the node before, if it has counted the target and its test is no candidate
     return walk(context, target, [&](Node& node) {
         if (asking != nullptr && &node == &nodes_[asking->left]) ++asking->uncounted_test.counts[target.outcome];
-        bool const counted = should_count(node) && count_target(context, node, target.outcome, counting_time(), share);
+        bool const counted =
+            should_count(node) && ((in_crowd && add_to_group(context, node, target.outcome)) ||
+                                   count_target(context, node, target.outcome, counting_time(), share));
         asking = counted && node.uncounted_test.in_place() ? &node : nullptr;
     });
 }

@@ -14,6 +14,50 @@ namespace treethink {
 
 namespace {
 
+/// What most looks have in common: each target has one binding, and all states have as many objects of each class. Then
+/// groundings need not be counted target by target.
+class AlikeTargets {
+public:
+    explicit AlikeTargets(std::span<KeptTarget const> targets) {
+        Roster const* known = nullptr;
+        for (KeptTarget const& each : targets) {
+            std::size_t const bindings = each.bindings.size();
+            if (bindings == 0) continue;
+            ++bound_;
+            Roster const* const roster = each.before->roster().get();
+            are_alike_ = are_alike_ && bindings == 1 && (roster == known || has_as_many(*roster));
+            if (!are_alike_) return;
+            known = roster;
+        }
+    }
+
+    [[nodiscard]] bool are_alike() const { return are_alike_; }
+    /// How many groundings of a pattern there are to examine, where the targets bind so many variables.
+    [[nodiscard]] std::uint64_t groundings(FactType const& type, Pattern const& pattern, std::size_t variables) const {
+        std::uint64_t product = bound_;
+        for (std::size_t k = 0; k < type.arity; ++k)
+            if (pattern.variables[k] >= variables) product *= rows_.empty() ? 0 : rows_[type.classes[k]];
+        return product;
+    }
+
+private:
+    [[nodiscard]] bool has_as_many(Roster const& roster) {
+        bool const is_first = rows_.empty();
+        if (is_first) rows_.resize(roster.classes());
+        bool same = true;
+        for (std::size_t c = 0; c < roster.classes(); ++c) {
+            std::size_t const rows = roster.ids(ClassId(c)).size();
+            if (is_first) rows_[c] = rows;
+            same = same && rows_[c] == rows;
+        }
+        return same;
+    }
+
+    bool are_alike_ = true;
+    std::uint64_t bound_ = 0;          // targets with a binding
+    std::vector<std::uint64_t> rows_;  // by class
+};
+
 /// Evaluates the tests of one pattern over the targets of a look.
 class PatternLook {
 public:
@@ -111,7 +155,7 @@ private:
     template <class Visit>
     void with_value(State const& state, Row x, Row y, Visit const& visit) {
         VectorView const second = type_.terms == 2 ? state.value(type_.slots[1], y) : VectorView{};
-        if (!type_.kind->value(state.value(type_.slots[0], x), second, value_.data())) return;
+        if (!type_.value(state.value(type_.slots[0], x), second, value_.data())) return;
         VectorView value = value_.view();
         if (type_.unordered() && is_new_[0]) {  // two new objects: the greater value of both directions
             std::copy(value.begin(), value.end(), swapped_.data());
@@ -122,10 +166,12 @@ private:
     }
 
     std::size_t find_or_add(VectorView value) {
+        if (last_ < values_.size() && same(values_[last_], value)) return last_;  // targets are often alike
         auto const hash = static_cast<std::uint32_t>(hash_of(value, 0));
         std::uint32_t const place = index_.find(hash, [&](std::uint32_t v) { return same(values_[v], value); });
-        if (place != HashIndex::none) return place;
+        if (place != HashIndex::none) return last_ = place;
         index_.add(hash, static_cast<std::uint32_t>(values_.size()));
+        last_ = values_.size();
         values_.emplace_back(value.begin(), value.end());
         holds_.emplace_back(targets_.size());
         return values_.size() - 1;
@@ -159,6 +205,7 @@ private:
     std::vector<Vector> values_;       // that came
     std::vector<TargetSet> holds_;     // by value: targets for which it held
     HashIndex index_;                  // of values_
+    std::size_t last_ = 0;             // place of the value that came last
     std::optional<Int> smallest_;      // value of the current target, if a test holds with every greater one too
     std::vector<std::uint32_t> chosen_;
     Buffer value_, swapped_;
@@ -171,9 +218,13 @@ void append_tests(std::vector<FactType> const& types, std::vector<ClassId> const
                   std::span<LookBudget* const> budgets, std::vector<KeptTest>& tests) {
     std::uint64_t most = 0;
     for (LookBudget const* const each : budgets) most = std::max(most, std::min(each->of_pattern, each->left));
+    if (most == 0) return;  // a look does not count what takes no grounding
+    AlikeTargets const alike(targets);
     std::vector<std::pair<std::uint64_t, std::size_t>> order;  // groundings, position
     for (std::size_t p = 0; p < patterns.size(); ++p) {
-        std::uint64_t const groundings = PatternLook(types, classes, patterns[p], targets).groundings(most);
+        std::uint64_t const groundings = alike.are_alike()
+                                             ? alike.groundings(types[patterns[p].type], patterns[p], classes.size())
+                                             : PatternLook(types, classes, patterns[p], targets).groundings(most);
         if (groundings <= most) order.emplace_back(groundings, p);
     }
     std::sort(order.begin(), order.end());

@@ -575,6 +575,46 @@ def test_engine_and_twin_agree_on_objects_that_seldom_change(criterion, seed, me
     assert twins.follow(levels_of_things(schema, random.Random(seed), 180))["split"]
 
 
+# --- many objects of one class, of which most are alike -----------------------------
+
+
+def lit_rooms(schema: tt.Schema, rng: random.Random, steps: int) -> Iterator[Transition]:
+    """In a lit room, where all but the walker and one thing are bright, the walker walks."""
+    for step in range(steps):
+        if step % 3 == 0:
+            bright = rng.randrange(2)
+            places = [(rng.randrange(4), rng.randrange(5)) for _ in range(11)]
+            if step % 2:
+                places = [divmod(each, 5) for each in rng.sample(range(20), 11)]
+            things = [
+                tt.Object(i, "thing", place=place, color=2 * bright if i > 1 else i)
+                for i, place in enumerate(places)
+            ]
+            state = tt.State(schema, things)
+        before = state
+        x, y = before[0].place
+        if bright or rng.random() < 0.1:
+            state = state.replace(0, place=((x + 1) % 4, y))
+        yield before, "go", state
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("criterion", "memory"), [("wilson", 0), ("evidence", 20)])
+def test_engine_and_twin_agree_on_variables_that_stand_for_most_objects(criterion, memory):
+    schema = tt.Schema(
+        classes={"thing": ["place", "color"]},
+        attributes={
+            "place": tt.Attribute(2, facts=["equality", "difference"]),
+            "color": tt.Attribute(1, facts=["equality", "difference"]),
+        },
+        actions=["go"],
+    )
+    twins = Twins(schema, criterion, memory, alpha=0.3)
+    assert twins.follow(lit_rooms(schema, random.Random(0), 60))["split"]
+    nodes = [node for tree in twins.twin.trees.values() for node in tree.nodes()]
+    assert any(len(node.variables) > 1 for node in nodes)
+
+
 # --- more facts than are kept ------------------------------------------------------
 
 
