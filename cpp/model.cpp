@@ -473,7 +473,8 @@ void Model::take_looks(Tree& tree, RuleId const& rule, LearningContext& learning
         left.second -= is_for_second;
         left.ahead -= is_for_ahead;
         if (!is_for_second && !is_for_ahead) continue;
-        std::vector<KeptTarget> const targets = kept_targets(rule, node, max_look_targets);
+        std::size_t const most = tree.nodes()[node].is_leaf() ? max_look_targets : max_targets_of_branch;
+        std::vector<KeptTarget> const targets = kept_targets(rule, node, most);
         if (is_for_second && second.decide(node, targets)) return;
         if (is_for_ahead && ahead.decide(node, targets)) return;
     }

@@ -225,24 +225,28 @@ void Tree::decide(LearningContext& context) {
 
 namespace {
 
-// Changes when the loss doubles.
+// How large a loss is, in steps of about a half: 1, 2, 3, 4, 6, 8, 12, 16, ... nats.
 std::uint64_t look_level(Log loss) {
-    return static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(loss / units_per_nat)));
+    auto const nats = static_cast<std::uint64_t>(loss / units_per_nat);
+    if (nats < 2) return nats;
+    auto const width = static_cast<std::uint64_t>(std::bit_width(nats));
+    return 2 * width - 2 + (nats >> (width - 2) & 1);
 }
 
-// Changes when it doubles; later, when it is four times as large.
+// Changes when the loss doubles; later, when it is four times as large.
 std::uint64_t look_ahead_level(Log loss) {
-    std::uint64_t const level = look_level(loss);
+    auto const level = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(loss / units_per_nat)));
     return level <= 10 ? level : 10 + (level - 10) / 2;
 }
 
 }  // namespace
 
 // A branch that was checked, and a leaf whose check has changed nothing, are looked at if their loss has doubled
-// since the check before. So what is unexpected leads to a look soon.
+// since the check before; a leaf, when it has grown by half. So what is unexpected leads to a look soon.
 void Tree::note_look(LearningContext const& context, NodeId at, Log loss_before) {
     Log const loss = nodes_[at].stats.last_checked_loss;
-    if (look_level(loss_before) == look_level(loss) || !context.takes_looks()) return;
+    std::uint64_t const step = nodes_[at].is_leaf() ? 1 : 2;  // levels
+    if (look_level(loss_before) / step == look_level(loss) / step || !context.takes_looks()) return;
     bool const grown = loss_before > 0 && look_ahead_level(loss_before) != look_ahead_level(loss);
     awaiting_look_.push_back({at, grown || (loss_before == 0 && continues_look_ahead(context, at))});
 }

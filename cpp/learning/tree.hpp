@@ -199,7 +199,7 @@ private:
     std::vector<NodeId> free_;             // places in `nodes_` to use again
     std::uint64_t forgotten_ = 0;          // candidates
     std::vector<NodeId> awaiting_replay_;  // nodes; some may have been removed since, or be listed twice
-    static constexpr std::uint64_t look_work_at_once = std::uint64_t{1} << 21, look_work_later = 16;
+    static constexpr std::uint64_t look_work_at_once = std::uint64_t{1} << 21, look_work_later = 32;
     std::uint64_t look_work_ = 0;             // groundings that looks have examined, see may_look()
     std::vector<AwaitedLook> awaiting_look_;  // until the end of the observation; nodes may be listed twice
 };

@@ -18,8 +18,9 @@
 
 namespace treethink {
 
-/// A look at a node uses at most so many targets, and a sketch of a rule so many.
-inline constexpr std::size_t max_look_targets = 128, max_sketch_targets = 512;
+/// A look at a leaf uses at most so many targets, a look at a branch so many, and a sketch of a rule so many.
+inline constexpr std::size_t max_look_targets = 128, max_targets_of_branch = 512, max_sketch_targets = 512;
+static_assert(max_targets_of_branch <= max_sketch_targets);
 
 /// A set of them, by position. It takes as many words as there are targets to count.
 class TargetSet {
@@ -89,7 +90,7 @@ public:
 
 private:
     // Of each outcome, at most so many are searched.
-    static constexpr std::uint64_t searched_of_outcome = 1'000;
+    static constexpr std::uint64_t searched_of_outcome = 4'000;
 
     struct Search {
         std::uint64_t max_hash;  // what is drawn

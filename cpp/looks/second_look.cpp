@@ -16,10 +16,21 @@ namespace {
 
 // Less than this is not worth a look; in Log units, as are the scores of criteria that look ahead.
 constexpr double min_loss_of_test = 8 * static_cast<double>(units_per_nat);
+// For each max_look_targets, or a part of them.
 constexpr LookBudget groundings_of_test{1 << 12, 1 << 14};
-static_assert(groundings_of_test.left <= Tree::max_work_of_look);
+static_assert(groundings_of_test.left * (max_targets_of_branch / max_look_targets) <= Tree::max_work_of_look);
 // Part of what the tests below a branch explain that a challenger must make up for, as in tree.cpp.
 constexpr double share_to_make_up = 1.0 / 16;
+// Other outcomes are rare if they are at most one in so many.
+constexpr std::uint64_t rare_share = 16;
+
+// Whether a node has counted far more than a look would see. Where one outcome came much more often than all others, as
+// that of all objects that an action is not about, the others say how much it knows.
+bool knows_more(NodeStats const& stats) {
+    if (stats.n <= 2 * max_look_targets) return false;
+    std::uint64_t const others = stats.n - *std::max_element(stats.totals.begin(), stats.totals.end());
+    return others > max_targets_of_branch / 2 || others * rare_share > stats.n;
+}
 
 /// Of two tests whose net scores are equal: the higher score, then canonical order.
 bool is_better(std::vector<FactType> const& types, std::size_t variables, ScoredTest const& a, ScoredTest const& b) {
@@ -36,11 +47,13 @@ std::optional<ScoredTest> SecondLook::best_uncounted_test(std::vector<ClassId> c
                                                           LookSample const& sample) {
     std::vector<FactType> const& types = context_.codes.types();
     std::vector<KeptTest> tests;
-    LookBudget budget = groundings_of_test;
+    std::uint64_t const times = (targets.size() + max_look_targets - 1) / max_look_targets;
+    LookBudget const all{times * groundings_of_test.of_pattern, times * groundings_of_test.left};
+    LookBudget budget = all;
     std::vector<Pattern> uncounted = patterns(types, classes);
     std::erase_if(uncounted, [&](Pattern const& each) { return types[each.type].counted; });
     append_tests(types, classes, uncounted, targets, std::array{&budget}, tests);
-    tree_.note_look_work(groundings_of_test.left - budget.left, false);
+    tree_.note_look_work(all.left - budget.left, false);
     std::optional<ScoredTest> best;
     std::vector<Count> counts;
     for (KeptTest& each : tests) {
@@ -75,7 +88,7 @@ bool SecondLook::is_worth_while(NodeId at) const {
     bool const fixed = node.edits.pinned || node.edits.hand_written || node.edits.held || node.settled;
     bool const full = node.depth >= max_depth || node.variable_classes.size() >= max_variables;
     if (fixed || full || stats.is_pure() || !node.candidates.are_counted()) return false;
-    if (!node.is_leaf() && stats.n > 2 * max_look_targets) return false;  // it knows more than the look would see
+    if (!node.is_leaf() && knows_more(stats)) return false;
     std::vector<Count> counts(stats.totals.size(), 0);
     if (!node.is_leaf()) read_test_counts(node, counts);
     Sample const sample{stats.totals, stats.current_design_effect()};

@@ -1472,7 +1472,8 @@ class ReferenceTree:
         too, if it is below a test that explains nothing by itself.
         """
         loss = node.last_checked_loss
-        if not self._takes_looks() or look_level(loss_before) == look_level(loss):
+        step = 2 if node.test else 1
+        if not self._takes_looks() or look_level(loss_before) // step == look_level(loss) // step:
             return
         if loss_before > 0:
             ahead = look_ahead_level(loss_before) != look_ahead_level(loss)
@@ -1512,8 +1513,8 @@ class ReferenceTree:
         fixed = node.pinned or node.hand_written or (node.test and node.keeps_test())
         if fixed or is_full(node) or node in self._settled() or is_pure(node.totals):
             return False
-        if node.test and node.totals.total() > 2 * MAX_TARGETS:
-            return False  # it knows more than the look would see
+        if node.test and knows_more(node.totals):
+            return False
         held = node.counts_of_test() if node.test else Counter[Outcome]()
         return self._to_beat(node, scene, node, held) <= -LEAST_LOSS * NAT
 
@@ -1577,7 +1578,8 @@ class ReferenceTree:
         """The best test that is not counted, and its score less its length."""
         lengths = self.lengths(scene, node.variables)
         uncounted = {each: n for each, n in lengths.items() if not KINDS[each.kind].counted}
-        budget = Budget(*SECOND_GROUNDINGS)
+        times = -(-len(kept) // MAX_TARGETS_OF_LEAF)
+        budget = Budget(*(times * each for each in SECOND_GROUNDINGS))
         tests = kept_tests(uncounted, node.variables, kept, [budget])
         self.look_work += budget.used
         worths: dict[Test, tuple[int, int]] = {}
@@ -1611,6 +1613,17 @@ class ReferenceTree:
         return True
 
 
+def knows_more(totals: Counter[Outcome]) -> bool:
+    """Whether a node has counted far more than a look would see.
+
+    If one outcome came much more often than all others, these say how much it knows.
+    """
+    n = totals.total()
+    others = n - max(totals.values())
+    many = others > MAX_TARGETS // 2 or others * RARE_SHARE > n
+    return n > 2 * MAX_TARGETS_OF_LEAF and many
+
+
 def is_full(node: Node) -> bool:
     """Whether it cannot get children."""
     return len(node.path) >= MAX_DEPTH or len(node.variables) >= MAX_VARIABLES
@@ -1621,9 +1634,11 @@ def is_full(node: Node) -> bool:
 # Sets of targets are whole numbers: target i is in a set if bit i is one.
 
 NAT = 65536
-MAX_TARGETS, MAX_SKETCH_TARGETS = 128, 512
-"""A look uses so many targets that reach a node, a sketch of a rule so many."""
-MAX_SEARCHED = 1000
+MAX_TARGETS_OF_LEAF, MAX_TARGETS = 128, 512
+"""A look uses so many targets that reach a leaf; at a branch and in a sketch of a rule so many."""
+RARE_SHARE = 16
+"""Outcomes are rare if they are at most one in so many."""
+MAX_SEARCHED = 4000
 """Of each outcome, so many targets are searched for those that reach the node."""
 MAX_SECOND_LOOKS, MAX_LOOKS_AHEAD = 4, 1
 """In one transition there are so many looks."""
@@ -1631,11 +1646,12 @@ LEAST_LOSS, LEAST_LOSS_AHEAD = 8, 64
 """What there must be left to explain, in nats."""
 LEAST_LOSS_OF_FRAMES = 16
 FEWEST_TARGETS_AHEAD = 32
-WORK_AT_ONCE, WORK_LATER = 2**21, 16
+WORK_AT_ONCE, WORK_LATER = 2**21, 32
 """From the last look that changed something on, the looks of a rule examine so many groundings, and
 so many more for each transition."""
 SECOND_GROUNDINGS = (2**12, 2**14)
-"""A second look examines so many groundings of one pattern, and of all. Others are passed over."""
+"""A second look examines so many groundings of one pattern, and of all, for each 128 targets or a
+part of them. Others are passed over."""
 FIRST_GROUNDINGS = (2**14, 2**16)
 """The same for the first tests of pairs;"""
 FEW_GROUNDINGS, MANY_GROUNDINGS = (2**10, 2**18), (2**13, 2**17)
@@ -1652,9 +1668,16 @@ MAX_FILTERS = 4
 MAX_SKETCH_TESTS, MAX_SKETCH_DEPTH = 256, 8
 
 
+LOOK_LEVELS = [2, *(2**k * half for k in range(1, 64) for half in (2, 3))]
+"""In half nats."""
+
+
 def look_level(loss: int) -> int:
-    """A node is looked at again when this changes: at 1, 2, 4, 8, 16, ... nats."""
-    return sum(2**k <= loss // NAT for k in range(64))
+    """A leaf is looked at again when this changes: at 1, 2, 3, 4, 6, 8, 12, ... nats.
+
+    A branch is when its loss has doubled.
+    """
+    return sum(each <= 2 * (loss // NAT) for each in LOOK_LEVELS)
 
 
 def look_ahead_level(loss: int) -> int:
@@ -2239,7 +2262,7 @@ class ReferenceModel:
         if not rivals:
             return None
         scene = self.kept[-1][0]
-        kept = self._kept_at(tree.root, rule, MAX_SKETCH_TARGETS)
+        kept = self._kept_at(tree.root, rule, MAX_TARGETS)
         sketch = Sketch(tree, kept, scene)
 
         def length(frame: Frame) -> float:
@@ -2338,7 +2361,8 @@ class ReferenceModel:
                     twice = ahead > 0 and looks_ahead and tree.is_look_ahead_worth_while(node)
                     second -= once
                     ahead -= twice
-                    kept = self._kept_at(node, rule, MAX_TARGETS) if once or twice else []
+                    most = MAX_TARGETS if node.test else MAX_TARGETS_OF_LEAF
+                    kept = self._kept_at(node, rule, most) if once or twice else []
                     if once and tree.look(node, kept, scene):
                         break
                     if twice and tree.look_ahead(node, kept, scene):
