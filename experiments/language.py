@@ -162,10 +162,7 @@ ROWS: dict[str, Callable[[], Row]] = {
     "chase": lambda: world_row(
         2_000, make("chase"), larger=make("chase", width=32, height=32), episode=10
     ),
-    # Most amounts of fuel come at the start of an episode: moves and cans change it by 4 and 10.
-    "fuel": lambda: world_row(
-        2_000, make("fuel"), larger=make("fuel", width=32, height=32), episode=10
-    ),
+    "fuel": lambda: world_row(2_000, make("fuel"), larger=make("fuel", width=32, height=32)),
     "portal": lambda: world_row(
         2_000, make("portal"), larger=make("portal", width=32, height=32, portals=100)
     ),
@@ -174,10 +171,7 @@ ROWS: dict[str, Callable[[], Row]] = {
         make("portal", stepping=1),
         larger=make("portal", width=32, height=32, portals=100, stepping=1),
     ),
-    # In a level in which all doors have both colors, any door tells what color the player has.
-    "doors of one class": lambda: world_row(
-        3_000, make("doors-things"), reference=make("doors"), episode=10
-    ),
+    "doors of one class": lambda: world_row(3_000, make("doors-things"), reference=make("doors")),
     "coins of one class": lambda: world_row(3_000, make("coins-things"), reference=make("coins")),
     "blocks": lambda: Row(BLOCKS, 4_000, partial(blocks, 5), larger=partial(blocks, 7)),
     "valves": lambda: Row(VALVES, 1_500, partial(valves, 5, 6), larger=partial(valves, 12, 36)),
