@@ -34,12 +34,12 @@ std::vector<std::string> names_of(List const& list) {
 }  // namespace
 
 Schema::Schema(std::vector<Class> classes, std::vector<Attribute> attributes, std::vector<std::string> actions)
-    : classes_(std::move(classes)), attributes_(std::move(attributes)), actions_(std::move(actions)) {
+    : classes_(std::move(classes)), attributes_(std::move(attributes)), n_attributes_(attributes_.size()),
+      actions_(std::move(actions)) {
     for (auto const& each : classes_) add_name(class_names_, "class", each.name);
     for (auto const& each : attributes_) add_name(attribute_names_, "attribute", each.name);
     for (auto const& each : actions_) add_name(action_names_, "action", each);
     check_lengths();
-    n_attributes_ = attributes_.size();
     for (std::size_t a = 0; a < n_attributes_; ++a) units_.push_back(find_unit(AttributeId(a)));
     for (std::size_t a = 0; a < n_attributes_; ++a) check_unit(AttributeId(a));
     if (classes_.size() * attributes_.size() > max_slots)
