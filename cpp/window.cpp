@@ -243,9 +243,9 @@ std::size_t Window::bytes() const {
         for (State const* const state : {&each.before, &each.after}) {
             bytes += state->schema()->columns().size() * sizeof(State::ColumnPtr);
             if (seen.insert(state->roster().get()).second) bytes += sizeof(Roster) + state->roster()->size() * 64;
-            for (auto const& column : state->columns())
-                if (seen.insert(column.get()).second)
-                    bytes += sizeof(Column) + column->values().capacity() * sizeof(Int);
+            for (std::size_t s = 0; s < state->schema()->columns().size(); ++s)
+                if (Column const& column = *state->column(SlotId(s)); seen.insert(&column).second)
+                    bytes += sizeof(Column) + column.values().capacity() * sizeof(Int);
         }
     return bytes;
 }

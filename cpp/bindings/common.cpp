@@ -216,10 +216,18 @@ SlotId slot_named(Schema const& schema, ClassId class_id, std::string_view attri
 }
 
 SlotId column_named(Schema const& schema, ClassId class_id, std::string_view attribute) {
-    for (std::size_t s = schema.slots().size(); s < schema.columns().size(); ++s)
-        if (schema.column(SlotId(s)).class_id == class_id && schema.attribute(SlotId(s)).name == attribute)
-            return SlotId(s);
-    return slot_named(schema, class_id, attribute);
+    auto const name_of = [&](SlotId slot) -> std::string const& { return schema.attribute(slot).name; };
+    if (attribute.find('+') == std::string_view::npos) return slot_named(schema, class_id, attribute);
+    std::vector<std::string> known;
+    for (auto const a : schema.classes()[class_id].attributes) known.push_back(schema.attribute(a).name);
+    for (std::size_t s = schema.slots().size(); s < schema.columns().size(); ++s) {
+        if (schema.column(SlotId(s)).class_id != class_id) continue;
+        // Schemas that fit each other may differ in which one is the place.
+        auto const [place, step] = schema.terms_of(SlotId(s));
+        if (name_of(SlotId(s)) == attribute || name_of(step) + " + " + name_of(place) == attribute) return SlotId(s);
+        known.push_back(name_of(SlotId(s)));
+    }
+    throw UnknownName("attribute", std::string(attribute), known, "class '" + schema.classes()[class_id].name + "'");
 }
 
 }  // namespace treethink::bindings

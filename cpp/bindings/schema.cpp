@@ -71,6 +71,7 @@ nb::list sums_of_attributes(Schema const& schema) {
     nb::list sums;
     for (std::size_t a = schema.attributes().size(); a < schema.attributes_of_columns(); ++a) {
         Attribute const& sum = schema.attribute(AttributeId(a));
+        if (!schema.compares_sum(AttributeId(a))) continue;
         auto const& [place, step] = *sum.sum_of;
         sums.append(nb::make_tuple(sum.name, schema.attribute(AttributeId(place)).name,
                                    schema.attribute(AttributeId(step)).name));
@@ -86,6 +87,8 @@ void bind_schema(nb::module_& module) {
         .def("__init__", &make_schema, nb::arg("classes"), nb::arg("attributes"), nb::arg("actions"))
         .def("_compute", &compute, nb::arg("names"),
              "Let `_derive`, which takes a state and returns it with these attributes computed, make every state.")
+        .def("_leave_out_sums", &Schema::leave_out_sums,
+             "Let facts be about no sums. Only before states or models use the schema.")
         .def("_sums_of_attributes", &sums_of_attributes,
              "Return the sums that facts can be about: (name, place, step), each the name of an attribute.")
         .def("fits", &Schema::fits, nb::arg("other"),

@@ -94,6 +94,14 @@ bool Codes::in_box(Column const& column, AttributeId unit) const {
 
 void Codes::refuse_range(std::pair<Int, std::size_t> low, std::pair<Int, std::size_t> high) const {
     auto const name = [&](std::size_t slot) { return "'" + schema_->attribute(SlotId(slot)).name + "'"; };
+    for (std::size_t const each : {low.second, high.second}) {
+        if (each < schema_->slots().size()) continue;
+        SlotId const step = schema_->terms_of(SlotId(each))[1];
+        throw StateError("the sum " + name(each) + " lies so far from other values of its unit (" +
+                         std::to_string(low.first) + " and " + std::to_string(high.first) +
+                         ") that their difference does not fit 64 bits; give " + name(step) +
+                         " facts without 'difference'");
+    }
     bool const same = name(low.second) == name(high.second);
     throw StateError((same ? "attribute " + name(low.second) + " has"
                            : "attributes " + name(low.second) + " and " + name(high.second) + ", of one unit, have") +

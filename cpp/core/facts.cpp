@@ -192,13 +192,13 @@ private:
     void add_sums(FactKind const& kind) {
         std::size_t const end = types_.size() + max_types_of_sums;
         for (std::size_t s = schema_.slots().size(); s < schema_.columns().size(); ++s) {
-            auto const [place, step] = schema_.terms_of(SlotId(s));
-            auto const is_term = [&](SlotId slot) { return takes_part(schema_.attribute(slot), kind); };
+            SlotId const place = schema_.terms_of(SlotId(s))[0];
             AttributeId const unit = schema_.unit(schema_.column(place).attribute);
-            if (!is_term(place) || !is_term(step) || schema_.unit(schema_.column(step).attribute) == unit) continue;
+            if (!schema_.compares_sum(schema_.column(SlotId(s)).attribute)) continue;
             for (std::size_t t = 0; t < schema_.slots().size(); ++t) {
                 SlotId const other(t);
-                if (schema_.unit(schema_.column(other).attribute) != unit || !is_term(other)) continue;
+                if (schema_.unit(schema_.column(other).attribute) != unit) continue;
+                if (!takes_part(schema_.attribute(other), kind)) continue;
                 bool const within_object = class_of(other) == class_of(place) && other != place;
                 if (within_object && types_.size() < end) add(kind, 1, {other, SlotId(s)});
                 if (types_.size() < end) add(kind, 2, {other, SlotId(s)});

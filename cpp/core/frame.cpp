@@ -24,9 +24,8 @@ struct SourceCheck {
     [[nodiscard]] bool may_add(SlotId source) const { return !schema.attribute(slot).is_symbolic() && source != slot; }
     // An object's own sum is the value before and a step, which is another frame already.
     [[nodiscard]] bool may_replace_by_sum(SlotId sum) const {
-        auto const [place, step] = schema.terms_of(sum);
-        bool const in_facts = !schema.attribute(place).facts.empty() && !schema.attribute(step).facts.empty();
-        return in_facts && !is_own(sum) && same_unit(sum) && !schema.attribute(slot).is_symbolic();
+        bool const compared = schema.compares_sum(schema.column(sum).attribute);
+        return compared && !is_own(sum) && same_unit(sum) && !schema.attribute(slot).is_symbolic();
     }
     [[nodiscard]] bool is_own(SlotId source) const {
         return schema.column(source).class_id == schema.column(slot).class_id;

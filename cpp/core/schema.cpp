@@ -103,14 +103,14 @@ void Schema::add_slots(ClassId class_id) {
 // ---- sums ----
 
 // Which sums there are depends on nothing but what the values are, so that states of schemas that fit each other have
-// the same columns. What a sum is compared with follows from the units: the attribute that more classes have is the
-// place, and the other one is the step; of equals, the first.
+// the same columns. What a sum is compared with follows from the units: the one that more classes have is that of the
+// place, and the other one that of the step; of equals, the one of more attributes, then the first.
 void Schema::add_sums() {
     std::set<std::pair<std::size_t, std::size_t>> pairs;
     for (Class const& each : classes_) add_pairs(each, pairs);
     for (auto const& [a, b] : pairs) {
         if (attributes_.size() == n_attributes_ + max_sums) return;
-        bool const in_order = classes_with(units_[a]) >= classes_with(units_[b]);
+        bool const in_order = owners_of(units_[a]) >= owners_of(units_[b]);
         std::array<std::size_t, 2> const terms = in_order ? std::array{a, b} : std::array{b, a};
         Attribute sum;
         sum.name = attributes_[terms[0]].name + " + " + attributes_[terms[1]].name;
@@ -136,12 +136,24 @@ void Schema::add_pairs(Class const& owner, std::set<std::pair<std::size_t, std::
     }
 }
 
-std::size_t Schema::classes_with(AttributeId unit) const {
-    auto const has_unit = [&](Class const& c) {
-        return std::any_of(c.attributes.begin(), c.attributes.end(),
-                           [&](AttributeId a) { return a < n_attributes_ && units_[a] == unit; });
+std::pair<std::size_t, std::size_t> Schema::owners_of(AttributeId unit) const {
+    std::size_t classes = 0, slots = 0;
+    for (Class const& each : classes_) {
+        auto const own = std::count_if(each.attributes.begin(), each.attributes.end(),
+                                       [&](AttributeId a) { return a < n_attributes_ && units_[a] == unit; });
+        classes += own > 0;
+        slots += static_cast<std::size_t>(own);
+    }
+    return {classes, slots};
+}
+
+bool Schema::compares_sum(AttributeId sum) const {
+    auto const& [place, step] = *attributes_[sum].sum_of;
+    auto const is_term = [&](std::size_t a) {
+        auto const& facts = attributes_[a].facts;
+        return std::find(facts.begin(), facts.end(), "difference") != facts.end();
     };
-    return static_cast<std::size_t>(std::count_if(classes_.begin(), classes_.end(), has_unit));
+    return compares_sums_ && units_[place] != units_[step] && is_term(place) && is_term(step);
 }
 
 void Schema::add_slots_of_sums() {

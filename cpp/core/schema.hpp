@@ -108,8 +108,13 @@ public:
     /// about it.
     [[nodiscard]] std::span<Slot const> columns() const { return slots_; }
     [[nodiscard]] Slot const& column(SlotId slot) const { return slots_[slot]; }
-    /// The columns whose sum a column after slots() is.
+    /// The columns whose sum a column after slots() is: the place, which gives it its unit, and the step.
     [[nodiscard]] std::array<SlotId, 2> terms_of(SlotId sum) const;
+    /// Whether facts and frames may be about a sum: both attributes take part in differences, in units of their own.
+    [[nodiscard]] bool compares_sum(AttributeId sum) const;
+    /// Facts and frames are about no sums from now on, as in files from before there were any. Only before the schema
+    /// is shared.
+    void leave_out_sums() { compares_sums_ = false; }
     /// Attributes of columns are numbered on beyond attributes().
     [[nodiscard]] std::size_t attributes_of_columns() const { return attributes_.size(); }
     [[nodiscard]] Attribute const& attribute(AttributeId a) const { return attributes_[a]; }
@@ -161,8 +166,8 @@ private:
     /// Adds an attribute for each pair whose sum some class has.
     void add_sums();
     void add_pairs(Class const& owner, std::set<std::pair<std::size_t, std::size_t>>& pairs) const;
-    /// How many classes have an attribute of the unit.
-    [[nodiscard]] std::size_t classes_with(AttributeId unit) const;
+    /// How many classes have an attribute of the unit, and how many such attributes they have.
+    [[nodiscard]] std::pair<std::size_t, std::size_t> owners_of(AttributeId unit) const;
     /// Numbers the slots of one class, its attributes ascending.
     void add_slots(ClassId class_id);
     /// Numbers the sums, by class, then attribute.
@@ -173,6 +178,7 @@ private:
     std::size_t n_attributes_ = 0, n_slots_ = 0;  // without sums
     std::vector<std::string> actions_;
     std::vector<AttributeId> units_;
+    bool compares_sums_ = true;
     std::shared_ptr<Derivation const> derivation_;
     std::vector<bool> computed_;  // by attribute; empty without a derivation
     std::vector<Slot> slots_;

@@ -49,6 +49,10 @@ def _integers(value: object) -> tuple[int | None, ...]:
     return tuple(map(_integer, value))
 
 
+#: Between the names of two attributes in the name of their sum.
+SUM = " + "
+
+
 class Sum(NamedTuple):
     """The sum of two attributes of an object: where it will be if it takes a step.
 

@@ -547,6 +547,7 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         header: dict[str, Any] = {"schema": self.schema.to_dict(), "settings": settings}
         body, has_feedback = self._save(memory)
         header |= {"feedback": True} if has_feedback else {}
+        header |= {"sums": [*self.schema.sums]} if self.schema.sums else {}
         return file.pack(header, body)
 
     @classmethod
@@ -558,6 +559,8 @@ class TreeThink(file.CopiedByContent, _engine.Model):
             raise ModelFileError(f"{where} was written by the learner {learner}, not by TreeThink")
         try:
             schema = Schema.from_dict(header["schema"])
+            if "sums" not in header:  # a file from before there were any
+                schema.leave_out_sums()
             feedback = header.get("feedback", False) is True
             file.check_rules(schema, body, _SHORTEST_RULE, feedback)
             model = cls(schema, **header["settings"])

@@ -19,6 +19,7 @@ from typing import Any, NoReturn, Protocol, SupportsIndex, cast
 from treethink import _engine
 from treethink._engine import State
 from treethink.attributes import (
+    SUM,
     Attribute,
     Code,
     PlainValue,
@@ -197,23 +198,28 @@ class Schema(_engine.Schema):
     def sums(self) -> Mapping[str, Sum]:
         """The sums of two attributes of an object that facts can be about, by name.
 
-        A class has the sum of any two vectors of one length, such as ``"pos + heading"``, which is
-        compared with what has the unit of the first one. `State.value` knows it, too.
+        A class has the sum of any two vectors of one length that take part in differences and are
+        of two units, such as ``"pos + heading"``. It is compared with what has the unit of the
+        first one. `State.value` and `State.find` know it, too.
         """
         return MappingProxyType(self._sums)
 
+    def leave_out_sums(self) -> None:
+        """Let facts be about no sums. Only before states or models use the schema."""
+        self._leave_out_sums()
+        self._sums = {}
+
     def definition(self, name: str) -> Attribute:
         """Return the definition of an attribute, or of a sum."""
-        if name not in self._sums:
+        if name in self._attributes:
             return self._attributes[name]
-        place, step = (self._attributes[each] for each in self._sums[name])
+        place, step = (self._attributes[each] for each in name.split(SUM))
         compared = "difference" in place.facts and "difference" in step.facts
         return Attribute(place.length, facts=["difference"] if compared else [])
 
     def unit(self, attribute: str) -> str:
         """Return the attribute at the end of the chain of ``like``; equal units are compared."""
-        if attribute in self._sums:
-            attribute = self._sums[attribute].place
+        attribute = attribute.split(SUM)[0]
         while (like := self._attributes[attribute].like) is not None:
             attribute = like
         return attribute

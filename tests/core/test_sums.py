@@ -106,6 +106,21 @@ def test_exported_python_adds_the_two_attributes(tmp_path):
         assert tt.State.from_dict(model.schema, answer) == then
 
 
+def test_a_file_from_before_there_were_sums_goes_on_without(tmp_path):
+    schema = robots()
+    schema.leave_out_sums()
+    old = tt.TreeThink(schema)
+    steps = list(play(robots(), 600, seed=0))
+    old.observe_many(steps[:300])
+    old.save(tmp_path / "old.tt")
+    again = tt.TreeThink.load(tmp_path / "old.tt")
+    assert not again.schema.sums
+    for model in (old, again):
+        model.observe_many(steps[300:])
+    assert again.to_bytes() == old.to_bytes()
+    assert all(" + heading]" not in str(rule) for rule in again.rules.values())
+
+
 def test_a_saved_model_knows_its_sums(tmp_path):
     model = learned()
     model.save(tmp_path / "robots.tt")
@@ -119,6 +134,45 @@ def test_a_saved_model_knows_its_sums(tmp_path):
     assert (tmp_path / "again.tt").read_bytes() == (tmp_path / "robots.tt").read_bytes()
 
 
+def test_what_a_counterfactual_says_is_what_the_model_predicts():
+    """Where it says that a heading would make a difference, it does."""
+    model = learned()
+    text = """robot.pos when drive    X0: robot
+X0[heading] = (1, 0) ?
+├─ yes: ∃ X1: crate.  X1[pos] - X0[pos + heading] = (0, 0) ?
+│  ├─ yes: +(7, 7) × 30
+│  └─ no:  +(1, 0) × 30
+└─ no:  +(0, 0) × 30
+"""
+    told = tt.TreeThink(robots())
+    told.replace("robot.pos.drive", text)
+    crate = tt.Object(2, "crate", pos=(3, 4))
+    state = tt.State(robots(), [tt.Object(1, "robot", pos=(3, 3), heading=(0, 1)), crate])
+    said = str(told.explain(state, "drive", (1, "pos")))
+    assert "pos would be (10, 10)" not in said.replace("\n", " ") or "crate" in said
+    above = model.explain(state, "drive", (1, "pos"))
+    assert "if there were no crate one heading from robot 1" in " ".join(str(above).split())
+
+
+def test_a_counterfactual_never_assumes_a_sum():
+    """It assumes another destination, not that the sum of two other values is another one."""
+    attributes = {"pos": 2, "heading": 2, "dest": tt.Attribute(2, like="pos")}
+    schema = tt.Schema({"robot": ["pos", "heading", "dest"]}, attributes, ["drive"])
+    model = tt.TreeThink(schema)
+    model.replace(
+        "robot.pos.drive",
+        """robot.pos when drive    X0: robot
+X0[pos + heading] - X0[dest] = (0, 0) ?
+├─ yes: +(0, 1) × 30
+└─ no:  +(0, 0) × 30
+""",
+    )
+    robot = tt.Object(1, "robot", pos=(0, 4), heading=(0, 1), dest=(2, 1))
+    said = " ".join(str(model.explain(tt.State(schema, [robot]), "drive", (1, "pos"))).split())
+    assert "pos + heading (2, 1)" not in said
+    assert "dest (0, 5)" in said
+
+
 # ------------------------------------------------------------------------ which sums there are
 
 
@@ -130,9 +184,12 @@ def test_the_attribute_that_more_classes_have_is_the_place():
     assert schema.unit("spot + speed") == "spot"
 
 
-def test_of_two_that_are_equally_common_the_first_is_the_place():
+def test_of_units_in_equally_many_classes_that_of_more_attributes_is_the_place():
+    attributes = {"heading": 2, "pos": 2, "dest": tt.Attribute(2, like="pos")}
+    schema = tt.Schema({"robot": ["heading", "pos", "dest"]}, attributes, ["wait"])
+    assert [*schema.sums] == ["pos + heading", "dest + heading"]
     schema = tt.Schema({"ball": ["spot", "speed"]}, {"speed": 2, "spot": 2}, ["wait"])
-    assert [*schema.sums] == ["speed + spot"]
+    assert [*schema.sums] == ["speed + spot"]  # of equals, the first
 
 
 @pytest.mark.parametrize(
@@ -179,11 +236,14 @@ def test_a_sum_is_no_value_that_can_be_given_or_predicted():
 def test_a_sum_is_compared_only_where_both_attributes_are():
     schema = robots(heading=tt.Attribute(2, facts=["equality"]))
     text = "robot.pos when drive    X0: robot\nX0[pos + heading] - X0[pos] = (0, 0) ?"
-    with pytest.raises(RuleError):
+    with pytest.raises(UnknownNameError, match=r"unknown attribute 'pos \+ heading'"):
         tt.TreeThink(schema).replace("robot.pos.drive", f"{text}\n├─ yes: +(1, 0)\n└─ no:  +(0, 0)")
     model = tt.TreeThink(schema)
     model.observe_many(play(schema, 200, seed=0))
-    assert "pos + heading" not in str(model.rules["robot.pos.drive"])
+    assert all("pos + heading" not in str(rule) for rule in model.rules.values())
+    text = "robot.pos when drive    X0: robot\nX0[pos + heading] - X0[pos] = (0, 0) ?"
+    with pytest.raises(RuleError, match="no facts of the kind 'difference'"):  # a heading of (0, 0)
+        learned().replace("robot.pos.drive", f"{text}\n├─ yes: +(1, 0)\n└─ no:  +(0, 0)")
 
 
 def test_where_a_sum_does_not_fit_64_bits_it_is_as_large_as_can_be():
@@ -201,6 +261,24 @@ def test_states_of_a_schema_that_fits_have_the_same_sums():
         assert model.predict(same, action).outcomes(1, "pos") == model.predict(
             before, action
         ).outcomes(1, "pos")
+
+
+def test_a_sum_is_known_by_the_name_that_another_schema_gives_it():
+    """Schemas that fit each other can differ in which of two attributes is the place."""
+    classes = {"crate": ["pos"], "robot": ["pos", "heading"], "base": ["home"], "mast": ["home"]}
+    known = {"pos": 2, "heading": 2, "home": 2}
+    one = tt.Schema(classes, known, ["drive"])
+    other = tt.Schema(classes, {**known, "heading": tt.Attribute(2, like="home")}, ["drive"])
+    assert ([*one.sums], [*other.sums]) == (["pos + heading"], ["heading + pos"])
+    robot = tt.Object(1, "robot", pos=(3, 3), heading=(0, 1))
+    for schema in (one, other):
+        state = tt.State(schema, [robot])
+        assert state.value(1, "pos + heading") == state.value(1, "heading + pos") == (3, 4)
+
+
+def test_an_unknown_sum_is_one_error_that_names_those_there_are():
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'pos \+ heading'\?"):
+        level(robots(), random.Random(0)).value(1, "pos+heading")
 
 
 def test_a_state_error_is_about_declared_attributes_only():

@@ -182,7 +182,7 @@ class Sum(NamedTuple):
 def sums(schema: Any) -> list[Sum]:
     """All pairs of vectors of one length that a class has, unless it has many of them.
 
-    What more classes have is the place; of two that are equally common, the first.
+    What more classes have is the place; then what there is more of; then the first.
     """
     names = list(schema.attributes)
     pairs = set()
@@ -199,17 +199,22 @@ def sums(schema: Any) -> list[Sum]:
     in_order = sorted(pairs, key=lambda pair: [names.index(m) for m in pair])[:MAX_SUMS]
     return [
         Sum(a, b)
-        if classes_with(schema, unit(schema, a)) >= classes_with(schema, unit(schema, b))
+        if owners_of(schema, unit(schema, a)) >= owners_of(schema, unit(schema, b))
         else Sum(b, a)
         for a, b in in_order
     ]
 
 
-def classes_with(schema: Any, of_unit: str) -> int:
-    """How many classes have an attribute of the unit."""
-    return sum(
-        any(unit(schema, m) == of_unit for m in members) for members in schema.classes.values()
-    )
+def owners_of(schema: Any, of_unit: str) -> tuple[int, int]:
+    """How many classes have an attribute of the unit, and how many such attributes they have."""
+    own = [sum(unit(schema, m) == of_unit for m in ms) for ms in schema.classes.values()]
+    return sum(n > 0 for n in own), sum(own)
+
+
+def is_compared(schema: Any, each: Sum) -> bool:
+    """Whether facts and frames may be about the sum."""
+    in_facts = all("difference" in (schema.attributes[m].facts or ()) for m in each)
+    return in_facts and unit(schema, each.place) != unit(schema, each.step)
 
 
 def owned_sums(schema: Any) -> list[tuple[str, Sum]]:
@@ -230,18 +235,14 @@ def slots(schema: Any) -> list[tuple[str, str]]:
 def types_of_sums(schema: Any) -> list[FactType]:
     """A sum is compared with all attributes of its place's unit, but not with the place itself."""
 
-    def takes_part(attribute: str) -> bool:
-        return "difference" in (schema.attributes[attribute].facts or ())
-
     types = []
     for owner, each in owned_sums(schema):
         of_unit = unit(schema, each.place)
-        if not (takes_part(each.place) and takes_part(each.step)):
-            continue
-        if unit(schema, each.step) == of_unit:
+        if not is_compared(schema, each):
             continue
         for c, m in slots(schema):
-            if unit(schema, m) != of_unit or not takes_part(m):
+            takes_part = "difference" in (schema.attributes[m].facts or ())
+            if unit(schema, m) != of_unit or not takes_part:
                 continue
             if c == owner and m != each.place:
                 types.append(FactType("difference", (m, each.name), (c,)))
@@ -736,9 +737,9 @@ def possible_frames(schema: Any, class_name: str, attribute: str) -> list[Frame]
             if not own.is_symbolic:
                 frames.append(Frame(True, stays, source))
     for owner, each in owned_sums(schema):
-        in_facts = bool(schema.attributes[each.place].facts and schema.attributes[each.step].facts)
         same_unit = unit(schema, each.place) == unit(schema, attribute)
-        if owner != class_name and in_facts and same_unit and not own.is_symbolic:
+        compared = is_compared(schema, each) and same_unit
+        if owner != class_name and compared and not own.is_symbolic:
             frames += [Frame(False, stays, (owner, each.name)) for stays in (True, False)]
     return distinct(frames)[:MAX_FRAMES]
 

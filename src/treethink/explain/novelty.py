@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from treethink.attributes import SUM
 from treethink.explain.object_names import object_name
 from treethink.outcome_text import value_text
 
@@ -40,7 +41,7 @@ def novelty_text(prediction: Prediction, object_id: int, attribute: str) -> str:
         return _WITHOUT_VALUE[found[0]]
     _, kind, objects, value = found
     state = prediction.state
-    named = [f"{object_name(state, x)}, {name}" for x, name in objects]
+    named = [f"{object_name(state, x)}, {_bracketed(name)}" for x, name in objects]
     definition = state.schema.definition(objects[0][1])
     if kind == "equality":
         what = f"{named[0]} = {value_text(value, definition)}"
@@ -50,3 +51,8 @@ def novelty_text(prediction: Prediction, object_id: int, attribute: str) -> str:
     else:
         what = f"{kind} of {' and '.join(named)} = {value}"
     return f"this answer rests on a value never seen: {what}"
+
+
+def _bracketed(attribute: str) -> str:
+    """Put the name of a sum in brackets, since a difference may follow."""
+    return f"({attribute})" if SUM in attribute else attribute

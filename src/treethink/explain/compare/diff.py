@@ -384,6 +384,9 @@ def _state(
                 value %= len(definition.names or (0, 1))
             own[attribute] = value
             used[unit].append(own[attribute])
+        for sum_name, (place, step) in schema.sums.items():  # where it may be next
+            if place in own and step in own:
+                used[schema.unit(sum_name)].append(plus(own[place], own[step]))
         objects.append(Object(i, name, **own))
     return state_or_none(schema, objects)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from treethink.attributes import Code
+from treethink.attributes import SUM, Code
 from treethink.explain.english.phrases import (
     Choice,
     Conjunction,
@@ -30,7 +30,6 @@ from treethink.explain.english.phrases import (
 )
 from treethink.explain.english.tests import conditions
 from treethink.explain.english.words import (
-    SUM,
     Nouns,
     article,
     is_noun,

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from treethink import _engine
+from treethink.attributes import SUM
 from treethink.explain.english.phrases import Condition, Conjunction
 from treethink.explain.english.words import (
     Nouns,
@@ -169,6 +170,9 @@ def _difference(attribute: str, subject: str, other: str, by: Value, holds: bool
 def _comparison(test: Test, first: int, subject: str, other: str, holds: bool) -> Clause:
     """Return a difference of two different attributes; `first` is the term of the subject."""
     by, (own, its) = _offset(test, 1 - first), _attributes(test, first)
+    if SUM in own and SUM not in its:  # a place is the subject, not a step from somewhere
+        subject, other, own, its, by = other, subject, its, own, negative(by)
+        holds = holds or other.startswith("no ")
     one, than = located(subject, own, by), located(other, its, by)
     if isinstance(by, tuple) and (is_position(own, by) or is_position(its, by)):
         return _is(one, place_from(by, other, its), holds)
@@ -282,6 +286,12 @@ def _older(test: Test) -> int:
     return test.variables.index(min(test.variables))
 
 
+def _sum_of(test: Test, which: int) -> int:
+    """Return the term that is a sum if one is, since its value is nobody's own; else `which`."""
+    sums = [SUM in attribute for _, attribute in test.terms]
+    return sums.index(True) if True in sums else which
+
+
 def _attributes(test: Test, which: int) -> tuple[str, str]:
     """Return the attribute of a difference's term, 0 or 1, and that of the other one."""
     return test.terms[which][1], test.terms[1 - which][1]
@@ -312,7 +322,7 @@ def _held(state: State, step: Step) -> str:
     if test.kind == "equality":
         has = _has_value(test.attribute, test.value)
         return f"{object_name(state, binding[test.variables[0]])} {has}"
-    which, _ = _anchor(state, test, step.before[0])
+    which = _sum_of(test, _anchor(state, test, step.before[0])[0])
     variable, own = test.terms[1 - which]
     subject = binding[variable]
     has = _has_value(own, plain_value_of(state, subject, own))
@@ -327,7 +337,8 @@ def _failed(state: State, step: Step) -> str:
         return _compared(state, test, binding, holds=False)
     required, relative, (subject, attribute) = test.value, "", test.terms[0]
     if test.kind == "difference":
-        which, anchor = _anchor(state, test, binding)
+        which = _sum_of(test, _anchor(state, test, binding)[0])
+        anchor = binding[test.terms[which][0]]
         subject, attribute = test.terms[1 - which]
         required = _plus(state, anchor, test.terms[which][1], _offset(test, which))
         relative = f", {_relative(_anchor_name(state, test, anchor), test, which)}"
@@ -452,7 +463,7 @@ def supposition(
         return _supposed_order(state, test, holds, bindings)
     subject, value = 0, _at(test.attribute, test.value, value_text(test.value))
     if test.kind == "difference":
-        anchor = _older(test)
+        anchor = _sum_of(test, _older(test))
         subject, value = 1 - anchor, _supposed_value(state, test, bindings, anchor)
     variable, attribute = test.terms[subject]
     ids = dict.fromkeys(binding[variable] for binding in bindings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from treethink.attributes import SUM
 from treethink.rules import Value
 
 # -------------------------------------------------------------------------------- names of objects
@@ -107,8 +108,6 @@ def owner(noun: str) -> str:
 # name is one of those below: `pos`, `position`, `xy`, also `start_pos`. The first component grows
 # to the right and the second downwards, as on a screen: up is (0, -1).
 
-#: Between the two attributes whose sum is meant (`Schema.sums`).
-SUM = " + "
 _NAMES = {
     "at", "cell", "coord", "coordinate", "coordinates", "coords", "loc", "location", "place",
     "point", "pos", "position", "square", "tile", "where", "xy",

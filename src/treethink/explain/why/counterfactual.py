@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from treethink.attributes import SUM
 from treethink.explain.distributions import differ, in_words, new_values, times_seen, to_json
 from treethink.explain.english.tests import supposition
 from treethink.explain.path import Binding, Step, child, extensions
@@ -165,7 +166,7 @@ def _leaves(state: State, steps: Sequence[Step]) -> Iterator[_Route]:
     """Yield the leaves that may be reached if the last step's test had the other answer."""
     step = steps[-1]
     first = _assume(state, _Route(step.node, step.before, ()), not step.holds)
-    assumed = (*first.assumed, *_excluded_values(state, steps))
+    assumed = (*first.assumed, *_excluded_values(state, steps), *_answers_above(state, steps))
     pending = [_Route(first.node, first.bindings, assumed)]
     while pending:
         route = pending.pop()
@@ -200,6 +201,23 @@ def _excluded_values(state: State, steps: Sequence[Step]) -> Iterator[Assumption
         if not each.holds and _subject(each.test) == _subject(last.test):
             text = supposition(state, each.test, False, each.before, each.node.classes)
             yield Assumption(each.test, False, text)
+
+
+def _answers_above(state: State, steps: Sequence[Step]) -> Iterator[Assumption]:
+    """Yield answers of tests above that may change, through a sum, with what is assumed.
+
+    Where a heading is assumed to differ, what is one heading ahead may differ, too.
+    """
+    *before, last = steps
+    if not _states_value(last.test):
+        return
+    for each in before:
+        tests = (each.test, last.test)
+        through_sum = any(SUM in name for test in tests for _, name in test.terms)
+        through_sum &= _subject(each.test) != _subject(last.test)
+        if through_sum and not _values_read(each.test).isdisjoint(_values_read(last.test)):
+            text = supposition(state, each.test, each.holds, each.before, each.node.classes)
+            yield Assumption(each.test, each.holds, text)
 
 
 def _assume(state: State, route: _Route, holds: bool) -> _Route:
@@ -250,9 +268,14 @@ def _subject(test: Test) -> tuple[str, tuple[tuple[int, str], ...]]:
 def _is_about_assumed(test: Test, route: _Route) -> bool:
     """Whether the test asks about a value that has been assumed to differ."""
     return any(
-        _states_value(each.test) and not set(each.test.terms).isdisjoint(test.terms)
+        _states_value(each.test) and not _values_read(each.test).isdisjoint(_values_read(test))
         for each in route.assumed
     )
+
+
+def _values_read(test: Test) -> set[tuple[int, str]]:
+    """Return the variables and attributes that the answer depends on: of a sum, both."""
+    return {(variable, part) for variable, name in test.terms for part in name.split(SUM)}
 
 
 def _with_hypothetical(
