@@ -15,7 +15,7 @@ from joint_worlds import WORLDS, Transition, stream
 from treethink import file
 from treethink.errors import ModelFileError
 
-AT_ONCE, LATER, ONE_LOOK = 2**21, 16, 2**20
+AT_ONCE, LATER, ONE_LOOK = 2**21, 32, 2**20
 """The account: what looks of a rule may examine at once, for each transition, and beyond."""
 
 
