@@ -18,7 +18,7 @@ from treethink import _engine
 from treethink.errors import SchemaError, UnknownNameError, WrongTypeError, names_accepted, shown
 from treethink.text import listed
 
-_DEFAULT_KINDS = ("equality", "difference", "order", "threshold")
+_DEFAULT_KINDS = ("equality", "difference", "order", "threshold", "something")
 #: What rules can say of a new value; the default first.
 OUTCOMES = ("auto", "change", "value")
 
