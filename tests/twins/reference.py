@@ -109,7 +109,7 @@ MAX_TYPES_OF_SUMS = 4_096
 class FactType(NamedTuple):
     """What facts have in common: the kind, an attribute for each term, the classes of the objects.
 
-    Both terms may be of the same object; then there is one class.
+    Both terms may be of the same object, or the second of any other; then there is one class.
     """
 
     kind: str
@@ -157,8 +157,9 @@ def fact_types(schema: Any) -> list[FactType]:
         members = [m for m, each in schema.attributes.items() if name in (each.facts or ())]
         for i, m in enumerate(members):
             if kind.terms == 1:
+                attributes = (m, unit(schema, m)) if kind.of_any else (m,)
                 if not kind.of_any or has_any(schema, unit(schema, m)):
-                    types += [FactType(name, (m,), (c,)) for c in owners(schema, m)]
+                    types += [FactType(name, attributes, (c,)) for c in owners(schema, m)]
                 continue
             types += [
                 FactType(name, (m, n), group)
@@ -167,7 +168,7 @@ def fact_types(schema: Any) -> list[FactType]:
                 for group in groups(schema, m, n)
             ]
     types += [
-        FactType(name, (each.name,), (owner,))
+        FactType(name, (each.name, unit(schema, each.place)), (owner,))
         for name in KINDS
         for owner, each in owned_sums(schema)
         if KINDS[name].of_any and is_compared(schema, each)
@@ -309,7 +310,6 @@ class Scene:
             each.id: {name: as_vector(n) for name, n in self.schema.numbers(each).items()}
             for each in objects
         }
-        self.places = {each.name: each.place for each in sums(self.schema)}
         for owner, each in owned_sums(self.schema):
             for x in self.of_class(owner):
                 place, step = self.values[x][each.place], self.values[x][each.step]
@@ -328,31 +328,30 @@ class Scene:
 
     def values_of(self, fact_type: FactType, objects: Iterable[int]) -> list[Vector]:
         """The values that make the fact true of these objects: one, unless it is of any other."""
-        of_terms = list(objects) * (len(fact_type.attributes) // len(fact_type.classes))
-        values = [self.values[x][m] for x, m in zip(of_terms, fact_type.attributes, strict=True)]
-        kind = KINDS[fact_type.kind]
-        if not kind.of_any:
-            return [kind.value(*values)]
-        return [kind.value(*values, other) for other in self.values_of_any(fact_type, of_terms)]
+        kind, attributes = KINDS[fact_type.kind], fact_type.attributes
+        if kind.of_any:
+            (x,) = objects
+            others = self.having(attributes[1])
+            return [
+                kind.value(self.values[x][attributes[0]], self.values[y][attributes[1]])
+                for y in others
+                if y != x
+            ]
+        of_terms = list(objects) * (len(attributes) // len(fact_type.classes))
+        values = (self.values[x][m] for x, m in zip(of_terms, attributes, strict=True))
+        return [kind.value(*values)]
 
-    def values_of_any(self, fact_type: FactType, objects: list[int]) -> list[Vector]:
-        """What all other objects have that have the attribute."""
-        place = self.places.get(fact_type.attributes[0], fact_type.attributes[0])
-        attribute = unit(self.schema, place)
-        others = [self.values[x] for x in self.values if x not in objects]
-        return [each[attribute] for each in others if attribute in each]
+    def having(self, attribute: str) -> list[int]:
+        """All objects that have the attribute, of whatever class."""
+        return [x for x in self.values if attribute in self.values[x]]
 
     def fact_values(self, fact_type: FactType, objects: Iterable[int]) -> list[Vector]:
         """The same, but for those of which there is no fact."""
-        kind = KINDS[fact_type.kind]
-        symbolic = self.schema.attributes[fact_type.attributes[0]].is_symbolic
-        return [
-            value
-            for value in self.values_of(fact_type, objects)
-            if fits(value) and fits(kind.swap(value))
-            # names are the same, or there is no fact
-            if not (fact_type.kind == "difference" and symbolic and any(value))
-        ]
+        kind, attribute = KINDS[fact_type.kind], fact_type.attributes[0]
+        values = self.values_of(fact_type, objects)
+        if fact_type.kind == "difference" and self.schema.attributes[attribute].is_symbolic:
+            values = [each for each in values if not any(each)]  # the same, or there is no fact
+        return [each for each in values if fits(each) and fits(kind.swap(each))]
 
     def _facts_of(self, fact_type: FactType) -> list[Fact]:
         """One fact for each group of different objects; if they can change places, one for both."""
@@ -1884,7 +1883,7 @@ def count_groundings(kept: KeptTarget, pattern: Test, variables: tuple[str, ...]
     for class_name in new:
         count *= len(kept.scene.of_class(class_name))
     if KINDS[pattern.kind].of_any:  # one for each object that has the attribute
-        count *= len(kept.scene.values_of_any(pattern.type, []))
+        count *= len(kept.scene.having(pattern.attributes[1]))
     return count
 
 
