@@ -111,7 +111,7 @@ def test_clauses_and_a_module_answer_as_the_engine_does(model: tt.TreeThink) -> 
         for action in ACTIONS:
             expected = model.predict(before, action).outcomes(50, "pos")
             assert proven(program, before, action)[50]["pos"] == expected
-            assert module.predict(before.to_dict(), action)[50]["pos"] == expected
+            assert module["predict"](before.to_dict(), action)[50]["pos"] == expected
 
 
 @pytest.mark.parametrize("action", ACTIONS)

@@ -464,7 +464,7 @@ def feedback(state, action, name):
 '''
 
 _MODULE_NAMES = {
-    "predict", "mode", "read", "minus", "plus", "signs", "merged", "kept", "outcomes", "order",
+    "predict", "mode", *_HELPERS, "outcomes", "order",
     "fitting",
     "number", "reward", "terminated", "feedback",
 }  # fmt: skip
@@ -486,12 +486,16 @@ def module_text(model: TreeThink) -> str:
         NUMBER,
         MINUS,
         PLUS,
-        *([SIGNS] if any("signs(" in text for text in functions) else []),
+        *(_SMALL[name] for name in ("signs", "something") if _calls(functions, name)),
         MERGED,
         *functions,
         _tables(names, rules),
     ]
     return "\n\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _calls(functions: list[str], name: str) -> bool:
+    return any(f"{name}(" in text for text in functions)
 
 
 def write_module(model: TreeThink, path: str | os.PathLike[str]) -> None:
