@@ -15,9 +15,8 @@ namespace {
 constexpr std::size_t max_fact_types = 100'000;
 // Types about sums beyond these are left out.
 constexpr std::size_t max_types_of_sums = 4'096;
-// Where fewer classes have an attribute, tests for each of them say as much as that something is there, with hardly more
-// words, and bind the object for tests below.
-constexpr std::size_t fewest_classes_of_any = 4;
+// Where fewer classes have an attribute, that something is there says no more than that an object of a class is.
+constexpr std::size_t fewest_classes_of_any = 3;
 
 /// `X[m] = v`
 class Equality final : public FactKind {

@@ -19,10 +19,11 @@ from treethink.export import prolog
 from treethink.export.python import module_text
 from treethink.rules import Test
 
+KINDS = ["equality", "difference", "something"]
 OBSTACLES = ["wall", "rock", "tree", "bush"]
 SCHEMA = tt.Schema(
     {**{name: ["pos"] for name in OBSTACLES}, "agent": ["pos", "heading"], "meter": ["level"]},
-    {"pos": tt.Position(), "heading": tt.Attribute(2), "level": tt.Number()},
+    {"pos": tt.Position(facts=KINDS), "heading": tt.Attribute(2), "level": tt.Number()},
     ["forward", "turn", "up"],
 )
 HEADINGS = [(1, 0), (0, 1), (-1, 0), (0, -1)]

@@ -148,7 +148,7 @@ def schemas(
 ) -> tt.Schema:
     """One to three classes; attributes that several of them share, or only one has.
 
-    With `units`, attributes may be like others. With `common`, four classes have one attribute,
+    With `units`, attributes may be like others. With `common`, three classes have one attribute,
     which takes part in all kinds of fact. With `presets`, some are names of a category (which
     may be like each other), flags, or derived; use at most one of the two.
     """
@@ -157,7 +157,8 @@ def schemas(
     classes = {name: draw(owned) for name in ["walker", "stone", "lamp"][: draw(st.integers(1, 3))]}
     used = {name: draw(attributes(kinds)) for name in names}
     if common:
-        classes = {name: [*dict.fromkeys(["place", *draw(owned)])] for name in ["walker", "stone", "lamp", "tree"]}
+        every = ["walker", "stone", "lamp"]
+        classes = {name: [*dict.fromkeys(["place", *draw(owned)])] for name in every}
         length = draw(st.sampled_from([2, 1, 2]))
         used["place"] = tt.Attribute(length, fitting(kinds, length), used["place"].outcomes)
     for i, name in enumerate(names):

@@ -100,7 +100,7 @@ BUILT_IN = tuple(KINDS)
 
 MAX_SUMS, MAX_VECTORS_TO_ADD = 64, 4
 """Limits on sums of attributes; a class with more vectors of one length has none of these."""
-FEWEST_CLASSES_OF_ANY = 4
+FEWEST_CLASSES_OF_ANY = 3
 """Facts about any other object are about attributes that so many classes have."""
 MAX_TYPES_OF_SUMS = 4_096
 """Further types of fact about sums are left out."""
