@@ -251,7 +251,7 @@ def _obstacles_level(
 ) -> tuple[State, set[tuple[int, int]]]:
     """Return a level, and the cells that nothing can enter."""
     cells = [(x, y) for x in range(size) for y in range(size)]
-    inner = [cell for cell in cells if 0 < min(cell) and max(cell) < size - 1]
+    inner = [cell for cell in cells if min(cell) > 0 and max(cell) < size - 1]
     order = [inner[i] for i in rng.permutation(len(inner)).tolist()]
     taken = int(0.3 * len(inner))
     placed = [(cell, "wall") for cell in cells if cell not in inner]

@@ -235,8 +235,7 @@ private:
 
     /// Whether enough classes have the attribute.
     [[nodiscard]] bool has_any(FactKind const& kind, AttributeId unit) const {
-        return takes_part(schema_.attributes()[unit], kind) &&
-               schema_.slots_with(unit).size() >= fewest_classes_of_any;
+        return takes_part(schema_.attributes()[unit], kind) && schema_.slots_with(unit).size() >= fewest_classes_of_any;
     }
 
     /// Adds the types about two objects. Objects that can change places are listed once.

@@ -185,7 +185,7 @@ private:
     std::vector<bool> computed_;  // by attribute; empty without a derivation
     std::vector<Slot> slots_;
     std::vector<std::vector<SlotId>> slots_with_;  // by declared attribute
-    std::vector<std::uint32_t> slot_of_;  // [class * attributes + attribute]; no_slot: the class lacks it
+    std::vector<std::uint32_t> slot_of_;           // [class * attributes + attribute]; no_slot: the class lacks it
     Names class_names_, attribute_names_, action_names_;
 };
 

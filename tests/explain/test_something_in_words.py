@@ -1,4 +1,4 @@
-"""Something of whatever class, in English, code, Prolog, explanations and edits: all mean the same."""
+"""Something of whatever class, in English, code, Prolog, explanations and edits: all alike."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from exporting import loaded, proven
 from golden import check_golden
 from small_prolog import Program
 from treethink.editing.implication import Knowledge
-from treethink.errors import RuleError
 from treethink.explain.path import follow
 from treethink.export import prolog
 from treethink.export.python import module_text
@@ -45,7 +44,9 @@ def strolls(seed: int) -> Iterator[Transition]:
         action = rng.choice(SCHEMA.actions)
         (x, y), (dx, dy) = state.value(50, "pos"), state.value(50, "heading")
         ahead = (x, y - 1) if action == "up" else (x + dx, y + dy)
-        blocks = any(each.pos == ahead and each.class_name != "bush" for each in state if each.id < 50)
+        blocks = any(
+            each.pos == ahead and each.class_name != "bush" for each in state if each.id < 50
+        )
         after = state
         if action == "turn":
             after = state.replace(50, heading=(-dy, dx))
@@ -82,7 +83,9 @@ SCENE = tt.State(
 def test_all_forms_are_as_expected(model: tt.TreeThink) -> None:
     rules = [model.rules["agent", "pos", action] for action in ACTIONS]
     assert all("something" in {test.kind for test in asked_by(rule)} for rule in rules)
-    forms = [form for rule in rules for form in (str(rule), *map(rule.to_text, ("english", "code")))]
+    forms = [
+        form for rule in rules for form in (str(rule), *map(rule.to_text, ("english", "code")))
+    ]
     check_golden("something.txt", "\n\n".join(forms) + "\n")
 
 
@@ -131,8 +134,6 @@ def test_explanations_say_which_object_it_was(model: tt.TreeThink, tmp_path: Pat
     asked = [(SCENE, "up"), (SCENE, "forward"), (turned, "up"), (turned, "forward")]
     texts = [str(model.explain(state, action, (50, "pos"))) for state, action in asked]
     check_golden("something_explained.txt", "\n\n".join(texts) + "\n")
-    reason = model.explain(SCENE, "up")  # nothing changes: there is no reason
-    assert len(reason) == 0
     (reason,) = model.explain(SCENE, "up", (50, "pos"))
     assert reason.things == (1,)
     step = next(each for each in reason.to_dict()["steps"] if "something" in each)
@@ -153,6 +154,21 @@ def test_explanations_say_which_object_it_was(model: tt.TreeThink, tmp_path: Pat
 def test_wrong_tests_are_refused(model: tt.TreeThink, text: str, says: str) -> None:
     with pytest.raises(tt.TreeThinkError, match=says):
         model.replace(("agent", "pos", "up"), f"{text}\nyes: +(0, 0) × 3\nno: +(0, 1) × 2")
+
+
+def test_what_is_supposed_of_something_holds_for_tests_below(model: tt.TreeThink) -> None:
+    edited = tt.TreeThink.from_bytes(model.to_bytes())
+    text = """something[pos] - X0[pos] = (0, -1) ?
+    ├─ yes: +(0, 0) × 3
+    └─ no: ∃ X1: rock.  X1[pos] - X0[pos] = (0, -1) ?
+       ├─ yes: +(0, 1) × 2
+       └─ no: +(0, -1) × 2"""
+    edited.replace(("agent", "pos", "up"), text)
+    (reason,) = edited.explain(SCENE, "up", (50, "pos"))
+    assert "if nothing were directly above agent 50" in str(reason) or "there were nothing" in str(
+        reason
+    )
+    assert "pos would be (2, 1)" in " ".join(str(reason).split())  # no rock is there then
 
 
 def something(value: tuple[int, int], variable: int = 0, name: str = "agent") -> Test:

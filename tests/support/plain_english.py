@@ -18,7 +18,8 @@ DIRECTIONS = {
     "left": (-1, 0), "to the left of": (-1, 0), "right": (1, 0), "to the right of": (1, 0),
     "up": (0, -1), "above": (0, -1), "down": (0, 1), "below": (0, 1),
 }  # fmt: skip
-NOUN = r"(?:it|its|something|nothing|(?:that other|no other|another|an|a|no|that|the first|the second|the) [\w-]+)"
+DETERMINER = "(?:that other|no other|another|an|a|no|that|the first|the second|the)"
+NOUN = rf"(?:it|its|something|nothing|{DETERMINER} [\w-]+)"
 OF = rf"(?:its own|its|{NOUN}'s)"
 
 

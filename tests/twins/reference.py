@@ -58,7 +58,8 @@ class Kind:
 
     Tests of a kind that is not `counted` are no candidates: they are found by second looks. A fact
     of a `cumulative` kind holds with all values from the one computed here on. One `of_any` has a
-    second value that is any other object's, of whatever class: it holds with what any of them gives.
+    second value that is any other object's, of whatever class: it holds with what each of them
+    gives.
     """
 
     terms: int
@@ -337,9 +338,13 @@ class Scene:
                 for y in others
                 if y != x
             ]
-        of_terms = list(objects) * (len(attributes) // len(fact_type.classes))
-        values = (self.values[x][m] for x, m in zip(of_terms, attributes, strict=True))
-        return [kind.value(*values)]
+        return [self.value_of(fact_type, objects)]
+
+    def value_of(self, fact_type: FactType, objects: Iterable[int]) -> Vector:
+        """The value that makes the fact true of these objects."""
+        of_terms = list(objects) * (len(fact_type.attributes) // len(fact_type.classes))
+        values = (self.values[x][m] for x, m in zip(of_terms, fact_type.attributes, strict=True))
+        return KINDS[fact_type.kind].value(*values)
 
     def having(self, attribute: str) -> list[int]:
         """All objects that have the attribute, of whatever class."""
@@ -436,7 +441,10 @@ def extensions(scene: Scene, test: Test, bindings: Iterable[Binding]) -> list[Bi
 
 
 def cost(scene: Scene, test: Test, n_variables: int) -> int:
-    """New variables cost, twice if tied to none that there are; so do absolute vectors, or any object."""
+    """New variables cost, twice if tied to none that there are; so do absolute vectors.
+
+    So does any other object, too, for which there is no variable.
+    """
     new = [slot for slot in test.slots if slot >= n_variables]
     unrelated = new if len(new) == len(test.slots) else []
     absolute = test.kind == "equality" and scene.schema.attributes[test.attributes[0]].length > 1

@@ -350,9 +350,7 @@ def test_engine_and_twin_agree_on_order_and_thresholds(criterion):
 @pytest.mark.parametrize("criterion", ["evidence", "proven"])
 def test_engine_and_twin_agree_on_something_of_whatever_class(criterion):
     kinds = ["equality", "difference", "something"]
-    stream = streams(
-        kinds, [criterion], ["long"], mostly=ordered_shapes(), units=True, common=True
-    )
+    stream = streams(kinds, [criterion], ["long"], mostly=ordered_shapes(), units=True, common=True)
     share_with = shares(14, stream)
     assert share_with["tests of something"] >= (0.1 if criterion == "proven" else 0.3)
     assert criterion == "proven" or share_with["tests that are not counted any more"] > 0

@@ -161,7 +161,10 @@ def things(state: State, test: Test, object_id: int | None) -> list[int]:
     """Return the objects, of whatever class, by which a test for something holds of an object."""
     if object_id is None:
         return []
-    there, classes = plus(value_of(state, object_id, test.attribute), test.value), state.schema.classes
+    there, classes = (
+        plus(value_of(state, object_id, test.attribute), test.value),
+        state.schema.classes,
+    )
     return [
         each
         for class_name, attributes in classes.items()
