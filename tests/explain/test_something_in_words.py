@@ -146,7 +146,7 @@ def test_explanations_say_which_object_it_was(model: tt.TreeThink, tmp_path: Pat
     ("text", "says"),
     [
         ("something[heading] - X0[pos] = (1, 0) ?", "can be compared with 'something.pos.'"),
-        ("something[heading] - X0[heading] = (1, 0) ?", "there are no facts of the kind"),
+        ("something[heading] - X0[heading] = (1, 0) ?", "asks for the something of"),
         ("something[hat] - X0[pos] = (1, 0) ?", "hat"),
         ("something[pos] - X0[pos] = 1 ?", "must name a value of length 2"),
     ],
