@@ -31,6 +31,8 @@ from experiments.language_streams import (
     Case,
     blocks,
     cards,
+    obstacles,
+    obstacles_schema,
     valves,
     vending,
 )
@@ -147,6 +149,15 @@ def carry_row(**options: int) -> Row:
     return world_row(300_000, *sizes, larger=larger)
 
 
+def obstacles_row(*kinds: str, passable: bool = False) -> Row:
+    """Return the row of six kinds of obstacle, where positions take part in kinds of fact."""
+    schema = obstacles_schema(*kinds)
+    larger = partial(obstacles, schema, 32, passable)
+    return Row(schema, 2_000, partial(obstacles, schema, 8, passable), larger=larger)
+
+
+SOMETHING = ("equality", "difference", "order", "something")
+
 ROWS: dict[str, Callable[[], Row]] = {
     "cells": lambda: world_row(3_000, make("cells"), larger=make("cells", width=32, height=32)),
     # Within an episode the counters keep step, which looks like a rule: episodes are short.
@@ -177,6 +188,12 @@ ROWS: dict[str, Callable[[], Row]] = {
     "valves": lambda: Row(VALVES, 1_500, partial(valves, 5, 6), larger=partial(valves, 12, 36)),
     "vending": lambda: Row(VENDING, 4_000, vending),
     "cards": lambda: Row(CARDS, 1_000, partial(cards, 13), larger=partial(cards, 60)),
+    "six obstacles": obstacles_row,
+    "six obstacles, with something": partial(obstacles_row, *SOMETHING),
+    "six obstacles, one passable": partial(obstacles_row, passable=True),
+    "six obstacles, one passable, with something": partial(
+        obstacles_row, *SOMETHING, passable=True
+    ),
 }
 
 

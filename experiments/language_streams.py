@@ -11,6 +11,9 @@ of the walker, if that is turned, and stays in all other valves.
 
 Vending: a slot sells its drink if the credit is enough, and prices vary. Cards: the higher rank
 gets a point.
+
+Obstacles: a player moves in a level with six classes of obstacle, unless one is in the way. Boxes
+may be no obstacle.
 """
 
 from __future__ import annotations
@@ -214,3 +217,45 @@ def cards(ranks: int, seed: int) -> Iterator[Case]:
         higher = [each for each in before if each.rank == max(hands)]
         after = before.replace(higher[0].id, points=1) if len(higher) == 1 else before
         yield before, "show", after
+
+
+# ---------------------------------------------------------------------------- obstacles
+
+OBSTACLES = ("wall", "rock", "tree", "door", "ball", "box")
+MOVES = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
+_PLAYER = 0
+
+
+def obstacles_schema(*kinds: str) -> Schema:
+    """Return the schema, in which positions take part in these kinds of fact, or the defaults."""
+    classes = {name: ["pos"] for name in (*OBSTACLES, "player")}
+    return Schema(classes, {"pos": Position(facts=kinds or None)}, list(MOVES))
+
+
+def obstacles(schema: Schema, size: int, passable: bool, seed: int) -> Iterator[Case]:
+    """Yield random moves in levels with walls around them, in which 30% of the cells are taken."""
+    rng = np.random.default_rng(seed)
+    while True:
+        state, blocked = _obstacles_level(schema, size, passable, rng)
+        for _ in range(EPISODE):
+            action = schema.actions[int(rng.integers(len(MOVES)))]
+            (x, y), (dx, dy) = state.value(_PLAYER, "pos"), MOVES[action]
+            free = (x + dx, y + dy) not in blocked
+            after = state.replace(_PLAYER, pos=(x + dx, y + dy)) if free else state
+            yield state, action, after
+            state = after
+
+
+def _obstacles_level(
+    schema: Schema, size: int, passable: bool, rng: np.random.Generator
+) -> tuple[State, set[tuple[int, int]]]:
+    """Return a level, and the cells that nothing can enter."""
+    cells = [(x, y) for x in range(size) for y in range(size)]
+    inner = [cell for cell in cells if min(cell) > 0 and max(cell) < size - 1]
+    order = [inner[i] for i in rng.permutation(len(inner)).tolist()]
+    taken = int(0.3 * len(inner))
+    placed = [(cell, "wall") for cell in cells if cell not in inner]
+    placed += [(cell, OBSTACLES[int(rng.integers(6))]) for cell in order[:taken]]
+    things = [Object(i, name, pos=cell) for i, (cell, name) in enumerate(placed, 1)]
+    state = State(schema, [Object(_PLAYER, "player", pos=order[taken]), *things])
+    return state, {cell for cell, name in placed if not (passable and name == "box")}

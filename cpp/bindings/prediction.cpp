@@ -176,9 +176,9 @@ void bind_prediction(nb::module_& module) {
             nb::arg("attribute").none(),
             "Whether the answer rests on a value or a situation that was never seen.\n\n"
             "That is so if its rule or its leaf has no observations, or if a test on the path asks about an\n"
-            "attribute of a certain object and the value that holds now never held there. Orders and thresholds\n"
-            "answer for values beyond those seen: that is what they say, so no value is novel to them. It is\n"
-            "computed when it is asked for, from the model as it is then.")
+            "attribute of a certain object and the value that holds now never held there. Orders,\n"
+            "thresholds and something answer for values beyond those seen: that is what they say, so no value\n"
+            "is novel to them. It is computed when it is asked for, from the model as it is then.")
         .def("_novelty", &novelty, nb::arg("object_id").none(), nb::arg("attribute").none(),
              "What was never seen: None, ('rule',), ('leaf',) or ('value', kind, ((id, attribute), ...), value).")
         .def(

@@ -28,11 +28,19 @@ std::string listed(std::vector<std::string> const& attributes) {
     return two ? "attributes '" + first + "' and '" + attributes[1] + "'" : "attribute '" + first + "'";
 }
 
+/// Those of its terms; then that of any other object, if a fact is about one.
+std::vector<std::string> attributes_of(Schema const& schema, FactType const& type) {
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < type.terms; ++k) names.push_back(schema.attribute(type.attributes[k]).name);
+    if (type.of_any) names.push_back(schema.attribute(type.unit).name);
+    return names;
+}
+
 /// (kind, attributes, classes, variables, value)
 nb::tuple test_tuple(Schema const& schema, std::vector<FactType> const& types, Test const& test) {
     FactType const& type = types[test.type];
     nb::list attributes, classes, variables;
-    for (std::size_t k = 0; k < type.terms; ++k) attributes.append(schema.attribute(type.attributes[k]).name);
+    for (auto const& name : attributes_of(schema, type)) attributes.append(name);
     for (std::size_t k = 0; k < type.arity; ++k) {
         classes.append(schema.classes()[type.classes[k]].name);
         variables.append(test.variables[k]);
@@ -141,9 +149,8 @@ std::vector<HandWrittenNode> written_nodes(Schema const& schema, nb::handle node
         if (!test) continue;
         auto const& [kind, attributes, classes, variables, value] = *test;
         auto const asks_so = [&, &kind = kind, &attributes = attributes, &classes = classes](FactType const& type) {
-            bool same = type.kind->name() == kind && type.terms == attributes.size() && type.arity == classes.size();
-            for (std::size_t k = 0; same && k < type.terms; ++k)
-                same = schema.attribute(type.attributes[k]).name == attributes[k];
+            bool same = type.kind->name() == kind && type.arity == classes.size();
+            same = same && attributes_of(schema, type) == attributes;
             for (std::size_t k = 0; same && k < type.arity; ++k)
                 same = schema.classes()[type.classes[k]].name == classes[k];
             return same;

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t max_fact_types = 100'000;
 // Types about sums beyond these are left out.
 constexpr std::size_t max_types_of_sums = 4'096;
+// Where fewer classes have an attribute, that something is there says no more than that an object of a class is.
+constexpr std::size_t fewest_classes_of_any = 3;
 
 /// `X[m] = v`
 class Equality final : public FactKind {
@@ -112,6 +114,17 @@ public:
     }
 };
 
+/// `Y[m] - X[m] = v` for any other object Y, of whatever class
+class Something final : public Difference {
+public:
+    [[nodiscard]] std::string_view name() const override { return "something"; }
+    [[nodiscard]] std::size_t terms() const override { return 1; }
+    [[nodiscard]] bool fits(Attribute const& attribute) const override { return !attribute.is_symbolic(); }
+    [[nodiscard]] bool counted() const override { return false; }
+    [[nodiscard]] bool of_any() const override { return true; }
+    [[nodiscard]] bool linear() const override { return false; }
+};
+
 /// `Y[m] - X[m] = 0`, for names and flags: they are the same, or there is no fact.
 class Sameness final : public Difference {
 public:
@@ -143,6 +156,7 @@ std::vector<std::unique_ptr<FactKind const>>& registry() {
         built_in->push_back(std::make_unique<Difference>());
         built_in->push_back(std::make_unique<Order>());
         built_in->push_back(std::make_unique<Threshold>());
+        built_in->push_back(std::make_unique<Something>());
         return built_in;
     }();
     return kinds;
@@ -164,8 +178,10 @@ public:
                 for (std::size_t m = 0; m < schema_.attributes().size(); ++m)
                     if (kind->counted() == counted && takes_part(schema_.attributes()[m], *kind))
                         add_kind(*kind, AttributeId(m));
-            for (auto const& kind : fact_kinds())
+            for (auto const& kind : fact_kinds()) {
                 if (kind->counted() == counted && kind->terms() == 2 && kind->linear()) add_sums(*kind);
+                if (kind->counted() == counted && kind->of_any()) add_sums_of_any(*kind);
+            }
         }
         return std::move(types_);
     }
@@ -174,7 +190,8 @@ private:
     /// Adds the types whose first term is of the attribute.
     void add_kind(FactKind const& kind, AttributeId m) {
         if (kind.terms() == 1) {
-            for_each_slot(m, 0, [&](SlotId slot) { add(kind, 1, {slot, {}}); });
+            if (!kind.of_any() || has_any(kind, schema_.unit(m)))
+                for_each_slot(m, 0, [&](SlotId slot) { add(kind, 1, {slot, {}}); });
             return;
         }
         add_pairs(kind, m, m);
@@ -206,6 +223,21 @@ private:
         }
     }
 
+    /// Adds the types that compare a sum with any other object's attribute that gives the place its unit.
+    void add_sums_of_any(FactKind const& kind) {
+        for (std::size_t s = schema_.slots().size(); s < schema_.columns().size(); ++s) {
+            AttributeId const place = schema_.column(schema_.terms_of(SlotId(s))[0]).attribute;
+            bool const compares = schema_.compares_sum(schema_.column(SlotId(s)).attribute);
+            if (compares && takes_part(schema_.attributes()[place], kind) && has_any(kind, schema_.unit(place)))
+                add(kind, 1, {SlotId(s), {}});
+        }
+    }
+
+    /// Whether enough classes have the attribute.
+    [[nodiscard]] bool has_any(FactKind const& kind, AttributeId unit) const {
+        return takes_part(schema_.attributes()[unit], kind) && schema_.slots_with(unit).size() >= fewest_classes_of_any;
+    }
+
     /// Adds the types about two objects. Objects that can change places are listed once.
     void add_pairs(FactKind const& kind, AttributeId m, AttributeId n) {
         for_each_slot(m, 0, [&](SlotId first) {
@@ -228,7 +260,8 @@ private:
                       slots,
                       kind.value_length(schema_.length(slots[0])),
                       kind.linear(),
-                      kind.counted()};
+                      kind.counted(),
+                      kind.of_any()};
         if (type.terms == 2) type.attributes[1] = schema_.column(slots[1]).attribute;
         if (arity == 2) type.classes[1] = class_of(slots[1]);
         types_.push_back(type);
@@ -237,8 +270,8 @@ private:
     /// Calls visit(slot) for each class from `first_class` on that has the attribute.
     template <class Visit>
     void for_each_slot(AttributeId m, std::size_t first_class, Visit const& visit) const {
-        for (std::size_t c = first_class; c < schema_.classes().size(); ++c)
-            if (auto const slot = schema_.find_slot(ClassId(c), m)) visit(*slot);
+        for (SlotId const slot : schema_.slots_with(m))
+            if (class_of(slot) >= first_class) visit(slot);
     }
 
     [[nodiscard]] ClassId class_of(SlotId slot) const { return schema_.column(slot).class_id; }
@@ -263,6 +296,26 @@ std::size_t counted_types(std::vector<FactType> const& types) {
         std::partition_point(types.begin(), types.end(), [](auto& type) { return type.counted; }) - types.begin());
 }
 
+std::size_t count_any(State const& state, FactType const& type) {
+    std::size_t count = type.of_any ? 0 : 1;
+    if (type.of_any)
+        for (SlotId const slot : state.schema()->slots_with(type.unit)) count += state.column(slot)->rows();
+    return count;
+}
+
+bool FactsOnDemand::holds_of_any(FactType const& type, VectorView value, Row x) const {
+    Schema const& schema = *state_.schema();
+    Buffer wanted(type.value_length);
+    if (!type.kind->solve(1, state_.value(type.slots[0], x), value, wanted.data())) return false;
+    std::span<SlotId const> const slots = schema.slots_with(type.unit);
+    return std::any_of(slots.begin(), slots.end(), [&](SlotId slot) {
+        bool const own = schema.column(slot).class_id == type.classes[0];
+        bool found = false;
+        state_.column(slot)->for_each_row_with(wanted.view(), [&](Row y) { return !(found = !own || y != x); });
+        return found;
+    });
+}
+
 std::size_t FactsInFull::VectorHash::operator()(Vector const& v) const {
     std::uint64_t hash = v.size();
     for (Int const each : v) {
@@ -278,7 +331,7 @@ FactsInFull::FactsInFull(State const& state, std::vector<FactType> const& types)
 }
 
 void FactsInFull::extract(FactType const& type, FactTable& table) const {
-    if (!type.counted && type.kind->cumulative()) return;
+    if (type.has_many_values()) return;
     Column const& xs = *state_.column(type.slots[0]);
     Vector value(type.value_length);
     for (Row x = 0; x < xs.rows(); ++x) {

@@ -41,6 +41,9 @@ public:
     /// Whether a fact that holds with a value holds with every larger one too: value() is then the smallest. Not
     /// counted.
     [[nodiscard]] virtual bool cumulative() const { return false; }
+    /// Whether its second term belongs to any other object, of whatever class, for which no variable stands: a fact
+    /// says that there is one. It then has one term of its own, and is not counted.
+    [[nodiscard]] virtual bool of_any() const { return false; }
     /// The kind in whose place it stands for attributes whose values are names or bools.
     [[nodiscard]] virtual FactKind const& of_symbols() const { return *this; }
     /// Turns the value for (x, y) into the value for (y, x). Two terms only.
@@ -61,7 +64,7 @@ public:
                                            std::string const& value) const = 0;
 };
 
-/// All kinds: equality, difference, order, threshold, then those registered, in order of registration.
+/// All kinds: equality, difference, order, threshold, something, then those registered, in order of registration.
 std::vector<std::unique_ptr<FactKind const>> const& fact_kinds();
 
 /// A static object of this type, in the file that defines a kind, makes the kind known.
@@ -80,7 +83,7 @@ struct FactKindRegistration {
 /// A kind of fact about given attributes, of one unit, of objects of given classes.
 struct FactType {
     FactKind const* kind;
-    AttributeId unit;                         // of both attributes; see Schema::unit
+    AttributeId unit;                         // of both attributes; see Schema::unit. Any other object's, if `of_any`
     std::array<AttributeId, 2> attributes{};  // by term, ascending; the second only for two terms
     std::size_t terms;                        // kind->terms(), without the virtual call
     std::size_t arity;                        // number of objects: 1 for two terms of the same object
@@ -89,6 +92,7 @@ struct FactType {
     std::size_t value_length;
     bool linear;   // kind->linear(), without the virtual call
     bool counted;  // kind->counted(), likewise
+    bool of_any;   // kind->of_any(), likewise
 
     /// Whether the two objects are of one class: they must be different.
     [[nodiscard]] bool same_class() const { return arity == 2 && classes[0] == classes[1]; }
@@ -96,13 +100,17 @@ struct FactType {
     [[nodiscard]] bool unordered() const { return arity == 2 && slots[0] == slots[1]; }
     /// Whether it compares two attributes of one object.
     [[nodiscard]] bool within_object() const { return terms > arity; }
+    /// Whether the value, and one object if it is about two, say what the other one's term is.
+    [[nodiscard]] bool finds_objects() const { return kind->solvable() && !within_object() && !of_any; }
+    /// Whether several facts hold of the same objects.
+    [[nodiscard]] bool has_many_values() const { return of_any || (!counted && kind->cumulative()); }
     /// kind->value(), without the virtual call where that is easy.
     [[nodiscard]] bool value(VectorView x, VectorView y, Int* out) const {
         if (!linear || terms == 2) return kind->value(x, y, out);
         for (std::size_t i = 0; i < x.size(); ++i) out[i] = x[i];
         return true;
     }
-    /// Whether the fact holds for these terms; `actual` is room for its value.
+    /// Whether the fact holds for these terms; `actual` is room for its value. Not of any other object.
     [[nodiscard]] bool holds(VectorView x, VectorView y, VectorView value, Int* actual) const {
         if (linear) return terms == 1 ? same(x, value) : is_difference(x, y, value);
         if (!kind->value(x, y, actual)) return false;
@@ -110,6 +118,21 @@ struct FactType {
         return same(smallest, value) || (!counted && kind->cumulative() && less(smallest, value));
     }
 };
+
+/// Calls visit(row of a column) for the values that the second term may have, where `type.of_any` and its object is row
+/// `x` of its class: those of all other objects.
+template <class Visit>
+void each_other(State const& state, FactType const& type, Row x, Visit const& visit) {
+    for (SlotId const slot : state.schema()->slots_with(type.unit)) {
+        bool const own = state.schema()->column(slot).class_id == type.classes[0];
+        Column const& column = *state.column(slot);
+        for (Row y = 0; y < column.rows(); ++y)
+            if (!own || y != x) visit(column.row(y));
+    }
+}
+
+/// How many objects have the attribute that any other object's term is of, where `type.of_any`; else 1.
+[[nodiscard]] std::size_t count_any(State const& state, FactType const& type);
 
 /// Every fact type of a schema, those that are counted first: by kind, then attributes; those within an object first;
 /// then by classes.
@@ -130,6 +153,7 @@ public:
 
     /// Whether the fact holds of these objects; of one only if it has one argument.
     [[nodiscard]] bool holds(FactType const& type, VectorView value, Row x, Row y) const {
+        if (type.of_any) return holds_of_any(type, value, x);
         if (type.same_class() && x == y) return false;
         Buffer actual(type.value_length);
         VectorView const second = type.terms == 2 ? state_.value(type.slots[1], y) : VectorView{};
@@ -150,14 +174,10 @@ private:
     template <class Visit>
     void unary(FactType const& type, VectorView value, Row x, Visit& visit) const {
         Column const& column = *state_.column(type.slots[0]);
-        Buffer actual(type.value_length);
-        auto check = [&](Row row) {
-            VectorView const second = type.within_object() ? state_.value(type.slots[1], row) : VectorView{};
-            return !type.holds(column.row(row), second, value, actual.data()) || visit(row, any_row);
-        };
+        auto check = [&](Row row) { return !holds(type, value, row, row) || visit(row, any_row); };
         if (x != any_row) {
             check(x);
-        } else if (type.kind->solvable() && !type.within_object()) {
+        } else if (type.finds_objects()) {
             Buffer wanted(column.length());
             if (type.kind->solve(0, {}, value, wanted.data()))
                 column.for_each_row_with(wanted.view(), [&](Row row) { return visit(row, any_row); });
@@ -166,6 +186,8 @@ private:
                 if (!check(row)) return;
         }
     }
+
+    [[nodiscard]] bool holds_of_any(FactType const& type, VectorView value, Row x) const;
 
     template <class Visit>
     void binary(FactType const& type, VectorView value, Arguments given, Visit& visit) const {
@@ -203,7 +225,7 @@ private:
         Column const& column = *state_.column(type.slots[other]);
         auto pair = [&](Row partner) { return which == 0 ? Arguments{row, partner} : Arguments{partner, row}; };
         bool proceed = true;
-        if (type.kind->solvable()) {
+        if (type.finds_objects()) {
             Buffer wanted(column.length());
             if (!type.kind->solve(other, state_.value(type.slots[which], row), value, wanted.data())) return true;
             column.for_each_row_with(wanted.view(), [&](Row partner) {
@@ -230,8 +252,7 @@ public:
 
     template <class Visit>
     void groundings(FactType const& type, VectorView value, Arguments given, Visit&& visit) const {
-        if (!type.counted && type.kind->cumulative())  // it has a fact for every larger value
-            return FactsOnDemand(state_).groundings(type, value, given, visit);
+        if (type.has_many_values()) return FactsOnDemand(state_).groundings(type, value, given, visit);
         for (Arguments const rows : arguments_of(type, value)) {
             bool const agrees =
                 (given[0] == any_row || given[0] == rows[0]) && (given[1] == any_row || given[1] == rows[1]);

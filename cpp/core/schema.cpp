@@ -48,6 +48,7 @@ Schema::Schema(std::vector<Class> classes, std::vector<Attribute> attributes, st
                           " attributes");
     add_sums();
     slot_of_.assign(classes_.size() * attributes_.size(), no_slot);
+    slots_with_.resize(n_attributes_);
     for (std::size_t c = 0; c < classes_.size(); ++c) add_slots(ClassId(c));
     n_slots_ = slots_.size();
     add_slots_of_sums();
@@ -96,6 +97,7 @@ void Schema::add_slots(ClassId class_id) {
             throw SchemaError("class " + quoted(own.name) + " lists attribute " + quoted(attributes_[a].name) +
                               " twice");
         slot = static_cast<std::uint32_t>(slots_.size());
+        slots_with_[a].push_back(SlotId(slot));
         slots_.push_back({class_id, a});
     }
 }

@@ -123,6 +123,8 @@ public:
         return slot == no_slot ? std::nullopt : std::optional<SlotId>(SlotId(slot));
     }
     [[nodiscard]] Attribute const& attribute(SlotId slot) const { return attributes_[slots_[slot].attribute]; }
+    /// The slots of the classes that have a declared attribute, by class.
+    [[nodiscard]] std::span<SlotId const> slots_with(AttributeId a) const { return slots_with_[a]; }
     /// Number of integers in a value of the slot.
     [[nodiscard]] std::size_t length(SlotId slot) const { return attribute(slot).length; }
 
@@ -182,7 +184,8 @@ private:
     std::shared_ptr<Derivation const> derivation_;
     std::vector<bool> computed_;  // by attribute; empty without a derivation
     std::vector<Slot> slots_;
-    std::vector<std::uint32_t> slot_of_;  // [class * attributes + attribute]; no_slot: the class lacks it
+    std::vector<std::vector<SlotId>> slots_with_;  // by declared attribute
+    std::vector<std::uint32_t> slot_of_;           // [class * attributes + attribute]; no_slot: the class lacks it
     Names class_names_, attribute_names_, action_names_;
 };
 

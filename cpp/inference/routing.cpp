@@ -49,7 +49,7 @@ std::vector<ClassId> extended_classes(FactType const& type, Test const& test, st
 std::size_t max_extensions(State const& state, FactType const& type, Test const& test, std::size_t variables) {
     auto rows = [&](std::size_t k) { return state.column(type.slots[k])->rows(); };
     auto equal = [&](std::size_t k) {
-        return type.kind->solvable() && !type.within_object() ? state.column(type.slots[k])->max_equal_rows() : rows(k);
+        return type.finds_objects() ? state.column(type.slots[k])->max_equal_rows() : rows(k);
     };
     bool const first_new = test.variables[0] >= variables;
     bool const second_new = type.arity == 2 && test.variables[1] >= variables;

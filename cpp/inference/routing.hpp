@@ -60,10 +60,12 @@ void keep_first_bindings(State const& state, std::vector<ClassId> const& classes
 }
 
 /// Complexity class of a test, 0 to `max_cost`: 1 for each variable that it introduces, 1 more for each of these
-/// that it does not tie to an existing one, and 1 when it names an absolute vector. People prefer tests of low cost.
+/// that it does not tie to an existing one, and 1 when it names an absolute vector, or any other object. People prefer
+/// tests of low cost.
 [[nodiscard]] inline std::size_t cost_of(FactType const& type, std::size_t introduced) {
     bool const tied = introduced < type.arity;
-    return introduced + (tied ? 0 : introduced) + (type.kind->absolute() && type.value_length > 1 ? 1 : 0);
+    bool const absolute = type.kind->absolute() && type.value_length > 1;
+    return introduced + (tied ? 0 : introduced) + (absolute || type.of_any ? 1 : 0);
 }
 inline constexpr std::size_t max_cost = 5;
 

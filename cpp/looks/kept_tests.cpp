@@ -19,15 +19,15 @@ namespace {
 class AlikeTargets {
 public:
     explicit AlikeTargets(std::span<KeptTarget const> targets) {
-        Roster const* known = nullptr;
         for (KeptTarget const& each : targets) {
             std::size_t const bindings = each.bindings.size();
             if (bindings == 0) continue;
             ++bound_;
             Roster const* const roster = each.before->roster().get();
-            are_alike_ = are_alike_ && bindings == 1 && (roster == known || has_as_many(*roster));
+            bool const is_known = state_ != nullptr && roster == state_->roster().get();
+            are_alike_ = are_alike_ && bindings == 1 && (is_known || has_as_many(*roster));
             if (!are_alike_) return;
-            known = roster;
+            state_ = each.before;
         }
     }
 
@@ -37,7 +37,7 @@ public:
         std::uint64_t product = bound_;
         for (std::size_t k = 0; k < type.arity; ++k)
             if (pattern.variables[k] >= variables) product *= rows_.empty() ? 0 : rows_[type.classes[k]];
-        return product;
+        return state_ == nullptr ? 0 : product * count_any(*state_, type);
     }
 
 private:
@@ -55,6 +55,7 @@ private:
 
     bool are_alike_ = true;
     std::uint64_t bound_ = 0;          // targets with a binding
+    State const* state_ = nullptr;     // of one of these
     std::vector<std::uint64_t> rows_;  // by class
 };
 
@@ -77,7 +78,7 @@ public:
     [[nodiscard]] std::uint64_t groundings(std::uint64_t limit) {
         std::uint64_t sum = 0;
         for (KeptTarget const& target : targets_) {
-            std::uint64_t product = distinct_bindings(target.bindings).size();
+            std::uint64_t product = distinct_bindings(target.bindings).size() * count_any(*target.before, type_);
             for (std::size_t k = 0; k < type_.arity; ++k)
                 if (is_new_[k]) product *= target.before->rows(type_.classes[k]);
             sum += product;
@@ -132,9 +133,9 @@ private:
         for (std::uint32_t const i : distinct_bindings(target.bindings)) {
             std::span<Row const> const binding = target.bindings[i];
             each_row(state, binding, 0, [&](Row x) {
-                if (type_.arity == 1) return with_value(state, x, x, visit);
+                if (type_.arity == 1) return each_value(state, x, x, visit);
                 each_row(state, binding, 1, [&](Row y) {
-                    if (!type_.same_class() || x != y) with_value(state, x, y, visit);
+                    if (!type_.same_class() || x != y) each_value(state, x, y, visit);
                 });
             });
         }
@@ -152,10 +153,18 @@ private:
         }
     }
 
+    // Calls visit(value) for the facts that hold of these objects.
     template <class Visit>
-    void with_value(State const& state, Row x, Row y, Visit const& visit) {
-        VectorView const second = type_.terms == 2 ? state.value(type_.slots[1], y) : VectorView{};
-        if (!type_.value(state.value(type_.slots[0], x), second, value_.data())) return;
+    void each_value(State const& state, Row x, Row y, Visit const& visit) {
+        VectorView const first = state.value(type_.slots[0], x);
+        if (type_.of_any)
+            return each_other(state, type_, x, [&](VectorView other) { with_value(first, other, visit); });
+        with_value(first, type_.terms == 2 ? state.value(type_.slots[1], y) : VectorView{}, visit);
+    }
+
+    template <class Visit>
+    void with_value(VectorView first, VectorView second, Visit const& visit) {
+        if (!type_.value(first, second, value_.data())) return;
         VectorView value = value_.view();
         if (type_.unordered() && is_new_[0]) {  // two new objects: the greater value of both directions
             std::copy(value.begin(), value.end(), swapped_.data());

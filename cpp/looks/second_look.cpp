@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -18,7 +19,10 @@ namespace {
 constexpr double min_loss_of_test = 8 * static_cast<double>(units_per_nat);
 // For each max_look_targets, or a part of them.
 constexpr LookBudget groundings_of_test{1 << 12, 1 << 14};
-static_assert(groundings_of_test.left * (max_targets_of_branch / max_look_targets) <= Tree::max_work_of_look);
+// Of tests about any other object, a grounding is one of the pairs of an object and another: there are more.
+constexpr LookBudget groundings_of_any{1 << 14, 1 << 16};
+static_assert((groundings_of_test.left + groundings_of_any.left) * (max_targets_of_branch / max_look_targets) <=
+              Tree::max_work_of_look);
 // Part of what the tests below a branch explain that a challenger must make up for, as in tree.cpp.
 constexpr double share_to_make_up = 1.0 / 16;
 // Other outcomes are rare if they are at most one in so many.
@@ -48,12 +52,17 @@ std::optional<ScoredTest> SecondLook::best_uncounted_test(std::vector<ClassId> c
     std::vector<FactType> const& types = context_.codes.types();
     std::vector<KeptTest> tests;
     std::uint64_t const times = (targets.size() + max_look_targets - 1) / max_look_targets;
-    LookBudget const all{times * groundings_of_test.of_pattern, times * groundings_of_test.left};
-    LookBudget budget = all;
-    std::vector<Pattern> uncounted = patterns(types, classes);
-    std::erase_if(uncounted, [&](Pattern const& each) { return types[each.type].counted; });
-    append_tests(types, classes, uncounted, targets, std::array{&budget}, tests);
-    tree_.note_look_work(all.left - budget.left, false);
+    std::vector<Pattern> const all = patterns(types, classes);
+    for (bool const of_any : {false, true}) {
+        LookBudget const& most = of_any ? groundings_of_any : groundings_of_test;
+        LookBudget budget{times * most.of_pattern, times * most.left};
+        std::vector<Pattern> uncounted;
+        std::copy_if(all.begin(), all.end(), std::back_inserter(uncounted), [&](Pattern const& each) {
+            return !types[each.type].counted && types[each.type].of_any == of_any;
+        });
+        append_tests(types, classes, uncounted, targets, std::array{&budget}, tests);
+        tree_.note_look_work(times * most.left - budget.left, false);
+    }
     std::optional<ScoredTest> best;
     std::vector<Count> counts;
     for (KeptTest& each : tests) {

@@ -81,10 +81,11 @@ class Attribute:
         The number of integers of a value.
     facts
         The kinds of fact it takes part in: ``"equality"``, ``"difference"``, ``"order"`` (which of
-        two values is greater, component by component) and ``"threshold"`` (whether a value is at
-        most a number). None: all that fit, but no order of single numbers, which may be codes
-        (`Number` has it). Names and bools have no order, and only values of length 1 have
-        thresholds.
+        two values is greater, component by component), ``"threshold"`` (whether a value is at
+        most a number) and ``"something"`` (whether any other object, of whatever class, has a value
+        that differs by so much). None: all that fit but the last, and no order of single numbers,
+        which may be codes (`Number` has it). Names and bools have no order, and only values of
+        length 1 have thresholds.
     outcomes
         What rules say: ``"change"``, how the value changes (``"delta"`` is an older name for it);
         ``"value"``, the new value; ``"auto"``, whatever is shortest, also relative to another

@@ -75,7 +75,8 @@ class Test:
     `terms` lists what the fact is about: one attribute of an object, or two that are compared. They
     are different attributes if the schema says that one is like the other: then `other` is the
     second attribute, else it is None. Both can belong to the same object; then there is only one
-    variable, with its class.
+    variable, with its class. `something` has a single term: it compares that with the attribute
+    `sought` of all other objects, of whatever class, for which there is no variable.
 
     >>> test = Test("difference", "pos", ("player", "wall"), (0, 1), (1, 0), new=((1, "wall"),))
     >>> print(test)
@@ -102,9 +103,14 @@ class Test:
     @property
     def terms(self) -> tuple[tuple[int, str], ...]:
         """The variable and attribute of each term."""
-        if self.other is None:
+        if self.other is None or self.kind == "something":
             return tuple((variable, self.attribute) for variable in self.variables)
         return (self.variables[0], self.attribute), (self.variables[-1], self.other)
+
+    @property
+    def sought(self) -> str:
+        """The attribute of the second term, or of any other object."""
+        return self.attribute if self.other is None else self.other
 
     @property
     def number(self) -> Value:
@@ -115,6 +121,8 @@ class Test:
     def formula(self) -> str:
         """The fact, without the quantifier of new variables."""
         names = [f"X{variable}[{attribute}]" for variable, attribute in self.terms]
+        if self.kind == "something":
+            names.append(f"something[{self.sought}]")
         if isinstance(self.value, str | bool):
             return f"{names[0]} = {value_text(self.value)}"
         value = [self.value] if isinstance(self.value, int) else list(self.value)
@@ -137,7 +145,7 @@ class Test:
         new = tuple((v, c) for v, c in zip(variables, classes, strict=True) if v >= known)
         other = attributes[-1] if len(set(attributes)) > 1 else None
         value, code = value_of(vector), None
-        attribute = None if schema is None else schema.attributes[attributes[0]]
+        attribute = None if schema is None else schema.definition(attributes[0])
         if attribute is not None and attribute.is_symbolic and isinstance(value, int):
             code, value = value, attribute.decode(value) if kind == "equality" else value
         return cls(kind, attributes[0], classes, variables, value, new, other, code)

@@ -214,8 +214,10 @@ class Schema(_engine.Schema):
         if name in self._attributes:
             return self._attributes[name]
         place, step = (self._attributes[each] for each in name.split(SUM))
-        compared = "difference" in place.facts and "difference" in step.facts
-        return Attribute(place.length, facts=["difference"] if compared else [])
+        if not ("difference" in place.facts and "difference" in step.facts):
+            return Attribute(place.length, facts=[])
+        kinds = [each for each in ("difference", "something") if each in place.facts]
+        return Attribute(place.length, facts=kinds)
 
     def unit(self, attribute: str) -> str:
         """Return the attribute at the end of the chain of ``like``; equal units are compared."""

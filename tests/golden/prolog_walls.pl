@@ -126,6 +126,13 @@ told(X, Attribute, Vector) :- value(X, Attribute, Vector).
 
 threshold(Attribute, X, Most) :- value(X, Attribute, [Value]), Value =< Most.
 
+% Any other object, of whatever class.
+something(Attribute, X, Other, Vector) :-
+    told(X, Attribute, From),
+    value(Y, Other, To),
+    X =\= Y,
+    subtracted(To, From, Vector), !.
+
 order(Attribute, X, Other, Y, Signs) :-
     value(X, Attribute, From),
     value(Y, Other, To),

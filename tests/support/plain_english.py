@@ -18,7 +18,8 @@ DIRECTIONS = {
     "left": (-1, 0), "to the left of": (-1, 0), "right": (1, 0), "to the right of": (1, 0),
     "up": (0, -1), "above": (0, -1), "down": (0, 1), "below": (0, 1),
 }  # fmt: skip
-NOUN = r"(?:it|its|(?:that other|no other|another|an|a|no|that|the first|the second|the) [\w-]+)"
+DETERMINER = "(?:that other|no other|another|an|a|no|that|the first|the second|the)"
+NOUN = rf"(?:it|its|something|nothing|{DETERMINER} [\w-]+)"
 OF = rf"(?:its own|its|{NOUN}'s)"
 
 
@@ -119,6 +120,9 @@ def satisfying(text: str, state: Any, bindings: list[Binding]) -> list[Binding]:
         return satisfying(f"{one} {what}", state, bindings) or satisfying(
             f"{other} {what}", state, bindings
         )
+    if text.startswith("nothing "):
+        some = text.replace("nothing", "something", 1)
+        return [] if satisfying(some, state, bindings) else bindings
     if text.startswith("no "):
         some = re.sub("^no other ", "another ", text)
         return [] if satisfying(re.sub("^no ", "a ", some), state, bindings) else bindings
@@ -163,6 +167,8 @@ def related(
         spoken_of = binding if other.startswith("that ") else bound
         for two, more in referents(other, state, spoken_of):
             both = bound if spoken_of is binding else more
+            if one.id == two.id or not {attribute} <= {*one.values} & {*two.values}:
+                continue
             value, other_value = (each.values[attribute] for each in (one, two))
             plus = (
                 (other_value[0] + by[0], other_value[1] + by[1])
@@ -177,6 +183,9 @@ def referents(noun: str, state: Any, binding: Binding) -> Iterator[tuple[Thing, 
     """The objects that a noun may mean, each with the binding that has it."""
     if noun == "it":
         yield binding[0], binding
+        return
+    if noun == "something":  # of whatever class; no sentence speaks of it again
+        yield from ((each, binding) for each in state)
         return
     which, _, name = noun.rpartition(" ")
     same_class = [each for each in binding if each.class_name == name]

@@ -144,16 +144,23 @@ def schemas(
     kinds: Sequence[str] = BUILT_IN,
     units: bool = False,
     presets: bool = False,
+    common: bool = False,
 ) -> tt.Schema:
     """One to three classes; attributes that several of them share, or only one has.
 
-    With `units`, attributes may be like others. With `presets`, some are names of a category (which
+    With `units`, attributes may be like others. With `common`, three classes have one attribute,
+    which takes part in all kinds of fact. With `presets`, some are names of a category (which
     may be like each other), flags, or derived; use at most one of the two.
     """
     names = ["place", "color", "mood"][: draw(st.integers(1 + units, 3))]
     owned = st.lists(st.sampled_from(names), min_size=1, unique=True)
     classes = {name: draw(owned) for name in ["walker", "stone", "lamp"][: draw(st.integers(1, 3))]}
     used = {name: draw(attributes(kinds)) for name in names}
+    if common:
+        every = ["walker", "stone", "lamp"]
+        classes = {name: [*dict.fromkeys(["place", *draw(owned)])] for name in every}
+        length = draw(st.sampled_from([2, 1, 2]))
+        used["place"] = tt.Attribute(length, fitting(kinds, length), used["place"].outcomes)
     for i, name in enumerate(names):
         if units and i > 0 and draw(st.sampled_from([True, True, True, False])):
             used[name] = alike(used[name], draw(st.sampled_from(names[:i])), used)
@@ -388,19 +395,21 @@ def streams(
     presets: bool = False,
     framed: bool = False,
     careful: bool = False,
+    common: bool = False,
 ) -> Stream:
     """Schema, settings and transitions.
 
     `kinds` are those that attributes may list; `criteria` and `memories` (names of MEMORIES)
     those that a learner may have. Two thirds of the streams are of shapes that are given. With
-    `units`, attributes may be like others; with `framed`, they are made to be told by each other.
+    `units`, attributes may be like others; with `framed`, they are made to be told by each other;
+    with `common`, all classes have one in common.
     With `careful`, the learner has a memory and decides late.
     """
     mostly = shapes() if mostly is None else mostly
     shape = st.one_of(mostly, mostly, mostly if framed or careful else shapes())
     learner = settings_of_learner(criteria, memories)
     return Stream(
-        draw(framed_schemas() if framed else schemas(kinds, units, presets)),
+        draw(framed_schemas() if framed else schemas(kinds, units, presets, common)),
         draw(settings_of_careful_learner(criteria) if careful else learner),
         draw(shape),
     )

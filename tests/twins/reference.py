@@ -57,7 +57,9 @@ class Kind:
     on which object comes first.
 
     Tests of a kind that is not `counted` are no candidates: they are found by second looks. A fact
-    of a `cumulative` kind holds with all values from the one computed here on.
+    of a `cumulative` kind holds with all values from the one computed here on. One `of_any` has a
+    second value that is any other object's, of whatever class: it holds with what each of them
+    gives.
     """
 
     terms: int
@@ -65,6 +67,7 @@ class Kind:
     swap: Callable[[Vector], Vector] = lambda value: value
     counted: bool = True
     cumulative: bool = False
+    of_any: bool = False
 
     def holds(self, actual: Vector, value: Vector) -> bool:
         return actual <= value if self.cumulative else actual == value
@@ -84,6 +87,13 @@ KINDS: dict[str, Kind] = {
         counted=False,
     ),
     "threshold": Kind(terms=1, value=lambda x: x, counted=False, cumulative=True),
+    "something": Kind(
+        terms=1,
+        value=lambda x, y: tuple(b - a for a, b in zip(x, y, strict=True)),
+        swap=lambda value: tuple(-component for component in value),
+        counted=False,
+        of_any=True,
+    ),
 }
 """All kinds, in canonical order. A new kind is one more entry."""
 
@@ -91,6 +101,8 @@ BUILT_IN = tuple(KINDS)
 
 MAX_SUMS, MAX_VECTORS_TO_ADD = 64, 4
 """Limits on sums of attributes; a class with more vectors of one length has none of these."""
+FEWEST_CLASSES_OF_ANY = 3
+"""Facts about any other object are about attributes that so many classes have."""
 MAX_TYPES_OF_SUMS = 4_096
 """Further types of fact about sums are left out."""
 
@@ -98,7 +110,7 @@ MAX_TYPES_OF_SUMS = 4_096
 class FactType(NamedTuple):
     """What facts have in common: the kind, an attribute for each term, the classes of the objects.
 
-    Both terms may be of the same object; then there is one class.
+    Both terms may be of the same object, or the second of any other; then there is one class.
     """
 
     kind: str
@@ -146,7 +158,9 @@ def fact_types(schema: Any) -> list[FactType]:
         members = [m for m, each in schema.attributes.items() if name in (each.facts or ())]
         for i, m in enumerate(members):
             if kind.terms == 1:
-                types += [FactType(name, (m,), (c,)) for c in owners(schema, m)]
+                attributes = (m, unit(schema, m)) if kind.of_any else (m,)
+                if not kind.of_any or has_any(schema, unit(schema, m)):
+                    types += [FactType(name, attributes, (c,)) for c in owners(schema, m)]
                 continue
             types += [
                 FactType(name, (m, n), group)
@@ -154,12 +168,26 @@ def fact_types(schema: Any) -> list[FactType]:
                 if unit(schema, n) == unit(schema, m)
                 for group in groups(schema, m, n)
             ]
+    types += [
+        FactType(name, (each.name, unit(schema, each.place)), (owner,))
+        for name in KINDS
+        for owner, each in owned_sums(schema)
+        if KINDS[name].of_any and is_compared(schema, each)
+        if name in (schema.attributes[each.place].facts or ())
+        if has_any(schema, unit(schema, each.place))
+    ]
     uncounted = [each for each in types if not KINDS[each.kind].counted]
     return [*types[: len(types) - len(uncounted)], *types_of_sums(schema), *uncounted]
 
 
 def owners(schema: Any, attribute: str) -> list[str]:
     return [c for c, attributes in schema.classes.items() if attribute in attributes]
+
+
+def has_any(schema: Any, attribute: str) -> bool:
+    """Whether facts may be about any other object that has the attribute, of whatever class."""
+    takes_part = "something" in (schema.attributes[attribute].facts or ())
+    return takes_part and len(owners(schema, attribute)) >= FEWEST_CLASSES_OF_ANY
 
 
 def unit(schema: Any, attribute: str) -> str:
@@ -299,20 +327,36 @@ class Scene:
     def of_class(self, class_name: str) -> list[int]:
         return [each for each in self.class_of if self.class_of[each] == class_name]
 
+    def values_of(self, fact_type: FactType, objects: Iterable[int]) -> list[Vector]:
+        """The values that make the fact true of these objects: one, unless it is of any other."""
+        kind, attributes = KINDS[fact_type.kind], fact_type.attributes
+        if kind.of_any:
+            (x,) = objects
+            others = self.having(attributes[1])
+            return [
+                kind.value(self.values[x][attributes[0]], self.values[y][attributes[1]])
+                for y in others
+                if y != x
+            ]
+        return [self.value_of(fact_type, objects)]
+
     def value_of(self, fact_type: FactType, objects: Iterable[int]) -> Vector:
         """The value that makes the fact true of these objects."""
         of_terms = list(objects) * (len(fact_type.attributes) // len(fact_type.classes))
         values = (self.values[x][m] for x, m in zip(of_terms, fact_type.attributes, strict=True))
         return KINDS[fact_type.kind].value(*values)
 
-    def fact_value(self, fact_type: FactType, objects: Iterable[int]) -> Vector | None:
-        """The same; None if there is no such fact of these objects."""
-        value = self.value_of(fact_type, objects)
-        kind = KINDS[fact_type.kind]
-        symbolic = self.schema.attributes[fact_type.attributes[0]].is_symbolic
-        if fact_type.kind == "difference" and symbolic and any(value):
-            return None  # names are the same, or there is no fact
-        return value if fits(value) and fits(kind.swap(value)) else None
+    def having(self, attribute: str) -> list[int]:
+        """All objects that have the attribute, of whatever class."""
+        return [x for x in self.values if attribute in self.values[x]]
+
+    def fact_values(self, fact_type: FactType, objects: Iterable[int]) -> list[Vector]:
+        """The same, but for those of which there is no fact."""
+        kind, attribute = KINDS[fact_type.kind], fact_type.attributes[0]
+        values = self.values_of(fact_type, objects)
+        if fact_type.kind == "difference" and self.schema.attributes[attribute].is_symbolic:
+            values = [each for each in values if not any(each)]  # the same, or there is no fact
+        return [each for each in values if fits(each) and fits(kind.swap(each))]
 
     def _facts_of(self, fact_type: FactType) -> list[Fact]:
         """One fact for each group of different objects; if they can change places, one for both."""
@@ -321,8 +365,11 @@ class Scene:
             chosen: Iterable[tuple[int, ...]] = combinations(first, 2)
         else:
             chosen = (each for each in product(first, *rest) if len(set(each)) == len(each))
-        values = [(each, self.fact_value(fact_type, each)) for each in chosen]
-        return [Fact(fact_type, each, value) for each, value in values if value is not None]
+        return [
+            Fact(fact_type, each, value)
+            for each in chosen
+            for value in self.fact_values(fact_type, each)
+        ]
 
     def true_tests(self, bindings: Iterable[Binding]) -> set[Test]:
         """All tests that are true for at least one of the bindings."""
@@ -381,8 +428,8 @@ def extensions(scene: Scene, test: Test, bindings: Iterable[Binding]) -> list[Bi
         ]
         for objects in product(*choices):
             different = len(set(objects)) == len(objects)
-            actual = scene.value_of(test.type, objects) if different else ()
-            if different and KINDS[test.kind].holds(actual, test.value):
+            actual = scene.values_of(test.type, objects) if different else []
+            if any(KINDS[test.kind].holds(one, test.value) for one in actual):
                 new = [x for x in objects if x not in binding]
                 extended.append((*binding, *new))
     if len(extended) > MAX_BINDINGS:
@@ -394,11 +441,14 @@ def extensions(scene: Scene, test: Test, bindings: Iterable[Binding]) -> list[Bi
 
 
 def cost(scene: Scene, test: Test, n_variables: int) -> int:
-    """New variables cost, twice if tied to none that there are; so do absolute vectors."""
+    """New variables cost, twice if tied to none that there are; so do absolute vectors.
+
+    So does any other object, too, for which there is no variable.
+    """
     new = [slot for slot in test.slots if slot >= n_variables]
     unrelated = new if len(new) == len(test.slots) else []
     absolute = test.kind == "equality" and scene.schema.attributes[test.attributes[0]].length > 1
-    return len(new) + len(unrelated) + absolute
+    return len(new) + len(unrelated) + (absolute or KINDS[test.kind].of_any)
 
 
 def preference(scene: Scene, test: Test, n_variables: int) -> tuple[Any, ...]:
@@ -1578,11 +1628,17 @@ class ReferenceTree:
     ) -> tuple[Test | None, int]:
         """The best test that is not counted, and its score less its length."""
         lengths = self.lengths(scene, node.variables)
-        uncounted = {each: n for each, n in lengths.items() if not KINDS[each.kind].counted}
         times = -(-len(kept) // MAX_TARGETS_OF_LEAF)
-        budget = Budget(*(times * each for each in SECOND_GROUNDINGS))
-        tests = kept_tests(uncounted, node.variables, kept, [budget])
-        self.look_work += budget.used
+        tests = []
+        for of_any, most in ((False, SECOND_GROUNDINGS), (True, GROUNDINGS_OF_ANY)):
+            uncounted = {
+                each: n
+                for each, n in lengths.items()
+                if not KINDS[each.kind].counted and KINDS[each.kind].of_any == of_any
+            }
+            budget = Budget(*(times * each for each in most))
+            tests += kept_tests(uncounted, node.variables, kept, [budget])
+            self.look_work += budget.used
         worths: dict[Test, tuple[int, int]] = {}
         for each in tests:
             points = sample.score(sample.everything, each.holds)
@@ -1653,6 +1709,8 @@ so many more for each transition."""
 SECOND_GROUNDINGS = (2**12, 2**14)
 """A second look examines so many groundings of one pattern, and of all, for each 128 targets or a
 part of them. Others are passed over."""
+GROUNDINGS_OF_ANY = (2**14, 2**16)
+"""The same for tests about any other object."""
 FIRST_GROUNDINGS = (2**14, 2**16)
 """The same for the first tests of pairs;"""
 FEW_GROUNDINGS, MANY_GROUNDINGS = (2**10, 2**18), (2**13, 2**17)
@@ -1832,6 +1890,8 @@ def count_groundings(kept: KeptTarget, pattern: Test, variables: tuple[str, ...]
     count = len({tuple(binding[v] for v in read) for binding in kept.bindings})
     for class_name in new:
         count *= len(kept.scene.of_class(class_name))
+    if KINDS[pattern.kind].of_any:  # one for each object that has the attribute
+        count *= len(kept.scene.having(pattern.attributes[1]))
     return count
 
 
@@ -1881,12 +1941,11 @@ def found_values(pattern: Test, scene: Scene, binding: Binding) -> Iterable[Vect
     ]
     for objects in product(*choices):
         different = len(set(objects)) == len(objects)
-        value = scene.fact_value(pattern.type, objects) if different else None
-        if value is None:
-            continue
-        if pattern.type.interchangeable and min(pattern.slots) >= len(binding):
-            value = max(value, KINDS[pattern.kind].swap(value))
-        yield value
+        for value in scene.fact_values(pattern.type, objects) if different else []:
+            if pattern.type.interchangeable and min(pattern.slots) >= len(binding):
+                yield max(value, KINDS[pattern.kind].swap(value))
+            else:
+                yield value
 
 
 # --- look-ahead: pairs of tests ----------------------------------------------------------

@@ -249,7 +249,8 @@ def pairs_in(
 
     def length_of_value(test: Test) -> int:
         zeros = (0,) * schema.attributes[test.attributes[0]].length
-        return len(KINDS[test.kind].value(*[zeros] * KINDS[test.kind].terms))
+        kind = KINDS[test.kind]
+        return len(kind.value(*[zeros] * (kind.terms + kind.of_any)))
 
     skip(1)  # transitions
     outcomes = next(numbers)
@@ -326,8 +327,9 @@ def test_engine_and_twin_agree_on_attributes_that_are_like_others(criterion):
     hard_to_move = criterion == "proven"
     mostly = (mistaken_shapes if hard_to_move else restless_shapes)(across=True)
     examples = 40 if hard_to_move else 20
+    kinds = [each for each in BUILT_IN if not KINDS[each].of_any]  # which would explain much of it
     share_with = shares(
-        examples, streams(BUILT_IN, [criterion], list(MEMORIES), mostly=mostly, units=True)
+        examples, streams(kinds, [criterion], list(MEMORIES), mostly=mostly, units=True)
     )
     assert share_with["tests of two attributes"] >= (0.03 if hard_to_move else 0.25)
     assert share_with["tests within an object"] >= (0.03 if hard_to_move else 0.25)
@@ -341,6 +343,16 @@ def test_engine_and_twin_agree_on_order_and_thresholds(criterion):
     share_with = shares(14, stream)
     assert share_with["tests of order"] > 0
     assert share_with["tests of threshold"] > 0
+    assert criterion == "proven" or share_with["tests that are not counted any more"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["evidence", "proven"])
+def test_engine_and_twin_agree_on_something_of_whatever_class(criterion):
+    kinds = ["equality", "difference", "something"]
+    stream = streams(kinds, [criterion], ["long"], mostly=ordered_shapes(), units=True, common=True)
+    share_with = shares(14, stream)
+    assert share_with["tests of something"] >= (0.1 if criterion == "proven" else 0.3)
     assert criterion == "proven" or share_with["tests that are not counted any more"] > 0
 
 

@@ -171,6 +171,7 @@ def _leaf(counts: Mapping[Outcome, int], attribute: Attribute, frame: Frame | No
 def engine_test(test: Test, schema: Schema | None = None) -> EngineTest:
     """Return the test as the engine's tuple."""
     attributes = tuple(attribute for _, attribute in test.terms)
+    attributes += (test.sought,) if test.kind == "something" else ()
     known = schema.attributes if schema is not None and test.kind == "equality" else {}
     value = _vector(test.value, known.get(test.attribute))
     return test.kind, attributes, test.classes, test.variables, value

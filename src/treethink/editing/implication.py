@@ -6,8 +6,9 @@ At a node, a test that held above holds for every remaining binding, and one tha
 none, nor for any new object. Facts are differences between terms: a variable's attribute, or the
 origin. So the tests that held form a system of difference equations, from which others follow by
 addition. Another test is refuted if it contradicts the system, or if a test that failed would
-follow from it. Thresholds give the least and the greatest number that a term can be. For other
-kinds of fact, only the fact that each has one value is used.
+follow from it. Thresholds give the least and the greatest number that a term can be. That something
+is there follows from a bound object that is, and if nothing is, no object is. For other kinds of
+fact, only the fact that each has one value is used.
 """
 
 from collections.abc import Callable, Iterator
@@ -91,6 +92,7 @@ class Knowledge:
         self._values: dict[tuple[str, tuple[Term, ...]], Value] = {}  # of other kinds
         self._most: dict[Term, int] = {}  # the least of the thresholds that held
         self._more_than: dict[Term, int] = {}  # the greatest of those that failed
+        self._something: frozenset[tuple[Term, Value]] = frozenset()  # that held
         self._failed: tuple[tuple[Test, int], ...] = ()  # with the number of variables there
 
     def holding(self, test: Test) -> "Knowledge":
@@ -99,6 +101,8 @@ class Knowledge:
         equation = equation_of(test)
         if test.kind == "threshold":
             known._most = {**self._most, test.terms[0]: self._bound(test, self._most, min)}
+        elif test.kind == "something":
+            known._something = self._something | {(test.terms[0], test.number)}
         elif equation is None:
             known._values = {**self._values, _subject(test): test.number}
         else:
@@ -120,6 +124,8 @@ class Knowledge:
         if test.kind == "threshold":
             most = self._range(test)[1]
             return most is not None and most <= _number(test)
+        if test.kind == "something":
+            return (test.terms[0], test.number) in self._something or self._is_something(test)
         return self._known(test) == test.number
 
     def equates(self, one: Test, other: Test) -> bool:
@@ -153,6 +159,16 @@ class Knowledge:
             _is_instance(*each, classes, implied)
             for implied in self._consequences(equation)
             for each in failed.get(implied.difference, ())
+        )
+
+    def _is_something(self, test: Test) -> bool:
+        """Whether a bound object is where the test asks for something."""
+        own = test.terms[0]
+        group = self._differences.group(own, test.number)
+        there = plus(group[own], test.number)
+        return any(
+            value == there and attribute == test.sought and variable not in (own[0], ORIGIN)
+            for (variable, attribute), value in group.items()
         )
 
     def _bound(self, test: Test, bounds: dict[Term, int], choose: Callable[[int, int], int]) -> int:
@@ -201,6 +217,7 @@ class Knowledge:
         same = Knowledge(classes)
         same._differences, same._values = self._differences, self._values
         same._most, same._more_than = self._most, self._more_than
+        same._something = self._something
         same._failed = self._failed
         return same
 
@@ -223,6 +240,10 @@ def _subject(test: Test) -> tuple[str, tuple[Term, ...]]:
 
 def _is_instance(failed: Test, since: int, classes: tuple[str, ...], implied: Equation) -> bool:
     """Whether the equation is what a failed test asked for, about objects it could have bound."""
+    if failed.kind == "something":
+        (variable, _), (other, attribute) = implied.start, implied.end
+        is_other = attribute == failed.sought and other not in (variable, ORIGIN)
+        return is_other and _stand_for(failed, since, classes, [(failed.terms[0], implied.start)])
     equation = equation_of(failed)
     if equation is None:
         return False

@@ -293,6 +293,7 @@ def read_test(text: str, schema: Schema, names: Names, where: str) -> tuple[Engi
     variables = list(dict.fromkeys(variable for variable, _ in terms))
     known = names.extended({name: new[name] for name in variables if name in new})
     attributes = tuple(attribute for _, attribute in terms)
+    attributes += (schema.unit(attributes[0]),) if kind == "something" else ()
     classes = tuple(known.class_of(name) for name in variables)
     numbers = tuple(known.numbers[name] for name in variables)
     return (kind, attributes, classes, numbers, value), known
@@ -349,7 +350,15 @@ def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[Term], Ve
         two = re.fullmatch(left + value, text)
         if two is not None:
             return kind, [(two[3], two[4]), (two[1], two[2])], vector_of(two["value"])
-    for each in re.findall(r"X\d+\[([^]]*)\]", text):
+    any_other = re.fullmatch(rf"something\[({name})\]\s*[-−]\s*{term}{value}", text)
+    if any_other is not None:
+        if any_other[1] != schema.unit(any_other[3]):
+            raise RuleError(
+                f"{where} compares {any_other[1]!r} of anything with {any_other[3]!r}; it can be "
+                f"compared with 'something[{schema.unit(any_other[3])}]'"
+            )
+        return "something", [(any_other[2], any_other[3])], vector_of(any_other["value"])
+    for each in re.findall(r"(?:X\d+|something)\[([^]]*)\]", text):
         if each not in known:
             raise UnknownNameError("attribute", each, known, where)
     some, length = next(((m, a.length) for m, a in schema.attributes.items()), ("pos", 2))
@@ -407,7 +416,7 @@ def _check_fact(
         )
     if kind == "order" and any(abs(each) > 1 for each in value):
         raise RuleError(f"{where} asks for a sign, which is -1, 0 or 1, got {shown(value)}")
-    least = -(2**63) + (len(terms) == 2)  # a difference may have to be negated
+    least = -(2**63) + (len(terms) == 2 or kind == "something")  # it may have to be negated
     if not all(least <= each < 2**63 for each in value):
         raise RuleError(f"{where} names a value that does not fit 64 bits: {shown(value)}")
 

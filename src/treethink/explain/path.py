@@ -86,8 +86,12 @@ def _new_objects(state: State, test: Test, binding: Binding) -> Iterator[tuple[i
         yield from _by_difference(state, test, binding)
     elif test.kind in ("order", "threshold"):
         yield from _by_comparison(state, test, binding)
+    elif test.kind == "something":
+        for x in _first_objects(state, test, binding):
+            if things(state, test, x):
+                yield (x,) if test.new else ()
     else:
-        known = "equality, difference, order and threshold"
+        known = "equality, difference, order, threshold and something"
         raise SettingError(f"tests of the kind {test.kind!r} cannot be explained, only {known}")
 
 
@@ -151,6 +155,31 @@ def _by_comparison(state: State, test: Test, binding: Binding) -> Iterator[tuple
         if compares(test, *values):
             new = zip(test.variables, objects, strict=True)
             yield tuple(x for variable, x in new if x is not None and variable >= len(binding))
+
+
+def things(state: State, test: Test, object_id: int | None) -> list[int]:
+    """Return the objects, of whatever class, by which a test for something holds of an object."""
+    if object_id is None:
+        return []
+    there, classes = (
+        plus(value_of(state, object_id, test.attribute), test.value),
+        state.schema.classes,
+    )
+    return [
+        each
+        for class_name, attributes in classes.items()
+        if test.sought in attributes
+        for each in _having(state, class_name, test.sought, there, (object_id,))
+    ]
+
+
+def found_by(state: State, step: Step) -> tuple[int, ...]:
+    """Return the objects by which a test for something holds; nothing for other tests."""
+    if step.test.kind != "something" or not step.holds:
+        return ()
+    variable = step.test.variables[0]
+    found = (x for each in step.after for x in things(state, step.test, each[variable]))
+    return tuple(dict.fromkeys(found))
 
 
 def compares(test: Test, first: Value, second: Value | None = None) -> bool:

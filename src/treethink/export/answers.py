@@ -16,7 +16,7 @@ from treethink.frames import Outcome, negative
 from treethink.rules import EngineNode, Rule, Test, Value, by_value
 from treethink.state import Schema
 
-KINDS = ("equality", "difference", "order", "threshold")
+KINDS = ("equality", "difference", "order", "threshold", "something")
 """The kinds of fact that can be exported to another language."""
 
 Counts = Mapping[Outcome, int]

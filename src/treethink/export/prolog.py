@@ -201,6 +201,9 @@ def _fact(test: Test) -> str:
         return f"equality({atom(test.attribute)}, X{test.variables[0]}, {_vector(test.value)})"
     if test.kind == "threshold":
         return f"threshold({atom(test.attribute)}, X{test.variables[0]}, {test.value})"
+    if test.kind == "something":
+        own = f"{atom(test.attribute)}, X{test.variables[0]}"
+        return f"something({own}, {atom(test.sought)}, {_vector(test.value)})"
     (old, attribute), (new, other), value = by_age(test)
     if test.kind == "order":
         first, second = f"{atom(attribute)}, X{old}", f"{atom(other)}, X{new}"

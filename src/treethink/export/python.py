@@ -46,7 +46,8 @@ WIDTH = 99
 MAX_INDENT = 8
 """Beyond this indentation, the case in which a test fails may be indented instead."""
 
-_RESERVED = {"read", "minus", "plus", "merged", "signs", "kept", "any", "of", "state", *kwlist}
+_HELPERS = ("read", "minus", "plus", "merged", "signs", "something", "kept")
+_RESERVED = {*_HELPERS, "any", "of", "state", *kwlist}
 
 # The helper functions that exported rules call, as text: they are copied into the exported code.
 
@@ -81,6 +82,12 @@ def signs(one, other):
     return tuple((a > b) - (a < b) for a, b in zip(one, other))
 '''
 
+SOMETHING = '''
+def something(of, attribute, value, x):
+    """Return whether another object than x has that value, of whatever class."""
+    return any(y is not x and y.get(attribute) == value for each in of.values() for y in each)
+'''
+
 MERGED = '''
 def merged(*counts):
     """Return the probability of each value, given values with counts, some of them equal."""
@@ -112,7 +119,13 @@ def number(name, value):
     return NAMES[name].index(value) if name in NAMES else value
 '''
 
-_SMALL = {"minus": MINUS, "plus": PLUS, "signs": SIGNS, "merged": MERGED}
+_SMALL = {
+    "minus": MINUS,
+    "plus": PLUS,
+    "signs": SIGNS,
+    "something": SOMETHING,
+    "merged": MERGED,
+}
 
 # In the order of the engine, names are numbers.
 _BY_NUMBER = ("x[name] for name", "number(name, x[name]) for name")
@@ -337,6 +350,12 @@ def condition(test: Test, relation: str, schema: Schema | None) -> str:
         return f"{read(test.terms[0])} {relation} {test.value!r}"
     if test.kind == "threshold":
         return f"{read(test.terms[0])} {'<=' if relation == '==' else '>'} {test.value!r}"
+    if test.kind == "something":
+        own, by = read(test.terms[0]), test.value
+        there = f"plus({own}, {by!r})" if isinstance(by, tuple) else f"{own} + {by!r}"
+        there = own if is_zero(by) else there
+        found = f"something(of, {string(test.sought)}, {there}, x{test.variables[0]})"
+        return found if relation == "==" else f"not {found}"
     old, new, value = by_age(test)
     older, newer = read(old), read(new)
     if test.kind == "order" and isinstance(value, tuple):
@@ -445,7 +464,7 @@ def feedback(state, action, name):
 '''
 
 _MODULE_NAMES = {
-    "predict", "mode", "read", "minus", "plus", "signs", "merged", "kept", "outcomes", "order",
+    "predict", "mode", *_HELPERS, "outcomes", "order",
     "fitting",
     "number", "reward", "terminated", "feedback",
 }  # fmt: skip
@@ -467,12 +486,16 @@ def module_text(model: TreeThink) -> str:
         NUMBER,
         MINUS,
         PLUS,
-        *([SIGNS] if any("signs(" in text for text in functions) else []),
+        *(_SMALL[name] for name in ("signs", "something") if _calls(functions, name)),
         MERGED,
         *functions,
         _tables(names, rules),
     ]
     return "\n\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _calls(functions: list[str], name: str) -> bool:
+    return any(f"{name}(" in text for text in functions)
 
 
 def write_module(model: TreeThink, path: str | os.PathLike[str]) -> None:

@@ -17,13 +17,15 @@ door".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from treethink import _engine
 from treethink.attributes import SUM
 from treethink.explain.english.phrases import Condition, Conjunction
 from treethink.explain.english.words import (
+    NOTHING,
+    SOMETHING,
     Nouns,
     article,
     direction,
@@ -34,7 +36,7 @@ from treethink.explain.english.words import (
     place_from,
 )
 from treethink.explain.object_names import object_name
-from treethink.explain.path import Binding, Step, plain_value_of, value_of
+from treethink.explain.path import Binding, Step, plain_value_of, things, value_of
 from treethink.frames import is_zero, negative, plus
 from treethink.outcome_text import value_text
 from treethink.rules import Test, Value
@@ -46,6 +48,8 @@ __all__ = ["Requirement", "conditions", "object_name", "requirements", "statemen
 Clause = tuple[str, str]
 
 _MAX_NAMES = 3
+#: How the subject of a clause begins that says it of no object.
+_NONE = ("no ", NOTHING)
 
 
 # ---------------------------------------------------------------- conditions of a rule
@@ -88,19 +92,22 @@ def _group(clauses: list[Clause], i: int, word: str) -> tuple[int, str]:
     "a or b is" and "no a and no b is" can, other combinations cannot.
     """
     subject, predicate = clauses[i]
-    none = subject.startswith("no ")
+    none = subject.startswith(_NONE)
     joins = none if word == "and" else not none and " not" not in predicate
     return (-1 if joins else i), predicate
 
 
 def clause(condition: Condition, nouns: Nouns) -> Clause:
     """Return one condition, or its negation, as subject and predicate."""
+    if condition.test.kind == "something":
+        test = _as_difference(condition.test, len(condition.known))
+        return clause(replace(condition, test=test), nouns)
     test, holds = condition.test, condition.holds
     if test.kind == "equality":
         return _equality(test, _noun(condition, 0, nouns, holds), holds)
     if test.kind == "threshold":
         subject = _noun(condition, 0, nouns, holds)
-        at_most = holds or subject.startswith("no ")
+        at_most = holds or subject.startswith(_NONE)
         return f"{owner(subject)} `{test.attribute}`", f"is {_threshold(test, at_most)}"
     if test.kind == "order":
         return _order(condition, nouns)
@@ -114,6 +121,21 @@ def clause(condition: Condition, nouns: Nouns) -> Clause:
     if test.other is not None:
         return _comparison(test, first, subject, other, holds)
     return _difference(test.attribute, subject, other, _offset(test, 1 - first), holds)
+
+
+def _as_difference(test: Test, known: int) -> Test:
+    """Return a test for something as one for a new object, whose class is called "something".
+
+    `known` is the number of variables that are bound already.
+    """
+    number = known + len(test.new)
+    return replace(
+        test,
+        kind="difference",
+        classes=(*test.classes, SOMETHING),
+        variables=(*test.variables, number),
+        new=(*test.new, (number, SOMETHING)),
+    )
 
 
 def _subject(test: Test, nouns: Nouns) -> int:
@@ -136,12 +158,12 @@ def _noun(condition: Condition, which: int, nouns: Nouns, some: bool = True, las
 
 
 def _is(subject: str, what: str, holds: bool) -> Clause:
-    negated = not holds and not subject.startswith("no ")
+    negated = not holds and not subject.startswith(_NONE)
     return subject, f"is not {what}" if negated else f"is {what}"
 
 
 def _has(subject: str, what: str, holds: bool) -> Clause:
-    negated = not holds and not subject.startswith("no ")
+    negated = not holds and not subject.startswith(_NONE)
     return subject, f"does not have {what}" if negated else f"has {what}"
 
 
@@ -149,7 +171,7 @@ def _equality(test: Test, subject: str, holds: bool) -> Clause:
     if is_position(test.attribute, test.value):
         return _is(subject, f"at {test.value}", holds)
     value = test.value
-    if isinstance(value, bool) and not holds and not subject.startswith("no "):
+    if isinstance(value, bool) and not holds and not subject.startswith(_NONE):
         value, holds = not value, True
     return _is(f"{owner(subject)} `{test.attribute}`", value_text(value), holds)
 
@@ -172,12 +194,12 @@ def _comparison(test: Test, first: int, subject: str, other: str, holds: bool) -
     by, (own, its) = _offset(test, 1 - first), _attributes(test, first)
     if SUM in own and SUM not in its:  # a place is the subject, not a step from somewhere
         subject, other, own, its, by = other, subject, its, own, negative(by)
-        holds = holds or other.startswith("no ")
+        holds = holds or other.startswith(_NONE)
     one, than = located(subject, own, by), located(other, its, by)
     if isinstance(by, tuple) and (is_position(own, by) or is_position(its, by)):
         return _is(one, place_from(by, other, its), holds)
     if is_zero(by):
-        negated = not holds and not subject.startswith("no ")
+        negated = not holds and not subject.startswith(_NONE)
         return one, f"does not equal {than}" if negated else f"equals {than}"
     assert not isinstance(by, str)  # names are values of equality tests
     if isinstance(by, tuple):
@@ -254,6 +276,8 @@ class Requirement:
 
 def requirements(state: State, test: Test, bindings: Sequence[Binding]) -> list[Requirement]:
     """Return one requirement for each value that would do; none where there is no anchor."""
+    if test.kind == "something":
+        test = _as_difference(test, len(bindings[0]))
     by_value: dict[Value, Requirement] = {}
     for binding in bindings if test.kind == "difference" else ():
         which, anchor = _anchor(state, test, binding)
@@ -274,7 +298,7 @@ def _anchor(state: State, test: Test, binding: Binding) -> tuple[int, int | None
     older = _older(test)
     if test.variables[older] < len(binding):
         return older, binding[test.variables[older]]
-    for each in (1, 0) if len(test.variables) > 1 else ():
+    for each in (1, 0) if len(test.variables) > 1 and SOMETHING not in test.classes else ():
         free = [x.id for x in state.of_class(test.classes[each]) if x.id not in binding]
         if len(free) == 1 and test.classes[0] != test.classes[1]:
             return each, free[0]
@@ -304,6 +328,8 @@ def _offset(test: Test, anchor: int) -> Value:
 
 def statement(state: State, step: Step) -> str:
     """Return what a test found, as a sentence without its full stop."""
+    if step.test.kind == "something":
+        return statement(state, _with_things(state, step)).replace(f"no {SOMETHING}", NOTHING, 1)
     if step.holds:
         more = len(step.after) - 1
         ways = f" (and in {more:,} more way{'s' if more > 1 else ''})" if more else ""
@@ -313,6 +339,17 @@ def statement(state: State, step: Step) -> str:
         return f"no {other}{_absent(state, step.test, step.before)}"
     more = len(step.before) - 1
     return _failed(state, step) + (f" (nor {more:,} more)" if more else "")
+
+
+def _with_things(state: State, step: Step) -> Step:
+    """Return a step that asks for something as one that finds an object, and binds it."""
+    test = step.test
+    after = step.after
+    if step.holds:
+        which = test.variables[0]
+        after = tuple((*b, x) for b in after for x in things(state, test, b[which]))
+    as_difference = _as_difference(test, len(step.node.classes))
+    return Step(replace(step.node, test=as_difference), step.holds, step.before, after)
 
 
 def _held(state: State, step: Step) -> str:
@@ -455,6 +492,10 @@ def supposition(
 
     `classes` are those of the variables that are bound already.
     """
+    if test.kind == "something":
+        text = supposition(state, _as_difference(test, len(classes)), holds, bindings, classes)
+        text = text.replace(f"no {SOMETHING}", NOTHING, 1)
+        return text.replace(article(SOMETHING), SOMETHING, 1)
     if test.new:
         other = "other " if _is_another(test, classes) else ""
         start = "there were" if holds else "there were no"

@@ -51,6 +51,10 @@ def is_noun(attribute: str) -> bool:
     return re.split(r"[-_ .]", attribute.lower())[-1] in _ALONE
 
 
+#: In place of a class: any other object, of whatever class, and none.
+SOMETHING, NOTHING = "something", "nothing"
+
+
 def _ordinal(n: int) -> str:
     return _ORDINALS[n] if n < len(_ORDINALS) else f"number {n + 1}"
 
@@ -75,6 +79,8 @@ class Nouns:
 
     def new(self, name: str, known: tuple[str, ...], some: bool = True) -> str:
         """Name an object that has not been mentioned; `some` is False for "no such object"."""
+        if name == SOMETHING:
+            return SOMETHING if some else NOTHING
         before = known.count(name)
         if name in self.single and not before:
             return f"the {name}"

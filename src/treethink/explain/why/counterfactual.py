@@ -18,7 +18,7 @@ from treethink.attributes import SUM
 from treethink.explain.distributions import differ, in_words, new_values, times_seen, to_json
 from treethink.explain.english.tests import supposition
 from treethink.explain.path import Binding, Step, child, extensions
-from treethink.frames import CHANGE, STAYS, Frame, Outcome
+from treethink.frames import CHANGE, STAYS, Frame, Outcome, negative
 from treethink.metrics import Distribution
 from treethink.outcome_text import outcome_text
 from treethink.rules import Node, Test, Value
@@ -243,12 +243,27 @@ def _assumed_answer(route: _Route, test: Test) -> bool | None:
         same = _has_one_value(each.test) and _subject(each.test) == _subject(test)
         if each.holds and same:
             return False  # it cannot have two values
+        if not _places(each.test).isdisjoint(_places(test)):  # an object is something
+            if each.holds and test.kind == "something":
+                return True
+            if not each.holds and each.test.kind == "something":
+                return False
     return None
+
+
+def _places(test: Test) -> set[tuple[tuple[int, str], str, Value]]:
+    """Return where a test asks for another object: relative to what, and by how much."""
+    if test.kind == "something":
+        return {(test.terms[0], test.sought, test.value)}
+    if test.kind != "difference" or len(test.variables) < 2:
+        return set()
+    one, other = test.terms
+    return {(one, other[1], test.number), (other, one[1], negative(test.number))}
 
 
 def _states_value(test: Test) -> bool:
     """Whether the test asks for a value of a bound object, or for a difference of two of them."""
-    return len(test.variables) == 1 and not test.new
+    return len(test.variables) == 1 and not test.new and test.kind != "something"
 
 
 def _has_one_value(test: Test) -> bool:

@@ -27,7 +27,7 @@ from treethink.explain.english.sentences import predicate_of
 from treethink.explain.english.tests import statement, value_name
 from treethink.explain.novelty import novelty_text
 from treethink.explain.object_names import object_name
-from treethink.explain.path import Step, follow
+from treethink.explain.path import Step, follow, found_by
 from treethink.explain.rich_text import RichText
 from treethink.explain.why.counterfactual import Counterfactual, nearest
 from treethink.feedback import predicted_feedback
@@ -321,6 +321,11 @@ class Reason(RichText):
         return {f"X{i}": _ids(column) for i, column in enumerate(columns)}
 
     @property
+    def things(self) -> tuple[int, ...]:
+        """The objects, of whatever class, that tests for something have found."""
+        return tuple(dict.fromkeys(x for each in self.steps for x in found_by(self.state, each)))
+
+    @property
     def title(self) -> str:
         """The prediction, in one line."""
         then = in_words(self.outcomes)
@@ -410,6 +415,7 @@ def _step(state: State, step: Step) -> dict[str, Any]:
         "words": statement(state, step),
         "bindings": len(step.after),
         "bound": {f"X{i}": list(_ids(c)[:_MAX_BOUND]) for i, c in enumerate(columns)},
+        **({"something": list(found[:_MAX_BOUND])} if (found := found_by(state, step)) else {}),
     }
 
 

@@ -103,7 +103,7 @@ def _cells_by_colour(world: Drawable, reason: Reason) -> dict[Colour, list[Cell]
     """Return the cells to outline, by colour; the object itself comes last, on top."""
     state = reason.state
     own = set() if reason.object_id is None else {reason.object_id}
-    bound = {x for ids in reason.bound.values() for x in ids} - own
+    bound = {x for ids in (*reason.bound.values(), reason.things) for x in ids} - own
     failed = [step for step in reason.steps if not step.holds]
     return {
         WRONG_COLOUR: [cell for step in failed for cell in _empty_cells(world, state, step)],
@@ -120,12 +120,14 @@ def _cells(world: Drawable, state: State, ids: set[int]) -> list[Cell]:
 def _empty_cells(world: Drawable, state: State, step: Step) -> list[Cell]:
     """Return the cells in which a test looked for an object and found none."""
     cells = []
-    for each in requirements(state, step.test, step.before) if step.test.new else ():
-        lengths = {
-            m: state.schema.attributes[m].length for m in state.schema.classes[each.class_name]
-        }
+    classes = state.schema.classes
+    asks = step.test.new or step.test.kind == "something"
+    for each in requirements(state, step.test, step.before) if asks else ():
+        of_any = (name for name, own in classes.items() if each.attribute in own)
+        name = each.class_name if each.class_name in classes else next(of_any)
+        lengths = {m: state.schema.attributes[m].length for m in classes[name]}
         values = {m: 0 if n == 1 else (0,) * n for m, n in lengths.items()}
-        hypothetical = Object(0, each.class_name, **{**values, each.attribute: each.value})
+        hypothetical = Object(0, name, **{**values, each.attribute: each.value})
         if (cell := world.place(hypothetical)) == each.value:
             cells.append(cell)
     return cells
