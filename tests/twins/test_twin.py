@@ -140,6 +140,7 @@ class Twins:
         kind, *_, adds = frame_named(frame, rule[0])
         attribute = self.twin.schema.attributes[rule[1]]
         self.happened[f"{kind} {'with' if frame.stays else 'without'} stays"] += 1
+        self.happened[kind] += kind == "jump"
         self.happened[f"{kind} that adds"] += adds
         self.happened[f"{kind} of names"] += attribute.is_symbolic
         two = frame.source is not None and frame.source[1] != rule[1]
@@ -421,6 +422,7 @@ def test_engine_and_twin_agree_on_frames(criterion):
     stream = streams(BUILT_IN, [criterion], ["long"], mostly=framed_shapes(), framed=True)
     share_with = shares(30, stream)
     assert share_with["frame"] >= 0.5
+    assert share_with["jump"] >= 0.05
     for frame in ("value", "own", "copy"):
         assert share_with[f"{frame} with stays"] >= 0.05, frame
         assert share_with[f"{frame} without stays"] >= 0.05, frame
