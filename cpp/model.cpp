@@ -75,7 +75,7 @@ bool Model::has_ambiguous_jump(Tree const& tree, SlotId slot, Effect const& effe
 }
 
 // for each jump that may be a change:
-//     take it for the change, unless the leaf that the object reaches has seen more jumps
+//     take it for the change if the leaf that the object reaches has seen that one
 void Model::tell_jumps(Tree const& tree, SlotId slot, State const& before, Effect& effect) const {
     if (!has_ambiguous_jump(tree, slot, effect)) return;
     FactsOnDemand const facts(before);
@@ -86,7 +86,7 @@ void Model::tell_jumps(Tree const& tree, SlotId slot, State const& before, Effec
         NodeId const leaf =
             tree.varies() ? tree.route(facts, codes_.types(), {&row, 1}, BindingsMode::first) : NodeId{kRoot};
         NodeId const node = tree.answering_node(leaf);
-        effect.bare[row] = jump && tree.answer_count(node, *jump) > tree.answer_count(node, *change);
+        effect.bare[row] = jump && tree.answer_count(node, *change) == 0;
     }
 }
 
@@ -451,7 +451,7 @@ std::optional<Frame> Model::shortest(RuleId const& rule, FrameChoice const& choi
 
 Model::FrameOutcomes Model::outcomes_in(Frame const& frame, SlotId slot, std::span<KeptTarget const> targets) const {
     FrameOutcomes told;
-    std::vector<std::pair<Vector, bool>> outcomes;  // and whether it is a jump
+    std::vector<std::pair<Vector, bool>> outcomes;               // and whether it is a jump
     std::set<Vector> changes;                       // of all others
     for (KeptTarget const& target : targets) {
         FrameView const view(frame, *target.before, slot);
@@ -463,13 +463,16 @@ Model::FrameOutcomes Model::outcomes_in(Frame const& frame, SlotId slot, std::sp
         outcomes.emplace_back(*std::move(outcome), view.is_jump(row, value));
         if (frame.jumps && !outcomes.back().second) changes.insert(outcomes.back().first);
     }
+    bool says_more = !frame.jumps;
     std::map<Vector, std::uint32_t> known;
     for (auto& [outcome, jumps] : outcomes) {
         if (jumps && !changes.contains(outcome)) outcome.clear();
+        says_more = says_more || outcome.empty();
         auto const [place, is_new] = known.emplace(std::move(outcome), static_cast<std::uint32_t>(known.size()));
         if (is_new) told.lengths.push_back(length_of_outcome(frame, place->first, schema_->length(slot)));
         told.numbers.push_back(place->second);
     }
+    told.possible = says_more;
     return told;
 }
 

@@ -55,7 +55,7 @@ void FrameChoice::add_target(Tally& tally, FrameView const& view, VectorView val
     tally.possible = tally.counts.size() <= max_outcomes || is_current(tally);
 }
 
-// A jump is taken for a change that has come elsewhere.
+// A jump is taken for a change that has come elsewhere. If each of them is, the frame says no more than changes do.
 void FrameChoice::count_jumps(Tally& tally) {
     std::uint64_t jumps = 0;
     for (auto const& [change, n] : std::exchange(tally.jumps, {})) {
@@ -63,7 +63,8 @@ void FrameChoice::count_jumps(Tally& tally) {
         (known == tally.counts.end() ? jumps : known->second) += n;
     }
     if (jumps > 0) tally.counts[{}] += jumps;
-    tally.possible = tally.possible && (tally.counts.size() <= max_outcomes || is_current(tally));
+    bool const says_more = !tally.frame.jumps || jumps > 0;
+    tally.possible = tally.possible && says_more && (tally.counts.size() <= max_outcomes || is_current(tally));
 }
 
 Log FrameChoice::length_of_choice(Frame const& frame) const {

@@ -2313,6 +2313,8 @@ class ReferenceModel:
                 return float("inf")
             jumps = [is_jump(*each) for each in of_targets]
             outcomes = without_steps([(y, jump) for (_, y), jump in zip(told, jumps, strict=True)])
+            if frame.jumps and JUMPS not in outcomes:
+                return float("inf")
             which = length_of_choice(frame == frames[0], len(frames))
             return which + length_of_outcomes(outcomes, frame, size) + sketch.length(outcomes)
 
@@ -2556,8 +2558,7 @@ class ReferenceModel:
         """Whether a jump is taken for a change, which has come elsewhere, too."""
         if change not in tree.outcomes:
             return False
-        counts = tree.counts_for(scene, (x,))
-        return counts[JUMPS] <= counts[change]
+        return JUMPS not in tree.outcomes or tree.counts_for(scene, (x,))[change] > 0
 
     def _has_ambiguous_jump(self, scene: Scene, then: Scene, rule: RuleKey) -> bool:
         class_name, attribute, _ = rule
@@ -2584,7 +2585,10 @@ class ReferenceModel:
 def outcomes_told(
     transitions: Iterable[tuple[Scene, Scene]], frame: Frame, class_name: str, attribute: str
 ) -> Counter[Outcome] | None:
-    """How often each outcome came, in that frame; None if it cannot tell one of them."""
+    """How often each outcome came, in that frame; None if it cannot tell one of them.
+
+    None, too, if nothing jumps in a frame that could: it says no more than changes do.
+    """
     told = []
     for scene, then in transitions:
         for x in scene.of_class(class_name):
@@ -2592,7 +2596,8 @@ def outcomes_told(
             if not possible:
                 return None
             told.append((outcome, is_jump(scene, then, frame, x, attribute)))
-    return Counter(without_steps(told))
+    counts = Counter(without_steps(told))
+    return None if frame.jumps and JUMPS not in counts else counts
 
 
 def frame_named(frame: Frame, class_name: str) -> tuple[str, str | None, str | None, bool]:
