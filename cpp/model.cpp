@@ -451,7 +451,7 @@ std::optional<Frame> Model::shortest(RuleId const& rule, FrameChoice const& choi
 
 Model::FrameOutcomes Model::outcomes_in(Frame const& frame, SlotId slot, std::span<KeptTarget const> targets) const {
     FrameOutcomes told;
-    std::vector<std::pair<Vector, bool>> outcomes;               // and whether it is a jump
+    std::vector<std::pair<Vector, bool>> outcomes;  // and whether it is a jump
     std::set<Vector> changes;                       // of all others
     for (KeptTarget const& target : targets) {
         FrameView const view(frame, *target.before, slot);

@@ -122,10 +122,11 @@ def caught(rng: random.Random) -> Iterator[Transition]:
     attributes = {"pos": tt.Position(), "home": tt.Position(like="pos"), "caught": tt.Flag()}
     schema = tt.Schema({"mouse": ["pos", "home", "caught"]}, attributes, ["go"])
     while True:
-        mice = [
-            tt.Object(i, "mouse", pos=place(rng), home=place(rng), caught=rng.random() < 0.3)
-            for i in range(2)
-        ]
+        mice = []
+        for i in range(2):
+            at = place(rng)
+            home = down(at) if rng.random() < 0.2 else place(rng)
+            mice.append(tt.Object(i, "mouse", pos=at, home=home, caught=rng.random() < 0.3))
         before = tt.State(schema, mice)
         to = {each.id: each.home if each.caught else down(each.pos) for each in mice}
         yield before, "go", before.replace_many({i: {"pos": at} for i, at in to.items()})

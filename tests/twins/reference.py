@@ -2205,6 +2205,8 @@ class ReferenceModel:
         self.trees: dict[RuleKey, ReferenceTree] = {}
         self.lost_frames = 0
         """How often a rule began again because its frame could not tell a transition."""
+        self.deferred = 0
+        """How often new nodes counted a transition last that can be told as a step or as a jump."""
 
     def tree(self, class_name: str, attribute: str, action: str) -> ReferenceTree:
         rule = (class_name, attribute, action)
@@ -2462,6 +2464,7 @@ class ReferenceModel:
                 for class_name, attribute in self.all_slots():
                     rule = (class_name, attribute, action)
                     if self._has_ambiguous_jump(scene, then, rule) == ambiguous:
+                        self.deferred += ambiguous and bool(self.tree(*rule).awaiting_replay)
                         targets = self._targets(scene, then, feedback, rule)
                         self.tree(*rule).replay(scene, targets or ())
         for tree in trees:
