@@ -348,7 +348,9 @@ def exclusive_shapes() -> st.SearchStrategy[Shape]:
     )
 
 
-def framed_shapes() -> st.SearchStrategy[Shape]:
+def framed_shapes(
+    kinds: Sequence[str] = ("own", "copy", "value", "copy", "own", "copy"), noise: float = 0.05
+) -> st.SearchStrategy[Shape]:
     """Streams whose rules have frames to be found, which may be lost again later."""
     return st.builds(
         Shape,
@@ -358,10 +360,10 @@ def framed_shapes() -> st.SearchStrategy[Shape]:
         objects=st.just(2),
         episode=st.integers(1, 2),
         depth=st.just(1),
-        noise=st.sampled_from([0.0, 0.0, 0.05]),
+        noise=st.sampled_from([0.0, 0.0, noise]),
         switch=st.sampled_from(["none", "none", "other"]),
         switch_at=st.integers(50, 70),
-        framed=st.sampled_from(["own", "copy", "value", "copy", "own", "copy", "jump", "jump"]),
+        framed=st.sampled_from(kinds),
         alone=st.sampled_from([1000, 60, 80]),
     )
 
