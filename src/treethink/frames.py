@@ -6,8 +6,8 @@
 A frame names a reference: the value before (``change``), zero (``value``), another attribute of the
 same object (``own``), or an attribute of the only object of another class (``copy``). An outcome is
 `STAYS` if the value does not change, and otherwise the new value minus the reference. In the frame
-``change`` there is no `STAYS`: it is the change zero. So it is in the frame ``jump``, where outcomes
-are changes, too, but a value that becomes that of another attribute is `JUMPS`.
+``change`` there is no `STAYS`: it is the change zero. So it is in the frame ``jump``, in which
+outcomes are changes, too, but a value that becomes that of another attribute is `JUMPS`.
 
 This is the only place in the package that turns outcomes into values, and values into outcomes.
 """

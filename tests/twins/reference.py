@@ -695,8 +695,8 @@ class Frame(NamedTuple):
     """What outcomes are relative to: the reference is the sum of what it names, or zero.
 
     `adds`: the value before. `source`: an attribute of the object itself, if that is of this class,
-    or else of the only object of the class. `stays`: values that do not change are told as such. `jumps`:
-    outcomes are changes, but a value that becomes that of the source is told as such.
+    or else of the only object of the class. `stays`: values that do not change are told as such.
+    `jumps`: outcomes are changes, but a value that becomes that of the source is told as such.
     """
 
     adds: bool = True
