@@ -63,7 +63,7 @@ nb::tuple frame_tuple(Schema const& schema, Frame const& frame, SlotId slot) {
     auto const& [class_id, attribute] = schema.column(*frame.source);
     auto const& name = schema.attribute(attribute).name;
     bool const own = class_id == schema.column(slot).class_id;
-    nb::object const of = own ? nb::none() : nb::object(nb::str(schema.classes()[class_id].name.c_str()));
+    nb::object const of = own ? nb::none() : nb::cast(schema.classes()[class_id].name);
     return nb::make_tuple(frame.jumps ? "jump" : own ? "own" : "copy", of, name, frame.adds && !frame.jumps);
 }
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from treethink.explain.doubts.evidence import Group, Integers
 from treethink.explain.path import Binding, follow
-from treethink.frames import CHANGE, JUMPS, STAYS, Jumps, Outcome
+from treethink.frames import CHANGE, STAYS, Jumps, Outcome
 from treethink.rules import Node, Rule
 from treethink.state import State
 from treethink.stream.transition import Transition
@@ -86,15 +86,13 @@ class Cases:
                 yield self._case(number, step.before, x.id, self._told(step, x.id, outcome_of))
 
     def _told(self, step: Transition, object_id: int, outcome: Outcome) -> Outcome:
-        """Return the outcome, or a change that leads there and is as frequent at the leaf."""
+        """Return the outcome; of a jump, the change that leads there if the leaf has seen it."""
         if not isinstance(outcome, Jumps):
             return outcome
         value = step.after.value(object_id, self.attribute)
         change = CHANGE.outcome_of(step.before, object_id, self.attribute, value)
         _, leaf = follow(self.rule.root, step.before, object_id)
-        if change is None or change not in self.rule.seen:
-            return outcome
-        return outcome if leaf.counts.get(JUMPS, 0) > leaf.counts.get(change, 0) else change
+        return change if change is not None and change in leaf.counts else outcome
 
     def _case(self, number: int, before: State, object_id: int | None, outcome: Outcome) -> Case:
         steps, leaf = follow(self.rule.root, before, object_id)
