@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "learning/replay.hpp"
@@ -48,7 +49,7 @@ std::size_t Model::count_targets(SlotId slot, State const& before, Feedback cons
 void Model::find_effect(Frame const& frame, SlotId slot, State const& before, State const& after,
                         Feedback const& feedback, Effect& effect) const {
     effect.told = true;
-    effect.stays.clear();
+    effect.bare.clear();
     effect.unchanged = false;
     if (auto const kind = feedback_kind(slot)) return effect.outcomes.assign(1, *feedback.outcome(*kind));
     Column const& old_column = *before.column(slot);
@@ -57,21 +58,51 @@ void Model::find_effect(Frame const& frame, SlotId slot, State const& before, St
     effect.unchanged = same_values && (frame.stays || frame.is_change());
     if (!effect.unchanged) return tell_rows(frame, slot, before, after, effect);
     effect.outcomes.assign(old_column.length(), 0);
-    if (frame.stays) effect.stays.assign(1, 1);
+    if (frame.stays) effect.bare.assign(1, 1);
+}
+
+void Model::find_effect(Tree const& tree, SlotId slot, State const& before, State const& after,
+                        Feedback const& feedback, Effect& effect) const {
+    find_effect(tree.frame(), slot, before, after, feedback, effect);
+    tell_jumps(tree, slot, before, effect);
+}
+
+// A step may happen to lead to the source. It may be one if the rule has seen that change elsewhere.
+bool Model::has_ambiguous_jump(Tree const& tree, SlotId slot, Effect const& effect) const {
+    for (std::size_t row = 0; tree.frame().jumps && row < effect.bare.size(); ++row)
+        if (effect.bare[row] != 0 && tree.outcomes().find(effect.offset(row, outcome_length(slot)))) return true;
+    return false;
+}
+
+// for each jump that may be a change:
+//     take it for the change if the leaf that the object reaches has seen that one
+void Model::tell_jumps(Tree const& tree, SlotId slot, State const& before, Effect& effect) const {
+    if (!has_ambiguous_jump(tree, slot, effect)) return;
+    FactsOnDemand const facts(before);
+    auto const jump = tree.outcomes().find(kJumps);
+    for (Row row = 0; row < effect.bare.size(); ++row) {
+        auto const change = tree.outcomes().find(effect.offset(row, outcome_length(slot)));
+        if (effect.bare[row] == 0 || !change) continue;
+        NodeId const leaf =
+            tree.varies() ? tree.route(facts, codes_.types(), {&row, 1}, BindingsMode::first) : NodeId{kRoot};
+        NodeId const node = tree.answering_node(leaf);
+        effect.bare[row] = jump && tree.answer_count(node, *change) == 0;
+    }
 }
 
 void Model::tell_rows(Frame const& frame, SlotId slot, State const& before, State const& after, Effect& effect) const {
     std::size_t const length = outcome_length(slot);
     effect.outcomes = after.column(slot)->values();
-    if (frame.stays) effect.stays.assign(before.column(slot)->rows(), 0);
+    if (frame.stays || frame.jumps) effect.bare.assign(before.column(slot)->rows(), 0);
     if (!frame.stays && !frame.adds && !frame.source) return;  // new values
     FrameView const view(frame, before, slot);
     for (Row row = 0; row < before.column(slot)->rows() && effect.told; ++row) {
         VectorView const value = after.value(slot, row);
         if (frame.stays && same(value, before.value(slot, row)))
-            effect.stays[row] = 1;
+            effect.bare[row] = 1;
         else
             effect.told = view.offset(row, value, effect.outcomes.data() + row * length);
+        if (view.is_jump(row, value)) effect.bare[row] = 1;
     }
 }
 
@@ -119,7 +150,7 @@ bool Model::find_effects(State const& before, ActionId action, State const& afte
         std::size_t const rows = count_targets(SlotId(s), before, feedback);
         if (rows == 0) continue;
         Tree const& tree = this->tree(SlotId(s), action);
-        find_effect(tree.frame(), SlotId(s), before, after, feedback, effects_[s]);
+        find_effect(tree, SlotId(s), before, after, feedback, effects_[s]);
         if (!effects_[s].told || !tree.frame().is_change()) check_difference(SlotId(s), before, after);
         facts_needed = facts_needed || will_vary(tree, SlotId(s), effects_[s], rows);
     }
@@ -252,9 +283,17 @@ void Model::replay_new_nodes(ActionId action) {
     undecided_ = std::move(rules);
 }
 
-// One pass over the window for all of these rules.
+// One pass over the window for all of these rules. Jumps that may be changes come last: by then, leaves know which.
 void Model::replay_window(std::vector<RuleId> const& rules) {
+    if (replay_window(rules, false)) replay_window(rules, true);
+    LearningContext learning = context(window_.transitions().back().before);
+    for (auto const& [slot, action] : rules) TreeReplay(tree(slot, action)).finish(learning);
+}
+
+// Replays the transitions with such jumps, or all others; returns whether there are some that were not replayed.
+bool Model::replay_window(std::vector<RuleId> const& rules, bool ambiguous) {
     Effect effect;
+    bool left_out = false;
     for (KeptTransition const& kept : window_.transitions()) {
         bool codes_are_set = false;
         auto const set_codes = [&] {
@@ -263,15 +302,20 @@ void Model::replay_window(std::vector<RuleId> const& rules) {
         for (auto const& [slot, action] : rules) {
             std::size_t const rows = count_targets(slot, kept.before, kept.feedback);
             if (action != kept.action || rows == 0) continue;
+            Tree& tree = this->tree(slot, action);
             LearningContext learning = context(kept.before);
-            find_effect(tree(slot, action).frame(), slot, kept.before, kept.after, kept.feedback, effect);
+            find_effect(tree.frame(), slot, kept.before, kept.after, kept.feedback, effect);
             if (!effect.told) continue;
-            set_targets(tree(slot, action), slot, effect, rows);
-            TreeReplay(tree(slot, action)).count(learning, targets_, set_codes);
+            if (has_ambiguous_jump(tree, slot, effect) != ambiguous) {
+                left_out = true;
+                continue;
+            }
+            tell_jumps(tree, slot, kept.before, effect);
+            set_targets(tree, slot, effect, rows);
+            TreeReplay(tree).count(learning, targets_, set_codes);
         }
     }
-    LearningContext learning = context(window_.transitions().back().before);
-    for (auto const& [slot, action] : rules) TreeReplay(tree(slot, action)).finish(learning);
+    return left_out;
 }
 
 // ---- looks at what is kept (see looks/) ----
@@ -286,7 +330,7 @@ std::vector<KeptTarget> Model::kept_targets(RuleId const& rule, NodeId node, std
     for (auto each = kept.rbegin(); each != kept.rend() && !collector.is_full(); ++each) {
         std::size_t const rows = count_targets(slot, each->before, each->feedback);
         if (each->action != action || rows == 0) continue;
-        find_effect(tree.frame(), slot, each->before, each->after, each->feedback, effect);
+        find_effect(tree, slot, each->before, each->after, each->feedback, effect);
         if (!effect.told) continue;
         set_targets(tree, slot, effect, rows);
         collector.add(codes_.types(), each->before, each->after, targets_);
@@ -405,23 +449,30 @@ std::optional<Frame> Model::shortest(RuleId const& rule, FrameChoice const& choi
     return shortest;
 }
 
-Model::FrameOutcomes Model::outcomes_in(Frame const& frame, SlotId slot, std::span<KeptTarget const> targets) {
+Model::FrameOutcomes Model::outcomes_in(Frame const& frame, SlotId slot, std::span<KeptTarget const> targets) const {
     FrameOutcomes told;
-    std::map<Vector, std::uint32_t> known;
+    std::vector<std::pair<Vector, bool>> outcomes;  // and whether it is a jump
+    std::set<Vector> changes;                       // of all others
     for (KeptTarget const& target : targets) {
-        State const& before = *target.before;
-        State const& after = *target.after;
+        FrameView const view(frame, *target.before, slot);
         Row const row = target.bindings[0].front();
-        VectorView const value = after.value(slot, row);
-        Vector outcome;
-        if (!frame.stays || !same(value, before.value(slot, row))) {
-            outcome.resize(value.size());
-            told.possible = told.possible && FrameView(frame, before, slot).offset(row, value, outcome.data());
-        }
+        VectorView const value = target.after->value(slot, row);
+        auto outcome = view.outcome(row, value);
+        told.possible = told.possible && outcome;
+        if (!told.possible) return told;
+        outcomes.emplace_back(*std::move(outcome), view.is_jump(row, value));
+        if (frame.jumps && !outcomes.back().second) changes.insert(outcomes.back().first);
+    }
+    bool says_more = !frame.jumps;
+    std::map<Vector, std::uint32_t> known;
+    for (auto& [outcome, jumps] : outcomes) {
+        if (jumps && !changes.contains(outcome)) outcome.clear();
+        says_more = says_more || outcome.empty();
         auto const [place, is_new] = known.emplace(std::move(outcome), static_cast<std::uint32_t>(known.size()));
-        if (is_new) told.lengths.push_back(length_of_value(place->first));
+        if (is_new) told.lengths.push_back(length_of_outcome(frame, place->first, schema_->length(slot)));
         told.numbers.push_back(place->second);
     }
+    told.possible = says_more;
     return told;
 }
 
@@ -436,7 +487,7 @@ void Model::grow_again(RuleId const& rule, Frame const& frame, std::vector<Model
     for (KeptTransition const& kept : window_.transitions()) {
         std::size_t const rows = count_targets(slot, kept.before, kept.feedback);
         if (action != kept.action || rows == 0) continue;
-        find_effect(frame, slot, kept.before, kept.after, kept.feedback, effect);
+        find_effect(tree, slot, kept.before, kept.after, kept.feedback, effect);
         if (!effect.told) continue;
         add_new_outcomes(tree, slot, learning, effect, rows);
         set_targets(tree, slot, effect, rows);
@@ -520,11 +571,12 @@ void Model::predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, 
     auto const never_changes = [&] {
         Vector const& only = tree.outcomes().values().front();
         bool const zero = std::all_of(only.begin(), only.end(), [](Int each) { return each == 0; });
-        return only.empty() || (tree.frame().is_change() && zero);
+        bool const changes = tree.frame().is_change() || tree.frame().jumps;
+        return only.empty() ? !changes : changes && zero;
     };
     if (!tree.varies() && never_changes()) return;
     FrameView const view(tree.frame(), prediction.state(), slot);
-    if (!view.has_reference()) prediction.set_support(slot, 0);
+    if (!view.has_source()) prediction.set_support(slot, 0);
     for (Row row = 0; row < rows; ++row) {
         NodeId const leaf = tree.varies() ? route(tree, {&row, 1}) : kRoot;
         if (!tree.is_mostly_others(leaf)) predict_object(prediction, slot, row, tree, tree.answering_node(leaf), view);
@@ -534,12 +586,13 @@ void Model::predict_slot(Prediction& prediction, SlotId slot, Tree const& tree, 
 void Model::predict_object(Prediction& prediction, SlotId slot, Row row, Tree const& tree, NodeId node,
                            FrameView const& view) const {
     std::uint64_t const total = tree.answer_total(node);
-    auto const stays = tree.outcomes().stays();
-    bool const needs_reference = total > 0 && !(stays && tree.answer_count(node, *stays) == total);
-    bool const is_known = total > 0 && !tree.is_mostly_others(node) && (view.has_reference() || !needs_reference);
+    auto const bare = tree.outcomes().bare();
+    std::uint64_t const without = bare ? tree.answer_count(node, *bare) : 0;
+    bool const needs_source = tree.frame().jumps ? without > 0 : without < total;
+    bool const is_known = total > 0 && !tree.is_mostly_others(node) && (view.has_source() || !needs_source);
     if (!is_known) return;
     prediction.begin(slot, row, total);
-    bool const may_repeat = stays.has_value();  // another outcome may lead to the value before
+    bool const may_repeat = bare.has_value();  // another outcome may lead to the same value
     Buffer next(schema_->length(slot));
     for (std::size_t y = 0; y < tree.outcomes().size(); ++y) {
         std::uint64_t const count = tree.answer_count(node, y);
@@ -665,8 +718,10 @@ void Model::check_kept(KeptTransition const& kept) const {
         Tree const& tree = this->tree(SlotId(s), kept.action);
         find_effect(tree.frame(), SlotId(s), kept.before, kept.after, kept.feedback, effect);
         if (!effect.told) continue;
+        std::size_t const length = outcome_length(SlotId(s));
         for (std::size_t row = 0; row < effect.distinct_rows(rows); ++row)
-            if (!tree.outcomes().find_or_others(effect.outcome(row, outcome_length(SlotId(s)))))
+            if (!tree.outcomes().find_or_others(effect.outcome(row, length)) &&
+                !(tree.frame().jumps && tree.outcomes().find(effect.offset(row, length))))
                 throw ModelFileError("the model file has kept a transition that no rule has seen");
     }
 }

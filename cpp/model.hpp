@@ -113,14 +113,17 @@ public:
 private:
     // What a transition does to the objects of one slot, or its feedback, in the frame of a rule.
     struct Effect {
-        bool told = true;                 // the frame can tell it
-        bool unchanged = false;           // every outcome is zero, or every one is kStays
-        std::vector<Int> outcomes;        // row by row; a single one when unchanged
-        std::vector<std::uint8_t> stays;  // by row, whether the outcome is kStays; empty: none is
+        bool told = true;                // the frame can tell it
+        bool unchanged = false;          // every outcome is zero, or every one is kStays
+        std::vector<Int> outcomes;       // row by row; a single one when unchanged
+        std::vector<std::uint8_t> bare;  // by row, whether the outcome is kStays or kJumps; empty: none is
 
         [[nodiscard]] VectorView outcome(std::size_t row, std::size_t length) const {
-            std::size_t const at = unchanged ? 0 : row;
-            return !stays.empty() && stays[at] != 0 ? kStays : VectorView(outcomes.data() + at * length, length);
+            return !bare.empty() && bare[unchanged ? 0 : row] != 0 ? VectorView{} : offset(row, length);
+        }
+        // The same of a jump if it is told as a change.
+        [[nodiscard]] VectorView offset(std::size_t row, std::size_t length) const {
+            return {outcomes.data() + (unchanged ? 0 : row) * length, length};
         }
         // Rows that may have outcomes of their own.
         [[nodiscard]] std::size_t distinct_rows(std::size_t rows) const { return unchanged ? 1 : rows; }
@@ -154,6 +157,11 @@ private:
     [[nodiscard]] bool has_learned(FeedbackKind kind) const;
     void find_effect(Frame const& frame, SlotId slot, State const& before, State const& after, Feedback const& feedback,
                      Effect& effect) const;
+    // The same in the frame of a rule, with the jumps that the rule takes for changes.
+    void find_effect(Tree const& tree, SlotId slot, State const& before, State const& after, Feedback const& feedback,
+                     Effect& effect) const;
+    [[nodiscard]] bool has_ambiguous_jump(Tree const& tree, SlotId slot, Effect const& effect) const;
+    void tell_jumps(Tree const& tree, SlotId slot, State const& before, Effect& effect) const;
     void tell_rows(Frame const& frame, SlotId slot, State const& before, State const& after, Effect& effect) const;
     [[nodiscard]] bool find_effects(State const& before, ActionId action, State const& after, Feedback const& feedback);
     [[nodiscard]] bool will_vary(Tree const& tree, SlotId slot, Effect const& effect, std::size_t rows) const;
@@ -168,6 +176,7 @@ private:
     void decide_replayed(LearningContext& context, std::vector<ModelEvent>& events);
     void replay_new_nodes(ActionId action);
     void replay_window(std::vector<RuleId> const& rules);
+    bool replay_window(std::vector<RuleId> const& rules, bool ambiguous);
 
     /// In one observation, at most so many rules compare frames.
     static constexpr std::size_t max_choices = 4;
@@ -190,8 +199,7 @@ private:
     [[nodiscard]] std::optional<Frame> constant_frame(RuleId const& rule, std::vector<Frame> const& frames);
     [[nodiscard]] std::optional<Frame> shortest(RuleId const& rule, FrameChoice const& choice,
                                                 std::vector<Frame> const& rivals);
-    [[nodiscard]] static FrameOutcomes outcomes_in(Frame const& frame, SlotId slot,
-                                                   std::span<KeptTarget const> targets);
+    [[nodiscard]] FrameOutcomes outcomes_in(Frame const& frame, SlotId slot, std::span<KeptTarget const> targets) const;
     void grow_again(RuleId const& rule, Frame const& frame, std::vector<ModelEvent>& events);
 
     // Looks that one observation may still take.

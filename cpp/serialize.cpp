@@ -60,7 +60,7 @@ Vector Reader::vector(std::size_t length) {
 // tree        transitions, outcomes with components (each: vector, times seen), flags; if the flags say so: the frame;
 //             of the others and of `stays`: position, times seen; how much looks have examined; if it varies: how many
 //             candidates were forgotten, nodes in preorder
-// frame       whether it adds, has `stays` and has a source; the source
+// frame       whether it adds, has `stays`, has a source and jumps; the source
 // node        count of each outcome, pairs in clusters, agreeing pairs, loss at the last check, flags; if the flags
 //             say so: prior by outcome, what a pinned leaf has seen by outcome; whether it has candidates, those,
 //             its test
@@ -74,8 +74,8 @@ namespace {
 constexpr std::uint64_t flag_varies = 1, flag_others = 2, flag_frame = 4, flag_stays = 8, flag_looks = 16;
 constexpr std::uint64_t all_tree_flags = flag_varies | flag_others | flag_frame | flag_stays | flag_looks;
 // Flags of a frame.
-constexpr std::uint64_t flag_adds = 1, flag_has_stays = 2, flag_source = 4;
-constexpr std::uint64_t all_frame_flags = flag_adds | flag_has_stays | flag_source;
+constexpr std::uint64_t flag_adds = 1, flag_has_stays = 2, flag_source = 4, flag_jumps = 8;
+constexpr std::uint64_t all_frame_flags = flag_adds | flag_has_stays | flag_source | flag_jumps;
 // Flags of a node.
 constexpr std::uint64_t flag_branch = 1, flag_pinned = 2, flag_hand_written = 4, flag_prior = 8;
 constexpr std::uint64_t all_flags = flag_branch | flag_pinned | flag_hand_written | flag_prior;
@@ -139,7 +139,8 @@ void save_node(Writer& out, Codes const& codes, Node const& node) {
 }
 
 void save_frame(Writer& out, Frame const& frame) {
-    out.number((frame.adds ? flag_adds : 0) | (frame.stays ? flag_has_stays : 0) | (frame.source ? flag_source : 0));
+    out.number((frame.adds ? flag_adds : 0) | (frame.stays ? flag_has_stays : 0) | (frame.source ? flag_source : 0) |
+               (frame.jumps ? flag_jumps : 0));
     if (frame.source) out.number(*frame.source);
 }
 
@@ -147,7 +148,7 @@ void save_frame(Writer& out, Frame const& frame) {
 
 void save_tree(Writer& out, Tree const& tree, Codes const& codes, Frame const& usual) {
     Outcomes const& outcomes = tree.outcomes();
-    auto const stays = outcomes.stays();
+    auto const stays = outcomes.bare();
     out.number(tree.transitions());
     out.number(outcomes.size() - outcomes.has_others() - stays.has_value());
     for (std::size_t y = 0; y < outcomes.size(); ++y) {
@@ -244,7 +245,7 @@ private:
 
     Frame read_frame(OutcomeLimits const& limits) {
         std::uint64_t const flags = in_.number(all_frame_flags, "a flag");
-        Frame frame{(flags & flag_adds) != 0, (flags & flag_has_stays) != 0, std::nullopt};
+        Frame frame{(flags & flag_adds) != 0, (flags & flag_has_stays) != 0, std::nullopt, (flags & flag_jumps) != 0};
         constexpr std::uint64_t max_slot = std::numeric_limits<std::uint32_t>::max();
         if (flags & flag_source) frame.source = SlotId(static_cast<std::size_t>(in_.number(max_slot, "an attribute")));
         std::vector<Frame> const frames = limits.frames ? limits.frames() : std::vector<Frame>{};

@@ -70,8 +70,9 @@ nb::tuple frame_tuple(Schema const& schema, Frame const& frame, SlotId slot) {
     if (!frame.source) return nb::make_tuple(frame.adds ? "change" : "value", nb::none(), nb::none(), false);
     auto const& [class_id, attribute] = schema.column(*frame.source);
     auto const& name = schema.attribute(attribute).name;
-    if (class_id == schema.column(slot).class_id) return nb::make_tuple("own", nb::none(), name, frame.adds);
-    return nb::make_tuple("copy", schema.classes()[class_id].name, name, frame.adds);
+    bool const own = class_id == schema.column(slot).class_id;
+    nb::object const of = own ? nb::none() : nb::cast(schema.classes()[class_id].name);
+    return nb::make_tuple(frame.jumps ? "jump" : own ? "own" : "copy", of, name, frame.adds && !frame.jumps);
 }
 
 Vector read_outcome(nb::handle outcome, std::optional<FeedbackKind> kind) {

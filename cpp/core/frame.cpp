@@ -1,6 +1,7 @@
 #include "core/frame.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace treethink {
 
@@ -64,18 +65,21 @@ std::vector<Frame> possible_frames(Schema const& schema, SlotId slot) {
     for (std::size_t s = schema.slots().size(); s < schema.columns().size(); ++s)
         if (check.may_replace_by_sum(SlotId(s)))
             for (bool const stays : {true, false}) add({false, stays, SlotId(s)});
+    // Where another frame is as short, it is the simpler one, so these come last.
+    for (std::size_t i = 0, n = frames.size(); i < n && !own.is_symbolic(); ++i)
+        if (frames[i].source && frames[i].stays && !frames[i].adds) add({true, false, frames[i].source, true});
     return frames;
 }
 
 FrameView::FrameView(Frame const& frame, State const& state, SlotId slot)
     : frame_(frame), state_(state), slot_(slot), symbolic_(state.schema()->attribute(slot).is_symbolic()),
       own_(frame.source && state.schema()->column(*frame.source).class_id == state.schema()->column(slot).class_id),
-      has_reference_(!frame.source || own_ || state.column(*frame.source)->rows() == 1) {}
+      has_source_(!frame.source || own_ || state.column(*frame.source)->rows() == 1) {}
 
 template <class Apply>
 bool FrameView::each_component(Row row, Apply&& apply) const {
     VectorView const before = state_.value(slot_, row);
-    VectorView const other = frame_.source ? state_.value(*frame_.source, own_ ? row : 0) : VectorView{};
+    VectorView const other = frame_.source && !frame_.jumps ? source(row) : VectorView{};
     for (std::size_t i = 0; i < before.size(); ++i) {
         Int reference = frame_.adds ? before[i] : 0;
         if (!other.empty() && !add(reference, other[i], reference)) return false;
@@ -85,17 +89,23 @@ bool FrameView::each_component(Row row, Apply&& apply) const {
 }
 
 bool FrameView::offset(Row row, VectorView value, Int* offset) const {
-    if (!has_reference_) return false;
+    if (!has_source_ && !frame_.jumps) return false;
     bool const only_equal = symbolic_ && frame_.source;
     return each_component(row, [&](Int reference, std::size_t i) {
         return subtract(value[i], reference, offset[i]) && !(only_equal && offset[i] != 0);
     });
 }
 
+std::optional<Vector> FrameView::outcome(Row row, VectorView value) const {
+    if (frame_.stays && same(value, state_.value(slot_, row))) return Vector{};
+    Vector outcome(value.size());
+    return offset(row, value, outcome.data()) ? std::optional(std::move(outcome)) : std::nullopt;
+}
+
 bool FrameView::value(Row row, VectorView outcome, Int* value) const {
     if (outcome.empty()) {
-        VectorView const before = state_.value(slot_, row);
-        std::copy(before.begin(), before.end(), value);
+        VectorView const same_value = frame_.jumps ? source(row) : state_.value(slot_, row);
+        std::copy(same_value.begin(), same_value.end(), value);
         return true;
     }
     return each_component(row, [&](Int reference, std::size_t i) { return add(reference, outcome[i], value[i]); });

@@ -7,6 +7,9 @@
 //
 //   change   the value before                         value   zero
 //   own      another attribute of the object          copy    an attribute of the only object of a class
+//   jump     the value before; a value that is the same as that of the source is told as such
+//
+// In a jump frame, a step that happens to lead to the source can be told as a change, too (Model::tell_jumps).
 #pragma once
 
 #include <cstddef>
@@ -23,6 +26,7 @@ struct Frame {
     bool adds = true;              // the value before is part of the reference
     bool stays = false;            // a value that does not change has the outcome `stays`
     std::optional<SlotId> source;  // its value is part of the reference
+    bool jumps = false;            // it is not: the value itself is the outcome `jumps`
 
     /// Outcomes are changes: of a value that does not change, zero.
     [[nodiscard]] bool is_change() const { return adds && !source; }
@@ -31,6 +35,8 @@ struct Frame {
 
 /// The outcome of a value that does not change, in frames that have it: it has no components.
 inline constexpr VectorView kStays{};
+/// The outcome of a value that becomes that of the source, in frames that jump: it has no components, either.
+inline constexpr VectorView kJumps{};
 
 /// The frame in which rules about an attribute begin. `plain`: without `stays`, as in the paper.
 [[nodiscard]] Frame default_frame(Attribute const& attribute, bool plain);
@@ -43,12 +49,18 @@ class FrameView {
 public:
     FrameView(Frame const& frame, State const& state, SlotId slot);
 
-    /// Whether there is a reference: the class of the source has exactly one object, or there is no source.
-    [[nodiscard]] bool has_reference() const { return has_reference_; }
+    /// Whether the source has a value: its class has exactly one object, or there is no source.
+    [[nodiscard]] bool has_source() const { return has_source_; }
+    /// Whether a value is that of the source, in a frame that jumps.
+    [[nodiscard]] bool is_jump(Row row, VectorView value) const {
+        return frame_.jumps && has_source_ && same(value, source(row));
+    }
     /// Writes the offset that leads to a value; `value` has the length of the slot. False if it cannot be told: there
     /// is no reference, or the offset does not fit 64 bits, or names are not the same.
     [[nodiscard]] bool offset(Row row, VectorView value, Int* offset) const;
-    /// Writes the value that an outcome leads to. False if it does not fit 64 bits. There must be a reference.
+    /// The outcome that leads to a value, which may be kStays, but not kJumps; nothing if it cannot be told.
+    [[nodiscard]] std::optional<Vector> outcome(Row row, VectorView value) const;
+    /// Writes the value that an outcome leads to. False if it does not fit 64 bits. What it needs must be there.
     [[nodiscard]] bool value(Row row, VectorView outcome, Int* value) const;
 
 private:
@@ -56,12 +68,14 @@ private:
     template <class Apply>
     [[nodiscard]] bool each_component(Row row, Apply&& apply) const;
 
+    [[nodiscard]] VectorView source(Row row) const { return state_.value(*frame_.source, own_ ? row : 0); }
+
     Frame const& frame_;
     State const& state_;
     SlotId slot_;
     bool symbolic_;
     bool own_;  // the source is of the object itself
-    bool has_reference_;
+    bool has_source_;
 };
 
 }  // namespace treethink

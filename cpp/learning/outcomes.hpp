@@ -18,15 +18,15 @@ class Outcomes {
 public:
     static constexpr std::size_t kNoOthers = ~std::size_t{0};
 
-    /// By position. Empty are the one at others(), if there is one, and kStays (see frame.hpp).
+    /// By position. Empty are the one at others(), if there is one, and kStays or kJumps (see frame.hpp).
     [[nodiscard]] std::vector<Vector> const& values() const { return values_; }
     [[nodiscard]] std::size_t size() const { return values_.size(); }
     [[nodiscard]] bool empty() const { return values_.empty(); }
     /// Position of all outcomes that are not told apart, or kNoOthers.
     [[nodiscard]] std::size_t others() const { return others_; }
     [[nodiscard]] bool has_others() const { return others_ != kNoOthers; }
-    /// Position of the outcome kStays, if it was added.
-    [[nodiscard]] std::optional<std::uint32_t> stays() const { return find({}); }
+    /// Position of the outcome without components, kStays or kJumps, if it was added.
+    [[nodiscard]] std::optional<std::uint32_t> bare() const { return find({}); }
 
     /// Position of an outcome that is told apart, or nothing.
     [[nodiscard]] std::optional<std::uint32_t> find(VectorView outcome) const;

@@ -28,31 +28,43 @@ bool is_choice_due(std::uint64_t transitions, std::size_t phase) {
     return turn(transitions) != turn(transitions - 1);
 }
 
+Log length_of_outcome(Frame const& frame, VectorView outcome, std::size_t length) {
+    return frame.jumps && outcome.empty() ? length_of_value(Vector(length, 0)) : length_of_value(outcome);
+}
+
 FrameChoice::FrameChoice(std::vector<Frame> frames, Frame const& current) : current_(current) {
-    for (Frame const& frame : frames) tallies_.push_back({frame, true, {}});
+    for (Frame const& frame : frames) tallies_.push_back({frame, true, {}, {}});
 }
 
 void FrameChoice::add(SlotId slot, State const& before, State const& after) {
     ++transitions_;
     std::size_t const rows = before.column(slot)->rows();
     targets_ += rows;
+    value_length_ = before.column(slot)->length();
     for (Tally& tally : tallies_) {
         FrameView const view(tally.frame, before, slot);
-        for (Row row = 0; row < rows && tally.possible; ++row) add_target(tally, view, before, after, slot, row);
+        for (Row row = 0; row < rows && tally.possible; ++row) add_target(tally, view, after.value(slot, row), row);
     }
 }
 
-void FrameChoice::add_target(Tally& tally, FrameView const& view, State const& before, State const& after, SlotId slot,
-                             Row row) {
-    VectorView const value = after.value(slot, row);
-    Vector outcome;
-    if (!tally.frame.stays || !same(value, before.value(slot, row))) {
-        outcome.resize(value.size());
-        tally.possible = view.offset(row, value, outcome.data());
-        if (!tally.possible) return;
-    }
-    ++tally.counts[std::move(outcome)];
+void FrameChoice::add_target(Tally& tally, FrameView const& view, VectorView value, Row row) {
+    auto outcome = view.outcome(row, value);
+    tally.possible = outcome.has_value();
+    if (!tally.possible) return;
+    ++(view.is_jump(row, value) ? tally.jumps : tally.counts)[*std::move(outcome)];
     tally.possible = tally.counts.size() <= max_outcomes || is_current(tally);
+}
+
+// A jump is taken for a change that has come elsewhere. If each of them is, the frame says no more than changes do.
+void FrameChoice::count_jumps(Tally& tally) {
+    std::uint64_t jumps = 0;
+    for (auto const& [change, n] : std::exchange(tally.jumps, {})) {
+        auto const known = tally.counts.find(change);
+        (known == tally.counts.end() ? jumps : known->second) += n;
+    }
+    if (jumps > 0) tally.counts[{}] += jumps;
+    bool const says_more = !tally.frame.jumps || jumps > 0;
+    tally.possible = tally.possible && says_more && (tally.counts.size() <= max_outcomes || is_current(tally));
 }
 
 Log FrameChoice::length_of_choice(Frame const& frame) const {
@@ -60,9 +72,9 @@ Log FrameChoice::length_of_choice(Frame const& frame) const {
     return logs.number(2) + (frame == tallies_.front().frame ? 0 : logs.number(tallies_.size() - 1));
 }
 
-Log FrameChoice::length_of_outcomes(Tally const& tally) {
+Log FrameChoice::length_of_outcomes(Tally const& tally) const {
     Log length = 0;
-    for (auto const& [outcome, count] : tally.counts) length += length_of_value(outcome);
+    for (auto const& [outcome, count] : tally.counts) length += length_of_outcome(tally.frame, outcome, value_length_);
     return length;
 }
 
@@ -78,7 +90,8 @@ Log FrameChoice::length(Tally const& tally) const {
 }
 
 // In the frame in which rules begin, a tree may do better although its outcomes are more.
-std::vector<Frame> FrameChoice::rivals(Criterion const& criterion, std::uint64_t transitions) const {
+std::vector<Frame> FrameChoice::rivals(Criterion const& criterion, std::uint64_t transitions) {
+    for (Tally& each : tallies_) count_jumps(each);
     if (targets_ == 0 || (transitions_ < enough_transitions && transitions_ < transitions)) return {};
     auto const current = std::find_if(tallies_.begin(), tallies_.end(), [&](auto& each) { return is_current(each); });
     auto const may_win = [&](Tally const& each) {

@@ -24,6 +24,10 @@
 
 namespace treethink {
 
+/// What it takes to say an outcome, in a frame of a slot with values of that length: a jump is an offset of zero from
+/// the source.
+[[nodiscard]] Log length_of_outcome(Frame const& frame, VectorView outcome, std::size_t length);
+
 class FrameChoice {
 public:
     /// Compares the outcomes of whole transitions until there are so many targets.
@@ -46,7 +50,7 @@ public:
     void add(SlotId slot, State const& before, State const& after);
     /// Frames that may be shorter than the current one, the likeliest first; `transitions` that the rule has learned
     /// from.
-    [[nodiscard]] std::vector<Frame> rivals(Criterion const& criterion, std::uint64_t transitions) const;
+    [[nodiscard]] std::vector<Frame> rivals(Criterion const& criterion, std::uint64_t transitions);
     /// What it takes to say that it is this frame.
     [[nodiscard]] Log length_of_choice(Frame const& frame) const;
 
@@ -56,16 +60,18 @@ private:
         Frame frame;
         bool possible = true;
         std::map<Vector, std::uint64_t> counts;
+        std::map<Vector, std::uint64_t> jumps;  // by their changes; not in `counts` yet
     };
 
-    void add_target(Tally& tally, FrameView const& view, State const& before, State const& after, SlotId slot, Row row);
+    void add_target(Tally& tally, FrameView const& view, VectorView value, Row row);
+    void count_jumps(Tally& tally);
     [[nodiscard]] bool is_current(Tally const& tally) const { return tally.frame == current_; }
-    [[nodiscard]] static Log length_of_outcomes(Tally const& tally);
+    [[nodiscard]] Log length_of_outcomes(Tally const& tally) const;
     [[nodiscard]] Log length(Tally const& tally) const;
 
     Frame current_;
     std::vector<Tally> tallies_;
-    std::size_t targets_ = 0, transitions_ = 0;
+    std::size_t targets_ = 0, transitions_ = 0, value_length_ = 0;
 };
 
 /// Whether it is time to choose the frame of a rule that has learned from so many transitions: twice while their number

@@ -34,7 +34,7 @@ from treethink.errors import (
 from treethink.evaluation import Evaluation, evaluate
 from treethink.explain import notebook
 from treethink.foldt import FOLDT, Facts
-from treethink.frames import STAYS, Frame
+from treethink.frames import JUMPS, STAYS, Frame
 from treethink.logs import (
     Log,
     LogSchema,
@@ -81,6 +81,7 @@ __all__ = [
     "Prediction",
     "Rule",
     "Frame",
+    "JUMPS",
     "STAYS",
     "Change",
     "FOLDT",

@@ -6,7 +6,8 @@
 A frame names a reference: the value before (``change``), zero (``value``), another attribute of the
 same object (``own``), or an attribute of the only object of another class (``copy``). An outcome is
 `STAYS` if the value does not change, and otherwise the new value minus the reference. In the frame
-``change`` there is no `STAYS`: it is the change zero.
+``change`` there is no `STAYS`: it is the change zero. So it is in the frame ``jump``, in which
+outcomes are changes, too, but a value that becomes that of another attribute is `JUMPS`.
 
 This is the only place in the package that turns outcomes into values, and values into outcomes.
 """
@@ -24,13 +25,24 @@ if TYPE_CHECKING:
     from treethink.attributes import Attribute
     from treethink.state import State
 
-__all__ = ["CHANGE", "KINDS", "STAYS", "VALUE", "Frame", "Outcome", "Stays", "default_frame"]
+__all__ = [
+    "CHANGE",
+    "JUMPS",
+    "KINDS",
+    "STAYS",
+    "VALUE",
+    "Frame",
+    "Jumps",
+    "Outcome",
+    "Stays",
+    "default_frame",
+]
 
-KINDS = ("change", "value", "own", "copy")
+KINDS = ("change", "value", "own", "copy", "jump")
 
 
 class Stays:
-    """`STAYS` is the outcome of a value that does not change, in every frame but ``change``.
+    """`STAYS` is the outcome of a value that does not change, where outcomes are no changes.
 
     >>> STAYS
     stays
@@ -45,11 +57,29 @@ class Stays:
         return "STAYS"  # so copies and pickles are the same object
 
 
-#: The outcome of a value that does not change, in every frame but ``change``.
+class Jumps:
+    """`JUMPS` is the outcome of a value that becomes that of another attribute (``jump``).
+
+    >>> JUMPS
+    jumps
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "jumps"
+
+    def __reduce__(self) -> str:
+        return "JUMPS"
+
+
+#: The outcome of a value that does not change, in every frame but ``change`` and ``jump``.
 STAYS = Stays()
-#: An outcome of a rule: a change, a new value or `STAYS`. That of a rule about rewards is a float,
-#: and of a rule about ends a bool.
-Outcome = PlainValue | Stays
+#: The outcome of a value that becomes that of another attribute, in the frame ``jump``.
+JUMPS = Jumps()
+#: An outcome of a rule: a change, a new value, `STAYS` or `JUMPS`. That of a rule about rewards is
+#: a float, and of a rule about ends a bool.
+Outcome = PlainValue | Stays | Jumps
 #: A frame as the engine gives and takes it: kind, class, attribute, adds.
 EngineFrame = tuple[str, str | None, str | None, bool]
 
@@ -63,23 +93,27 @@ class Frame:
     kind
         ``"change"``: the value before. ``"value"``: zero, so outcomes are new values. ``"own"``:
         another attribute of the same object. ``"copy"``: an attribute of the only object of
-        another class.
+        another class. ``"jump"``: the value before, but a value that becomes that of such an
+        attribute is told as such.
     of
-        For ``"copy"``, that class.
+        For ``"copy"``, that class; for ``"jump"``, if it is not the object's own attribute.
     attribute
-        For ``"own"`` and ``"copy"``, that attribute.
+        For ``"own"``, ``"copy"`` and ``"jump"``, that attribute.
     adds
         For ``"own"`` and ``"copy"``: whether that attribute is added to the value before, as a
         heading or a velocity is, instead of replacing it.
 
     Examples
     --------
-    A car that moves by its heading, and a player that goes where the exit is:
+    A car that moves by its heading, a player that goes where the exit is, and one that moves step
+    by step or goes to the exit:
 
     >>> Frame("own", attribute="heading", adds=True)
     Frame(kind='own', of=None, attribute='heading', adds=True)
     >>> Frame("copy", of="exit", attribute="pos").of
     'exit'
+    >>> Frame("jump", of="exit", attribute="pos").source
+    Frame(kind='copy', of='exit', attribute='pos', adds=False)
     """
 
     kind: str
@@ -90,11 +124,13 @@ class Frame:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise UnknownNameError("frame", shown(self.kind), KINDS, "tt.Frame")
-        needed = (self.kind == "copy", self.kind in ("own", "copy"))
+        refers = self.kind in ("own", "copy", "jump")
+        needed = (self.kind == "copy" or (self.kind == "jump" and self.of is not None), refers)
         given = (self.of is not None, self.attribute is not None)
-        if given != needed or (self.adds and self.attribute is None):
+        if given != needed or (self.adds and self.kind not in ("own", "copy")):
             raise SettingError(
                 "a frame 'copy' needs of and attribute, 'own' needs attribute, both may have adds;"
+                " 'jump' needs attribute and may have of;"
                 f" 'change' and 'value' have none of them; got {self}"
             )
 
@@ -108,6 +144,21 @@ class Frame:
         """Whether outcomes refer to nothing but the attribute itself: changes or new values."""
         return self.attribute is None
 
+    @property
+    def changes(self) -> bool:
+        """Whether outcomes are changes, so that there is no `STAYS`."""
+        return self.kind in ("change", "jump")
+
+    @property
+    def bare(self) -> Stays | Jumps:
+        """The outcome that the engine tells by no numbers."""
+        return JUMPS if self.kind == "jump" else STAYS
+
+    @property
+    def source(self) -> Frame:
+        """The frame in which `JUMPS` would be zero."""
+        return Frame("own" if self.of is None else "copy", self.of, self.attribute)
+
     def reads(self, class_name: str, attribute: str) -> tuple[tuple[str, str], ...]:
         """Return the class and attribute of every value that the reference depends on.
 
@@ -116,7 +167,7 @@ class Frame:
         >>> Frame("own", attribute="heading", adds=True).reads("ball", "pos")
         (('ball', 'pos'), ('ball', 'heading'))
         """
-        before = [(class_name, attribute)] if self.kind == "change" or self.adds else []
+        before = [(class_name, attribute)] if self.changes or self.adds else []
         if self.attribute is not None:
             before.append((self.of or class_name, self.attribute))
         return tuple(before)
@@ -129,7 +180,7 @@ class Frame:
         length = state.schema.attributes[attribute].length
         if self.kind == "value":
             return (0,) * length if length > 1 else 0
-        if self.kind == "change":
+        if self.changes:
             return code_of(state, object_id, attribute)
         assert self.attribute is not None
         source = object_id
@@ -144,11 +195,14 @@ class Frame:
     def new_value(
         self, state: State, object_id: int, attribute: str, outcome: Outcome
     ) -> PlainValue | None:
-        """Return the value that an outcome leads to; None if the frame has no reference there."""
+        """Return the value that an outcome leads to; None if what it refers to is not there."""
         definition = state.schema.attributes[attribute]
         if isinstance(outcome, Stays):
             value: PlainValue = state.value(object_id, attribute)
             return value
+        if isinstance(outcome, Jumps):
+            to = self.source.reference(state, object_id, attribute)
+            return None if to is None else definition.decode(to)
         if self.kind == "value":
             return outcome
         reference = self.reference(state, object_id, attribute)
@@ -172,10 +226,13 @@ class Frame:
         """Return the outcome of an object's attribute that becomes `value`.
 
         It is None if the frame has no reference there. With ``stays=False``, a value that does not
-        change is told like any other, as rules did that had seen no `STAYS`.
+        change is told like any other, as rules did that had seen no `STAYS`. A change that happens
+        to lead to the value of the source is `JUMPS`, too.
         """
-        if stays and self.kind != "change" and state.value(object_id, attribute) == value:
+        if stays and not self.changes and state.value(object_id, attribute) == value:
             return STAYS
+        if self.kind == "jump" and self.new_value(state, object_id, attribute, JUMPS) == value:
+            return JUMPS
         if self.kind == "value":
             return value
         reference = self.reference(state, object_id, attribute)

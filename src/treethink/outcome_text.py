@@ -16,7 +16,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from treethink.frames import Frame, Stays, default_frame
+from treethink.frames import Frame, Jumps, Stays, default_frame
 
 if TYPE_CHECKING:
     from treethink.attributes import Attribute
@@ -80,7 +80,7 @@ def outcome_text(
 
     Without a frame, it is the one in which rules about the attribute begin.
 
-    >>> from treethink import STAYS, Attribute
+    >>> from treethink import JUMPS, STAYS, Attribute
     >>> [outcome_text(each, Attribute(1)) for each in (1, -2, 0)]
     ['+1', '-2', 'stays']
     >>> [outcome_text(each, Attribute(2)) for each in ((1, 0), (0, -1), (0, 0))]
@@ -90,15 +90,20 @@ def outcome_text(
     >>> exit = Frame("copy", of="exit", attribute="pos")
     >>> [outcome_text(each, Attribute(2), exit) for each in ((0, 0), (0, -1), STAYS)]
     ['= exit[pos]', '= exit[pos] + (0, -1)', 'stays']
+    >>> portal = Frame("jump", of="exit", attribute="pos")
+    >>> [outcome_text(each, Attribute(2), portal) for each in (JUMPS, (0, -1), (0, 0))]
+    ['= exit[pos]', '+(0, -1)', 'stays']
     """
     if attribute is None:
         return str(outcome)
     frame = default_frame(attribute) if frame is None else frame
     if isinstance(outcome, Stays):
         return UNCHANGED
+    if isinstance(outcome, Jumps):
+        return reference_text(frame)
     if frame.kind == "value":
         return f"= {value_text(outcome, attribute)}"
-    if frame.kind == "change":
+    if frame.changes:
         return change_text(outcome) or UNCHANGED
     by = change_text(outcome, " ")
     return f"{reference_text(frame)} {by}" if by else reference_text(frame)
@@ -117,7 +122,7 @@ def change_text(by: object, space: str = "") -> str:
 
 
 def reference_text(frame: Frame) -> str:
-    """Return the reference of a frame ``own`` or ``copy``, with its sign.
+    """Return the reference of a frame ``own`` or ``copy``, or what one jumps to, with its sign.
 
     >>> reference_text(Frame("own", attribute="heading", adds=True))
     '+ X0[heading]'
@@ -131,8 +136,12 @@ def frame_text(frame: Frame) -> str:
 
     >>> frame_text(Frame("change")), frame_text(Frame("copy", of="exit", attribute="pos"))
     ('change', '= exit[pos]')
+    >>> frame_text(Frame("jump", of="exit", attribute="pos"))
+    'change or = exit[pos]'
     """
-    return frame.kind if frame.is_plain else reference_text(frame)
+    if frame.is_plain:
+        return frame.kind
+    return f"{'change or ' if frame.changes else ''}{reference_text(frame)}"
 
 
 def class_text(name: str) -> str:

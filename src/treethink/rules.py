@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from treethink import _engine
 from treethink.attributes import Attribute, PlainValue
 from treethink.errors import UnknownNameError, WrongTypeError, shown
-from treethink.frames import CHANGE, STAYS, VALUE, Frame, Outcome, default_frame
+from treethink.frames import CHANGE, STAYS, VALUE, Frame, Jumps, Outcome, Stays, default_frame
 from treethink.outcome_text import outcome_text, value_text
 from treethink.text import many, percent, printable
 
@@ -38,7 +38,7 @@ STYLES = ("formula", "english", "code")
 PINNED = "  [pinned]"
 EngineTest = tuple[str, tuple[str, ...], tuple[str, ...], tuple[int, ...], tuple[int, ...]]
 EngineCounts = dict[tuple[Any, ...], int]
-#: Counts as the engine gives them: by vectors, and by None for `STAYS`.
+#: Counts as the engine gives them: by vectors, and by None for `STAYS` or `JUMPS`.
 RawCounts = Mapping[Any, int]
 #: In the engine's counts: all outcomes that are not told apart (`max_outcomes`).
 OTHERS: tuple[int, ...] = ()
@@ -288,10 +288,11 @@ class Rule:
         if frame is None and key is not None:
             self.frame = CHANGE if attribute is None else default_frame(attribute)
         named = attribute if self.frame == VALUE else None  # outcomes are values, not numbers
-        told = _decoded(_without_others(seen), named)
+        bare = STAYS if self.frame is None else self.frame.bare
+        told = _decoded(_without_others(seen), named, bare)
         self.seen: Mapping[Outcome, int] = by_value(told)
         self.varies = bool(nodes)
-        read = [_with_names(_split(EngineNode(*each)), named) for each in nodes]
+        read = [_with_names(_split(EngineNode(*each)), named, bare) for each in nodes]
         self.nodes = _with_all_counts(read, classes, told)
 
     @cached_property
@@ -445,18 +446,19 @@ def _split(node: EngineNode) -> EngineNode:
     return node._replace(counts=counts, met=met, others=node.counts.get(OTHERS, 0))
 
 
-def _with_names(node: EngineNode, attribute: "Attribute | None") -> EngineNode:
-    """Return the node with `STAYS`, and with names and bools where the attribute has them."""
-    return node._replace(counts=_decoded(node.counts, attribute), met=_decoded(node.met, attribute))
+def _with_names(node: EngineNode, attribute: "Attribute | None", bare: Stays | Jumps) -> EngineNode:
+    """Return the node with `bare`, and with names and bools where the attribute has them."""
+    counts, met = (_decoded(each, attribute, bare) for each in (node.counts, node.met))
+    return node._replace(counts=counts, met=met)
 
 
-def _decoded(counts: RawCounts, attribute: "Attribute | None") -> EngineCounts:
-    """Return the counts with `STAYS` for None, and with the names that an attribute has."""
-    told = {(STAYS,) if vector is None else vector: n for vector, n in counts.items()}
+def _decoded(counts: RawCounts, attribute: "Attribute | None", bare: Stays | Jumps) -> EngineCounts:
+    """Return the counts with `bare` for None, and with the names that an attribute has."""
+    told = {(bare,) if vector is None else vector: n for vector, n in counts.items()}
     if attribute is None or not attribute.is_symbolic:
         return told
     decode: Callable[[Any], Any] = attribute.decode
-    return {v if v == (STAYS,) else tuple(map(decode, v)): n for v, n in told.items()}
+    return {v if v == (bare,) else tuple(map(decode, v)): n for v, n in told.items()}
 
 
 def _without_others(counts: RawCounts) -> dict[Any, int]:

@@ -18,11 +18,12 @@ from small_prolog import Program
 from treethink.errors import SettingError, UnknownNameError
 from treethink.export import prolog
 from treethink.export import python as code
-from treethink.frames import CHANGE, STAYS, VALUE, Frame
+from treethink.frames import CHANGE, JUMPS, STAYS, VALUE, Frame
 from treethink.rules import Rule
 from treethink.state import Object, State
 
 TO_GATE = Frame("copy", of="gate", attribute="pos")
+PORTAL = Frame("jump", of="gate", attribute="pos")
 BY_HEADING = Frame("own", attribute="heading", adds=True)
 TO_FULL = Frame("own", attribute="full")
 
@@ -44,9 +45,9 @@ def test_outcomes_and_values_are_inverse(state: State, attribute: str, data: st.
     frame = data.draw(st.sampled_from(FRAMES[attribute]))
     other = data.draw(states())[0].values[attribute]
     outcome = frame.outcome_of(state, 0, attribute, other)
-    has_reference = frame.of is None or len(state.of_class(frame.of)) == 1
+    has_reference = frame.of is None or frame.changes or len(state.of_class(frame.of)) == 1
     changes = state[0].values[attribute] != other
-    if frame.kind == "change" or changes:
+    if frame.changes or changes:
         assert (outcome is not None) == has_reference
     else:
         assert outcome is STAYS
@@ -64,6 +65,9 @@ def test_outcomes_and_values_are_inverse(state: State, attribute: str, data: st.
         ("pos", TO_GATE, (0, 0), (5, 6)),
         ("pos", TO_GATE, (0, -1), (5, 5)),
         ("pos", TO_GATE, STAYS, (1, 1)),
+        ("pos", PORTAL, JUMPS, (5, 6)),
+        ("pos", PORTAL, (0, -1), (1, 0)),
+        ("fuel", Frame("jump", attribute="full"), JUMPS, 5),
         ("fuel", TO_FULL, -1, 4),
         ("drink", VALUE, "ice tea", "ice tea"),
         ("drink", Frame("copy", of="gate", attribute="drink"), 0, "ice tea"),
@@ -84,16 +88,32 @@ def test_without_exactly_one_object_there_is_no_reference(gates: list[tuple[int,
     assert TO_GATE.outcome_of(state, 0, "pos", (2, 2)) is None
 
 
+@pytest.mark.parametrize("gates", [[], [(2, 2), (3, 3)]])
+def test_without_exactly_one_object_nothing_jumps(gates: list[tuple[int, int]]):
+    state = scene(*gates)
+    assert PORTAL.new_value(state, 0, "pos", JUMPS) is None
+    assert PORTAL.new_values(state, 0, "pos", {JUMPS: 1, (0, 0): 2}) == {}
+    assert PORTAL.new_values(state, 0, "pos", {(1, 0): 2}) == {(2, 1): 2}
+    assert PORTAL.outcome_of(state, 0, "pos", (2, 2)) == (1, 1)
+
+
+def test_a_value_that_becomes_that_of_the_source_jumps():
+    state = scene((1, 2))
+    assert PORTAL.outcome_of(state, 0, "pos", (1, 2)) is JUMPS
+    assert PORTAL.outcome_of(state, 0, "pos", (2, 2)) == (1, 1)
+    assert PORTAL.new_values(state, 0, "pos", {JUMPS: 1, (0, 1): 2}) == {(1, 2): 3}
+
+
 def test_outcomes_that_lead_to_the_same_value_count_together():
     state = scene((1, 1))
     assert TO_GATE.new_values(state, 0, "pos", {STAYS: 1, (0, 0): 2}) == {(1, 1): 3}
 
 
-def test_stays_is_one_object():
-    for same in (copy.copy(STAYS), copy.deepcopy(STAYS), pickle.loads(pickle.dumps(STAYS))):
-        assert same is STAYS
-    assert repr(STAYS) == "stays"
-    assert tt.STAYS is STAYS
+@pytest.mark.parametrize("one", [STAYS, JUMPS])
+def test_outcomes_without_numbers_are_one_object_each(one: Any):
+    for same in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert same is one
+    assert getattr(tt, repr(one).upper()) is one
 
 
 @pytest.mark.parametrize(
@@ -106,6 +126,8 @@ def test_stays_is_one_object():
         ("change", None, "pos", False),
         ("change", None, None, True),
         ("value", None, None, True),
+        ("jump", "gate", None, False),
+        ("jump", None, "pos", True),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(given_: Any):
@@ -174,6 +196,9 @@ def examples() -> list[Rule]:
         made("pos", TO_GATE, two),
         made("pos", TO_GATE, [{(0, -1): 3}, {(1, 0): 5}]),
         made("pos", TO_GATE, [{None: 1, (0, 0): 3}]),
+        made("pos", PORTAL, [{None: 4}, {(0, 0): 25}]),
+        made("pos", PORTAL, [{None: 4, (1, 0): 2}, {(1, 0): 25}]),
+        made("fuel", Frame("jump", attribute="full"), [{None: 4}, {(-1,): 25}]),
         made("pos", BY_HEADING, two),
         made("pos", BY_HEADING, [{(0, 0): 9}, {(1, 0): 25}]),
         made("pos", Frame("own", attribute="heading"), two),
@@ -194,6 +219,8 @@ def test_rules_in_every_frame_match_the_golden_file():
 def test_exports_of_a_rule_in_a_frame_match_the_golden_file():
     rule = made("pos", TO_GATE, [{None: 4, (0, 0): 2}, {(0, 0): 25}])
     forms = [code.text_of(rule), "\n".join(prolog.clauses_of(rule)), rule.to_dot()]
+    jump = made("pos", PORTAL, [{None: 4, (1, 0): 2}, {(1, 0): 25}])
+    forms += [code.text_of(jump), "\n".join(prolog.clauses_of(jump))]
     check_golden("frames_exported.txt", "\n\n".join(forms) + "\n")
 
 

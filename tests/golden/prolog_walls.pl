@@ -52,7 +52,8 @@ chances(Class, Attribute, Action, X, Now, Chances) :-
     seen(Class, Attribute, Action, X, Counts),
     Counts \== [],
     frame_of(Class, Attribute, Action, Frame),
-    reference(Frame, X, Now, Reference), !,
+    reference(Frame, X, Now, Reference),
+    is_known(Counts, Reference), !,
     counts_sum(Counts, 0, Total),
     findall(Next-N, ( member(Outcome-N, Counts), next(Outcome, Now, Reference, Next) ), All),
     merged(All, Merged),
@@ -72,6 +73,12 @@ reference(added(Frame), X, Now, Sum) :- reference(Frame, X, Now, By), changed(No
 reference(copy(Class, Attribute), _, _, Vector) :-
     findall(Y, object(Y, Class), [Y]),
     told(Y, Attribute, Vector).
+reference(jump(Frame), X, Now, jump(To)) :- reference(Frame, X, Now, To), !.
+reference(jump(_), _, _, jump(nowhere)).
+
+% A jump needs a place to jump to; what is a change does not.
+is_known(Counts, jump(nowhere)) :- !, findall(N, member(jumps-N, Counts), []).
+is_known(_, _).
 
 counts_sum([], Total, Total).
 counts_sum([_-N | Counts], Before, Total) :-
@@ -91,6 +98,8 @@ same([Next-N | Rest], Next, Before, Sum, Others) :- !,
 same([Pair | Rest], Next, Before, Sum, [Pair | Others]) :- same(Rest, Next, Before, Sum, Others).
 
 next(stays, Now, _, Now) :- !.
+next(jumps, _, jump(To), To) :- !.
+next(Change, Now, jump(_), Next) :- !, changed(Now, Change, Next).
 next(Next, _, nothing, Next) :- !.
 next(Change, _, Reference, Next) :- changed(Reference, Change, Next).
 

@@ -17,7 +17,7 @@ from treethink import file
 from treethink.errors import ModelFileError, RuleError, StateError
 from treethink.export import prolog
 from treethink.export import python as code
-from treethink.frames import CHANGE, STAYS, VALUE, Frame
+from treethink.frames import CHANGE, JUMPS, STAYS, VALUE, Frame
 
 FRAMED = [name for name in WORLDS if name != "steps"]
 LARGEST = 2**63 - 1
@@ -66,6 +66,40 @@ def test_a_rule_that_is_told_as_briefly_by_changes_keeps_them():
     events = frame_events(model)
     model.observe_many(stream("steps", 500))
     assert events == []
+
+
+@pytest.mark.parametrize("world", ["warp", "caught"])
+def test_a_step_that_leads_to_the_source_is_no_jump(world: str):
+    """Each leaf has one outcome, although some steps and jumps can be told both ways."""
+    rule = rule_of(learned(world), world)
+    (leaf, other) = (each.counts for each in rule.root.walk() if each.is_leaf)
+    assert len(leaf) == len(other) == 1
+    assert {*leaf, *other} == {JUMPS, (1, 0) if world == "warp" else (0, 1)}
+
+
+@pytest.mark.parametrize("exits", [[], [(5, 5), (7, 7)]])
+def test_steps_are_known_where_nothing_can_be_jumped_to(exits: list[tuple[int, int]]):
+    steps = learned("warp").predict(crossing(exits, on=False), "go")
+    jumps = learned("warp").predict(crossing(exits), "go")
+    assert steps.outcomes(0, "pos") == {(2, 1): 1.0}
+    assert steps.support(0, "pos") > 100
+    assert jumps.outcomes(0, "pos") == {(1, 1): 1.0}
+    assert jumps.support(0, "pos") == 0
+
+
+def test_a_portal_is_learned_that_is_entered_by_a_step():
+    world = tt.make("portal", stepping=1)
+    model = tt.TreeThink(world.schema)
+    model.observe_many(tt.transitions(world, steps=2_000, seed=0))
+    for move in ("left", "right", "up", "down"):
+        rule = model.rules["player", "pos", move]
+        assert rule.frame == Frame("jump", of="exit", attribute="pos")
+        assert [
+            [*each.counts] for each in rule.root.walk() if each.is_leaf and JUMPS in each.counts
+        ] == [[JUMPS]]
+    for scene in world.scenes():
+        ((after, _),) = scene.truth
+        assert model.predict(scene.before, scene.action).probability(after) == 1.0, scene.says
 
 
 def test_names_that_stay_are_no_new_value():
@@ -202,7 +236,8 @@ def test_a_frame_that_was_lost_is_chosen_again_once_the_exception_is_forgotten()
     events = frame_events(model)
     model.observe_many([*transitions, *stream("teleport", 400, seed=1)])
     assert events == ["player.pos.go"] * 3
-    assert rule_of(model, "teleport").frame == WORLDS["teleport"][3]
+    # The exception is a change in a frame that jumps, so that one tells more.
+    assert rule_of(model, "teleport").frame == Frame("jump", of="exit", attribute="pos")
 
 
 def test_a_sum_beyond_64_bits_is_no_reference():
@@ -270,12 +305,18 @@ def small_file(
     return file.pack(header, number(1) + rule + empty + waiting_and_kept)
 
 
-VALUE_WITH_STAYS, OWN_Y = number(2), number(4) + number(1)
+VALUE_WITH_STAYS, OWN_Y, JUMP_TO_Y = number(2), number(4) + number(1), number(13) + number(1)
 STAYED = number(0) + number(1)
 
 
 def test_small_files_that_can_be_are_loaded():
-    for content in (small_file(), small_file(OWN_Y), small_file(VALUE_WITH_STAYS, STAYED)):
+    for content in (
+        small_file(),
+        small_file(OWN_Y),
+        small_file(VALUE_WITH_STAYS, STAYED),
+        small_file(JUMP_TO_Y),
+        small_file(JUMP_TO_Y, STAYED),
+    ):
         assert tt.TreeThink.from_bytes(content).to_bytes() == content
     assert tt.TreeThink.from_bytes(small_file(OWN_Y)).rules["car", "x", "go"].frame == Frame(
         "own", attribute="y"
@@ -290,7 +331,12 @@ def test_small_files_that_can_be_are_loaded():
         number(4) + number(0),  # itself
         number(4) + number(2),  # no such attribute
         number(4) + number(2**32 + 1),
-        number(8),
+        number(8),  # jumps to nothing
+        number(9),
+        number(12) + number(1),  # jumps without changes
+        number(13) + number(0),
+        number(15) + number(1),
+        number(16),
         number(2**40),
     ],
 )
@@ -310,6 +356,8 @@ def test_frames_that_cannot_be_are_refused(frame: bytes):
         ({"y": tt.Attribute(1, facts=())}, OWN_Y),
         ({"y": tt.Flag()}, OWN_Y),
         ({"memory": 0}, OWN_Y),
+        ({"memory": 0}, JUMP_TO_Y),
+        ({"x": tt.Attribute(1, outcomes="change")}, JUMP_TO_Y),
         ({"memory": 0}, VALUE_WITH_STAYS),
     ],
 )
@@ -391,6 +439,9 @@ def test_a_learned_rule_is_explained_and_drawn(world: str):
         ("same_drink", "= host[drink] + 1", "can be .* or stay what it is"),
         ("same_drink", {3: 1}, "can be .* or stay what it is"),
         ("teleport", "= 5", "line 1 of the rule"),
+        ("teleport", {JUMPS: 1}, "must be a whole number or a tuple of them, got jumps"),
+        ("warp", "= (5, 5)", "is a new value, but this rule predicts changes"),
+        ("warp", "= exit[pos] + 1", "line 1 of the rule"),
     ],
 )
 def test_outcomes_that_a_frame_cannot_tell_are_refused(world: str, leaf: Any, message: str):

@@ -41,6 +41,8 @@ FRAMES: dict[str, list[Frame]] = {
         Frame("own", attribute="heading"),
         Frame("own", attribute="heading", adds=True),
         Frame("copy", of="gate", attribute="pos"),
+        Frame("jump", of="gate", attribute="pos"),
+        Frame("jump", attribute="heading"),
     ],
     "fuel": [
         CHANGE,
@@ -48,6 +50,8 @@ FRAMES: dict[str, list[Frame]] = {
         Frame("own", attribute="full"),
         Frame("own", attribute="full", adds=True),
         Frame("copy", of="gate", attribute="fuel"),
+        Frame("jump", of="gate", attribute="fuel"),
+        Frame("jump", attribute="full"),
     ],
     "drink": [VALUE, Frame("copy", of="gate", attribute="drink")],
 }
@@ -80,7 +84,7 @@ def states(draw: st.DrawFn) -> State:
 
 
 def vectors(attribute: str, frame: Frame) -> st.SearchStrategy[tuple[int, ...] | None]:
-    """Outcomes as the engine has them; None stands for `STAYS`."""
+    """Outcomes as the engine has them; None stands for `STAYS` or `JUMPS`."""
     if attribute == "drink":
         some = st.tuples(st.integers(0, 1) if frame == VALUE else st.just(0))
     else:

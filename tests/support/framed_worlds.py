@@ -105,6 +105,37 @@ def steps(rng: random.Random) -> Iterator[Transition]:
         yield before, "go", before if walker.tired else before.replace(0, pos=(x + 1, y))
 
 
+def warp(rng: random.Random) -> Iterator[Transition]:
+    """A player walks to the right, but one on a pad goes where the only exit is."""
+    attributes = {"pos": tt.Position(), "on": tt.Flag()}
+    schema = tt.Schema({"player": ["pos", "on"], "exit": ["pos"]}, attributes, ["go"])
+    while True:
+        x, y = place(rng)
+        to = (x + 1, y) if rng.random() < 0.2 else place(rng)
+        player = tt.Object(0, "player", pos=(x, y), on=rng.random() < 0.5)
+        before = tt.State(schema, [player, tt.Object(1, "exit", pos=to)])
+        yield before, "go", before.replace(0, pos=to if player.on else (x + 1, y))
+
+
+def caught(rng: random.Random) -> Iterator[Transition]:
+    """Two mice walk down, but those that are caught begin again at home, each at its own."""
+    attributes = {"pos": tt.Position(), "home": tt.Position(like="pos"), "caught": tt.Flag()}
+    schema = tt.Schema({"mouse": ["pos", "home", "caught"]}, attributes, ["go"])
+    while True:
+        mice = []
+        for i in range(2):
+            at = place(rng)
+            home = down(at) if rng.random() < 0.2 else place(rng)
+            mice.append(tt.Object(i, "mouse", pos=at, home=home, caught=rng.random() < 0.3))
+        before = tt.State(schema, mice)
+        to = {each.id: each.home if each.caught else down(each.pos) for each in mice}
+        yield before, "go", before.replace_many({i: {"pos": at} for i, at in to.items()})
+
+
+def down(pos: tuple[int, int]) -> tuple[int, int]:
+    return pos[0], pos[1] + 1
+
+
 #: Each world, its rule, and the frame of that rule.
 WORLDS: dict[str, tuple[Callable[[random.Random], Iterator[Transition]], str, str, Frame]] = {
     "heading": (heading, "car", "pos", Frame("own", attribute="heading", adds=True)),
@@ -112,6 +143,8 @@ WORLDS: dict[str, tuple[Callable[[random.Random], Iterator[Transition]], str, st
     "carried": (carried, "key", "pos", Frame("copy", of="agent", attribute="pos")),
     "same_drink": (same_drink, "guest", "drink", Frame("copy", of="host", attribute="drink")),
     "floors": (floors, "cabin", "floor", Frame("own", attribute="called")),
+    "warp": (warp, "player", "pos", Frame("jump", of="exit", attribute="pos")),
+    "caught": (caught, "mouse", "pos", Frame("jump", attribute="home")),
     "mood": (mood, "cat", "mood", Frame("value")),
     "reset": (reset, "counter", "count", Frame("value")),
     "steps": (steps, "walker", "pos", Frame("change")),

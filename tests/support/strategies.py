@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 import treethink as tt
 from reference import (
     BUILT_IN,
+    JUMPS,
     STAYS,
     Frame,
     KeptTarget,
@@ -43,6 +44,7 @@ from reference import (
     plus,
     possible_frames,
     reference,
+    value_of_source,
 )
 from treethink import _engine
 
@@ -353,7 +355,9 @@ def exclusive_shapes() -> st.SearchStrategy[Shape]:
     )
 
 
-def framed_shapes() -> st.SearchStrategy[Shape]:
+def framed_shapes(
+    kinds: Sequence[str] = ("own", "copy", "value", "copy", "own", "copy"), noise: float = 0.05
+) -> st.SearchStrategy[Shape]:
     """Streams whose rules have frames to be found, which may be lost again later."""
     return st.builds(
         Shape,
@@ -363,10 +367,10 @@ def framed_shapes() -> st.SearchStrategy[Shape]:
         objects=st.just(2),
         episode=st.integers(1, 2),
         depth=st.just(1),
-        noise=st.sampled_from([0.0, 0.0, 0.05]),
+        noise=st.sampled_from([0.0, 0.0, noise]),
         switch=st.sampled_from(["none", "none", "other"]),
         switch_at=st.integers(50, 70),
-        framed=st.sampled_from(["own", "copy", "value", "copy", "own", "copy"]),
+        framed=st.sampled_from(kinds),
         alone=st.sampled_from([1000, 60, 80]),
     )
 
@@ -623,7 +627,7 @@ def random_frame(rng: random.Random, schema: tt.Schema, shape: Shape, rule: Rule
 def random_outcomes(
     rng: random.Random, schema: tt.Schema, shape: Shape, attribute: str, frame: Frame
 ) -> list[Outcome]:
-    """Two to four different outcomes; in frames that have it, one of them is `STAYS`.
+    """Two to four different outcomes; in frames that have it, one of them is `STAYS` or `JUMPS`.
 
     Where a frame is to be found that has no `STAYS`, it may be a single one: that is when such a
     frame is the shortest.
@@ -638,6 +642,8 @@ def random_outcomes(
     few = 2 if shape.framed else 4
     fewest = 1 if shape.framed and not frame.stays else 2
     chosen = rng.sample(choices, min(len(choices), rng.randint(fewest, few)))
+    if frame.jumps:
+        return [JUMPS, *chosen[:2]]
     return [STAYS, *chosen[:2]] if frame.stays else [*chosen]
 
 
@@ -666,8 +672,9 @@ def changes(
 def value_told(scene: Scene, frame: Frame, x: int, attribute: str, outcome: Outcome) -> Vector:
     """The value that an outcome leads to; without a reference, one that the frame cannot tell."""
     now = scene.values[x][attribute]
-    if outcome is STAYS:
-        return now
+    if outcome is None:
+        jumped = value_of_source(scene, frame, x) if frame.jumps else None
+        return now if jumped is None else jumped
     start = reference(scene, frame, x, attribute)
     if start is not None:
         return plus(start, outcome)

@@ -722,6 +722,8 @@ CRITERIA: dict[str, type[Wilson] | type[Evidence]] = {
 
 STAYS: Outcome = None
 """The outcome of a value that does not change, in frames that have it."""
+JUMPS: Outcome = None
+"""The outcome of a value that becomes that of the source, in frames that jump."""
 MAX_FRAMES = 64
 """A rule chooses from so many frames."""
 FEWEST_TRANSITIONS = 16
@@ -744,11 +746,13 @@ class Frame(NamedTuple):
 
     `adds`: the value before. `source`: an attribute of the object itself, if that is of this class,
     or else of the only object of the class. `stays`: values that do not change are told as such.
+    `jumps`: outcomes are changes, but a value that becomes that of the source is told as such.
     """
 
     adds: bool = True
     stays: bool = False
     source: tuple[str, str] | None = None
+    jumps: bool = False
 
 
 CHANGE = Frame()
@@ -791,7 +795,11 @@ def possible_frames(schema: Any, class_name: str, attribute: str) -> list[Frame]
         compared = is_compared(schema, each) and same_unit
         if owner != class_name and compared and not own.is_symbolic:
             frames += [Frame(False, stays, (owner, each.name)) for stays in (True, False)]
-    return distinct(frames)[:MAX_FRAMES]
+    frames = distinct(frames)[:MAX_FRAMES]
+    if not own.is_symbolic:
+        replacing = [each for each in frames if each.source and each.stays and not each.adds]
+        frames += [Frame(source=each.source, jumps=True) for each in replacing]
+    return frames[:MAX_FRAMES]
 
 
 def distinct(frames: list[Frame]) -> list[Frame]:
@@ -822,14 +830,34 @@ def reference(scene: Scene, frame: Frame, x: int, attribute: str) -> Vector | No
     """What outcomes of an object are relative to; None if there is no such thing."""
     now = scene.values[x][attribute]
     total = now if frame.adds else (0,) * len(now)
-    if frame.source is not None:
-        class_name, name = frame.source
-        own = class_name == scene.class_of[x]
-        objects = [x] if own else scene.of_class(class_name)
-        if len(objects) != 1:
+    if frame.source is not None and not frame.jumps:
+        value = value_of_source(scene, frame, x)
+        if value is None:
             return None
-        total = plus(total, scene.values[objects[0]][name])
+        total = plus(total, value)
     return total if fits(total) else None
+
+
+def value_of_source(scene: Scene, frame: Frame, x: int) -> Vector | None:
+    """The value of the frame's source; None if there is not exactly one such object."""
+    assert frame.source is not None
+    class_name, name = frame.source
+    objects = [x] if class_name == scene.class_of[x] else scene.of_class(class_name)
+    return scene.values[objects[0]][name] if len(objects) == 1 else None
+
+
+def is_jump(scene: Scene, then: Scene, frame: Frame, x: int, attribute: str) -> bool:
+    """Whether the value becomes that of the source, in a frame that jumps."""
+    return frame.jumps and then.values[x][attribute] == value_of_source(scene, frame, x)
+
+
+def without_steps(told: list[tuple[Outcome, bool]]) -> list[Outcome]:
+    """The outcomes, given changes and whether each is a jump.
+
+    A jump is taken for a change that has come elsewhere.
+    """
+    changes = {change for change, jumps in told if not jumps}
+    return [JUMPS if jumps and change not in changes else change for change, jumps in told]
 
 
 def tell(scene: Scene, then: Scene, frame: Frame, x: int, attribute: str) -> tuple[bool, Outcome]:
@@ -865,9 +893,13 @@ def length_of_choice(is_default: bool, frames: int) -> int:
     return log(2) if is_default else log(2) + log(frames - 1)
 
 
-def length_of_outcomes(outcomes: Iterable[Outcome]) -> int:
-    """What it takes to say each outcome that came."""
-    return sum(length_of_value(outcome or ()) for outcome in set(outcomes))
+def length_of_outcomes(outcomes: Iterable[Outcome], frame: Frame, length: int) -> int:
+    """What it takes to say each outcome that came, about values of that length.
+
+    A jump is an offset of zero from the source.
+    """
+    bare = (0,) * length if frame.jumps else ()
+    return sum(length_of_value(bare if each is None else each) for each in set(outcomes))
 
 
 # --- the tree ----------------------------------------------------------------------
@@ -1150,10 +1182,18 @@ class ReferenceTree:
         Nothing if most of what the leaf has seen, or the ancestor, is not told apart.
         """
         path = [node for node, _ in self.route(scene, arguments)]
-        answering = next((node for node in reversed(path) if node.answer_counts()), self.root)
+        answering = self._answering(path)
         if any(self._is_mostly_others(node) for node in (path[-1], answering)):
             return {}
         return dict(without_others(self._all_counts(answering)))
+
+    def counts_for(self, scene: Scene, arguments: Binding) -> Counter[Outcome]:
+        """The same, whatever is told apart."""
+        path = [node for node, _ in self.route(scene, arguments)]
+        return self._all_counts(self._answering(path))
+
+    def _answering(self, path: list[Node]) -> Node:
+        return next((node for node in reversed(path) if node.answer_counts()), self.root)
 
     def _all_counts(self, node: Node) -> Counter[Outcome]:
         """What a node has seen; the root, unless that was edited, all that the tree has seen."""
@@ -2224,6 +2264,8 @@ class ReferenceModel:
         self.trees: dict[RuleKey, ReferenceTree] = {}
         self.lost_frames = 0
         """How often a rule began again because its frame could not tell a transition."""
+        self.deferred = 0
+        """How often new nodes counted a transition last that can be told as a step or as a jump."""
 
     def tree(self, class_name: str, attribute: str, action: str) -> ReferenceTree:
         rule = (class_name, attribute, action)
@@ -2321,17 +2363,21 @@ class ReferenceModel:
         rivals = self._rivals(rule, frames)
         if not rivals:
             return None
-        scene = self.kept[-1][0]
+        scene, size = self.kept[-1][0], self.schema.attributes[attribute].length
         kept = self._kept_at(tree.root, rule, MAX_TARGETS)
         sketch = Sketch(tree, kept, scene)
 
         def length(frame: Frame) -> float:
-            told = [tell(*each[:2], frame, each.bindings[0][0], attribute) for each in kept]
+            of_targets = [(*each[:2], frame, each.bindings[0][0], attribute) for each in kept]
+            told = [tell(*each) for each in of_targets]
             if not all(possible for possible, _ in told):
                 return float("inf")
-            outcomes = [outcome for _, outcome in told]
+            jumps = [is_jump(*each) for each in of_targets]
+            outcomes = without_steps([(y, jump) for (_, y), jump in zip(told, jumps, strict=True)])
+            if frame.jumps and JUMPS not in outcomes:
+                return float("inf")
             which = length_of_choice(frame == frames[0], len(frames))
-            return which + length_of_outcomes(outcomes) + sketch.length(outcomes)
+            return which + length_of_outcomes(outcomes, frame, size) + sketch.length(outcomes)
 
         own = best = length(tree.frame)
         shortest = None
@@ -2375,11 +2421,12 @@ class ReferenceModel:
                 targets += len(scene.of_class(class_name))
         if len(recent) < min(ENOUGH_TRANSITIONS, tree.transitions):
             return []
+        size = self.schema.attributes[attribute].length
         of_outcomes, in_full = dict[Frame, int](), dict[Frame, int]()
         for frame in frames:
             counts = outcomes_told(recent, frame, class_name, attribute)
             if counts is not None and (len(counts) <= MAX_FRAME_OUTCOMES or frame == tree.frame):
-                of_outcomes[frame] = length_of_outcomes(counts)
+                of_outcomes[frame] = length_of_outcomes(counts, frame, size)
                 which = length_of_choice(frame == frames[0], len(frames))
                 in_full[frame] = which + of_outcomes[frame] - anything(counts, len(counts))
         surely_better = tree.criterion.surely_better
@@ -2471,10 +2518,14 @@ class ReferenceModel:
         if not any(tree.awaiting_replay for tree in trees):
             return
         self._share_counters()
-        for scene, then, action, feedback in self.kept:
-            for class_name, attribute in self.all_slots():
-                rule = (class_name, attribute, action)
-                self.tree(*rule).replay(scene, self._targets(scene, then, feedback, rule) or ())
+        for ambiguous in (False, True):  # by then, leaves know what is a jump
+            for scene, then, action, feedback in self.kept:
+                for class_name, attribute in self.all_slots():
+                    rule = (class_name, attribute, action)
+                    if self._has_ambiguous_jump(scene, then, rule) == ambiguous:
+                        self.deferred += ambiguous and bool(self.tree(*rule).awaiting_replay)
+                        targets = self._targets(scene, then, feedback, rule)
+                        self.tree(*rule).replay(scene, targets or ())
         for tree in trees:
             tree.finish_replay()
 
@@ -2498,6 +2549,7 @@ class ReferenceModel:
             values: defaultdict[Vector, Fraction] = defaultdict(Fraction)
             for outcome, n in counts.items():
                 value = self._result(scene, frame, x, attribute, outcome)
+                assert value is not None
                 values[value] += Fraction(n, sum(counts.values()))
             prediction[x, attribute] = dict(values) or {scene.values[x][attribute]: Fraction(1)}
         return prediction
@@ -2512,8 +2564,10 @@ class ReferenceModel:
             tree = self.tree(class_name, attribute, action)
             for x in scene.of_class(class_name):
                 counts = tree.predict(scene, (x,))
-                changes = any(outcome is not STAYS for outcome in counts)
-                lost = changes and reference(scene, tree.frame, x, attribute) is None
+                lost = any(
+                    self._result(scene, tree.frame, x, attribute, outcome) is None
+                    for outcome in counts
+                )
                 answers[x, attribute] = {} if lost else counts
         return answers
 
@@ -2554,36 +2608,65 @@ class ReferenceModel:
         told = [tell(scene, then, frame, x, attribute) for x in objects]
         if not all(possible for possible, _ in told):
             return None
-        return [((x,), outcome) for x, (_, outcome) in zip(objects, told, strict=True)]
+        return [
+            ((x,), outcome)
+            if not is_jump(scene, then, frame, x, attribute)
+            or self._is_step(scene, self.tree(*rule), x, outcome)
+            else ((x,), JUMPS)
+            for x, (_, outcome) in zip(objects, told, strict=True)
+        ]
+
+    def _is_step(self, scene: Scene, tree: ReferenceTree, x: int, change: Outcome) -> bool:
+        """Whether a jump is taken for a change, which has come elsewhere, too."""
+        if change not in tree.outcomes:
+            return False
+        return JUMPS not in tree.outcomes or tree.counts_for(scene, (x,))[change] > 0
+
+    def _has_ambiguous_jump(self, scene: Scene, then: Scene, rule: RuleKey) -> bool:
+        class_name, attribute, _ = rule
+        if class_name == TRANSITION:
+            return False
+        tree = self.tree(*rule)
+        return any(
+            is_jump(scene, then, tree.frame, x, attribute)
+            and tell(scene, then, tree.frame, x, attribute)[1] in tree.outcomes
+            for x in scene.of_class(class_name)
+        )
 
     def _result(
         self, scene: Scene, frame: Frame, x: int, attribute: str, outcome: Outcome
-    ) -> Vector:
-        if outcome is STAYS:
-            return scene.values[x][attribute]
+    ) -> Vector | None:
+        """The value that an outcome leads to; None if what it refers to is missing."""
+        if outcome is None:
+            now = scene.values[x][attribute]
+            return value_of_source(scene, frame, x) if frame.jumps else now
         start = reference(scene, frame, x, attribute)
-        assert start is not None
-        return plus(start, outcome)
+        return None if start is None else plus(start, outcome)
 
 
 def outcomes_told(
     transitions: Iterable[tuple[Scene, Scene]], frame: Frame, class_name: str, attribute: str
 ) -> Counter[Outcome] | None:
-    """How often each outcome came, in that frame; None if it cannot tell one of them."""
-    counts = Counter[Outcome]()
+    """How often each outcome came, in that frame; None if it cannot tell one of them.
+
+    None, too, if nothing jumps in a frame that could: it says no more than changes do.
+    """
+    told = []
     for scene, then in transitions:
         for x in scene.of_class(class_name):
             possible, outcome = tell(scene, then, frame, x, attribute)
             if not possible:
                 return None
-            counts[outcome] += 1
-    return counts
+            told.append((outcome, is_jump(scene, then, frame, x, attribute)))
+    counts = Counter(without_steps(told))
+    return None if frame.jumps and JUMPS not in counts else counts
 
 
 def frame_named(frame: Frame, class_name: str) -> tuple[str, str | None, str | None, bool]:
     """A frame in the words of the package: kind, class, attribute, whether that is added."""
     if frame.source is None:
         return "change" if frame.adds else "value", None, None, False
-    if frame.source[0] == class_name:
-        return "own", None, frame.source[1], frame.adds
-    return "copy", *frame.source, frame.adds
+    of = None if frame.source[0] == class_name else frame.source[0]
+    if frame.jumps:
+        return "jump", of, frame.source[1], False
+    return "own" if of is None else "copy", of, frame.source[1], frame.adds

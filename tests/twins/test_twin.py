@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
+import framed_worlds
 import joint_worlds
 import treethink as tt
 from crowd import CROWD, CROWDS, SETTINGS, large_crowd, verdicts
@@ -140,6 +141,7 @@ class Twins:
         kind, *_, adds = frame_named(frame, rule[0])
         attribute = self.twin.schema.attributes[rule[1]]
         self.happened[f"{kind} {'with' if frame.stays else 'without'} stays"] += 1
+        self.happened[kind] += kind == "jump"
         self.happened[f"{kind} that adds"] += adds
         self.happened[f"{kind} of names"] += attribute.is_symbolic
         two = frame.source is not None and frame.source[1] != rule[1]
@@ -451,6 +453,33 @@ def test_engine_and_twin_agree_on_frames(criterion):
 def test_engine_and_twin_agree_on_frames_that_are_chosen_from_few_transitions(criterion):
     stream = streams(BUILT_IN, [criterion], ["few"], mostly=framed_shapes(), framed=True)
     assert shares(24, stream)["frame"] >= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["evidence", "proven"])
+def test_engine_and_twin_agree_on_jumps(criterion):
+    shapes = framed_shapes(["jump"], noise=0.3)
+    stream = streams(BUILT_IN, [criterion], ["long"], mostly=shapes, framed=True)
+    assert shares(16, stream)["jump"] >= 0.1
+
+
+@pytest.mark.parametrize(("criterion", "noise"), [("evidence", 0.0), ("proven", 0.05)])
+@pytest.mark.parametrize("world", ["warp", "caught", "portal"])
+def test_engine_and_twin_tell_steps_and_jumps_apart(world, criterion, noise):
+    """Some steps lead to where objects jump to, and some objects jump to where they are."""
+    if world == "portal":
+        options = {"width": 5, "height": 5, "wall_percent": 10, "portals": 2, "stepping": 1}
+        steps = tt.transitions(tt.make("portal", **options), steps=500, seed=0, episode=20)
+        stream = [(before, action, after) for before, action, after, *_ in steps]
+        stream = [each for each in stream if each[1] in ("left", "right")]
+    else:
+        stream = framed_worlds.stream(world, 100)
+    rng = random.Random(0)
+    noisy = [(b, action, b if rng.random() < noise else after) for b, action, after in stream]
+    twins = Twins(stream[0][0].schema, criterion, 500, alpha=0.05)
+    happened = twins.follow(noisy)
+    assert happened["jump"] > 0
+    assert twins.twin.deferred > 0
 
 
 @pytest.mark.parametrize(("criterion", "memory"), [("wilson", "long"), ("evidence", "none")])

@@ -21,7 +21,7 @@ from treethink.editing.parse import (
 )
 from treethink.editing.simplify import steps_of
 from treethink.errors import RuleError, SchemaError, WrongTypeError, shown, whole_number
-from treethink.frames import CHANGE, Frame, Outcome, Stays
+from treethink.frames import Frame, Jumps, Outcome, Stays
 from treethink.outcome_text import frame_text
 from treethink.rules import FEEDBACK, EngineTest, Node, Rule, RuleKey, Test
 from treethink.state import Attribute, Schema
@@ -155,7 +155,9 @@ def _leaf(counts: Mapping[Outcome, int], attribute: Attribute, frame: Frame | No
     for value, n in counts.items():
         outcome: Told
         if isinstance(value, Stays) and attribute.kind not in FEEDBACK:
-            outcome = (0,) * attribute.length if frame == CHANGE else None
+            outcome = (0,) * attribute.length if frame is not None and frame.changes else None
+        elif isinstance(value, Jumps) and frame is not None and frame.kind == "jump":
+            outcome = None
         elif attribute.kind in FEEDBACK:
             outcome = feedback_outcome(value, attribute, "the leaf")
         else:

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from treethink.errors import RuleError, UnknownNameError, names_accepted, shown
-from treethink.frames import CHANGE, STAYS, VALUE, Frame, default_frame
+from treethink.frames import VALUE, Frame, default_frame
 from treethink.outcome_text import (
     NAME_PATTERN,
     UNCHANGED,
@@ -42,7 +42,7 @@ from treethink.text import printable
 MAX_COUNT = 2**53
 _FLAGS = {"no": 0, "yes": 1, "false": 0, "true": 1, "False": 0, "True": 1}
 Vector = tuple[int, ...]
-Told = Vector | None  # an outcome; None: the value stays
+Told = Vector | None  # an outcome; None: the value stays, or jumps
 Leaf = list[tuple[Told, int]]  # outcomes with their counts
 Term = tuple[str, str]  # a variable and an attribute
 WrittenNode = tuple[EngineTest | None, Leaf]
@@ -169,6 +169,9 @@ def _pattern(attribute: Attribute, frame: Frame) -> re.Pattern[str]:
     """Return what matches an outcome with its count."""
     if attribute.kind in FEEDBACK:
         return _FEEDBACK_LEAF
+    if frame.kind == "jump":
+        told = rf"{re.escape(reference_text(frame))}|{_OUTCOME}"
+        return re.compile(rf"\s*(?P<outcome>{told}){_COUNT}")
     if not frame.is_plain:
         told = rf"{UNCHANGED}\b|{re.escape(reference_text(frame))}{_OFFSET}|{_VALUE}"
         return re.compile(rf"\s*(?P<outcome>{told}){_COUNT}")
@@ -179,9 +182,11 @@ def _outcome(text: str, attribute: Attribute, frame: Frame, where: str) -> Told:
     """Return the numbers of an outcome; raise an error if it is of another kind."""
     if attribute.kind in FEEDBACK:
         return feedback_outcome(text, attribute, where)
-    if text == UNCHANGED and frame != CHANGE:
+    if (text == UNCHANGED and not frame.changes) or (
+        frame.kind == "jump" and text == reference_text(frame)
+    ):
         return None
-    if not frame.is_plain:
+    if not frame.is_plain and not frame.changes:
         offset = _offset(text.removeprefix(reference_text(frame)), attribute)
         check_offset(offset, attribute, frame, where)
         return offset
@@ -190,7 +195,7 @@ def _outcome(text: str, attribute: Attribute, frame: Frame, where: str) -> Told:
             f"{where}: {shown(text)} is a change, but this rule predicts new values, "
             f"such as {_examples(attribute, frame)}"
         )
-    if frame == CHANGE and text.startswith("="):
+    if frame.changes and text.startswith("="):
         raise RuleError(
             f"{where}: {shown(text)} is a new value, but this rule predicts changes, "
             f"such as {_examples(attribute, frame)}"
@@ -250,7 +255,7 @@ def _examples(attribute: Attribute, frame: Frame) -> str:
     ones = (*(0,) * (attribute.length - 1), 1) if attribute.length > 1 else 1
     zeros = (0,) * attribute.length if attribute.length > 1 else 0
     first = outcome_text(zeros if attribute.is_symbolic else ones, attribute, frame)
-    last_text = outcome_text(zeros if frame.is_plain else STAYS, attribute, frame)
+    last_text = outcome_text(zeros if frame.is_plain else frame.bare, attribute, frame)
     return f"'{first} × 3, {last_text} × 1'"
 
 

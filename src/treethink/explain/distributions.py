@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from treethink.frames import Frame, Outcome, Stays, default_frame
+from treethink.frames import Frame, Jumps, Outcome, Stays, default_frame
 from treethink.metrics import Distribution
-from treethink.outcome_text import UNCHANGED, outcome_text, value_text
+from treethink.outcome_text import outcome_text, value_text
 from treethink.rules import feedback_attribute
 from treethink.state import Attribute, State
 from treethink.text import percent
@@ -98,7 +98,7 @@ def in_words(
 def to_json(distribution: Mapping[Any, float]) -> list[dict[str, Any]]:
     """Return the distribution as data that JSON can hold."""
     return [
-        {"value": UNCHANGED if isinstance(value, Stays) else value, "probability": chance}
+        {"value": repr(value) if isinstance(value, Stays | Jumps) else value, "probability": chance}
         for value, chance in distribution.items()
     ]
 

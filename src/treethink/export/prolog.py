@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from treethink import file
 from treethink.export.answers import answers_of, branch_test, by_age, is_by_hand, is_never_seen
-from treethink.frames import CHANGE, VALUE, Frame, Outcome, Stays, default_frame
+from treethink.frames import CHANGE, VALUE, Frame, Jumps, Outcome, Stays, default_frame
 from treethink.rules import Rule, Test, Value
 from treethink.state import State
 
@@ -139,6 +139,8 @@ def _frame(frame: Frame) -> str:
         return "values" if frame == VALUE else "differences"
     own = f"own({atom(frame.attribute)})"
     source = own if frame.of is None else f"copy({atom(frame.of)}, {atom(frame.attribute)})"
+    if frame.changes:
+        return f"jump({source})"
     return f"added({source})" if frame.adds else source
 
 
@@ -218,7 +220,7 @@ def _values(values: Mapping[str, Value]) -> str:
 
 
 def _outcome(outcome: Outcome) -> str:
-    return "stays" if isinstance(outcome, Stays) else _vector(outcome)
+    return repr(outcome) if isinstance(outcome, Stays | Jumps) else _vector(outcome)
 
 
 def _vector(value: Value) -> str:

@@ -31,7 +31,7 @@ from treethink.export.answers import (
     is_by_hand,
     is_never_seen,
 )
-from treethink.frames import CHANGE, STAYS, VALUE, Outcome, Stays, is_zero
+from treethink.frames import CHANGE, JUMPS, STAYS, VALUE, Jumps, Outcome, Stays, is_zero
 from treethink.rules import EngineNode, Rule, Test, ranked
 from treethink.state import Attribute
 from treethink.text import printable
@@ -205,21 +205,32 @@ class _Writer:
     def _reference(self) -> list[str]:
         """Return the lines that name the reference of outcomes, where it is not an attribute."""
         frame = self.rule.frame
-        if frame is None or frame.attribute is None:
+        if frame is None or frame.attribute is None or frame.changes:
             return []
-        source, lines = "x0", []
-        if frame.of is not None:
-            objects = f"of[{string(frame.of)}]"
-            source = f"{objects}[0]"
-            lines = [
-                f"if len({objects}) != 1:",
-                f"    return {{{self._value_now()}: 1.0}}  # known only if there is exactly one",
-            ]
-        base = read_value(source, frame.attribute, self.rule.schema)
+        lines = self._unknown_without_source()
+        base = self._source()
         if frame.adds:
             now = self._value_now()
             base = f"{now} + {base}" if self._is_scalar() else f"plus({now}, {base})"
         return [*lines, f"base = {base}"]
+
+    def _source(self) -> str:
+        """Return the value of the attribute that the frame names."""
+        frame = self.rule.frame
+        assert frame is not None
+        assert frame.attribute is not None
+        source = "x0" if frame.of is None else f"of[{string(frame.of)}][0]"
+        return read_value(source, frame.attribute, self.rule.schema)
+
+    def _unknown_without_source(self) -> list[str]:
+        """Return the lines that answer if there is not exactly one object to refer to."""
+        frame = self.rule.frame
+        if frame is None or frame.of is None:
+            return []
+        return [
+            f"if len(of[{string(frame.of)}]) != 1:",
+            f"    return {{{self._value_now()}: 1.0}}  # known only if there is exactly one",
+        ]
 
     def _is_scalar(self) -> bool:
         return self.rule.attribute is None or self.rule.attribute.length == 1
@@ -276,6 +287,10 @@ class _Writer:
     # ---- leaves ----
 
     def _leaf(self, index: int) -> list[str]:
+        needed = self._unknown_without_source() if JUMPS in self.answers[index] else []
+        return [*needed, *self._answer(index)]
+
+    def _answer(self, index: int) -> list[str]:
         answer = self.answers[index]
         total = sum(answer.values())
         remark = f"  # seen {total} time{'s' if total != 1 else ''}"
@@ -289,7 +304,8 @@ class _Writer:
             seen = "not told apart" if self.nodes[index].others else "never seen"
             return [f"return {unchanged}  # {seen}"]
         values = [(self._new_value(outcome), n) for outcome, n in ranked(answer)]
-        if STAYS in answer and len(answer) > 1:  # the value now may be one of the others
+        bare = STAYS in answer or JUMPS in answer
+        if bare and len(answer) > 1:  # that value may be one of the others
             start, end, entries = "merged(", ")", [f"({value}, {n})" for value, n in values]
         else:
             start, end = "{", "}"
@@ -310,9 +326,11 @@ class _Writer:
             return literal(outcome)
         if isinstance(outcome, Stays):
             return self._value_now()
+        if isinstance(outcome, Jumps):
+            return self._source()
         if frame == VALUE:
             return repr(outcome)
-        base = self._value_now() if frame == CHANGE else "base"
+        base = self._value_now() if frame.changes else "base"
         if is_zero(outcome):
             return base
         if isinstance(outcome, int):

@@ -77,8 +77,14 @@ class Portal(GridWorld):
 
     def scenes(self) -> Sequence[Scene]:
         onto_portals = "portal_stepping" if self._stepping else "portal_standing"
-        return [
+        every = [
             scene
             for name in ("portal", onto_portals)
             for scene in read_scenes(name, self.schema, self.looks)
         ]
+        return [scene for scene in every if not (self._stepping and self._is_on_portal(scene))]
+
+    def _is_on_portal(self, scene: Scene) -> bool:
+        """Whether the player stands on a portal, which it never does where a step enters it."""
+        player = self.the(scene.before, "player")
+        return bool(scene.before.find("portal", pos=player.pos))

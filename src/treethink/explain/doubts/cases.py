@@ -14,7 +14,7 @@ import numpy as np
 
 from treethink.explain.doubts.evidence import Group, Integers
 from treethink.explain.path import Binding, follow
-from treethink.frames import STAYS, Outcome
+from treethink.frames import CHANGE, STAYS, Jumps, Outcome
 from treethink.rules import Node, Rule
 from treethink.state import State
 from treethink.stream.transition import Transition
@@ -83,7 +83,16 @@ class Cases:
             value = step.after.value(x.id, self.attribute)
             outcome_of = frame.outcome_of(step.before, x.id, self.attribute, value, stays)
             if outcome_of is not None:
-                yield self._case(number, step.before, x.id, outcome_of)
+                yield self._case(number, step.before, x.id, self._told(step, x.id, outcome_of))
+
+    def _told(self, step: Transition, object_id: int, outcome: Outcome) -> Outcome:
+        """Return the outcome; of a jump, the change that leads there if the leaf has seen it."""
+        if not isinstance(outcome, Jumps):
+            return outcome
+        value = step.after.value(object_id, self.attribute)
+        change = CHANGE.outcome_of(step.before, object_id, self.attribute, value)
+        _, leaf = follow(self.rule.root, step.before, object_id)
+        return change if change is not None and change in leaf.counts else outcome
 
     def _case(self, number: int, before: State, object_id: int | None, outcome: Outcome) -> Case:
         steps, leaf = follow(self.rule.root, before, object_id)

@@ -39,7 +39,7 @@ from treethink.explain.english.words import (
     place,
     steps,
 )
-from treethink.frames import CHANGE, Frame, Outcome, Stays, default_frame, is_zero
+from treethink.frames import CHANGE, Frame, Jumps, Outcome, Stays, default_frame, is_zero
 from treethink.outcome_text import change_text, value_text
 from treethink.rules import Rule, Value, ranked
 from treethink.text import percent, printable
@@ -224,6 +224,7 @@ def _value_in(conjunction: Conjunction, predicate: Predicate) -> Value | None:
 # itself (`FOLDT`) can be anything, and are printed as they are.
 
 _MAX_OUTCOMES = 4
+_CHANGES = ("change", "jump")  # what predicates mean whose outcomes are changes
 _NEVER_SEEN = "what happens was never seen"
 
 
@@ -297,12 +298,14 @@ class Predicate:
             return f"is {value_text(outcome)}"
         if self.means == "terminated":
             return "ends" if outcome else "goes on"
-        if isinstance(outcome, Stays) or (self.means == "change" and is_zero(outcome)):
+        if isinstance(outcome, Stays) or (self.means in _CHANGES and is_zero(outcome)):
             return self.unchanged
+        if isinstance(outcome, Jumps):
+            return self._relative((0, 0) if self.moves else 0)
         if self.means == "value":
             return f"goes to {outcome}" if self.moves else f"becomes {value_text(outcome)}"
         assert not isinstance(outcome, str)  # names are never changes
-        if self.means != "change":
+        if self.means not in _CHANGES:
             return self._relative(outcome)
         if isinstance(outcome, int):
             return _scalar(outcome, was)
@@ -351,7 +354,7 @@ class Predicate:
         (outcome,) = leaf.counts
         if isinstance(outcome, Stays):
             return True
-        return self.means in ("change", "terminated") and is_zero(outcome)
+        return self.means in (*_CHANGES, "terminated") and is_zero(outcome)
 
 
 def _scalar(by: int, was: Value | None) -> str:

@@ -18,8 +18,8 @@ from statistics import NormalDist
 from typing import Any
 
 from treethink.errors import SettingError, shown
-from treethink.frames import Frame, Outcome, Stays
-from treethink.outcome_text import UNCHANGED, outcome_text
+from treethink.frames import Frame, Jumps, Outcome, Stays
+from treethink.outcome_text import outcome_text
 from treethink.rules import Node, Rule, RuleKey, ranked
 from treethink.state import Attribute
 
@@ -121,9 +121,9 @@ class Leaf:
 
 
 def outcome_to_json(outcome: Outcome | None) -> int | list[int] | str | None:
-    """Return an outcome as JSON can hold it: `STAYS` as ``"stays"``."""
-    if isinstance(outcome, Stays):
-        return UNCHANGED
+    """Return an outcome as JSON can hold it: `STAYS` as ``"stays"``, `JUMPS` as ``"jumps"``."""
+    if isinstance(outcome, Stays | Jumps):
+        return repr(outcome)
     return list(outcome) if isinstance(outcome, tuple) else outcome
 
 

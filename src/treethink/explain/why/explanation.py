@@ -31,7 +31,7 @@ from treethink.explain.path import Step, follow, found_by
 from treethink.explain.rich_text import RichText
 from treethink.explain.why.counterfactual import Counterfactual, nearest
 from treethink.feedback import predicted_feedback
-from treethink.frames import CHANGE, Frame
+from treethink.frames import CHANGE, JUMPS, Frame
 from treethink.metrics import Distribution, each_change
 from treethink.outcome_text import frame_text, value_text
 from treethink.rules import FEEDBACK, Node, Rule, RuleKey
@@ -235,9 +235,10 @@ def _relative_words(rule: Rule, state: State, object_id: int | None, node: Node)
     """Say what happens, if outcomes are relative to another attribute; else nothing."""
     assert rule.frame is not None
     assert rule.key is not None
-    if object_id is None or rule.frame.is_plain or not node.counts:
+    refers = not rule.frame.is_plain and (not rule.frame.changes or JUMPS in node.counts)
+    if object_id is None or not refers or not node.counts:
         return ""
-    if rule.frame.reference(state, object_id, rule.key[1]) is None:
+    if not rule.frame.new_values(state, object_id, rule.key[1], node.counts):
         return f"there is not exactly one {rule.frame.of}, so nothing is known"
     predicate = predicate_of(rule, without_owner=False)
     clause = predicate.clause(Leaf(node.counts, node.written, node.others), predicate.again)
