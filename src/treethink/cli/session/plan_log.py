@@ -7,8 +7,10 @@ There is no world to act in: the most likely state of each prediction is taken t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from treethink.errors import SettingError
@@ -71,15 +73,75 @@ def check_reward(model: TreeThink, state: State, path: str) -> None:
 
 
 def imagine(agent: Agent, state: State, steps: int) -> Iterator[Step]:
-    """Yield the steps of a plan, each planned in the state that is predicted to be most likely."""
-    by_score = rewards_of(agent.model, None).for_score
+    """Yield the steps of a plan; each prediction's most likely state is taken to follow.
+
+    The search starts anew in each state. Where the actions that it expects are worth no more than
+    the rest of what an earlier search expected, that is followed instead.
+    """
+    kept: list[Step] = []
     for left in range(steps, 0, -1):
-        action = agent.act(state, left)
-        prediction = agent.model.predict(state, action)
+        plan = agent.plan(state, left)
+        expected = list(_followed(agent.model, state, plan.actions[:left] or [plan.action]))
+        if not kept or _total(expected) > _total(kept):
+            kept = expected
+        step, *kept = kept
+        yield step
+        if step.ends:
+            return
+        state = step.after
+
+
+def _followed(model: TreeThink, state: State, actions: Iterable[str]) -> Iterator[Step]:
+    """Yield the steps of these actions, up to the end of the episode."""
+    by_score = rewards_of(model, None).for_score
+    for action in actions:
+        prediction = model.predict(state, action)
         after = prediction.mode()
         change = score_of(after) - score_of(state) if by_score else prediction.reward()
-        ends = (prediction.terminated() or 0.0) > _LIKELY
-        yield Step(action, state, after, change or 0.0, ends)
-        if ends:
+        step = Step(action, state, after, change or 0.0, (prediction.terminated() or 0.0) > _LIKELY)
+        yield step
+        if step.ends:
             return
         state = after
+
+
+def _total(steps: Iterable[Step]) -> float:
+    return sum(each.reward for each in steps)
+
+
+def best_idle(agent: Agent, state: State, steps: int) -> tuple[str, float] | None:
+    """Return the action that changes nothing in a state and is worth most, and what it is worth.
+
+    It is repeated for so many steps. None if each action changes something.
+    """
+    worth = {}
+    for action in state.schema.actions:
+        followed = list(_followed(agent.model, state, [action] * steps))
+        if all(each.after == state for each in followed):
+            worth[action] = _total(followed)
+    return max(worth.items(), key=lambda each: each[1], default=None)
+
+
+# ------------------------------------------------------------------------------- text
+
+
+def runs(steps: Iterable[Step]) -> Iterator[list[Step]]:
+    """Yield steps one by one; those in which nothing changes come together if rewards are equal."""
+    for (_, still), run in groupby(
+        steps, key=lambda each: (each.reward, each.before == each.after)
+    ):
+        if still:
+            yield list(run)
+        else:
+            yield from ([each] for each in run)
+
+
+def run_text(run: Sequence[Step], first: int) -> str:
+    """Return a line for steps that `runs` has put together; `first` is the first one's number."""
+    if len(run) == 1:
+        return f"step {first:>3}  {run[0]}"
+    actions = Counter(each.action for each in run)
+    did = ", ".join(f"{n} x {action}" for action, n in actions.items())
+    end = "  the end" if run[-1].ends else ""
+    last = first + len(run) - 1
+    return f"steps {first}-{last}  {did}: nothing changes  reward {run[0].reward:+g} each{end}"
