@@ -260,7 +260,7 @@ def _plan_log(
         return
     say(terminal(), f"expected reward {total:+g} in {many(len(planned), 'step')}")
     problem = "" if any(each.reward for each in planned) else "the search found no reward"
-    idle = best_idle(agent, start, len(planned))
+    idle = best_idle(agent.model, start, len(planned))
     if idle is not None and total < idle[1] - TOLERANCE:
         problem = f"doing nothing is worth more: `{idle[0]}` in each step gives {idle[1]:+g}"
     if problem:

@@ -73,53 +73,35 @@ def check_reward(model: TreeThink, state: State, path: str) -> None:
 
 
 def imagine(agent: Agent, state: State, steps: int) -> Iterator[Step]:
-    """Yield the steps of a plan; each prediction's most likely state is taken to follow.
-
-    The search starts anew in each state. Where the actions that it expects are worth no more than
-    the rest of what an earlier search expected, that is followed instead.
-    """
-    kept: list[Step] = []
+    """Yield the steps of a plan, each planned in the state that is predicted to be most likely."""
     for left in range(steps, 0, -1):
-        plan = agent.plan(state, left)
-        expected = list(_followed(agent.model, state, plan.actions[:left] or [plan.action]))
-        if not kept or _total(expected) > _total(kept):
-            kept = expected
-        step, *kept = kept
+        step = _step(agent.model, state, agent.act(state, left))
         yield step
         if step.ends:
             return
         state = step.after
 
 
-def _followed(model: TreeThink, state: State, actions: Iterable[str]) -> Iterator[Step]:
-    """Yield the steps of these actions, up to the end of the episode."""
-    by_score = rewards_of(model, None).for_score
-    for action in actions:
-        prediction = model.predict(state, action)
-        after = prediction.mode()
-        change = score_of(after) - score_of(state) if by_score else prediction.reward()
-        step = Step(action, state, after, change or 0.0, (prediction.terminated() or 0.0) > _LIKELY)
-        yield step
-        if step.ends:
-            return
-        state = after
-
-
-def _total(steps: Iterable[Step]) -> float:
-    return sum(each.reward for each in steps)
-
-
-def best_idle(agent: Agent, state: State, steps: int) -> tuple[str, float] | None:
+def best_idle(model: TreeThink, state: State, steps: int) -> tuple[str, float] | None:
     """Return the action that changes nothing in a state and is worth most, and what it is worth.
 
     It is repeated for so many steps. None if each action changes something.
     """
-    worth = {}
-    for action in state.schema.actions:
-        followed = list(_followed(agent.model, state, [action] * steps))
-        if all(each.after == state for each in followed):
-            worth[action] = _total(followed)
+    tried = (_step(model, state, action) for action in state.schema.actions)
+    worth = {
+        each.action: each.reward * steps for each in tried if each.after == state and not each.ends
+    }
     return max(worth.items(), key=lambda each: each[1], default=None)
+
+
+def _step(model: TreeThink, state: State, action: str) -> Step:
+    """Return the step that the model predicts."""
+    prediction = model.predict(state, action)
+    after = prediction.mode()
+    by_score = rewards_of(model, None).for_score
+    change = score_of(after) - score_of(state) if by_score else prediction.reward()
+    ends = (prediction.terminated() or 0.0) > _LIKELY
+    return Step(action, state, after, change or 0.0, ends)
 
 
 # ------------------------------------------------------------------------------- text
