@@ -92,6 +92,7 @@ def test_a_verdict_that_is_open_is_said_in_words_and_in_json(run: Any) -> None:
     text, data = run(f"learn {arguments}"), json.loads(run(f"learn {arguments} --json").out)
     verdicts = {True: "learned", False: "NOT learned", None: "cannot tell whether it is learned"}
     assert f"\n{verdicts[data['learned']]}\n" in text.out
+    assert "\n  reward\n    When `" in text.out  # rewards come first
     quiet = run(f"learn {arguments} --quiet").out
     assert f"\n{verdicts[data['learned']]}: " in quiet
     check = "check part.tt --log coffee.csv --schema coffee.toml --steps 700"

@@ -165,8 +165,7 @@ class Report:
                 command = command_line("rules", str(self.path), "--style", "english")
                 say(console, f"  {rest}print all rules with: {command}")
                 return
-            class_name, attribute, _ = keys[0]
-            if group != (group := f"{class_name}.{attribute}"):
+            if group != (group := title_of(keys[0]).removesuffix(f" when {keys[0][2]}")):
                 say(console, f"  {group}", "name")
             say_wrapped(console, text, indent="    ")
 
