@@ -28,7 +28,8 @@ __all__ = [
     "WrongTypeError",
 ]
 
-_MOST_NAMES = 20
+_MOST_NAMES = 20  # that a message lists
+_NEAREST = 6  # of more names
 
 
 class TreeThinkError(Exception):
@@ -54,6 +55,18 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
+def _nearest_first(name: str, known: Sequence[str]) -> str:
+    """Return the known names; of many, the most similar ones and how many more there are.
+
+    >>> _nearest_first("lfet", ["left", "right"])
+    "'left', 'right'"
+    """
+    if len(known) <= _MOST_NAMES:
+        return ", ".join(map(repr, known)) or "none"
+    nearest = get_close_matches(name, known, n=_NEAREST, cutoff=0)
+    return f"{', '.join(map(repr, nearest))} and {len(known) - len(nearest):,} more"
+
+
 def names_accepted(names: Sequence[str], value: object) -> str:
     """Return the names that an attribute takes, with the one most similar to a wrong value.
 
@@ -77,8 +90,8 @@ class UnknownNameError(TreeThinkError, LookupError):
         known = sorted(known)
         close = nearest_name(name, known)
         hint = f" Did you mean {close!r}?" if close else ""
-        listed = ", ".join(repr(each) for each in known) or "none"
         more = f" {advice}" if advice and not close else ""
+        listed = _nearest_first(name, known)
         super().__init__(f"unknown {kind} {name!r} in {where}.{hint} Known: {listed}.{more}")
         self.kind = kind
         self.name = name

@@ -64,6 +64,7 @@ _MOST_LISTED = 5
 _HELD_OUT_STEPS = 1_000
 #: A seed of held-out transitions that is unlikely to be one of yours.
 HELD_OUT_SEED = 1_000_000
+_VERDICTS = {True: "learned", False: "NOT learned", None: "cannot tell whether it is learned"}
 _UNSTATED = "this world does not state its chances: what looks wrong may be its own randomness"
 _UNSTATED_LOG = "transitions do not state their chances: what is unsure may be random"
 
@@ -176,20 +177,26 @@ class Evaluation:
         lines += [f"  wrong: {scene}" for scene in self.wrong_scenes[:_MOST_LISTED]]
         if len(self.wrong_scenes) > _MOST_LISTED:
             lines.append(f"  and {len(self.wrong_scenes) - _MOST_LISTED:,} more")
-        if verdict := self._verdict(may_be_random):
-            return "\n".join([verdict, *lines])
-        return "\n".join([*lines, _UNSTATED_LOG if self.given else _UNSTATED])
+        if self.verdict(may_be_random) is None:
+            lines.append(_UNSTATED_LOG if self.given else _UNSTATED)
+        return "\n".join([self._verdict(may_be_random), *lines])
 
     def to_line(self, may_be_random: bool = True) -> str:
-        """Return the verdict, unless it is open, and the main number in one line."""
-        return ": ".join(filter(None, [self._verdict(may_be_random), self._numbers()]))
+        """Return the verdict and the main number in one line."""
+        return f"{self._verdict(may_be_random)}: {self._numbers()}"
+
+    def verdict(self, may_be_random: bool = True) -> bool | None:
+        """Return whether it is learned; None if that cannot be told.
+
+        `may_be_random` is that of `to_text`.
+        """
+        if self.learned:
+            return True
+        sure = self.stated or not may_be_random or (self.given and self.wrong + self.never_seen)
+        return False if sure else None
 
     def _verdict(self, may_be_random: bool) -> str:
-        """Return whether it is learned; empty if that cannot be known."""
-        if self.learned:
-            return "learned"
-        sure = self.stated or not may_be_random or (self.given and self.wrong + self.never_seen)
-        return "NOT learned" if sure else ""
+        return _VERDICTS[self.verdict(may_be_random)]
 
     def _numbers(self) -> str:
         what = "transitions" if self.given else "held-out transitions"
@@ -359,7 +366,8 @@ def _add(
     result.mean_error += distance_to_truth
     result.exact += exact
     result.plausible += not wrong
-    result.right_mode += prediction.mode() in [s for s, p in states if p > most - TOLERANCE]
+    modes = [[(state, 1.0)] for state, p in states if p > most - TOLERANCE]
+    result.right_mode += any(not marginals(prediction.mode(), mode) for mode in modes)
     if wrong:
         _add_failure(result, [_kind_of_failure(prediction, each) for each in wrong])
     return wrong

@@ -30,6 +30,7 @@ from treethink.errors import (
     whole_number,
 )
 from treethink.frames import Frame
+from treethink.presets import Derived
 from treethink.rules import FEEDBACK, TRANSITION, Rule, RuleKey, Rules, Test, title_of
 from treethink.state import Schema
 from treethink.text import many
@@ -330,6 +331,18 @@ class TreeThink(file.CopiedByContent, _engine.Model):
         """What was learned besides states: ``"reward"``, ``"terminated"``, both or neither."""
         learned = zip(FEEDBACK, self._feedback(), strict=True)
         return tuple(name for name, is_learned in learned if is_learned)
+
+    def given_attributes(self, state: State) -> tuple[str, ...]:
+        """Return the derived attributes that rules ask about and nothing computes for `state`.
+
+        A predicted state keeps their old values, so further predictions from it, as plans make
+        them, may be wrong. Give the schema a function for them (`Derived`), if there is one.
+        """
+        attributes = state.schema.attributes.items()
+        given = [n for n, a in attributes if isinstance(a, Derived) and a.function is None]
+        rules = self.rules.values() if given else ()
+        read = {name for rule in rules for name in rule.attributes_read()}
+        return tuple(name for name in given if name in read)
 
     def _rule(self, class_name: str, attribute: str, action: str) -> Rule:
         transitions, seen, nodes, frame = self._tree(class_name, attribute, action)

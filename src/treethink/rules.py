@@ -16,9 +16,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treethink import _engine
-from treethink.attributes import Attribute, PlainValue
+from treethink.attributes import SUM, Attribute, PlainValue
 from treethink.errors import UnknownNameError, WrongTypeError, shown
-from treethink.frames import CHANGE, STAYS, VALUE, Frame, Jumps, Outcome, Stays, default_frame
+from treethink.frames import (
+    CHANGE,
+    STAYS,
+    VALUE,
+    Frame,
+    Jumps,
+    Outcome,
+    Stays,
+    default_frame,
+    is_zero,
+)
 from treethink.outcome_text import outcome_text, value_text
 from treethink.text import many, percent, printable
 
@@ -318,10 +328,29 @@ class Rule:
         """Whether it predicts the reward or the end of a transition, and is about no object."""
         return self.key is not None and not self.classes
 
+    def attributes_read(self) -> set[str]:
+        """Return the names of the attributes that its tests and its frame read."""
+        tests = [node.test for node in self.root.walk() if node.test is not None]
+        terms = [name for test in tests for _, name in test.terms]
+        if self.frame is not None and self.frame.attribute is not None:
+            terms.append(self.frame.attribute)
+        return {name for term in terms for name in term.split(SUM)}
+
     @property
     def answers(self) -> bool:
         """Whether it predicts anything: it has observations, or was written by hand."""
         return self.varies or self.transitions > 0
+
+    @property
+    def always_changes(self) -> bool:
+        """Whether all it has seen is one change, one reward other than 0, or the end."""
+        if self.key is None or self.varies or len(self.seen) != 1:
+            return False
+        (outcome,) = self.seen
+        told_as_zero = self.is_feedback or self.frame == CHANGE
+        if isinstance(outcome, float):  # a reward
+            return outcome != 0
+        return outcome is not STAYS and not (told_as_zero and is_zero(outcome))
 
     @property
     def noise(self) -> str:
@@ -534,6 +563,13 @@ def title_of(key: RuleKey) -> str:
     return f"{class_name}.{attribute} when {action}"
 
 
+def _feedback_name(key: RuleKey) -> str | None:
+    """Return the short name of a rule of rewards or ends, such as "reward.up"; else None."""
+    class_name, attribute, action = key
+    is_feedback = class_name == TRANSITION and attribute in FEEDBACK
+    return f"{attribute}.{action}" if is_feedback else None
+
+
 class Rules(Mapping[RuleKey, Rule]):
     """All rules of a model, by name or by (class, attribute, action).
 
@@ -552,6 +588,7 @@ class Rules(Mapping[RuleKey, Rule]):
         """Return the (class, attribute, action) of a rule that is given by them or by its name.
 
         Names of classes and actions may have dots. A name that fits several rules is refused.
+        ``"reward.up"`` and ``"terminated.up"`` are those of rewards and ends.
         """
         if isinstance(key, tuple) and len(key) == 3:
             return key
@@ -572,7 +609,8 @@ class Rules(Mapping[RuleKey, Rule]):
         raise UnknownNameError("rule", key, [".".join(each) for each in self._keys], "the model")
 
     def _named(self, name: object) -> list[RuleKey]:
-        return [each for each in self._keys if ".".join(each) == name]
+        fitting = [each for each in self._keys if ".".join(each) == name]
+        return fitting or [each for each in self._keys if _feedback_name(each) == name]
 
     def __contains__(self, key: object) -> bool:
         return key in self._keys or len(self._named(key)) == 1
@@ -588,6 +626,23 @@ class Rules(Mapping[RuleKey, Rule]):
 
     def __len__(self) -> int:
         return len(self._keys)
+
+    def below(self, name: str) -> dict[RuleKey, Rule]:
+        """Return the rules whose names are that one, or begin with it and a dot."""
+        start = f"{name}."
+        keys = [key for key in self._keys if f"{'.'.join(key)}.".startswith(start)]
+        short = ((key, _feedback_name(key)) for key in self._keys)
+        keys = keys or [key for key, own in short if own and f"{own}.".startswith(start)]
+        return {key: self[key] for key in keys}
+
+    def changing(self) -> dict[RuleKey, Rule]:
+        """Return the rules by which something may change; rewards and ends first.
+
+        They are those that vary, and those whose only outcome is a change, a reward or an end.
+        """
+        rules = {key: self[key] for key in self._keys}
+        found = [(key, rule) for key, rule in rules.items() if rule.varies or rule.always_changes]
+        return dict(sorted(found, key=lambda each: not each[1].is_feedback))
 
     def varying(self) -> dict[RuleKey, Rule]:
         """Return the rules that have seen more than one outcome."""

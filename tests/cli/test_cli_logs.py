@@ -430,7 +430,7 @@ def test_a_plan_says_when_no_reward_was_found(capsys: Any) -> None:
     called(capsys, "learn", "--log", "count.csv", "--quiet")
     plan = ("plan", "count.tt", "--log", "count.csv", "--steps", "3", "--transition")
     near, far = called(capsys, *plan, "8"), called(capsys, *plan, "1")
-    assert near.code == 0 and "--steps says how far it looks" not in near.out
+    assert near.code == 0 and "--steps says how far" not in near.out
     assert "expected reward +0 in 3 steps\nthe search found no reward: --steps says" in far.out
 
 

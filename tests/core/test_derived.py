@@ -121,6 +121,24 @@ def test_changes_leave_out_what_is_computed(credit: int, then: int) -> None:
     assert before.replace_many(before.changes_to(after)) == after
 
 
+def test_a_model_names_what_rules_ask_about_and_nothing_computes(model: tt.TreeThink) -> None:
+    """Predicted states compute what a function derives, and keep what was given."""
+    assert model.given_attributes(shop(0)) == ()
+    given = tt.State(GIVEN, list(shop(0)))
+    assert model.given_attributes(given) == ("affordable", "advice")
+    assert model.predict(given, "coin").mode()[1].affordable is False
+    assert model.predict(shop(0), "coin").mode()[1].affordable is True
+    assert tt.TreeThink(SCHEMA).given_attributes(given) == ()
+
+
+def test_the_most_likely_outcome_may_differ_in_derived_values(model: tt.TreeThink) -> None:
+    states = [[tt.State(GIVEN, list(each)) for each in (a, b)] for a, _, b in stream(100)]
+    log = [(a, action, b) for (a, b), (_, action, _) in zip(states, stream(100), strict=True)]
+    assert any(model.predict(a, action).mode() != b for a, action, b in log)
+    report = tt.evaluate(model, log)
+    assert report.exact == report.right_mode == 100
+
+
 def test_a_computed_value_cannot_be_replaced() -> None:
     with pytest.raises(StateError, match=r"object 1 \('slot'\): attribute 'affordable' is derived"):
         shop(0).replace(1, affordable=True)

@@ -241,6 +241,43 @@ def test_a_count_of_one_is_written_in_the_singular():
     assert repr(model.rules["lamp", "on", "press"]).endswith(": 1 leaf, depth 0>")
 
 
+def test_changing_lists_rules_that_always_change_something():
+    schema = Schema({"lamp": ["on", "hue"]}, {"on": 1, "hue": 1}, ["press", "wait", "end"])
+    lamp = State(schema, [Object(0, "lamp", on=0, hue=4)])
+    model = TreeThink(schema)
+    for step in range(8):
+        lit = lamp.replace(0, on=step)
+        model.observe(lit, "press", lit.replace(0, on=step + 1), reward=-1.0, terminated=False)
+        model.observe(lit, "wait", lit, reward=0.0, terminated=False)
+        model.observe(lit, "end", lit, reward=float(step % 2), terminated=True)
+    assert [".".join(key) for key in model.rules.changing()] == [
+        "transition.reward.press", "transition.reward.end", "transition.terminated.end",
+        "lamp.on.press",
+    ]  # fmt: skip
+    assert [*model.rules.varying()] == [("transition", "reward", "end")]
+
+
+def test_rules_of_rewards_and_ends_have_short_names():
+    schema = Schema({"lamp": ["on"]}, {"on": 1}, ["press"])
+    lamp = State(schema, [Object(0, "lamp", on=0)])
+    model = TreeThink(schema)
+    with pytest.raises(UnknownNameError, match=r"unknown rule 'reward\.press'"):
+        model.rules["reward.press"]
+    model.observe(lamp, "press", lamp, reward=2.0, terminated=False)
+    assert str(model.rules["reward.press"]) == str(model.rules["transition.reward.press"])
+    assert "terminated.press" in model.rules and "ended.press" not in model.rules
+    assert [*model.rules.below("reward")] == [("transition", "reward", "press")]
+    assert [*model.rules.below("lamp")] == [("lamp", "on", "press")]
+    assert not model.rules.below("press")
+
+
+def test_an_error_lists_the_nearest_of_many_names():
+    known = [f"name{n:02}" for n in range(30)]
+    text = str(UnknownNameError("rule", "name7", known, "here"))
+    assert text.count("'") == 2 * (1 + 1 + 6) and text.endswith(" and 24 more.")
+    assert "'name07'" in text
+
+
 def test_varying_lists_only_the_rules_that_vary():
     model = learned("maze", steps=1000)
     varying = model.rules.varying()

@@ -34,6 +34,7 @@ from doubtful_worlds import (
     taught,
 )
 from models import learned
+from own_logs import coffee_log
 from treethink.errors import SettingError, WrongTypeError
 from treethink.explain.doubts import Doubt, evidence
 from treethink.explain.doubts.doubt import KINDS
@@ -196,6 +197,36 @@ def test_an_action_about_one_object_of_several_needs_its_name(seed: int) -> None
     doubt = only_doubt(Lamps(), 1_000, seed)
     assert doubt.rule == ("lamp", "on", "second") and doubt.kind == "identity"
     assert "it depends on which lamp it is" in str(doubt) and doubt.rules_out_chance
+
+
+def test_a_comparison_that_only_stands_in_for_conditions_is_not_suggested() -> None:
+    """Brewing needs five conditions; that there are more beans than grounds only goes with them."""
+    seen = set()
+    for seed in (1, 2):
+        log = tt.read_frame(coffee_log(seed, 70))
+        model, first = tt.TreeThink(log.schema), 0
+        for last in (1_600, 2_000, 2_500):
+            model.observe_many(log[first:last])
+            first = last
+            suggestions = (each.suggestions[0] for each in model.doubts())
+            seen |= {each.text for each in suggestions if each.kind in ("comparison", "sum")}
+    assert seen == {"machine[served] - order[cups] = -1"}
+
+
+def test_what_is_never_compared_is_listed_once_at_the_end() -> None:
+    log = tt.read_frame(coffee_log(1, 30))
+    model = tt.TreeThink(log.schema)
+    model.observe_many(log[:600])
+    doubts = model.doubts()
+    text = " ".join(str(doubts).split())
+    assert len(doubts) > 1 and text.count("never compared") == 1
+    pairs = text.rpartition("never compared, although their values overlap: ")[2]
+    assert pairs.count("; ") <= 8
+    for doubt in doubts:
+        rule = model.rules[doubt.rule]
+        about = rule.attributes_read()
+        for pair in doubt.never_compared if rule.depth else ():
+            assert doubt.rule[1] in pair or about.issuperset(pair)
 
 
 def test_a_name_is_never_compared_with_a_number() -> None:

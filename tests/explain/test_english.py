@@ -32,6 +32,7 @@ from treethink.explain.english.phrases import (
     Phrase,
     phrase_of,
 )
+from treethink.explain.english.sentences import texts_of
 from treethink.explain.english.tests import conditions
 from treethink.explain.english.words import Nouns, article
 from treethink.foldt import FOLDT, Facts
@@ -475,6 +476,62 @@ def test_what_stays_as_it_is_is_said_once(mode: Attribute, text: list[str]):
         assert said == "When `press` is chosen, a lamp's `mode` does not change."
     else:
         assert said.count("does not change") == 1
+
+
+CHARGED = """
+X0[on] = 1 ?
+├─ yes: X0[mode] = 9 ?
+│  ├─ yes: stays
+│  └─ no:  = 9
+└─ no:  stays
+"""
+TWICE = """
+X0[on] = 0 ?
+├─ yes: X0[mode] = 1 ?
+│  ├─ yes: = 5
+│  └─ no:  X0[mode] = 2 ?
+│     ├─ yes: = 6
+│     └─ no:  stays
+└─ no:  stays
+"""
+
+
+def lamps(*rules: str) -> TreeThink:
+    """Return a model with one action for each rule of a lamp's mode."""
+    attributes = {"mode": Attribute(1, outcomes="value"), "on": Attribute(1)}
+    actions = [f"a{k}" for k in range(len(rules))]
+    model = TreeThink(Schema({"lamp": ["mode", "on"]}, attributes, actions))
+    for action, rule in zip(actions, rules, strict=True):
+        model.replace(f"lamp.mode.{action}", rule)
+    return model
+
+
+def test_a_condition_that_makes_no_difference_is_left_out():
+    said = english(lamps(CHARGED).rules["lamp.mode.a0"])
+    assert said == (
+        "When `a0` is chosen, a lamp's `mode` becomes 9 if its `on` is 1; otherwise it does not"
+        " change."
+    )
+
+
+def test_what_ends_two_lists_is_told_once():
+    said = english(lamps(TWICE).rules["lamp.mode.a0"])
+    assert said.splitlines() == [
+        "When `a0` is chosen, for each lamp:",
+        "- If its `on` is 0:",
+        "  - If its `mode` is 1, its `mode` becomes 5.",
+        "  - Otherwise, if its `mode` is 2, its `mode` becomes 6.",
+        "- In all other cases, its `mode` does not change.",
+    ]
+
+
+def test_actions_with_one_rule_are_told_together():
+    rules = lamps(CHARGED, TWICE, CHARGED, "= 9").rules
+    told = texts_of(rules.below("lamp.mode"))
+    assert [[key[2] for key in keys] for keys, _ in told] == [["a0", "a2"], ["a1"], ["a3"]]
+    assert told[0][1].startswith("When `a0` or `a2` is chosen, a lamp's `mode` becomes 9 if")
+    for keys, text in told[1:]:
+        assert text == english(rules[keys[0]])
 
 
 def test_the_wording_of_values_and_vectors():

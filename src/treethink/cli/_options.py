@@ -29,7 +29,7 @@ from treethink.plugins import searched
 from treethink.rules import Rule, RuleKey
 from treethink.state import Schema, State
 from treethink.terminal import say_wrapped, terminal
-from treethink.text import printable
+from treethink.text import listed, printable
 from treethink.worlds import WORLDS, World, make
 from treethink.worlds.base import check_fit
 
@@ -176,13 +176,12 @@ def _is_model(word: str) -> bool:
 
 
 def select_rules(model: TreeThink, name: str | None, where: str) -> dict[RuleKey, Rule]:
-    """Return the rules of that name or below it; without a name, those that vary."""
+    """Return the rules of that name or below it; without a name, those that change something."""
     if name is None:
-        return model.rules.varying()
-    keys = [key for key in model.rules if f"{'.'.join(key)}.".startswith(f"{name}.")]
-    if not keys:
+        return model.rules.changing()
+    if not (rules := model.rules.below(name)):
         raise UnknownNameError("rule", name, map(".".join, model.rules), where)
-    return {key: model.rules[key] for key in keys}
+    return rules
 
 
 # --------------------------------------------------------------------------- logs
@@ -244,6 +243,18 @@ def open_world(
     model, world = load_model(path), make_world(name, pairs, no_plugins, **sizes)
     check_fit(model.schema, world, str(path))
     return model, world
+
+
+def print_given(model: TreeThink, state: State) -> None:
+    """Say on stderr which derived attributes predicted states keep, although rules ask for them."""
+    if names := [f"`{name}`" for name in model.given_attributes(state)]:
+        say_wrapped(
+            terminal(stderr=True),
+            "predictions beyond the first step may be wrong: rules ask about"
+            f" {listed(names)}, given and not computed (derived = true), so predicted states keep"
+            " the first value",
+            style="not learned",
+        )
 
 
 def print_scales(log: Log) -> None:

@@ -195,10 +195,14 @@ def print_page(
 
 
 def rule_counts(rules: Rules) -> str:
-    """Return a sentence with the number of rules of either kind."""
-    varying = len(rules.varying())
-    constant = len(rules) - varying
-    return (
-        f"{many(varying, 'rule')} {'depends' if varying == 1 else 'depend'} on the state;"
-        f" {constant:,} {'is' if constant == 1 else 'are'} constant or unobserved."
+    """Return a sentence with the number of rules of each kind."""
+    varying, changing = len(rules.varying()), len(rules.changing())
+    always, rest = changing - varying, len(rules) - changing
+    return "; ".join(
+        [
+            f"{many(varying, 'rule')} {'depends' if varying == 1 else 'depend'} on the state",
+            *([f"{always:,} always {'does' if always == 1 else 'do'} the same"] if always else []),
+            f"{rest:,} {'changes' if rest == 1 else 'change'} nothing or"
+            f" {'was' if rest == 1 else 'were'} never observed.",
+        ]
     )

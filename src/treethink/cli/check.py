@@ -36,6 +36,7 @@ from treethink.cli.session.report import (
     print_evaluation,
     print_failure,
     print_verdict,
+    verdict_of,
 )
 from treethink.evaluation import evaluate
 from treethink.logs import Log
@@ -137,6 +138,7 @@ def _check_log(
             model=str(path),
             log=log.name,
             right=not is_wrong,
+            learned=verdict_of(evaluation, failure),
             tried=evaluation.held_out,
             wrong=evaluation.wrong,
             examined=evaluation_to_dict(evaluation),
@@ -151,5 +153,5 @@ def _check_log(
         return is_wrong
     print_evaluation(terminal(), evaluation, failure)
     if failure is not None:
-        print_failure(terminal(), failure)
+        print_failure(terminal(), failure, most=None)
     return is_wrong

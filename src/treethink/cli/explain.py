@@ -31,6 +31,7 @@ from treethink.cli._options import (
     make_optional_world,
     open_log,
     open_world,
+    print_given,
     required_model_and_world,
     state_of_log,
 )
@@ -134,6 +135,8 @@ def explain(
             loaded = load_model(path)
         start = _start(loaded, place, level, state)
     actions = [each.strip() for each in after.split(",")] if after else []
+    if actions:
+        print_given(loaded, start)
     shown = _after(loaded, start, actions)
     target = _target(of, shown, names)
     explanation = loaded.explain(shown, action, target)

@@ -24,6 +24,7 @@ from treethink.cli._options import (
 from treethink.cli._output import check_new, print_json
 from treethink.cli.rules import OTHER_STYLES, STYLES
 from treethink.errors import SettingError, UnknownNameError
+from treethink.explain.english.sentences import english_of
 from treethink.file import format_of, write
 from treethink.model import TreeThink
 from treethink.rules import Rule, RuleKey
@@ -73,7 +74,7 @@ def export(
     """Export a saved model as a program, as text or as pictures.
 
     python and prolog are programs of the whole model that need no other package. All other forms
-    are of single rules: those that depend on the state, or those of --rule. A file that exists is
+    are of single rules: those by which something changes, or those of --rule. A file that exists is
     replaced only with --force; pictures in a folder are drawn again.
 
     Examples:
@@ -153,6 +154,8 @@ def _text(model: TreeThink, rules: Mapping[RuleKey, Rule], form: str) -> str:
     """Return the whole export, ending with a newline."""
     if form in _PROGRAMS:
         return _program(form)(model)
+    if form == "english":
+        return english_of(rules) + "\n"
     texts = [STYLES[form](rule).rstrip() for rule in rules.values()]
     return "\n\n".join(texts) + "\n"
 
@@ -167,5 +170,5 @@ def _draw(rules: Mapping[RuleKey, Rule], form: str, out: Path) -> list[Path]:
     from treethink.export import files
 
     if not rules:
-        raise SettingError("there is nothing to draw: no rule depends on the state")
+        raise SettingError("there is nothing to draw: no rule changes anything")
     return files.draw_all(rules, out, form)

@@ -325,6 +325,8 @@ def _check_replaceable(path: Path, old: TreeThink | None, model: TreeThink, most
         )
     if not old.schema.fits(model.schema):
         raise SettingError(f"{path} is a model of another world or log: {advice}")
+    if old.schema.to_dict() != model.schema.to_dict():
+        raise SettingError(f"{path} was learned with other definitions of attributes: {advice}")
     if learner_settings(old) != learner_settings(model):
         raise SettingError(f"{path} is a model with other settings: {advice}")
     if old.observations > most:

@@ -30,6 +30,7 @@ from treethink.cli._options import (
     make_world,
     model_and_world,
     open_log,
+    print_given,
     state_of_log,
 )
 from treethink.cli._output import (
@@ -40,10 +41,18 @@ from treethink.cli._output import (
     progress_console,
 )
 from treethink.cli.session import live
-from treethink.cli.session.plan_log import check_reward, imagine
+from treethink.cli.session.plan_log import (
+    Step,
+    best_idle,
+    check_reward,
+    imagine,
+    run_text,
+    runs,
+)
 from treethink.cli.session.report import print_run
 from treethink.errors import SettingError
 from treethink.logs import Log
+from treethink.metrics import TOLERANCE
 from treethink.model import TreeThink
 from treethink.planning import gif as animation
 from treethink.planning.agent import Agent, score_of
@@ -193,6 +202,8 @@ def plan(
     place = make_world(name, set_, no_plugins, width=width, height=height)
     planner = _model(place, path, oracle)
     _check_score(place, planner, level)
+    if isinstance(planner, TreeThink):
+        print_given(planner, place.reset(level))
     agent = Agent.from_settings(planner, search, seed=seed)
     if gif is not None:
         _check_gif(check_writable(gif), place, level, episodes * (steps + 1))
@@ -225,12 +236,13 @@ def _plan_log(
     """Print the steps planned from a state of a log, as the model predicts them."""
     output = progress_console(quiet or as_json, terminal())
     start = state_of_log(log, transition)
+    print_given(agent.model, start)
     which = "last state" if transition is None else f"state before transition {transition:,}"
     say(output, f"from the {which} of {log.name}, as {path} predicts it:")
-    planned = []
-    for number, step in enumerate(imagine(agent, start, steps), 1):
-        planned.append(step)
-        say_wrapped(output, f"step {number:>3}  {step}")
+    planned: list[Step] = []
+    for run in runs(imagine(agent, start, steps)):
+        say_wrapped(output, run_text(run, len(planned) + 1))
+        planned += run
     total = sum(each.reward for each in planned)
     if as_json:
         print_json(
@@ -243,15 +255,17 @@ def _plan_log(
             start=start.to_dict(),
             steps=[each.to_dict() for each in planned],
             reward=total,
+            given=list(agent.model.given_attributes(start)),
         )
-    else:
-        say(terminal(), f"expected reward {total:+g} in {many(len(planned), 'step')}")
-        if not any(each.reward for each in planned):
-            say_wrapped(
-                output,
-                "the search found no reward: --steps says how far it looks, and --simulations how"
-                " much it tries",
-            )
+        return
+    say(terminal(), f"expected reward {total:+g} in {many(len(planned), 'step')}")
+    problem = "" if any(each.reward for each in planned) else "the search found no reward"
+    idle = best_idle(agent.model, start, len(planned))
+    if idle is not None and total < idle[1] - TOLERANCE:
+        problem = f"doing nothing is worth more: `{idle[0]}` in each step gives {idle[1]:+g}"
+    if problem:
+        how = "--steps says how far the search looks, and --simulations how much it tries"
+        say_wrapped(output, f"{problem}: {how}")
 
 
 # ------------------------------------------------------------------ before it starts

@@ -21,6 +21,7 @@ from treethink.cli._options import (
 )
 from treethink.cli._output import learner_settings, print_json, rule_counts, rules_to_json
 from treethink.errors import SettingError, UnknownNameError
+from treethink.explain.english.sentences import english_of
 from treethink.model import TreeThink
 from treethink.rules import Rule, RuleKey
 from treethink.terminal import say, say_wrapped, terminal
@@ -61,7 +62,8 @@ def rules(
 ) -> None:
     """Print or draw the rules of a saved model.
 
-    Only rules that depend on the state are listed; the others are constant or unobserved.
+    Rules that change nothing and those that were never observed are left out. In English, actions
+    with the same rule are told together.
 
     Examples:
       treethink rules maze.tt                          # as formulas
@@ -94,9 +96,10 @@ def rules(
         _draw(console, selected, picture)
     elif style == "formula" and rule is None:
         _print_all(console, loaded, path)
-    elif style in ("formula", "english"):
-        text = "\n\n".join(STYLES[style](each).rstrip() for each in selected.values())
-        (say if style == "formula" else say_wrapped)(console, text)
+    elif style == "english":
+        say_wrapped(console, english_of(selected))
+    elif style == "formula":
+        say(console, "\n\n".join(str(each) for each in selected.values()))
     else:
         print("\n".join(STYLES[style](each) for each in selected.values()), end="")
 
@@ -104,8 +107,9 @@ def rules(
 def _print_all(console: Console, model: TreeThink, path: Path) -> None:
     settings = f"{model.criterion}, alpha {model.alpha:g}, memory {model.memory:,}"
     say(console, f"{path}: {many(model.observations, 'observation')}; {settings}")
-    say(console, f"\n{rule_counts(model.rules)}")
-    for rule in model.rules.varying().values():
+    say(console, "")
+    say_wrapped(console, rule_counts(model.rules))
+    for rule in model.rules.changing().values():
         say(console, f"\n{rule}")
 
 
@@ -126,7 +130,7 @@ def _draw(console: Console, rules: Mapping[RuleKey, Rule], picture: Path) -> Non
     from treethink.export import files
 
     if not rules:
-        say(console, "nothing to draw: no rule depends on the state")
+        say(console, "nothing to draw: no rule changes anything")
         return
     paths = files.draw_all(rules, picture)
     say(console, f"{many(len(paths), 'rule')} drawn to {picture}")

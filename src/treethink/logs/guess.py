@@ -9,6 +9,7 @@ other text is a category with the names that occur. A schema file lets people co
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -189,11 +190,7 @@ class _Guess:
         self._describe(classes, actions)
         schema = Schema(classes, attributes, actions)
         suggestions = dict(self._suggestions(attributes, columns))
-        for name, other in suggestions.items():
-            self._notes.append(
-                f"{name} and {other} have values in common: if they mean the same thing, write"
-                f' like = "{other}" for {name}, or rules cannot compare them'
-            )
+        self._notes += [*self._rewards(columns), *_likes(suggestions)]
         return LogSchema(
             schema=schema,
             roles=self._roles,
@@ -409,6 +406,19 @@ class _Guess:
                 suggested.add(second)
                 yield second, first
 
+    def _rewards(self, columns: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+        """Yield a question for each column of numbers that is empty exactly where the action is."""
+        if "reward" in self._roles:
+            return
+        rows, parts = self._table.rows, {each for own in columns.values() for each in own}
+        acts = [not is_missing(row[self._positions[self._roles["action"]]]) for row in rows]
+        for column, (_, part) in self._owner.items():
+            k = self._positions[column]
+            is_number = part in parts and _are_numbers(self._parts[part].parsed)
+            if is_number and not all(acts) and acts == [not is_missing(row[k]) for row in rows]:
+                advice = f"--column {shlex.quote(f'reward={column}')}"
+                yield f"{column} is empty exactly where the action is: is it the reward? {advice}"
+
     def _overlap(self, one: Sequence[str], other: Sequence[str]) -> bool:
         for a, b in zip(one, other, strict=len(one) == len(other)):
             left, right = set(self._parts[a].parsed), set(self._parts[b].parsed)
@@ -417,6 +427,23 @@ class _Guess:
             if shared < enough or shared < _SHARED * min(len(left), len(right)):
                 return False
         return True
+
+
+def _likes(suggestions: Mapping[str, str]) -> Iterator[str]:
+    """Yield a note for each attribute that others may be like."""
+    for unit in dict.fromkeys(suggestions.values()):
+        names = [name for name, other in suggestions.items() if other == unit]
+        if len(names) == 1:
+            yield (
+                f"{names[0]} and {unit} have values in common: if they mean the same thing, write"
+                f' like = "{unit}" for {names[0]}, or rules cannot compare them'
+            )
+            continue
+        listed_names = f"{', '.join(names[:-1])} and {names[-1]}"
+        yield (
+            f"{listed_names} have values in common with {unit}: if one of them means the same"
+            f' thing, write like = "{unit}" for it, or rules cannot compare them'
+        )
 
 
 def _are_numbers(values: Iterable[Parsed]) -> bool:

@@ -7,7 +7,7 @@ Every value is checked here; an error names the file, the line, the column and t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from treethink.errors import LogError, UnknownNameError, shown
 from treethink.logs.cells import CellError, CellReader, is_missing, parse, text_of
 from treethink.logs.names import OBJECT_ROLES, SYSTEM, plain
-from treethink.logs.schema import Binding, LogSchema, Place
+from treethink.logs.schema import Binding, LogSchema, Place, column_advice
 from treethink.logs.table import Row, Table
 
 #: An object: its class, and its values in the order of the class's places.
@@ -281,7 +281,20 @@ class MomentReader:
             f"{where}{names} {verb}{step}{_in_episode(moment)}{empty}."
             " The objects of an episode must stay the same: keep a row for each, with an attribute"
             " such as `present` that tells whether it is there"
+            f"{self._about_the_action(lost, moment)}"
         )
+
+    def _about_the_action(self, lost: Iterable[int], moment: Moment) -> str:
+        """Return what to do about columns of a wide row that are empty where the action is."""
+        if moment.action or not self._binding.is_wide:
+            return ""
+        objects = self._binding.objects
+        cells = [each for k in lost for place in objects[k][2] for each in place.cells]
+        columns = [self._table.columns[each] for each in cells]
+        if len(columns) != 1:
+            return ""
+        advice = column_advice(self._table, f"reward={columns[0]}")
+        return f". This row has no action either: if {columns[0]!r} is the reward: {advice}"
 
 
 def _in_episode(moment: Moment) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from treethink.errors import LogError, UnknownNameError
-from treethink.logs.cells import text_of
+from treethink.logs.cells import is_missing, text_of
 from treethink.logs.names import (
     AFTER,
     OBJECT_ROLES,
@@ -293,7 +293,7 @@ def roles_of(
             raise LogError(
                 f"{table.name}: rows that follow one another have the same {roles['step']!r}, so"
                 " each seems to be an object; then the columns with its name and its class must be"
-                f" called id and class, or said: {_advice(table, 'id', 'class')}"
+                f" called id and class, or said: {column_advice(table, 'id', 'class')}"
             )
     check_roles(roles, table)
     return roles
@@ -321,7 +321,7 @@ def _unknown_column(column: str, table: Table) -> LogError:
     return LogError(str(UnknownNameError("column", column, known, table.name)))
 
 
-def _advice(table: Table, *roles: str) -> str:
+def column_advice(table: Table, *roles: str) -> str:
     """Return how to say which columns have roles, for a log in a file and in Python.
 
     A role may be followed by its column, as in ``class=object``.
@@ -340,18 +340,35 @@ def check_roles(roles: Mapping[str, str], table: Table) -> None:
         raise LogError(
             f"{_unknown_column('action', table)} A log needs a column with the action taken in each"
             " row. Rename it, or say which it is: "
-            f"{_advice(table, 'action')}. Where nobody acts, write the same word, such as wait,"
-            " into every row."
+            f"{column_advice(table, 'action')}. Where nobody acts, write the same word, such as"
+            " wait, into every row."
         )
     needed = (*OBJECT_ROLES, "step")
     if any(role in roles for role in OBJECT_ROLES):
         for role in needed:
             if role not in roles:
-                same = ""
+                known = ", ".join(repr(each) for each in table.columns if each)
+                columns = f"Columns: {known}."
                 if role == "class":
-                    pair = f"class={roles['id']}"
-                    same = f". If each object has a class of its own: {_advice(table, pair)}"
+                    pair = column_advice(table, f"class={roles['id']}")
+                    advice = f"If each object has a class of its own: {pair}. {columns}"
+                else:
+                    column = _ids_in(table, roles) if role == "id" else None
+                    pair = column_advice(table, f"{role}={column}" if column else role)
+                    advice = f"{columns} Rename one, or say which it is: {pair}"
                 raise LogError(
                     f"{table.name}: rows of single objects need the columns id, class, step and"
-                    f" action; there is none for {role!r}{same}"
+                    f" action; there is none for {role!r}. {advice}"
                 )
+
+
+def _ids_in(table: Table, roles: Mapping[str, str]) -> str | None:
+    """Return the first column whose values seem to be the ids of objects: one row has each."""
+    moments = [table.columns.index(roles[each]) for each in ("episode", "step") if each in roles]
+    for k, column in enumerate(table.columns):
+        if not column or column in roles.values() or any(is_missing(row[k]) for row in table.rows):
+            continue
+        keys = {tuple(text_of(row[each]) for each in (*moments, k)) for row in table.rows}
+        if len(keys) == len(table.rows):
+            return column
+    return None

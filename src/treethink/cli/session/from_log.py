@@ -20,7 +20,7 @@ from rich.console import Console
 from treethink.cli._output import print_json
 from treethink.cli.session.interrupt import InterruptGuard
 from treethink.cli.session.live import SHOW_EVERY, LearningDisplay, LearningRun
-from treethink.cli.session.report import Failure, Report, print_evaluation
+from treethink.cli.session.report import Failure, Report, command_line, print_evaluation
 from treethink.evaluation import Evaluation, evaluate
 from treethink.logs import Log
 from treethink.metrics import error
@@ -132,6 +132,9 @@ class LogReport(Report):
         plan = (["plan", path, *source], "plan from its last state for the rewards of the log")
         more = plan if "reward" in self.model.feedback else summary
         return [rules, more, (explain, "explain a prediction")]
+
+    def _all_doubts(self) -> str:
+        return f"all: {command_line('check', str(self.path), *self.check_arguments())}"
 
     def _print_verdict(self, console: Console, evaluation: Evaluation) -> None:
         say(console, f"held out: the last {many(evaluation.held_out, 'transition')}")

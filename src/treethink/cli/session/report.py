@@ -26,6 +26,7 @@ from treethink.cli._output import (
 )
 from treethink.cli.session.live import LearningRun
 from treethink.evaluation import HELD_OUT_SEED, Evaluation
+from treethink.explain.english.sentences import texts_of
 from treethink.model import TreeThink
 from treethink.rules import title_of
 from treethink.terminal import chart, say, say_wrapped
@@ -108,7 +109,7 @@ class Report:
         if self.evaluation is not None:
             self._print_verdict(console, self.evaluation)
         if self.failure is not None:
-            print_failure(console, self.failure)
+            print_failure(console, self.failure, self._all_doubts())
         for line in self._contradictions():
             say_wrapped(console, line)
         say_wrapped(console, self._saved())
@@ -134,6 +135,11 @@ class Report:
         """Return the arguments of `treethink check`, after the model."""
         raise NotImplementedError
 
+    def _all_doubts(self) -> str:
+        """Return the command that prints all doubts."""
+        load = f"treethink.TreeThink.load({str(self.path)!r})"
+        return f"all: {shlex.join(['python', '-c', f'import treethink; print({load}.doubts())'])}"
+
     def _saved(self) -> str:
         """Say where the model was saved, and what had been there."""
         if self.replaced is None:
@@ -147,18 +153,19 @@ class Report:
             say(console, chart(curve.means, curve.steps, console.encoding, console.width), "name")
 
     def _print_rules(self, console: Console) -> None:
-        rules = self.model.rules.varying()
-        say(console, f"\n{rule_counts(self.model.rules)}", "heading")
+        texts = texts_of(self.model.rules.changing())
+        say(console, "")
+        say_wrapped(console, rule_counts(self.model.rules), style="heading")
         lines, group = 0, ""
-        for number, ((class_name, attribute, _), rule) in enumerate(rules.items()):
-            text = rule.to_text("english").rstrip()
+        for number, (keys, text) in enumerate(texts):
             lines += len(text.splitlines())
             if lines > _MAX_RULE_LINES:
-                rest = f"{len(rules) - number} more; " if number else ""
+                left = sum(len(each) for each, _ in texts[number:])
+                rest = f"{left} more; " if number else ""
                 command = command_line("rules", str(self.path), "--style", "english")
                 say(console, f"  {rest}print all rules with: {command}")
                 return
-            if group != (group := f"{class_name}.{attribute}"):
+            if group != (group := title_of(keys[0]).removesuffix(f" when {keys[0][2]}")):
                 say(console, f"  {group}", "name")
             say_wrapped(console, text, indent="    ")
 
@@ -193,12 +200,12 @@ class Report:
             "observations": model.observations,
             "seconds": self.run.seconds,
             "interrupted": self.interrupted,
-            "learned": None if evaluation is None else evaluation.learned,
+            "learned": None if evaluation is None else verdict_of(evaluation, self.failure),
             "last_error": curve.last_error or None,
             "recent_error": curve.recent(),
             "examined": None if evaluation is None else evaluation_to_dict(evaluation),
             "doubts": doubts_to_list(self.failure),
-            "rules": rules_to_json(model, model.rules.varying()),
+            "rules": rules_to_json(model, model.rules.changing()),
             "saved": str(self.path),
             "replaced": self.replaced,
         }
@@ -257,8 +264,7 @@ class LearnReport(Report):
 
 def print_evaluation(console: Console, evaluation: Evaluation, failure: Failure | None) -> None:
     """Print the verdict and the numbers behind it."""
-    may_be_random = failure is None or not failure.rules_out_chance
-    verdict, *lines = evaluation.to_text(may_be_random).splitlines()
+    verdict, *lines = evaluation.to_text(may_be_random(failure)).splitlines()
     style = {"learned": "learned", "NOT learned": "not learned"}.get(verdict)
     say_wrapped(console, verdict, style=style)
     say_wrapped(console, "\n".join(lines))
@@ -266,7 +272,17 @@ def print_evaluation(console: Console, evaluation: Evaluation, failure: Failure 
 
 def print_verdict(console: Console, evaluation: Evaluation, failure: Failure | None) -> None:
     """Print the verdict and the main number in one line."""
-    say_wrapped(console, evaluation.to_line(failure is None or not failure.rules_out_chance))
+    say_wrapped(console, evaluation.to_line(may_be_random(failure)))
+
+
+def may_be_random(failure: Failure | None) -> bool:
+    """Return whether unsure answers may be due to chance, as far as a failure says."""
+    return failure is None or not failure.rules_out_chance
+
+
+def verdict_of(evaluation: Evaluation, failure: Failure | None) -> bool | None:
+    """Return whether something was learned; None if that cannot be told."""
+    return evaluation.verdict(may_be_random(failure))
 
 
 def missing_text(failure: Failure | None) -> str:
@@ -277,18 +293,25 @@ def missing_text(failure: Failure | None) -> str:
     return f"{title_of(doubt.rule)}: missing: {doubt.suggestions[0]}"
 
 
-def print_failure(console: Console, failure: Failure) -> None:
-    """Print where the model is wrong, and what may be missing."""
+def print_failure(
+    console: Console, failure: Failure, all_doubts: str = "", most: int | None = _MAX_DOUBTS
+) -> None:
+    """Print where the model is wrong, and what may be missing.
+
+    `most` limits the doubts; `all_doubts` is a command that prints the others, too.
+    """
     if failure.check:
         say(console, "\nwhere it is wrong", "heading")
         print_page(console, failure.check, _WIDTH)
-    if failure.doubts:
+    doubts = failure.doubts
+    if doubts:
         say(console, "\nwhat may be missing", "heading")
-        for number, doubt in enumerate(failure.doubts[:_MAX_DOUBTS]):
+        for number, doubt in enumerate(doubts[:most]):
             print_page(console, doubt, _WIDTH, space=number > 0)
-    if len(failure.doubts) > _MAX_DOUBTS:
-        more = len(failure.doubts) - _MAX_DOUBTS
-        say_wrapped(console, f"and {many(more, 'more rule')}: print(model.doubts()) shows all")
+        if most is not None and len(doubts) > most:
+            say_wrapped(console, f"and {many(len(doubts) - most, 'more rule')}; {all_doubts}")
+        if doubts.unexplained_pairs:
+            say_wrapped(console, doubts.unexplained_pairs)
     say(console, "")
 
 

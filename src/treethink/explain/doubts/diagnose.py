@@ -5,16 +5,19 @@
 For each rule with leaves that mix outcomes, or that err, every hypothesis is scored on the cases of
 these leaves, and also in place of the part of the tree that leads to them. A hypothesis counts if
 its Bayes factor exceeds 1/alpha times the number of hypotheses that were tried, and exceeds what
-the rule's own tests explain by 1/alpha: noise gives no suggestions. The work is bounded by the
-limits in `cases`, `terms` and `conditions`, and the result depends on nothing but the input.
+the rule's own tests explain by 1/alpha: noise gives no suggestions. A comparison, an order or a sum
+must also explain more than any two tests that the model knows, which have their price, too, and it
+must differ in most pairs of cases that differ in outcome and little else. Of comparisons, the one
+whose unit explains most over all rules is suggested. The work is bounded by the limits in `cases`,
+`terms` and `conditions`, and the result depends on nothing but the input.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +33,7 @@ from treethink.explain.doubts.conditions import (
 )
 from treethink.explain.doubts.doubt import Doubt, Doubts, Situation, Suggestion
 from treethink.explain.doubts.evidence import Bools, Group, Numbers, in_bits
-from treethink.explain.doubts.history import Repeats, partitions, repeats
+from treethink.explain.doubts.history import partitions, repeats
 from treethink.explain.doubts.pairs import never_compared
 from treethink.explain.doubts.terms import (
     Hypothesis,
@@ -58,6 +61,8 @@ MAX_LEAVES = 8
 MAX_NODES = 8
 _STEPS = 2_000
 _MAX_COMPARED = 100
+_MOST_PAIRS = 10  # that differ in outcome and little else
+_OF_TERMS = ("comparison", "order", "sum")
 _MOST_OBJECTS = 20  # of a class, to ask whether it depends on which one it is
 _LOOKING = ("evidence", "proven")  # criteria with which nodes are looked at again
 _KEPT_SHARE = 0.5  # of the bits of the first suggestion, for others to be shown
@@ -69,12 +74,33 @@ def doubts_of(
     """Return the rules that err or are unsure, with what may be missing, worst first."""
     data = _data(model, transitions)
     keys = _mixed_rules(model) | (_erring_rules(model, data) if transitions is not None else set())
-    doubts = []
+    diagnoses = []
     for key in sorted(keys):
         cases = Cases(model.rules[key], data)
-        if len(cases) and (doubt := _diagnose(model, cases)) is not None:
-            doubts.append(doubt)
+        if len(cases) and (paths := _doubtful(cases)):
+            diagnoses.append(_Diagnosis(model, cases, paths))
+    worth = _worth_of_units(diagnoses)
+    doubts = [each.doubt(worth) for each in diagnoses]
     return Doubts(sorted(doubts, key=lambda each: (-each.wrong, each.rule))[:MAX_RULES])
+
+
+def _doubtful(cases: Cases) -> list[str]:
+    """Return the paths of the leaves that err, worst first."""
+    wrong = {path: cases.wrong(path) for path in cases.rows_by_path}
+    return sorted((p for p in wrong if wrong[p]), key=lambda p: (-wrong[p], p))[:MAX_LEAVES]
+
+
+def _worth_of_units(diagnoses: Sequence[_Diagnosis]) -> dict[tuple[str, str], float]:
+    """Return what one unit for two attributes explains, over all rules."""
+    worth: dict[tuple[str, str], float] = {}
+    for diagnosis in diagnoses:
+        best: dict[tuple[str, str], float] = {}
+        for each in diagnosis.good:
+            if each.like is not None:
+                best[each.like] = max(each.gain, best.get(each.like, 0.0))
+        for like, gain in best.items():
+            worth[like] = worth.get(like, 0.0) + gain
+    return worth
 
 
 def _data(model: TreeThink, source: World | Iterable[Sequence[Any]] | None) -> list[Transition]:
@@ -127,33 +153,7 @@ class _Scored:
     advice: str
     gain: float
     like: tuple[str, str] | None = None
-
-
-def _diagnose(model: TreeThink, cases: Cases) -> Doubt | None:
-    """Return the doubt about a rule, or None if there is none."""
-    wrong = {path: cases.wrong(path) for path in cases.rows_by_path}
-    paths = sorted((p for p in wrong if wrong[p]), key=lambda p: (-wrong[p], p))[:MAX_LEAVES]
-    if not paths:
-        return None
-    worst = paths[0]
-    same = repeats(cases, np.sort(np.concatenate([cases.rows_by_path[p] for p in paths])))
-    suggestions = _Diagnosis(model, cases, paths, same).suggestions()
-    counts = cases.counts(worst)
-    return Doubt(
-        rule=(cases.class_name, cases.attribute, cases.action),
-        path=worst,
-        tests=_tests(cases, worst),
-        cases=len(cases),
-        reached=counts.total(),
-        wrong=wrong[worst],
-        outcomes=dict(sorted(counts.items(), key=lambda each: (-each[1], repr(each[0])))),
-        leaves=sum(n > 0 for n in wrong.values()),
-        examples=_examples(cases, worst, same),
-        suggestions=suggestions,
-        never_compared=never_compared(cases.schema, (each.state for each in reversed(cases.all))),
-        definition=cases.rule.attribute,
-        frame=cases.rule.frame,
-    )
+    truth: Bools | None = None
 
 
 def _tests(cases: Cases, path: str) -> tuple[str, ...]:
@@ -175,16 +175,52 @@ def _what_looks_need(model: TreeThink) -> str:
 class _Diagnosis:
     """The scores of all hypotheses about the doubtful leaves of one rule."""
 
-    def __init__(self, model: TreeThink, cases: Cases, paths: list[str], same: Repeats):
-        self.cases, self.paths, self.same = cases, paths, same
+    def __init__(self, model: TreeThink, cases: Cases, paths: list[str]):
+        self.cases, self.paths = cases, paths
+        self.same = repeats(cases, np.sort(np.concatenate([cases.rows_by_path[p] for p in paths])))
+        self.pairs = _nearest_pairs(cases, paths[0])
         self.required = math.log(1 / model.alpha)
         self.groups = [cases.group(cases.rows_by_path[path]) for path in paths]
         self.samples = {path: cases.group(cases.sample(path)) for path in paths}
         self.nodes = self._replaceable_nodes()
         self.tried = 1
         self.needs = _what_looks_need(model)
-        self.askable: list[Hypothesis] = []  # orders and thresholds that the rules can ask
+        self.terms = terms_of(cases)
+        self.ordering = list(orders(cases, self.terms, self.needs))
         self.candidates = self._candidates(model)
+        self.known = self._known()
+        self.good = self._good()
+
+    def doubt(self, worth: Mapping[tuple[str, str], float]) -> Doubt:
+        """Return the doubt; `worth` is what each unit explains over all rules."""
+        cases, worst = self.cases, self.paths[0]
+        best = self._best(worth)
+        counts = cases.counts(worst)
+        return Doubt(
+            rule=(cases.class_name, cases.attribute, cases.action),
+            path=worst,
+            tests=_tests(cases, worst),
+            cases=len(cases),
+            reached=counts.total(),
+            wrong=cases.wrong(worst),
+            outcomes=dict(sorted(counts.items(), key=lambda each: (-each[1], repr(each[0])))),
+            leaves=sum(cases.wrong(path) > 0 for path in cases.rows_by_path),
+            examples=self._examples(best[0] if best else None),
+            suggestions=tuple(map(self._suggestion, best)) or (self._without_hypothesis(),),
+            never_compared=self._never_compared(),
+            definition=cases.rule.attribute,
+            frame=cases.rule.frame,
+        )
+
+    def _never_compared(self) -> tuple[tuple[str, str], ...]:
+        """Return pairs with the rule's attribute, and of attributes that its tests ask about.
+
+        If it has no tests, an attribute of its class is enough.
+        """
+        cases, read = self.cases, self.cases.rule.attributes_read()
+        about = {cases.attribute} if read else set(cases.schema.classes.get(cases.class_name, ()))
+        pairs = never_compared(cases.schema, (each.state for each in reversed(cases.all)))
+        return tuple(each for each in pairs if about.intersection(each) or read.issuperset(each))
 
     def _replaceable_nodes(self) -> list[tuple[Group, float]]:
         """Return nodes above the worst leaf, each with what the tree below it explains."""
@@ -214,30 +250,57 @@ class _Diagnosis:
 
     # ------------------------------------------------------------------ suggestions
 
-    def suggestions(self) -> tuple[Suggestion, ...]:
-        """Return what may be missing, likeliest first; there is always something to say."""
+    def _good(self) -> list[_Scored]:
+        """Return the hypotheses that explain surely more than the rule's tests, best first."""
         scored = [*self._of_terms(), *self._of_history(), *self._of_identity()]
-        known = self._known()
         if not self._is_rare():
-            scored += self._of_conditions(known)
-        explained = sum(max(0.0, best) for best in known.explained)
-        least = max(math.log(self.tried), explained) + self.required
-        good = sorted((each for each in scored if each.gain > least), key=lambda each: -each.gain)
+            scored += self._of_conditions()
+        explained = sum(max(0.0, best) for best in self.known.explained)
+        by_two = sum(
+            max(0.0, *best) for best in zip(self.known.explained, self.known.by_two, strict=True)
+        )
+        price = math.log(self.tried)
+        least = max(price, explained) + self.required
+        least_of_terms = max(least, price + by_two + self.required / 2)
+        good = [
+            each
+            for each in scored
+            if each.gain > (least if each.kind not in _OF_TERMS else least_of_terms)
+            and (each.kind not in _OF_TERMS or self._tells_apart(each))
+        ]
+        return sorted(good, key=lambda each: -each.gain)
+
+    def _tells_apart(self, each: _Scored) -> bool:
+        """Whether it differs in most pairs of cases that are alike but for their outcomes."""
+        if each.truth is None or self.same.pair is not None:
+            return True
+        told = sum(bool(each.truth[i] != each.truth[j]) for i, j in self.pairs)
+        return 2 * told >= len(self.pairs)
+
+    def _best(self, worth: Mapping[tuple[str, str], float]) -> list[_Scored]:
+        """Return the best hypothesis of each kind, likeliest first.
+
+        Of comparisons, the best is one whose unit explains most over all rules.
+        """
+        kept = [each for each in self.good if each.gain >= _KEPT_SHARE * self.good[0].gain]
         best: dict[str, _Scored] = {}
-        for each in good:
+        for each in kept:
             is_shadow = each.kind == "sum" and bool(best)  # of an order, a little off
-            if each.gain >= _KEPT_SHARE * good[0].gain and not is_shadow:
+            if not is_shadow:
                 best.setdefault(each.kind, each)
-        if best:
-            return tuple(self._suggestion(each) for each in best.values())
-        return (self._without_hypothesis(known),)
+        if "comparison" in best:
+            comparisons_kept = (each for each in kept if each.like is not None)
+            ranked = max(comparisons_kept, key=lambda each: worth[each.like or ("", "")])
+            best["comparison"] = next(each for each in kept if each.like == ranked.like)
+        return [*best.values()]
 
     def _suggestion(self, each: _Scored) -> Suggestion:
         bits = in_bits(each.gain - math.log(self.tried))
         return Suggestion(each.kind, each.text, each.advice, bits, each.like)
 
-    def _without_hypothesis(self, known: _Known) -> Suggestion:
+    def _without_hypothesis(self) -> Suggestion:
         """Return why no hypothesis explains it: too few data, chance, or something else."""
+        known = self.known
         otherwise = sum(self.cases.wrong(path) for path in self.paths)
         seen = sum(len(group.rows) for group in self.groups)
         often = f"{many(otherwise, 'time')} of {seen:,} it went otherwise"
@@ -245,7 +308,7 @@ class _Diagnosis:
         possible = sum(group.best_possible for group in self.groups)
         if self._is_rare() or possible - math.log(self.tried) < self.required:
             return Suggestion("data", f"{often}, too few to tell why", learn_more)
-        if known.best and max(known.explained) > self.required / 2:
+        if known.best and max(known.explained, default=0.0) > self.required / 2:
             bits = in_bits(max(known.explained))
             text = f"{known.best} explains it so far, with {bits:.1f} bits"
             return Suggestion("data", text, learn_more)
@@ -280,14 +343,28 @@ class _Diagnosis:
                 gain += self.cases.group(repeated).gain_of_cells(cells)
         return gain > self.required
 
+    def _examples(self, best: _Scored | None) -> tuple[Situation, ...]:
+        """Return two cases of the worst leaf that differ in their outcome and little else.
+
+        If there is a hypothesis, it tells them apart, if it can.
+        """
+        cases = self.cases
+        if self.same.pair is not None:
+            return tuple(_situation(cases, each) for each in self.same.pair)
+        if not self.pairs:
+            last = int(cases.rows_by_path[self.paths[0]][-1])
+            return (_situation(cases, cases.all[last]),)
+        told = self.pairs
+        if best is not None and best.truth is not None:
+            truth = best.truth
+            told = [(i, j) for i, j in self.pairs if truth[i] != truth[j]] or self.pairs
+        return tuple(_situation(cases, cases.all[i]) for i in told[0])
+
     # ------------------------------------------------------------------- hypotheses
 
     def _of_terms(self) -> list[_Scored]:
-        terms = terms_of(self.cases)
-        ordering = list(orders(self.cases, terms, self.needs))
-        self.askable = [each for each in ordering if each.kind == "data"]
-        missing = [each for each in ordering if each.kind != "data"]
-        return self._scored([*comparisons(self.cases, terms), *missing])
+        missing = [each for each in self.ordering if each.kind != "data"]
+        return self._scored([*comparisons(self.cases, self.terms), *missing])
 
     def _scored(self, hypotheses: list[Hypothesis]) -> list[_Scored]:
         self.tried += len(hypotheses)
@@ -295,7 +372,7 @@ class _Diagnosis:
             return []
         gains = self._gains(np.stack([each.truth for each in hypotheses]))
         return [
-            _Scored(each.kind, each.text, each.advice, float(gain), each.like)
+            _Scored(each.kind, each.text, each.advice, float(gain), each.like, each.truth)
             for each, gain in zip(hypotheses, gains, strict=True)
         ]
 
@@ -310,37 +387,42 @@ class _Diagnosis:
 
     def _known(self) -> _Known:
         """Return the tests that rules can ask at the doubtful leaves, with what each explains."""
-        tests: list[list[Hypothesis]] = []
-        explained: list[float] = []
-        best = ""
+        known = _Known()
+        askable = [each for each in self.ordering if each.kind == "data"]
         for group, path in zip(self.groups, self.paths, strict=True):
-            own = list(self.askable)
+            own = list(askable)
             if not self._is_rare():
                 own += known_tests(self.cases, path, self.candidates.get(path, {}))
-            tests.append(own)
+            known.tests.append(own)
+            known.pairs.append(None)
             if not own:
                 continue
             sample = self.samples[path]
-            gains = sample.gain_of_tests(np.stack([each.truth for each in own])) - math.log(
-                len(own)
-            )
-            gains = gains * (len(group.rows) / len(sample.rows))  # of all cases, if they are alike
-            if not explained or gains.max() > max(explained):
-                best = own[int(gains.argmax())].text
-            explained.append(float(gains.max()))
-        return _Known(tests, explained or [0.0], best)
+            share = len(group.rows) / len(sample.rows)  # of all cases, if they are alike
+            truths = np.stack([each.truth for each in own])
+            gains = (sample.gain_of_tests(truths) - math.log(len(own))) * share
+            if not known.explained or gains.max() > max(known.explained):
+                known.best = own[int(gains.argmax())].text
+            known.explained.append(float(gains.max()))
+            known.by_two.append(0.0)
+            if len(own) > 1:
+                n_pairs = len(own) * (len(own) - 1) // 2
+                pairs = np.triu(sample.gain_of_pairs(truths), 1)
+                known.pairs[-1] = pairs
+                known.by_two[-1] = (float(pairs.max()) - math.log(n_pairs)) * share
+        return known
 
-    def _of_conditions(self, known: _Known) -> list[_Scored]:
+    def _of_conditions(self) -> list[_Scored]:
         """Return the best pair of known tests, and tests about an object that another binds."""
         scored: list[_Scored] = []
-        for path, tests in zip(self.paths, known.tests, strict=True):
+        for path, tests, pairs in zip(self.paths, self.known.tests, self.known.pairs, strict=True):
             group = self.samples[path]
             scored += self._of_bound_objects(group, path)
-            if len(tests) < 2:
+            if pairs is None:
                 continue
             truths = np.stack([each.truth for each in tests])
             alone = np.maximum(group.gain_of_tests(truths), 0)
-            gains = np.triu(group.gain_of_pairs(truths) - alone[:, None] - alone[None, :], 1)
+            gains = np.triu(pairs - alone[:, None] - alone[None, :], 1)
             self.tried += len(tests) * (len(tests) - 1) // 2
             first, second = np.unravel_index(int(gains.argmax()), gains.shape)
             advice = conditions_advice(self.needs)
@@ -391,13 +473,19 @@ class _Diagnosis:
         return [_Scored("identity", text, advice, float(_optional(gains).sum()))]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Known:
-    """The tests that doubtful leaves count: by leaf, what the best explains, and its text."""
+    """The tests that rules can ask at doubtful leaves, and what they explain.
 
-    tests: list[list[Hypothesis]]
-    explained: list[float]
-    best: str
+    By leaf: the tests, and what any two of them explain together. By leaf that has tests: what the
+    best test explains, and the best two. `best` is the text of the best test.
+    """
+
+    tests: list[list[Hypothesis]] = field(default_factory=list)
+    pairs: list[Numbers | None] = field(default_factory=list)
+    explained: list[float] = field(default_factory=list)
+    by_two: list[float] = field(default_factory=list)
+    best: str = ""
 
 
 def _optional(gains: Numbers) -> Numbers:
@@ -409,20 +497,23 @@ def _optional(gains: Numbers) -> Numbers:
 # -------------------------------------------------------------------------- examples
 
 
-def _examples(cases: Cases, path: str, same: Repeats) -> tuple[Situation, ...]:
-    """Return two cases of a leaf that differ in their outcome and in as little else as possible."""
-    rows = cases.rows_by_path[path].tolist()
-    if same.pair is not None:
-        return tuple(_situation(cases, each) for each in same.pair)
+def _nearest_pairs(cases: Cases, path: str) -> list[tuple[int, int]]:
+    """Return pairs of cases of a leaf that differ in outcome and little else, the nearest first.
+
+    They are positions among the cases: another outcome, and the rarest one.
+    """
     counts = cases.counts(path)
     if len(counts) < 2:
-        return (_situation(cases, cases.all[rows[-1]]),)
+        return []
+    rows = cases.rows_by_path[path].tolist()
     rarest = min(counts, key=lambda outcome: (counts[outcome], repr(outcome)))
-    rare = [cases.all[i] for i in rows if cases.all[i].outcome == rarest][-_MAX_COMPARED:]
-    others = [cases.all[i] for i in rows if cases.all[i].outcome != rarest][-_MAX_COMPARED:]
-    pairs = ((_distance(a, b), i, j) for i, a in enumerate(rare) for j, b in enumerate(others))
-    _, i, j = min(pairs)
-    return _situation(cases, others[j]), _situation(cases, rare[i])
+    rare = [i for i in rows if cases.all[i].outcome == rarest][-_MAX_COMPARED:]
+    others = [i for i in rows if cases.all[i].outcome != rarest][-_MAX_COMPARED:]
+    nearest = [
+        min((_distance(cases.all[i], cases.all[j]), a, b) for b, j in enumerate(others))
+        for a, i in enumerate(rare)
+    ]
+    return [(others[b], rare[a]) for _, a, b in sorted(nearest)[:_MOST_PAIRS]]
 
 
 def _distance(one: Case, other: Case) -> int:

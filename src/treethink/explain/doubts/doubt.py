@@ -37,6 +37,7 @@ KINDS: Mapping[str, str] = {
     "unknown": "nothing was found that explains it",
 }
 _MAX_OBJECTS = 8
+_MAX_PAIRS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,8 @@ class Doubt(RichText):
     came to that leaf, with these `outcomes`; in `wrong` of them the likeliest one did not follow.
     `leaves` counts the leaves of the rule that are in doubt. `examples` are two situations that
     the model cannot tell apart. `never_compared` lists attributes that have values in common and
-    are never compared.
+    are never compared: one is that of the rule, or its tests ask about both (without tests: one is
+    of its class).
     """
 
     rule: RuleKey
@@ -172,9 +174,6 @@ class Doubt(RichText):
             parts.append(_indented(f"{'missing' if not number else 'or'}: {each}", 2, "yellow"))
             if each.advice:
                 parts.append(_indented(each.advice, 4))
-        if self.never_compared and self.kind in ("data", "unknown"):
-            pairs = "; ".join(f"{a} and {b}" for a, b in self.never_compared)
-            parts.append(_indented(f"never compared, although their values overlap: {pairs}", 2))
         if self.examples:
             parts.append(_indented("the model cannot tell these apart:", 2))
             parts += [_indented(str(each), 4) for each in self.examples]
@@ -187,12 +186,25 @@ class Doubts(list[Doubt]):
     def __init__(self, doubts: Iterable[Doubt] = ()):
         super().__init__(doubts)
 
+    @property
+    def unexplained_pairs(self) -> str:
+        """A line with the attributes that are never compared, if that may be what is missing."""
+        doubtful = [each for each in self if each.kind in ("data", "unknown")]
+        pairs = dict.fromkeys(f"{a} and {b}" for each in doubtful for a, b in each.never_compared)
+        if not pairs:
+            return ""
+        more = f"; and {len(pairs) - _MAX_PAIRS} more" if len(pairs) > _MAX_PAIRS else ""
+        named = "; ".join([*pairs][:_MAX_PAIRS])
+        return f"never compared, although their values overlap: {named}{more}"
+
     def __rich__(self) -> Group:
         if not self:
             return Group(Text("no doubts: every rule is sure of what it has seen"))
         parts: list[Any] = []
         for each in self:
             parts += [Text("")] * bool(parts) + [each]
+        if self.unexplained_pairs:
+            parts += [Text(""), Text(self.unexplained_pairs)]
         return Group(*parts)
 
     def __str__(self) -> str:

@@ -13,7 +13,16 @@ from dataclasses import dataclass, replace
 from treethink.frames import VALUE, Outcome
 from treethink.rules import Node, Rule, Test, Value
 
-__all__ = ["Choice", "Condition", "Conjunction", "Leaf", "Phrase", "is_certain", "phrase_of"]
+__all__ = [
+    "Choice",
+    "Condition",
+    "Conjunction",
+    "Leaf",
+    "Phrase",
+    "are_same",
+    "is_certain",
+    "phrase_of",
+]
 
 # A sentence with more than this is hard to follow.
 _MAX_CONDITIONS, _MAX_ALTERNATIVES = 4, 3
@@ -118,9 +127,9 @@ def _joined_with_yes(condition: Condition, yes: Phrase, no: Phrase) -> Choice | 
     """Join with the choice below yes if it shares an end with no: A and B, A and not B."""
     if not isinstance(yes, Choice):
         return None
-    if len(yes.alternatives) == 1 and _same(yes.no, no):
+    if len(yes.alternatives) == 1 and are_same(yes.no, no):
         return Choice(((condition, *yes.alternatives[0]),), yes.yes, no)
-    if (negated := _negated(yes.alternatives)) and _same(yes.yes, no):
+    if (negated := _negated(yes.alternatives)) and are_same(yes.yes, no):
         return Choice(((condition, *negated),), yes.no, no)
     return None
 
@@ -129,9 +138,9 @@ def _joined_with_no(condition: Condition, yes: Phrase, no: Phrase) -> Choice | N
     """Join with the choice below no if it shares an end with yes: A or B, not A but B."""
     if not isinstance(no, Choice):
         return None
-    if _same(no.yes, yes):
+    if are_same(no.yes, yes):
         return Choice(((condition,), *no.alternatives), yes, no.no)
-    if len(no.alternatives) == 1 and _same(no.no, yes):
+    if len(no.alternatives) == 1 and are_same(no.no, yes):
         return Choice(((replace(condition, holds=False), *no.alternatives[0]),), no.yes, yes)
     return None
 
@@ -143,7 +152,7 @@ def _negated(alternatives: tuple[Conjunction, ...]) -> Conjunction:
     return tuple(replace(each[0], holds=not each[0].holds) for each in alternatives)
 
 
-def _same(one: Phrase, other: Phrase) -> bool:
+def are_same(one: Phrase, other: Phrase) -> bool:
     """Whether both are leaves that are certain of the same outcome."""
     both = is_certain(one) and is_certain(other)
     return (

@@ -17,14 +17,17 @@ When `right` is pressed, the player moves 1 right, unless a wall is directly to 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from treethink.attributes import SUM, Code
 from treethink.explain.english.phrases import (
     Choice,
+    Condition,
     Conjunction,
     Leaf,
     Phrase,
+    are_same,
     is_certain,
     phrase_of,
 )
@@ -41,7 +44,7 @@ from treethink.explain.english.words import (
 )
 from treethink.frames import CHANGE, Frame, Jumps, Outcome, Stays, default_frame, is_zero
 from treethink.outcome_text import change_text, value_text
-from treethink.rules import Rule, Value, ranked
+from treethink.rules import Rule, RuleKey, Value, ranked
 from treethink.text import percent, printable
 
 _INDENT = "  "
@@ -56,8 +59,9 @@ _VERBS = {
     "lock", "make", "open", "pick", "power", "put", "save", "set", "settle", "shut", "sit", "slow",
     "speed", "stand", "start", "take", "tear", "tidy", "wake", "warm", "wind", "wrap", "write",
 }  # fmt: skip
-# A phrase that is not written yet, its depth, its first words, and the value known by then.
-_Pending = tuple[Phrase, int, str, Value | None]
+# A phrase that is not written yet, its depth, its first words, the value known by then, and whether
+# the list around it tells its last outcome.
+_Pending = tuple[Phrase, int, str, Value | None, bool]
 
 
 def text_of(rule: Rule) -> str:
@@ -71,6 +75,26 @@ def text_of(rule: Rule) -> str:
         lines = [f"{_opening(rule, predicate)}:", *_items(phrase, predicate, nouns)]
     lines += [rule.noise] if rule.noise else []
     return "\n".join(map(printable, lines))
+
+
+def texts_of(rules: Mapping[RuleKey, Rule]) -> list[tuple[list[RuleKey], str]]:
+    """Return rules in English, each text with the rules that it tells.
+
+    Rules about one attribute that differ only in their actions are told together.
+    """
+    alike: dict[tuple[str, str, str], list[RuleKey]] = {}
+    for key, rule in rules.items():
+        rest = text_of(rule).removeprefix(printable(_when(rule)))
+        alike.setdefault((*key[:2], rest), []).append(key)
+    return [
+        (keys, printable(_when_any([action for _, _, action in keys])) + rest)
+        for (_, _, rest), keys in alike.items()
+    ]
+
+
+def english_of(rules: Mapping[RuleKey, Rule]) -> str:
+    """Return rules in English, with an empty line between two texts."""
+    return "\n\n".join(text for _, text in texts_of(rules))
 
 
 def _needs_no_owner(rule: Rule, phrase: Phrase) -> bool:
@@ -119,7 +143,7 @@ def _sentence(rule: Rule, phrase: Phrase, predicate: Predicate, nouns: Nouns) ->
     was = _value(phrase.alternatives, predicate, None)
     yes = predicate.clause(phrase.yes, predicate.subject, was)
     no = predicate.clause(phrase.no, "it")
-    return f"{start}, {yes} if {conditions(phrase.alternatives, nouns)}; otherwise {no}."
+    return f"{start}, {yes} if {conditions(_needed(phrase, predicate), nouns)}; otherwise {no}."
 
 
 def _unless(
@@ -135,14 +159,47 @@ def _unless(
     return f"{predicate.clause(no, subject, was)}, unless {exception}"
 
 
+def _needed(choice: Choice, predicate: Predicate) -> tuple[Conjunction, ...]:
+    """Return the alternatives without "it is not 10" where it becomes 10, and else stays."""
+    yes, no = choice.yes, choice.no
+    if not isinstance(yes, Leaf) or not isinstance(no, Leaf) or not is_certain(yes):
+        return choice.alternatives
+    if predicate.means != "value" or not predicate.is_nothing(no):
+        return choice.alternatives
+    values = yes.counts
+    about = ("equality", predicate.attribute, (0,))
+
+    def is_needless(each: Condition) -> bool:
+        test = each.test
+        says_it = (test.kind, test.attribute, test.variables) == about and test.value in values
+        return says_it and not each.holds
+
+    needed = tuple(
+        tuple(each for each in conjunction if not is_needless(each))
+        for conjunction in choice.alternatives
+    )
+    return needed if all(needed) else choice.alternatives
+
+
 def _when(rule: Rule) -> str:
     """Return the first words: the action, or the objects that a tree by itself is about."""
     if rule.key is not None:
-        return f"When `{rule.key[2]}` is {'pressed' if is_key(rule.key[2]) else 'chosen'}"
+        return _when_any([rule.key[2]])
     names = [f"the {name}" for name in rule.classes]
     if len(set(rule.classes)) < len(rule.classes):
         names = [article(name) for name in rule.classes]
     return "For " + " and ".join(names)
+
+
+def _when_any(actions: Sequence[str]) -> str:
+    """Return the first words for one of several actions.
+
+    >>> _when_any(["left"]), _when_any(["take", "put", "fill"])
+    ('When `left` is pressed', 'When `take`, `put` or `fill` is chosen')
+    """
+    *names, last = [f"`{action}`" for action in actions]
+    either = f"{', '.join(names)} or {last}" if names else last
+    return f"When {either} is {'pressed' if all(map(is_key, actions)) else 'chosen'}"
 
 
 def is_key(action: str) -> bool:
@@ -161,6 +218,8 @@ def is_key(action: str) -> bool:
 
 def _opening(rule: Rule, predicate: Predicate) -> str:
     """Return the line above a list."""
+    if rule.is_feedback:
+        return f"{_when(rule)}, for the {'reward' if predicate.means == 'reward' else 'end'}"
     if rule.key is None or predicate.subject == predicate.again:
         return _when(rule)
     name = rule.key[0]
@@ -173,32 +232,54 @@ def _opening(rule: Rule, predicate: Predicate) -> str:
 def _items(phrase: Phrase, predicate: Predicate, nouns: Nouns) -> list[str]:
     """Return the items of the list, with a stack, so that depth is no limit."""
     lines: list[str] = []
-    pending: list[_Pending] = [(phrase, 0, "", None)]
+    pending: list[_Pending] = [(phrase, 0, "", None, False)]
     while pending:
-        phrase, depth, start, was = pending.pop()
-        if isinstance(phrase, Leaf):
-            text = f"{start}{predicate.clause(phrase, predicate.again, was)}."
-        else:
-            text, below = _choice(phrase, depth, start, was, predicate, nouns)
+        phrase, depth, start, was, is_told = pending.pop()
+        if isinstance(phrase, Choice):
+            text, below = _choice(phrase, depth, start, was, is_told, predicate, nouns)
             pending += below
+        elif is_told:
+            continue
+        else:
+            text = f"{start}{predicate.clause(phrase, predicate.again, was)}."
         lines.append(f"{_INDENT * depth}- {text[0].upper()}{text[1:]}")
     return lines
 
 
 def _choice(
-    choice: Choice, depth: int, start: str, was: Value | None, predicate: Predicate, nouns: Nouns
+    choice: Choice,
+    depth: int,
+    start: str,
+    was: Value | None,
+    is_told: bool,
+    predicate: Predicate,
+    nouns: Nouns,
 ) -> tuple[str, list[_Pending]]:
-    """Return the line of a choice, and what is still to be written, the last first."""
+    """Return the line of a choice, and what is still to be written, the last first.
+
+    An outcome with which the list below ends, too, is told once, after it: "in all other cases".
+    """
     if text := _unless(choice, predicate, nouns, predicate.again, was):
         return f"{start}{text}.", []
-    condition = f"{start}if {conditions(choice.alternatives, nouns)}"
-    otherwise: _Pending = (choice.no, depth, "otherwise, ", was)
+    condition = f"{start}if {conditions(_needed(choice, predicate), nouns)}"
+    otherwise: _Pending = (choice.no, depth, "otherwise, ", was, is_told)
     then = _value(choice.alternatives, predicate, was)
     if isinstance(choice.yes, Leaf):
         return f"{condition}, {predicate.clause(choice.yes, predicate.again, then)}.", [otherwise]
     if text := _unless(choice.yes, predicate, nouns, predicate.again, then):
         return f"{condition}, {text}.", [otherwise]
-    return f"{condition}:", [otherwise, (choice.yes, depth + 1, "", then)]
+    shared = are_same(_last(choice.yes), choice.no)
+    if shared:
+        otherwise = (choice.no, depth, "in all other cases, ", was, is_told)
+    return f"{condition}:", [otherwise, (choice.yes, depth + 1, "", then, shared)]
+
+
+def _last(choice: Choice) -> Phrase:
+    """Return what follows if no condition of a list holds."""
+    last: Phrase = choice
+    while isinstance(last, Choice):
+        last = last.no
+    return last
 
 
 def _value(
