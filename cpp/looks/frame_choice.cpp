@@ -43,6 +43,7 @@ void FrameChoice::add(SlotId slot, State const& before, State const& after) {
     value_length_ = before.column(slot)->length();
     for (Tally& tally : tallies_) {
         FrameView const view(tally.frame, before, slot);
+        tally.possible = tally.possible && (!tally.frame.jumps || view.has_source());
         for (Row row = 0; row < rows && tally.possible; ++row) add_target(tally, view, after.value(slot, row), row);
     }
 }

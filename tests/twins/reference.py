@@ -2649,13 +2649,15 @@ def outcomes_told(
 ) -> Counter[Outcome] | None:
     """How often each outcome came, in that frame; None if it cannot tell one of them.
 
-    None, too, if nothing jumps in a frame that could: it says no more than changes do.
+    None, too, if nothing jumps in a frame that could: it says no more than changes do. Or if there
+    is nothing to jump to.
     """
     told = []
     for scene, then in transitions:
         for x in scene.of_class(class_name):
             possible, outcome = tell(scene, then, frame, x, attribute)
-            if not possible:
+            nowhere = frame.jumps and value_of_source(scene, frame, x) is None
+            if not possible or nowhere:
                 return None
             told.append((outcome, is_jump(scene, then, frame, x, attribute)))
     counts = Counter(without_steps(told))
