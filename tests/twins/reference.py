@@ -97,7 +97,8 @@ KINDS: dict[str, Kind] = {
 }
 """All kinds, in canonical order. A new kind is one more entry."""
 
-BUILT_IN = tuple(KINDS)
+BUILT_IN = tuple(name for name, kind in KINDS.items() if not kind.of_any)
+"""Those that attributes take part in if none are named."""
 
 MAX_SUMS, MAX_VECTORS_TO_ADD = 64, 4
 """Limits on sums of attributes; a class with more vectors of one length has none of these."""
