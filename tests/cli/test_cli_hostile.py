@@ -94,6 +94,7 @@ def commands() -> list[list[str]]:
         ["explain", model, "--world", world, "--action", f"go{HOSTILE}"],
         ["explain", model, "--world", world, "--action", HOSTILE],
         ["check", model, world, "--steps", "20"],
+        ["doubts", model],
         ["summary", model],
         ["summary", model, "--rule", rule],
         ["diff", model, model, "--world", world, "--steps", "20"],

@@ -70,6 +70,7 @@ def parse_json(result: Ran, code: int = 0) -> Any:
         "rules maze.tt --json",
         "explain maze.tt --world maze --action right --json",
         "check maze.tt maze --steps 50 --json",
+        "doubts maze.tt --json",
         "summary maze.tt --json",
         "diff maze.tt maze.tt --steps 50 --json",
         "export maze.tt --out maze.pl --json",

@@ -62,6 +62,33 @@ def test_check_takes_the_options_of_the_world_and_a_seed(run: Any) -> None:
     assert found["wrong"] == expected.wrong
 
 
+# ------------------------------------------------------------------------ doubts
+
+
+def test_doubts_are_those_of_the_kept_transitions(run: Any) -> None:
+    doubts = TreeThink.load("young.tt").doubts()
+    assert doubts
+    assert run("doubts young.tt") == Ran(0, f"{doubts}\n", "")
+    found = object_of(run("doubts young.tt --json"))
+    assert found["doubts"] == json.loads(json.dumps([each.to_dict() for each in doubts]))
+
+
+def test_doubts_of_a_world_are_searched_in_random_play(run: Any) -> None:
+    world = make("maze", width=6)
+    doubts = TreeThink.load("young.tt").doubts(world)
+    assert run("doubts young.tt maze --width 6") == Ran(0, f"{doubts}\n", "")
+
+
+def test_a_learned_model_has_no_doubts(run: Any) -> None:
+    assert run("doubts maze.tt").out == "no doubts: every rule is sure of what it has seen\n"
+
+
+def test_doubts_refuse_what_does_not_fit(run: Any) -> None:
+    refused = run("doubts walls.tt maze")
+    assert refused.code == 2 and "walls.tt" in refused.err
+    assert "--log" in run("doubts maze.tt --schema schema.toml").err
+
+
 # ----------------------------------------------------------------------- summary
 
 

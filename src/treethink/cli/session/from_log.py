@@ -134,7 +134,7 @@ class LogReport(Report):
         return [rules, more, (explain, "explain a prediction")]
 
     def _all_doubts(self) -> str:
-        return f"all: {command_line('check', str(self.path), *self.check_arguments())}"
+        return f"all: {command_line('doubts', str(self.path), *self.check_arguments())}"
 
     def _print_verdict(self, console: Console, evaluation: Evaluation) -> None:
         say(console, f"held out: the last {many(evaluation.held_out, 'transition')}")

@@ -137,8 +137,8 @@ class Report:
 
     def _all_doubts(self) -> str:
         """Return the command that prints all doubts."""
-        load = f"treethink.TreeThink.load({str(self.path)!r})"
-        return f"all: {shlex.join(['python', '-c', f'import treethink; print({load}.doubts())'])}"
+        source = [] if self.model.memory else self.check_arguments()
+        return f"all: {command_line('doubts', str(self.path), *source)}"
 
     def _saved(self) -> str:
         """Say where the model was saved, and what had been there."""
