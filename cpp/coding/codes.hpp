@@ -47,6 +47,7 @@ public:
     // ---- facts by value (see FactCodes) ----
     [[nodiscard]] Code size(std::size_t type) const { return fact_codes_.size(type); }
     [[nodiscard]] Vector value(std::size_t type, Code code) const { return fact_codes_.value(type, code); }
+    void read_value(std::size_t type, Code code, Vector& out) const { fact_codes_.read_value(type, code, out); }
     [[nodiscard]] Code find(std::size_t type, VectorView value) const { return fact_codes_.find(type, value); }
     [[nodiscard]] bool arithmetic(std::size_t type) const { return fact_codes_.arithmetic(type); }
     [[nodiscard]] Code centre(std::size_t type) const { return fact_codes_.centre(type); }

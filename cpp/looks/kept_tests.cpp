@@ -89,14 +89,19 @@ public:
     void append_to(std::vector<KeptTest>& tests) {
         bool const cumulative = type_.kind->cumulative();
         for (std::size_t t = 0; t < targets_.size(); ++t) {
+            if (t > 0 && are_alike(targets_[t - 1], targets_[t])) {
+                for (std::size_t const each : places_) holds_[each].set(t);
+                continue;
+            }
+            places_.clear();
             smallest_.reset();
             each_grounding(targets_[t], [&](VectorView value) {
                 if (!cumulative)
-                    holds_[find_or_add(value)].set(t);
+                    add(find_or_add(value), t);
                 else if (!smallest_ || value[0] < *smallest_)
                     smallest_ = value[0];
             });
-            if (smallest_) holds_[find_or_add({&*smallest_, 1})].set(t);
+            if (smallest_) add(find_or_add({&*smallest_, 1}), t);
         }
         if (cumulative) return append_cumulative(tests);
         for (std::size_t v = 0; v < values_.size(); ++v) append(std::move(values_[v]), holds_[v], tests);
@@ -105,6 +110,23 @@ public:
 private:
     [[nodiscard]] bool is_excluded_from(std::size_t k, std::uint32_t v) const {
         return k < type_.arity && is_new_[k] && classes_[v] == type_.classes[k];
+    }
+
+    // Whether the same tests hold for both because the pattern reads the same of both: in a level, most objects never
+    // move.
+    [[nodiscard]] bool are_alike(KeptTarget const& a, KeptTarget const& b) const {
+        for (std::size_t k = 0; k < type_.terms; ++k)
+            if (a.before->column(type_.slots[k]) != b.before->column(type_.slots[k])) return false;
+        if (a.bindings.size() != 1 || b.bindings.size() != 1) return false;
+        return std::all_of(read_.begin(), read_.end(),
+                           [&](std::uint32_t v) { return a.bindings[0][v] == b.bindings[0][v]; });
+    }
+
+    // The test at this place holds for the target.
+    void add(std::size_t place, std::size_t target) {
+        if (holds_[place][target]) return;
+        holds_[place].set(target);
+        places_.push_back(place);
     }
 
     // One binding for each choice of the objects that the pattern reads.
@@ -204,6 +226,7 @@ private:
     std::vector<std::uint32_t> read_;  // variables whose objects decide which tests hold
     std::vector<Vector> values_;       // that came
     std::vector<TargetSet> holds_;     // by value: targets for which it held
+    std::vector<std::size_t> places_;  // of the values that held for the target before
     HashIndex index_;                  // of values_
     std::size_t last_ = 0;             // place of the value that came last
     std::optional<Int> smallest_;      // value of the current target, if a test holds with every greater one too
