@@ -297,7 +297,7 @@ bool Model::replay_window(std::vector<RuleId> const& rules, bool ambiguous) {
     for (KeptTransition const& kept : window_.transitions()) {
         bool codes_are_set = false;
         auto const set_codes = [&] {
-            if (!std::exchange(codes_are_set, true)) recode(trees_, codes_, codes_.set_state(kept.before));
+            if (!std::exchange(codes_are_set, true)) recode(trees_, codes_, codes_.set_state(kept.before, true));
         };
         for (auto const& [slot, action] : rules) {
             std::size_t const rows = count_targets(slot, kept.before, kept.feedback);

@@ -27,26 +27,24 @@ Code Box::code(VectorView value) const {
     return static_cast<Code>(code);
 }
 
-Vector Box::value(Code code) const {
-    Vector value(low_.size());
+void Box::read_value(Code code, Vector& value) const {
+    value.resize(low_.size());
     Int rest = static_cast<Int>(code);
     for (std::size_t d = 0; d < value.size(); ++d) {
         value[d] = rest / stride_[d] + low_[d];
         rest %= stride_[d];
     }
-    return value;
 }
 
-Vector Box::difference(Code code) const {
+void Box::read_difference(Code code, Vector& value) const {
     // Adding the largest difference in every coordinate makes all digits non-negative.
     Int rest = static_cast<Int>(code) - static_cast<Int>(centre());
     for (std::size_t d = 0; d < low_.size(); ++d) rest += (high_[d] - low_[d]) * stride_[d];
-    Vector value(low_.size());
+    value.resize(low_.size());
     for (std::size_t d = 0; d < value.size(); ++d) {
         value[d] = rest / stride_[d] - (high_[d] - low_[d]);
         rest %= stride_[d];
     }
-    return value;
 }
 
 Code Box::find_difference(VectorView value) const {

@@ -28,8 +28,13 @@ public:
     /// Code of y - x is code(y) - code(x) + centre(), below table_size().
     [[nodiscard]] Code centre() const { return width_ - 1; }
     [[nodiscard]] Code table_size() const { return 2 * width_ - 1; }
-    [[nodiscard]] Vector value(Code code) const;
-    [[nodiscard]] Vector difference(Code code) const;
+    void read_value(Code code, Vector& value) const;
+    [[nodiscard]] Vector difference(Code code) const {
+        Vector difference;
+        read_difference(code, difference);
+        return difference;
+    }
+    void read_difference(Code code, Vector& value) const;
     /// Code of a value or difference that may lie outside: then no_code.
     [[nodiscard]] Code find(VectorView value) const { return contains(value) ? code(value) : no_code; }
     [[nodiscard]] Code find_difference(VectorView value) const;

@@ -30,8 +30,10 @@ Codes::Codes(std::shared_ptr<Schema const> schema)
         columns_[s].column = std::make_shared<Column>(schema_->length(SlotId(s)), std::vector<Int>{});
 }
 
-std::vector<Recoding> Codes::set_state(State const& state) {
+std::vector<Recoding> Codes::set_state(State const& state, bool replayed) {
     ++step_;
+    bool const follows = !replayed && !replayed_;  // the one before in the stream
+    replayed_ = replayed;
     find_changed_columns(state);
     if (changed_.empty()) return {};
     std::vector<AttributeId> const outgrown = outgrown_units(state);
@@ -44,7 +46,8 @@ std::vector<Recoding> Codes::set_state(State const& state) {
     for (SlotId const slot : changed_) {
         CodedColumn& column = columns_[slot];
         column.version = ++column_version_;
-        column.mean_gap = (3 * column.mean_gap + step_ - std::exchange(column.changed_in, step_)) / 4;
+        if (follows) column.mean_gap = (3 * column.mean_gap + step_ - column.changed_in) / 4;
+        column.changed_in = step_;
         if (fact_codes_.box(unit_of(slot)).dense()) encode(slot);
     }
     return recodings;
@@ -188,7 +191,7 @@ void Codes::encode(SlotId slot) {
 
 bool Codes::is_steady(SlotId slot) const {
     CodedColumn const& column = columns_[slot];
-    return column.mean_gap >= steady_gap || step_ - column.changed_in >= 4 * steady_gap;
+    return (!replayed_ && column.mean_gap >= steady_gap) || step_ - column.changed_in >= 4 * steady_gap;
 }
 
 std::vector<Code> const& Codes::only_of(std::size_t type, Row x) {

@@ -31,8 +31,9 @@ public:
     [[nodiscard]] std::size_t counted_types() const { return fact_codes_.counted_types(); }
 
     /// Makes `state` the current one; what did not change is kept. Returns what had to be renumbered.
-    /// Throws StateError, changing nothing, when a difference would not fit 64 bits.
-    std::vector<Recoding> set_state(State const& state);
+    /// Throws StateError, changing nothing, when a difference would not fit 64 bits. A state that is `replayed` says
+    /// nothing about how often values change.
+    std::vector<Recoding> set_state(State const& state, bool replayed = false);
     /// Throws StateError if set_state() would; changes nothing. What the state shares with one that was checked before
     /// (null: none) is not checked again.
     void check(State const& state, State const* checked) const;
@@ -47,6 +48,7 @@ public:
     // ---- facts by value (see FactCodes) ----
     [[nodiscard]] Code size(std::size_t type) const { return fact_codes_.size(type); }
     [[nodiscard]] Vector value(std::size_t type, Code code) const { return fact_codes_.value(type, code); }
+    void read_value(std::size_t type, Code code, Vector& out) const { fact_codes_.read_value(type, code, out); }
     [[nodiscard]] Code find(std::size_t type, VectorView value) const { return fact_codes_.find(type, value); }
     [[nodiscard]] bool arithmetic(std::size_t type) const { return fact_codes_.arithmetic(type); }
     [[nodiscard]] Code centre(std::size_t type) const { return fact_codes_.centre(type); }
@@ -128,6 +130,7 @@ private:
     TruthTables truth_;
     std::uint64_t column_version_ = 0;              // last version that any column got
     std::uint64_t step_ = 0;                        // counts states
+    bool replayed_ = false;                         // whether the current one is replayed
     std::vector<std::unique_ptr<OnlyOf>> only_of_;  // by type; null: not asked for yet
 
     // Working memory, kept between calls.

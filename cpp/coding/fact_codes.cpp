@@ -13,8 +13,11 @@ constexpr Code min_crowd = 4096;
 
 Code size_in(Box const& box, std::size_t terms) { return terms == 1 ? box.width() : box.table_size(); }
 
-Vector value_in(Box const& box, std::size_t terms, Code code) {
-    return terms == 1 ? box.value(code) : box.difference(code);
+void read_value_in(Box const& box, std::size_t terms, Code code, Vector& out) {
+    if (terms == 1)
+        box.read_value(code, out);
+    else
+        box.read_difference(code, out);
 }
 
 Code find_in(Box const& box, std::size_t terms, VectorView value) {
@@ -32,9 +35,10 @@ FactCodes::FactCodes(Schema const& schema)
     for (std::size_t t = 0; t < crowded_above_.size(); ++t) interners_.emplace_back(types_[t].value_length);
 }
 
-Vector FactCodes::value(std::size_t type, Code code) const {
-    if (!arithmetic(type)) return copy_of(interners_[type].value(code));
-    return value_in(box_of(type), types_[type].terms, code);
+void FactCodes::read_value(std::size_t type, Code code, Vector& out) const {
+    if (arithmetic(type)) return read_value_in(box_of(type), types_[type].terms, code, out);
+    VectorView const value = interners_[type].value(code);
+    out.assign(value.begin(), value.end());
 }
 
 Code FactCodes::find(std::size_t type, VectorView value) const {
@@ -84,8 +88,12 @@ Recoding FactCodes::renumber(std::size_t type, Box const& old_box) {
     Recoding recoding{type, {}};
     Code const old_size = old_box.dense() ? size_in(old_box, terms) : interner.size();
     recoding.new_code.reserve(old_size);
+    Vector value;
     for (Code code = 0; code < old_size; ++code) {
-        Vector const value = old_box.dense() ? value_in(old_box, terms, code) : copy_of(interner.value(code));
+        if (old_box.dense())
+            read_value_in(old_box, terms, code, value);
+        else
+            value = copy_of(interner.value(code));
         recoding.new_code.push_back(box.dense() ? find_in(box, terms, value) : interner.intern(value));
     }
     return recoding;

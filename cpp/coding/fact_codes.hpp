@@ -43,7 +43,13 @@ public:
         if (!arithmetic(type)) return interners_[type].size();
         return types_[type].terms == 1 ? box_of(type).width() : box_of(type).table_size();
     }
-    [[nodiscard]] Vector value(std::size_t type, Code code) const;
+    [[nodiscard]] Vector value(std::size_t type, Code code) const {
+        Vector value;
+        read_value(type, code, value);
+        return value;
+    }
+    /// The same, into a vector that is used again and again.
+    void read_value(std::size_t type, Code code, Vector& out) const;
     /// no_code: the value has no code yet.
     [[nodiscard]] Code find(std::size_t type, VectorView value) const;
 

@@ -133,27 +133,37 @@ void BlockCounters::merge_outcomes(std::vector<std::uint32_t> const& new_place, 
     counts = std::move(merged);
 }
 
-void BlockCounters::erase(std::vector<Column> const& columns, Counts totals) {
+void BlockCounters::erase(std::span<Code const> unwanted, Counts totals) {
     apply_pending(totals);
     truth_version = kNoVersion;  // so that the whole truth is followed again
-    for (Column const column : columns) column_of[codes[column]] = kNoColumn;
-    std::vector<Column> kept;  // their old columns
-    for (Column column = 0; column < size(); ++column)
-        if (column_of[codes[column]] != kNoColumn) kept.push_back(column);
+    index_columns();
+    for (Code const code : unwanted) column_of[code] = kNoColumn;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < size(); ++i) kept += column_of[codes[i]] != kNoColumn;
     // The limit falls while a rule grows: keep only the room that candidates need until the next are dropped.
-    std::size_t const room = std::max(min_columns(totals.size()), kept.size() + kept.size() / 4);
+    std::size_t const room = std::max(min_columns(totals.size()), kept + kept / 4);
     std::size_t const outcomes = stride == 0 ? 0 : counts.size() / stride;
     std::size_t const old_stride = std::exchange(stride, std::min(stride, room));
-    std::vector<Count> const old_counts = std::exchange(counts, std::vector<Count>(outcomes * stride, 0));
-    for (std::size_t y = 0; y < outcomes; ++y)
-        for (std::size_t i = 0; i < kept.size(); ++i) counts[y * stride + i] = old_counts[y * old_stride + kept[i]];
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-        codes[i] = codes[kept[i]];
-        births[i] = births[kept[i]];
-        column_of[codes[i]] = static_cast<Column>(i);
+    // Counters move to the front of their rows, and rows to the front: each to where everything has been read already.
+    for (std::size_t y = 0; y < outcomes; ++y) {
+        std::size_t to = y * stride;
+        for (std::size_t i = 0; i < size(); ++i)
+            if (column_of[codes[i]] != kNoColumn) counts[to++] = counts[y * old_stride + i];
+        std::fill(counts.begin() + static_cast<std::ptrdiff_t>(to),
+                  counts.begin() + static_cast<std::ptrdiff_t>((y + 1) * stride), Count{0});
     }
-    codes.resize(kept.size());
-    births.resize(kept.size());
+    counts.resize(outcomes * stride);
+    if (stride < old_stride) counts.shrink_to_fit();
+    Column column = 0;
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (column_of[codes[i]] == kNoColumn) continue;
+        codes[column] = codes[i];
+        births[column] = births[i];
+        column_of[codes[column]] = column;
+        ++column;
+    }
+    codes.resize(kept);
+    births.resize(kept);
 }
 
 std::size_t BlockCounters::bytes() const {
@@ -312,6 +322,23 @@ std::vector<Entry> removable_candidates(LearningContext& context, Node const& no
     return entries;
 }
 
+/// A candidate with what canonical order asks for first.
+struct TiedEntry {
+    std::size_t cost;
+    std::uint64_t size;  // of its value
+    Entry entry;
+};
+
+// Whether one goes before another because it is less preferred: canonical order backwards, without making the tests.
+// Blocks are in the order of their types and variables.
+bool goes_first(Codes const& codes, BlockTable const& table, TiedEntry const& a, TiedEntry const& b) {
+    if (a.cost != b.cost) return a.cost > b.cost;
+    if (a.size != b.size) return a.size > b.size;
+    if (a.entry.block != b.entry.block) return a.entry.block > b.entry.block;
+    std::size_t const type = table[a.entry.block].type;
+    return codes.value(type, a.entry.code) > codes.value(type, b.entry.code);
+}
+
 // Moves the `n` entries of lowest rank to the front. Canonical order is only asked for entries whose rank is that of
 // the cut (the less preferred go first): there are many candidates, and comparing tests is slow.
 void put_least_first(LearningContext& context, Node const& node, std::vector<Entry>& entries, std::uint64_t n) {
@@ -319,15 +346,22 @@ void put_least_first(LearningContext& context, Node const& node, std::vector<Ent
     auto const at = [&](std::uint64_t i) { return entries.begin() + static_cast<std::ptrdiff_t>(i); };
     std::nth_element(entries.begin(), at(n), entries.end(), [](auto& a, auto& b) { return a.rank < b.rank; });
     std::uint64_t const cut = at(n)->rank;
-    auto const tied = std::partition(entries.begin(), entries.end(), [&](auto& each) { return each.rank < cut; });
-    auto const end = std::partition(tied, entries.end(), [&](auto& each) { return each.rank == cut; });
-    std::vector<std::pair<Test, Entry>> tests;
-    for (auto each = tied; each != end; ++each) tests.emplace_back(test_of(context.codes, node, each->id()), *each);
-    auto const wanted = tests.begin() + (at(n) - tied);
-    std::nth_element(tests.begin(), wanted, tests.end(), [&](auto& a, auto& b) {
-        return canonical_order(context.codes.types(), node.variable_classes.size(), a.first, b.first) > 0;
-    });
-    std::transform(tests.begin(), tests.end(), tied, [](auto& each) { return each.second; });
+    auto const tied = std::partition(entries.begin(), at(n), [&](auto& each) { return each.rank < cut; });
+    auto const end = std::partition(at(n), entries.end(), [&](auto& each) { return each.rank == cut; });
+    Codes const& codes = context.codes;
+    BlockTable const& table = node.candidates.table();
+    std::vector<TiedEntry> candidates;
+    candidates.reserve(static_cast<std::size_t>(end - tied));
+    Vector value;
+    for (auto each = tied; each != end; ++each) {
+        Block const& block = table[each->block];
+        std::size_t const introduced = static_cast<std::size_t>(block.is_new[0]) + block.is_new[1];
+        codes.read_value(block.type, each->code, value);
+        candidates.push_back({cost_of(codes.types()[block.type], introduced), l1_norm(value), *each});
+    }
+    std::nth_element(candidates.begin(), candidates.begin() + (at(n) - tied), candidates.end(),
+                     [&](auto& a, auto& b) { return goes_first(codes, table, a, b); });
+    std::transform(candidates.begin(), candidates.end(), tied, [](auto& each) { return each.entry; });
 }
 
 }  // namespace
@@ -375,16 +409,16 @@ std::uint64_t drop_surplus(LearningContext& context, Node& node, std::uint64_t l
     std::vector<Entry> entries = removable_candidates(context, node);
     std::uint64_t const surplus = std::min<std::uint64_t>(candidates.size - (limit - limit / 8), entries.size());
     put_least_first(context, node, entries, surplus);
-    std::vector<std::vector<BlockCounters::Column>> dropped(candidates.table().size());  // by block
-    for (std::uint64_t i = 0; i < surplus; ++i) {
-        auto const [block, code] = entries[i].id();
-        BlockCounters& counters = *candidates.find(block);
-        counters.index_columns();
-        dropped[block].push_back(counters.column_of[code]);
+    std::vector<Code> codes;  // of one block
+    auto const end = entries.begin() + static_cast<std::ptrdiff_t>(surplus);
+    std::sort(entries.begin(), end, [](Entry const& a, Entry const& b) { return a.block < b.block; });
+    for (auto each = entries.begin(); each != end;) {
+        std::uint32_t const block = each->block;
+        codes.clear();
+        for (; each != end && each->block == block; ++each) codes.push_back(each->code);
+        candidates.find(block)->erase(codes, node.stats.totals);
     }
-    candidates.each([&](std::size_t b, BlockCounters& counters) {
-        if (!dropped[b].empty()) counters.erase(dropped[b], node.stats.totals);
-    });
+    candidates.wake_all();
     candidates.size -= surplus;
     return surplus;
 }

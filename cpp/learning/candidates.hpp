@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -103,8 +104,8 @@ struct BlockCounters {
     void recode(std::vector<Code> const& new_code, Code size, Counts totals);
     /// Adds up the counters of outcomes that are merged; `new_place` says where each outcome goes, of `outcomes`.
     void merge_outcomes(std::vector<std::uint32_t> const& new_place, std::size_t outcomes, Counts totals);
-    /// Drops the candidates of these columns; those whose test is still true come back as new ones.
-    void erase(std::vector<Column> const& columns, Counts totals);
+    /// Drops the candidates of these codes; those whose test is still true come back as new ones.
+    void erase(std::span<Code const> unwanted, Counts totals);
     [[nodiscard]] std::size_t bytes() const;  // on the heap
 
 private:
@@ -156,6 +157,8 @@ public:
     }
     [[nodiscard]] std::size_t bytes() const;  // on the heap; the table is shared
 
+    /// Ends the quiet of all blocks: each() does that too.
+    void wake_all() { quiet_.clear(); }
     /// Calls visit(block) for each of the first `end` blocks in which there may be something to count. It returns
     /// whether there will be nothing until the state changes in what the block is about.
     template <class Visit>

@@ -361,8 +361,10 @@ void NodeCounter::flip(Block const& block, Code code, bool on) {
     std::size_t at = column_or_new(block, code);
     BlockCounters& counters = *counters_;
     for (Count const total : totals_) {
-        Count& count = counters.counts[at];
-        count = on ? count - total : count + total;  // modulo 2^32, and exact once applied
+        if (total != 0) {  // of many outcomes, few have come
+            Count& count = counters.counts[at];
+            count = on ? count - total : count + total;  // modulo 2^32, and exact once applied
+        }
         at += counters.stride;
     }
 }
@@ -509,6 +511,7 @@ std::span<std::uint32_t const> NodeCounter::distinct_bindings(Block const& block
 std::span<Row const> NodeCounter::taken_rows(Block const& block, std::size_t argument, std::span<Row const> binding) {
     auto& rows = scratch_.rows[argument];
     rows.clear();
+    if (block.same_class_size[argument] == 0) return rows;
     for (std::uint32_t const v : candidates_.table().same_class_variables(block, argument)) rows.push_back(binding[v]);
     if (rows.size() > 1) std::sort(rows.begin(), rows.end());
     return rows;

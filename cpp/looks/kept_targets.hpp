@@ -38,9 +38,8 @@ public:
     [[nodiscard]] bool operator[](std::size_t target) const { return (bits_[target / 64] >> (target % 64) & 1) != 0; }
     [[nodiscard]] std::size_t count() const { return count_of_both(*this, *this); }
     [[nodiscard]] static std::size_t count_of_both(TargetSet const& a, TargetSet const& b) {
-        std::size_t count = 0;
-        for (std::size_t w = 0; w < a.words_; ++w)
-            count += static_cast<std::size_t>(std::popcount(a.bits_[w] & b.bits_[w]));
+        std::uint64_t count = 0;
+        for (std::size_t w = 0; w < a.words_; ++w) count += bits_in(a.bits_[w] & b.bits_[w]);
         return count;
     }
     TargetSet& operator|=(TargetSet const& other) {
@@ -59,8 +58,33 @@ public:
         return rest;
     }
     bool operator==(TargetSet const&) const = default;
+    /// Adds the targets from `begin` to before `end`.
+    void set_range(std::size_t begin, std::size_t end) {
+        for (std::size_t w = begin / 64; w * 64 < end; ++w) {
+            std::uint64_t word = ~std::uint64_t{0};
+            if (begin > w * 64) word <<= begin - w * 64;
+            if (end - w * 64 < 64) word &= ~(~std::uint64_t{0} << (end - w * 64));
+            bits_[w] |= word;
+        }
+    }
+    /// The first target from this one on, or the end of the set's words.
+    [[nodiscard]] std::size_t next(std::size_t target) const {
+        for (std::size_t w = target / 64; w < words_; ++w) {
+            std::uint64_t const rest =
+                bits_[w] & (w == target / 64 ? ~std::uint64_t{0} << (target % 64) : ~std::uint64_t{0});
+            if (rest != 0) return w * 64 + static_cast<std::size_t>(std::countr_zero(rest));
+        }
+        return words_ * 64;
+    }
 
 private:
+    // std::popcount is a call where processors need not have an instruction for it.
+    [[nodiscard]] static std::uint64_t bits_in(std::uint64_t word) {
+        word -= word >> 1 & 0x5555555555555555u;
+        word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+        return ((word + (word >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u >> 56;
+    }
+
     std::array<std::uint64_t, max_sketch_targets / 64> bits_{};
     std::size_t words_ = 0;
 };

@@ -59,6 +59,47 @@ private:
     std::vector<std::uint64_t> rows_;  // by class
 };
 
+/// Which targets differ from the one before, by what a pattern may read: in a level, most objects never move.
+class Changes {
+public:
+    Changes(std::span<KeptTarget const> targets, std::size_t columns, std::size_t variables)
+        : targets_(targets), by_column_(columns), by_variable_(variables), bindings_(targets.size()) {
+        for (std::size_t t = 0; t < targets.size(); ++t)
+            if (t == 0 || targets[t].bindings.size() != 1 || targets[t - 1].bindings.size() != 1) bindings_.set(t);
+    }
+
+    /// In which the tests of a pattern may hold otherwise: it is about these columns, and reads these variables.
+    [[nodiscard]] TargetSet of(FactType const& type, std::span<std::uint32_t const> variables) {
+        TargetSet changes = bindings_;
+        for (std::size_t k = 0; k < type.terms; ++k) {
+            SlotId const slot = type.slots[k];
+            changes |= known(by_column_[slot], [&](std::size_t t) {
+                return targets_[t].before->column(slot) != targets_[t - 1].before->column(slot);
+            });
+        }
+        for (std::uint32_t const v : variables)
+            changes |= known(by_variable_[v], [&](std::size_t t) {
+                return targets_[t].bindings[0][v] != targets_[t - 1].bindings[0][v];
+            });
+        return changes;
+    }
+
+private:
+    // Only of targets with one binding, as the one before.
+    template <class Differs>
+    TargetSet const& known(std::optional<TargetSet>& changes, Differs const& differs) {
+        if (changes) return *changes;
+        changes.emplace(targets_.size());
+        for (std::size_t t = 1; t < targets_.size(); ++t)
+            if (!bindings_[t] && differs(t)) changes->set(t);
+        return *changes;
+    }
+
+    std::span<KeptTarget const> targets_;
+    std::vector<std::optional<TargetSet>> by_column_, by_variable_;  // nothing: not asked for yet
+    TargetSet bindings_;  // they have several bindings or none, or the one before has
+};
+
 /// Evaluates the tests of one pattern over the targets of a look.
 class PatternLook {
 public:
@@ -87,17 +128,19 @@ public:
         return sum;
     }
 
-    void append_to(std::vector<KeptTest>& tests) {
+    void append_to(std::vector<KeptTest>& tests, Changes& changes) {
         bool const cumulative = type_.kind->cumulative();
-        for (std::size_t t = 0; t < targets_.size(); ++t) {
+        TargetSet const starts = changes.of(type_, read_);
+        for (std::size_t t = 0, end = 0; t < targets_.size(); t = end) {
+            end = std::min(starts.next(t + 1), targets_.size());
             smallest_.reset();
             each_grounding(targets_[t], [&](VectorView value) {
                 if (!cumulative)
-                    holds_[find_or_add(value)].set(t);
+                    holds_[find_or_add(value)].set_range(t, end);
                 else if (!smallest_ || value[0] < *smallest_)
                     smallest_ = value[0];
             });
-            if (smallest_) holds_[find_or_add({&*smallest_, 1})].set(t);
+            if (smallest_) holds_[find_or_add({&*smallest_, 1})].set_range(t, end);
         }
         if (cumulative) return append_cumulative(tests);
         for (std::size_t v = 0; v < values_.size(); ++v) append(std::move(values_[v]), holds_[v], tests);
@@ -237,13 +280,15 @@ void append_tests(std::vector<FactType> const& types, std::vector<ClassId> const
         if (groundings <= most) order.emplace_back(groundings, p);
     }
     std::sort(order.begin(), order.end());
+    std::size_t const columns = targets.empty() ? 0 : targets.front().before->schema()->columns().size();
+    Changes changes(targets, columns, classes.size());
     for (auto const& [groundings, p] : order) {
         auto const budget = std::find_if(budgets.begin(), budgets.end(), [&, n = groundings](LookBudget const* each) {
             return n <= std::min(each->of_pattern, each->left);
         });
         if (budget == budgets.end()) continue;
         (*budget)->left -= groundings;
-        PatternLook(types, classes, patterns[p], targets).append_to(tests);
+        PatternLook(types, classes, patterns[p], targets).append_to(tests, changes);
     }
 }
 
