@@ -233,12 +233,6 @@ std::uint64_t look_level(Log loss) {
     return 2 * width - 2 + (nats >> (width - 2) & 1);
 }
 
-// Changes when the loss doubles; later, when it is four times as large.
-std::uint64_t look_ahead_level(Log loss) {
-    auto const level = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(loss / units_per_nat)));
-    return level <= 10 ? level : 10 + (level - 10) / 2;
-}
-
 }  // namespace
 
 // A branch that was checked, and a leaf whose check has changed nothing, are looked at if their loss has doubled
@@ -247,8 +241,7 @@ void Tree::note_look(LearningContext const& context, NodeId at, Log loss_before)
     Log const loss = nodes_[at].stats.last_checked_loss;
     std::uint64_t const step = nodes_[at].is_leaf() ? 1 : 2;  // levels
     if (look_level(loss_before) / step == look_level(loss) / step || !context.takes_looks()) return;
-    bool const grown = loss_before > 0 && look_ahead_level(loss_before) != look_ahead_level(loss);
-    awaiting_look_.push_back({at, grown || (loss_before == 0 && continues_look_ahead(context, at))});
+    awaiting_look_.push_back({at, loss_before > 0 || continues_look_ahead(context, at)});
 }
 
 // Whether a new leaf is below a test that explains nothing by itself: what goes with it may take another look.

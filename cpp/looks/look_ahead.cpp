@@ -16,7 +16,7 @@ constexpr std::size_t max_introducing = 96, max_others = 48, max_best = 16;
 // Second tests: so many of the shortest.
 constexpr std::size_t max_second = 512;
 // Less than this is not worth a look; in Log units, as are the scores of criteria that look ahead.
-constexpr double min_loss = 64 * static_cast<double>(units_per_nat);
+constexpr double min_loss = 32 * static_cast<double>(units_per_nat);
 // Groundings examined of one pattern and of all: for the first tests; for the second tests of all first ones, of
 // patterns that take few and of patterns that take more; and for tests about objects that a join finds. A join is tried
 // with so many tests about the object that it finds.
@@ -70,14 +70,14 @@ public:
     }
 
 private:
-    // A leaf is looked at again and again, each time with another sample: the k-th look, which comes when its loss is
-    // 2^(k-1) times the least, has a share of 1 / k(k+1) in alpha. And a pair has one of three forms: the second test
-    // is asked where the first one holds, where it fails, or both.
+    // A leaf is looked at again and again, each time with another sample. The two looks that come while its loss is
+    // 2^(k-1) to 2^k times the least have a share of 1 / k(k+1) in alpha. And a pair has one of three forms: the second
+    // test is asked where the first one holds, where it fails, or both.
     [[nodiscard]] double price_of_looks() const {
         std::vector<Count> const never(leaf_.stats.totals.size(), 0);
         double const loss = -context_.criterion.score(never, {leaf_.stats.totals, sample_.sample().design_effect});
         auto const k = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(loss / min_loss)));
-        return static_cast<double>(LogTables::get().number(3 * k * (k + 1)));
+        return static_cast<double>(LogTables::get().number(6 * k * (k + 1)));
     }
 
     static constexpr Log no_length = -1;

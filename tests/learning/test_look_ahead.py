@@ -48,7 +48,7 @@ def errors(model: tt.TreeThink, transitions: list[Transition]) -> int:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("world", WORLDS)
 def test_what_takes_two_tests_is_learned_within_a_hundred_observations(world, seed, criterion):
-    """A coin has a loss of ln 2 nats, so it takes 93 to pass 64 nats."""
+    """A coin has a loss of ln 2 nats, so it takes 47 to pass 32 nats."""
     endless, _ = WORLDS[world]
     model, events = learner(stream(endless, 1), criterion=criterion)
     model.observe_many(stream(endless, 100, seed))
@@ -58,7 +58,7 @@ def test_what_takes_two_tests_is_learned_within_a_hundred_observations(world, se
 
 def test_an_exclusive_or_is_not_looked_for_before_there_is_much_to_explain():
     model, events = learner(stream(joint_worlds.two_attributes, 1))
-    model.observe_many(stream(joint_worlds.two_attributes, 80))
+    model.observe_many(stream(joint_worlds.two_attributes, 40))
     assert events == []
 
 

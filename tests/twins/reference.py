@@ -1560,17 +1560,14 @@ class ReferenceTree:
     def _note_look(self, node: Node, loss_before: int, scene: Scene) -> None:
         """A node that has just been asked is looked at if its loss has crossed a level since.
 
-        Two tests deep if it has doubled. A leaf that is asked for the first time is looked at so
-        too, if it is below a test that explains nothing by itself.
+        A leaf may be looked at two tests deep; if it is asked for the first time, only if it is
+        below a test that explains nothing by itself.
         """
         loss = node.last_checked_loss
         step = 2 if node.test else 1
         if not self._takes_looks() or look_level(loss_before) // step == look_level(loss) // step:
             return
-        if loss_before > 0:
-            ahead = look_ahead_level(loss_before) != look_ahead_level(loss)
-        else:
-            ahead = self._continues_look_ahead(node, scene)
+        ahead = loss_before > 0 or self._continues_look_ahead(node, scene)
         self.awaiting_look.append((node, ahead))
 
     def _continues_look_ahead(self, node: Node, scene: Scene) -> bool:
@@ -1740,7 +1737,7 @@ MAX_SEARCHED = 4000
 """Of each outcome, so many targets are searched for those that reach the node."""
 MAX_SECOND_LOOKS, MAX_LOOKS_AHEAD = 4, 1
 """In one transition there are so many looks."""
-LEAST_LOSS, LEAST_LOSS_AHEAD = 8, 64
+LEAST_LOSS, LEAST_LOSS_AHEAD = 8, 32
 """What there must be left to explain, in nats."""
 LEAST_LOSS_OF_FRAMES = 16
 FEWEST_TARGETS_AHEAD = 32
@@ -1778,11 +1775,6 @@ def look_level(loss: int) -> int:
     A branch is when its loss has doubled.
     """
     return sum(each <= 2 * (loss // NAT) for each in LOOK_LEVELS)
-
-
-def look_ahead_level(loss: int) -> int:
-    """The same two tests deep: at 1, 2, 4, ..., 512, and from there on 2048, 8192, ... nats."""
-    return sum(2**k <= loss // NAT for k in (*range(10), *range(11, 64, 2)))
 
 
 def scramble(x: int) -> int:
@@ -2046,11 +2038,11 @@ class PairSearch:
         return best
 
     def _price_of_looks(self) -> int:
-        """The k-th look at a leaf has a share of 1 / k(k+1), and a pair one of three forms."""
+        """Two looks at a leaf share 1 / k(k+1) for each k, and a pair has one of three forms."""
         totals = effective_counts(self.sample.copies, self.leaf.totals)
         loss = -forecast({}, totals, distinct_outcomes(self.leaf.totals))
         k = (loss // (LEAST_LOSS_AHEAD * NAT)).bit_length()
-        return log(3 * k * (k + 1))
+        return log(6 * k * (k + 1))
 
     def _first_tests(self) -> list[KeptTest]:
         """The tests to try: those that are short, and the best of the others."""
