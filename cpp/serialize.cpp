@@ -62,8 +62,8 @@ Vector Reader::vector(std::size_t length) {
 //             candidates were forgotten, nodes in preorder
 // frame       whether it adds, has `stays`, has a source and jumps; the source
 // node        count of each outcome, pairs in clusters, agreeing pairs, loss at the last check, flags; if the flags
-//             say so: prior by outcome, what a pinned leaf has seen by outcome; whether it has candidates, those,
-//             its test
+//             say so: when its next second look may be, prior by outcome, what a pinned leaf has seen by outcome;
+//             whether it has candidates, those, its test
 // candidates  for each block: how many, then each by value: value, birth, times true by outcome
 // test        fact type, variables, value; if the kind of fact is not counted and the node has candidates: times it
 //             held, by outcome
@@ -77,8 +77,8 @@ constexpr std::uint64_t all_tree_flags = flag_varies | flag_others | flag_frame 
 constexpr std::uint64_t flag_adds = 1, flag_has_stays = 2, flag_source = 4, flag_jumps = 8;
 constexpr std::uint64_t all_frame_flags = flag_adds | flag_has_stays | flag_source | flag_jumps;
 // Flags of a node.
-constexpr std::uint64_t flag_branch = 1, flag_pinned = 2, flag_hand_written = 4, flag_prior = 8;
-constexpr std::uint64_t all_flags = flag_branch | flag_pinned | flag_hand_written | flag_prior;
+constexpr std::uint64_t flag_branch = 1, flag_pinned = 2, flag_hand_written = 4, flag_prior = 8, flag_next_look = 16;
+constexpr std::uint64_t all_flags = flag_branch | flag_pinned | flag_hand_written | flag_prior | flag_next_look;
 // In Log units: 2^32 outcomes, each of less than 2^24.
 constexpr std::uint64_t max_loss = std::uint64_t{1} << 56;
 
@@ -120,7 +120,8 @@ void save_test(Writer& out, Test const& test) {
 
 std::uint64_t flags_of(Node const& node) {
     return (node.is_leaf() ? 0 : flag_branch) | (node.edits.pinned ? flag_pinned : 0) |
-           (node.edits.hand_written ? flag_hand_written : 0) | (node.edits.prior_counts.empty() ? 0 : flag_prior);
+           (node.edits.hand_written ? flag_hand_written : 0) | (node.edits.prior_counts.empty() ? 0 : flag_prior) |
+           (node.next_look == 0 ? 0 : flag_next_look);
 }
 
 void save_node(Writer& out, Codes const& codes, Node const& node) {
@@ -129,6 +130,7 @@ void save_node(Writer& out, Codes const& codes, Node const& node) {
     out.number(node.stats.clusters.agreeing);
     out.number(static_cast<std::uint64_t>(node.stats.last_checked_loss));
     out.number(flags_of(node));
+    if (node.next_look != 0) out.number(node.next_look);
     for (std::uint64_t const count : node.edits.prior_counts) out.number(count);
     if (node.edits.pinned && node.is_leaf())
         for (std::uint64_t const count : node.edits.seen_since_pinned) out.number(count);
@@ -303,6 +305,7 @@ private:
         read_stats(node.stats);
         std::uint64_t const flags = in_.number(all_flags, "a flag");
         bool const branch = flags & flag_branch;
+        if (flags & flag_next_look) node.next_look = in_.number(max_observations, "a count");
         read_edits(node, flags);
         NodeEdits const& edits = node.edits;
         bool const learns = branch ? branch_updates_ && !edits.hand_written : !edits.hand_written || !edits.pinned;

@@ -121,6 +121,7 @@ struct Node {
     // ---- learning ----
     std::uint64_t last_reached = kNever;  // transition (Tree::transitions) in which a target last reached it
     NodeStats stats;
+    std::uint64_t next_look = 0;  // value of stats.n before which no second look may change its test
     Candidates candidates;
 
     // ---- edits ----

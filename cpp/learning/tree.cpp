@@ -272,6 +272,12 @@ std::vector<Tree::AwaitedLook> Tree::take_looks() {
     return looks;
 }
 
+// Counts have refuted the test that a look had found in a sample. Without a pause, the two would replace each other's
+// tests in every transition.
+void Tree::defer_look(Node& node) {
+    if (node.uncounted_test.in_place()) node.next_look = 2 * std::max(node.stats.n, node.next_look);
+}
+
 // A leaf that splits is, and with it all nodes above whose tests are about an attribute of its own test: it may be that
 // they say value by value what could be said at once.
 void Tree::note_looks(LearningContext const& context, NodeId split_leaf) {
@@ -348,6 +354,7 @@ bool Tree::awaits_decision_below(NodeId branch) const {
 //     the children are new leaves: the left one knows the variables that `test` introduces
 void Tree::set_test(LearningContext& context, NodeId at, CandidateId candidate, Decision kind) {
     std::vector<FactType> const& types = context.codes.types();
+    defer_look(nodes_[at]);
     remove_children(at);
     Node& node = nodes_[at];
     node.test = test_of(context.codes, node, candidate);
@@ -368,6 +375,7 @@ void Tree::set_test(LearningContext& context, NodeId at, CandidateId candidate, 
 // make_leaf(branch):                                           paper: convertToLeaf
 //     drop everything below the branch; its counts stay
 void Tree::make_leaf(LearningContext& context, NodeId at) {
+    defer_look(nodes_[at]);
     remove_children(at);
     context.criterion.update_settled(nodes_);
     nodes_[at].stats.score_bound = std::numeric_limits<double>::infinity();  // its test is a candidate again

@@ -179,6 +179,7 @@ private:
     void record_event(LearningContext& context, NodeId node, Decision kind) const;
 
     void note_looks(LearningContext const& context, NodeId split_leaf);
+    static void defer_look(Node& node);
     void note_look(LearningContext const& context, NodeId node, Log loss_before);
     [[nodiscard]] bool continues_look_ahead(LearningContext const& context, NodeId leaf) const;
 

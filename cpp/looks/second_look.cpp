@@ -97,6 +97,7 @@ bool SecondLook::is_worth_while(NodeId at) const {
     bool const fixed = node.edits.pinned || node.edits.hand_written || node.edits.held || node.settled;
     bool const full = node.depth >= max_depth || node.variable_classes.size() >= max_variables;
     if (fixed || full || stats.is_pure() || !node.candidates.are_counted()) return false;
+    if (stats.n < node.next_look) return false;
     if (!node.is_leaf() && knows_more(stats)) return false;
     std::vector<Count> counts(stats.totals.size(), 0);
     if (!node.is_leaf()) read_test_counts(node, counts);

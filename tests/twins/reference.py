@@ -953,6 +953,8 @@ class Node:
     candidates: dict[Test, Candidate] = field(default_factory=dict)
     last_checked_loss: int = 0
     """The loss without a test at the last check."""
+    next_look: int = 0
+    """How much it must have counted before a second look may change its test."""
     test: Test | None = None
     left: Node | None = None
     right: Node | None = None
@@ -1496,11 +1498,18 @@ class ReferenceTree:
             if self._awaits_decision_below(branch):
                 self.spared["return for what is new below"] += 1
                 return None
+            self._defer_look(branch)
             branch.make_leaf()
             return "return"
         if not self.criterion.worth_keeping(current, none, n):
             self.spared["return"] += 1
         return None
+
+    def _defer_look(self, node: Node) -> None:
+        """Counts have refuted the test that a look had found in a sample."""
+        if node.held is not None:
+            node.next_look = 2 * max(node.totals.total(), node.next_look)
+            self.spared["look"] += 1
 
     def _awaits_decision_below(self, branch: Node) -> bool:
         """Whether a node below has just been replayed to: it may explain what the test does not."""
@@ -1509,6 +1518,7 @@ class ReferenceTree:
         return any(node is each for node in below for each in waiting)
 
     def _set_test(self, node: Node, test: Test) -> None:
+        self._defer_look(node)
         node.become_branch(test)
         assert node.left and node.right
         if self.memory > 0:
@@ -1602,7 +1612,7 @@ class ReferenceTree:
         fixed = node.pinned or node.hand_written or (node.test and node.keeps_test())
         if fixed or is_full(node) or node in self._settled() or is_pure(node.totals):
             return False
-        if node.test and knows_more(node.totals):
+        if node.totals.total() < node.next_look or (node.test and knows_more(node.totals)):
             return False
         held = node.counts_of_test() if node.test else Counter[Outcome]()
         return self._to_beat(node, scene, node, held) <= -LEAST_LOSS * NAT
