@@ -97,7 +97,7 @@ void Schema::add_slots(ClassId class_id) {
             throw SchemaError("class " + quoted(own.name) + " lists attribute " + quoted(attributes_[a].name) +
                               " twice");
         slot = static_cast<std::uint32_t>(slots_.size());
-        slots_with_[a].push_back(SlotId(slot));
+        slots_with_[a].emplace_back(slot);
         slots_.push_back({class_id, a});
     }
 }

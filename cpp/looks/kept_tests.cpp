@@ -229,7 +229,8 @@ private:
         return values_.size() - 1;
     }
 
-    // With a value between two that came, a test holds wherever it holds with the lower one: the shortest is taken.
+    // With a value between two that came, a test holds wherever it holds with the lower one: zero is taken, or else the
+    // middle, which is wrong least often about values that are still to come.
     void append_cumulative(std::vector<KeptTest>& tests) const {
         std::vector<std::size_t> order(values_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -238,8 +239,8 @@ private:
         for (std::size_t i = 0; i < order.size(); ++i) {
             holds |= holds_[order[i]];
             Int const low = values_[order[i]][0];
-            Int const high = i + 1 < order.size() ? values_[order[i + 1]][0] - 1 : std::numeric_limits<Int>::max();
-            append({std::clamp<Int>(0, low, high)}, holds, tests);
+            Int const high = i + 1 < order.size() ? values_[order[i + 1]][0] - 1 : std::max<Int>(low, 0);
+            append({low <= 0 && 0 <= high ? 0 : std::midpoint(low, high)}, holds, tests);
         }
     }
 

@@ -673,7 +673,7 @@ ABSURD = [
     ("an outcome twice", handmade(leaf(3, 4), outcomes=(10, 10))),
     ("outcomes and transitions do not agree", handmade(leaf(3, 4), observations=0)),
     ("bytes left over", handmade(leaf(3, 4) + b"\0")),
-    ("a flag 16, at most 15", handmade(node_start(3, 4, pairs=0, agreeing=0) + number(16))),
+    ("a flag 32, at most 31", handmade(node_start(3, 4, pairs=0, agreeing=0) + number(32))),
     (
         "a rule that says nothing",
         handmade(node_counts(0, 0) + number(8) + number(0) * 2 + leaf(0, 0)[6:]),

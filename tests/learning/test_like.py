@@ -135,7 +135,7 @@ def test_the_words_for_numbers_and_categories():
     model.observe_many(islice(rides(lift_schema(), 0), 1_500))
     rule = model.rules["lift", "open", "up"]
     assert "X0[dest] - X0[floor] = 0 ?" in str(rule)
-    assert "If its `dest` equals its `floor`:" in rule.to_text("english")
+    assert "If its `dest` equals its `floor`" in rule.to_text("english")
     assert 'if x0["dest"] == x0["floor"]:' in rule.to_text("code")
 
 

@@ -1948,14 +1948,14 @@ def evaluated(pattern: Test, kept: list[KeptTarget]) -> dict[Test, int]:
             by_value[value].add(i)
     if not kind.cumulative:
         return {pattern._replace(value=value): as_set(by_value[value]) for value in by_value}
-    # Between two values that came, the shortest number says the same as the lower one.
+    # Between two values that came, any number says the same as the lower one: zero, or the middle.
     tests = {}
     steps = sorted(by_value)
     for i, (low,) in enumerate(steps):
-        high = steps[i + 1][0] - 1 if i + 1 < len(steps) else 2**63 - 1
-        shortest = min(max(0, low), high)
+        high = steps[i + 1][0] - 1 if i + 1 < len(steps) else max(low, 0)
+        middle = 0 if low <= 0 <= high else low + (high - low) // 2
         held = as_set(set().union(*(by_value[value] for value in steps[: i + 1])))
-        tests[pattern._replace(value=(shortest,))] = held
+        tests[pattern._replace(value=(middle,))] = held
     return tests
 
 

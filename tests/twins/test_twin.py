@@ -271,7 +271,9 @@ def pairs_in(
     for node in tree.nodes():
         skip(outcomes)
         yield node, next(numbers), next(numbers), next(numbers)
-        is_branch, has_candidates = next(numbers), next(numbers)
+        flags = next(numbers)
+        assert node.next_look == (next(numbers) if flags & 16 else 0), "the next second look"
+        is_branch, has_candidates = flags & 1, next(numbers)
         for pattern in patterns(Scene(tt.State(schema, [])), node.variables):
             if has_candidates:  # each with its value, its birth, and how often it was true
                 skip(next(numbers) * (length_of_value(pattern) + 1 + outcomes))
