@@ -99,7 +99,7 @@ def test_the_examples_run(
     copy_logs(tmp_path)
     lines = Path("elevator.csv").read_text(encoding="utf-8").replace("action", "button", 1)
     Path("washing.csv").write_text(lines, encoding="utf-8")
-    if name in ("check", "explain"):
+    if name in ("check", "doubts", "explain"):
         log = tt.read_jsonl("vending.jsonl")
         model = tt.TreeThink(log.schema)
         model.observe_many(log)

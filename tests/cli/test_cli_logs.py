@@ -53,13 +53,13 @@ def test_a_log_that_is_not_learned_says_what_to_write_where(capsys: Any) -> None
     failed = called(capsys, "learn", "--log", "elevator.csv")
     text = " ".join(failed.out.split())
     assert failed.code == 0 and "\nNOT learned\n" in failed.out
-    assert "X0[floor] = X0[dest]" in text and "lift.door when open: 74 of 542" in text
+    assert "lift[floor] = lift[dest]" in text and "reward when open: 74 of 542" in text
     assert 'write like = "floor" below [attributes.dest]' in text
     follow = "treethink learn --log elevator.csv --out elevator.tt --force --schema schema.toml"
     assert "treethink schema elevator.csv" in text and follow in text
     bad = called(capsys, "check", "elevator.tt", "--log", "elevator.csv")
     assert bad.code == 1 and bad.out.startswith("NOT learned\n1,558 of 2,100 transitions")
-    assert "X0[floor] = X0[dest]" in " ".join(bad.out.split())
+    assert "lift[floor] = lift[dest]" in " ".join(bad.out.split())
 
     assert called(capsys, "schema", "elevator.csv", "--quiet").code == 0
     schema = Path("schema.toml")

@@ -58,7 +58,7 @@ def doubts(
     Examples:
       treethink doubts maze.tt
       treethink doubts maze.tt maze --width 16 --height 16
-      treethink doubts elevator.tt --log elevator.csv --json | jq .doubts
+      treethink doubts vending.tt --log vending.jsonl --json | jq .doubts
     """
     path, name = required_model_and_world(ctx, (model, world), model_option, world_option)
     check_log_options(log, schema, None)
