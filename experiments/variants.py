@@ -436,7 +436,7 @@ class ByIdScene(Scene):
     def _turned(self, fact: Fact) -> Fact:
         if fact.objects == tuple(sorted(fact.objects)):
             return fact
-        kind, attribute, classes = fact.type
+        kind, attribute, classes, _ = fact.type
         turned = FactType(kind, attribute, classes[::-1])
         return Fact(turned, fact.objects[::-1], self.value_of(turned, fact.objects[::-1]))
 
@@ -450,7 +450,7 @@ class ByIdScene(Scene):
 def _as_it_stands(fact: Fact, binding: Binding) -> Test:
     new = (slot for slot in range(len(binding), len(binding) + 2))
     slots = tuple(binding.index(x) if x in binding else next(new) for x in fact.objects)
-    return Test(*fact.type, slots, fact.value)
+    return Test(*fact.type[:3], slots, fact.value)
 
 
 class ById(Ours):

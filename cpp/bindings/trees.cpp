@@ -36,6 +36,12 @@ std::vector<std::string> attributes_of(Schema const& schema, FactType const& typ
     return names;
 }
 
+/// The value of a test; where it is about a component, that one's number comes before.
+Vector shown_value(FactType const& type, Vector value) {
+    if (type.component) value.insert(value.begin(), Int{*type.component});
+    return value;
+}
+
 /// (kind, attributes, classes, variables, value)
 nb::tuple test_tuple(Schema const& schema, std::vector<FactType> const& types, Test const& test) {
     FactType const& type = types[test.type];
@@ -47,7 +53,7 @@ nb::tuple test_tuple(Schema const& schema, std::vector<FactType> const& types, T
     }
     auto const kind = type.kind->name();
     return nb::make_tuple(nb::str(kind.data(), kind.size()), nb::tuple(attributes), nb::tuple(classes),
-                          nb::tuple(variables), tuple_of(test.value));
+                          nb::tuple(variables), tuple_of(shown_value(type, test.value)));
 }
 
 /// None: the value stays; (): all outcomes that are not told apart.
@@ -149,9 +155,11 @@ std::vector<HandWrittenNode> written_nodes(Schema const& schema, nb::handle node
             written.back().outcomes.emplace_back(read_outcome(outcome, kind_of_outcomes), n);
         if (!test) continue;
         auto const& [kind, attributes, classes, variables, value] = *test;
-        auto const asks_so = [&, &kind = kind, &attributes = attributes, &classes = classes](FactType const& type) {
+        auto const asks_so = [&, &kind = kind, &attributes = attributes, &classes = classes,
+                              &value = value](FactType const& type) {
             bool same = type.kind->name() == kind && type.arity == classes.size();
             same = same && attributes_of(schema, type) == attributes;
+            if (type.component) same = same && value.size() > type.value_length && value[0] == Int{*type.component};
             for (std::size_t k = 0; same && k < type.arity; ++k)
                 same = schema.classes()[type.classes[k]].name == classes[k];
             return same;
@@ -160,7 +168,8 @@ std::vector<HandWrittenNode> written_nodes(Schema const& schema, nb::handle node
         if (type == types.end() || variables.size() != classes.size())
             throw RuleError("there are no facts of the kind '" + kind + "' about the " + listed(attributes) +
                             " of those objects");
-        Test read{static_cast<std::size_t>(type - types.begin()), {}, value};
+        auto const start = value.begin() + (type->component ? 1 : 0);
+        Test read{static_cast<std::size_t>(type - types.begin()), {}, Vector(start, value.end())};
         std::copy(variables.begin(), variables.end(), read.variables.begin());
         written.back().test = std::move(read);
     }

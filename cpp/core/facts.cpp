@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t max_fact_types = 100'000;
 // Types about sums beyond these are left out.
 constexpr std::size_t max_types_of_sums = 4'096;
+// Of a longer vector, no facts are about single components.
+constexpr std::size_t max_components = 4;
 // Where fewer classes have an attribute, that something is there says no more than that an object of a class is.
 constexpr std::size_t fewest_classes_of_any = 3;
 
@@ -95,7 +97,7 @@ public:
     }
 };
 
-/// `X[m] <= v`, for single numbers
+/// `X[m] <= v`, for single numbers, and for each component of a vector
 class Threshold final : public FactKind {
 public:
     [[nodiscard]] std::string_view name() const override { return "threshold"; }
@@ -105,10 +107,11 @@ public:
         return true;
     }
     [[nodiscard]] bool fits(Attribute const& attribute) const override {
-        return attribute.length == 1 && !attribute.is_symbolic();
+        return attribute.length <= max_components && !attribute.is_symbolic();
     }
     [[nodiscard]] bool counted() const override { return false; }
     [[nodiscard]] bool cumulative() const override { return true; }
+    [[nodiscard]] bool of_components() const override { return true; }
     [[nodiscard]] std::string text(std::string const& x, std::string const&, std::string const& value) const override {
         return x + " <= " + value;
     }
@@ -181,6 +184,7 @@ public:
             for (auto const& kind : fact_kinds()) {
                 if (kind->counted() == counted && kind->terms() == 2 && kind->linear()) add_sums(*kind);
                 if (kind->counted() == counted && kind->of_any()) add_sums_of_any(*kind);
+                if (kind->counted() == counted && kind->of_components()) add_sums_by_component(*kind);
             }
         }
         return std::move(types_);
@@ -191,7 +195,7 @@ private:
     void add_kind(FactKind const& kind, AttributeId m) {
         if (kind.terms() == 1) {
             if (!kind.of_any() || has_any(kind, schema_.unit(m)))
-                for_each_slot(m, 0, [&](SlotId slot) { add(kind, 1, {slot, {}}); });
+                for_each_slot(m, 0, [&](SlotId slot) { add_single(kind, slot); });
             return;
         }
         add_pairs(kind, m, m);
@@ -230,6 +234,27 @@ private:
             bool const compares = schema_.compares_sum(schema_.column(SlotId(s)).attribute);
             if (compares && takes_part(schema_.attributes()[place], kind) && has_any(kind, schema_.unit(place)))
                 add(kind, 1, {SlotId(s), {}});
+        }
+    }
+
+    /// Adds the types about a component of a sum.
+    void add_sums_by_component(FactKind const& kind) {
+        for (std::size_t s = schema_.slots().size(); s < schema_.columns().size(); ++s) {
+            auto const& [place, step] = schema_.terms_of(SlotId(s));
+            bool const compares = schema_.compares_sum(schema_.column(SlotId(s)).attribute);
+            if (compares && takes_part(schema_.attribute(place), kind) && takes_part(schema_.attribute(step), kind))
+                add_single(kind, SlotId(s));
+        }
+    }
+
+    /// Adds the type about a value, or those about its components.
+    void add_single(FactKind const& kind, SlotId slot) {
+        std::size_t const length = schema_.length(slot);
+        if (length == 1 || !kind.of_components()) return add(kind, 1, {slot, {}});
+        for (std::size_t i = 0; i < length; ++i) {
+            add(kind, 1, {slot, {}});
+            types_.back().component = static_cast<std::uint8_t>(i);
+            types_.back().value_length = kind.value_length(1);
         }
     }
 

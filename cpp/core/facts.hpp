@@ -8,7 +8,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,6 +43,8 @@ public:
     /// Whether a fact that holds with a value holds with every larger one too: value() is then the smallest. Not
     /// counted.
     [[nodiscard]] virtual bool cumulative() const { return false; }
+    /// Whether facts are about single numbers: about each component of a vector by itself.
+    [[nodiscard]] virtual bool of_components() const { return false; }
     /// Whether its second term belongs to any other object, of whatever class, for which no variable stands: a fact
     /// says that there is one. It then has one term of its own, and is not counted.
     [[nodiscard]] virtual bool of_any() const { return false; }
@@ -90,9 +94,10 @@ struct FactType {
     std::array<ClassId, 2> classes{};         // by object; ascending if both terms are of the same attribute
     std::array<SlotId, 2> slots{};            // by term
     std::size_t value_length;
-    bool linear;   // kind->linear(), without the virtual call
-    bool counted;  // kind->counted(), likewise
-    bool of_any;   // kind->of_any(), likewise
+    bool linear;                                           // kind->linear(), without the virtual call
+    bool counted;                                          // kind->counted(), likewise
+    bool of_any;                                           // kind->of_any(), likewise
+    std::optional<std::uint8_t> component = std::nullopt;  // the only one of its terms that it is about
 
     /// Whether the two objects are of one class: they must be different.
     [[nodiscard]] bool same_class() const { return arity == 2 && classes[0] == classes[1]; }
@@ -106,6 +111,7 @@ struct FactType {
     [[nodiscard]] bool has_many_values() const { return of_any || (!counted && kind->cumulative()); }
     /// kind->value(), without the virtual call where that is easy.
     [[nodiscard]] bool value(VectorView x, VectorView y, Int* out) const {
+        if (component) return kind->value(x.subspan(*component, 1), y, out);
         if (!linear || terms == 2) return kind->value(x, y, out);
         for (std::size_t i = 0; i < x.size(); ++i) out[i] = x[i];
         return true;
@@ -113,7 +119,7 @@ struct FactType {
     /// Whether the fact holds for these terms; `actual` is room for its value. Not of any other object.
     [[nodiscard]] bool holds(VectorView x, VectorView y, VectorView value, Int* actual) const {
         if (linear) return terms == 1 ? same(x, value) : is_difference(x, y, value);
-        if (!kind->value(x, y, actual)) return false;
+        if (!this->value(x, y, actual)) return false;
         VectorView const smallest(actual, value_length);
         return same(smallest, value) || (!counted && kind->cumulative() && less(smallest, value));
     }

@@ -64,7 +64,7 @@ void keep_first_bindings(State const& state, std::vector<ClassId> const& classes
 /// tests of low cost.
 [[nodiscard]] inline std::size_t cost_of(FactType const& type, std::size_t introduced) {
     bool const tied = introduced < type.arity;
-    bool const absolute = type.kind->absolute() && type.value_length > 1;
+    bool const absolute = (type.kind->absolute() && type.value_length > 1) || type.component;
     return introduced + (tied ? 0 : introduced) + (absolute || type.of_any ? 1 : 0);
 }
 inline constexpr std::size_t max_cost = 5;

@@ -175,11 +175,13 @@ Log length_of_value(VectorView value) {
     return length;
 }
 
-// What is not counted is described by a choice among all that can be asked, and one of two: that it is not counted.
+// What is not counted is described by a choice among all that can be asked, and one of two: that it is not counted; of
+// a component, one of a hundred. An edge of the room is as good as the wall that stands there in all that was seen, and
+// means nothing in a larger room: so places have to explain surely more than relations.
 std::vector<Pattern> patterns(std::vector<FactType> const& types, std::vector<ClassId> const& classes) {
     std::vector<Pattern> patterns;
     std::vector<std::uint64_t> shares;
-    std::uint64_t counted = 0, all = 0;
+    std::uint64_t counted = 0, whole = 0, all = 0;
     for (std::size_t t = 0; t < types.size(); ++t)
         each_block(types[t], classes, [&](Variables variables) {
             std::size_t introduced = 0;
@@ -187,13 +189,18 @@ std::vector<Pattern> patterns(std::vector<FactType> const& types, std::vector<Cl
             patterns.push_back({t, variables, 0});
             shares.push_back(share_of(types[t], introduced));
             all += shares.back();
-            if (types[t].counted) counted = all;
+            if (types[t].counted) counted += shares.back();
+            if (!types[t].component) whole += shares.back();
         });
-    Log const log_counted = log_of(static_cast<double>(std::max<std::uint64_t>(counted, 1)));
-    Log const log_all = log_of(static_cast<double>(std::max<std::uint64_t>(all, 1))) + LogTables::get().number(2);
-    for (std::size_t p = 0; p < patterns.size(); ++p)
-        patterns[p].description_length =
-            (types[patterns[p].type].counted ? log_counted : log_all) - log_of(static_cast<double>(shares[p]));
+    auto const log_sum = [](std::uint64_t sum) { return log_of(static_cast<double>(std::max<std::uint64_t>(sum, 1))); };
+    Log const log_counted = log_sum(counted);
+    Log const log_whole = log_sum(whole) + LogTables::get().number(2);
+    Log const log_all = log_sum(all) + LogTables::get().number(100);
+    for (std::size_t p = 0; p < patterns.size(); ++p) {
+        FactType const& type = types[patterns[p].type];
+        Log const log_choice = type.counted ? log_counted : type.component ? log_all : log_whole;
+        patterns[p].description_length = log_choice - log_of(static_cast<double>(shares[p]));
+    }
     return patterns;
 }
 

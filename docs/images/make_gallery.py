@@ -22,7 +22,8 @@ HERE = Path(__file__).parent
 NAMES = (
     "walls", "doors", "fish", "gates", "maze", "coins", "keys",
     "lights", "switches", "scale(3,2)", "paths", "taxi", "frozenlake", "cliffwalking",
-    "cells", "parity", "carry", "push", "chase", "fuel", "portal",
+    "cells", "parity", "carry", "push", "chase", "fuel", "bounce",
+    "portal",
 )  # fmt: skip
 COLUMNS, GAP, CELL = 7, 12, 24
 #: Width of a panel in pixels. Cells are as large as it allows.

@@ -151,7 +151,7 @@ def as_twin(test: Read) -> Test:
 
 
 def _as_read(test: Test) -> Read:
-    return Read.from_engine(test, known=1)
+    return Read.from_engine(test.dump(), known=1)
 
 
 # -------------------------------------------------------------------------- stages

@@ -51,6 +51,8 @@ def _integers(value: object) -> tuple[int | None, ...]:
 
 #: Between the names of two attributes in the name of their sum.
 SUM = " + "
+#: How the components of a vector are called where a fact is about one: `X0[pos].x <= 3`.
+COMPONENTS = "xyzw"
 
 
 class Sum(NamedTuple):
@@ -81,11 +83,11 @@ class Attribute:
         The number of integers of a value.
     facts
         The kinds of fact it takes part in: ``"equality"``, ``"difference"``, ``"order"`` (which of
-        two values is greater, component by component), ``"threshold"`` (whether a value is at
-        most a number) and ``"something"`` (whether any other object, of whatever class, has a value
-        that differs by so much). None: all that fit but the last, and no order of single numbers,
-        which may be codes (`Number` has it). Names and bools have no order, and only values of
-        length 1 have thresholds.
+        two values is greater, component by component), ``"threshold"`` (whether a value, or one
+        component of a vector, is at most a number) and ``"something"`` (whether any other object,
+        of whatever class, has a value that differs by so much). None: all that fit but the last,
+        and no order of single numbers, which may be codes (`Number` has it). Names and bools have
+        neither orders nor thresholds, and vectors of more than 4 numbers have no thresholds.
     outcomes
         What rules say: ``"change"``, how the value changes (``"delta"`` is an older name for it);
         ``"value"``, the new value; ``"auto"``, whatever is shortest, also relative to another
@@ -99,7 +101,7 @@ class Attribute:
     Examples
     --------
     >>> Attribute(2)
-    Attribute(length=2, facts=('equality', 'difference', 'order'), outcomes='auto')
+    Attribute(length=2, facts=('equality', 'difference', 'order', 'threshold'), outcomes='auto')
     """
 
     length: int

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treethink import _engine
-from treethink.attributes import SUM, Attribute, PlainValue
+from treethink.attributes import COMPONENTS, SUM, Attribute, PlainValue
 from treethink.errors import UnknownNameError, WrongTypeError, shown
 from treethink.frames import (
     CHANGE,
@@ -75,6 +75,17 @@ def value_of(vector: tuple[Any, ...]) -> Any:
     return vector[0] if len(vector) == 1 else vector
 
 
+def split_component(kind: str, vector: tuple[int, ...]) -> tuple[int | None, tuple[int, ...]]:
+    """Split the engine's value of a test into the component that it is about, and the value.
+
+    >>> split_component("threshold", (1, 5)), split_component("equality", (1, 5))
+    ((1, (5,)), (None, (1, 5)))
+    """
+    if kind == "threshold" and len(vector) > 1:
+        return vector[0], vector[1:]
+    return None, vector
+
+
 @dataclass(frozen=True, slots=True)
 class Test:
     """A fact with variables: the test of a branch.
@@ -86,7 +97,8 @@ class Test:
     are different attributes if the schema says that one is like the other: then `other` is the
     second attribute, else it is None. Both can belong to the same object; then there is only one
     variable, with its class. `something` has a single term: it compares that with the attribute
-    `sought` of all other objects, of whatever class, for which there is no variable.
+    `sought` of all other objects, of whatever class, for which there is no variable. A threshold of
+    a vector is about one `component` of it.
 
     >>> test = Test("difference", "pos", ("player", "wall"), (0, 1), (1, 0), new=((1, "wall"),))
     >>> print(test)
@@ -94,6 +106,8 @@ class Test:
     >>> arrived = Test("difference", "floor", ("lift",), (0,), 0, other="dest")
     >>> print(arrived)
     X0[dest] - X0[floor] = 0
+    >>> print(Test("threshold", "pos", ("player",), (0,), 3, component=0))
+    X0[pos].x <= 3
     >>> test.terms, arrived.terms
     (((0, 'pos'), (1, 'pos')), ((0, 'floor'), (0, 'dest')))
     """
@@ -109,6 +123,8 @@ class Test:
     other: str | None = None
     #: The engine's number for a value that is a name, and 0 for two names or flags that are equal.
     code: int | None = field(default=None, repr=False, compare=False)
+    #: Which number of a vector a threshold is about, counted from 0.
+    component: int | None = None
 
     @property
     def terms(self) -> tuple[tuple[int, str], ...]:
@@ -128,9 +144,14 @@ class Test:
         return self.value if self.code is None else self.code
 
     @property
+    def suffix(self) -> str:
+        """What follows the name of the attribute if the test is about a component, such as `.x`."""
+        return "" if self.component is None else f".{COMPONENTS[self.component]}"
+
+    @property
     def formula(self) -> str:
         """The fact, without the quantifier of new variables."""
-        names = [f"X{variable}[{attribute}]" for variable, attribute in self.terms]
+        names = [f"X{variable}[{attribute}]{self.suffix}" for variable, attribute in self.terms]
         if self.kind == "something":
             names.append(f"something[{self.sought}]")
         if isinstance(self.value, str | bool):
@@ -154,11 +175,12 @@ class Test:
         kind, attributes, classes, variables, vector = test
         new = tuple((v, c) for v, c in zip(variables, classes, strict=True) if v >= known)
         other = attributes[-1] if len(set(attributes)) > 1 else None
+        component, vector = split_component(kind, vector)
         value, code = value_of(vector), None
         attribute = None if schema is None else schema.definition(attributes[0])
         if attribute is not None and attribute.is_symbolic and isinstance(value, int):
             code, value = value, attribute.decode(value) if kind == "equality" else value
-        return cls(kind, attributes[0], classes, variables, value, new, other, code)
+        return cls(kind, attributes[0], classes, variables, value, new, other, code, component)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -216,7 +216,8 @@ class Schema(_engine.Schema):
         place, step = (self._attributes[each] for each in name.split(SUM))
         if not ("difference" in place.facts and "difference" in step.facts):
             return Attribute(place.length, facts=[])
-        kinds = [each for each in ("difference", "something") if each in place.facts]
+        kinds: list[str] = [each for each in ("difference", "something") if each in place.facts]
+        kinds += ["threshold"] if "threshold" in place.facts and "threshold" in step.facts else []
         return Attribute(place.length, facts=kinds)
 
     def unit(self, attribute: str) -> str:

@@ -83,7 +83,7 @@ def test_a_class_lists_its_attributes_in_the_order_of_the_schema() -> None:
 def test_a_schema_can_be_read_but_not_changed() -> None:
     schema = doors()
     assert schema.actions == ("left", "right")
-    assert schema.attributes["pos"] == Attribute(2, facts=("equality", "difference", "order"))
+    assert schema.attributes["pos"] == Attribute(2)
     assert schema.attributes["score"].facts == ()
     with pytest.raises(TypeError):
         schema.classes["wall"] = ("pos",)  # type: ignore[index]
@@ -113,7 +113,8 @@ def test_kinds_of_fact_are_kept_once_and_in_the_order_of_the_engine() -> None:
 
 def test_single_numbers_may_be_codes_and_have_no_order_by_themselves() -> None:
     assert Attribute(1).facts == ("equality", "difference", "threshold")
-    assert Attribute(2).facts == ("equality", "difference", "order")
+    assert Attribute(2).facts == ("equality", "difference", "order", "threshold")
+    assert Attribute(5).facts == ("equality", "difference", "order")
 
 
 def test_every_registered_kind_of_fact_can_be_named() -> None:
@@ -304,11 +305,11 @@ def test_states_of_other_objects_fit_no_model(other: Schema) -> None:
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: Attribute(2, facts=["threshold"]), "'threshold' does not fit values of length 2"),
+        (lambda: Attribute(5, facts=["threshold"]), "'threshold' does not fit values of length 5"),
         (lambda: Attribute(names=["a"], facts=["order"]), "'order' does not fit names or bools"),
         (
-            lambda: tt.Position(3, facts=["threshold"]),
-            "'threshold' does not fit values of length 3",
+            lambda: tt.Position(9, facts=["threshold"]),
+            "'threshold' does not fit values of length 9",
         ),
     ],
 )

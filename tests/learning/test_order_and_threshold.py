@@ -48,6 +48,19 @@ def duels(seed: int) -> Iterator[Transition]:
         yield state, "show", state.replace(3, won=left > right)
 
 
+def hall(seed: int, width: int = 30) -> Iterator[Transition]:
+    """A robot goes ahead by its speed, but not beyond the edges of a hall without walls."""
+    rng = random.Random(seed)
+    schema = tt.Schema({"robot": ["pos", "speed"]}, {"pos": 2, "speed": 2}, ["go"])
+    while True:
+        pos = (rng.randrange(width), rng.randrange(20))
+        speed = rng.choice([(1, 0), (-1, 0), (0, 1), (0, -1)])
+        state = tt.State(schema, [tt.Object(1, "robot", pos=pos, speed=speed)])
+        there = (pos[0] + speed[0], pos[1] + speed[1])
+        inside = 0 <= there[0] < width and 0 <= there[1] < 20
+        yield state, "go", state.replace(1, pos=there) if inside else state
+
+
 def learned(stream: Iterator[Transition], n: int, **settings: object) -> tt.TreeThink:
     first = next(stream)
     model = tt.TreeThink(first[0].schema, **settings)  # type: ignore[arg-type]
@@ -84,7 +97,28 @@ def test_the_order_of_two_objects_is_one_test(seed: int) -> None:
         assert model.predict(before, action).mode() == after
 
 
-@pytest.mark.parametrize("stream", [drives, duels])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_edges_of_a_hall_without_walls_are_components(seed: int) -> None:
+    model = learned(hall(seed), 3_000)
+    tests = asked_by(model.rules["robot", "pos", "go"])
+    assert {test.component for test in tests} >= {0, 1}
+    assert len(tests) <= 8  # not cell by cell: there are 200 cells at the edges
+    stream = hall(seed + 100)
+    for _ in range(1_000):
+        before, action, after = next(stream)
+        assert model.predict(before, action).mode() == after
+
+
+def test_where_walls_explain_as_much_a_rule_asks_for_no_component() -> None:
+    world = tt.make("walls", wall_percent=0)  # a border only: an edge is as good, but no larger one
+    for seed in range(3):
+        model = tt.TreeThink(world.schema)
+        model.observe_many(tt.transitions(world, steps=2_000, seed=seed))
+        tests = [test for rule in model.rules.values() for test in asked_by(rule)]
+        assert {test.kind for test in tests} == {"difference"}
+
+
+@pytest.mark.parametrize("stream", [drives, duels, hall])
 def test_a_model_with_such_tests_is_saved_and_goes_on_alike(stream) -> None:
     transitions = stream(0)
     model = learned(transitions, 300)
@@ -105,8 +139,8 @@ def test_without_anything_to_look_at_no_such_test_is_found(settings) -> None:
 
 
 def test_all_ways_to_predict_agree() -> None:
-    for stream in (drives(0), duels(0)):
-        model = learned(stream, 400)
+    for stream, n in ((drives(0), 400), (duels(0), 400), (hall(0), 3_000)):
+        model = learned(stream, n)
         for _ in range(50):
             before, action, after = next(stream)
             for facts in ("demand", "full"):

@@ -111,12 +111,14 @@ MAX_TYPES_OF_SUMS = 4_096
 class FactType(NamedTuple):
     """What facts have in common: the kind, an attribute for each term, the classes of the objects.
 
-    Both terms may be of the same object, or the second of any other; then there is one class.
+    Both terms may be of the same object, or the second of any other; then there is one class. A
+    threshold of a vector is about one component of it.
     """
 
     kind: str
     attributes: tuple[str, ...]
     classes: tuple[str, ...]
+    component: int | None = None
 
     @property
     def interchangeable(self) -> bool:
@@ -143,10 +145,16 @@ class Test(NamedTuple):
     classes: tuple[str, ...]
     slots: tuple[int, ...]
     value: Vector
+    component: int | None = None
 
     @property
     def type(self) -> FactType:
-        return FactType(self.kind, self.attributes, self.classes)
+        return FactType(self.kind, self.attributes, self.classes, self.component)
+
+    def dump(self) -> tuple[str, tuple[str, ...], tuple[str, ...], tuple[int, ...], Vector]:
+        """As the engine writes it: the component, if it is about one, before the value."""
+        about = () if self.component is None else (self.component,)
+        return self.kind, self.attributes, self.classes, self.slots, about + self.value
 
 
 Test.__test__ = False  # type: ignore[attr-defined]  # pytest: no tests in here
@@ -161,7 +169,12 @@ def fact_types(schema: Any) -> list[FactType]:
             if kind.terms == 1:
                 attributes = (m, unit(schema, m)) if kind.of_any else (m,)
                 if not kind.of_any or has_any(schema, unit(schema, m)):
-                    types += [FactType(name, attributes, (c,)) for c in owners(schema, m)]
+                    length = schema.attributes[m].length
+                    types += [
+                        FactType(name, attributes, (c,), each)
+                        for c in owners(schema, m)
+                        for each in components(name, length)
+                    ]
                 continue
             types += [
                 FactType(name, (m, n), group)
@@ -169,6 +182,13 @@ def fact_types(schema: Any) -> list[FactType]:
                 if unit(schema, n) == unit(schema, m)
                 for group in groups(schema, m, n)
             ]
+    types += [
+        FactType("threshold", (each.name,), (owner,), component)
+        for owner, each in owned_sums(schema)
+        if is_compared(schema, each)
+        if all("threshold" in (schema.attributes[m].facts or ()) for m in each)
+        for component in components("threshold", schema.attributes[each.place].length)
+    ]
     types += [
         FactType(name, (each.name, unit(schema, each.place)), (owner,))
         for name in KINDS
@@ -179,6 +199,11 @@ def fact_types(schema: Any) -> list[FactType]:
     ]
     uncounted = [each for each in types if not KINDS[each.kind].counted]
     return [*types[: len(types) - len(uncounted)], *types_of_sums(schema), *uncounted]
+
+
+def components(kind: str, length: int) -> list[int | None]:
+    """What facts of a kind about values of a length are about: the whole, or each number."""
+    return [*range(length)] if kind == "threshold" and length > 1 else [None]
 
 
 def owners(schema: Any, attribute: str) -> list[str]:
@@ -344,7 +369,9 @@ class Scene:
     def value_of(self, fact_type: FactType, objects: Iterable[int]) -> Vector:
         """The value that makes the fact true of these objects."""
         of_terms = list(objects) * (len(fact_type.attributes) // len(fact_type.classes))
-        values = (self.values[x][m] for x, m in zip(of_terms, fact_type.attributes, strict=True))
+        values = [self.values[x][m] for x, m in zip(of_terms, fact_type.attributes, strict=True)]
+        if fact_type.component is not None:
+            values = [(each[fact_type.component],) for each in values]
         return KINDS[fact_type.kind].value(*values)
 
     def having(self, attribute: str) -> list[int]:
@@ -414,7 +441,7 @@ def as_test(fact: Fact, binding: Binding) -> Test:
         elif slots[0] > slots[1]:
             slots.reverse()
             value = swapped
-    return Test(*fact.type, tuple(slots), value)
+    return Test(*fact.type[:3], tuple(slots), value)  # what is counted is about whole values
 
 
 def extensions(scene: Scene, test: Test, bindings: Iterable[Binding]) -> list[Binding]:
@@ -444,11 +471,12 @@ def extensions(scene: Scene, test: Test, bindings: Iterable[Binding]) -> list[Bi
 def cost(scene: Scene, test: Test, n_variables: int) -> int:
     """New variables cost, twice if tied to none that there are; so do absolute vectors.
 
-    So does any other object, too, for which there is no variable.
+    So does a component of one, and any other object, too, for which there is no variable.
     """
     new = [slot for slot in test.slots if slot >= n_variables]
     unrelated = new if len(new) == len(test.slots) else []
     absolute = test.kind == "equality" and scene.schema.attributes[test.attributes[0]].length > 1
+    absolute |= test.component is not None
     return len(new) + len(unrelated) + (absolute or KINDS[test.kind].of_any)
 
 
@@ -611,7 +639,7 @@ def patterns(scene: Scene, variables: tuple[str, ...], counted: bool = True) -> 
             twice = len(set(slots)) < len(slots)
             older_first = slots == sorted(slots)
             if not twice and (older_first or not each.interchangeable):
-                result.append(Test(*each, tuple(slots), ()))
+                result.append(Test(*each[:3], tuple(slots), (), each.component))
     return result
 
 
@@ -624,11 +652,16 @@ def lengths_of_patterns(scene: Scene, variables: tuple[str, ...]) -> dict[Test, 
 
 
 def lengths_of_uncounted(scene: Scene, variables: tuple[str, ...]) -> dict[Test, int]:
-    """The same of what is not counted: a choice from all, and one of two that it is."""
+    """The same of what is not counted: a choice from all, and one of two that it is.
+
+    That it is about a component is one of a hundred; for all others, there are no such patterns.
+    """
     uncounted = patterns(scene, variables, counted=False)
     every = [*patterns(scene, variables), *uncounted]
     weights = {each: 2 ** (5 - cost(scene, each, len(variables))) for each in every}
-    return {each: log(sum(weights.values())) - log(weights[each]) + log(2) for each in uncounted}
+    whole = sum(weights[each] for each in every if each.component is None)
+    choices = {True: log(whole) + log(2), False: log(sum(weights.values())) + log(100)}
+    return {each: choices[each.component is None] - log(weights[each]) for each in uncounted}
 
 
 @cache  # remembered
@@ -1052,11 +1085,13 @@ class Node:
     def dump(self) -> dict[str, Any]:
         own: dict[str, Any] = {
             "totals": dict(self.all_counts()),
-            "test": self.test,
-            "candidates": {test: dict(each.counts) for test, each in self.candidates.items()},
+            "test": self.test and self.test.dump(),
+            "candidates": {
+                test.dump(): dict(each.counts) for test, each in self.candidates.items()
+            },
         }
-        if self.held is not None:
-            own["candidates"][self.test] = dict(+self.held)
+        if self.test and self.held is not None:
+            own["candidates"][self.test.dump()] = dict(+self.held)
         if self.left and self.right:
             own |= {"left": self.left.dump(), "right": self.right.dump()}
         return own

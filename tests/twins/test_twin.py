@@ -130,6 +130,7 @@ class Twins:
         for node in self.not_counted:
             assert node.test
             self.happened[f"tests of {node.test.kind}"] += 1
+            self.happened["tests of a component"] += node.test.component is not None
         for tree in self.twin.trees.values():
             self.happened["seeded"] += any(
                 each.path and each.totals for each in tree.awaiting_decision
@@ -250,7 +251,9 @@ def pairs_in(
             next(numbers)
 
     def length_of_value(test: Test) -> int:
-        zeros = (0,) * schema.attributes[test.attributes[0]].length
+        if test.component is not None:
+            return 1
+        zeros = (0,) * schema.definition(test.attributes[0]).length
         kind = KINDS[test.kind]
         return len(kind.value(*[zeros] * (kind.terms + kind.of_any)))
 
@@ -347,6 +350,17 @@ def test_engine_and_twin_agree_on_order_and_thresholds(criterion):
     assert share_with["tests of order"] > 0
     assert share_with["tests of threshold"] > 0
     assert criterion == "proven" or share_with["tests that are not counted any more"] > 0
+
+
+@pytest.mark.parametrize(("criterion", "noise"), [("evidence", 0.05), ("proven", 0.0)])
+def test_engine_and_twin_agree_on_components(criterion, noise):
+    world = tt.make("bounce", width=20, height=20, balls=1)
+    stream = [each[:3] for each in tt.transitions(world, steps=400, seed=0, episode=5)]
+    stream = [each for each in stream if each[0][0].velocity[1] == 0]  # along one axis
+    rng = random.Random(0)
+    noisy = [(b, action, b if rng.random() < noise else after) for b, action, after in stream]
+    twins = Twins(world.schema, criterion, 300, alpha=0.05)
+    assert twins.follow(noisy)["tests of a component"] > 0
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 GOLDEN = Path(__file__).parents[1] / "golden"
 ESCAPES = re.compile(r"\x1b\[[\d;]*m")
 #: Attributes that no picture of a world shows.
-UNSEEN = {"fuel": {"fuel"}}
+UNSEEN = {"fuel": {"fuel"}, "bounce": {"velocity"}}
 
 
 class Guess:

@@ -77,6 +77,14 @@ def chase_states(draw: st.DrawFn) -> State:
 
 
 @st.composite
+def bounce_states(draw: st.DrawFn) -> State:
+    steps = st.tuples(st.integers(-1, 1), st.integers(-1, 1))
+    places = st.tuples(st.integers(0, 7), st.integers(0, 5))
+    balls = draw(st.lists(st.tuples(places, steps), max_size=4))
+    return state_of("bounce", [("ball", {"pos": at, "velocity": by}) for at, by in balls])
+
+
+@st.composite
 def fuel_states(draw: st.DrawFn) -> State:
     car = ("car", {"pos": draw(cells), "fuel": draw(st.integers(0, 60))})
     return state_of("fuel", [*placed("wall", draw(few_cells)), car])
@@ -174,6 +182,18 @@ def slow_fuel(state: State, action: str) -> Changes:
     return {car.id: {"pos": target, "fuel": car.fuel - 4}}
 
 
+def slow_bounce(state: State, action: str) -> Changes:
+    changes: Changes = {}
+    for ball in state:
+        (x, y), (dx, dy) = ball.pos, ball.velocity
+        if x + dx < 0 or x + dx > 7:
+            dx = -dx
+        if y + dy < 0 or y + dy > 5:
+            dy = -dy
+        changes[ball.id] = {"pos": (x + dx, y + dy), "velocity": (dx, dy)}
+    return changes
+
+
 def slow_portal(state: State, action: str) -> Changes:
     player, leave = only(state, "player"), only(state, "exit")
     if action == "enter":
@@ -239,6 +259,7 @@ TWINS: dict[str, tuple[st.SearchStrategy[State], Callable[[State, str], Changes]
     "push": (push_states(), slow_push),
     "chase": (chase_states(), slow_chase),
     "fuel": (fuel_states(), slow_fuel),
+    "bounce": (bounce_states(), slow_bounce),
     "portal": (portal_states(), slow_portal),
     "parity": (parity_states(), slow_parity),
     "carry": (carry_states(), slow_carry),
@@ -445,6 +466,8 @@ def test_a_hunter_catches_prey_that_stays() -> None:
         ("push", {"scored": 2}, "world 'push': scored must be from 0 to 1, got 2"),
         ("chase", {"width": 3, "height": 3}, "2 things need a free cell each"),
         ("fuel", {"wall_percent": 100}, "1 things need a free cell each"),
+        ("bounce", {"speed": 0}, "needs a speed of at least 1, got 0"),
+        ("bounce", {"speed": 6}, "with speed 6 needs a height of at least 7, got 6"),
         ("carry", {"keys": 33}, "37 things need a free cell each"),
         ("carry", {"numbered": 2}, "numbered must be from 0 to 1, got 2"),
         ("doors-things", {"doors": 30}, "31 things need a free cell each"),

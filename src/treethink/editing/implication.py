@@ -18,6 +18,7 @@ from treethink.frames import minus, plus
 from treethink.rules import Test, Value
 
 Term = tuple[int, str]  # a variable's attribute
+Quantity = tuple[Term, int | None]  # what a threshold limits: a number, or a component of a vector
 ORIGIN = -1  # stands for a variable whose attributes are always zero
 
 
@@ -64,6 +65,16 @@ class Differences:
             return None
         return minus(group[equation.end], group[equation.start])
 
+    def number(self, quantity: Quantity) -> int | None:
+        """Return what a threshold limits, if the value of its term is known."""
+        term, component = quantity
+        group = self._groups.get(term, {})
+        for known in group:
+            if known[0] == ORIGIN:
+                value = minus(group[term], group[known])
+                return value if isinstance(value, int) else value[component or 0]
+        return None
+
     def add(self, equation: Equation) -> None:
         """Add an equation; one that contradicts the system is ignored."""
         if self.between(equation) is not None:
@@ -90,8 +101,8 @@ class Knowledge:
         self.classes = classes
         self._differences = Differences()
         self._values: dict[tuple[str, tuple[Term, ...]], Value] = {}  # of other kinds
-        self._most: dict[Term, int] = {}  # the least of the thresholds that held
-        self._more_than: dict[Term, int] = {}  # the greatest of those that failed
+        self._most: dict[Quantity, int] = {}  # the least of the thresholds that held
+        self._more_than: dict[Quantity, int] = {}  # the greatest of those that failed
         self._something: frozenset[tuple[Term, Value]] = frozenset()  # that held
         self._failed: tuple[tuple[Test, int], ...] = ()  # with the number of variables there
 
@@ -100,7 +111,7 @@ class Knowledge:
         known = self._copy(self.classes + tuple(name for _, name in test.new))
         equation = equation_of(test)
         if test.kind == "threshold":
-            known._most = {**self._most, test.terms[0]: self._bound(test, self._most, min)}
+            known._most = {**self._most, _limited(test): self._bound(test, self._most, min)}
         elif test.kind == "something":
             known._something = self._something | {(test.terms[0], test.number)}
         elif equation is None:
@@ -115,14 +126,14 @@ class Knowledge:
         known = self._copy(self.classes)
         if test.kind == "threshold" and not test.new:
             bound = self._bound(test, self._more_than, max)
-            known._more_than = {**self._more_than, test.terms[0]: bound}
+            known._more_than = {**self._more_than, _limited(test): bound}
         known._failed = (*self._failed, (test, len(self.classes)))
         return known
 
     def implies(self, test: Test) -> bool:
         """Whether the test holds for every binding. Nothing is known about new objects."""
         if test.kind == "threshold":
-            most = self._range(test)[1]
+            most = self._range(_limited(test))[1]
             return most is not None and most <= _number(test)
         if test.kind == "something":
             return (test.terms[0], test.number) in self._something or self._is_something(test)
@@ -139,7 +150,7 @@ class Knowledge:
         """Whether the test holds for no binding."""
         if test.kind == "threshold":
             classes = self.classes + tuple(name for _, name in test.new)
-            least = self._range(test)[0]
+            least = self._range(_limited(test))[0]
             return (least is not None and least > _number(test)) or any(
                 _is_below(each, since, test, classes) for each, since in self._failed
             )
@@ -171,29 +182,32 @@ class Knowledge:
             for (variable, attribute), value in group.items()
         )
 
-    def _bound(self, test: Test, bounds: dict[Term, int], choose: Callable[[int, int], int]) -> int:
-        return choose(bounds.get(test.terms[0], _number(test)), _number(test))
+    def _bound(
+        self, test: Test, bounds: dict[Quantity, int], choose: Callable[[int, int], int]
+    ) -> int:
+        return choose(bounds.get(_limited(test), _number(test)), _number(test))
 
-    def _range(self, test: Test) -> tuple[int | None, int | None]:
-        """Return the least and the greatest number that the term of a threshold can be."""
-        term = test.terms[0]
-        exactly = self._differences.between(Equation((ORIGIN, "1"), term, 0))
-        if isinstance(exactly, int):
+    def _range(self, quantity: Quantity) -> tuple[int | None, int | None]:
+        """Return the least and the greatest number that a threshold's quantity can be."""
+        exactly = self._differences.number(quantity)
+        if exactly is not None:
             return exactly, exactly
-        more_than = self._more_than.get(term)
-        return None if more_than is None else more_than + 1, self._most.get(term)
+        more_than = self._more_than.get(quantity)
+        return None if more_than is None else more_than + 1, self._most.get(quantity)
 
     def _is_out_of_range(self, test: Test) -> bool:
-        """Whether a threshold says that a term is not the number."""
-        if not isinstance(test.number, int) or test.terms[0] not in {
-            *self._most,
-            *self._more_than,
-        }:
+        """Whether a threshold says that a term does not have the value."""
+        if isinstance(test.number, str):
             return False
-        least, most = self._range(test)
-        return (least is not None and test.number < least) or (
-            most is not None and test.number > most
-        )
+        numbers = [(None, test.number)] if isinstance(test.number, int) else enumerate(test.number)
+        for component, number in numbers:
+            quantity = (test.terms[0], component)
+            if quantity not in self._most and quantity not in self._more_than:
+                continue
+            least, most = self._range(quantity)
+            if (least is not None and number < least) or (most is not None and number > most):
+                return True
+        return False
 
     def _known(self, test: Test) -> Value | None:
         """Return the value that the test asks about, if it is known."""
@@ -222,6 +236,10 @@ class Knowledge:
         return same
 
 
+def _limited(threshold: Test) -> Quantity:
+    return threshold.terms[0], threshold.component
+
+
 def _number(threshold: Test) -> int:
     assert isinstance(threshold.number, int)
     return threshold.number
@@ -229,7 +247,9 @@ def _number(threshold: Test) -> int:
 
 def _is_below(failed: Test, since: int, test: Test, classes: tuple[str, ...]) -> bool:
     """Whether a threshold asks for less than one that failed, of an object it could have bound."""
-    if failed.kind != "threshold" or _number(failed) < _number(test):
+    if failed.kind != "threshold" or failed.component != test.component:
+        return False
+    if _number(failed) < _number(test):
         return False
     return _stand_for(failed, since, classes, [(failed.terms[0], test.terms[0])])
 

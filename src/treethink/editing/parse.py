@@ -26,6 +26,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from treethink.attributes import COMPONENTS
 from treethink.errors import RuleError, UnknownNameError, names_accepted, shown
 from treethink.frames import VALUE, Frame, default_frame
 from treethink.outcome_text import (
@@ -35,9 +36,9 @@ from treethink.outcome_text import (
     outcome_text,
     reference_text,
 )
-from treethink.rules import FEEDBACK, EngineTest
+from treethink.rules import FEEDBACK, EngineTest, split_component
 from treethink.state import Attribute, Schema
-from treethink.text import printable
+from treethink.text import listed, printable
 
 MAX_COUNT = 2**53
 _FLAGS = {"no": 0, "yes": 1, "false": 0, "true": 1, "False": 0, "True": 1}
@@ -342,9 +343,12 @@ def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[Term], Ve
         return "equality", [(one[1], one[2])], symbol
     if one is not None and re.fullmatch(_VALUE, one["value"]):
         return "equality", [(one[1], one[2])], vector_of(one["value"])
-    most = re.fullmatch(rf"{term}\s*(?:<=|≤)\s*(?P<value>{_INTEGER})", text)
+    of = rf"(?:\.(?P<component>[{COMPONENTS}]))?"
+    most = re.fullmatch(rf"{term}{of}\s*(?:<=|≤)\s*(?P<value>{_INTEGER})", text)
     if most is not None:
-        return "threshold", [(most[1], most[2])], vector_of(most["value"])
+        letter = most["component"]
+        before = () if letter is None else (COMPONENTS.index(letter),)
+        return "threshold", [(most[1], most[2])], before + vector_of(most["value"])
     equal = re.fullmatch(rf"{term}\s*=\s*{term}", text)
     if equal is not None:
         zero = (0,) * schema.definition(equal[2]).length
@@ -372,6 +376,22 @@ def _formula(text: str, schema: Schema, where: str) -> tuple[str, list[Term], Ve
         f"{where} must read like 'X0[{some}] = {value}' or 'X1[{some}] - X0[{some}] = {value}', "
         f"got {shown(text)}"
     )
+
+
+def _check_component(component: int | None, name: str, length: int, where: str) -> None:
+    """Raise an error unless a threshold names a component of a vector, and none of a number."""
+    own = COMPONENTS[:length] if length > 1 else ""
+    if component is None and own:
+        example = f"'X0[{name}].{own[0]} <= 3'"
+        raise RuleError(
+            f"{where} must say which component of {name!r} is at most a number: {example}"
+        )
+    if component is not None and component >= len(own):
+        known = f"only {listed(own)}" if own else "since it is a single number"
+        raise RuleError(
+            f"{where} asks for the component {COMPONENTS[component]!r} of {name!r}, which has no "
+            f"such, {known}"
+        )
 
 
 def _check_variables(
@@ -408,11 +428,11 @@ def _check_fact(
             f"{where} compares {last!r} with {first!r}, which are not of one unit; "
             f"the schema must say that one is like the other (like={first!r})"
         )
-    if len(value) != schema.definition(first).length:
-        raise RuleError(
-            f"{where} must name a value of length {schema.definition(first).length}, "
-            f"got {shown(value)}"
-        )
+    length = schema.definition(first).length
+    if kind == "threshold":
+        _check_component(split_component(kind, value)[0], first, length, where)
+    elif len(value) != length:
+        raise RuleError(f"{where} must name a value of length {length}, got {shown(value)}")
     if kind == "difference" and schema.definition(first).is_symbolic and any(value):
         (x, m), (y, n) = terms[::-1]
         raise RuleError(

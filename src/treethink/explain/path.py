@@ -187,12 +187,14 @@ def compares(test: Test, first: Value, second: Value | None = None) -> bool:
 
     >>> compares(Test("threshold", "fuel", ("car",), (0,), 3), 2)
     True
+    >>> compares(Test("threshold", "pos", ("car",), (0,), 3, component=1), (9, 3))
+    True
     >>> compares(Test("order", "pos", ("fox", "hen"), (0, 1), (1, 0)), (0, 0), (5, 0))
     True
     """
     if second is None:
-        assert isinstance(first, int) and isinstance(test.value, int)
-        return first <= test.value
+        number = first if test.component is None else first[test.component]  # type: ignore[index]
+        return number <= test.value  # type: ignore[operator]
     return signs(minus(second, first)) == test.value
 
 

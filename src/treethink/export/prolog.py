@@ -202,7 +202,8 @@ def _fact(test: Test) -> str:
     if test.kind == "equality":
         return f"equality({atom(test.attribute)}, X{test.variables[0]}, {_vector(test.value)})"
     if test.kind == "threshold":
-        return f"threshold({atom(test.attribute)}, X{test.variables[0]}, {test.value})"
+        of = "" if test.component is None else f", {test.component}"
+        return f"threshold({atom(test.attribute)}{of}, X{test.variables[0]}, {test.value})"
     if test.kind == "something":
         own = f"{atom(test.attribute)}, X{test.variables[0]}"
         return f"something({own}, {atom(test.sought)}, {_vector(test.value)})"

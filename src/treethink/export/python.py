@@ -367,7 +367,8 @@ def condition(test: Test, relation: str, schema: Schema | None) -> str:
     if test.kind == "equality":
         return f"{read(test.terms[0])} {relation} {test.value!r}"
     if test.kind == "threshold":
-        return f"{read(test.terms[0])} {'<=' if relation == '==' else '>'} {test.value!r}"
+        number = read(test.terms[0]) + ("" if test.component is None else f"[{test.component}]")
+        return f"{number} {'<=' if relation == '==' else '>'} {test.value!r}"
     if test.kind == "something":
         own, by = read(test.terms[0]), test.value
         there = f"plus({own}, {by!r})" if isinstance(by, tuple) else f"{own} + {by!r}"

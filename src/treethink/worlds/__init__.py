@@ -13,6 +13,7 @@ from treethink.errors import SettingError, UnknownNameError, WrongTypeError, sho
 from treethink.plugins import load_object
 from treethink.state import Schema
 from treethink.worlds.base import World
+from treethink.worlds.bounce import Bounce
 from treethink.worlds.carry import Carry, CarryNumbered
 from treethink.worlds.cells import Cells
 from treethink.worlds.chase import Chase
@@ -44,6 +45,7 @@ LANGUAGE_WORLDS: tuple[type[World], ...] = (
     Push,
     Chase,
     Fuel,
+    Bounce,
     Portal,
     DoorsThings,
     CoinsThings,

@@ -29,7 +29,7 @@ from treethink.explain.rich_text import RichText
 from treethink.frames import Frame, Outcome, minus, plus
 from treethink.metrics import Distribution, each_change
 from treethink.outcome_text import outcome_text, value_text
-from treethink.rules import TRANSITION, Rule, RuleKey, Value, lines_of
+from treethink.rules import TRANSITION, Rule, RuleKey, Test, Value, lines_of
 from treethink.state import Attribute, Object, Schema, State
 from treethink.text import many
 
@@ -357,11 +357,19 @@ def situations(
     tests = (node.test for rule in rules for node in rule.root.walk() if node.test is not None)
     for test in dict.fromkeys(tests):
         known = values if test.kind == "equality" else distances
-        known[schema.unit(test.attribute)].append(test.number)
+        known[schema.unit(test.attribute)].append(_offset(test, schema))
     for _ in range(n if schema.actions else 0):
         state, action = _state(rng, schema, values, distances), rng.choice(schema.actions)
         if state is not None:
             yield state, action
+
+
+def _offset(test: Test, schema: Schema) -> Value:
+    """Return the value that a test asks for; of a component, as a vector that is zero elsewhere."""
+    if test.component is None:
+        return test.number
+    length = schema.definition(test.attribute).length
+    return tuple(test.value if i == test.component else 0 for i in range(length))  # type: ignore[misc]
 
 
 def _state(

@@ -16,6 +16,7 @@ from itertools import combinations
 
 import numpy as np
 
+from treethink.attributes import COMPONENTS
 from treethink.explain.doubts.cases import Case, Cases
 from treethink.explain.doubts.evidence import Bools, Integers
 from treethink.explain.doubts.pairs import (
@@ -207,9 +208,12 @@ def orders(cases: Cases, terms: list[Term], needs: str) -> Iterator[Hypothesis]:
     numbers = [each for each in terms if not cases.schema.attributes[each.attribute].is_symbolic]
     scalars = [each for each in numbers if each.values.shape[1] == 1 and _is_quantity(each)]
     schema = cases.schema
-    for term in scalars:
+    for term in numbers:
+        names = [f".{each}" for each in COMPONENTS] if term.values.shape[1] > 1 else [""]
         steps = [*_switch_on(schema, "threshold", term.attribute), *filter(None, [needs])]
-        yield from _thresholds(term.text, term.values[:, 0], steps)
+        for name, values in zip(names, term.values.T, strict=False):
+            if len(term.values.T) <= len(names) and len(np.unique(values)) > 2:
+                yield from _thresholds(term.text + name, values, steps)
     for one, other in combinations(scalars, 2):
         yield from _thresholds_of_two(schema, one, other, needs)
     for term in scalars:

@@ -108,7 +108,7 @@ def clause(condition: Condition, nouns: Nouns) -> Clause:
     if test.kind == "threshold":
         subject = _noun(condition, 0, nouns, holds)
         at_most = holds or subject.startswith(_NONE)
-        return f"{owner(subject)} `{test.attribute}`", f"is {_threshold(test, at_most)}"
+        return _limited(test, subject), f"is {_threshold(test, at_most)}"
     if test.kind == "order":
         return _order(condition, nouns)
     if test.kind != "difference":
@@ -205,6 +205,20 @@ def _comparison(test: Test, first: int, subject: str, other: str, holds: bool) -
     if isinstance(by, tuple):
         return _is(one, f"{than} plus {by}", holds)
     return _is(one, f"{by} more than {than}" if by > 0 else f"{-by} less than {than}", holds)
+
+
+def _limited(test: Test, noun: str, quote: str = "`") -> str:
+    """Name the number of an object that a threshold limits: `its fuel`, `its pos.x`."""
+    if SUM in test.attribute and test.component is not None:
+        zero = (0, 0) if test.component < 2 else (0, 0, 0)
+        return f"{quote}{test.suffix[1:]}{quote} of {located(noun, test.attribute, zero, quote)}"
+    return f"{owner(noun)} {quote}{test.attribute}{test.suffix}{quote}"
+
+
+def _quantity(test: Test) -> str:
+    """Return the number that a threshold limits: `fuel`, `pos.x`, `(pos + speed).x`."""
+    is_sum = SUM in test.attribute and test.suffix
+    return f"({test.attribute}){test.suffix}" if is_sum else f"{test.attribute}{test.suffix}"
 
 
 def _threshold(test: Test, holds: bool) -> str:
@@ -390,7 +404,8 @@ def _compared(state: State, test: Test, binding: Binding, holds: bool = True) ->
     if test.kind == "threshold":
         subject = binding[test.variables[0]]
         value = plain_value_of(state, subject, test.attribute)
-        has = f"has {test.attribute} {value_text(value)}, {_threshold(test, holds)}"
+        limit = f"{test.suffix[1:]} {_threshold(test, holds)}".strip()
+        has = f"has {test.attribute} {value_text(value)}, {limit}"
         return f"{object_name(state, subject)} {has}"
     which = _older(test)
     (base, its), (variable, own) = test.terms[which], test.terms[1 - which]
@@ -421,7 +436,7 @@ def _ordered_objects(
     So `hen is above fox 1` and `hen above fox 1`, `car has fuel at most 3` and `car with ...`.
     """
     if test.kind == "threshold":
-        return f"{test.classes[0]} {has} {test.attribute}{of} {_threshold(test, True)}"
+        return f"{test.classes[0]} {has} {_quantity(test)}{of} {_threshold(test, True)}"
     which = _older(test)
     (base, its), (_, own) = test.terms[which], test.terms[1 - which]
     by = _offset(test, which)
@@ -525,7 +540,8 @@ def _supposed_order(state: State, test: Test, holds: bool, bindings: Sequence[Bi
         return _some([_name_or_that(state, each, class_name) for each in ids])
 
     if test.kind == "threshold":
-        return f"{name(test.variables[0])} had {test.attribute} of {_threshold(test, holds)}"
+        limit = _threshold(test, holds)
+        return f"{name(test.variables[0])} had {_quantity(test)} of {limit}"
     which = _older(test)
     (base, its), (variable, own) = test.terms[which], test.terms[1 - which]
     by, no = _offset(test, which), "" if holds else "not "

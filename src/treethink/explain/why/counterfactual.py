@@ -275,9 +275,9 @@ def _is_about_own(test: Test, term: tuple[int, str]) -> bool:
     return _states_value(test) and term in test.terms
 
 
-def _subject(test: Test) -> tuple[str, tuple[tuple[int, str], ...]]:
+def _subject(test: Test) -> tuple[str, tuple[tuple[int, str], ...], int | None]:
     """Return what the test asks about, without the value that it asks for."""
-    return test.kind, test.terms
+    return test.kind, test.terms, test.component
 
 
 def _is_about_assumed(test: Test, route: _Route) -> bool:
