@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import treethink as tt
+from halls import hall
 from treethink.rules import Rule, Test
 
 KINDS = ["equality", "difference", "order", "threshold"]
@@ -46,19 +47,6 @@ def duels(seed: int) -> Iterator[Transition]:
             ],
         )
         yield state, "show", state.replace(3, won=left > right)
-
-
-def hall(seed: int, width: int = 30) -> Iterator[Transition]:
-    """A robot goes ahead by its speed, but not beyond the edges of a hall without walls."""
-    rng = random.Random(seed)
-    schema = tt.Schema({"robot": ["pos", "speed"]}, {"pos": 2, "speed": 2}, ["go"])
-    while True:
-        pos = (rng.randrange(width), rng.randrange(20))
-        speed = rng.choice([(1, 0), (-1, 0), (0, 1), (0, -1)])
-        state = tt.State(schema, [tt.Object(1, "robot", pos=pos, speed=speed)])
-        there = (pos[0] + speed[0], pos[1] + speed[1])
-        inside = 0 <= there[0] < width and 0 <= there[1] < 20
-        yield state, "go", state.replace(1, pos=there) if inside else state
 
 
 def learned(stream: Iterator[Transition], n: int, **settings: object) -> tt.TreeThink:
