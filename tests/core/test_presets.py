@@ -74,7 +74,7 @@ def test_data_has_the_kind_and_only_what_an_attribute_uses() -> None:
     data = schema_with(tt.Position(2), tt.Attribute(2)).to_dict()["attributes"]
     plain = {
         "length": 2,
-        "facts": ["equality", "difference", "order"],
+        "facts": ["equality", "difference", "order", "threshold"],
         "outcomes": "auto",
     }
     assert data == {"a0": plain | {"kind": "position"}, "a1": plain}

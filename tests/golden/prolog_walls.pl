@@ -135,6 +135,15 @@ told(X, Attribute, Vector) :- value(X, Attribute, Vector).
 
 threshold(Attribute, X, Most) :- value(X, Attribute, [Value]), Value =< Most.
 
+% The same of one component of a vector, counted from 0.
+threshold(Attribute, Component, X, Most) :-
+    told(X, Attribute, Values),
+    component(Component, Values, Value),
+    Value =< Most.
+
+component(0, [Value | _], Value) :- !.
+component(N, [_ | Values], Value) :- Before is N - 1, component(Before, Values, Value).
+
 % Any other object, of whatever class.
 something(Attribute, X, Other, Vector) :-
     told(X, Attribute, From),

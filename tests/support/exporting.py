@@ -202,7 +202,7 @@ def as_rule(tree: ReferenceTree, schema: Schema, key: RuleKey) -> Rule:
 
 
 def as_tuple(test: Test | None) -> Any:
-    return None if test is None else tuple(test)
+    return None if test is None else test.dump()
 
 
 ODD_NAMES = ['a "b" \\', "two\nlines", "it's", "ä\u2028\0", "class", "{x}", "X0", "two lines"]

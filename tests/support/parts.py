@@ -105,4 +105,4 @@ def listed(part: WrittenPart) -> list[Any]:
     if isinstance(part, dict):
         return [(None, list(part.items()))]
     test, yes, no = part
-    return [(tuple(test), []), *listed(yes), *listed(no)]
+    return [(test.dump(), []), *listed(yes), *listed(no)]
