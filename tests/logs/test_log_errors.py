@@ -218,6 +218,15 @@ def test_lines_of_json(tmp_path: Path, line: str, says: str) -> None:
     assert says in str(raised.value)
 
 
+@pytest.mark.parametrize("reward", [str(10**400), f"-{10**4000}", "'1e400'"])
+def test_a_reward_that_is_too_large_for_a_float(tmp_path: Path, reward: str) -> None:
+    path = tmp_path / "log.jsonl"
+    line = '{"action": "up", "a": {"b": 1}, "reward": REWARD}\n'.replace("REWARD", reward)
+    path.write_text(2 * line.replace("'", '"'))
+    with pytest.raises(tt.LogError, match="log.jsonl:1, column 'reward': a reward is at most 1.8e"):
+        tt.read_jsonl(path)
+
+
 @pytest.mark.parametrize(
     ("frame", "error", "says"),
     [

@@ -7,8 +7,11 @@ Every value is checked here; an error names the file, the line, the column and t
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -143,7 +146,11 @@ class MomentReader:
         if isinstance(value, bool | str | tuple):
             message = f"a reward is a number, got {shown(cell)}"
             raise self._error(number, self._roles["reward"], message)
-        return None if value is None else float(value)
+        reward = None if value is None else _as_float(value)
+        if reward is not None and not math.isfinite(reward):
+            message = f"a reward is at most {sys.float_info.max:.2g}, got {shown(cell)}"
+            raise self._error(number, self._roles["reward"], message)
+        return reward
 
     def _terminated(self, row: Row, number: int) -> bool | None:
         if "terminated" not in self._roles:
@@ -295,6 +302,13 @@ class MomentReader:
             return ""
         advice = column_advice(self._table, f"reward={columns[0]}")
         return f". This row has no action either: if {columns[0]!r} is the reward: {advice}"
+
+
+def _as_float(number: int | Decimal) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _in_episode(moment: Moment) -> str:
