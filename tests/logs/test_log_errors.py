@@ -218,6 +218,12 @@ def test_lines_of_json(tmp_path: Path, line: str, says: str) -> None:
     assert says in str(raised.value)
 
 
+@pytest.mark.parametrize("missing", ["0,up,1,,,0", "0,up,1,,,0\n1,up,1,,,0"])
+def test_a_class_that_is_missing(tmp_path: Path, missing: str) -> None:
+    objects = OBJECTS if "\n" not in missing else "step,action,id,class,floor,score\n"
+    assert "column 'class': the value is missing" in message(tmp_path, f"{objects}{missing}\n")
+
+
 @pytest.mark.parametrize("reward", [str(10**400), f"-{10**4000}", "'1e400'"])
 def test_a_reward_that_is_too_large_for_a_float(tmp_path: Path, reward: str) -> None:
     path = tmp_path / "log.jsonl"

@@ -186,6 +186,8 @@ class MomentReader:
 
     def _thing(self, row: Row, number: int, classes: Mapping[str, tuple[Place, ...]]) -> Thing:
         column = self._roles["class"]
+        if is_missing(row[column]):
+            raise self._error(number, column, "the value is missing")
         class_name = text_of(row[column])
         if class_name not in classes:
             error = UnknownNameError("class", class_name, classes, "the schema")
