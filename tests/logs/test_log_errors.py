@@ -229,7 +229,9 @@ def test_a_reward_that_is_too_large_for_a_float(tmp_path: Path, reward: str) -> 
     path = tmp_path / "log.jsonl"
     line = '{"action": "up", "a": {"b": 1}, "reward": REWARD}\n'.replace("REWARD", reward)
     path.write_text(2 * line.replace("'", '"'))
-    with pytest.raises(tt.LogError, match="log.jsonl:1, column 'reward': a reward is at most 1.8e"):
+    with pytest.raises(
+        tt.LogError, match=r"log\.jsonl:1, column 'reward': a reward is at most 1\.8e"
+    ):
         tt.read_jsonl(path)
 
 

@@ -131,13 +131,13 @@ ATTACKS = [
     Attack(
         "damaged log",
         "it is read, learned and saved, or one TreeThinkError says why not",
-        2_000,
+        1_000,
         damaged_log,
     ),
     Attack(
         "damaged schema file",
         "it is read, and the log with it, or one TreeThinkError says why not",
-        2_000,
+        1_000,
         damaged_schema_file,
     ),
 ]
