@@ -226,6 +226,53 @@ def kept_tables(size: int) -> bytes:
     return packed(schema(1, 1, 1, facts=["equality"]), body + numbers([0, 0]), memory=5000)
 
 
+def kept_sums(size: int, columns: int) -> bytes:
+    """Kept states of many objects with a sum; they take turns with so many columns of one term."""
+    rows, kept = size // (8 + 2 * columns) // 2, size // 16
+    rule = numbers([kept, 1]) + integer(0) * 2 + numbers([kept * rows, 0])
+    ids = number(rows) + b"".join(integer(each) for each in range(rows))
+
+    def state(turn: int) -> bytes:
+        roster, first, second = (ids, integer(0) * 2 * rows, integer(turn) * 2 * rows)
+        if turn >= columns:
+            return numbers([0, 0, turn % columns])
+        return (
+            numbers([0])
+            + roster * (turn == 0)
+            + number(0)
+            + first * (turn == 0)
+            + (number(turn) + second)
+        )
+
+    pairs = b"".join(
+        state(turn) + number(0) + numbers([0, 0, turn % columns]) for turn in range(kept)
+    )
+    body = number(kept) + rule * 2 + number(0) + number(kept) + pairs
+    made = schema(1, 2, 1, length=2)
+    chosen = {"alpha": 0.01, "criterion": "evidence", "memory": 2**31 - 1, "branch_updates": True}
+    return file.pack({"schema": made, "settings": chosen, "sums": ["m0 + m1"]}, body)
+
+
+def shared_sums(size: int) -> bytes:
+    """Many kept transitions between states that share all their values."""
+    return kept_sums(size, 1)
+
+
+def sums_in_turn(size: int) -> bytes:
+    """Many kept transitions whose states have one of a few columns in turn."""
+    return kept_sums(size, 20)
+
+
+def many_frames(size: int) -> bytes:
+    """Many attributes that nothing can refer to, and all of their rules are in another frame."""
+    made = schema(1, size // 110, 10, facts=["equality"])
+    for k, each in enumerate(made["attributes"].values()):
+        each |= {"length": k + 1, "outcomes": "auto"}
+    rules = numbers([0, 0, 4, 2]) * (size // 110 * 10)  # nothing seen; a frame, which has `stays`
+    body = number(0) + rules + number(0) * 2
+    return packed(made, body, criterion="evidence", memory=5000)
+
+
 # ---- headers
 
 
@@ -260,6 +307,9 @@ KINDS: list[Callable[[int], bytes]] = [
     same_rule_undecided,
     shared_states,
     kept_tables,
+    shared_sums,
+    sums_in_turn,
+    many_frames,
     wide_header,
     long_unknown_name,
 ]
