@@ -206,6 +206,7 @@ def test_a_cell_may_be_too_large_for_a_csv_file(tmp_path: Path) -> None:
         ("[1]", "log.jsonl:2: each line must be a JSON object, got [1]"),
         ("[" * 100_000, "log.jsonl:2: this line is not valid JSON"),
         ('{"action": "", "a": {"b": 1}, "a.b": 1}', "log.jsonl:2: 'a.b' is given twice"),
+        ('{"action": "", "a": {"b": "\\ud800"}}', "log.jsonl:2: half a surrogate pair"),
         ('{"action": "", "a": {"b": NaN}}', "log.jsonl:2: 'a' disappears (its cells are empty)"),
     ],
 )
@@ -216,6 +217,12 @@ def test_lines_of_json(tmp_path: Path, line: str, says: str) -> None:
     with pytest.raises(tt.LogError) as raised:
         tt.read_jsonl(path, schema)
     assert says in str(raised.value)
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1])
+def test_an_id_that_is_too_large(tmp_path: Path, number: int) -> None:
+    says = f"log.csv:2, column 'id': an id is a name, or a number that fits 64 bits, got '{number}'"
+    assert message(tmp_path, OBJECTS.replace("0,up,0,", f"0,up,{number},")) == says
 
 
 @pytest.mark.parametrize("missing", ["0,up,1,,,0", "0,up,1,,,0\n1,up,1,,,0"])

@@ -231,26 +231,16 @@ def kept_sums(size: int, columns: int) -> bytes:
     rows, kept = size // (8 + 2 * columns) // 2, size // 16
     rule = numbers([kept, 1]) + integer(0) * 2 + numbers([kept * rows, 0])
     ids = number(rows) + b"".join(integer(each) for each in range(rows))
-
-    def state(turn: int) -> bytes:
-        roster, first, second = (ids, integer(0) * 2 * rows, integer(turn) * 2 * rows)
-        if turn >= columns:
-            return numbers([0, 0, turn % columns])
-        return (
-            numbers([0])
-            + roster * (turn == 0)
-            + number(0)
-            + first * (turn == 0)
-            + (number(turn) + second)
-        )
-
-    pairs = b"".join(
-        state(turn) + number(0) + numbers([0, 0, turn % columns]) for turn in range(kept)
-    )
-    body = number(kept) + rule * 2 + number(0) + number(kept) + pairs
-    made = schema(1, 2, 1, length=2)
+    first = number(0) + ids + number(0) + integer(0) * 2 * rows
+    states = [number(turn) + integer(turn) * 2 * rows for turn in range(columns)]
+    states = [first + states[0], *(numbers([0, 0]) + each for each in states[1:])]
+    known = [numbers([0, 0, turn]) for turn in range(columns)]
+    states += [known[turn % columns] for turn in range(columns, kept)]
+    pairs = (each + number(0) + known[k % columns] for k, each in enumerate(states))
+    body = number(kept) + rule * 2 + number(0) + number(kept) + b"".join(pairs)
     chosen = {"alpha": 0.01, "criterion": "evidence", "memory": 2**31 - 1, "branch_updates": True}
-    return file.pack({"schema": made, "settings": chosen, "sums": ["m0 + m1"]}, body)
+    made = {"schema": schema(1, 2, 1, length=2), "settings": chosen, "sums": ["m0 + m1"]}
+    return file.pack(made, body)
 
 
 def shared_sums(size: int) -> bytes:

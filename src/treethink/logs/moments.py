@@ -228,10 +228,20 @@ class MomentReader:
         texts = [text_of(cell) for cell in cells]
         parsed = {text: parse(text) for text in dict.fromkeys(texts)}
         if all(isinstance(each, int) and not isinstance(each, bool) for each in parsed.values()):
+            self._check_ids(parsed, texts, column)
             return [int(parsed[text]) for text in texts]  # type: ignore[arg-type]  # integers
         numbers = {text: k for k, text in enumerate(dict.fromkeys(texts))}
         self.names = {k: text for text, k in numbers.items()}
         return [numbers[text] for text in texts]
+
+    def _check_ids(self, parsed: Mapping[str, Any], texts: Sequence[str], column: int) -> None:
+        wrong = {text for text, each in parsed.items() if not -(2**63) <= each < 2**63}
+        if not wrong:
+            return
+        for text, number in zip(texts, self._table.numbers, strict=True):
+            if text in wrong:
+                message = f"an id is a name, or a number that fits 64 bits, got {shown(text)}"
+                raise self._error(number, column, message)
 
     def _name(self, object_id: int) -> str:
         return repr(self.names[object_id]) if object_id in self.names else f"object {object_id}"
