@@ -1,6 +1,7 @@
 #include "window.hpp"
 
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -11,11 +12,27 @@ namespace treethink {
 
 namespace {
 
+// Of slots and sums.
+std::size_t count_columns(State const& state) { return state.schema()->columns().size(); }
+
 // Size of a state besides its values, in integers: a handle on each column, and the ids of its objects.
-std::uint64_t per_state(State const& state) { return 8 + 2 * state.columns().size(); }
+std::uint64_t per_state(State const& state) { return 8 + 2 * count_columns(state); }
 constexpr std::uint64_t per_object = 8;
 
 bool same(State::ColumnPtr const& a, State::ColumnPtr const& b) { return a == b || *a == *b; }
+
+// For each slot and sum, whether two states have the same values; of a sum, where its terms have.
+std::vector<bool> equal_columns(State const& state, State const& with) {
+    std::vector<bool> equal;
+    equal.reserve(count_columns(state));
+    for (std::size_t s = 0; s < state.columns().size(); ++s)
+        equal.push_back(same(state.column(SlotId(s)), with.column(SlotId(s))));
+    for (std::size_t s = equal.size(); s < count_columns(state); ++s) {
+        auto const [a, b] = state.schema()->terms_of(SlotId(s));
+        equal.push_back(equal[a] && equal[b]);
+    }
+    return equal;
+}
 
 // Makes a state share the columns of another where they are equal, as successive states of a world usually do already.
 // Returns how many integers it does not share.
@@ -23,24 +40,23 @@ std::uint64_t share(State& state, State const& with) {
     bool const same_objects = state.roster() == with.roster() || *state.roster() == *with.roster();
     std::uint64_t own = per_state(state) + (same_objects ? 0 : per_object * state.roster()->size());
     bool shares_all = !same_objects || state.roster() == with.roster();
-    for (std::size_t s = 0; s < state.columns().size(); ++s) {
+    std::vector<bool> const equal = equal_columns(state, with);
+    for (std::size_t s = 0; s < equal.size(); ++s) {
         auto const& mine = state.column(SlotId(s));
-        auto const& other = with.column(SlotId(s));
-        bool const equal = same(mine, other);
-        own += equal ? 0 : mine->values().size();
-        shares_all = shares_all && (!equal || mine == other);
+        own += equal[s] ? 0 : mine->values().size();
+        shares_all = shares_all && (!equal[s] || mine == with.column(SlotId(s)));
     }
     if (shares_all) return own;
     std::vector<State::ColumnPtr> columns = state.copy_of_columns();
     for (std::size_t s = 0; s < columns.size(); ++s)
-        if (same(columns[s], with.column(SlotId(s)))) columns[s] = with.column(SlotId(s));
+        if (equal[s]) columns[s] = with.column(SlotId(s));
     state = State(state.schema(), same_objects ? with.roster() : state.roster(), std::move(columns), &with);
     return own;
 }
 
 std::uint64_t size_of(State const& state) {
     std::uint64_t values = per_state(state) + per_object * state.roster()->size();
-    for (auto const& column : state.columns()) values += column->values().size();
+    for (std::size_t s = 0; s < count_columns(state); ++s) values += state.column(SlotId(s))->values().size();
     return values;
 }
 
@@ -144,7 +160,9 @@ public:
             if (columns.back()->rows() != rows)
                 throw ModelFileError("the model file has a state with values of no object");
         }
-        return {schema_, roster, std::move(columns)};
+        State state(schema_, roster, std::move(columns), last_ ? &*last_ : nullptr);
+        last_ = state;
+        return state;
     }
 
 private:
@@ -173,6 +191,7 @@ private:
     std::shared_ptr<Schema const> schema_;
     std::vector<std::shared_ptr<Roster const>> rosters_;
     std::vector<std::vector<State::ColumnPtr>> columns_;  // by slot
+    std::optional<State> last_;                           // sums of what is the same are shared with it
 };
 
 }  // namespace

@@ -225,10 +225,10 @@ def rest_of_arguments(**values: object) -> str:
 def read_length(length: object) -> int:
     """Return the length of an attribute as a plain int."""
     if isinstance(length, bool) or not isinstance(length, SupportsIndex):
-        raise SchemaError(f"an attribute's length must be an integer, got {length!r}")
+        raise SchemaError(f"an attribute's length must be an integer, got {shown(length)}")
     if not 1 <= length.__index__() <= _engine.longest_vector:
         longest = _engine.longest_vector
-        raise SchemaError(f"an attribute's length must be 1 to {longest}, got {length!r}")
+        raise SchemaError(f"an attribute's length must be 1 to {longest}, got {shown(length)}")
     return length.__index__()
 
 

@@ -206,6 +206,7 @@ def test_a_cell_may_be_too_large_for_a_csv_file(tmp_path: Path) -> None:
         ("[1]", "log.jsonl:2: each line must be a JSON object, got [1]"),
         ("[" * 100_000, "log.jsonl:2: this line is not valid JSON"),
         ('{"action": "", "a": {"b": 1}, "a.b": 1}', "log.jsonl:2: 'a.b' is given twice"),
+        ('{"action": "", "a": {"b": "\\ud800"}}', "log.jsonl:2: half a surrogate pair"),
         ('{"action": "", "a": {"b": NaN}}', "log.jsonl:2: 'a' disappears (its cells are empty)"),
     ],
 )
@@ -216,6 +217,29 @@ def test_lines_of_json(tmp_path: Path, line: str, says: str) -> None:
     with pytest.raises(tt.LogError) as raised:
         tt.read_jsonl(path, schema)
     assert says in str(raised.value)
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1])
+def test_an_id_that_is_too_large(tmp_path: Path, number: int) -> None:
+    says = f"log.csv:2, column 'id': an id is a name, or a number that fits 64 bits, got '{number}'"
+    assert message(tmp_path, OBJECTS.replace("0,up,0,", f"0,up,{number},")) == says
+
+
+@pytest.mark.parametrize("missing", ["0,up,1,,,0", "0,up,1,,,0\n1,up,1,,,0"])
+def test_a_class_that_is_missing(tmp_path: Path, missing: str) -> None:
+    objects = OBJECTS if "\n" not in missing else "step,action,id,class,floor,score\n"
+    assert "column 'class': the value is missing" in message(tmp_path, f"{objects}{missing}\n")
+
+
+@pytest.mark.parametrize("reward", [str(10**400), f"-{10**4000}", "'1e400'"])
+def test_a_reward_that_is_too_large_for_a_float(tmp_path: Path, reward: str) -> None:
+    path = tmp_path / "log.jsonl"
+    line = '{"action": "up", "a": {"b": 1}, "reward": REWARD}\n'.replace("REWARD", reward)
+    path.write_text(2 * line.replace("'", '"'))
+    with pytest.raises(
+        tt.LogError, match=r"log\.jsonl:1, column 'reward': a reward is at most 1\.8e"
+    ):
+        tt.read_jsonl(path)
 
 
 @pytest.mark.parametrize(

@@ -255,6 +255,11 @@ columns = ["x", "y"]
             "scale = 10", "scael = 10",
             "unknown key 'scael' in attributes.floor. Did you mean 'scale'?",
         ),
+        ("scale = 10", f"scale = {'1' * 5_000}", "this is not valid TOML: Exceeds the limit"),
+        (
+            'kind = "number"', f"length = 0x{'f' * 5_000}",
+            "an attribute's length must be 1 to 1000000, got <int>",
+        ),
         ('["x", "y"]', '["x", "y", "z"]', "attributes.pos.columns must be 1 or 2 names, got 3"),
         (
             "[attributes.floor]", "[attributes]\nfloor = 3\n[attributes.flor]",

@@ -12,6 +12,8 @@ from typing import Any
 
 import bombs
 import child
+import framed_worlds
+import joint_worlds
 import treethink as tt
 from endless import noise
 from torture import Attack
@@ -77,11 +79,26 @@ def uses_of(model: tt.TreeThink, path: str, transition: Any) -> dict[str, Callab
     }
 
 
-def learn_under_limit(path: str, seed: int, more: int, first: int, memory: int) -> str | None:
+#: Worlds in which rules choose a frame, look ahead and look again.
+FRAMED = ["warp", "caught", "heading", "floors"]
+JOINT = ["two_relations", "cells", "statements"]
+
+
+def stream_of(world: str, n: int, seed: int) -> list[Any]:
+    """Return so many transitions of a world."""
+    if world in FRAMED:
+        return framed_worlds.stream(world, n, seed)
+    if world in JOINT:
+        return joint_worlds.stream(joint_worlds.WORLDS[world][0], n, seed)
+    return list(tt.transitions(tt.make(world), n, seed))
+
+
+def learn_under_limit(
+    path: str, world: str, seed: int, more: int, first: int, memory: int
+) -> str | None:
     """Learn until memory runs out; return what went wrong, or None."""
-    world = tt.make("maze")
-    stream = list(tt.transitions(world, first + 1_500, seed=seed))
-    model = tt.TreeThink(world.schema, memory=memory)
+    stream = stream_of(world, first + (1_500 if world == "maze" else 300), seed)
+    model = tt.TreeThink(stream[0][0].schema, memory=memory)
     model.observe_many(stream[:first])
     model.save(path)
     saved = Path(path).read_bytes()
@@ -191,9 +208,9 @@ def load_bomb(kind: str, size: int) -> str | None:
     content = next(each for each in bombs.KINDS if each.__name__ == kind)(size)
     learner: Any = Qora if kind.endswith("qora") else tt.TreeThink
     forget_peak()
-    before, start = peak_memory(), time.perf_counter()
+    before, start = peak_memory(), time.process_time()
     error = first_error(lambda: learner.from_bytes(content))
-    memory, seconds = peak_memory() - before, time.perf_counter() - start
+    memory, seconds = peak_memory() - before, time.process_time() - start
     if error not in ("", "ModelFileError"):
         return f"{kind} of {len(content):,} bytes raised a {error}"
     if memory > FREE_MEMORY + MEMORY_PER_BYTE * len(content):
@@ -224,10 +241,24 @@ def memory_runs_out_while_learning(rng: random.Random, folder: Path) -> str | No
     """Limit the memory of a process that learns."""
     arguments = (
         str(folder / "model.tt"),
+        "maze",
         rng.randrange(1_000),
         rng.randrange(MEGABYTE),
         rng.choice([0, 50, 300]),
         rng.choice([0, 5_000]),
+    )
+    return child.result(child.start(learn_under_limit, *arguments))
+
+
+def memory_runs_out_in_a_look(rng: random.Random, folder: Path) -> str | None:
+    """Limit the memory of a process whose model looks at what it has kept, and chooses frames."""
+    arguments = (
+        str(folder / "model.tt"),
+        rng.choice([*FRAMED, *JOINT]),
+        rng.randrange(1_000),
+        rng.randrange(MEGABYTE),
+        rng.choice([0, 20, 60, 120]),
+        5_000,
     )
     return child.result(child.start(learn_under_limit, *arguments))
 
@@ -275,6 +306,12 @@ ATTACKS = [
         memory_runs_out_while_learning,
     ),
     Attack(
+        "memory runs out while rules choose frames and look ahead",
+        "a MemoryError, then a BrokenModelError from everything; the saved file stays",
+        60,
+        memory_runs_out_in_a_look,
+    ),
+    Attack(
         "memory runs out while QORA learns",
         "a MemoryError, then a BrokenModelError from everything; the saved file stays",
         30,
@@ -294,7 +331,8 @@ ATTACKS = [
     ),
     Attack(
         "small model file that asks for much",
-        "loading takes at most 64 MB and 100 times the file, and 10 s; or one ModelFileError",
+        "loading takes at most 64 MB and 100 times the file, and 10 s of processor time; or one "
+        "ModelFileError",
         80,
         bomb_is_refused,
     ),

@@ -18,6 +18,8 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import framed_worlds
+import joint_worlds
 import treethink as tt
 from faults import STUCK, in_child, interrupted_after, meanwhile
 from torture import Attack
@@ -196,6 +198,41 @@ def several_threads(rng: random.Random, folder: Path) -> str | None:
     return None if copied.to_bytes() == model.to_bytes() else "a copy is different"
 
 
+def transitions_with_looks(rng: random.Random, n: int) -> list[Step]:
+    """Return transitions of a world in which rules choose a frame, or look ahead."""
+    if rng.random() < 0.5:
+        return framed_worlds.stream(rng.choice(["warp", "caught", "floors"]), n, rng.randrange(99))
+    world = rng.choice([*joint_worlds.WORLDS])
+    return joint_worlds.stream(joint_worlds.WORLDS[world][0], n, rng.randrange(99))
+
+
+def threads_while_rules_look(rng: random.Random, folder: Path) -> str | None:
+    """Threads observe while rules look at what is kept, and others read, copy and diagnose."""
+    n = 200
+    stream = transitions_with_looks(rng, n)
+    model = tt.TreeThink(stream[0][0].schema)
+    parts = [stream[k::3] for k in range(3)]
+    threads = [threading.Thread(target=model.observe_many, args=(part,)) for part in parts]
+    before, action = stream[0][:2]
+
+    def read() -> None:
+        prediction = model.predict(before, action)
+        for each in before:
+            prediction.novel(each.id, next(iter(each.values)))
+        str(model.explain(before, action))
+        pickle.loads(pickle.dumps(model)).observe(*stream[0])
+
+    with meanwhile(read, model.kept, model.doubts):
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(STUCK)
+    if model.observations != n or len(model.kept()) != n:
+        return f"{model.observations} observations, {len(model.kept())} kept, not {n}"
+    copied = pickle.loads(pickle.dumps(model))
+    return None if copied.to_bytes() == model.to_bytes() else "a copy is different"
+
+
 # ---------------------------------------------------- deep rules
 
 
@@ -276,6 +313,12 @@ ATTACKS = [
         "no observation is lost, and a copy is equal",
         200,
         several_threads,
+    ),
+    Attack(
+        "threads while rules choose frames and look ahead",
+        "no observation is lost, and a copy is equal; readers, copies and diagnoses go on",
+        40,
+        threads_while_rules_look,
     ),
     Attack("deep rules", "everything works or gives one TreeThinkError", 100, deep_rules),
 ]

@@ -226,6 +226,43 @@ def kept_tables(size: int) -> bytes:
     return packed(schema(1, 1, 1, facts=["equality"]), body + numbers([0, 0]), memory=5000)
 
 
+def kept_sums(size: int, columns: int) -> bytes:
+    """Kept states of many objects with a sum; they take turns with so many columns of one term."""
+    rows, kept = size // (8 + 2 * columns) // 2, size // 16
+    rule = numbers([kept, 1]) + integer(0) * 2 + numbers([kept * rows, 0])
+    ids = number(rows) + b"".join(integer(each) for each in range(rows))
+    first = number(0) + ids + number(0) + integer(0) * 2 * rows
+    states = [number(turn) + integer(turn) * 2 * rows for turn in range(columns)]
+    states = [first + states[0], *(numbers([0, 0]) + each for each in states[1:])]
+    known = [numbers([0, 0, turn]) for turn in range(columns)]
+    states += [known[turn % columns] for turn in range(columns, kept)]
+    pairs = (each + number(0) + known[k % columns] for k, each in enumerate(states))
+    body = number(kept) + rule * 2 + number(0) + number(kept) + b"".join(pairs)
+    chosen = {"alpha": 0.01, "criterion": "evidence", "memory": 2**31 - 1, "branch_updates": True}
+    made = {"schema": schema(1, 2, 1, length=2), "settings": chosen, "sums": ["m0 + m1"]}
+    return file.pack(made, body)
+
+
+def shared_sums(size: int) -> bytes:
+    """Many kept transitions between states that share all their values."""
+    return kept_sums(size, 1)
+
+
+def sums_in_turn(size: int) -> bytes:
+    """Many kept transitions whose states have one of a few columns in turn."""
+    return kept_sums(size, 20)
+
+
+def many_frames(size: int) -> bytes:
+    """Many attributes that nothing can refer to, and all of their rules are in another frame."""
+    made = schema(1, size // 110, 10, facts=["equality"])
+    for k, each in enumerate(made["attributes"].values()):
+        each |= {"length": k + 1, "outcomes": "auto"}
+    rules = numbers([0, 0, 4, 2]) * (size // 110 * 10)  # nothing seen; a frame, which has `stays`
+    body = number(0) + rules + number(0) * 2
+    return packed(made, body, criterion="evidence", memory=5000)
+
+
 # ---- headers
 
 
@@ -260,6 +297,9 @@ KINDS: list[Callable[[int], bytes]] = [
     same_rule_undecided,
     shared_states,
     kept_tables,
+    shared_sums,
+    sums_in_turn,
+    many_frames,
     wide_header,
     long_unknown_name,
 ]

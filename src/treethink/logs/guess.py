@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import Any
 
 from treethink.attributes import Attribute
-from treethink.errors import shown
+from treethink.errors import LogError, shown
 from treethink.logs.cells import Parsed, decimals, is_missing, parse, text_of
 from treethink.logs.names import (
     ROLES,
@@ -354,7 +354,11 @@ class _Guess:
         """Return the attributes of each class, and the class of each object of a wide row."""
         if not self._wide:
             having = {name: self._class_set(parts[0]) for name, parts in columns.items()}
-            names = self._distinct(self._roles["class"])
+            column = self._roles["class"]
+            names = self._distinct(column)
+            if not names:
+                place = self._table.place(self._table.numbers[0])
+                raise LogError(f"{place}, column {column!r}: the value is missing")
             return {
                 each: [name for name, own in having.items() if each in own] for each in names
             }, None

@@ -7,8 +7,11 @@ Every value is checked here; an error names the file, the line, the column and t
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -143,7 +146,11 @@ class MomentReader:
         if isinstance(value, bool | str | tuple):
             message = f"a reward is a number, got {shown(cell)}"
             raise self._error(number, self._roles["reward"], message)
-        return None if value is None else float(value)
+        reward = None if value is None else _as_float(value)
+        if reward is not None and not math.isfinite(reward):
+            message = f"a reward is at most {sys.float_info.max:.2g}, got {shown(cell)}"
+            raise self._error(number, self._roles["reward"], message)
+        return reward
 
     def _terminated(self, row: Row, number: int) -> bool | None:
         if "terminated" not in self._roles:
@@ -179,6 +186,8 @@ class MomentReader:
 
     def _thing(self, row: Row, number: int, classes: Mapping[str, tuple[Place, ...]]) -> Thing:
         column = self._roles["class"]
+        if is_missing(row[column]):
+            raise self._error(number, column, "the value is missing")
         class_name = text_of(row[column])
         if class_name not in classes:
             error = UnknownNameError("class", class_name, classes, "the schema")
@@ -219,10 +228,20 @@ class MomentReader:
         texts = [text_of(cell) for cell in cells]
         parsed = {text: parse(text) for text in dict.fromkeys(texts)}
         if all(isinstance(each, int) and not isinstance(each, bool) for each in parsed.values()):
+            self._check_ids(parsed, texts, column)
             return [int(parsed[text]) for text in texts]  # type: ignore[arg-type]  # integers
         numbers = {text: k for k, text in enumerate(dict.fromkeys(texts))}
         self.names = {k: text for text, k in numbers.items()}
         return [numbers[text] for text in texts]
+
+    def _check_ids(self, parsed: Mapping[str, Any], texts: Sequence[str], column: int) -> None:
+        wrong = {text for text, each in parsed.items() if not -(2**63) <= each < 2**63}
+        if not wrong:
+            return
+        for text, number in zip(texts, self._table.numbers, strict=True):
+            if text in wrong:
+                message = f"an id is a name, or a number that fits 64 bits, got {shown(text)}"
+                raise self._error(number, column, message)
 
     def _name(self, object_id: int) -> str:
         return repr(self.names[object_id]) if object_id in self.names else f"object {object_id}"
@@ -295,6 +314,13 @@ class MomentReader:
             return ""
         advice = column_advice(self._table, f"reward={columns[0]}")
         return f". This row has no action either: if {columns[0]!r} is the reward: {advice}"
+
+
+def _as_float(number: int | Decimal) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _in_episode(moment: Moment) -> str:

@@ -49,7 +49,7 @@ def read_schema(path: str | PathLike[str]) -> LogSchema:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise LogError(f"{path}: this is not UTF-8 text: save the file as UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of too many digits is no TOMLError
         raise LogError(f"{path}: this is not valid TOML: {error}") from None
     try:
         return _read(data)

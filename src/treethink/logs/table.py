@@ -138,9 +138,20 @@ def _parse(line: str, place: str) -> dict[str, Any]:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise LogError(f"{place}: this line is not valid JSON: {error}") from None
+    if "\\ud" in line.lower() and not _is_text(data):
+        raise LogError(f"{place}: half a surrogate pair, such as \\ud800 alone, is no character")
     if not isinstance(data, dict):
         raise LogError(f"{place}: each line must be a JSON object, got {shown(data)}")
     return data
+
+
+def _is_text(data: object) -> bool:
+    """Return whether UTF-8 can write all texts in JSON data."""
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return False
+    return True
 
 
 def _objects(data: dict[str, Any]) -> list[dict[str, Any]]:
