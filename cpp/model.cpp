@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "learning/replay.hpp"
+#include "looks/fresh_tree.hpp"
 #include "looks/rule_sketch.hpp"
 #include "novelty.hpp"
 #include "serialize.hpp"
@@ -202,6 +203,9 @@ std::vector<ModelEvent> Model::learn_transition(State const& before, ActionId ac
     events_.clear();
     if (facts_needed) recode(trees_, codes_, codes_.set_state(before));
     ++observations_;
+    std::erase_if(undecided_, [&](RuleId const& rule) {  // people may have removed the nodes
+        return TreeReplay::undecided(tree(rule.first, rule.second)).empty();
+    });
     std::vector<ModelEvent> events;
     LearningContext learning = context(before);
     for (std::size_t s = 0; s < effects_.size(); ++s) {
@@ -506,11 +510,45 @@ void Model::take_looks(ActionId action, std::vector<ModelEvent>& events) {
     LooksLeft looks;
     for (RuleId const& rule : rules) {
         Tree& tree = this->tree(rule.first, rule.second);
-        if (!tree.awaits_look()) continue;
         LearningContext learning = context(window_.transitions().back().before);
+        if (looks.fresh > 0 && is_fresh_tree_due(rule, action)) {
+            --looks.fresh;
+            plant_fresh_tree(rule, learning);
+            take_events(rule.first, rule.second, events);
+        }
+        if (!tree.awaits_look()) continue;
         take_looks(tree, rule, learning, looks);
         take_events(rule.first, rule.second, events);
     }
+}
+
+// When new nodes have counted what is kept, and now and then.
+bool Model::is_fresh_tree_due(RuleId const& rule, ActionId action) const {
+    Tree const& tree = this->tree(rule.first, rule.second);
+    if (!chooses_frames() || !FreshTree::is_worth_while(tree)) return false;
+    if (std::find(undecided_.begin(), undecided_.end(), rule) != undecided_.end()) return true;
+    KeptTransition const& last = window_.transitions().back();
+    bool const has_learned = rule.second == action && count_targets(rule.first, last.before, last.feedback) > 0;
+    return has_learned && FreshTree::is_due(tree.transitions(), rule.first);
+}
+
+// If new nodes explain everything, a shorter tree may do so, too.
+void Model::plant_fresh_tree(RuleId const& rule, LearningContext& learning) {
+    auto const& [slot, action] = rule;
+    Tree& tree = this->tree(slot, action);
+    if (tree.transitions() > window_.transitions().size()) return;  // some are not kept any more
+    FreshTree fresh(tree, learning);
+    Effect effect;
+    auto const& kept = window_.transitions();
+    for (auto each = kept.rbegin(); each != kept.rend() && !fresh.is_full(); ++each) {
+        std::size_t const rows = count_targets(slot, each->before, each->feedback);
+        if (each->action != action || rows == 0) continue;
+        find_effect(tree, slot, each->before, each->after, each->feedback, effect);
+        if (!effect.told) continue;
+        set_targets(tree, slot, effect, rows);
+        fresh.add(each->before, each->after, targets_);
+    }
+    if (fresh.find()) fresh.plant();
 }
 
 // A rule is looked at until it changes.

@@ -204,10 +204,12 @@ private:
 
     // Looks that one observation may still take.
     struct LooksLeft {
-        std::size_t second = 4, ahead = 1;
+        std::size_t fresh = 1, second = 4, ahead = 1;
     };
     void take_looks(ActionId action, std::vector<ModelEvent>& events);
     void take_looks(Tree& tree, RuleId const& rule, LearningContext& learning, LooksLeft& left);
+    [[nodiscard]] bool is_fresh_tree_due(RuleId const& rule, ActionId action) const;
+    void plant_fresh_tree(RuleId const& rule, LearningContext& learning);
     [[nodiscard]] std::vector<KeptTarget> kept_targets(RuleId const& rule, NodeId node, std::size_t max_targets);
 
     template <class Route>

@@ -30,14 +30,27 @@ void TreeReplay::count(LearningContext& context, std::span<Tree::Target const> t
             return waits;
         });
     tree_.count_groups(context, share);
+    for (NodeId const at : tree_.awaiting_replay_) name_planted_test(context, tree_.nodes_[at]);
     for (NodeId const at : tree_.awaiting_replay_)
         tree_.forgotten_ += forget_candidates(context, tree_.nodes_[at], tree_.size(), share);
+}
+
+// A test that was planted (looks/fresh_tree.hpp) is a candidate from the time when it is first true.
+void TreeReplay::name_planted_test(LearningContext const& context, Node& node) {
+    bool const is_planted = !node.is_leaf() && node.uncounted_test.in_place();
+    if (!is_planted || node.test_candidate.code != no_code || !context.codes.types()[node.test.type].counted) return;
+    Code const code = context.codes.find(node.test.type, node.test.value);
+    BlockCounters const* const counters = node.candidates.find(node.test_candidate.block);
+    bool const is_counted = counters != nullptr && code != no_code;
+    if (is_counted && counters->find_column(code) != BlockCounters::kNoColumn) node.test_candidate.code = code;
 }
 
 void TreeReplay::finish(LearningContext& context) {
     for (NodeId const at : tree_.awaiting_replay_) {
         Node& node = tree_.nodes_[at];
         if (node.replay != ReplayStage::awaiting_replay) continue;  // removed, or listed twice
+        // It now has the counts of a candidate.
+        if (!node.is_leaf() && node.test_candidate.code != no_code) node.uncounted_test = {};
         // A branch that was decided by a second look has nothing to decide yet.
         node.replay = node.is_leaf() ? ReplayStage::awaiting_decision : ReplayStage::done;
     }

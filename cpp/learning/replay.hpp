@@ -38,6 +38,8 @@ public:
     void set_undecided(std::vector<std::size_t> const& places);
 
 private:
+    static void name_planted_test(LearningContext const& context, Node& node);
+
     Tree& tree_;
 };
 

@@ -493,7 +493,7 @@ void Tree::recode(std::vector<NewCodes> const& by_type) {
             if (new_code == nullptr) return;
             block.recode(*new_code, size, node.stats.totals);
             CandidateId& test = node.test_candidate;
-            if (!node.is_leaf() && test.block == b) test.code = (*new_code)[test.code];
+            if (!node.is_leaf() && test.block == b && test.code != no_code) test.code = (*new_code)[test.code];
         });
     }
 }

@@ -144,6 +144,7 @@ private:
     friend class TreeReplay;
     friend class SecondLook;
     friend class LookAhead;
+    friend class FreshTree;
 
     [[nodiscard]] bool answers_with_all(NodeId node) const {
         return node == kRoot &&

@@ -8,6 +8,19 @@
 
 namespace treethink {
 
+// The values after the transition count too: outcomes that the rule does not tell apart may differ in another frame.
+std::uint64_t hash_of_target(Tree const& tree, std::uint64_t transition, State const& before, State const& after,
+                             Tree::Target const& target) {
+    std::uint64_t hash = scramble(transition);
+    if (target.arguments.empty()) return hash;
+    auto const& slots = before.schema()->slots();
+    for (State const* const state : {&before, &after})
+        for (std::size_t s = 0; s < slots.size(); ++s)
+            if (slots[s].class_id == tree.arguments().front())
+                hash = hash_of(state->value(SlotId(s), target.arguments.front()), hash);
+    return hash;
+}
+
 TargetCollector::TargetCollector(Tree const& tree, NodeId node, std::size_t max_targets)
     : tree_(tree), node_(node), max_targets_(max_targets), drawn_of_outcome_(2 * max_targets) {
     constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
@@ -26,24 +39,11 @@ void TargetCollector::add(std::vector<FactType> const& types, State const& befor
     drawn_.clear();
     for (Tree::Target const& target : targets) {
         if (is_done(by_outcome_[target.outcome])) continue;
-        std::uint64_t const hash = hash_of_target(before, after, target);
+        std::uint64_t const hash = hash_of_target(tree_, transition_, before, after, target);
         if (hash <= by_outcome_[target.outcome].max_hash) drawn_.push_back({hash, target});
     }
     std::stable_sort(drawn_.begin(), drawn_.end(), [](Drawn const& a, Drawn const& b) { return a.hash < b.hash; });
     for (Drawn const& each : drawn_) search(types, before, after, each.target);
-}
-
-// The values after the transition count too: outcomes that the rule does not tell apart may differ in another frame.
-std::uint64_t TargetCollector::hash_of_target(State const& before, State const& after,
-                                              Tree::Target const& target) const {
-    std::uint64_t hash = scramble(transition_);
-    if (target.arguments.empty()) return hash;
-    auto const& slots = before.schema()->slots();
-    for (State const* const state : {&before, &after})
-        for (std::size_t s = 0; s < slots.size(); ++s)
-            if (slots[s].class_id == tree_.arguments().front())
-                hash = hash_of(state->value(SlotId(s), target.arguments.front()), hash);
-    return hash;
 }
 
 void TargetCollector::search(std::vector<FactType> const& types, State const& before, State const& after,

@@ -98,6 +98,10 @@ struct KeptTarget {
     std::uint32_t outcome;
 };
 
+/// Decides which targets of a rule are drawn. `transition` is counted from the most recent one.
+[[nodiscard]] std::uint64_t hash_of_target(Tree const& tree, std::uint64_t transition, State const& before,
+                                           State const& after, Tree::Target const& target);
+
 /// Collects targets that reach a node, transition by transition, the most recent first.
 class TargetCollector {
 public:
@@ -128,8 +132,6 @@ private:
     [[nodiscard]] bool is_done(Search const& each) const {
         return each.searched >= searched_of_outcome || each.reached >= drawn_of_outcome_;
     }
-    [[nodiscard]] std::uint64_t hash_of_target(State const& before, State const& after,
-                                               Tree::Target const& target) const;
     void search(std::vector<FactType> const& types, State const& before, State const& after,
                 Tree::Target const& target);
 

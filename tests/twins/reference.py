@@ -1281,6 +1281,10 @@ class ReferenceTree:
 
     # -- the same with a memory --
 
+    def is_undecided(self) -> bool:
+        """Whether any node still awaits its decision after a replay."""
+        return any(node in self.awaiting_decision for node in self.nodes())
+
     def decide_replayed(self, scene: Scene) -> None:
         """Check the nodes that still await a decision, in preorder."""
         waiting = [node for node in self.nodes() if node in self.awaiting_decision]
@@ -1318,6 +1322,34 @@ class ReferenceTree:
         self.seen.update(outcome for _, outcome in self.told_apart(targets))
         if len(self.seen) > 1 and not self.awaiting_replay:
             self.awaiting_replay.append(self.root)
+
+    def is_fresh_tree_worth_while(self) -> bool:
+        """Whether all is explained by a tree that may be longer than it needs to be.
+
+        In the frame `jump`, what a target had depends on the tree.
+        """
+        varies = len(self.seen) > 1
+        if not varies or self.awaiting_replay or self.is_edited() or self.root.keeps_test():
+            return False
+        if OTHERS in self.outcomes or self.frame.jumps:
+            return False
+        return self.root in self._settled() and 2 <= len(self.root.branches()) <= MAX_FRESH_TESTS
+
+    def plant(self, fresh: Node) -> None:
+        """Ask the tests of a fresh tree from now on; all nodes count what is kept."""
+        self.awaiting_look = []
+        self._plant(self.root, fresh)
+        self.on_change("change", "")
+
+    def _plant(self, node: Node, fresh: Node) -> None:
+        node.restart()
+        self.awaiting_replay.append(node)
+        if fresh.test and fresh.left and fresh.right:
+            node.become_branch(fresh.test)
+            assert node.left and node.right
+            node.held = None if KINDS[fresh.test.kind].counted else Counter()
+            self._plant(node.left, fresh.left)
+            self._plant(node.right, fresh.right)
 
     def is_edited(self) -> bool:
         """Whether people have changed any node that has not learned since."""
@@ -1808,6 +1840,15 @@ the rest the best by themselves. Second tests are so many of the shortest."""
 MAX_FILTERS = 4
 """A join is tried with so many tests about the object that it finds."""
 MAX_SKETCH_TESTS, MAX_SKETCH_DEPTH = 256, 8
+MAX_FRESH_TREES = 1
+"""In one transition there are so many fresh trees."""
+MAX_COMPARED, MAX_FRESH_TARGETS = 2**16, 128
+"""A fresh tree must explain so many targets at most, and is grown over so many."""
+MAX_FRESH_TESTS, MAX_ROUNDS = 32, 3
+"""It and the old tree have so many tests at most, and it is grown so often,"""
+FRESH_GROUNDINGS = (2**14, 2**16)
+"""each time with this budget."""
+FEWEST_TRANSITIONS_OF_FRESH_TREES, FRESH_PHASES = 32, 16
 
 
 LOOK_LEVELS = [2, *(2**k * half for k in range(1, 64) for half in (2, 3))]
@@ -2279,6 +2320,119 @@ class Sketch:
         return best.length + sum(self._grow(sample, half, depth + 1) for half in halves)
 
 
+# --- fresh trees ---------------------------------------------------------------------------
+
+
+def is_fresh_tree_due(transitions: int, phase: int) -> bool:
+    """Whether the number of transitions has doubled; phases take turns."""
+    phase %= FRESH_PHASES
+
+    def turn(n: int) -> int:
+        return (n * (FRESH_PHASES + phase) // FRESH_PHASES).bit_length()
+
+    enough = transitions >= FEWEST_TRANSITIONS_OF_FRESH_TREES
+    return enough and turn(transitions) != turn(transitions - 1)
+
+
+def leaf_reached(root: Node, target: KeptTarget) -> Node:
+    node, bindings = root, target.bindings
+    while node.test and node.left and node.right:
+        extended = extensions(target.scene, node.test, bindings)
+        node, bindings = (node.left, extended) if extended else (node.right, bindings)
+    return node
+
+
+class FreshTree:
+    """A tree that explains all that is kept, with shorter tests than the tree of a rule.
+
+    It is grown over a sample with an equal share of each part: first, a part is what reaches a leaf
+    of the old tree; then, if the fresh tree mixes outcomes, what reaches a leaf of both.
+    """
+
+    def __init__(self, tree: ReferenceTree, kept: list[KeptTarget], scene: Scene):
+        self.tree, self.kept, self.scene = tree, kept, scene
+        self.most = sum(
+            tree._description_length(node, scene, node.test)
+            for node in tree.root.branches()
+            if node.test
+        )
+        """It must surely be shorter."""
+        self.length, self.tests = 0, 0
+        self.budget = Budget(*FRESH_GROUNDINGS)
+
+    def find(self) -> Node | None:
+        parts: list[tuple[Node, ...]] = [(leaf_reached(self.tree.root, k),) for k in self.kept]
+        if len(self.kept) > MAX_COMPARED:
+            return None
+        for _ in range(MAX_ROUNDS):
+            root = Node(self.tree.root.variables)
+            self.length, self.tests = 0, 0
+            self.budget = Budget(*FRESH_GROUNDINGS)
+            sample = self._sample(parts)
+            if not sample or not self._grow(root, sample):
+                return None
+            leaves = [leaf_reached(root, each) for each in self.kept]
+            came = {(leaf, k.outcome) for leaf, k in zip(leaves, self.kept, strict=True)}
+            if len(came) == len(set(leaves)):
+                return root
+            parts = [(*part, leaf) for part, leaf in zip(parts, leaves, strict=True)]
+        return None
+
+    def _is_shorter(self, length: int) -> bool:
+        return bool(self.tree.criterion.surely_better(-length, -self.most, 0))
+
+    def _sample(self, parts: list[tuple[Node, ...]]) -> list[KeptTarget]:
+        share = MAX_FRESH_TARGETS // len(set(parts))
+        taken = Counter[tuple[Node, ...]]()
+        sample = []
+        for part, each in zip(parts, self.kept, strict=True):
+            if taken[part] < share:
+                taken[part] += 1
+                sample.append(each)
+        return sample
+
+    def _grow(self, node: Node, kept: list[KeptTarget]) -> bool:
+        """Whether it explains the sample, and is shorter."""
+        if len({each.outcome for each in kept}) <= 1:
+            return True
+        best = self._best(node, kept)
+        if best is None:
+            return False
+        self.length += best.length
+        self.tests += 1
+        if not self._is_shorter(self.length) or self.tests > MAX_FRESH_TESTS:
+            return False
+        node.become_branch(best.test)
+        assert node.left and node.right
+        held = [
+            each._replace(bindings=extensions(each.scene, best.test, each.bindings))
+            for i, each in enumerate(kept)
+            if best.holds >> i & 1
+        ]
+        failed = [each for i, each in enumerate(kept) if not best.holds >> i & 1]
+        return self._grow(node.left, held) and self._grow(node.right, failed)
+
+    def _best(self, node: Node, kept: list[KeptTarget]) -> KeptTest | None:
+        """The best test, if it is surely better than none; of equals, the preferred."""
+        n = len(node.variables)
+        sample = LookSample([each.outcome for each in kept], 1)
+        sample.by_outcome = dict.fromkeys(self.tree.outcomes, 0) | sample.by_outcome
+        none = sample.score(sample.everything)
+        lengths = self.tree.lengths(self.scene, node.variables)
+        tests = kept_tests(lengths, node.variables, kept, [self.budget])
+        worths: dict[Test, tuple[int, int]] = {}
+        for each in tests:
+            points = sample.score(sample.everything, each.holds)
+            worths[each.test] = (points - each.length, points)
+        if not tests:
+            return None
+        highest = max(worths.values())
+        if not self.tree.criterion.surely_better(highest[0], none, 0):
+            return None
+        equals = [each for each in tests if worths[each.test] == highest]
+        return min(equals, key=lambda each: preference(self.scene, each.test, n))
+
+
 # --- the model ---------------------------------------------------------------------
 
 
@@ -2300,6 +2454,10 @@ class ReferenceModel:
         self.kept: list[tuple[Scene, Scene, str, dict[str, Any]]] = []
         self.events: list[tuple[str, RuleKey, str]] = []
         self.trees: dict[RuleKey, ReferenceTree] = {}
+        self.undecided: list[RuleKey] = []
+        """Rules with new nodes that have counted what is kept, and not been asked since."""
+        self.planted = 0
+        """How often a fresh tree took the place of another."""
         self.lost_frames = 0
         """How often a rule began again because its frame could not tell a transition."""
         self.deferred = 0
@@ -2348,6 +2506,7 @@ class ReferenceModel:
     ) -> None:
         scene, then = Scene(before), Scene(after)
         self._share_counters()
+        self.undecided = [rule for rule in self.undecided if self.tree(*rule).is_undecided()]
         feedback = {"reward": reward, "terminated": terminated}
         for class_name, attribute in self.all_slots():
             targets = self._targets(scene, then, feedback, (class_name, attribute, action))
@@ -2492,12 +2651,18 @@ class ReferenceModel:
                 tree.add_seen(targets)
 
     def _look_again(self, scene: Scene) -> None:
-        """Look at nodes that await it: a few, until one changes in each tree."""
-        second, ahead = MAX_SECOND_LOOKS, MAX_LOOKS_AHEAD
+        """Look at nodes that await it: a few, until one changes in each tree.
+
+        Before that, a fresh tree may take the place of one.
+        """
+        second, ahead, fresh = MAX_SECOND_LOOKS, MAX_LOOKS_AHEAD, MAX_FRESH_TREES
         for class_name, attribute in self.all_slots():
             for action in self.schema.actions:
                 rule = (class_name, attribute, action)
                 tree = self.tree(*rule)
+                if fresh > 0 and self._is_fresh_tree_due(rule):
+                    fresh -= 1
+                    self._plant_fresh_tree(rule, scene)
                 for node, looks_ahead in tree.take_looks():
                     if not tree.may_look():
                         tree.looked["account is empty"] += 1
@@ -2512,6 +2677,43 @@ class ReferenceModel:
                         break
                     if twice and tree.look_ahead(node, kept, scene):
                         break
+
+    def _is_fresh_tree_due(self, rule: RuleKey) -> bool:
+        """When new nodes have counted what is kept, and whenever the transitions have doubled."""
+        tree = self.tree(*rule)
+        if not self._chooses_frames() or not tree.is_fresh_tree_worth_while():
+            return False
+        scene, _, action, feedback = self.kept[-1]
+        had_targets = (
+            feedback[rule[1]] is not None
+            if rule[0] == TRANSITION
+            else bool(scene.of_class(rule[0]))
+        )
+        has_learned = rule[-1] == action and had_targets
+        classes = self.schema.classes
+        every = [(c, m) for c in classes for m in self.schema.attributes if m in classes[c]]
+        every += [(TRANSITION, "reward"), (TRANSITION, "terminated")]
+        due = has_learned and is_fresh_tree_due(tree.transitions, every.index(rule[:2]))
+        return rule in self.undecided or due
+
+    def _plant_fresh_tree(self, rule: RuleKey, scene: Scene) -> None:
+        tree, transition = self.tree(*rule), 0
+        drawn = []
+        for before, then, action, feedback in reversed(self.kept):
+            targets = self._targets(before, then, feedback, rule) if action == rule[-1] else None
+            if not targets:
+                continue
+            transition += 1
+            for arguments, outcome in tree.told_apart(targets):
+                hashed = hash_of_target(before, then, transition, arguments)
+                drawn.append((hashed, KeptTarget(before, then, [arguments], outcome)))
+        if transition < tree.transitions:
+            return  # what has been forgotten may speak for the old tree
+        drawn.sort(key=lambda each: each[0])
+        fresh = FreshTree(tree, [each for _, each in drawn], scene).find()
+        if fresh is not None:
+            tree.plant(fresh)
+            self.planted += 1
 
     def _kept_at(self, node: Node, rule: RuleKey, most: int) -> list[KeptTarget]:
         """A sample of the kept targets that reach a node, the most recent transitions first.
@@ -2553,7 +2755,8 @@ class ReferenceModel:
     def _replay(self) -> None:
         """Show all that is kept to the nodes that await a replay, if there are any."""
         trees = self._all_trees()
-        if not any(tree.awaiting_replay for tree in trees):
+        self.undecided = [rule for rule, tree in self.trees.items() if tree.awaiting_replay]
+        if not self.undecided:
             return
         self._share_counters()
         for ambiguous in (False, True):  # by then, leaves know what is a jump
