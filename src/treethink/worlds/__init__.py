@@ -26,6 +26,7 @@ from treethink.worlds.gym.minigrid import PREFIX, MiniGrid
 from treethink.worlds.keys import Keys, KeysScoreless, KeysT
 from treethink.worlds.lights import Lights, LightsScoreless
 from treethink.worlds.maze import Maze, MazeScoreless, MazeT
+from treethink.worlds.mixed import mixed
 from treethink.worlds.parity import Parity
 from treethink.worlds.paths import Paths
 from treethink.worlds.portal import Portal
@@ -76,7 +77,7 @@ _WORLDS: tuple[type[World], ...] = (
 )
 WORLDS: dict[str, type[World]] = {each.name: each for each in _WORLDS}
 
-__all__ = ["make", "World", "WORLDS", "Scene", "Distribution"]
+__all__ = ["make", "mixed", "World", "WORLDS", "Scene", "Distribution"]
 
 _EXAMPLE = "mygame.worlds:Lamp"
 _OWN = f"A world of your own is given as module:name, such as {_EXAMPLE}"

@@ -8,7 +8,13 @@ names, `rebuild` puts it into any state, `obstacles` lists what Dynamic-Obstacle
 make such a world: ``pip install '.[minigrid]'`` in a clone of TreeThink.
 """
 
-from treethink.worlds.gym.minigrid.ids import NOT_FITTING, PREFIX, fitting_ids, short_id
+from treethink.worlds.gym.minigrid.ids import (
+    NOT_FITTING,
+    PREFIX,
+    fitting_ids,
+    is_installed,
+    summary,
+)
 from treethink.worlds.gym.minigrid.world import MiniGrid
 
-__all__ = ["MiniGrid", "NOT_FITTING", "PREFIX", "fitting_ids", "short_id"]
+__all__ = ["MiniGrid", "NOT_FITTING", "PREFIX", "fitting_ids", "is_installed", "summary"]

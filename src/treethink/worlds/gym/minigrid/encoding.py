@@ -6,7 +6,7 @@ All ids have one schema, so a model learned in one predicts in any other with th
 
     agent    where it stands, and its heading as the vector of a step
     item     keys, balls and boxes: what can be picked up
-    door     whether it is open, and whether it is locked
+    door     whether it is open, closed or locked
     mission  what the mission names: what is to be done with which kind and colour of object
     target   the place that the environment checks, where it keeps one
     wall, lava, goal, floor
@@ -30,6 +30,8 @@ from treethink.worlds.gym.minigrid.missions import VERBS, mission_values
 HELD, GONE = (-1, -1), (-2, -2)
 COLOURS = ("red", "green", "blue", "purple", "yellow", "grey")
 KINDS = ("key", "ball", "box")
+#: The environment's own, by their numbers.
+DOOR_STATES = ("open", "closed", "locked")
 #: What never moves and never changes.
 FIXED = ("wall", "lava", "goal", "floor")
 ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
@@ -47,7 +49,7 @@ def schema(actions: int = len(ACTIONS)) -> Schema:
         classes={
             "agent": ["pos", "heading"],
             "item": ["pos", "kind", "color", "inside"],
-            "door": ["pos", "color", "open", "locked"],
+            "door": ["pos", "color", "state"],
             "mission": ["verb", "kind", "color", "near_kind", "near_color"],
             "target": ["pos"],
             "wall": ["pos"],
@@ -60,8 +62,7 @@ def schema(actions: int = len(ACTIONS)) -> Schema:
             "heading": Position(2),
             "kind": Category(kinds),
             "color": Category(named),
-            "open": Flag(),
-            "locked": Flag(),
+            "state": Category(DOOR_STATES),
             "inside": Flag(),
             "verb": Category(VERBS),
             "near_kind": Category(kinds, like="kind"),
@@ -106,10 +107,9 @@ class Level:
         places = self._places()
         for number, thing in self.movable.items():
             if thing.type == "door":
-                yield Object(
-                    number, "door", pos=places[id(thing)], color=thing.color,
-                    open=bool(thing.is_open), locked=bool(thing.is_locked),
-                )  # fmt: skip
+                state = DOOR_STATES[thing.encode()[2]]
+                pos = places[id(thing)]
+                yield Object(number, "door", pos=pos, color=thing.color, state=state)
             else:
                 pos, inside = places.get(id(thing), (GONE, False))
                 yield Object(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from typing import Any
 
@@ -14,6 +15,7 @@ from treethink.worlds.gym.adapter import gymnasium
 #: How a name given to `treethink.make` says that the rest is an id of MiniGrid.
 PREFIX = "minigrid:"
 
+_FAMILY = re.compile(r"[A-Za-z]+?(?=S?\d|-|$)")
 _VERSION = re.compile(r"-v\d$")
 _MISSION = "its missions have several parts, and no state shows which parts are done"
 _PLACES = "its missions name an object by where it was, seen from the agent, when the episode began"
@@ -49,6 +51,11 @@ def minigrid() -> Any:
     except ImportError as error:
         raise missing_package("this world needs MiniGrid", "minigrid") from error
     return package
+
+
+def is_installed() -> bool:
+    """Return whether MiniGrid is installed, without importing it."""
+    return importlib.util.find_spec("minigrid") is not None
 
 
 def known_ids() -> list[str]:
@@ -110,3 +117,16 @@ def _unknown(name: str, known: list[str]) -> UnknownNameError:
 def _plain(name: str) -> str:
     """Return an id as people write it: without the package and the version."""
     return _VERSION.sub("", name).removeprefix("MiniGrid-")
+
+
+def summary() -> str:
+    """Return all ids in a few lines: those that fit by their first word, and those that do not."""
+    groups: dict[str, list[str]] = {}
+    for each in dict.fromkeys(_plain(name) for name in fitting_ids()):
+        first = each.split("-")[0] if each.startswith("BabyAI") else _FAMILY.match(each)[0]  # type: ignore[index]
+        groups.setdefault(first, []).append(each)
+    lines = [f"{PREFIX}ID, where ID is one of", ""]
+    lines += [", ".join(names) for names in groups.values()]
+    lines += ["", "These do not fit a world of objects:", ""]
+    lines += [f"{beginning.removeprefix('MiniGrid-')}...: {why}" for beginning, why in NOT_FITTING.items()]
+    return "\n".join(lines)

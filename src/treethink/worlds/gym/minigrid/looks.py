@@ -28,7 +28,7 @@ _COLOURS: dict[str, Colour] = {
     "grey": DIM,
 }
 _ITEMS = {"key": ("k", "key"), "ball": ("o", "disc"), "box": ("b", "frame")}
-_DOORS = {(True, False): "'", (False, False): "+", (False, True): "X", (True, True): "'"}
+_DOORS = {"open": ("'", "outline"), "closed": ("+", "door"), "locked": ("X", "bar")}
 _HEADINGS = {
     (1, 0): (">", "facing-right"),
     (0, 1): ("v", "facing-down"),
@@ -47,10 +47,8 @@ def _looks() -> tuple[Look, ...]:
         Look("x", "target", "outline", WHITE),
     ]
     for colour, shade in _COLOURS.items():
-        for (is_open, is_locked), sign in _DOORS.items():
-            shape = "outline" if is_open else "bar" if is_locked else "door"
-            values = {"color": colour, "open": is_open, "locked": is_locked}
-            looks.append(Look(sign, "door", shape, shade, values))
+        for state, (sign, shape) in _DOORS.items():
+            looks.append(Look(sign, "door", shape, shade, {"color": colour, "state": state}))
         for kind, (sign, shape) in _ITEMS.items():
             looks.append(Look(sign, "item", shape, shade, {"kind": kind, "color": colour}))
     for heading, (sign, shape) in _HEADINGS.items():

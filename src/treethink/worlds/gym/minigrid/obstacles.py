@@ -26,8 +26,8 @@ def joint_places(places: Sequence[Cell], is_free: Callable[[Cell], bool]) -> dic
     `is_free` tells of a cell whether anything else than a ball is there.
 
     >>> row = {(1, 1), (2, 1), (3, 1)}
-    >>> len(joint_places([(1, 1), (3, 1)], row.__contains__))
-    4
+    >>> joint_places([(1, 1)], row.__contains__)[((2, 1),)]
+    0.999993...
     """
     joint: dict[Places, float] = {tuple(places): 1.0}
     for i in range(len(places)):

@@ -102,7 +102,7 @@ def _thing(each: Object) -> Any:
     from minigrid.core import world_object
 
     if each.class_name == "door":
-        return world_object.Door(each.color, is_open=each.open, is_locked=each.locked)
+        return world_object.Door(each.color, each.state == "open", each.state == "locked")
     if each.kind == "box":
         return world_object.Box(each.color)
     return {"key": world_object.Key, "ball": world_object.Ball}[each.kind](each.color)

@@ -50,7 +50,7 @@ class MiniGrid(World):
 
     Objects
         agent (pos; heading: the vector of a step ahead); item (pos, kind: key, ball or box,
-        color; inside: whether it is in a box); door (pos, color, open, locked); mission (verb,
+        color; inside: whether it is in a box); door (pos, color, state); mission (verb,
         kind, color, near_kind, near_color) if the mission names an object; target (pos) if
         the environment checks a place; wall, lava, goal, floor (pos). An item in the agent's
         hand is at (-1, -1), a box that was opened, and so has vanished, at (-2, -2). What is
@@ -157,9 +157,8 @@ class MiniGrid(World):
     def _step(self, state: State, action: str, seed: int | None = None) -> _Step:
         """Let the environment make the step; with a seed also its balls, else they stay."""
         level = self._put(state)
-        if seed is None and self._moves_balls:
-            self._env.obstacles = []
-        elif seed is not None:
+        if self._moves_balls:
+            self._env.obstacles = [] if seed is None else list(level.movable.values())
             self._env.np_random = np.random.default_rng(seed)
         self._level = self._last = None  # unknown if the environment raises an error
         code = encoding.ACTIONS.index(action)
